@@ -11,10 +11,11 @@
 #include "base/memory.h"
 #include "cli/command.h"
 #include "cli/record.h"
+#include "recorder/samples.h"
 
 static const struct tv_option options[] = {
     TV_OPTION("output", "FILE", TV_OPTION_TEXT, output,
-              "what is written (default: dmtrace.trace, with --sample samples.hprof.txt)"),
+              "what is written (default: dmtrace.trace, with --sample samples.json)"),
     TV_OPTION("o", "FILE", TV_OPTION_TEXT, output, "the same"),
     TV_OPTION("sample", "HZ", TV_OPTION_COUNT, record.sample,
               "stacks of the threads, so many times a second, instead of all calls"),
@@ -48,8 +49,9 @@ static const struct tv_option options[] = {
               "frames of a sample's stack (default: 12, of a native program 64)"),
     TV_OPTION("stack", "jvmti|agct|shadow|fp", TV_OPTION_CHOICE, record.stack,
               "how samples are taken: of JVMs jvmti or agct, of native programs shadow or fp"),
-    TV_OPTION("format", "android|jdk|binary", TV_OPTION_CHOICE, record.format,
-              "hprof text as Android or as the JDK wrote it, or binary (default: android)"),
+    TV_OPTION("format", "android|jdk|binary|json|folded", TV_OPTION_CHOICE, record.format,
+              "of samples: hprof text as Android or the JDK wrote it, or binary; Trace Event JSON; "
+              "collapsed stacks (default: by the name of the output, else json)"),
     TV_OPTION("open", NULL, TV_OPTION_FLAG, record.open, "then view the result"),
     TV_OPTION("q", NULL, TV_OPTION_FLAG, quiet, "no notices"),
     TV_OPTION("help", NULL, TV_OPTION_FLAG, help, "this text"),
@@ -90,16 +92,41 @@ static enum tv_status check_output(const char *path, struct tv_error *err)
     return check_folder(folder, err);
 }
 
+/* The form of samples: what --format says, else what the name's ending says, else the one that has
+ * times. */
+static unsigned find_form(const struct tv_settings *settings)
+{
+    static const struct {
+        const char *ending;
+        enum tv_samples_form form;
+    } endings[] = {
+        {".hprof.txt", TV_SAMPLES_ANDROID},
+        {".hprof", TV_SAMPLES_BINARY},
+        {".folded", TV_SAMPLES_COLLAPSED},
+    };
+    const char *name = settings->output ? settings->output : "";
+    size_t length = strlen(name);
+    if (tv_record_is_given(options, settings, "format"))
+        return settings->record.format;
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        size_t size = strlen(endings[i].ending);
+        if (length > size && strcmp(name + length - size, endings[i].ending) == 0)
+            return endings[i].form;
+    }
+    return TV_SAMPLES_EVENTS;
+}
+
 static enum tv_status find_paths(const struct tv_settings *settings, struct tv_record_plan *plan,
                                  struct tv_error *err)
 {
-    static const char *const samples[] = {"samples.hprof.txt", "samples.hprof.txt",
-                                          "samples.hprof"};
+    static const char *const samples[] = {"samples.hprof.txt", "samples.hprof.txt", "samples.hprof",
+                                          "samples.json", "samples.folded"};
     const char *name = "dmtrace.trace", *spool = settings->record.spool;
+    plan->form = find_form(settings);
     if (settings->output)
         name = settings->output;
     else if (settings->record.sample > 0)
-        name = samples[settings->record.format];
+        name = samples[plan->form];
     enum tv_status status = make_absolute(name, plan->output, err);
     if (status == TV_OK)
         status = check_output(plan->output, err);

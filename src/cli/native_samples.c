@@ -29,8 +29,16 @@ struct stack {
     uint64_t count;
 };
 
+/* A sample with its time, and the number of its stack. */
+struct moment {
+    uint64_t time_ns;
+    uint32_t stack;
+    uint8_t state;
+};
+
 struct work {
     struct tv_samples samples;
+    enum tv_samples_form form;
     struct tv_native_files files;
     struct stack *stacks; /* by its number in the text, from TV_SAMPLES_FIRST_TRACE on */
     size_t stacks_room;
@@ -38,6 +46,8 @@ struct work {
     uint32_t *elements;
     size_t elements_room, element_count;
     struct stack *open; /* whose lines are coming */
+    struct moment *moments;
+    size_t moments_room, moment_count;
 };
 
 static uint64_t hash_text(uint64_t hash, const char *text)
@@ -48,8 +58,9 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return hash;
 }
 
-/* Dots part the names of a stack's line, so those that compilers put into the names of copies of a
- * function go, and others become what Rust writes for such.  Parentheses are those of the place. */
+/* Dots part the names of a stack's line in hprof, so those that compilers put into the names of
+ * copies of a function go, and others become what Rust writes for such.  Parentheses are those of
+ * the place. */
 static void clean_function(char *name)
 {
     static const char *const copies[] = {".constprop.", ".part.", ".isra.", ".cold", ".lto_priv."};
@@ -78,7 +89,8 @@ static uint32_t add_element(struct work *work, struct tv_sample_element *element
     if (is_address && tv_native_files_place(&work->files, tv_bytes_of(element->file),
                                             strtoull(element->name, NULL, 16), &place)) {
         copy_text(function, sizeof function, place.function);
-        clean_function(function);
+        if (work->form <= TV_SAMPLES_BINARY)
+            clean_function(function);
         element->name = function;
         if (place.file.length > 0) {
             copy_text(file, sizeof file, place.file);
@@ -207,6 +219,28 @@ static bool read_rank(struct work *work, char *line)
     return true;
 }
 
+/* PERIOD NANOSECONDS */
+static bool read_period(struct work *work, const char *line)
+{
+    work->samples.period_ns = strtoull(line + sizeof "PERIOD", NULL, 10);
+    return work->samples.period_ns > 0;
+}
+
+/* AT NANOSECONDS TRACE STATE */
+static bool read_moment(struct work *work, const char *line)
+{
+    char *end;
+    uint64_t time_ns = strtoull(line + sizeof "AT", &end, 10);
+    uint32_t stack = (uint32_t)strtoul(end, &end, 10) - TV_SAMPLES_FIRST_TRACE;
+    unsigned long state = strtoul(end, NULL, 10);
+    if (stack >= work->stack_count || state > TV_SAMPLE_WAITING)
+        return false;
+    work->moments = tv_array_reserve(work->moments, &work->moments_room, work->moment_count + 1,
+                                     sizeof *work->moments);
+    work->moments[work->moment_count++] = (struct moment){time_ns, stack, (uint8_t)state};
+    return true;
+}
+
 static bool starts(const char *line, const char *word)
 {
     return strncmp(line, word, strlen(word)) == 0;
@@ -222,7 +256,36 @@ static bool read_line(struct work *work, char *line)
         return read_end(work, line);
     if (starts(line, "TRACE "))
         return read_trace(work, line);
+    if (starts(line, "PERIOD "))
+        return read_period(work, line);
+    if (starts(line, "AT "))
+        return read_moment(work, line);
     return starts(line, "CPU SAMPLES ") || starts(line, "rank ") || read_rank(work, line);
+}
+
+/* Count the stacks: one by one as they were taken, where their times are known. */
+static void count_all(struct work *work)
+{
+    bool timed = work->samples.period_ns > 0;
+    for (uint32_t i = 0; !timed && i < work->stack_count; i++) {
+        const struct stack *stack = &work->stacks[i];
+        if (stack->count > 0 && stack->depth > 0 &&
+            !tv_samples_add_many(&work->samples, stack->thread, work->elements + stack->start,
+                                 stack->depth, stack->count))
+            tv_memory_exhausted();
+    }
+    for (size_t i = 0; i < work->moment_count; i++) {
+        const struct stack *stack = &work->stacks[work->moments[i].stack];
+        struct tv_sample_moment moment = {
+            .time_ns = work->moments[i].time_ns,
+            .cpu = TV_SAMPLE_NO_CPU,
+            .state = work->moments[i].state,
+        };
+        if (stack->depth > 0 &&
+            !tv_samples_add_at(&work->samples, stack->thread, work->elements + stack->start,
+                               stack->depth, &moment))
+            tv_memory_exhausted();
+    }
 }
 
 static enum tv_status read_all(struct work *work, FILE *in, const char *path, struct tv_error *err)
@@ -236,26 +299,11 @@ static enum tv_status read_all(struct work *work, FILE *in, const char *path, st
     tv_free(line);
     if (!fine)
         return tv_fail(err, TV_ERR_SYNTAX, TV_NO_OFFSET, "%s: not what was recorded", path);
-    for (uint32_t i = 0; i < work->stack_count; i++) {
-        const struct stack *stack = &work->stacks[i];
-        if (stack->count > 0 && stack->depth > 0 &&
-            !tv_samples_add_many(&work->samples, stack->thread, work->elements + stack->start,
-                                 stack->depth, stack->count))
-            tv_memory_exhausted();
-    }
+    count_all(work);
     return TV_OK;
 }
 
-static bool write_all(const struct work *work, enum tv_native_samples_form form, FILE *to)
-{
-    time_t now = time(NULL);
-    if (form == TV_NATIVE_SAMPLES_BINARY)
-        return tv_hprof_binary_write(&work->samples, work->deepest, (uint64_t)now * 1000, to);
-    return tv_hprof_text_write(
-        &work->samples, form == TV_NATIVE_SAMPLES_JDK ? TV_HPROF_JDK : TV_HPROF_ANDROID, now, to);
-}
-
-static enum tv_status write_file(const struct work *work, enum tv_native_samples_form form,
+static enum tv_status write_file(const struct work *work, enum tv_samples_form form,
                                  const char *path, struct tv_error *err)
 {
     struct tv_atomic_file file;
@@ -263,7 +311,7 @@ static enum tv_status write_file(const struct work *work, enum tv_native_samples
     if (status != TV_OK)
         return status;
     FILE *to = tv_atomic_file_stream(&file);
-    bool done = to && write_all(work, form, to);
+    bool done = to && tv_samples_write(&work->samples, form, work->deepest, time(NULL), to);
     done = to && fclose(to) == 0 && done;
     if (done)
         return tv_atomic_file_commit(&file, err);
@@ -272,10 +320,10 @@ static enum tv_status write_file(const struct work *work, enum tv_native_samples
     return status;
 }
 
-enum tv_status tv_native_samples_resolve(const char *path, enum tv_native_samples_form form,
+enum tv_status tv_native_samples_resolve(const char *path, enum tv_samples_form form,
                                          struct tv_error *err)
 {
-    struct work work = {.stack_count = 0};
+    struct work work = {.samples = {.classes_are_modules = true}, .form = form};
     FILE *in = fopen(path, "rb");
     if (!in)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", path, strerror(errno));
@@ -292,5 +340,6 @@ enum tv_status tv_native_samples_resolve(const char *path, enum tv_native_sample
     tv_samples_release(&work.samples);
     tv_free(work.stacks);
     tv_free(work.elements);
+    tv_free(work.moments);
     return status;
 }

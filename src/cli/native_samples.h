@@ -6,18 +6,13 @@
 #define TV_CLI_NATIVE_SAMPLES_H
 
 #include "base/error.h"
-
-enum tv_native_samples_form {
-    TV_NATIVE_SAMPLES_ANDROID,
-    TV_NATIVE_SAMPLES_JDK,
-    TV_NATIVE_SAMPLES_BINARY,
-};
+#include "recorder/samples.h"
 
 /* Reads hprof text as Android has it, as libtraceview-record writes it with
  * TRACEVIEW_RECORD_ADDRESSES, gives its addresses functions and lines, counts stacks that have
  * become the same together, and writes the file anew in the form that is wanted.  A file without
  * samples is written and an error. */
-enum tv_status tv_native_samples_resolve(const char *path, enum tv_native_samples_form form,
+enum tv_status tv_native_samples_resolve(const char *path, enum tv_samples_form form,
                                          struct tv_error *err) TV_MUST_CHECK;
 
 #endif

@@ -35,6 +35,7 @@ struct tv_record_plan {
     enum tv_record_way way;
     char output[TV_RECORD_PATH];    /* absolute: programs may be in another folder */
     char spool[TV_RECORD_PATH];     /* too; empty: none */
+    unsigned form;                  /* enum tv_samples_form, of samples */
     uint64_t delay_ms, duration_ms; /* 0: not given */
     bool has_older;                 /* a file was at `output` before the recording */
     struct stat older;

@@ -104,11 +104,12 @@ static void put_calls(struct tv_out *out, const struct tv_record_plan *plan)
         tv_out_text(out, ",boot=y");
 }
 
-static void put_samples(struct tv_out *out, const struct tv_record_settings *record)
+static void put_samples(struct tv_out *out, const struct tv_record_plan *plan)
 {
-    static const char *const formats[] = {"android", "jdk", "binary"};
+    static const char *const formats[] = {"android", "jdk", "binary", "json", "folded"};
+    const struct tv_record_settings *record = &plan->settings->record;
     tv_out_format(out, "mode=sample,rate=%" PRIu64 ",format=%s", record->sample,
-                  formats[record->format]);
+                  formats[plan->form]);
     put_number(out, "depth", record->depth, "");
     if (record->threads)
         put_text(out, "threads", record->threads, false);
@@ -128,7 +129,7 @@ char *tv_record_agent_options(const struct tv_record_plan *plan, const char *fil
     struct tv_out out;
     tv_out_init_memory(&out);
     if (plan->settings->record.sample > 0)
-        put_samples(&out, &plan->settings->record);
+        put_samples(&out, plan);
     else
         put_calls(&out, plan);
     put_text(&out, "file", file, !with_pid);

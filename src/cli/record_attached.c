@@ -234,13 +234,23 @@ static enum tv_status attend(struct attached *a, struct tv_error *err)
     return a->stage < 0 ? TV_OK : fetch(a, err);
 }
 
+/* Samples in a profile of any form? */
+static bool has_samples(struct tv_bytes file)
+{
+    static const char *const none[] = {"CPU SAMPLES BEGIN (total = 0)", "\"samples\":[\n]"};
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
+        if (memmem(file.data, file.length, none[i], strlen(none[i])))
+            return false;
+    return file.length > 0;
+}
+
 /* Are there records behind the header, as long as it says, of a trace, or samples in a profile? */
 static bool has_events(struct tv_bytes file)
 {
-    static const char end[] = "\n*end\n", no_samples[] = "CPU SAMPLES BEGIN (total = 0)";
+    static const char end[] = "\n*end\n";
     const uint8_t *head = memmem(file.data, file.length, end, sizeof end - 1);
     if (!head)
-        return !memmem(file.data, file.length, no_samples, sizeof no_samples - 1);
+        return has_samples(file);
     head += sizeof end - 1;
     size_t left = (size_t)(file.data + file.length - head);
     return left < TV_MT_HEADER_DATA_OFFSET + 2 ||

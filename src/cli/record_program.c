@@ -45,13 +45,16 @@ struct program {
 };
 
 /* Written with addresses, in the form that is read back: names and form come afterwards. */
-static void put_samples(const struct tv_record_settings *record)
+static void put_samples(const struct tv_record_plan *plan)
 {
+    const struct tv_record_settings *record = &plan->settings->record;
     static const char *const stacks[] = {"", "", "shadow", "fp"};
     char text[24];
     snprintf(text, sizeof text, "%llu", (unsigned long long)record->sample);
     setenv("TRACEVIEW_RECORD_SAMPLE", text, 1);
     setenv("TRACEVIEW_RECORD_ADDRESSES", "1", 1);
+    if (plan->form == TV_SAMPLES_EVENTS)
+        setenv("TRACEVIEW_RECORD_SAMPLE_TIMES", "1", 1);
     snprintf(text, sizeof text, "%llu", (unsigned long long)record->depth);
     if (record->depth > 0)
         setenv("TRACEVIEW_RECORD_SAMPLE_DEPTH", text, 1);
@@ -98,7 +101,7 @@ static void put_native(const struct program *program)
     add_to_variable("LD_PRELOAD", program->library, ':');
     setenv("TRACEVIEW_RECORD", program->plan->output, 1);
     if (settings->record.sample > 0)
-        put_samples(&settings->record);
+        put_samples(program->plan);
     else
         put_calls(program->plan);
     if (settings->quiet)
@@ -461,8 +464,7 @@ static enum tv_status finish(const struct program *program, int code, struct tv_
     const struct tv_record_settings *record = &plan->settings->record;
     if (record->sample == 0)
         return name_calls(program, files, err);
-    return tv_native_samples_resolve(plan->output, (enum tv_native_samples_form)record->format,
-                                     err);
+    return tv_native_samples_resolve(plan->output, (enum tv_samples_form)plan->form, err);
 }
 
 enum tv_status tv_record_program(const struct tv_record_plan *plan, int *code,

@@ -214,6 +214,15 @@ static struct tv_sample_trace *add_trace(struct tv_samples *samples, uint32_t th
     return trace;
 }
 
+/* The trace of a stack that is known or new, NULL: no memory. */
+static struct tv_sample_trace *find_or_add_trace(struct tv_samples *samples, uint32_t id,
+                                                 const uint32_t *stack, uint32_t depth)
+{
+    uint32_t thread = id - TV_SAMPLES_FIRST_THREAD;
+    struct tv_sample_trace *trace = find_trace(samples, thread, stack, depth);
+    return trace != NULL ? trace : add_trace(samples, thread, stack, depth);
+}
+
 bool tv_samples_add(struct tv_samples *samples, uint32_t id, const uint32_t *stack, uint32_t depth)
 {
     return tv_samples_add_many(samples, id, stack, depth, 1);
@@ -224,15 +233,67 @@ bool tv_samples_add_many(struct tv_samples *samples, uint32_t id, const uint32_t
 {
     if (depth == 0 || id == 0)
         return false;
-    uint32_t thread = id - TV_SAMPLES_FIRST_THREAD;
-    struct tv_sample_trace *trace = find_trace(samples, thread, stack, depth);
-    if (trace == NULL)
-        trace = add_trace(samples, thread, stack, depth);
+    struct tv_sample_trace *trace = find_or_add_trace(samples, id, stack, depth);
     if (trace == NULL)
         return false;
     trace->count += count;
     samples->total += count;
     return true;
+}
+
+bool tv_samples_add_at(struct tv_samples *samples, uint32_t id, const uint32_t *stack,
+                       uint32_t depth, const struct tv_sample_moment *moment)
+{
+    if (depth == 0 || id == 0)
+        return false;
+    struct tv_sample_trace *trace = find_or_add_trace(samples, id, stack, depth);
+    if (trace == NULL)
+        return false;
+    trace->count++;
+    samples->total++;
+    const struct tv_sample_trace *first = samples->traces.at;
+    struct tv_sample_moment *kept = append(&samples->moments, sizeof *kept, 1);
+    if (kept != NULL) {
+        *kept = *moment;
+        kept->trace = (uint32_t)(trace - first);
+    }
+    samples->untimed += kept == NULL;
+    return true;
+}
+
+bool tv_samples_add_wait(struct tv_samples *samples, uint32_t id, const uint32_t *stack,
+                         uint32_t depth, const struct tv_sample_wait *wait)
+{
+    struct tv_sample_trace *trace = NULL;
+    if (id == 0)
+        return false;
+    if (depth > 0)
+        trace = find_or_add_trace(samples, id, stack, depth);
+    struct tv_sample_wait *kept = append(&samples->waits, sizeof *kept, 1);
+    if (kept == NULL)
+        return false;
+    const struct tv_sample_trace *first = samples->traces.at;
+    *kept = *wait;
+    kept->thread = id - TV_SAMPLES_FIRST_THREAD;
+    kept->trace = trace != NULL ? (uint32_t)(trace - first) : TV_SAMPLES_NO_TRACE;
+    return true;
+}
+
+void tv_samples_number_thread(struct tv_samples *samples, uint32_t id, uint32_t pid, uint32_t tid)
+{
+    struct tv_sample_thread *threads = samples->threads.at;
+    threads[id - TV_SAMPLES_FIRST_THREAD].pid = pid;
+    threads[id - TV_SAMPLES_FIRST_THREAD].tid = tid;
+}
+
+void tv_samples_rename_thread(struct tv_samples *samples, uint32_t id, const char *name)
+{
+    struct tv_sample_thread *threads = samples->threads.at;
+    char *copy = strdup(name);
+    if (copy == NULL)
+        return;
+    free(threads[id - TV_SAMPLES_FIRST_THREAD].name);
+    threads[id - TV_SAMPLES_FIRST_THREAD].name = copy;
 }
 
 /* A count and an index, so that sorting needs nothing else. */
@@ -282,6 +343,8 @@ void tv_samples_release(struct tv_samples *samples)
         free(threads[i].name);
         free(threads[i].group);
     }
+    free(samples->moments.at);
+    free(samples->waits.at);
     free(samples->elements.at);
     free(samples->threads.at);
     free(samples->events.at);

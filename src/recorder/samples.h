@@ -7,6 +7,9 @@
  * from 200001, stacks from 300001, objects from 1.  A thread's START is when a tick first shows it,
  * its END when a tick no longer does; ids last over stops and starts.
  *
+ * A recording that wants a time line sets `period_ns` first and adds its samples with
+ * tv_samples_add_at: then each one is kept with its time, beside the counts.
+ *
  * Everything returns false, or 0, when there is no memory; the sample is then lost, nothing else.
  */
 #ifndef TV_RECORDER_SAMPLES_H
@@ -37,6 +40,8 @@ struct tv_sample_thread {
     char *name;
     char *group;   /* NULL: it had none any more */
     uint64_t tick; /* the last one that showed it */
+    uint32_t pid;  /* 0: that of this process */
+    uint32_t tid;  /* 0: unknown, so its place in the list is shown */
     bool ended;
 };
 
@@ -51,6 +56,30 @@ struct tv_sample_trace {
     uint32_t depth;
     uint64_t count;
 };
+
+/* What a thread was doing when its stack was taken. */
+enum tv_sample_state { TV_SAMPLE_STATE_UNKNOWN, TV_SAMPLE_RUNNING, TV_SAMPLE_WAITING };
+
+#define TV_SAMPLE_NO_CPU UINT16_MAX
+
+/* When a stack was taken. */
+struct tv_sample_moment {
+    uint64_t time_ns; /* of CLOCK_MONOTONIC */
+    uint32_t trace;   /* index */
+    uint16_t cpu;     /* TV_SAMPLE_NO_CPU: unknown */
+    uint8_t state;    /* enum tv_sample_state */
+    uint8_t no_padding;
+};
+
+/* A time in which a thread was on no processor. */
+struct tv_sample_wait {
+    uint64_t from_ns, to_ns;
+    uint32_t thread;   /* index */
+    uint32_t trace;    /* index of where it was; TV_SAMPLES_NO_TRACE: unknown */
+    bool is_preempted; /* it would have run on */
+};
+
+#define TV_SAMPLES_NO_TRACE UINT32_MAX
 
 /* A table of `size` things, each `one` bytes. */
 struct tv_sample_table {
@@ -68,6 +97,13 @@ struct tv_sample_index {
 struct tv_samples {
     uint64_t tick;
     uint64_t total;
+    uint64_t period_ns;       /* from one sample to the next; 0: times are not kept */
+    uint64_t untimed;         /* samples that are counted, and for whose time there was no room */
+    uint64_t lost;            /* samples that the recorder knows to be missing */
+    const char *clock;        /* what the samples are of: "cpu-clock"; NULL: "wall-clock" */
+    bool classes_are_modules; /* the classes of elements are names of ELF files */
+    struct tv_sample_table moments; /* in the order of their adding */
+    struct tv_sample_table waits;
     struct tv_sample_table elements;
     struct tv_sample_table threads;
     struct tv_sample_table events;
@@ -101,6 +137,19 @@ bool tv_samples_add(struct tv_samples *samples, uint32_t id, const uint32_t *sta
 bool tv_samples_add_many(struct tv_samples *samples, uint32_t id, const uint32_t *stack,
                          uint32_t depth, uint64_t count);
 
+/* Counts it and keeps the moment, whose `trace` is filled in. */
+bool tv_samples_add_at(struct tv_samples *samples, uint32_t id, const uint32_t *stack,
+                       uint32_t depth, const struct tv_sample_moment *moment);
+/* A time off the processors, and the stack that it was left with (depth 0: unknown); nothing is
+ * counted.  `thread` and `trace` of the wait are filled in. */
+bool tv_samples_add_wait(struct tv_samples *samples, uint32_t id, const uint32_t *stack,
+                         uint32_t depth, const struct tv_sample_wait *wait);
+
+/* The system's numbers of a thread. */
+void tv_samples_number_thread(struct tv_samples *samples, uint32_t id, uint32_t pid, uint32_t tid);
+/* Another name for it; the older one stays when there is no memory. */
+void tv_samples_rename_thread(struct tv_samples *samples, uint32_t id, const char *name);
+
 /* Indices of traces by falling count, of equal ones by rising id, for free(). */
 uint32_t *tv_samples_rank(const struct tv_samples *samples);
 
@@ -112,5 +161,24 @@ bool tv_hprof_text_write(const struct tv_samples *samples, enum tv_hprof_dialect
 /* The binary form, 1.0.2; `depth` is the deepest stack that was asked for. */
 bool tv_hprof_binary_write(const struct tv_samples *samples, uint32_t depth, uint64_t now_ms,
                            FILE *to);
+
+/* Trace Event JSON: the moments as "samples" with time, thread, state and weight, their stacks as
+ * "stackFrames", the waits as slices.  The weight of a sample is the period in nanoseconds. */
+bool tv_sample_events_write(const struct tv_samples *samples, FILE *to);
+
+/* Collapsed stacks: "main;parse;read 12", one line a stack. */
+bool tv_sample_stacks_write(const struct tv_samples *samples, FILE *to);
+
+enum tv_samples_form {
+    TV_SAMPLES_ANDROID,
+    TV_SAMPLES_JDK,
+    TV_SAMPLES_BINARY,
+    TV_SAMPLES_EVENTS,
+    TV_SAMPLES_COLLAPSED,
+};
+
+/* One of the forms above; `depth` as in tv_hprof_binary_write. */
+bool tv_samples_write(const struct tv_samples *samples, enum tv_samples_form form, uint32_t depth,
+                      time_t now, FILE *to);
 
 #endif

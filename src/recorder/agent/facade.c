@@ -157,9 +157,9 @@ static jbyteArray JNICALL profiler_write(JNIEnv *jni, jobject self, jlong profil
     struct tv_profiler_counts counts;
     (void)self;
     FILE *to = open_memstream(&text, &length);
-    int error =
-        to == NULL ? -ENOMEM
-                   : tv_profiler_write(profiler_of(profiler), TV_AGENT_FORMAT_ANDROID, to, &counts);
+    int error = to == NULL
+                    ? -ENOMEM
+                    : tv_profiler_write(profiler_of(profiler), TV_SAMPLES_ANDROID, to, &counts);
     if (to != NULL && fclose(to) != 0 && error == 0)
         error = -ENOMEM;
     if (error == 0 && length <= INT_MAX)

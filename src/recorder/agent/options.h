@@ -18,7 +18,6 @@ enum tv_agent_mode { TV_AGENT_TRACE, TV_AGENT_SAMPLE, TV_AGENT_BOTH };
 enum tv_agent_engine { TV_AGENT_ENGINE_AUTO, TV_AGENT_ENGINE_BCI, TV_AGENT_ENGINE_EVENTS };
 enum tv_agent_stack { TV_AGENT_STACK_JVMTI, TV_AGENT_STACK_AGCT };
 enum tv_agent_state { TV_AGENT_STATE_ALL, TV_AGENT_STATE_RUNNABLE };
-enum tv_agent_format { TV_AGENT_FORMAT_ANDROID, TV_AGENT_FORMAT_JDK, TV_AGENT_FORMAT_BINARY };
 
 struct tv_agent_options {
     unsigned mode;   /* enum tv_agent_mode */
@@ -40,7 +39,7 @@ struct tv_agent_options {
     uint64_t depth;
     unsigned stack;  /* enum tv_agent_stack */
     unsigned state;  /* enum tv_agent_state */
-    unsigned format; /* enum tv_agent_format */
+    unsigned format; /* enum tv_samples_form */
     uint64_t delay_us;
     uint64_t duration_us; /* 0: to the end */
     bool start;

@@ -11,6 +11,7 @@
 
 #include "recorder/kept.h"
 #include "recorder/recording.h"
+#include "recorder/samples.h"
 
 #define HPROF_TEXT ".hprof.txt"
 
@@ -68,14 +69,26 @@ static bool name_file(char *path, const char *pattern, unsigned number)
     return expand(path, pattern) && (number < 2 || number_path(path, number));
 }
 
+/* The ending of a file of samples. */
+static const char *ending_of_samples(const struct tv_agent_options *options)
+{
+    static const char *const endings[] = {
+        [TV_SAMPLES_ANDROID] = HPROF_TEXT,  [TV_SAMPLES_JDK] = HPROF_TEXT,
+        [TV_SAMPLES_BINARY] = ".hprof",     [TV_SAMPLES_EVENTS] = ".json",
+        [TV_SAMPLES_COLLAPSED] = ".folded",
+    };
+    return endings[options->format];
+}
+
 static bool name_files(const struct tv_agent_options *options, unsigned number,
                        struct tv_agent_paths *paths)
 {
     const char *file = options->file;
-    bool binary = options->format == TV_AGENT_FORMAT_BINARY;
+    const char *ending = ending_of_samples(options);
     *paths = (struct tv_agent_paths){0};
     if (options->mode == TV_AGENT_SAMPLE) {
-        const char *plain = binary ? "java.hprof" : "java" HPROF_TEXT;
+        char plain[32];
+        snprintf(plain, sizeof plain, "java%s", ending);
         return name_file(paths->samples, file == NULL ? plain : file, number);
     }
     if (!name_file(paths->trace, file == NULL ? "dmtrace.trace" : file, number))
@@ -83,7 +96,7 @@ static bool name_files(const struct tv_agent_options *options, unsigned number,
     size_t at = 0;
     if (options->mode == TV_AGENT_BOTH) {
         append(paths->samples, &at, paths->trace);
-        append(paths->samples, &at, binary ? ".hprof" : HPROF_TEXT);
+        append(paths->samples, &at, ending);
     }
     return at < TV_AGENT_PATH;
 }

@@ -128,21 +128,24 @@ static uint32_t see(struct tv_profiler *profiler, JNIEnv *jni, jthread thread)
     return now == profiler->unwanted ? 0 : now;
 }
 
-static bool counts(const struct tv_profiler *profiler, jthread thread)
+static enum tv_sample_state state_of(const struct tv_profiler *profiler, jthread thread)
 {
     jvmtiEnv *jvmti = tv_agent.jvmti;
     jint state;
-    if (!profiler->options.only_runnable)
-        return true;
-    return (*jvmti)->GetThreadState(jvmti, thread, &state) == JVMTI_ERROR_NONE &&
-           (state & JVMTI_THREAD_STATE_RUNNABLE) != 0 &&
-           (state & (JVMTI_THREAD_STATE_SUSPENDED | JVMTI_THREAD_STATE_INTERRUPTED)) == 0;
+    if (!profiler->options.only_runnable && !profiler->options.keeps_times)
+        return TV_SAMPLE_STATE_UNKNOWN;
+    bool runs = (*jvmti)->GetThreadState(jvmti, thread, &state) == JVMTI_ERROR_NONE &&
+                (state & JVMTI_THREAD_STATE_RUNNABLE) != 0 &&
+                (state & (JVMTI_THREAD_STATE_SUSPENDED | JVMTI_THREAD_STATE_INTERRUPTED)) == 0;
+    return runs ? TV_SAMPLE_RUNNING : TV_SAMPLE_WAITING;
 }
 
 struct look {
     struct tv_profiler *profiler;
     JNIEnv *jni;
     const uint32_t *ids;
+    const uint8_t *states; /* enum tv_sample_state */
+    uint64_t time_ns;
 };
 
 static void take(void *context, jint index, const jvmtiFrameInfo *frames, jint depth)
@@ -159,7 +162,16 @@ static void take(void *context, jint index, const jvmtiFrameInfo *frames, jint d
         if (profiler->stack[i] == 0)
             return;
     }
-    (void)tv_samples_add(&profiler->samples, look->ids[index], profiler->stack, (uint32_t)depth);
+    struct tv_samples *samples = &profiler->samples;
+    if (samples->period_ns == 0)
+        (void)tv_samples_add(samples, look->ids[index], profiler->stack, (uint32_t)depth);
+    else
+        (void)tv_samples_add_at(samples, look->ids[index], profiler->stack, (uint32_t)depth,
+                                &(struct tv_sample_moment){
+                                    .time_ns = look->time_ns,
+                                    .cpu = TV_SAMPLE_NO_CPU,
+                                    .state = look->states[index],
+                                });
 }
 
 /* History first, so that stacks find the ids of new threads.  As in the seed of all this, a set
@@ -167,9 +179,15 @@ static void take(void *context, jint index, const jvmtiFrameInfo *frames, jint d
 static void look_at(struct tv_profiler *profiler, JNIEnv *jni, jthread *threads, jint count)
 {
     uint32_t *ids = calloc((size_t)count + 1, sizeof ids[0]);
+    uint8_t *states = calloc((size_t)count + 1, sizeof states[0]);
+    struct timespec now;
     jint end = 0;
-    if (ids == NULL)
+    if (ids == NULL || states == NULL) {
+        free(ids);
+        free(states);
         return;
+    }
+    clock_gettime(CLOCK_MONOTONIC, &now);
     tv_samples_begin_tick(&profiler->samples);
     for (jint i = 0; i < count; i++)
         if (threads[i] != NULL)
@@ -177,10 +195,13 @@ static void look_at(struct tv_profiler *profiler, JNIEnv *jni, jthread *threads,
     tv_samples_seen_all(&profiler->samples);
     while (end < count && threads[end] != NULL)
         end++;
-    for (jint i = 0; i < end; i++)
-        if (ids[i] == 0 || !counts(profiler, threads[i]))
+    for (jint i = 0; i < end; i++) {
+        states[i] = ids[i] == 0 ? 0 : (uint8_t)state_of(profiler, threads[i]);
+        if (ids[i] == 0 || (profiler->options.only_runnable && states[i] != TV_SAMPLE_RUNNING))
             threads[i] = NULL;
-    struct look look = {profiler, jni, ids};
+    }
+    struct look look = {profiler, jni, ids, states,
+                        (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec};
     if (profiler->options.depth >= 1)
         tv_agent_stacks_take(&(struct tv_agent_stacks){
             .threads = threads,
@@ -191,6 +212,7 @@ static void look_at(struct tv_profiler *profiler, JNIEnv *jni, jthread *threads,
             .context = &look,
         });
     free(ids);
+    free(states);
 }
 
 /* All threads, for free(); NULL: none could be had. */
@@ -321,6 +343,9 @@ struct tv_profiler *tv_profiler_new(JNIEnv *jni, const struct tv_profiler_option
 
 int tv_profiler_start(struct tv_profiler *profiler, int64_t period_ns)
 {
+    pthread_mutex_lock(&profiler->lock);
+    profiler->samples.period_ns = profiler->options.keeps_times ? (uint64_t)period_ns : 0;
+    pthread_mutex_unlock(&profiler->lock);
     return tv_ticker_start(&profiler->ticker, period_ns);
 }
 
@@ -334,20 +359,16 @@ void tv_profiler_shut_down(struct tv_profiler *profiler)
     tv_ticker_end(&profiler->ticker, true);
 }
 
-int tv_profiler_write(struct tv_profiler *profiler, enum tv_agent_format format, FILE *to,
+int tv_profiler_write(struct tv_profiler *profiler, enum tv_samples_form form, FILE *to,
                       struct tv_profiler_counts *counted)
 {
     time_t now = time(NULL);
-    bool jdk = format == TV_AGENT_FORMAT_JDK;
     if (tv_ticker_is_started(&profiler->ticker))
         return -EBUSY;
     pthread_mutex_lock(&profiler->lock);
     uint32_t depth = profiler->options.depth < 1 ? 0 : (uint32_t)profiler->options.depth;
     errno = 0;
-    bool fine = format == TV_AGENT_FORMAT_BINARY
-                    ? tv_hprof_binary_write(&profiler->samples, depth, (uint64_t)now * 1000, to)
-                    : tv_hprof_text_write(&profiler->samples, jdk ? TV_HPROF_JDK : TV_HPROF_ANDROID,
-                                          now, to);
+    bool fine = tv_samples_write(&profiler->samples, form, depth, now, to);
     int error = fine ? 0 : errno != 0 ? -errno : -EIO;
     *counted = (struct tv_profiler_counts){profiler->samples.total, profiler->ticker.late};
     pthread_mutex_unlock(&profiler->lock);

@@ -16,6 +16,7 @@
 #include <stdio.h>
 
 #include "recorder/agent/options.h"
+#include "recorder/samples.h"
 
 struct tv_profiler;
 
@@ -27,6 +28,7 @@ struct tv_profiler_options {
     const char *pattern; /* NULL: all; must outlive the profiler */
     int64_t depth;       /* of the stacks; of less than 1 nothing is kept */
     bool only_runnable;
+    bool keeps_times; /* for forms that have a time line */
 };
 
 struct tv_profiler_counts {
@@ -47,7 +49,7 @@ void tv_profiler_stop(struct tv_profiler *profiler);
 void tv_profiler_shut_down(struct tv_profiler *profiler);
 
 /* All samples so far.  0, -EBUSY: it is started; else they could not be written. */
-int tv_profiler_write(struct tv_profiler *profiler, enum tv_agent_format format, FILE *to,
+int tv_profiler_write(struct tv_profiler *profiler, enum tv_samples_form form, FILE *to,
                       struct tv_profiler_counts *counts);
 
 void tv_profiler_free(struct tv_profiler *profiler);

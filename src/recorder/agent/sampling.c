@@ -40,6 +40,7 @@ static struct tv_profiler *the_profiler(void)
                                      .pattern = options->threads,
                                      .depth = (int64_t)options->depth,
                                      .only_runnable = options->state == TV_AGENT_STATE_RUNNABLE,
+                                     .keeps_times = options->format == TV_SAMPLES_EVENTS,
                                  });
     return profiler;
 }
@@ -86,7 +87,7 @@ void tv_agent_sampling_stop(const char *path)
 {
     struct tv_profiler_counts counts = {0};
     tv_profiler_stop(profiler);
-    int error = tv_profiler_write(profiler, (enum tv_agent_format)tv_agent.options.format,
+    int error = tv_profiler_write(profiler, (enum tv_samples_form)tv_agent.options.format,
                                   output.file, &counts);
     error = tv_kept_finish_stream(output.file, error, output.part, output.path);
     if (error != 0)

@@ -258,7 +258,8 @@ __attribute__((constructor)) static void begin_by_environment(void)
                                         "TRACEVIEW_RECORD_SAMPLE",
                                         "TRACEVIEW_RECORD_SAMPLE_DEPTH",
                                         "TRACEVIEW_RECORD_SAMPLE_FORMAT",
-                                        "TRACEVIEW_RECORD_SAMPLE_STACK"};
+                                        "TRACEVIEW_RECORD_SAMPLE_STACK",
+                                        "TRACEVIEW_RECORD_SAMPLE_TIMES"};
     const char *rate = getenv("TRACEVIEW_RECORD_SAMPLE");
     struct tv_recording_options options = {.path = getenv("TRACEVIEW_RECORD")};
     if (!options.path || options.path[0] == '\0')

@@ -148,6 +148,11 @@ int tvrec_sampler_use(struct tvrec_sampler *sampler, enum tvrec_stack stack, int
     return TV_SIGNALS_WORK || shadow || stack == TVREC_STACK_AUTO ? 0 : -ENOTSUP;
 }
 
+void tv_sampler_keep_times(struct tvrec_sampler *sampler)
+{
+    sampler->keeps_times = true;
+}
+
 /* Until `due`; false when the sampler is to stop. */
 static bool wait_until(struct tvrec_sampler *sampler, uint64_t due)
 {
@@ -202,6 +207,7 @@ int tvrec_sampler_start(struct tvrec_sampler *sampler, int per_second)
     if (sampler->started)
         return -EALREADY;
     sampler->period_ns = BILLION / (uint64_t)per_second;
+    sampler->samples.period_ns = sampler->keeps_times ? sampler->period_ns : 0;
     int failed = sampler->unwinder->begin(sampler);
     if (failed != 0)
         return failed;

@@ -27,6 +27,7 @@ struct tv_sampled {
     uint64_t stack_low, stack_high;
     uint32_t rests, misses; /* ticks without a signal after some that did not arrive */
     uint32_t blocks;        /* looks in a row that found the signal blocked */
+    uint8_t state;          /* enum tv_sample_state, of its last stack */
 };
 
 struct tv_unwinder {
@@ -70,7 +71,7 @@ struct tvrec_sampler {
 
     uint64_t period_ns, ticks, late, missed, blocked;
     int pid; /* it is none of a child's */
-    bool started, ended;
+    bool started, ended, keeps_times;
     pthread_t thread;
     _Atomic pid_t tid; /* of that thread */
     pthread_mutex_t lock;
@@ -78,6 +79,9 @@ struct tvrec_sampler {
     bool stopping;
     struct tvrec_sampler *other; /* in the list of all */
 };
+
+/* Keep the time of each sample from the next start on. */
+void tv_sampler_keep_times(struct tvrec_sampler *sampler);
 
 /* One tick, in the calling thread; nobody else uses the sampler meanwhile. */
 void tv_sampler_tick(struct tvrec_sampler *sampler);

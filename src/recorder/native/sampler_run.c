@@ -22,6 +22,19 @@ static struct {
     enum tvrec_hprof form;
 } running;
 
+/* Behind the text, for who resolves its addresses (cli/native_samples.c): the period, and of each
+ * sample its time, its stack and what the thread did. */
+static void write_times(const struct tv_samples *samples, FILE *to)
+{
+    const struct tv_sample_moment *moments = samples->moments.at;
+    if (samples->period_ns == 0)
+        return;
+    fprintf(to, "PERIOD %llu\n", (unsigned long long)samples->period_ns);
+    for (uint32_t i = 0; i < samples->moments.count; i++)
+        fprintf(to, "AT %llu %u %u\n", (unsigned long long)moments[i].time_ns,
+                TV_SAMPLES_FIRST_TRACE + moments[i].trace, moments[i].state);
+}
+
 static int write_file(void)
 {
     struct tv_kept_limit limit;
@@ -30,6 +43,7 @@ static int write_file(void)
         return -errno;
     tv_kept_begin_growing(&limit);
     int failed = tvrec_sampler_write(running.sampler, to, running.form);
+    write_times(&running.sampler->samples, to);
     failed = tv_kept_finish_stream(to, failed, tv_recorder.part, tv_recorder.path);
     tv_kept_end_growing(&limit);
     return failed;
@@ -96,6 +110,8 @@ static int start(int rate)
     if (!running.sampler)
         return -errno;
     int failed = tvrec_sampler_use(running.sampler, (enum tvrec_stack)stack, 0);
+    if (getenv("TRACEVIEW_RECORD_SAMPLE_TIMES"))
+        tv_sampler_keep_times(running.sampler);
     if (failed == 0)
         failed = tvrec_sampler_start(running.sampler, rate);
     if (failed != 0)

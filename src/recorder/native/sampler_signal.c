@@ -324,6 +324,7 @@ static void look_at_sleeper(struct tvrec_sampler *sampler, struct tv_sampled *th
                             const struct tv_task_place *place)
 {
     thread->depth = 0;
+    thread->state = TV_SAMPLE_WAITING;
     if (place->pc == 0)
         return;
     if (place->sp < thread->stack_low || place->sp >= thread->stack_high)
@@ -338,6 +339,7 @@ static enum look look(struct tvrec_sampler *sampler, struct tv_sampled *thread)
 {
     struct tv_task_place place;
     uint64_t cpu = tv_task_cpu_ns(thread->tid), before = thread->cpu_ns;
+    thread->state = TV_SAMPLE_WAITING;
     if (cpu == before)
         return LOOK_SAME;
     thread->cpu_ns = cpu;
@@ -345,6 +347,7 @@ static enum look look(struct tvrec_sampler *sampler, struct tv_sampled *thread)
         look_at_sleeper(sampler, thread, &place);
         return LOOK_SLEEPS;
     }
+    thread->state = TV_SAMPLE_RUNNING;
     return before == UINT64_MAX || cpu - before < sampler->period_ns / 2 ? LOOK_WOKE : LOOK_RUNS;
 }
 

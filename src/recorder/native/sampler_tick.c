@@ -121,15 +121,24 @@ static void forget_gone(struct tvrec_sampler *sampler)
     sampler->count = kept;
 }
 
-static void count_stack(struct tvrec_sampler *sampler, const struct tv_sampled *thread)
+static void count_stack(struct tvrec_sampler *sampler, const struct tv_sampled *thread,
+                        uint64_t now)
 {
+    struct tv_sample_moment moment = {
+        .time_ns = now,
+        .cpu = TV_SAMPLE_NO_CPU,
+        .state = thread->state,
+    };
     uint32_t depth = 0;
     while (depth < thread->depth) {
         sampler->stack_elements[depth] = tv_sampler_element(sampler, thread->words[depth]);
         if (sampler->stack_elements[depth++] == 0)
             return;
     }
-    tv_samples_add(&sampler->samples, thread->id, sampler->stack_elements, depth);
+    if (sampler->samples.period_ns == 0)
+        tv_samples_add(&sampler->samples, thread->id, sampler->stack_elements, depth);
+    else
+        tv_samples_add_at(&sampler->samples, thread->id, sampler->stack_elements, depth, &moment);
 }
 
 void tv_sampler_tick(struct tvrec_sampler *sampler)
@@ -139,6 +148,7 @@ void tv_sampler_tick(struct tvrec_sampler *sampler)
         tv_modules_look();
         memset(sampler->places, 0, sizeof sampler->places);
     }
+    uint64_t now = tv_clock_ns(CLOCK_MONOTONIC);
     size_t count = tv_set_threads(sampler->set, &sampler->tids, &sampler->tids_room);
     tv_samples_begin_tick(&sampler->samples);
     for (size_t i = 0; i < sampler->count; i++)
@@ -149,6 +159,6 @@ void tv_sampler_tick(struct tvrec_sampler *sampler)
     forget_gone(sampler);
     sampler->unwinder->take(sampler);
     for (size_t i = 0; i < sampler->count; i++)
-        count_stack(sampler, &sampler->threads[i]);
+        count_stack(sampler, &sampler->threads[i], now);
     sampler->ticks++;
 }

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sample_events.c - samples with their times, as Trace Event JSON.
+ *
+ *     traceEvents   names of processes and threads; a slice for each time off the processors
+ *     stackFrames   the tree of frames, by number: a name, its class or file, and the parent
+ *     samples       one a line: thread, time in microseconds, frame, weight in nanoseconds, state
+ *
+ * docs/formats/trace-event.md tells how these members are read.  Numbers are written digit by digit
+ * from integers, so that the host's locale cannot change their form.
+ */
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "recorder/stack_tree.h"
+
+struct events {
+    const struct tv_samples *samples;
+    const struct tv_stack_tree *tree;
+    uint32_t own_pid;
+    FILE *to;
+    const char *between; /* what stands before the next event */
+};
+
+/* The length of the UTF-8 character at `text`, 0: there is none. */
+static size_t utf8_length(const unsigned char *text)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    unsigned char first = text[0];
+    size_t length = first < 0x80   ? 1
+                    : first < 0xC0 ? 0
+                    : first < 0xE0 ? 2
+                    : first < 0xF0 ? 3
+                    : first < 0xF8 ? 4
+                                   : 0;
+    if (length < 2)
+        return length;
+    uint32_t character = first & (0x7Fu >> length);
+    for (size_t i = 1; i < length; i++) {
+        if ((text[i] & 0xC0) != 0x80)
+            return 0;
+        character = character << 6 | (text[i] & 0x3Fu);
+    }
+    bool is_surrogate = character >= 0xD800 && character <= 0xDFFF;
+    return character < least[length] || character > 0x10FFFF || is_surrogate ? 0 : length;
+}
+
+/* Part of a string of JSON; bytes that are no UTF-8 become U+FFFD. */
+static void put_text(const char *text, FILE *to)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    while (*at != '\0') {
+        size_t length = utf8_length(at);
+        if (length == 0)
+            fputs("\xEF\xBF\xBD", to);
+        else if (*at == '"' || *at == '\\')
+            fprintf(to, "\\%c", *at);
+        else if (*at < ' ' || *at == 0x7F)
+            fprintf(to, "\\u%04x", *at);
+        else
+            fwrite(at, 1, length, to);
+        at += length > 0 ? length : 1;
+    }
+}
+
+static void put_string(const char *text, FILE *to)
+{
+    fputc('"', to);
+    put_text(text, to);
+    fputc('"', to);
+}
+
+static void put_microseconds(const char *key, uint64_t ns, FILE *to)
+{
+    fprintf(to, ",\"%s\":%" PRIu64 ".%03" PRIu64, key, ns / 1000, ns % 1000);
+}
+
+static void put_ids(const struct events *events, uint32_t number)
+{
+    const struct tv_sample_thread *thread =
+        (const struct tv_sample_thread *)events->samples->threads.at + number;
+    fprintf(events->to, "\"pid\":%u,\"tid\":%u", thread->pid != 0 ? thread->pid : events->own_pid,
+            thread->tid != 0 ? thread->tid : number + 1);
+}
+
+/* ---- traceEvents ---- */
+
+static void begin_event(struct events *events)
+{
+    fputs(events->between, events->to);
+    events->between = ",\n";
+}
+
+static void put_names(struct events *events)
+{
+    const struct tv_sample_thread *threads = events->samples->threads.at;
+    for (uint32_t i = 0; i < events->samples->threads.count; i++) {
+        /* A process is called as its first thread. */
+        if (threads[i].pid != 0 && threads[i].pid == threads[i].tid) {
+            begin_event(events);
+            fputs("{\"ph\":\"M\",\"name\":\"process_name\",", events->to);
+            put_ids(events, i);
+            fputs(",\"args\":{\"name\":", events->to);
+            put_string(threads[i].name, events->to);
+            fputs("}}", events->to);
+        }
+        begin_event(events);
+        fputs("{\"ph\":\"M\",\"name\":\"thread_name\",", events->to);
+        put_ids(events, i);
+        fputs(",\"args\":{\"name\":", events->to);
+        put_string(threads[i].name, events->to);
+        fputs("}}", events->to);
+    }
+}
+
+static void put_waits(struct events *events)
+{
+    const struct tv_sample_wait *waits = events->samples->waits.at;
+    for (uint32_t i = 0; i < events->samples->waits.count; i++) {
+        begin_event(events);
+        fputs("{\"ph\":\"X\",\"cat\":\"off-cpu\",\"name\":", events->to);
+        fputs(waits[i].is_preempted ? "\"preempted\"," : "\"waiting\",", events->to);
+        put_ids(events, waits[i].thread);
+        put_microseconds("ts", waits[i].from_ns, events->to);
+        put_microseconds("dur", waits[i].to_ns - waits[i].from_ns, events->to);
+        if (waits[i].trace != TV_SAMPLES_NO_TRACE)
+            fprintf(events->to, ",\"sf\":%u", events->tree->leaves[waits[i].trace]);
+        fputc('}', events->to);
+    }
+}
+
+/* ---- stackFrames ---- */
+
+/* "malloc" of "libc.so.6", "java.lang.Long.parseLong" of "Long.java". */
+static void put_element(const struct tv_sample_element *element, bool class_is_module, FILE *to)
+{
+    const char *category = class_is_module ? element->class_name : element->file;
+    if (category != NULL) {
+        fputs("\"category\":", to);
+        put_string(category, to);
+        fputc(',', to);
+    }
+    fputs("\"name\":\"", to);
+    if (!class_is_module) {
+        put_text(element->class_name, to);
+        fputc('.', to);
+    }
+    put_text(element->name, to);
+    fputc('"', to);
+}
+
+static void put_frames(const struct events *events)
+{
+    const struct tv_sample_element *elements = events->samples->elements.at;
+    FILE *to = events->to;
+    for (uint32_t i = 1; i < events->tree->count; i++) {
+        const struct tv_stack_node *node = &events->tree->nodes[i];
+        fprintf(to, "%s\n\"%u\":{", i > 1 ? "," : "", i);
+        put_element(&elements[node->element], events->samples->classes_are_modules, to);
+        if (node->parent != 0)
+            fprintf(to, ",\"parent\":%u", node->parent);
+        fputc('}', to);
+    }
+}
+
+/* ---- samples ---- */
+
+static void put_moment(const struct events *events, const struct tv_sample_moment *moment)
+{
+    static const char *const states[] = {NULL, "running", "waiting"};
+    const struct tv_samples *samples = events->samples;
+    const struct tv_sample_trace *trace =
+        (const struct tv_sample_trace *)samples->traces.at + moment->trace;
+    FILE *to = events->to;
+    fprintf(to, "{\"name\":\"%s\",", samples->clock != NULL ? samples->clock : "wall-clock");
+    put_ids(events, trace->thread);
+    put_microseconds("ts", moment->time_ns, to);
+    fprintf(to, ",\"sf\":%u,\"weight\":%" PRIu64, events->tree->leaves[moment->trace],
+            samples->period_ns);
+    if (moment->cpu != TV_SAMPLE_NO_CPU)
+        fprintf(to, ",\"cpu\":%u", moment->cpu);
+    if (moment->state != TV_SAMPLE_STATE_UNKNOWN)
+        fprintf(to, ",\"state\":\"%s\"", states[moment->state]);
+    fputc('}', to);
+}
+
+static void put_moments(const struct events *events)
+{
+    const struct tv_sample_moment *moments = events->samples->moments.at;
+    for (uint32_t i = 0; i < events->samples->moments.count; i++) {
+        fputs(i > 0 ? ",\n" : "\n", events->to);
+        put_moment(events, &moments[i]);
+    }
+}
+
+static void put_about(const struct tv_samples *samples, FILE *to)
+{
+    fprintf(to,
+            "{\"displayTimeUnit\":\"ns\",\n\"otherData\":{\"sampling-interval-ns\":\"%" PRIu64
+            "\",\"sample-weight-unit\":\"ns\"",
+            samples->period_ns);
+    if (samples->lost > 0)
+        fprintf(to, ",\"samples-lost\":\"%" PRIu64 "\"", samples->lost);
+    if (samples->untimed > 0)
+        fprintf(to, ",\"samples-without-time\":\"%" PRIu64 "\"", samples->untimed);
+    fputs("},\n", to);
+}
+
+bool tv_sample_events_write(const struct tv_samples *samples, FILE *to)
+{
+    struct tv_stack_tree tree;
+    bool fine = tv_stack_tree_make(&tree, samples);
+    struct events events = {samples, &tree, (uint32_t)getpid(), to, "\n"};
+    if (fine) {
+        put_about(samples, to);
+        fputs("\"traceEvents\":[", to);
+        put_names(&events);
+        put_waits(&events);
+        fputs("\n],\n\"stackFrames\":{", to);
+        put_frames(&events);
+        fputs("\n},\n\"samples\":[", to);
+        put_moments(&events);
+        fputs("\n]}\n", to);
+    }
+    tv_stack_tree_release(&tree);
+    return fine && fflush(to) == 0 && !ferror(to);
+}

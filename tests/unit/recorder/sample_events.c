@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Samples with their times, as Trace Event JSON and as collapsed stacks.  The members are those of
+ * the format's description (stackFrames and samples); the counts are counted by hand.
+ */
+#define _GNU_SOURCE
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recorder/samples.h"
+
+static uint32_t place(struct tv_samples *samples, uint64_t method, const char *name, int32_t line)
+{
+    char class_name[] = "a.out", text[64];
+    struct tv_sample_element element = {method, line, class_name, text, NULL};
+    snprintf(text, sizeof text, "%s", name);
+    return tv_samples_add_element(samples, &element);
+}
+
+/* Two threads, the first of which waits once; "parse" is there with two lines. */
+static void fill(struct tv_samples *samples)
+{
+    *samples = (struct tv_samples){.period_ns = 2000000, .classes_are_modules = true};
+    uint32_t outer = place(samples, 1, "main", -1);
+    uint32_t here[] = {place(samples, 2, "parse", 3), outer};
+    uint32_t there[] = {place(samples, 3, "parse", 4), outer};
+    uint32_t odd[] = {place(samples, 4, "a;\"\\\n\xff\xC3\xA9", -1)};
+    tv_samples_begin_tick(samples);
+    uint32_t one = tv_samples_see(samples, "one", "main"), two = tv_samples_see(samples, "2", "x");
+    tv_samples_number_thread(samples, one, 70, 70);
+    tv_samples_number_thread(samples, two, 70, 71);
+    struct tv_sample_moment moment = {1500, 0, 1, TV_SAMPLE_RUNNING, 0};
+    assert_true(tv_samples_add_at(samples, one, here, 2, &moment));
+    moment = (struct tv_sample_moment){2001500, 0, TV_SAMPLE_NO_CPU, TV_SAMPLE_WAITING, 0};
+    assert_true(tv_samples_add_at(samples, one, there, 2, &moment));
+    assert_true(tv_samples_add_at(samples, one, here, 2, &moment));
+    moment.state = TV_SAMPLE_STATE_UNKNOWN;
+    assert_true(tv_samples_add_at(samples, two, odd, 1, &moment));
+    assert_true(tv_samples_add_wait(samples, one, here, 2,
+                                    &(struct tv_sample_wait){.from_ns = 3000, .to_ns = 7500}));
+    assert_true(tv_samples_add_wait(samples, two, NULL, 0,
+                                    &(struct tv_sample_wait){5000, 6000, 0, 0, true}));
+}
+
+static char *text_of(const struct tv_samples *samples, enum tv_samples_form form)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *to = open_memstream(&text, &length);
+    assert_true(tv_samples_write(samples, form, 0, 0, to));
+    fclose(to);
+    return text;
+}
+
+static void writes_times_and_weights(void **state)
+{
+    (void)state;
+    struct tv_samples samples;
+    fill(&samples);
+    char *text = text_of(&samples, TV_SAMPLES_EVENTS);
+    assert_string_equal(
+        text,
+        "{\"displayTimeUnit\":\"ns\",\n\"otherData\":{\"sampling-interval-ns\":\"2000000\","
+        "\"sample-weight-unit\":\"ns\"},\n\"traceEvents\":[\n"
+        "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":70,\"tid\":70,\"args\":{\"name\":\"one\"}}"
+        ",\n"
+        "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":70,\"tid\":70,\"args\":{\"name\":\"one\"}}"
+        ",\n"
+        "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":70,\"tid\":71,\"args\":{\"name\":\"2\"}},\n"
+        "{\"ph\":\"X\",\"cat\":\"off-cpu\",\"name\":\"waiting\",\"pid\":70,\"tid\":70,"
+        "\"ts\":3.000,\"dur\":4.500,\"sf\":2},\n"
+        "{\"ph\":\"X\",\"cat\":\"off-cpu\",\"name\":\"preempted\",\"pid\":70,\"tid\":71,"
+        "\"ts\":5.000,\"dur\":1.000}\n"
+        "],\n\"stackFrames\":{\n"
+        "\"1\":{\"category\":\"a.out\",\"name\":\"main\"},\n"
+        "\"2\":{\"category\":\"a.out\",\"name\":\"parse\",\"parent\":1},\n"
+        "\"3\":{\"category\":\"a.out\",\"name\":\"a;\\\"\\\\\\u000a\xEF\xBF\xBD\xC3\xA9\"}\n"
+        "},\n\"samples\":[\n"
+        "{\"name\":\"wall-clock\",\"pid\":70,\"tid\":70,\"ts\":1.500,\"sf\":2,\"weight\":2000000,"
+        "\"cpu\":1,\"state\":\"running\"},\n"
+        "{\"name\":\"wall-clock\",\"pid\":70,\"tid\":70,\"ts\":2001.500,\"sf\":2,"
+        "\"weight\":2000000,\"state\":\"waiting\"},\n"
+        "{\"name\":\"wall-clock\",\"pid\":70,\"tid\":70,\"ts\":2001.500,\"sf\":2,"
+        "\"weight\":2000000,\"state\":\"waiting\"},\n"
+        "{\"name\":\"wall-clock\",\"pid\":70,\"tid\":71,\"ts\":2001.500,\"sf\":3,"
+        "\"weight\":2000000}\n]}\n");
+    free(text);
+    tv_samples_release(&samples);
+}
+
+/* Two lines of a function are one frame, and what would part frames or lines is replaced. */
+static void collapses_lines(void **state)
+{
+    (void)state;
+    struct tv_samples samples;
+    fill(&samples);
+    char *text = text_of(&samples, TV_SAMPLES_COLLAPSED);
+    assert_string_equal(text, "main;parse 3\na:\"\\ \xff\xC3\xA9 1\n");
+    free(text);
+    tv_samples_release(&samples);
+}
+
+/* Names of classes belong to those of methods; a file is a category. */
+static void names_methods_with_their_class(void **state)
+{
+    (void)state;
+    struct tv_samples samples;
+    fill(&samples);
+    samples.classes_are_modules = false;
+    samples.lost = 3;
+    char *text = text_of(&samples, TV_SAMPLES_EVENTS);
+    assert_non_null(strstr(text, "\n\"1\":{\"name\":\"a.out.main\"},\n"));
+    assert_non_null(strstr(text, "\"samples-lost\":\"3\""));
+    free(text);
+    text = text_of(&samples, TV_SAMPLES_COLLAPSED);
+    assert_memory_equal(text, "a.out.main;a.out.parse 3\n", 25);
+    free(text);
+    tv_samples_release(&samples);
+}
+
+/* More stacks and frames than the first tables have room for: each is found again. */
+static void keeps_many_stacks_apart(void **state)
+{
+    (void)state;
+    struct tv_samples samples = {.period_ns = 1, .classes_are_modules = true};
+    uint32_t stack[300];
+    char name[16], expected[32];
+    tv_samples_begin_tick(&samples);
+    uint32_t id = tv_samples_see(&samples, "t", NULL);
+    for (uint32_t i = 0; i < 300; i++) {
+        snprintf(name, sizeof name, "f%u", i);
+        stack[299 - i] = place(&samples, i, name, -1);
+    }
+    /* Depths 1 to 300, depth d counted d times. */
+    for (uint32_t depth = 1; depth <= 300; depth++)
+        for (uint32_t i = 0; i < depth; i++)
+            assert_true(tv_samples_add_at(&samples, id, stack + 300 - depth, depth,
+                                          &(struct tv_sample_moment){.time_ns = i}));
+    char *text = text_of(&samples, TV_SAMPLES_COLLAPSED), *line = text;
+    for (uint32_t depth = 1; depth <= 300; depth++) {
+        char *end = strchr(line, '\n');
+        assert_non_null(end);
+        *end = '\0';
+        snprintf(expected, sizeof expected, "f%u %u", depth - 1, depth);
+        assert_string_equal(strlen(line) > strlen(expected) ? end - strlen(expected) : line,
+                            expected);
+        line = end + 1;
+    }
+    assert_int_equal(*line, '\0');
+    free(text);
+    tv_samples_release(&samples);
+}
+
+static void writes_none(void **state)
+{
+    (void)state;
+    struct tv_samples samples = {.period_ns = 1};
+    char *text = text_of(&samples, TV_SAMPLES_EVENTS);
+    assert_non_null(strstr(text, "\"traceEvents\":[\n],\n\"stackFrames\":{\n},\n\"samples\":[\n]"));
+    free(text);
+    text = text_of(&samples, TV_SAMPLES_COLLAPSED);
+    assert_string_equal(text, "");
+    free(text);
+    tv_samples_release(&samples);
+}
+
+UNIT_TESTS(sample_events, cmocka_unit_test(writes_times_and_weights),
+           cmocka_unit_test(collapses_lines), cmocka_unit_test(names_methods_with_their_class),
+           cmocka_unit_test(keeps_many_stacks_apart), cmocka_unit_test(writes_none));
