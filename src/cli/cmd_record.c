@@ -149,6 +149,8 @@ static enum tv_status make_plan(const struct tv_settings *settings, struct tv_re
                                          : "--pid and a program do not go together");
     plan->way = words->count == 0 ? TV_RECORD_ATTACHED
                                   : tv_record_way_of(words->items[0], settings->record.host);
+    plan->into_children = words->count > 0 && tv_record_goes_into_children(
+                                                  plan->way, &settings->record, words->items[0]);
     enum tv_status status = tv_record_check(options, plan, err);
     return status == TV_OK ? find_paths(settings, plan, err) : status;
 }

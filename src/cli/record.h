@@ -5,6 +5,7 @@
  *   cmd_record.c       the command
  *   record_rules.c     which options go with what is recorded
  *   record_host.c      what a program is: of Java, or native
+ *   record_empty.c     why a recording has nothing in it
  *   record_agent.c     what the agent is told, and where the libraries are
  *   record_program.c   a program that is started
  *   record_attached.c  a JVM that runs (attach.h)
@@ -37,6 +38,7 @@ struct tv_record_plan {
     char spool[TV_RECORD_PATH];     /* too; empty: none */
     unsigned form;                  /* enum tv_samples_form, of samples */
     uint64_t delay_ms, duration_ms; /* 0: not given */
+    bool into_children;             /* the program has no hooks: what it starts may have some */
     bool has_older;                 /* a file was at `output` before the recording */
     struct stat older;
 };
@@ -68,6 +70,25 @@ enum tv_status tv_record_check(const struct tv_option *table, struct tv_record_p
 
 /* How a program that is called so (as execvp finds it) is recorded, if `host` does not say it. */
 enum tv_record_way tv_record_way_of(const char *program, unsigned host);
+
+/* Is what the program starts recorded too: a script, or a native program that has no calls to
+ * record itself, such as sh, env or taskset? */
+bool tv_record_goes_into_children(enum tv_record_way way, const struct tv_record_settings *record,
+                                  const char *program);
+
+/* Find the file of a program as execvp does; false: there is none. */
+bool tv_record_find_program(const char *program, char path[TV_RECORD_PATH]);
+
+/* ---- record_empty.c ---- */
+
+/* TV_OK when there are calls or samples in the recording at `output`, else the error that says why
+ * there are none. */
+enum tv_status tv_record_check_events(const struct tv_record_plan *plan,
+                                      struct tv_error *err) TV_MUST_CHECK;
+
+/* The error of a program that wrote no file; `code` is its exit code. */
+enum tv_status tv_record_not_written(const struct tv_record_plan *plan, int code,
+                                     struct tv_error *err);
 
 /* ---- record_agent.c ---- */
 

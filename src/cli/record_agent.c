@@ -37,7 +37,7 @@ static bool has_below(char *path, const char *folder, const char *name)
 enum tv_status tv_record_find_library(const char *folder, const char *name, char *path,
                                       struct tv_error *err)
 {
-    const char *const places[] = {folder, "../lib", "../lib64"};
+    const char *const places[] = {folder, ".", "../lib", "../lib64"};
     char own[TV_RECORD_PATH / 2], place[TV_RECORD_PATH];
     ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
     own[length > 0 ? length : 0] = '\0';
@@ -46,10 +46,14 @@ enum tv_status tv_record_find_library(const char *folder, const char *name, char
         *slash = '\0';
     for (size_t i = 0; slash && i < sizeof places / sizeof places[0]; i++) {
         snprintf(place, sizeof place, "%s/%s", own, places[i]);
-        if (has(path, place, name) || (i > 0 && has_below(path, place, name)))
+        if (has(path, place, name) || (i > 1 && has_below(path, place, name)))
             return TV_OK;
     }
-    return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s is not where this program is", name);
+    return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
+                   "%s, which records, is neither in %s nor in lib beside it: build it with 'make'"
+                   "%s, or copy it there",
+                   name, slash ? own : "the program's folder",
+                   strstr(name, "agent") ? " where there is a JDK" : "");
 }
 
 /* A comma within a value is written twice; so is a percent sign of a path, when it is `exact`. */

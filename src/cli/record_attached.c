@@ -21,13 +21,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "base/memory.h"
 #include "cli/atomic_file.h"
 #include "cli/attach.h"
 #include "cli/message.h"
 #include "cli/record.h"
-#include "wire/method_trace.h"
 
 #define AGENT_LIBRARY "libtraceview-agent.so"
 #define STAGED_FILE "recording"
@@ -234,63 +232,6 @@ static enum tv_status attend(struct attached *a, struct tv_error *err)
     return a->stage < 0 ? TV_OK : fetch(a, err);
 }
 
-/* Samples in a profile of any form? */
-static bool has_samples(struct tv_bytes file)
-{
-    static const char *const none[] = {"CPU SAMPLES BEGIN (total = 0)", "\"samples\":[\n]"};
-    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
-        if (memmem(file.data, file.length, none[i], strlen(none[i])))
-            return false;
-    return file.length > 0;
-}
-
-/* Are there records behind the header, as long as it says, of a trace, or samples in a profile? */
-static bool has_events(struct tv_bytes file)
-{
-    static const char end[] = "\n*end\n";
-    const uint8_t *head = memmem(file.data, file.length, end, sizeof end - 1);
-    if (!head)
-        return has_samples(file);
-    head += sizeof end - 1;
-    size_t left = (size_t)(file.data + file.length - head);
-    return left < TV_MT_HEADER_DATA_OFFSET + 2 ||
-           left > tv_le_get_u16(head + TV_MT_HEADER_DATA_OFFSET);
-}
-
-static enum tv_status tell_nothing(const struct attached *a, struct tv_error *err)
-{
-    const struct tv_record_plan *plan = a->plan;
-    const struct tv_record_settings *record = &plan->settings->record;
-    if (record->sample > 0)
-        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s has no sample: no thread%s ran meanwhile",
-                       plan->output, record->threads ? " that --threads names" : "");
-    const char *which = record->boot ? "" : " outside of the JDK, whose methods --boot records,";
-    if (record->include.count + record->exclude.count > 0)
-        which = " that --include and --exclude leave";
-    return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
-                   "%s has no call: process %d called no method%s meanwhile", plan->output,
-                   (int)a->jvm.pid, which);
-}
-
-/* A recording without an event is an error: else whoever records learns it when the trace is
- * needed. */
-static enum tv_status check_recording(const struct attached *a, struct tv_error *err)
-{
-    const struct tv_record_plan *plan = a->plan;
-    struct tv_bytes file;
-    int fd = tv_record_is_written(plan) ? open(plan->output, O_RDONLY | O_CLOEXEC) : -1;
-    if (fd < 0)
-        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s was not written: process %d was killed",
-                       plan->output, (int)a->jvm.pid);
-    enum tv_status status = tv_file_map(fd, &file, err);
-    close(fd);
-    if (status != TV_OK)
-        return status;
-    bool any = has_events(file);
-    tv_file_unmap(file);
-    return any ? TV_OK : tell_nothing(a, err);
-}
-
 static enum tv_status record(struct attached *a, struct tv_error *err)
 {
     const struct tv_record_plan *plan = a->plan;
@@ -306,7 +247,12 @@ static enum tv_status record(struct attached *a, struct tv_error *err)
     if (status == TV_OK)
         status = attend(a, err);
     remove_stage(a);
-    return status == TV_OK ? check_recording(a, err) : status;
+    if (status != TV_OK)
+        return status;
+    if (!tv_record_is_written(plan))
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s was not written: process %d was killed",
+                       plan->output, (int)a->jvm.pid);
+    return tv_record_check_events(plan, err);
 }
 
 enum tv_status tv_record_attached(const struct tv_record_plan *plan, struct tv_error *err)

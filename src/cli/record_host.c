@@ -4,7 +4,7 @@
  *
  * A launcher lies beside the libjli of its JDK or is called java.  What is no ELF file is a script,
  * such as those of mvn and gradle: an interpreter has no calls to record, so a JVM is what can be
- * meant.
+ * meant, or a native program that the script starts.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/program_file.h"
 #include "cli/record.h"
 
 /* What execvp searches when there is no PATH. */
@@ -24,8 +25,7 @@ static bool is_program(const char *path)
     return access(path, X_OK) == 0 && stat(path, &found) == 0 && S_ISREG(found.st_mode);
 }
 
-/* As execvp searches; false: there is no such program. */
-static bool find_program(const char *program, char *path)
+bool tv_record_find_program(const char *program, char path[TV_RECORD_PATH])
 {
     const char *folders = getenv("PATH");
     if (strchr(program, '/')) {
@@ -77,7 +77,7 @@ static bool is_beside_libjli(const char *path)
 enum tv_record_way tv_record_way_of(const char *program, unsigned host)
 {
     char path[TV_RECORD_PATH];
-    if (host == TV_RECORD_NATIVE || !find_program(program, path))
+    if (host == TV_RECORD_NATIVE || !tv_record_find_program(program, path))
         return TV_RECORD_PRELOADED; /* what is not found is said when it is started */
     bool elf = is_elf(path);
     if (elf && strcmp(name_of(path), "java") == 0)
@@ -85,4 +85,17 @@ enum tv_record_way tv_record_way_of(const char *program, unsigned host)
     if (!elf || host == TV_RECORD_JAVA || is_beside_libjli(path))
         return TV_RECORD_INHERITED;
     return TV_RECORD_PRELOADED;
+}
+
+bool tv_record_goes_into_children(enum tv_record_way way, const struct tv_record_settings *record,
+                                  const char *program)
+{
+    char path[TV_RECORD_PATH];
+    struct tv_program_file file;
+    if (record->sample > 0 || !tv_record_find_program(program, path))
+        return false;
+    if (way != TV_RECORD_PRELOADED)
+        return way == TV_RECORD_INHERITED && record->host == TV_RECORD_AUTO;
+    tv_program_file_read(path, &file);
+    return !file.has_hooks;
 }

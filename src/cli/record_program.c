@@ -3,8 +3,9 @@
  * record_program.c - a program that is started to be recorded.
  *
  * A native one finds the recorder by LD_PRELOAD, a launcher of Java as its first argument. Whatever
- * starts JVMs further on hands JAVA_TOOL_OPTIONS to them: each writes a file of its own, with its
- * number in the name, and a file that stays the only one gets the name that was asked for.
+ * starts JVMs further on hands JAVA_TOOL_OPTIONS to them; a program without hooks (sh, env,
+ * taskset) hands LD_PRELOAD to what it starts.  Then each process writes a file of its own, with
+ * its number in the name, and a file that stays the only one gets the name that was asked for.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -38,8 +40,8 @@
 /* The program as it is started. */
 struct program {
     const struct tv_record_plan *plan;
-    char library[TV_RECORD_PATH];
-    char *agent; /* -agentpath:..., for JVMs */
+    char library[TV_RECORD_PATH]; /* that records native programs; "": none */
+    char *agent;                  /* -agentpath:..., for JVMs */
     char **words;
     struct timespec began;
 };
@@ -95,15 +97,25 @@ static void add_to_variable(const char *name, const char *word, char between)
     tv_free(text);
 }
 
+/* The address sanitizer of gcc ends a program in which its library is not the first one.  Nothing
+ * of ours gets between it and the memory that it watches. */
+static void allow_sanitizer(void)
+{
+    add_to_variable("ASAN_OPTIONS", "verify_asan_link_order=0", ':');
+}
+
 static void put_native(const struct program *program)
 {
     const struct tv_settings *settings = program->plan->settings;
     add_to_variable("LD_PRELOAD", program->library, ':');
+    allow_sanitizer();
     setenv("TRACEVIEW_RECORD", program->plan->output, 1);
     if (settings->record.sample > 0)
         put_samples(program->plan);
     else
         put_calls(program->plan);
+    if (program->plan->into_children)
+        setenv("TRACEVIEW_RECORD_CHILDREN", "1", 1);
     if (settings->quiet)
         setenv("TRACEVIEW_RECORD_QUIET", "1", 1);
 }
@@ -133,34 +145,59 @@ static char *with_pid(const char *path)
     return pattern;
 }
 
-static char *make_agent(const struct program *program)
+static char *make_agent(const struct program *program, const char *library)
 {
     bool own_file = program->plan->way == TV_RECORD_INHERITED;
     char *file = own_file ? with_pid(program->plan->output) : NULL;
     char *options =
         tv_record_agent_options(program->plan, file ? file : program->plan->output, own_file);
-    size_t size = strlen(program->library) + strlen(options) + sizeof "-agentpath:=";
+    size_t size = strlen(library) + strlen(options) + sizeof "-agentpath:=";
     char *agent = tv_alloc(size, 1);
-    snprintf(agent, size, "-agentpath:%s=%s", program->library, options);
+    snprintf(agent, size, "-agentpath:%s=%s", library, options);
     tv_free(options);
     tv_free(file);
     return agent;
 }
 
+static enum tv_status find_agent(struct program *program, struct tv_error *err)
+{
+    char library[TV_RECORD_PATH];
+    enum tv_status status = tv_record_find_library("recorder/agent", AGENT_LIBRARY, library, err);
+    if (status != TV_OK)
+        return status;
+    if (strchr(library, '='))
+        return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
+                       "%s: a JVM takes no agent from a path with '='", library);
+    program->agent = make_agent(program, library);
+    return TV_OK;
+}
+
+/* A script may start programs of either kind; without one of the libraries the other is recorded.
+ */
+static enum tv_status find_libraries(struct program *program, struct tv_error *err)
+{
+    const struct tv_record_plan *plan = program->plan;
+    struct tv_error unimportant = {0};
+    enum tv_status status = TV_OK;
+    if (plan->way != TV_RECORD_PRELOADED)
+        status = find_agent(program, err);
+    if (plan->way != TV_RECORD_PRELOADED && !plan->into_children)
+        return status;
+    enum tv_status native =
+        tv_record_find_library("recorder/native", NATIVE_LIBRARY, program->library, &unimportant);
+    if (native != TV_OK)
+        program->library[0] = '\0';
+    if (plan->way == TV_RECORD_PRELOADED && native != TV_OK)
+        return tv_fail(err, native, TV_NO_OFFSET, "%s", unimportant.message);
+    return native == TV_OK ? TV_OK : status;
+}
+
 static enum tv_status prepare(struct program *program, struct tv_error *err)
 {
     const struct tv_words *words = &program->plan->settings->files;
-    bool native = program->plan->way == TV_RECORD_PRELOADED;
-    enum tv_status status =
-        tv_record_find_library(native ? "recorder/native" : "recorder/agent",
-                               native ? NATIVE_LIBRARY : AGENT_LIBRARY, program->library, err);
+    enum tv_status status = find_libraries(program, err);
     if (status != TV_OK)
         return status;
-    if (!native && strchr(program->library, '='))
-        return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
-                       "%s: a JVM takes no agent from a path with '='", program->library);
-    if (!native)
-        program->agent = make_agent(program);
     /* Room for the agent and the end. */
     program->words = tv_alloc(words->count + 2, sizeof *program->words);
     bool argument = program->plan->way == TV_RECORD_ARGUMENT;
@@ -176,9 +213,9 @@ static enum tv_status prepare(struct program *program, struct tv_error *err)
 /* Tells `report` why it could not. */
 static _Noreturn void become(const struct program *program, int report)
 {
-    if (program->plan->way == TV_RECORD_PRELOADED)
+    if (program->library[0])
         put_native(program);
-    else if (program->plan->way == TV_RECORD_INHERITED)
+    if (program->plan->way == TV_RECORD_INHERITED && program->agent)
         put_inherited(program);
     execvp(program->words[0], program->words);
     int error = errno;
@@ -283,60 +320,6 @@ static bool is_empty(const char *path)
     return stat(path, &found) == 0 && found.st_size == 0;
 }
 
-/* What nobody will finish goes if it is empty; a streamed file can be read as it is, and one that
- * is written has only its name to come: both get names.  That of a spool is left to `recover`. */
-static void leave_part(const struct tv_record_plan *plan)
-{
-    char part[TV_RECORD_PATH + 8];
-    struct tv_error unread = {0};
-    snprintf(part, sizeof part, "%s.part", plan->output);
-    if (is_empty(part))
-        unlink(part);
-    else if (plan->way == TV_RECORD_PRELOADED && !plan->spool[0] &&
-             tv_native_names_resolve(part, &unread) != TV_OK)
-        return; /* that there is no file is told anyway */
-}
-
-/* Is there a whole trace that could not get its name: its process had another root by then, or
- * other rights? */
-static bool has_no_name(const struct tv_record_plan *plan, char *part, size_t size)
-{
-    static const char magic[] = "*version";
-    char found[sizeof magic - 1] = "";
-    snprintf(part, size, "%s.part", plan->output);
-    int file = open(part, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    bool is_trace = file >= 0 && read(file, found, sizeof found) == (ssize_t)sizeof found &&
-                    memcmp(found, magic, sizeof found) == 0;
-    if (file >= 0)
-        close(file);
-    return is_trace;
-}
-
-static enum tv_status not_written(const struct tv_record_plan *plan, int code, struct tv_error *err)
-{
-    const char *spool = plan->spool;
-    char part[TV_RECORD_PATH + 8];
-    if (has_no_name(plan, part, sizeof part))
-        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
-                       "%s: the program could not give the trace its name (exit code %d): it is %s",
-                       plan->output, code, part);
-    const char *why = plan->way == TV_RECORD_INHERITED
-                          ? "it started no JVM, or none that ended by itself"
-                      : plan->way == TV_RECORD_ARGUMENT
-                          ? "the JVM did not start, or was ended by SIGKILL or a "
-                            "fault of its own"
-                          : "the program ended by _exit, exec or SIGKILL, is linked "
-                            "statically, or is started by another (then name it "
-                            "itself; --host java when it starts a JVM)";
-    tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
-            "%s was not written (exit code %d): unless a line above says why, %s", plan->output,
-            code, why);
-    if (spool[0] && strlen(err->message) + strlen(spool) + 40 < sizeof err->message)
-        snprintf(err->message + strlen(err->message), sizeof err->message - strlen(err->message),
-                 "; try 'traceview recover %s'", spool);
-    return err->status;
-}
-
 /* Is it what a JVM makes "app.trace" to: "app.PID.trace"? */
 static bool is_of_jvm(const char *name, const char *pattern)
 {
@@ -413,13 +396,68 @@ static void collect(const struct program *program, is_of *is_wanted, struct tv_w
         closedir(entries);
 }
 
+/* Nobody writes to it any more: recorders lock what they write. */
+static bool is_left(const char *part)
+{
+    int file = open(part, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool left = file >= 0 && flock(file, LOCK_EX | LOCK_NB) == 0;
+    if (file >= 0)
+        close(file);
+    return left;
+}
+
+/* What nobody will finish goes if it is empty; a streamed file can be read as it is, and one that
+ * is written has only its name to come: both get names.  That of a spool is left to `recover`. */
+static void leave_part(const struct tv_record_plan *plan, const char *part)
+{
+    struct tv_error unread = {0};
+    if (!is_left(part))
+        return;
+    if (is_empty(part))
+        unlink(part);
+    else if (plan->way != TV_RECORD_ARGUMENT && !plan->spool[0] &&
+             tv_native_names_resolve(part, &unread) != TV_OK)
+        return; /* that there is no file is told anyway */
+}
+
+/* The part of a process of the program, whose number is in the name. */
+static bool is_part_of_any(const char *name, const char *pattern)
+{
+    static const char end[] = ".part";
+    char stem[TV_RECORD_PATH];
+    size_t length = strlen(name);
+    if (length < sizeof end || length >= sizeof stem ||
+        strcmp(name + length - (sizeof end - 1), end) != 0)
+        return false;
+    snprintf(stem, sizeof stem, "%.*s", (int)(length - (sizeof end - 1)), name);
+    return is_of_jvm(stem, pattern) || is_of_child(stem, pattern);
+}
+
+static void leave_parts(const struct program *program)
+{
+    struct tv_words parts = {0};
+    char own[TV_RECORD_PATH + 8];
+    snprintf(own, sizeof own, "%s.part", program->plan->output);
+    leave_part(program->plan, own);
+    collect(program, is_part_of_any, &parts);
+    for (size_t i = 0; i < parts.count; i++)
+        leave_part(program->plan, parts.items[i]);
+    tv_record_release(&parts);
+}
+
+static bool is_of_any(const char *name, const char *pattern)
+{
+    return is_of_jvm(name, pattern) || is_of_child(name, pattern);
+}
+
+/* One file for each process that had something to record. */
 static enum tv_status finish_inherited(const struct program *program, int code,
                                        struct tv_words *files, struct tv_error *err)
 {
     const struct tv_record_plan *plan = program->plan;
-    collect(program, is_of_jvm, files);
+    collect(program, is_of_any, files);
     if (files->count == 0)
-        return not_written(plan, code, err);
+        return tv_record_not_written(plan, code, err);
     if (files->count > 1) {
         for (size_t i = 0; !plan->settings->quiet && i < files->count; i++)
             tv_message("traceview: %s", files->items[i]);
@@ -432,39 +470,38 @@ static enum tv_status finish_inherited(const struct program *program, int code,
     return TV_OK;
 }
 
-/* The program's own file and, of forked children, those that have ended before it. */
-static enum tv_status name_calls(const struct program *program, struct tv_words *files,
+static enum tv_status finish_own(const struct program *program, int code, struct tv_words *files,
                                  struct tv_error *err)
 {
-    enum tv_status status = TV_OK;
-    if (program->plan->settings->record.follow)
+    const struct tv_record_plan *plan = program->plan;
+    bool written = tv_record_is_written(plan);
+    if (written && is_empty(plan->output))
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: nothing was written (exit code %d)",
+                       plan->output, code);
+    if (!written || access(plan->output, R_OK) != 0)
+        return tv_record_not_written(plan, code, err);
+    add_file(files, "", plan->output);
+    if (plan->settings->record.follow)
         collect(program, is_of_child, files);
-    for (size_t i = 0; i < files->count && status == TV_OK; i++)
-        status = tv_native_names_resolve(files->items[i], err);
-    return status;
+    return TV_OK;
 }
 
 static enum tv_status finish(const struct program *program, int code, struct tv_words *files,
                              struct tv_error *err)
 {
     const struct tv_record_plan *plan = program->plan;
-    if (plan->way == TV_RECORD_INHERITED)
-        return finish_inherited(program, code, files, err);
-    bool written = tv_record_is_written(plan);
-    if (written && is_empty(plan->output))
-        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: nothing was written (exit code %d)",
-                       plan->output, code);
-    if (!written || access(plan->output, R_OK) != 0) {
-        leave_part(plan);
-        return not_written(plan, code, err);
-    }
-    add_file(files, "", plan->output);
-    if (plan->way != TV_RECORD_PRELOADED)
-        return TV_OK;
     const struct tv_record_settings *record = &plan->settings->record;
-    if (record->sample == 0)
-        return name_calls(program, files, err);
-    return tv_native_samples_resolve(plan->output, (enum tv_samples_form)plan->form, err);
+    leave_parts(program);
+    enum tv_status status = plan->way == TV_RECORD_INHERITED || plan->into_children
+                                ? finish_inherited(program, code, files, err)
+                                : finish_own(program, code, files, err);
+    if (status == TV_OK && plan->way == TV_RECORD_PRELOADED && record->sample > 0)
+        return tv_native_samples_resolve(plan->output, (enum tv_samples_form)plan->form, err);
+    for (size_t i = 0; i < files->count && status == TV_OK && program->library[0]; i++)
+        status = tv_native_names_resolve(files->items[i], err);
+    if (status == TV_OK && files->count == 1)
+        status = tv_record_check_events(plan, err);
+    return status;
 }
 
 enum tv_status tv_record_program(const struct tv_record_plan *plan, int *code,
@@ -474,10 +511,8 @@ enum tv_status tv_record_program(const struct tv_record_plan *plan, int *code,
     enum tv_status status = prepare(&program, err);
     if (status == TV_OK)
         status = run(&program, code, err);
-    if (status == TV_OK && finish(&program, *code, files, err) != TV_OK) {
-        status = err->status;
-        *code = 0;
-    }
+    if (status == TV_OK)
+        status = finish(&program, *code, files, err);
     tv_free(program.agent);
     tv_free(program.words);
     return status;

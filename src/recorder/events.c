@@ -21,6 +21,10 @@
 static struct tv_recorder_thread *begin_event(uintptr_t frame)
 {
     uint32_t on = atomic_load(&tv_recorder.on);
+    if (TV_UNLIKELY(on == TV_ON_WAITING)) {
+        tv_recorder_end_waiting();
+        on = atomic_load(&tv_recorder.on);
+    }
     if (on == 0)
         return NULL;
     struct tv_recorder_thread *self = tv_recorder_self;

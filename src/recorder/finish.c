@@ -256,14 +256,11 @@ void tv_recorder_leave_signal(int signal_number)
     give_back(signal_number);
 }
 
-/* "dir/app.trace" becomes "dir/app.PID.trace". */
-static int child_path(char *path, size_t size)
+int tv_recorder_name_child(const char *path, char *named, size_t size)
 {
-    const char *dot = strrchr(tv_recorder.path, '.'), *slash = strrchr(tv_recorder.path, '/');
-    size_t stem = dot && (!slash || dot > slash) ? (size_t)(dot - tv_recorder.path)
-                                                 : strlen(tv_recorder.path);
-    int length = snprintf(path, size, "%.*s.%d%s", (int)stem, tv_recorder.path, (int)getpid(),
-                          tv_recorder.path + stem);
+    const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
+    size_t stem = dot && (!slash || dot > slash) ? (size_t)(dot - path) : strlen(path);
+    int length = snprintf(named, size, "%.*s.%d%s", (int)stem, path, (int)getpid(), path + stem);
     return length > 0 && (size_t)length < size ? 0 : -ENAMETOOLONG;
 }
 
@@ -290,7 +287,7 @@ static void after_fork_in_child(void)
     atomic_store(&watch.finish, NULL);
     atomic_store(&watch.stays, false);
     tv_recorder_forget();
-    if (!watch.follows || child_path(path, sizeof path) != 0)
+    if (!watch.follows || tv_recorder_name_child(tv_recorder.path, path, sizeof path) != 0)
         return;
     memcpy(spool, tv_recorder.spool, sizeof spool);
     options.path = path;

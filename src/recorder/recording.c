@@ -358,6 +358,19 @@ int tv_recording_start(const struct tv_recording_options *options)
     return failed;
 }
 
+void tv_recording_wait_for_call(void (*start_recording)(void))
+{
+    tv_recorder.first_call = start_recording;
+    atomic_store(&tv_recorder.on, TV_ON_WAITING);
+}
+
+void tv_recorder_end_waiting(void)
+{
+    uint32_t waiting = TV_ON_WAITING;
+    if (atomic_compare_exchange_strong(&tv_recorder.on, &waiting, 0))
+        tv_recorder.first_call();
+}
+
 static bool anyone_busy(void)
 {
     bool busy = false;

@@ -83,6 +83,10 @@ struct tv_recording_info {
  * or open say. */
 int tv_recording_start(const struct tv_recording_options *options);
 
+/* Have the first call begin the recording, by `start_recording`: for a library in a process that
+ * may have no calls to record, and then is to leave no trace. */
+void tv_recording_wait_for_call(void (*start_recording)(void));
+
 /* Waits for the events under way, then writes the file.  *info may be NULL.  -ENOENT: there is no
  * recording.  Also after an overflow has ended it, which leaves the file to be written.  -EBADF:
  * the host has closed the file, and it is gone. */

@@ -31,6 +31,9 @@
 
 #define TV_ON_STACKS (UINT32_C(1) << 31)
 
+/* Nothing is recorded yet: the first call begins the recording. */
+#define TV_ON_WAITING (TV_ON_STACKS | UINT32_C(1) << 30)
+
 /* In a thread's generation: it is asked for its stack, and gives it at its next event. */
 #define TV_ASKED (UINT32_C(1) << 30)
 
@@ -126,7 +129,8 @@ struct tv_recorder {
     struct tv_address_list addresses;
     tv_address_key key; /* or NULL */
     tv_address_namer namer;
-    void (*joined)(void); /* or NULL: a host's, in each thread that joins a recording */
+    void (*joined)(void);     /* or NULL: a host's, in each thread that joins a recording */
+    void (*first_call)(void); /* begins the recording that waits for a call */
 
     int pid;
     struct tv_kept file, names;
@@ -189,6 +193,13 @@ static inline bool tv_recorder_records(uint32_t on)
 {
     return on != 0 && !(on & TV_ON_STACKS);
 }
+
+/* Begin the recording that waits for the first call.  One thread does; calls of others meanwhile
+ * are not recorded. */
+void tv_recorder_end_waiting(void);
+
+/* "dir/app.trace" becomes "dir/app.PID.trace".  0 or -ENAMETOOLONG. */
+int tv_recorder_name_child(const char *path, char *named, size_t size);
 
 /* Makes the calling thread part of the recording; NULL: it has ended, or there is no room.  A
  * thread that is asked for its stack gives it here. */

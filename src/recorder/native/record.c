@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -245,6 +246,35 @@ static int read_options(struct tv_recording_options *options)
     return 0;
 }
 
+/* What a process that waits for its first call records then.  Programs may change their environment
+ * until there, so these are copies. */
+static struct {
+    struct tv_recording_options options;
+    char path[TV_AREA_PATH], spool[TV_AREA_PATH];
+} waiting;
+
+static void start_waiting(void)
+{
+    char path[TV_AREA_PATH];
+    int failed = tv_recorder_name_child(waiting.path, path, sizeof path);
+    waiting.options.path = path;
+    if (failed == 0)
+        failed = start(&waiting.options);
+    if (failed != 0 && !waiting.options.quiet)
+        tv_recorder_notice(TV_RECORDING_FAILED, failed);
+}
+
+/* Each process that has calls records into a file with its number in the name; the others, such as
+ * the shell that starts it, leave nothing.  The variables stay for those that come. */
+static void wait_for_call(const struct tv_recording_options *options)
+{
+    waiting.options = *options;
+    snprintf(waiting.path, sizeof waiting.path, "%s", options->path);
+    snprintf(waiting.spool, sizeof waiting.spool, "%s", options->spool ? options->spool : "");
+    waiting.options.spool = options->spool ? waiting.spool : NULL;
+    tv_recording_wait_for_call(start_waiting);
+}
+
 __attribute__((constructor)) static void begin_by_environment(void)
 {
     static const char *const names[] = {"TRACEVIEW_RECORD",
@@ -267,6 +297,10 @@ __attribute__((constructor)) static void begin_by_environment(void)
     if (getenv("TRACEVIEW_RECORD_ADDRESSES"))
         tv_modules_want_addresses();
     bool read = read_options(&options) == 0;
+    if (read && !rate && getenv("TRACEVIEW_RECORD_CHILDREN")) {
+        wait_for_call(&options);
+        return;
+    }
     int failed = 0;
     if (read && rate)
         tv_sampler_run(options.path, rate, options.quiet);

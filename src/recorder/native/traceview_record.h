@@ -27,16 +27,16 @@
  *   TRACEVIEW_RECORD_FULL    stop (default), ring, stream
  *   TRACEVIEW_RECORD_SPOOL   a folder: what is recorded outlives SIGKILL (`traceview recover`)
  *   TRACEVIEW_RECORD_FORK    follow: children record into files of their own
- *   TRACEVIEW_RECORD_QUIET   1: no notice
- *   TRACEVIEW_RECORD_SAMPLE  so many times a second, all threads are sampled instead, and the file
- *                            is an hprof file of samples; those above but QUIET have no meaning,
- *                            and these have:
+ *   TRACEVIEW_RECORD_CHILDREN  1: this process and those that it starts record from their first
+ * call on, into files of their own, with their numbers in the names TRACEVIEW_RECORD_QUIET   1: no
+ * notice TRACEVIEW_RECORD_SAMPLE  so many times a second, all threads are sampled instead, and the
+ * file is an hprof file of samples; those above but QUIET have no meaning, and these have:
  *   TRACEVIEW_RECORD_SAMPLE_DEPTH   frames of a stack (default: 64)
  *   TRACEVIEW_RECORD_SAMPLE_FORMAT  android (default), jdk, binary
  *   TRACEVIEW_RECORD_SAMPLE_STACK   shadow, fp; default: as tvrec_sampler_new chooses
  *
  * The library takes these out of the environment, so that programs which this one starts are not
- * recorded into the same file.
+ * recorded into the same file; with TRACEVIEW_RECORD_CHILDREN they stay.
  *
  * Functions return 0 or a negative errno.  The library never ends the program and prints one line
  * at most, unless it is quiet.
