@@ -24,7 +24,7 @@ help: ## this list
 
 view: ## install what is missing, build, open the viewer; TRACE=file for one of your own
 	tools/install-packages build view
-	$(MAKE) --no-print-directory build/release TARGETS=src/traceview
+	$(MAKE) --no-print-directory build/release TARGETS=program
 	build/release/src/traceview "$(TRACE)"
 
 site: ## build the page that opens traces without a program, for any static host, in build/site
