@@ -7,6 +7,8 @@
  * neither our library nor our folder: then both lie in a folder in its /tmp meanwhile.  A JVM that
  * has loaded the library before gets its orders through that copy, whose file may be gone: the
  * class that rewritten methods call belongs to it.
+ *
+ * The agent waits for a lock that we hold: when we are killed, it stops by itself.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -16,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -29,6 +32,7 @@
 
 #define AGENT_LIBRARY "libtraceview-agent.so"
 #define STAGED_FILE "recording"
+#define STAGED_LOCK "lock"
 #define ANSWER 1024
 
 /* From this one on a JVM warns of agents that come while it runs. */
@@ -41,6 +45,8 @@ struct attached {
     int stage;                  /* the folder in its /tmp, open; -1: none */
     char stage_path[64];        /* as we see it */
     bool is_loaded;             /* the agent, by an earlier recording */
+    int lock;                   /* held until the end; -1: none */
+    char lock_path[96];         /* as we see it; "": it has no name any more */
     char agent[TV_RECORD_PATH]; /* as the JVM sees it */
     char file[TV_RECORD_PATH];
 };
@@ -122,6 +128,59 @@ static enum tv_status fetch(const struct attached *a, struct tv_error *err)
     if (from >= 0)
         close(from);
     return status;
+}
+
+/* ---- the lock that says that we live ---- */
+
+/* In the folder of ours in its /tmp, or in /tmp, where the JVM's own socket lies too. */
+static void hold_lock(struct attached *a)
+{
+    bool staged = a->stage >= 0;
+    snprintf(a->lock_path, sizeof a->lock_path, "%s",
+             staged ? a->stage_path : "/tmp/.traceview-XXXXXX");
+    tv_jvm_enter_user(&a->jvm);
+    if (staged) {
+        snprintf(a->lock_path + strlen(a->lock_path), sizeof a->lock_path - strlen(a->lock_path),
+                 "/" STAGED_LOCK);
+        a->lock = openat(a->stage, STAGED_LOCK, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    } else {
+        a->lock = mkostemp(a->lock_path, O_CLOEXEC);
+    }
+    tv_jvm_leave_user(&a->jvm);
+    /* Without it all is as well, as long as nobody kills us. */
+    if (a->lock < 0)
+        a->lock_path[0] = '\0';
+    else
+        (void)flock(a->lock, LOCK_EX | LOCK_NB);
+}
+
+/* The agent has opened it. */
+static void unname_lock(struct attached *a)
+{
+    if (a->lock < 0)
+        return;
+    tv_jvm_enter_user(&a->jvm);
+    if (a->stage >= 0)
+        unlinkat(a->stage, STAGED_LOCK, 0);
+    else
+        unlink(a->lock_path);
+    tv_jvm_leave_user(&a->jvm);
+}
+
+/* The options of the recording and the lock's path as the JVM sees it, to be given back with
+ * tv_free. */
+static char *make_options(const struct attached *a)
+{
+    char *options = tv_record_agent_options(a->plan, a->file, false);
+    if (a->lock_path[0] == '\0')
+        return options;
+    const char *folder = a->stage >= 0 ? strrchr(a->stage_path, '/') : "";
+    const char *name = a->stage >= 0 ? "/" STAGED_LOCK : strrchr(a->lock_path, '/');
+    size_t size = strlen(options) + strlen(folder) + strlen(name) + sizeof ",watch=/tmp";
+    char *all = tv_alloc(size, 1);
+    snprintf(all, size, "%s,watch=/tmp%s%s", options, folder, name);
+    tv_free(options);
+    return all;
 }
 
 static void remove_stage(struct attached *a)
@@ -214,10 +273,12 @@ static void wait_for_end(const struct attached *a)
 static enum tv_status attend(struct attached *a, struct tv_error *err)
 {
     const struct tv_settings *settings = a->plan->settings;
-    char *options = tv_record_agent_options(a->plan, a->file, false);
+    hold_lock(a);
+    char *options = make_options(a);
     say_warning(a);
     enum tv_status status = order_agent(a, options, err);
     tv_free(options);
+    unname_lock(a);
     if (status != TV_OK)
         return status;
     if (!settings->quiet)
@@ -247,6 +308,8 @@ static enum tv_status record(struct attached *a, struct tv_error *err)
     if (status == TV_OK)
         status = attend(a, err);
     remove_stage(a);
+    if (a->lock >= 0)
+        close(a->lock);
     if (status != TV_OK)
         return status;
     if (!tv_record_is_written(plan))
@@ -257,7 +320,7 @@ static enum tv_status record(struct attached *a, struct tv_error *err)
 
 enum tv_status tv_record_attached(const struct tv_record_plan *plan, struct tv_error *err)
 {
-    struct attached a = {.plan = plan, .stage = -1};
+    struct attached a = {.plan = plan, .stage = -1, .lock = -1};
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGINT);

@@ -334,10 +334,23 @@ static jint load(JavaVM *vm, const char *text)
 /* The program runs on as it did before it was recorded. */
 static void end_attached(void)
 {
+    tv_agent_watch_end();
     tv_agent_control_end();
     tv_agent_session_stop();
     if (tv_agent.attached && atomic_exchange(&tv_agent.rewrites, false))
         tv_agent_tracing_retransform();
+}
+
+void tv_agent_end_lost(unsigned number)
+{
+    bool attached = false;
+    pthread_mutex_lock(&turn);
+    if (tv_agent_watch_is(number) && atomic_load(&tv_agent.live) &&
+        tv_agent_attach(&attached) != NULL) {
+        end_attached();
+        tv_agent_detach(attached);
+    }
+    pthread_mutex_unlock(&turn);
 }
 
 /* A recording by these options.  Those of an earlier one stay in memory: threads may read them. */
@@ -357,6 +370,7 @@ static jint begin_attached(JavaVM *vm, const struct tv_agent_options *options)
     if (result == JNI_OK) {
         say_idle_options();
         begin(jni);
+        tv_agent_watch_begin();
     }
     /* Why it could not start has been said where the program says things. */
     bool failed = options->start && options->delay_us == 0 && !tv_agent_session_active();

@@ -12,6 +12,7 @@
  *   sampled_tracing.c  a trace of calls by looking at stacks
  *   facade.c    what Java code asks for: android.os.Debug and dalvik.system.SamplingProfiler
  *   control.c   start and stop from outside: signal, fifo, times
+ *   watch.c     the end of a recording whose command has been killed
  *   sampling.c  the profiler that the options ask for
  *   profiler.c  profilers: whom they look at and what they keep (profiler.h)
  *   ticker.c    a thread that does something at a steady rate (ticker.h)
@@ -248,6 +249,19 @@ void tv_agent_sampling_stop(const char *path);
 
 /* Tells Java code by a property of the machine where we are, so that it loads no other copy. */
 void tv_agent_facade_announce(JNIEnv *jni);
+
+/* End the attached recording of that number, if it is still under way, as the order to stop does.
+ */
+void tv_agent_end_lost(unsigned number);
+
+/* ---- watch.c ---- */
+
+/* A new recording by the options begins; the one before is watched no longer. */
+void tv_agent_watch_begin(void);
+void tv_agent_watch_end(void);
+
+/* Is this the recording that is watched? */
+bool tv_agent_watch_is(unsigned number);
 
 /* ---- control.c ---- */
 

@@ -63,6 +63,8 @@ static const struct option table[] = {
      "after the start; 0s: to the end"},
     {"start", ANY, FLAG, "y|n", AT(start), 0, 0, "n: wait for the control"},
     {"control", ANY, TEXT, "SIGNAL|fifo:PATH", AT(control), 0, 0, "starts and stops"},
+    {"watch", ANY, TEXT, "PATH", AT(watch), 0, 0,
+     "of an attached recording: ends when nobody locks that file any more"},
     {"verbose", ANY, FLAG, "n|y", AT(verbose), 0, 0, "say what is done"},
     {"quiet", ANY, FLAG, "n|y", AT(quiet), 0, 0, "say nothing at all"},
 };

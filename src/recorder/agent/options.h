@@ -44,6 +44,7 @@ struct tv_agent_options {
     uint64_t duration_us; /* 0: to the end */
     bool start;
     char *control;
+    char *watch; /* a file that the command which attached us keeps locked while it lives */
     bool verbose;
     bool quiet;
     bool help;
