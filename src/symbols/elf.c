@@ -2,7 +2,8 @@
 /*
  * elf.c - symbols and lines through libelf and libdw, which check the file's structure.
  *
- * Nothing but the named file is read: no other debug file is searched for, here or on the network.
+ * What a stripped file lacks comes from its debug file, where this machine has it (debug_file.h);
+ * nothing is searched for on the network.
  */
 #include "symbols/elf.h"
 
@@ -18,6 +19,7 @@
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "symbols/debug_file.h"
 
 /* Symbols within each other are few: so many before the nearest are looked at. */
 #define OVERLAPPING 16
@@ -36,6 +38,8 @@ struct unit {
 struct tv_elf {
     int file;
     Elf *elf;
+    int debug_file;             /* -1: none, or not needed */
+    Elf *debug;                 /* NULL: the same */
     Dwarf *dwarf;               /* NULL: no debug information */
     uint64_t lowest, end;       /* its own addresses */
     uint64_t moved;             /* an address in memory less that in the file */
@@ -89,28 +93,28 @@ static void add_function(struct tv_elf *elf, const GElf_Sym *symbol, const char 
     };
 }
 
-static void read_table(struct tv_elf *elf, Elf_Scn *section, const GElf_Shdr *header)
+static void read_table(struct tv_elf *elf, Elf *from, Elf_Scn *section, const GElf_Shdr *header)
 {
     Elf_Data *data = elf_getdata(section, NULL);
-    size_t size = data ? gelf_fsize(elf->elf, ELF_T_SYM, 1, EV_CURRENT) : 0;
+    size_t size = data ? gelf_fsize(from, ELF_T_SYM, 1, EV_CURRENT) : 0;
     if (size == 0)
         return;
     size_t count = data->d_size / size;
     for (size_t i = 0; i < count && i <= INT32_MAX; i++) {
         GElf_Sym symbol;
         if (gelf_getsym(data, (int)i, &symbol))
-            add_function(elf, &symbol, elf_strptr(elf->elf, header->sh_link, symbol.st_name));
+            add_function(elf, &symbol, elf_strptr(from, header->sh_link, symbol.st_name));
     }
 }
 
 /* The full table, or that of what is linked dynamically when the full one was stripped. */
-static void read_symbols(struct tv_elf *elf, GElf_Word type)
+static void read_symbols(struct tv_elf *elf, Elf *from, GElf_Word type)
 {
     Elf_Scn *section = NULL;
-    while ((section = elf_nextscn(elf->elf, section)) != NULL) {
+    while ((section = elf_nextscn(from, section)) != NULL) {
         GElf_Shdr header;
         if (gelf_getshdr(section, &header) && header.sh_type == type)
-            read_table(elf, section, &header);
+            read_table(elf, from, section, &header);
     }
 }
 
@@ -157,6 +161,19 @@ static int compare_units(const void *left, const void *right)
     return (a->start > b->start) - (a->start < b->start);
 }
 
+/* Take from the debug file what the file itself lacks. */
+static void read_debug_file(struct tv_elf *elf, const char *path)
+{
+    elf->debug_file = tv_debug_file_open(elf->elf, path);
+    elf->debug = elf->debug_file >= 0 ? elf_begin(elf->debug_file, ELF_C_READ, NULL) : NULL;
+    if (!elf->debug)
+        return;
+    if (elf->function_count == 0)
+        read_symbols(elf, elf->debug, SHT_SYMTAB);
+    if (!elf->dwarf)
+        elf->dwarf = dwarf_begin_elf(elf->debug, DWARF_C_READ, NULL);
+}
+
 static enum tv_status read_elf(struct tv_elf *elf, const char *path, uint64_t base,
                                struct tv_error *err)
 {
@@ -172,10 +189,12 @@ static enum tv_status read_elf(struct tv_elf *elf, const char *path, uint64_t ba
                        "%s: expected an ELF file, found something else", path);
     find_extent(elf);
     elf->moved = base == TV_ELF_UNMOVED ? 0 : base - elf->lowest;
-    read_symbols(elf, SHT_SYMTAB);
-    if (elf->function_count == 0)
-        read_symbols(elf, SHT_DYNSYM);
+    read_symbols(elf, elf->elf, SHT_SYMTAB);
     elf->dwarf = dwarf_begin_elf(elf->elf, DWARF_C_READ, NULL);
+    if (!elf->dwarf || elf->function_count == 0)
+        read_debug_file(elf, path);
+    if (elf->function_count == 0)
+        read_symbols(elf, elf->elf, SHT_DYNSYM);
     read_units(elf);
     if (elf->function_count == 0 && elf->unit_count == 0)
         return tv_fail(err, TV_ERR_SYNTAX, TV_NO_OFFSET,
@@ -190,6 +209,7 @@ enum tv_status tv_elf_read(const char *path, uint64_t base, struct tv_elf **elf,
                            struct tv_error *err)
 {
     *elf = tv_alloc(1, sizeof **elf);
+    (*elf)->debug_file = -1;
     enum tv_status status = read_elf(*elf, path, base, err);
     if (status != TV_OK) {
         tv_elf_free(*elf);
@@ -204,6 +224,10 @@ void tv_elf_free(struct tv_elf *elf)
         return;
     if (elf->dwarf)
         dwarf_end(elf->dwarf);
+    if (elf->debug)
+        elf_end(elf->debug);
+    if (elf->debug_file >= 0)
+        close(elf->debug_file);
     if (elf->elf)
         elf_end(elf->elf);
     if (elf->file >= 0)
