@@ -18,7 +18,7 @@ static uint32_t next_id(void *context, const struct tv_rewrite_method *method)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     uint32_t last = 32764;
-    struct tv_rewrite_plan plan = {"a/Hooks", next_id, &last};
+    struct tv_rewrite_plan plan = {"a/Hooks", next_id, &last, NULL};
     struct tv_rewrite_result result;
     struct tv_classfile again;
     if (!tv_rewrite_class(data, size, &plan, &result) || result.bytes == NULL)

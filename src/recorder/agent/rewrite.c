@@ -107,6 +107,14 @@ static uint32_t ask_id(struct work *work, const struct tv_rewrite_code *code, un
     return work->plan->id(work->plan->context, &method);
 }
 
+static void count_refused(struct work *work, unsigned name)
+{
+    struct tv_class_span text;
+    work->result->refused++;
+    if (work->plan->refuse && tv_classfile_text(&work->file, name, &text))
+        work->plan->refuse(work->plan->context, text);
+}
+
 /* Puts the attribute "Code" of a method; false: it is to be copied as it is. */
 static bool put_code(struct work *work, struct tv_class_attribute attribute, unsigned name,
                      unsigned signature)
@@ -128,7 +136,8 @@ static bool put_code(struct work *work, struct tv_class_attribute attribute, uns
             out->length = start;
     }
     work->result->rewritten += put;
-    work->result->refused += !planned || (id != 0 && !put);
+    if (!planned || (id != 0 && !put))
+        count_refused(work, name);
     tv_rewrite_code_release(&code);
     return put;
 }

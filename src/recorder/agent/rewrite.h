@@ -43,6 +43,8 @@ struct tv_rewrite_plan {
     /* The id of a method that can be rewritten, at least 1; 0 leaves it alone. */
     uint32_t (*id)(void *context, const struct tv_rewrite_method *method);
     void *context;
+    /* NULL, or told of each method with code that has to stay as it is. */
+    void (*refuse)(void *context, struct tv_class_span name);
 };
 
 struct tv_rewrite_result {

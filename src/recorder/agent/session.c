@@ -109,6 +109,8 @@ static void stop_tracing(void)
 {
     struct tv_recording_info info = {0};
     int error = stop_trace(&info);
+    if (!session.looks && !tv_agent.uses_events)
+        tv_agent_tracing_say_lacking();
     /* Of a recording of every call, it has been said. */
     if (error != 0 && session.looks)
         tv_agent_say("%s: %s", session.paths.trace, tv_recording_error(error));

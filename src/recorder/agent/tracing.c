@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tracing.c - which methods are rewritten, and their numbers.  See agent.h. */
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -16,6 +18,14 @@
 
 /* Counted for the report. */
 static atomic_uint classes, methods, refused, not_understood;
+
+/* Methods that a trace lacks, since the last notice of them; the first are named. */
+#define NAMED 3u
+static struct {
+    pthread_mutex_t lock;
+    unsigned count;
+    char names[1024];
+} lacking = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* By this recording or one before it, whose hooks are to go. */
 static bool boot_rewritten;
@@ -65,6 +75,31 @@ static uint32_t add_method(void *context, const struct tv_rewrite_method *method
     return id;
 }
 
+static void refuse_method(void *context, struct tv_class_span name)
+{
+    char *text = text_of(name, false);
+    pthread_mutex_lock(&lacking.lock);
+    size_t used = lacking.count == 0 ? 0 : strlen(lacking.names);
+    if (lacking.count++ < NAMED && text != NULL)
+        snprintf(lacking.names + used, sizeof lacking.names - used, "%s%s.%s", used > 0 ? ", " : "",
+                 (const char *)context, text);
+    pthread_mutex_unlock(&lacking.lock);
+    free(text);
+}
+
+void tv_agent_tracing_say_lacking(void)
+{
+    pthread_mutex_lock(&lacking.lock);
+    unsigned count = lacking.count;
+    lacking.count = 0;
+    if (count > 0)
+        tv_agent_say("%u method%s not in the trace, as the code has no room for hooks (64 kB are "
+                     "the most): %s%s",
+                     count, count == 1 ? " is" : "s are", lacking.names,
+                     count > NAMED ? ", ..." : "");
+    pthread_mutex_unlock(&lacking.lock);
+}
+
 /* The class's name with dots, for free(); NULL when it is not to be traced. */
 static char *wanted_name(const unsigned char *bytes, size_t length)
 {
@@ -110,7 +145,7 @@ void JNICALL tv_agent_tracing_load(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefine
     char *class_name = wanted_name(bytes, (size_t)length);
     if (class_name == NULL)
         return;
-    struct tv_rewrite_plan plan = {TV_AGENT_HOOKS, add_method, class_name};
+    struct tv_rewrite_plan plan = {TV_AGENT_HOOKS, add_method, class_name, refuse_method};
     struct tv_rewrite_result result;
     if (tv_rewrite_class(bytes, (size_t)length, &plan, &result))
         hand_over(jvmti, &result, new_length, new_bytes);

@@ -48,7 +48,7 @@ int main(int count, char **arguments)
     uint8_t *bytes = malloc(LARGEST);
     if (count < 3 || bytes == NULL)
         return 2;
-    struct tv_rewrite_plan plan = {arguments[1], next_id, &last};
+    struct tv_rewrite_plan plan = {arguments[1], next_id, &last, NULL};
     for (int i = 2; i < count; i++) {
         struct tv_rewrite_result result;
         size_t length = read_file(arguments[i], bytes);

@@ -113,7 +113,7 @@ static void check_rewritten(const struct method *method, struct tv_class_span co
 {
     struct tv_growing class = {0};
     uint32_t id = 0x1234;
-    struct tv_rewrite_plan plan = {"H", give, &id};
+    struct tv_rewrite_plan plan = {"H", give, &id, NULL};
     struct tv_rewrite_result result;
     make_class(&class, method);
     assert_true(tv_rewrite_class(class.data, class.length, &plan, &result));
@@ -182,7 +182,7 @@ static void leaves_alone_what_has_no_id(void **state)
     (void)state;
     struct tv_growing class = {0};
     uint32_t id = 0;
-    struct tv_rewrite_plan plan = {"H", give, &id};
+    struct tv_rewrite_plan plan = {"H", give, &id, NULL};
     struct tv_rewrite_result result;
     make_class(&class, &loop);
     assert_true(tv_rewrite_class(class.data, class.length, &plan, &result));
@@ -199,7 +199,7 @@ static void pushes_large_ids(void **state)
     (void)state;
     struct tv_growing class = {0};
     uint32_t id = 32768;
-    struct tv_rewrite_plan plan = {"H", give, &id};
+    struct tv_rewrite_plan plan = {"H", give, &id, NULL};
     struct tv_rewrite_result result;
     make_class(&class, &loop);
     assert_true(tv_rewrite_class(class.data, class.length, &plan, &result));
@@ -214,7 +214,7 @@ static void refuses_what_ends_early(void **state)
     (void)state;
     struct tv_growing class = {0};
     uint32_t id = 1;
-    struct tv_rewrite_plan plan = {"H", give, &id};
+    struct tv_rewrite_plan plan = {"H", give, &id, NULL};
     struct tv_rewrite_result result;
     make_class(&class, &loop);
     for (size_t length = 0; length < class.length; length++) {
