@@ -226,22 +226,25 @@ static _Noreturn void become(const struct program *program, int report)
 
 static pid_t child;
 
-static void pass_on(int number)
+/* Keys (Ctrl-C, Ctrl-\\) send a signal to the program as well, and it is the kernel that sends it;
+ * what another process sends is for us alone, and passed on.  The file is still to be finished here
+ * in any case. */
+static void pass_on(int number, siginfo_t *info, void *unused)
 {
     int error = errno;
-    kill(child, number);
+    (void)unused;
+    if (info->si_code != SI_KERNEL)
+        kill(child, number);
     errno = error;
 }
 
-/* Ctrl-C comes to the program by itself; what is for us alone is passed on.  Its file is still to
- * be finished here. */
 static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 #define SIGNALS (sizeof signals / sizeof signals[0])
 
 static void take_signals(struct sigaction *before)
 {
     for (size_t i = 0; i < SIGNALS; i++) {
-        struct sigaction action = {.sa_handler = i < 2 ? SIG_IGN : pass_on, .sa_flags = SA_RESTART};
+        struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_RESTART | SA_SIGINFO};
         sigaction(signals[i], &action, &before[i]);
     }
 }
