@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "symbols/rust.h"
 
 #define LIBRARY "libstdc++.so.6"
 
@@ -38,6 +39,7 @@ static bool load(struct tv_demangler *demangler)
 void tv_demangler_release(struct tv_demangler *demangler)
 {
     tv_free(demangler->text);
+    tv_free(demangler->rust);
     if (demangler->library)
         dlclose(demangler->library);
     *demangler = (struct tv_demangler){0};
@@ -79,11 +81,25 @@ static void split(const char *text, struct tv_demangled *found)
     found->parameters = (struct tv_bytes){NULL, 0};
 }
 
+static bool read_rust(struct tv_demangler *demangler, struct tv_bytes mangled,
+                      struct tv_demangled *found)
+{
+    if (!demangler->rust)
+        demangler->rust = tv_alloc(LONGEST, 1);
+    if (mangled.length > LONGEST || !tv_rust_demangle(mangled, demangler->rust, LONGEST))
+        return false;
+    found->name = tv_bytes_of(demangler->rust);
+    found->parameters = (struct tv_bytes){NULL, 0};
+    return true;
+}
+
 bool tv_demangler_read(struct tv_demangler *demangler, struct tv_bytes mangled,
                        struct tv_demangled *found)
 {
     char name[LONGEST + 1];
     int status = -1;
+    if (tv_bytes_starts_with(mangled, TV_BYTES("_R")))
+        return read_rust(demangler, mangled, found);
     if (mangled.length > LONGEST || !tv_bytes_starts_with(mangled, TV_BYTES("_Z")) ||
         !load(demangler))
         return false;

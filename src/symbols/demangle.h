@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * demangle.h - names of C++ as they are written in a program, from those of the linker.
+ * demangle.h - names of C++ and Rust as they are written in a program, from those of the linker.
  *
- * The C++ library of the machine does it (__cxa_demangle of the ABI), which is looked for when the
- * first such name comes: who records C++ has it.  Without it names stay as they are.
+ * Those of Rust's present mangling are read by rust.h; for the others, the C++ library of the
+ * machine does it (__cxa_demangle of the ABI), which is looked for when the first such name comes:
+ * who records C++ has it.  Without it names stay as they are.
  */
 #ifndef TV_SYMBOLS_DEMANGLE_H
 #define TV_SYMBOLS_DEMANGLE_H
@@ -16,6 +17,7 @@ struct tv_demangler {
     char *(*demangle)(const char *name, char *buffer, size_t *size, int *status);
     char *text;  /* of malloc, as that function wants it */
     size_t size; /* of text */
+    char *rust;  /* NULL, or room for a name of Rust */
 };
 
 /* Loads the library for the whole process, before a sandbox forbids that. */
