@@ -70,7 +70,8 @@ struct tvrec_sampler {
     } places[TV_SAMPLER_PLACES];
 
     uint64_t period_ns, ticks, late, missed, blocked;
-    int pid; /* it is none of a child's */
+    uint64_t walked, lost; /* stacks by frame pointers; those that do not lead to a beginning */
+    int pid;               /* it is none of a child's */
     bool started, ended, keeps_times;
     pthread_t thread;
     _Atomic pid_t tid; /* of that thread */

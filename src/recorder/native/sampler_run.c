@@ -64,6 +64,20 @@ static void tell_of_blocked(const struct tvrec_sampler *sampler)
     tv_recorder_say(line);
 }
 
+/* A tenth of all is told: a few are always on their way into a function or out of it. */
+static void tell_of_lost(const struct tvrec_sampler *sampler)
+{
+    char line[TV_AREA_PATH + 256];
+    if (sampler->lost <= sampler->walked / 10)
+        return;
+    snprintf(line, sizeof line,
+             "traceview: %s: %llu of %llu stacks have lost their callers, in code without frame "
+             "pointers: compile it with -fno-omit-frame-pointer or with -finstrument-functions\n",
+             tv_recorder.path, (unsigned long long)sampler->lost,
+             (unsigned long long)sampler->walked);
+    tv_recorder_say(line);
+}
+
 static void finish(void)
 {
     tv_recorder_inside++;
@@ -71,8 +85,10 @@ static void finish(void)
     int failed = write_file();
     if (failed != 0)
         tv_recorder_notice(TV_RECORDING_FAILED, failed);
-    else
+    if (failed == 0) {
         tell_of_blocked(running.sampler);
+        tell_of_lost(running.sampler);
+    }
     tvrec_sampler_free(running.sampler);
     running.sampler = NULL;
     tv_recorder_inside--;

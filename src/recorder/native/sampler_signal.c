@@ -12,7 +12,9 @@
  * a question; a handler that comes after its question was given up finds another number and leaves.
  */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <string.h>
@@ -183,10 +185,53 @@ static int take_signal_for(struct tvrec_sampler *sampler)
                                : take_signal(sampler->signal_number);
 }
 
+/* Where the code lies that calls main and the functions of threads: the C library, and that of
+ * threads, which older ones have apart. */
+static struct range {
+    uint64_t inside, low, high;
+} beginnings[2];
+
+static int see_range(struct dl_phdr_info *info, size_t size, void *unused)
+{
+    uint64_t low = UINT64_MAX, high = 0;
+    (void)size;
+    (void)unused;
+    for (size_t i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        if (segment->p_type != PT_LOAD)
+            continue;
+        uint64_t start = info->dlpi_addr + segment->p_vaddr;
+        low = start < low ? start : low;
+        high = start + segment->p_memsz > high ? start + segment->p_memsz : high;
+    }
+    for (size_t i = 0; i < 2; i++)
+        if (beginnings[i].inside >= low && beginnings[i].inside < high)
+            beginnings[i].low = low, beginnings[i].high = high;
+    return 0;
+}
+
+static void find_beginnings(void)
+{
+    beginnings[0].inside = (uintptr_t)dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
+    beginnings[1].inside = (uintptr_t)dlsym(RTLD_DEFAULT, "pthread_create");
+    dl_iterate_phdr(see_range, NULL);
+}
+
+/* Does the stack end where threads begin?  True where that cannot be told. */
+static bool is_whole(const uint64_t *words, uint32_t depth)
+{
+    uint64_t address = (words[depth - 1] & ~TV_AREA_ADDRESS) >> 2;
+    bool whole = beginnings[0].high == 0;
+    for (size_t i = 0; i < 2 && depth > 1; i++)
+        whole = whole || (address >= beginnings[i].low && address < beginnings[i].high);
+    return whole;
+}
+
 static int begin(struct tvrec_sampler *sampler)
 {
     if (!TV_SIGNALS_WORK)
         return -ENOTSUP;
+    find_beginnings();
     if (!signals.slots) {
         signals.slots = tv_recorder_pages_new(SLOTS * sizeof *signals.slots);
         if (!signals.slots)
@@ -307,8 +352,13 @@ static size_t ask_all(struct tvrec_sampler *sampler, struct tv_sampled **threads
         }
         threads[i]->misses = 0;
         threads[i]->depth = tv_frames_words(&slots[i]->raw, threads[i]->words, sampler->depth);
-        if (needs_bounds(threads[i], &slots[i]->raw))
+        if (needs_bounds(threads[i], &slots[i]->raw)) {
             threads[again++] = threads[i];
+            continue;
+        }
+        sampler->walked++;
+        sampler->lost +=
+            threads[i]->depth < sampler->depth && !is_whole(threads[i]->words, threads[i]->depth);
     }
     return again;
 }
