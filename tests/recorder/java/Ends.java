@@ -43,6 +43,31 @@ public class Ends {
         ((sun.misc.Unsafe) field.get(null)).putLong(8L, 0L);
     }
 
+    static int overflow(int n) {
+        return overflow(n + 1) + 1;
+    }
+
+    /** What a program can see of the recorder in the stack traces of its exceptions. */
+    static void frames() throws Exception {
+        int seen = 0;
+        for (int i = 0; i < 40; i++) {
+            try {
+                overflow(0);
+            } catch (StackOverflowError e) {
+                for (StackTraceElement element : e.getStackTrace()) {
+                    seen += element.getClassName().contains("traceview") ? 1 : 0;
+                }
+            }
+        }
+        System.out.println(seen + " frames");
+        // The hooks are out of such traces by an annotation, which has no effect when it is not known.
+        Class<?> hooks = Class.forName("java.traceview.Hooks");
+        for (java.lang.reflect.Method method : hooks.getDeclaredMethods()) {
+            System.out.println(method.getName() + " "
+                + java.util.Arrays.toString(method.getAnnotations()).contains("Hidden"));
+        }
+    }
+
     static void ready() {
         System.out.println("ready");
         System.out.flush();
@@ -61,6 +86,9 @@ public class Ends {
             case "fault":
                 work();
                 fault();
+                break;
+            case "frames":
+                frames();
                 break;
             case "wait":
                 work();
