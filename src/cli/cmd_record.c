@@ -29,7 +29,7 @@ static const struct tv_option options[] = {
     TV_OPTION("clock", "wall|cpu|dual", TV_OPTION_CHOICE, record.clock,
               "which clock, or both (default: wall)"),
     TV_OPTION("buffer", "SIZE", TV_OPTION_SIZE, record.buffer,
-              "bytes of the trace that are kept (default: 8M)"),
+              "bytes of the trace that are kept (default: 8M, growing on the disk up to 1G)"),
     TV_OPTION("full", "stop|ring|stream", TV_OPTION_CHOICE, record.full,
               "then: end the recording, forget the oldest, write as it goes (default: stop)"),
     TV_OPTION("spool", "DIR", TV_OPTION_TEXT, record.spool,
@@ -151,6 +151,8 @@ static enum tv_status make_plan(const struct tv_settings *settings, struct tv_re
                                   : tv_record_way_of(words->items[0], settings->record.host);
     plan->into_children = words->count > 0 && tv_record_goes_into_children(
                                                   plan->way, &settings->record, words->items[0]);
+    plan->grows = !tv_record_is_given(options, settings, "buffer") && !settings->record.spool &&
+                  settings->record.full == 0;
     enum tv_status status = tv_record_check(options, plan, err);
     return status == TV_OK ? find_paths(settings, plan, err) : status;
 }

@@ -75,6 +75,8 @@ static void put_calls(const struct tv_record_plan *plan)
     snprintf(text, sizeof text, "%llu", (unsigned long long)record->buffer);
     if (record->buffer > 0)
         setenv("TRACEVIEW_RECORD_BUFFER", text, 1);
+    if (plan->grows)
+        setenv("TRACEVIEW_RECORD_GROW", "1", 1);
     if (plan->spool[0])
         setenv("TRACEVIEW_RECORD_SPOOL", plan->spool, 1);
     if (record->follow)

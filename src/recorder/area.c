@@ -7,9 +7,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "recorder/kept.h"
@@ -20,6 +22,14 @@
  * milliseconds of one thread's events. */
 #define PIECE ((size_t)2 << 20)
 #define AHEAD (2 * PIECE)
+
+/* An area that grows does so by as many bytes, when so many are left or a quarter of what it has.
+ */
+#define GROWTH ((size_t)64 << 20)
+#define GROWTH_AHEAD ((size_t)32 << 20)
+#define GROWTH_WAITS 40000
+#define GROWTH_WAIT_NS 50000L
+#define PAGE ((size_t)4096)
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
@@ -67,7 +77,108 @@ int tv_area_new(struct tv_area *area, uint32_t records, uint32_t words, int file
     area->head->words = words;
     area->head->records = records;
     area->head->chunks = chunks_for(records);
+    atomic_store(&area->backed, records);
+    area->first_backed = records;
     return 0;
+}
+
+/* ---- Growing ---- */
+
+static size_t record_size(const struct tv_area *area)
+{
+    return area->head->words * sizeof(uint64_t);
+}
+
+void tv_area_let_grow(struct tv_area *area, uint32_t records, const char *folder)
+{
+    size_t bytes = ((size_t)records * record_size(area) + PAGE - 1) / PAGE * PAGE;
+    uint32_t backed = (uint32_t)(bytes / record_size(area));
+    if (backed >= area->head->records)
+        return;
+    area->first_backed = backed;
+    area->folder = folder;
+    atomic_store(&area->backed, backed);
+}
+
+bool tv_area_has_grown(const struct tv_area *area)
+{
+    return area->folder && atomic_load_explicit(&area->head->next_record, memory_order_relaxed) >
+                               area->first_backed;
+}
+
+/* A file of which nothing is left when its last mapping goes; -1: there can be none. */
+static int open_unnamed(const char *folder)
+{
+    char path[TV_AREA_PATH + 64];
+    int file = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (file >= 0)
+        return file;
+    snprintf(path, sizeof path, "%s/.traceview-%d.tmp", folder, (int)getpid());
+    file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (file >= 0)
+        unlink(path);
+    return file;
+}
+
+/* Put a new file in the place of the memory from `first` on, which nobody has touched.  Its blocks
+ * are taken now: a full disk must be an error here, not a SIGBUS in the host. */
+static bool map_file(uint8_t *first, size_t size, const char *folder)
+{
+    struct tv_kept_limit limit;
+    int file = open_unnamed(folder);
+    if (file < 0)
+        return false;
+    tv_kept_begin_growing(&limit);
+    bool done = posix_fallocate(file, 0, (off_t)size) == 0;
+    tv_kept_end_growing(&limit);
+    done = done &&
+           mmap(first, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) != MAP_FAILED;
+    close(file);
+    if (done)
+        madvise(first, size, MADV_DONTFORK);
+    return done;
+}
+
+static bool add_piece(struct tv_area *area)
+{
+    size_t size = record_size(area), all = (size_t)area->head->records * size;
+    size_t from = (size_t)atomic_load(&area->backed) * size;
+    from = (from + PAGE - 1) / PAGE * PAGE; /* where the last one ended */
+    from = from > all ? all : from;
+    size_t more = all - from < GROWTH ? all - from : GROWTH;
+    if (more == 0 || !map_file((uint8_t *)area->records + from, more, area->folder))
+        return false;
+    atomic_store(&area->backed,
+                 from + more == all ? area->head->records : (uint32_t)((from + more) / size));
+    return true;
+}
+
+/* Room for so many records; false: there is none.  No signal comes to the calling thread, so
+ * whoever is at it goes on. */
+static bool grow(struct tv_area *area, uint32_t records)
+{
+    const struct timespec wait = {0, GROWTH_WAIT_NS};
+    for (int i = 0; i < GROWTH_WAITS && atomic_load(&area->backed) < records; i++) {
+        if (atomic_exchange(&area->growing, true)) {
+            nanosleep(&wait, NULL);
+            continue;
+        }
+        bool failed = atomic_load(&area->backed) < records && !add_piece(area);
+        atomic_store(&area->growing, false);
+        if (failed)
+            return false;
+    }
+    return atomic_load(&area->backed) >= records;
+}
+
+/* Before threads have to wait for it. */
+static void grow_ahead(struct tv_area *area)
+{
+    uint32_t backed = atomic_load(&area->backed), used = atomic_load(&area->head->next_record);
+    size_t ahead = GROWTH_AHEAD / record_size(area);
+    ahead = ahead < backed / 4 ? ahead : backed / 4;
+    if (area->folder && backed < area->head->records && used + ahead > backed)
+        (void)grow(area, backed + 1);
 }
 
 /* Every number that leads somewhere leads into the area. */
@@ -126,6 +237,10 @@ uint32_t tv_area_claim(struct tv_area *area, uint32_t thread, uint32_t wanted)
     uint32_t first = atomic_load_explicit(&head->next_record, memory_order_relaxed), count;
     do {
         count = head->records - first < wanted ? head->records - first : wanted;
+        if (count > 0 && first + count > atomic_load(&area->backed) && !grow(area, first + count)) {
+            uint32_t backed = atomic_load(&area->backed);
+            count = backed > first ? backed - first : 0;
+        }
         if (count == 0)
             return 0;
     } while (!atomic_compare_exchange_weak(&head->next_record, &first, first + count));
@@ -148,7 +263,7 @@ bool tv_area_wants_memory(struct tv_area *area)
     size_t size = area->head->words * sizeof(uint64_t);
     uint32_t wanted = atomic_load_explicit(&area->wanted, memory_order_relaxed);
     uint32_t used = atomic_load_explicit(&area->head->next_record, memory_order_relaxed);
-    uint32_t most = area->head->records;
+    uint32_t most = atomic_load_explicit(&area->backed, memory_order_relaxed);
     if (wanted == most || add_up_to(used, AHEAD / size, most) <= wanted)
         return false;
     return atomic_compare_exchange_strong(
@@ -158,6 +273,7 @@ bool tv_area_wants_memory(struct tv_area *area)
 void tv_area_bring_memory(struct tv_area *area)
 {
     uint32_t ready = atomic_load(&area->ready), wanted;
+    grow_ahead(area);
     while ((wanted = atomic_load(&area->wanted)) > ready || tv_area_wants_memory(area)) {
         uint32_t used = atomic_load(&area->head->next_record);
         uint32_t from = used > ready ? used : ready;

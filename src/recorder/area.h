@@ -11,7 +11,8 @@
  * chain.  Within a chunk the first word of 0 ends the records: everything starts as zeros and a
  * record's first word is stored last.
  *
- * Claiming is lock-free and calls nothing: hooks do it in signal handlers.
+ * Claiming is lock-free and calls nothing, as hooks do it in signal handlers; only an area that
+ * grows asks the system for room, with all signals of the thread blocked.
  */
 #ifndef TV_RECORDER_AREA_H
 #define TV_RECORDER_AREA_H
@@ -85,11 +86,23 @@ struct tv_area {
     uint64_t *records;
     size_t size;
     _Atomic uint32_t wanted, ready; /* records up to here want memory, or have it */
+    _Atomic uint32_t backed;        /* records that there is room for; all, unless it grows */
+    _Atomic bool growing;           /* somebody is at it */
+    const char *folder;             /* where it grows; NULL: it does not */
+    uint32_t first_backed;          /* before it grew */
 };
 
 /* A new one, of memory or, if `file` is not -1, of that empty file.  0, or -ENOMEM, or what the
  * system says. */
 int tv_area_new(struct tv_area *area, uint32_t records, uint32_t words, int file);
+
+/* Let a new one of memory begin with room for `records`, of all that it could have, and then take
+ * files without names in the folder, piece by piece: large recordings are not to take the memory
+ * that the program needs.  The text stays the caller's. */
+void tv_area_let_grow(struct tv_area *area, uint32_t records, const char *folder);
+
+/* Has it needed more room than it began with? */
+bool tv_area_has_grown(const struct tv_area *area);
 
 /* An area that another process left in a file: checked, so that what follows cannot leave it.
  * -EINVAL: it is none. */

@@ -32,7 +32,8 @@ static struct {
     _Atomic bool waits; /* there is a thread that waits for it */
     pthread_t thread;
     _Atomic bool overflowed, asked, quit, done, main_ended;
-    _Atomic int failed; /* 0, or a negative errno to tell of */
+    _Atomic uint32_t grown, told_growth; /* the recordings of these numbers */
+    _Atomic int failed;                  /* 0, or a negative errno to tell of */
     _Atomic bool takes_signals;
     _Atomic bool left[_NSIG];       /* signals that somebody else of the recorder handles */
     _Atomic(void (*)(void)) finish; /* NULL, or what is to be done beside a recording's end */
@@ -62,15 +63,37 @@ void tv_recorder_tell_overflow(void)
     wake();
 }
 
+void tv_recorder_tell_growth(void)
+{
+    uint32_t number = tv_recorder.generation;
+    if (atomic_exchange(&watch.grown, number) != number)
+        wake();
+}
+
 void tv_recorder_tell_failure(int error)
 {
     atomic_store(&watch.failed, error);
     wake();
 }
 
+static void say_growth(void)
+{
+    char line[TV_AREA_PATH + 200];
+    uint32_t grown = atomic_load(&watch.grown);
+    if (grown == 0 || atomic_exchange(&watch.told_growth, grown) == grown)
+        return;
+    snprintf(line, sizeof line,
+             "traceview: %s: more than %llu MB, the trace grows up to %llu MB in files without "
+             "names beside it; --buffer sets another limit\n",
+             tv_recorder.path, (unsigned long long)tv_recorder.options.buffer_bytes >> 20,
+             (unsigned long long)TV_RECORDING_BUFFER_LIMIT >> 20);
+    tv_recorder_say(line);
+}
+
 /* What the recording's threads had to say. */
 static void give_notice(void)
 {
+    say_growth();
     int failed = atomic_exchange(&watch.failed, 0);
     if (atomic_exchange(&watch.overflowed, false))
         tv_recorder_notice(TV_RECORDING_OVERFLOWED, 0);

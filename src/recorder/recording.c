@@ -147,6 +147,9 @@ static int copy_options(const struct tv_recording_options *options)
     /* Room for a number in the name, twice. */
     if ((size_t)part + 32 >= sizeof to->part || (size_t)spool + 64 >= sizeof to->spool)
         return -ENAMETOOLONG;
+    memcpy(to->folder, to->path, sizeof to->folder);
+    char *slash = strrchr(to->folder, '/');
+    slash[slash == to->folder] = '\0'; /* the root keeps its own */
     to->options = *options;
     to->options.buffer_bytes = bytes;
     to->options.path = to->path;
@@ -215,7 +218,14 @@ static int open_area(int spool)
     bool dual = options->clock == TV_RECORDING_DUAL;
     uint32_t size = dual ? TV_MT_RECORD_SIZE_V3 : TV_MT_RECORD_SIZE_V2;
     uint32_t records = (uint32_t)((options->buffer_bytes - TV_MT_HEADER_SIZE) / size);
-    int failed = tv_area_new(&tv_recorder.area, records, dual ? 3 : 2, spool);
+    uint32_t most = (uint32_t)((TV_RECORDING_BUFFER_LIMIT - TV_MT_HEADER_SIZE) / size);
+    bool grows = options->grows && spool < 0 && options->full == TV_RECORDING_STOP;
+    /* Where addresses are scarce, it stays as it is. */
+    int failed = grows ? tv_area_new(&tv_recorder.area, most, dual ? 3 : 2, spool) : -ENOMEM;
+    if (failed == 0)
+        tv_area_let_grow(&tv_recorder.area, records, tv_recorder.folder);
+    else
+        failed = tv_area_new(&tv_recorder.area, records, dual ? 3 : 2, spool);
     if (failed != 0)
         return failed;
     struct tv_area_head *head = tv_recorder.area.head;

@@ -48,7 +48,7 @@ enum tv_recording_notice {
 };
 
 #define TV_RECORDING_BUFFER_DEFAULT (UINT64_C(8) << 20)
-#define TV_RECORDING_BUFFER_LIMIT (UINT64_C(1) << 30)
+#define TV_RECORDING_BUFFER_LIMIT (UINT64_C(1) << 30) /* what a buffer grows to, too */
 #define TV_RECORDING_BUFFER_LEAST (UINT64_C(4) << 10)
 
 struct tv_recording_options {
@@ -58,6 +58,8 @@ struct tv_recording_options {
     uint64_t buffer_bytes; /* as bytes of the file; 0: the default */
     enum tv_recording_clock clock;
     enum tv_recording_full full;
+    bool grows;         /* when that is full, take files beside `path`, up to the limit below; of
+                           buffers in memory that stop when they are full */
     bool quiet;         /* no notice on standard error */
     bool drop_orphans;  /* leave out exits whose entry came before the start */
     bool finish_at_end; /* write the file when the process exits or is ended by a signal whose

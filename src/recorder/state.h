@@ -140,6 +140,7 @@ struct tv_recorder {
     _Atomic bool told; /* of a failure: once is enough */
     struct tv_recording_options options;
     char path[TV_AREA_PATH], part[TV_AREA_PATH], spool[TV_AREA_PATH];
+    char folder[TV_AREA_PATH]; /* of path */
     char spool_path[TV_AREA_PATH], names_path[TV_AREA_PATH];
     struct tv_trace_job job;
     _Atomic uint64_t ended; /* ticks; 0: not yet */
@@ -272,6 +273,9 @@ void tv_recorder_hide(struct sigaction *action);
 
 /* Tells the thread that looks after overflows; may be called in a signal handler. */
 void tv_recorder_tell_overflow(void);
+
+/* Tells it, once a recording, that the buffer grows. */
+void tv_recorder_tell_growth(void);
 
 /* Tells it of a file that cannot be written. */
 void tv_recorder_tell_failure(int error);

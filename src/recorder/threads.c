@@ -487,6 +487,8 @@ static uint32_t find_chunk(struct tv_recorder_thread *self, uint32_t size, uint3
         self->owned += area->chunks[chunk - 1].count;
     if (tv_area_wants_memory(area))
         tv_recorder_tell_memory();
+    if (tv_area_has_grown(area))
+        tv_recorder_tell_growth();
     return chunk;
 }
 

@@ -152,6 +152,7 @@ void tv_agent_session_renew(void);
 struct tv_agent_trace {
     const char *path;
     uint64_t buffer_bytes;
+    bool grows;
     int64_t interval_us; /* 0: every call; else looks at stacks */
     bool count_allocs;
 };

@@ -26,6 +26,7 @@ struct tv_agent_options {
     bool force;      /* overwrite */
     unsigned clock;  /* enum tv_recording_clock */
     uint64_t buffer;
+    bool grow;
     unsigned full; /* enum tv_recording_full */
     char *spool;
     bool orphans;

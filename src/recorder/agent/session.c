@@ -31,6 +31,7 @@ static int start_trace(const struct tv_agent_trace *wanted)
         .buffer_bytes = wanted->buffer_bytes,
         .clock = (enum tv_recording_clock)options->clock,
         .full = (enum tv_recording_full)options->full,
+        .grows = wanted->grows,
         .quiet = options->quiet,
         .drop_orphans = !options->orphans,
     };
@@ -63,6 +64,7 @@ static void start_tracing(void)
     int error = start_trace(&(struct tv_agent_trace){
         .path = session.paths.trace,
         .buffer_bytes = options->buffer,
+        .grows = options->grow,
         .count_allocs = options->alloc,
     });
     if (error != 0)

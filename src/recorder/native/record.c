@@ -230,6 +230,7 @@ static int read_options(struct tv_recording_options *options)
     int full = choose(getenv("TRACEVIEW_RECORD_FULL"), fulls);
     options->spool = getenv("TRACEVIEW_RECORD_SPOOL");
     options->buffer_bytes = buffer ? parse_size(buffer) : TV_RECORDING_BUFFER_DEFAULT;
+    options->grows = getenv("TRACEVIEW_RECORD_GROW") != NULL;
     options->quiet = quiet && strcmp(quiet, "1") == 0;
     options->follow_forks = fork_word && strcmp(fork_word, "follow") == 0;
     options->vm = "native";
@@ -281,6 +282,7 @@ __attribute__((constructor)) static void begin_by_environment(void)
                                         "TRACEVIEW_RECORD_CLOCK",
                                         "TRACEVIEW_RECORD_BUFFER",
                                         "TRACEVIEW_RECORD_FULL",
+                                        "TRACEVIEW_RECORD_GROW",
                                         "TRACEVIEW_RECORD_SPOOL",
                                         "TRACEVIEW_RECORD_FORK",
                                         "TRACEVIEW_RECORD_QUIET",

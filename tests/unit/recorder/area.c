@@ -6,8 +6,10 @@
 #define _GNU_SOURCE
 #include "unit.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "recorder/area.h"
 
@@ -99,6 +101,61 @@ static void leaves_out_what_is_used(void **state)
     tv_area_free(&area);
 }
 
+#define FIRST 1000u
+#define GROWN 5000000u /* of 16 bytes: more than one piece */
+
+/* Claims so many records in all, in chunks, and marks both ends of each. */
+static uint32_t claim_and_mark(struct tv_area *area, uint32_t records)
+{
+    uint32_t claimed = 0, chunk;
+    while (claimed < records && (chunk = tv_area_claim(area, 1, TV_AREA_CHUNK_MOST)) != 0) {
+        const struct tv_area_chunk *of = &area->chunks[chunk - 1];
+        assert_int_equal(of->first, claimed);
+        tv_area_at(area, of->first)[0] = of->first + 1;
+        tv_area_at(area, of->first + of->count - 1)[1] = of->first + 1;
+        claimed += of->count;
+    }
+    return claimed;
+}
+
+static void grows_in_files_without_names(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/tv-area-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    struct tv_area area = make(2 * GROWN);
+    tv_area_let_grow(&area, FIRST, folder);
+    assert_int_equal(claim_and_mark(&area, FIRST), TV_AREA_CHUNK_MOST);
+    assert_true(tv_area_has_grown(&area));
+    tv_area_free(&area);
+
+    area = make(2 * GROWN);
+    tv_area_let_grow(&area, FIRST, folder);
+    uint32_t claimed = claim_and_mark(&area, GROWN);
+    assert_true(claimed >= GROWN);
+    for (uint32_t i = 0; i < claimed; i += TV_AREA_CHUNK_MOST) {
+        assert_int_equal(tv_area_at(&area, i)[0], i + 1);
+        assert_int_equal(tv_area_at(&area, i + TV_AREA_CHUNK_MOST - 1)[1], i + 1);
+    }
+    /* The folder is empty, so that it can be removed. */
+    assert_int_equal(rmdir(folder), 0);
+    tv_area_free(&area);
+}
+
+/* What it began with is used up, to the end of its last page. */
+static void ends_where_it_cannot_grow(void **state)
+{
+    (void)state;
+    struct tv_area area = make(GROWN);
+    tv_area_let_grow(&area, FIRST, "/nonexistent/folder");
+    assert_false(tv_area_has_grown(&area));
+    assert_int_equal(claim_and_mark(&area, GROWN), 4 * 4096 / 16);
+    assert_int_equal(tv_area_claim(&area, 1, 1), 0);
+    tv_area_free(&area);
+}
+
 UNIT_TESTS(area, cmocka_unit_test(claims_until_nothing_is_left),
            cmocka_unit_test(recycles_the_oldest), cmocka_unit_test(brings_memory_ahead),
-           cmocka_unit_test(leaves_out_what_is_used));
+           cmocka_unit_test(leaves_out_what_is_used),
+           cmocka_unit_test(grows_in_files_without_names),
+           cmocka_unit_test(ends_where_it_cannot_grow));
