@@ -9,6 +9,7 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -329,4 +330,27 @@ bool tv_elf_find_own(struct tv_elf *elf, uint64_t own, struct tv_elf_place *plac
     if (name)
         place->function = tv_bytes_of(name);
     return place->function.length > 0 || place->file.length > 0;
+}
+
+bool tv_elf_address_of_offset(const struct tv_elf *elf, uint64_t offset, uint64_t *own)
+{
+    size_t count = 0;
+    if (elf_getphdrnum(elf->elf, &count) != 0)
+        return false;
+    for (size_t i = 0; i < count && i <= INT32_MAX; i++) {
+        GElf_Phdr segment;
+        if (gelf_getphdr(elf->elf, (int)i, &segment) && segment.p_type == PT_LOAD &&
+            offset >= segment.p_offset && offset - segment.p_offset < segment.p_filesz) {
+            *own = offset - segment.p_offset + segment.p_vaddr;
+            return true;
+        }
+    }
+    return false;
+}
+
+struct tv_bytes tv_elf_build_id(const struct tv_elf *elf)
+{
+    const void *id = NULL;
+    ssize_t length = dwelf_elf_gnu_build_id(elf->elf, &id);
+    return length > 0 ? (struct tv_bytes){id, (size_t)length} : (struct tv_bytes){NULL, 0};
 }

@@ -35,3 +35,17 @@ bool tv_elf_find_own(struct tv_elf *elf, uint64_t address, struct tv_elf_place *
     (void)place;
     return false;
 }
+
+bool tv_elf_address_of_offset(const struct tv_elf *elf, uint64_t offset, uint64_t *own)
+{
+    (void)elf;
+    (void)offset;
+    (void)own;
+    return false;
+}
+
+struct tv_bytes tv_elf_build_id(const struct tv_elf *elf)
+{
+    (void)elf;
+    return (struct tv_bytes){NULL, 0};
+}
