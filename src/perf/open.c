@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * open.c - the events of a recording and their buffers.
+ *
+ * Events are inherited by the threads and children of theirs.  The kernel has no buffer for an
+ * inherited event of all processors, so there is one event for each thread and processor; those of
+ * one processor share its buffer.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "perf/collect.h"
+#include "perf/names.h"
+#include "perf/perf.h"
+#include "perf/ring.h"
+
+#define BILLION UINT64_C(1000000000)
+/* Half a megabyte a processor, what an ordinary user may lock unless the system says otherwise. */
+#define RING_PAGES 128u
+#define RING_PAGES_LEAST 8u
+#define MOST_THREADS 100000u
+
+struct cpu {
+    int number;
+    int file; /* the event whose buffer it is; -1: none yet */
+    struct tv_perf_ring ring;
+};
+
+struct tv_perf {
+    struct tv_perf_options options;
+    bool user_only; /* the kernel's part cannot be seen */
+    bool no_build_ids;
+    struct cpu *cpus;
+    size_t cpu_count;
+    int *files; /* of all events */
+    size_t file_count, file_capacity;
+    struct tv_perf_queue queue;
+    struct tv_perf_collector collector;
+    uint64_t looked_ns; /* when the buffers were looked at last */
+    size_t page;
+};
+
+static uint64_t monotonic_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * BILLION + (uint64_t)now.tv_nsec;
+}
+
+/* ---- What the system says ---- */
+
+static long read_setting(const char *path, long otherwise)
+{
+    char text[32] = "";
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = file < 0 ? -1 : read(file, text, sizeof text - 1);
+    if (file >= 0)
+        close(file);
+    return length > 0 ? strtol(text, NULL, 10) : otherwise;
+}
+
+static enum tv_status refused(int error, struct tv_error *err)
+{
+    long paranoid = read_setting("/proc/sys/kernel/perf_event_paranoid", LONG_MIN);
+    if (error == ENOSYS || paranoid == LONG_MIN)
+        return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
+                       "this kernel has no perf events (perf_event_open: %s)", strerror(error));
+    if (error == EMFILE)
+        return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
+                       "perf events of so many threads and processors need more open files: raise "
+                       "the limit (ulimit -n)");
+    if (error == ESRCH)
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "the process has ended");
+    if (error != EACCES && error != EPERM)
+        return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET, "perf_event_open: %s",
+                       strerror(error));
+    return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
+                   "the system does not allow perf events (kernel.perf_event_paranoid is %ld): "
+                   "'sysctl kernel.perf_event_paranoid=2' or CAP_PERFMON allows those of your own "
+                   "processes; a container must allow the system call perf_event_open too",
+                   paranoid);
+}
+
+/* ---- Events ---- */
+
+static struct perf_event_attr make_attributes(const struct tv_perf *perf, bool switches)
+{
+    const struct tv_perf_options *options = &perf->options;
+    long most = read_setting("/proc/sys/kernel/perf_event_max_stack", TV_PERF_DEPTH);
+    uint32_t depth = options->depth == 0 || options->depth > most ? (uint32_t)most : options->depth;
+    struct perf_event_attr attr = {
+        .type = PERF_TYPE_SOFTWARE,
+        .size = sizeof attr,
+        .config = switches ? PERF_COUNT_SW_CONTEXT_SWITCHES : PERF_COUNT_SW_CPU_CLOCK,
+        .sample_period = switches ? 1 : BILLION / options->rate,
+        .sample_type = TV_PERF_SAMPLE_TYPE,
+        .disabled = 1,
+        .inherit = 1,
+        .enable_on_exec = !options->is_running,
+        .exclude_kernel = perf->user_only,
+        .exclude_hv = 1,
+        .exclude_guest = 1,
+        .mmap = !switches,
+        .mmap2 = !switches,
+        .build_id = !switches && !perf->no_build_ids,
+        .comm = !switches,
+        .comm_exec = !switches,
+        .task = !switches,
+        .context_switch = !switches && options->off_cpu,
+        .sample_id_all = 1,
+        .use_clockid = 1,
+        .clockid = CLOCK_MONOTONIC,
+        .sample_max_stack = (uint16_t)depth,
+        .watermark = 1,
+        .wakeup_watermark = 32768,
+    };
+    return attr;
+}
+
+static int open_event(const struct tv_perf *perf, pid_t tid, int cpu, bool switches)
+{
+    struct perf_event_attr attr = make_attributes(perf, switches);
+    return (int)syscall(SYS_perf_event_open, &attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* Try once, with less where the system is older or does not allow everything; 0 or an error. */
+static int settle_attributes(struct tv_perf *perf)
+{
+    for (;;) {
+        int file = open_event(perf, perf->options.pid, -1, false);
+        int error = errno;
+        if (file >= 0)
+            close(file);
+        if (file >= 0)
+            return 0;
+        if (error == EINVAL && !perf->no_build_ids)
+            perf->no_build_ids = true;
+        else if ((error == EACCES || error == EPERM) && !perf->user_only)
+            perf->user_only = true;
+        else
+            return error;
+    }
+}
+
+static int map_ring(struct tv_perf *perf, struct cpu *cpu, int file)
+{
+    int error = 0;
+    for (size_t pages = RING_PAGES; pages >= RING_PAGES_LEAST; pages /= 2) {
+        void *memory =
+            mmap(NULL, (pages + 1) * perf->page, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        error = errno;
+        if (memory != MAP_FAILED) {
+            cpu->file = file;
+            cpu->ring = (struct tv_perf_ring){memory, pages * perf->page};
+            return 0;
+        }
+    }
+    return error;
+}
+
+static void keep_file(struct tv_perf *perf, int file)
+{
+    perf->files = tv_array_reserve(perf->files, &perf->file_capacity, perf->file_count + 1,
+                                   sizeof *perf->files);
+    perf->files[perf->file_count++] = file;
+}
+
+/* 0, or an error; a processor that is switched off is none. */
+static int add_event(struct tv_perf *perf, struct cpu *cpu, pid_t tid, bool switches)
+{
+    int file = open_event(perf, tid, cpu->number, switches);
+    if (file < 0)
+        return errno == ENODEV ? 0 : errno;
+    keep_file(perf, file);
+    uint64_t id;
+    if (switches && ioctl(file, PERF_EVENT_IOC_ID, &id) == 0)
+        tv_map_set(&perf->collector.switches, id, 1);
+    if (cpu->file < 0)
+        return map_ring(perf, cpu, file);
+    return ioctl(file, PERF_EVENT_IOC_SET_OUTPUT, cpu->file) == 0 ? 0 : errno;
+}
+
+static int add_thread(struct tv_perf *perf, pid_t tid)
+{
+    int error = 0;
+    for (size_t i = 0; i < perf->cpu_count && error == 0; i++) {
+        error = add_event(perf, &perf->cpus[i], tid, false);
+        /* Leaving a processor happens in the kernel: who may not see that has no stacks of it. */
+        if (error == 0 && perf->options.off_cpu && !perf->user_only)
+            error = add_event(perf, &perf->cpus[i], tid, true);
+    }
+    return error;
+}
+
+/* ---- A process that runs ---- */
+
+static void read_line_of(const char *path, char *text, size_t size)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = file < 0 ? 0 : read(file, text, size - 1);
+    if (file >= 0)
+        close(file);
+    text[length > 0 ? length : 0] = '\0';
+    text[strcspn(text, "\n")] = '\0';
+}
+
+static void know_thread(struct tv_perf *perf, pid_t tid)
+{
+    char path[64], name[64];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/comm", (int)perf->options.pid, (int)tid);
+    read_line_of(path, name, sizeof name);
+    tv_perf_collector_know(&perf->collector, (uint32_t)perf->options.pid, (uint32_t)tid, name);
+}
+
+/* A thread that ends meanwhile is no error. */
+static int add_threads(struct tv_perf *perf)
+{
+    char path[64];
+    struct dirent *entry;
+    int error = 0;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)perf->options.pid);
+    DIR *tasks = opendir(path);
+    for (size_t i = 0; tasks && error == 0 && i < MOST_THREADS && (entry = readdir(tasks)); i++) {
+        pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+        if (tid <= 0)
+            continue;
+        error = add_thread(perf, tid);
+        if (error == ESRCH)
+            error = 0;
+        know_thread(perf, tid);
+    }
+    if (tasks)
+        closedir(tasks);
+    return perf->file_count == 0 && error == 0 ? ESRCH : error;
+}
+
+/* START-END PERMISSIONS OFFSET DEVICE INODE PATH */
+static void know_mapping(struct tv_perf *perf, char *line)
+{
+    struct tv_perf_mapping mapping = {.executable = true};
+    uint64_t end;
+    char *at;
+    mapping.start = strtoull(line, &at, 16);
+    end = *at == '-' ? strtoull(at + 1, &at, 16) : 0;
+    if (end <= mapping.start || strlen(at) < 6 || at[3] != 'x')
+        return;
+    mapping.length = end - mapping.start;
+    mapping.offset = strtoull(at + 6, &at, 16);
+    for (size_t i = 0; i < 2; i++) {
+        at += strspn(at, " ");
+        at += strcspn(at, " ");
+    }
+    at += strspn(at, " ");
+    at[strcspn(at, "\n")] = '\0';
+    mapping.path = at;
+    tv_perf_spaces_map(&perf->collector.spaces, (uint32_t)perf->options.pid, &mapping);
+}
+
+static void know_mappings(struct tv_perf *perf)
+{
+    char path[64], line[8192];
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)perf->options.pid);
+    FILE *maps = fopen(path, "re");
+    while (maps && fgets(line, sizeof line, maps))
+        know_mapping(perf, line);
+    if (maps)
+        fclose(maps);
+}
+
+/* ---- From the start to the end ---- */
+
+static void raise_file_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static int open_all(struct tv_perf *perf)
+{
+    int error = settle_attributes(perf);
+    if (error != 0)
+        return error;
+    raise_file_limit();
+    perf->collector.names_kernel = tv_perf_kernel_has_names();
+    if (!perf->options.is_running)
+        return add_thread(perf, perf->options.pid);
+    error = add_threads(perf);
+    know_mappings(perf);
+    for (size_t i = 0; i < perf->file_count && error == 0; i++)
+        if (ioctl(perf->files[i], PERF_EVENT_IOC_ENABLE, 0) != 0)
+            error = errno;
+    return error;
+}
+
+static uint32_t owner_of(pid_t pid)
+{
+    char path[32];
+    struct stat found;
+    snprintf(path, sizeof path, "/proc/%d", (int)pid);
+    return stat(path, &found) == 0 ? found.st_uid : geteuid();
+}
+
+enum tv_status tv_perf_open(const struct tv_perf_options *options, struct tv_perf **perf,
+                            struct tv_error *err)
+{
+    long count = sysconf(_SC_NPROCESSORS_CONF);
+    struct tv_perf *new = tv_alloc(1, sizeof *new);
+    new->options = *options;
+    new->page = (size_t)sysconf(_SC_PAGESIZE);
+    new->cpu_count = count > 0 ? (size_t)count : 1;
+    new->cpus = tv_alloc(new->cpu_count, sizeof *new->cpus);
+    for (size_t i = 0; i < new->cpu_count; i++)
+        new->cpus[i] = (struct cpu){.number = (int)i, .file = -1};
+    tv_perf_collector_init(&new->collector, BILLION / options->rate);
+    new->collector.owner = owner_of(options->pid);
+    int error = open_all(new);
+    if (error == 0) {
+        *perf = new;
+        return TV_OK;
+    }
+    tv_perf_close(new);
+    *perf = NULL;
+    return refused(error, err);
+}
+
+void tv_perf_close(struct tv_perf *perf)
+{
+    if (!perf)
+        return;
+    for (size_t i = 0; i < perf->cpu_count; i++)
+        if (perf->cpus[i].ring.pages)
+            munmap(perf->cpus[i].ring.pages, perf->cpus[i].ring.size + perf->page);
+    for (size_t i = 0; i < perf->file_count; i++)
+        close(perf->files[i]);
+    tv_free(perf->files);
+    tv_free(perf->cpus);
+    tv_perf_queue_release(&perf->queue);
+    tv_perf_collector_release(&perf->collector);
+    tv_free(perf);
+}
+
+bool tv_perf_sees_kernel(const struct tv_perf *perf)
+{
+    return !perf->user_only;
+}
+
+/* Read all buffers.  What is older than the look before this one is in order: it was in a buffer
+ * then, or is read now. */
+static void look_at_rings(struct tv_perf *perf)
+{
+    uint64_t now = monotonic_ns();
+    for (size_t i = 0; i < perf->cpu_count; i++)
+        if (perf->cpus[i].ring.pages)
+            tv_perf_ring_drain(&perf->cpus[i].ring, &perf->queue);
+    tv_perf_queue_flush(&perf->queue, perf->looked_ns, tv_perf_collector_take, &perf->collector);
+    perf->looked_ns = now;
+}
+
+bool tv_perf_wait(struct tv_perf *perf, int also, int timeout_ms)
+{
+    struct pollfd *files = tv_alloc(perf->cpu_count + 1, sizeof *files);
+    size_t count = 0;
+    files[count++] = (struct pollfd){.fd = also, .events = POLLIN};
+    for (size_t i = 0; i < perf->cpu_count; i++)
+        if (perf->cpus[i].file >= 0)
+            files[count++] = (struct pollfd){.fd = perf->cpus[i].file, .events = POLLIN};
+    int ready = poll(files, count, timeout_ms);
+    bool seen = ready > 0 && files[0].revents != 0;
+    bool ended = false;
+    for (size_t i = 1; i < count; i++)
+        ended |= ready > 0 && (files[i].revents & POLLHUP) != 0;
+    tv_free(files);
+    look_at_rings(perf);
+    /* Of a process that has ended poll returns at once, for ever. */
+    if (ended && !seen && also >= 0)
+        seen = poll(&(struct pollfd){.fd = also, .events = POLLIN}, 1, timeout_ms) > 0;
+    return seen;
+}
+
+void tv_perf_finish(struct tv_perf *perf, struct tv_samples *samples)
+{
+    for (size_t i = 0; i < perf->file_count; i++)
+        (void)ioctl(perf->files[i], PERF_EVENT_IOC_DISABLE, 0);
+    look_at_rings(perf);
+    tv_perf_queue_flush(&perf->queue, UINT64_MAX, tv_perf_collector_take, &perf->collector);
+    tv_perf_collector_end(&perf->collector);
+    tv_perf_names_resolve(&perf->collector, samples);
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* record.c - see record.h. */
+#include "perf/record.h"
+
+#include <string.h>
+
+/* Behind the body of every record but samples: thread, time, processor, id. */
+#define TRAILER 32u
+
+/* What is left of the record. */
+struct cursor {
+    const uint8_t *at;
+    size_t left;
+    bool whole;
+};
+
+static uint64_t next_u64(struct cursor *cursor)
+{
+    uint64_t value = 0;
+    cursor->whole = cursor->whole && cursor->left >= sizeof value;
+    if (!cursor->whole)
+        return 0;
+    memcpy(&value, cursor->at, sizeof value);
+    cursor->at += sizeof value;
+    cursor->left -= sizeof value;
+    return value;
+}
+
+static uint32_t next_u32(struct cursor *cursor)
+{
+    uint32_t value = 0;
+    cursor->whole = cursor->whole && cursor->left >= sizeof value;
+    if (!cursor->whole)
+        return 0;
+    memcpy(&value, cursor->at, sizeof value);
+    cursor->at += sizeof value;
+    cursor->left -= sizeof value;
+    return value;
+}
+
+/* A text that has its NUL. */
+static const char *next_text(struct cursor *cursor)
+{
+    const void *end = memchr(cursor->at, '\0', cursor->left);
+    const void *text = cursor->at;
+    cursor->whole = cursor->whole && end != NULL;
+    return text;
+}
+
+static void read_sample(struct cursor *cursor, struct tv_perf_record *record)
+{
+    record->event = next_u64(cursor);
+    (void)next_u64(cursor); /* the address: the chain begins with it */
+    record->pid = next_u32(cursor);
+    record->tid = next_u32(cursor);
+    record->time_ns = next_u64(cursor);
+    record->cpu = next_u32(cursor);
+    (void)next_u32(cursor);
+    uint64_t depth = next_u64(cursor);
+    cursor->whole = cursor->whole && depth <= cursor->left / sizeof(uint64_t);
+    record->sample.addresses = cursor->at;
+    record->sample.depth = cursor->whole ? (uint32_t)depth : 0;
+}
+
+static void read_mapping(struct cursor *cursor, struct tv_perf_record *record)
+{
+    struct tv_perf_mapping *mapping = &record->mapping;
+    record->pid = next_u32(cursor);
+    record->tid = next_u32(cursor);
+    mapping->start = next_u64(cursor);
+    mapping->length = next_u64(cursor);
+    mapping->offset = next_u64(cursor);
+    if ((record->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) && cursor->left >= 24) {
+        mapping->build_id_size = cursor->at[0];
+        memcpy(mapping->build_id, cursor->at + 4, TV_PERF_BUILD_ID);
+        if (mapping->build_id_size > TV_PERF_BUILD_ID)
+            mapping->build_id_size = 0;
+    }
+    for (size_t i = 0; i < 3; i++)
+        (void)next_u64(cursor);                        /* the build id, or device and inode */
+    mapping->executable = (next_u32(cursor) & 4) != 0; /* PROT_EXEC */
+    (void)next_u32(cursor);
+    mapping->path = next_text(cursor);
+}
+
+/* What forks and exits say: the process, its parent, the thread, its parent. */
+static void read_task(struct cursor *cursor, struct tv_perf_record *record)
+{
+    record->pid = next_u32(cursor);
+    record->fork.parent_pid = next_u32(cursor);
+    record->tid = next_u32(cursor);
+    record->fork.parent_tid = next_u32(cursor);
+}
+
+static void read_name(struct cursor *cursor, struct tv_perf_record *record)
+{
+    record->pid = next_u32(cursor);
+    record->tid = next_u32(cursor);
+    record->name = next_text(cursor);
+}
+
+static void read_lost(struct cursor *cursor, struct tv_perf_record *record)
+{
+    if (record->type == PERF_RECORD_LOST)
+        (void)next_u64(cursor); /* the event */
+    record->lost = next_u64(cursor);
+}
+
+static bool read_trailer(const uint8_t *bytes, size_t length, struct tv_perf_record *record)
+{
+    struct cursor cursor = {bytes + length - TRAILER, TRAILER, true};
+    record->pid = next_u32(&cursor);
+    record->tid = next_u32(&cursor);
+    record->time_ns = next_u64(&cursor);
+    record->cpu = next_u32(&cursor);
+    (void)next_u32(&cursor);
+    record->event = next_u64(&cursor);
+    return cursor.whole;
+}
+
+static bool read_body(struct cursor *cursor, struct tv_perf_record *record)
+{
+    switch (record->type) {
+    case PERF_RECORD_SAMPLE:
+        read_sample(cursor, record);
+        break;
+    case PERF_RECORD_MMAP2:
+        read_mapping(cursor, record);
+        break;
+    case PERF_RECORD_COMM:
+        read_name(cursor, record);
+        break;
+    case PERF_RECORD_FORK:
+    case PERF_RECORD_EXIT:
+        read_task(cursor, record);
+        break;
+    case PERF_RECORD_LOST:
+    case PERF_RECORD_LOST_SAMPLES:
+        read_lost(cursor, record);
+        break;
+    case PERF_RECORD_SWITCH:
+        break;
+    default:
+        return false;
+    }
+    return cursor->whole;
+}
+
+bool tv_perf_record_read(const uint8_t *bytes, size_t length, struct tv_perf_record *record)
+{
+    struct perf_event_header header;
+    if (length < sizeof header)
+        return false;
+    memcpy(&header, bytes, sizeof header);
+    *record = (struct tv_perf_record){.type = header.type, .misc = header.misc};
+    if (header.size != length)
+        return false;
+    struct cursor cursor = {bytes + sizeof header, length - sizeof header, true};
+    if (header.type != PERF_RECORD_SAMPLE) {
+        if (cursor.left < TRAILER || !read_trailer(bytes, length, record))
+            return false;
+        cursor.left -= TRAILER;
+    }
+    return read_body(&cursor, record);
+}
+
+uint64_t tv_perf_record_address(const struct tv_perf_record *record, uint32_t place)
+{
+    uint64_t address;
+    memcpy(&address, record->sample.addresses + (size_t)place * sizeof address, sizeof address);
+    return address;
+}

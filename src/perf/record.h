@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * record.h - one record of the kernel's perf events, checked and taken apart.
+ *
+ * The kernel's ABI (linux/perf_event.h) lays a record out by the sample_type of its event; all
+ * events of this room have the same one, TV_PERF_SAMPLE_TYPE, and sample_id_all, so that every
+ * record says whose it is, when and on which processor.
+ */
+#ifndef TV_PERF_RECORD_H
+#define TV_PERF_RECORD_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TV_PERF_SAMPLE_TYPE                                                                        \
+    (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |                \
+     PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN)
+
+#define TV_PERF_BUILD_ID 20u
+
+/* Addresses of a callchain from here on are no addresses: they say what follows. */
+#define TV_PERF_FIRST_CONTEXT ((uint64_t)PERF_CONTEXT_MAX)
+
+/* A stretch of a process's memory that it may execute. */
+struct tv_perf_mapping {
+    uint64_t start, length;
+    uint64_t offset; /* in the file */
+    const char *path;
+    uint8_t build_id[TV_PERF_BUILD_ID];
+    uint8_t build_id_size; /* 0: unknown */
+    bool executable;
+};
+
+struct tv_perf_record {
+    uint32_t type; /* PERF_RECORD_... */
+    uint32_t misc;
+    uint32_t pid, tid;
+    uint64_t time_ns;
+    uint32_t cpu;
+    uint64_t event; /* the id of the event that made it */
+    union {
+        struct {
+            const uint8_t *addresses; /* 64 bits each, unaligned; innermost first */
+            uint32_t depth;
+        } sample;
+        struct tv_perf_mapping mapping;
+        struct {
+            uint32_t parent_pid, parent_tid;
+        } fork;
+        const char *name; /* of PERF_RECORD_COMM */
+        uint64_t lost;    /* records */
+    };
+};
+
+/* False: it is none of these types, or shorter than it has to be.  Texts and addresses are those
+ * of `bytes`. */
+bool tv_perf_record_read(const uint8_t *bytes, size_t length, struct tv_perf_record *record);
+
+/* The address at that place of a sample. */
+uint64_t tv_perf_record_address(const struct tv_perf_record *record, uint32_t place);
+
+#endif

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* spaces.c - see spaces.h. */
+#include "perf/spaces.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+/* More in one process, or files in all, are a mistake or an attack. */
+#define MOST_MAPS 65536u
+#define MOST_FILES 1000000u
+
+struct map {
+    uint64_t start, end;
+    uint64_t bias; /* to be added to an address for the place in the file */
+    uint32_t file;
+};
+
+struct tv_perf_space {
+    uint32_t pid;
+    struct map *maps; /* by rising start, none within another */
+    size_t count, capacity;
+};
+
+/* ---- Files ---- */
+
+static bool starts_with(const char *text, const char *head)
+{
+    return strncmp(text, head, strlen(head)) == 0;
+}
+
+static enum tv_perf_file_kind kind_of(const char *path)
+{
+    static const char *const made[] = {"//", "/memfd:", "/dev/", "/SYSV", "/anon_hugepage"};
+    if (strcmp(path, "[vdso]") == 0)
+        return TV_PERF_VDSO;
+    for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
+        if (starts_with(path, made[i]))
+            return TV_PERF_MADE;
+    return path[0] == '/' ? TV_PERF_ELF : TV_PERF_MADE;
+}
+
+static bool is_file(const struct tv_perf_file *file, const struct tv_perf_file *wanted)
+{
+    return file->kind == wanted->kind && file->pid == wanted->pid &&
+           file->build_id_size == wanted->build_id_size &&
+           memcmp(file->build_id, wanted->build_id, sizeof file->build_id) == 0 &&
+           strcmp(file->path, wanted->path) == 0;
+}
+
+/* The newest first: a program maps a library several times in a row. */
+static uint32_t number_file(struct tv_perf_spaces *spaces, const struct tv_perf_file *wanted)
+{
+    for (size_t i = spaces->file_count; i-- > 0;)
+        if (is_file(&spaces->files[i], wanted))
+            return (uint32_t)i;
+    if (spaces->file_count == MOST_FILES)
+        return TV_PERF_NO_FILE;
+    spaces->files = tv_array_reserve(spaces->files, &spaces->file_capacity, spaces->file_count + 1,
+                                     sizeof *spaces->files);
+    struct tv_perf_file *file = &spaces->files[spaces->file_count];
+    size_t size = strlen(wanted->path) + 1;
+    *file = *wanted;
+    file->path = tv_alloc(size, 1);
+    memcpy(file->path, wanted->path, size);
+    return (uint32_t)spaces->file_count++;
+}
+
+static uint32_t file_of_mapping(struct tv_perf_spaces *spaces, uint32_t pid,
+                                const struct tv_perf_mapping *mapping)
+{
+    static char made[] = "";
+    struct tv_perf_file wanted = {.kind = kind_of(mapping->path)};
+    char path[4096];
+    size_t length = strnlen(mapping->path, sizeof path - 1);
+    memcpy(path, mapping->path, length);
+    path[length] = '\0';
+    wanted.path = wanted.kind == TV_PERF_MADE ? made : path;
+    wanted.pid = wanted.kind == TV_PERF_MADE ? pid : 0;
+    if (wanted.kind == TV_PERF_ELF) {
+        wanted.build_id_size = mapping->build_id_size;
+        memcpy(wanted.build_id, mapping->build_id, mapping->build_id_size);
+    }
+    return number_file(spaces, &wanted);
+}
+
+/* ---- Processes ---- */
+
+/* The place of the first process that has not a lower number. */
+static size_t space_place(const struct tv_perf_spaces *spaces, uint32_t pid)
+{
+    size_t low = 0, high = spaces->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (spaces->spaces[middle].pid < pid)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static struct tv_perf_space *find_space(const struct tv_perf_spaces *spaces, uint32_t pid)
+{
+    size_t place = space_place(spaces, pid);
+    bool found = place < spaces->count && spaces->spaces[place].pid == pid;
+    return found ? &spaces->spaces[place] : NULL;
+}
+
+static struct tv_perf_space *find_or_add_space(struct tv_perf_spaces *spaces, uint32_t pid)
+{
+    struct tv_perf_space *found = find_space(spaces, pid);
+    if (found)
+        return found;
+    size_t place = space_place(spaces, pid);
+    spaces->spaces = tv_array_reserve(spaces->spaces, &spaces->capacity, spaces->count + 1,
+                                      sizeof *spaces->spaces);
+    struct tv_perf_space *space = &spaces->spaces[place];
+    memmove(space + 1, space, (spaces->count++ - place) * sizeof *space);
+    *space = (struct tv_perf_space){.pid = pid};
+    return space;
+}
+
+/* The place of the first mapping that ends behind the address. */
+static size_t map_place(const struct tv_perf_space *space, uint64_t address)
+{
+    size_t low = 0, high = space->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (space->maps[middle].end <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* False: there are too many. */
+static bool insert_map(struct tv_perf_space *space, size_t place, struct map map)
+{
+    if (space->count >= MOST_MAPS)
+        return false;
+    space->maps =
+        tv_array_reserve(space->maps, &space->capacity, space->count + 1, sizeof *space->maps);
+    memmove(&space->maps[place + 1], &space->maps[place],
+            (space->count++ - place) * sizeof *space->maps);
+    space->maps[place] = map;
+    return true;
+}
+
+/* Make [start, end) empty; returns the place of what comes behind it. */
+static size_t cut_maps(struct tv_perf_space *space, uint64_t start, uint64_t end)
+{
+    size_t place = map_place(space, start), behind;
+    if (place < space->count && space->maps[place].start < start) {
+        struct map left = space->maps[place];
+        left.end = start;
+        space->maps[place].start = start;
+        place += insert_map(space, place, left);
+    }
+    behind = place;
+    while (behind < space->count && space->maps[behind].end <= end)
+        behind++;
+    if (behind < space->count && space->maps[behind].start < end)
+        space->maps[behind].start = end;
+    memmove(&space->maps[place], &space->maps[behind],
+            (space->count - behind) * sizeof *space->maps);
+    space->count -= behind - place;
+    return place;
+}
+
+void tv_perf_spaces_map(struct tv_perf_spaces *spaces, uint32_t pid,
+                        const struct tv_perf_mapping *mapping)
+{
+    if (mapping->length == 0 || mapping->length > UINT64_MAX - mapping->start)
+        return;
+    struct map map = {.start = mapping->start, .end = mapping->start + mapping->length};
+    struct tv_perf_space *space = find_or_add_space(spaces, pid);
+    if (space->count > 0)
+        cut_maps(space, map.start, map.end);
+    if (!mapping->executable)
+        return;
+    map.file = file_of_mapping(spaces, pid, mapping);
+    if (map.file == TV_PERF_NO_FILE)
+        return;
+    map.bias = spaces->files[map.file].kind == TV_PERF_ELF ? mapping->offset - map.start : 0;
+    (void)insert_map(space, map_place(space, map.start), map);
+}
+
+void tv_perf_spaces_fork(struct tv_perf_spaces *spaces, uint32_t parent, uint32_t child)
+{
+    tv_perf_spaces_clear(spaces, child);
+    (void)find_or_add_space(spaces, child);
+    const struct tv_perf_space *from = find_space(spaces, parent);
+    struct tv_perf_space *to = find_space(spaces, child);
+    if (!from || from->count == 0 || from == to)
+        return;
+    to->maps = tv_array_reserve(to->maps, &to->capacity, from->count, sizeof *to->maps);
+    memcpy(to->maps, from->maps, from->count * sizeof *to->maps);
+    to->count = from->count;
+}
+
+void tv_perf_spaces_clear(struct tv_perf_spaces *spaces, uint32_t pid)
+{
+    struct tv_perf_space *space = find_space(spaces, pid);
+    if (!space)
+        return;
+    tv_free(space->maps);
+    size_t place = (size_t)(space - spaces->spaces);
+    memmove(space, space + 1, (--spaces->count - place) * sizeof *space);
+}
+
+uint32_t tv_perf_spaces_find(const struct tv_perf_spaces *spaces, uint32_t pid, uint64_t address,
+                             uint64_t *place)
+{
+    const struct tv_perf_space *space = find_space(spaces, pid);
+    size_t at = space ? map_place(space, address) : 0;
+    *place = address;
+    if (!space || at == space->count || address < space->maps[at].start)
+        return TV_PERF_NO_FILE;
+    *place = address + space->maps[at].bias;
+    return space->maps[at].file;
+}
+
+void tv_perf_spaces_init(struct tv_perf_spaces *spaces)
+{
+    static char kernel[] = "[kernel]";
+    *spaces = (struct tv_perf_spaces){0};
+    number_file(spaces, &(struct tv_perf_file){.kind = TV_PERF_KERNEL, .path = kernel});
+}
+
+void tv_perf_spaces_release(struct tv_perf_spaces *spaces)
+{
+    for (size_t i = 0; i < spaces->file_count; i++)
+        tv_free(spaces->files[i].path);
+    for (size_t i = 0; i < spaces->count; i++)
+        tv_free(spaces->spaces[i].maps);
+    tv_free(spaces->files);
+    tv_free(spaces->spaces);
+    *spaces = (struct tv_perf_spaces){0};
+}

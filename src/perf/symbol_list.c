@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* symbol_list.c - see symbol_list.h. */
+#define _GNU_SOURCE
+#include "perf/symbol_list.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+
+/* A file of a long-lived node has some 50 MB. */
+#define MOST_BYTES ((size_t)512 << 20)
+#define FIRST_BYTES ((size_t)1 << 20)
+
+/* Of two at one place the one that was written later: code was made anew there. */
+static int compare_symbols(const void *left, const void *right)
+{
+    const struct tv_symbol *a = left, *b = right;
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    return a->line < b->line ? -1 : a->line > b->line;
+}
+
+static void add_symbol(struct tv_symbol_list *list, struct tv_symbol symbol)
+{
+    list->symbols =
+        tv_array_reserve(list->symbols, &list->capacity, list->count + 1, sizeof *list->symbols);
+    list->symbols[list->count] = symbol;
+    list->symbols[list->count].line = list->count;
+    list->count++;
+}
+
+/* "START TYPE NAME[\tMODULE]": functions alone. */
+static void parse_kernel_line(struct tv_symbol_list *list, char *line, size_t length)
+{
+    char *at;
+    uint64_t start = strtoull(line, &at, 16);
+    if (at == line || length - (size_t)(at - line) < 4 || start == 0 || !strchr("tTwW", at[1]))
+        return;
+    size_t name = (size_t)(at + 3 - list->text), size = strcspn(at + 3, "\t\n");
+    add_symbol(list,
+               (struct tv_symbol){.start = start, .end = start, .name = name, .length = size});
+}
+
+/* "START SIZE NAME" */
+static void parse_map_line(struct tv_symbol_list *list, char *line, size_t length)
+{
+    char *at, *behind;
+    uint64_t start = strtoull(line, &at, 16), size = at == line ? 0 : strtoull(at, &behind, 16);
+    if (size == 0 || behind == at || *behind != ' ' || size > UINT64_MAX - start ||
+        (size_t)(behind - line) + 1 >= length)
+        return;
+    add_symbol(list, (struct tv_symbol){
+                         .start = start,
+                         .end = start + size,
+                         .name = (size_t)(behind + 1 - list->text),
+                         .length = length - (size_t)(behind + 1 - line),
+                     });
+}
+
+void tv_symbol_list_parse(struct tv_symbol_list *list, char *text, bool kernel)
+{
+    *list = (struct tv_symbol_list){.text = text};
+    for (char *line = text; *line != '\0';) {
+        size_t length = strcspn(line, "\n");
+        bool more = line[length] == '\n';
+        line[length] = '\0'; /* numbers end with their line */
+        if (kernel)
+            parse_kernel_line(list, line, length);
+        else
+            parse_map_line(list, line, length);
+        line += length + more;
+    }
+    if (list->count > 0)
+        qsort(list->symbols, list->count, sizeof *list->symbols, compare_symbols);
+}
+
+/* The whole text with a NUL behind it; NULL: it is too large, or cannot be read. */
+static char *read_text(int file)
+{
+    size_t capacity = 0, length = 0;
+    char *text = tv_array_reserve(NULL, &capacity, FIRST_BYTES, 1);
+    for (;;) {
+        ssize_t got = read(file, text + length, capacity - length - 1);
+        if (got == 0)
+            break;
+        length += got > 0 ? (size_t)got : 0;
+        if (got < 0 || length > MOST_BYTES) {
+            tv_free(text);
+            return NULL;
+        }
+        if (capacity - length < FIRST_BYTES / 2)
+            text = tv_array_reserve(text, &capacity, capacity + FIRST_BYTES, 1);
+    }
+    text[length] = '\0';
+    return text;
+}
+
+bool tv_symbol_list_read_map(struct tv_symbol_list *list, const char *path, uint32_t owner)
+{
+    struct stat found;
+    *list = (struct tv_symbol_list){0};
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (file < 0)
+        return false;
+    bool trusted = fstat(file, &found) == 0 && S_ISREG(found.st_mode) &&
+                   (found.st_uid == 0 || found.st_uid == geteuid() || found.st_uid == owner);
+    char *text = trusted ? read_text(file) : NULL;
+    close(file);
+    if (text)
+        tv_symbol_list_parse(list, text, false);
+    return text != NULL;
+}
+
+bool tv_symbol_list_read_kernel(struct tv_symbol_list *list)
+{
+    *list = (struct tv_symbol_list){0};
+    int file = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+    char *text = file < 0 ? NULL : read_text(file);
+    if (file >= 0)
+        close(file);
+    if (text)
+        tv_symbol_list_parse(list, text, true);
+    return list->count > 0;
+}
+
+struct tv_bytes tv_symbol_list_find(const struct tv_symbol_list *list, uint64_t address)
+{
+    size_t low = 0, high = list->count; /* the first that starts behind the address */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (list->symbols[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0)
+        return (struct tv_bytes){NULL, 0};
+    const struct tv_symbol *symbol = &list->symbols[low - 1];
+    if (symbol->end != symbol->start && address >= symbol->end)
+        return (struct tv_bytes){NULL, 0};
+    return (struct tv_bytes){(const uint8_t *)list->text + symbol->name, symbol->length};
+}
+
+void tv_symbol_list_release(struct tv_symbol_list *list)
+{
+    tv_free(list->text);
+    tv_free(list->symbols);
+    *list = (struct tv_symbol_list){0};
+}
