@@ -111,6 +111,12 @@ static int find_mapped(pid_t pid, const char *name, char *found)
     return result;
 }
 
+bool tv_jvm_is_one(pid_t pid)
+{
+    return find_mapped(pid, "libjvm.so", NULL) > 0 || find_mapped(pid, "libj9jvm.so", NULL) > 0 ||
+           find_mapped(pid, "libj9vm29.so", NULL) > 0;
+}
+
 /* Is the process's root another one than ours? */
 static bool has_other_root(pid_t pid)
 {

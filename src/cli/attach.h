@@ -32,6 +32,9 @@ struct tv_jvm {
     bool other_files; /* its root is another, or another user's: what we name it may not reach */
 };
 
+/* Is the process a JVM, of any kind? */
+bool tv_jvm_is_one(pid_t pid);
+
 /* The process, if it is a JVM that we may attach to; else a sentence that says why not. */
 enum tv_status tv_jvm_open(pid_t pid, int signals, struct tv_jvm *jvm,
                            struct tv_error *err) TV_MUST_CHECK;

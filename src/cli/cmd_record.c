@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "cli/command.h"
+#include "cli/message.h"
 #include "cli/record.h"
 #include "recorder/samples.h"
 
@@ -19,11 +20,12 @@ static const struct tv_option options[] = {
     TV_OPTION("o", "FILE", TV_OPTION_TEXT, output, "the same"),
     TV_OPTION("sample", "HZ", TV_OPTION_COUNT, record.sample,
               "stacks of the threads, so many times a second, instead of all calls"),
-    TV_OPTION("pid", "N", TV_OPTION_COUNT, record.pid, "a JVM that runs, instead of a program"),
+    TV_OPTION("pid", "N", TV_OPTION_COUNT, record.pid,
+              "a JVM that runs, or with --sample any process, instead of a program"),
     TV_OPTION("delay", "TIME", TV_OPTION_TEXT, record.delay,
-              "of a JVM: begin after 500ms, 10s ..."),
+              "of a JVM or a process: begin after 500ms, 10s ..."),
     TV_OPTION("duration", "TIME", TV_OPTION_TEXT, record.duration,
-              "of a JVM: end so long after the begin (default: with the program, or Ctrl-C)"),
+              "of a JVM or a process: end so long after the begin (default: with it, or Ctrl-C)"),
     TV_OPTION("host", "auto|java|native", TV_OPTION_CHOICE, record.host,
               "what the program is, when it cannot be told by its file (default: auto)"),
     TV_OPTION("clock", "wall|cpu|dual", TV_OPTION_CHOICE, record.clock,
@@ -46,9 +48,12 @@ static const struct tv_option options[] = {
     TV_OPTION("threads", "GLOB|group:NAME|all", TV_OPTION_TEXT, record.threads,
               "samples, or calls by events, of these threads of a JVM (default: all)"),
     TV_OPTION("depth", "N", TV_OPTION_COUNT, record.depth,
-              "frames of a sample's stack (default: 12, of a native program 64)"),
-    TV_OPTION("stack", "jvmti|agct|shadow|fp", TV_OPTION_CHOICE, record.stack,
-              "how samples are taken: of JVMs jvmti or agct, of native programs shadow or fp"),
+              "frames of a sample's stack (default: 12, of a native program all)"),
+    TV_OPTION("stack", "jvmti|agct|shadow|fp|perf", TV_OPTION_CHOICE, record.stack,
+              "how samples are taken: of JVMs jvmti or agct, of native programs shadow, fp or, by "
+              "the kernel, perf"),
+    TV_OPTION("off-cpu", NULL, TV_OPTION_FLAG, record.off_cpu,
+              "with samples by the kernel: times off the processors as slices"),
     TV_OPTION("format", "android|jdk|binary|json|folded", TV_OPTION_CHOICE, record.format,
               "of samples: hprof text as Android or the JDK wrote it, or binary; Trace Event JSON; "
               "collapsed stacks (default: by the name of the output, else json)"),
@@ -122,7 +127,6 @@ static enum tv_status find_paths(const struct tv_settings *settings, struct tv_r
     static const char *const samples[] = {"samples.hprof.txt", "samples.hprof.txt", "samples.hprof",
                                           "samples.json", "samples.folded"};
     const char *name = "dmtrace.trace", *spool = settings->record.spool;
-    plan->form = find_form(settings);
     if (settings->output)
         name = settings->output;
     else if (settings->record.sample > 0)
@@ -153,8 +157,19 @@ static enum tv_status make_plan(const struct tv_settings *settings, struct tv_re
                                                   plan->way, &settings->record, words->items[0]);
     plan->grows = !tv_record_is_given(options, settings, "buffer") && !settings->record.spool &&
                   settings->record.full == 0;
+    if (tv_record_wants_kernel(plan, tv_record_is_given(options, settings, "stack")))
+        plan->way = TV_RECORD_KERNEL;
+    plan->form = find_form(settings);
     enum tv_status status = tv_record_check(options, plan, err);
     return status == TV_OK ? find_paths(settings, plan, err) : status;
+}
+
+/* A program that was not started yet can be sampled from within, unless more was asked for. */
+static bool can_fall_back(const struct tv_record_plan *plan)
+{
+    const struct tv_settings *settings = plan->settings;
+    return settings->files.count > 0 && !settings->record.off_cpu &&
+           !tv_record_is_given(options, settings, "stack");
 }
 
 static enum tv_status record(struct tv_record_plan *plan, int *code, struct tv_words *files,
@@ -166,6 +181,15 @@ static enum tv_status record(struct tv_record_plan *plan, int *code, struct tv_w
                        "%s: not a regular file, which alone can be written", plan->output);
     if (plan->way == TV_RECORD_ATTACHED)
         return tv_record_attached(plan, err);
+    if (plan->way != TV_RECORD_KERNEL)
+        return tv_record_program(plan, code, files, err);
+    enum tv_status status = tv_record_by_kernel(plan, code, files, err);
+    if (status != TV_ERR_UNSUPPORTED || !can_fall_back(plan))
+        return status;
+    if (!plan->settings->quiet)
+        tv_message("traceview: %s; samples by signals instead (--stack fp)", err->message);
+    *err = (struct tv_error){0};
+    plan->way = TV_RECORD_PRELOADED;
     return tv_record_program(plan, code, files, err);
 }
 
@@ -204,10 +228,10 @@ static int run(const struct tv_command *command, const struct tv_settings *setti
 
 const struct tv_command tv_command_record = {
     .name = "record",
-    .summary = "run a program and record its calls or samples, or those of a running JVM",
+    .summary = "run a program and record its calls or samples, or those of a running one",
     .arguments = "[OPTION]... -- PROGRAM [ARGUMENT]... | --pid N",
     .details = "Java programs need nothing, also behind scripts.  Calls of native programs need\n"
-               "-finstrument-functions.  The exit code is the program's own.",
+               "-finstrument-functions, samples nothing.  The exit code is the program's own.",
     .options = options,
     .min_files = 0,
     .max_files = TV_ANY_FILES,

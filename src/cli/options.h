@@ -75,7 +75,7 @@ struct tv_record_settings {
     struct tv_words include, exclude;
     unsigned host, clock, full, engine, stack, format; /* their places among the choices */
     uint64_t buffer, sample, depth, pid;
-    bool follow, boot, open;
+    bool follow, boot, open, off_cpu;
 };
 
 /* What the user asked for. Members that the command does not offer keep their defaults. */

@@ -9,6 +9,8 @@
  *   record_agent.c     what the agent is told, and where the libraries are
  *   record_program.c   a program that is started
  *   record_attached.c  a JVM that runs (attach.h)
+ *   record_signals.h   signals meanwhile
+ *   record_kernel.c    any program or process, whose samples the kernel takes (perf/perf.h)
  */
 #ifndef TV_CLI_RECORD_H
 #define TV_CLI_RECORD_H
@@ -28,6 +30,7 @@ enum tv_record_way {
     TV_RECORD_ARGUMENT,  /* a launcher of Java: -agentpath as its first argument */
     TV_RECORD_INHERITED, /* something that starts a JVM: JAVA_TOOL_OPTIONS */
     TV_RECORD_ATTACHED,  /* a JVM that runs */
+    TV_RECORD_KERNEL,    /* any program: the kernel takes samples of it (perf/perf.h) */
 };
 
 /* A recording as it is to be. */
@@ -116,6 +119,16 @@ enum tv_status tv_record_program(const struct tv_record_plan *plan, int *code,
 
 /* Gives back the paths and the list. */
 void tv_record_release(struct tv_words *files);
+
+/* ---- record_kernel.c ---- */
+
+/* Is the kernel to take the samples, unless the user says otherwise? */
+bool tv_record_wants_kernel(const struct tv_record_plan *plan, bool stack_is_given);
+
+/* Samples of a program that is started, as tv_record_program; of --pid without a program.
+ * TV_ERR_UNSUPPORTED: the system does not allow it, and the program was not started. */
+enum tv_status tv_record_by_kernel(const struct tv_record_plan *plan, int *code,
+                                   struct tv_words *files, struct tv_error *err) TV_MUST_CHECK;
 
 /* ---- record_attached.c ---- */
 

@@ -26,6 +26,7 @@
 #include "cli/native_names.h"
 #include "cli/native_samples.h"
 #include "cli/record.h"
+#include "cli/record_signals.h"
 
 #define NATIVE_LIBRARY "libtraceview-record.so"
 #define AGENT_LIBRARY "libtraceview-agent.so"
@@ -228,36 +229,6 @@ static _Noreturn void become(const struct program *program, int report)
 
 static pid_t child;
 
-/* Keys (Ctrl-C, Ctrl-\\) send a signal to the program as well, and it is the kernel that sends it;
- * what another process sends is for us alone, and passed on.  The file is still to be finished here
- * in any case. */
-static void pass_on(int number, siginfo_t *info, void *unused)
-{
-    int error = errno;
-    (void)unused;
-    if (info->si_code != SI_KERNEL)
-        kill(child, number);
-    errno = error;
-}
-
-static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
-#define SIGNALS (sizeof signals / sizeof signals[0])
-
-static void take_signals(struct sigaction *before)
-{
-    for (size_t i = 0; i < SIGNALS; i++) {
-        struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_RESTART | SA_SIGINFO};
-        sigaction(signals[i], &action, &before[i]);
-    }
-}
-
-/* The viewer is ended by them. */
-static void give_signals_back(const struct sigaction *before)
-{
-    for (size_t i = 0; i < SIGNALS; i++)
-        sigaction(signals[i], &before[i], NULL);
-}
-
 static enum tv_status await(int *code, struct tv_error *err)
 {
     int status;
@@ -283,16 +254,12 @@ static enum tv_status await_and_say(const struct program *program, int error, in
 static enum tv_status run_between(const struct program *program, const int *ends, int *code,
                                   struct tv_error *err)
 {
-    struct sigaction actions[SIGNALS];
-    sigset_t ours, before;
+    struct tv_record_signal_state signals;
     int error = 0;
-    sigemptyset(&ours);
-    for (size_t i = 0; i < SIGNALS; i++)
-        sigaddset(&ours, signals[i]);
-    sigprocmask(SIG_BLOCK, &ours, &before);
+    tv_record_signals_block(&signals);
     child = fork();
     if (child == 0) {
-        sigprocmask(SIG_SETMASK, &before, NULL);
+        tv_record_signals_unblock(&signals);
         become(program, ends[1]);
     }
     close(ends[1]);
@@ -300,12 +267,11 @@ static enum tv_status run_between(const struct program *program, const int *ends
         error = errno;
     else if (read(ends[0], &error, sizeof error) != (ssize_t)sizeof error)
         error = 0;
-    take_signals(actions);
-    sigprocmask(SIG_SETMASK, &before, NULL);
+    tv_record_signals_pass_on(&signals, child);
     enum tv_status status =
         child > 0 ? await_and_say(program, error, code, err)
                   : tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "fork: %s", strerror(error));
-    give_signals_back(actions);
+    tv_record_signals_restore(&signals);
     return status;
 }
 

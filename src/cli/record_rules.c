@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/number.h"
 #include "cli/record.h"
+#include "recorder/samples.h"
 
 enum situation {
     NATIVE_CALLS,
@@ -17,6 +18,7 @@ enum situation {
     JAVA_SAMPLES,
     RUNNING_CALLS,
     RUNNING_SAMPLES,
+    KERNEL_SAMPLES,
 };
 
 /* Of stacks, what the samplers keep. */
@@ -30,14 +32,17 @@ static const char *const called[] = {
     [NATIVE_CALLS] = "calls of a native program", [NATIVE_SAMPLES] = "samples of a native program",
     [JAVA_CALLS] = "calls of a Java program",     [JAVA_SAMPLES] = "samples of a Java program",
     [RUNNING_CALLS] = "calls of a running JVM",   [RUNNING_SAMPLES] = "samples of a running JVM",
+    [KERNEL_SAMPLES] = "samples by the kernel",
 };
 
 #define BIT(situation) (1u << (situation))
 #define CALLS (BIT(NATIVE_CALLS) | JVM_CALLS)
-#define SAMPLES (BIT(NATIVE_SAMPLES) | JVM_SAMPLES)
+#define SAMPLES (BIT(NATIVE_SAMPLES) | JVM_SAMPLES | BIT(KERNEL_SAMPLES))
 #define JVM_CALLS (BIT(JAVA_CALLS) | BIT(RUNNING_CALLS))
 #define JVM_SAMPLES (BIT(JAVA_SAMPLES) | BIT(RUNNING_SAMPLES))
-#define STARTED (BIT(NATIVE_CALLS) | BIT(NATIVE_SAMPLES) | BIT(JAVA_CALLS) | BIT(JAVA_SAMPLES))
+#define STARTED                                                                                    \
+    (BIT(NATIVE_CALLS) | BIT(NATIVE_SAMPLES) | BIT(JAVA_CALLS) | BIT(JAVA_SAMPLES) |               \
+     BIT(KERNEL_SAMPLES))
 
 /* Options that are not here go with everything. */
 static const struct rule {
@@ -58,13 +63,16 @@ static const struct rule {
     {"depth", SAMPLES},
     {"format", SAMPLES},
     {"stack", SAMPLES},
-    {"delay", JVM_CALLS | JVM_SAMPLES},
-    {"duration", JVM_CALLS | JVM_SAMPLES},
+    {"delay", JVM_CALLS | JVM_SAMPLES | BIT(KERNEL_SAMPLES)},
+    {"duration", JVM_CALLS | JVM_SAMPLES | BIT(KERNEL_SAMPLES)},
+    {"off-cpu", BIT(KERNEL_SAMPLES)},
 };
 
 static enum situation situation_of(const struct tv_record_plan *plan)
 {
     bool samples = plan->settings->record.sample > 0;
+    if (plan->way == TV_RECORD_KERNEL)
+        return KERNEL_SAMPLES;
     if (plan->way == TV_RECORD_ATTACHED)
         return samples ? RUNNING_SAMPLES : RUNNING_CALLS;
     if (plan->way == TV_RECORD_PRELOADED)
@@ -145,6 +153,22 @@ static enum tv_status check_texts(const struct tv_settings *settings, struct tv_
     return status == TV_OK ? check_list("exclude", &record->exclude, err) : status;
 }
 
+static bool is_native(const struct tv_record_plan *plan)
+{
+    return plan->way == TV_RECORD_PRELOADED || plan->way == TV_RECORD_KERNEL;
+}
+
+/* A program that is started is sampled from its start to its end. */
+static enum tv_status check_times(const struct tv_record_plan *plan, struct tv_error *err)
+{
+    if (plan->way != TV_RECORD_KERNEL || plan->settings->files.count == 0 ||
+        plan->delay_ms + plan->duration_ms == 0)
+        return TV_OK;
+    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                   "--%s does not go with samples of a native program",
+                   plan->delay_ms > 0 ? "delay" : "duration");
+}
+
 static enum tv_status check_values(const struct tv_option *table, struct tv_record_plan *plan,
                                    struct tv_error *err)
 {
@@ -154,8 +178,8 @@ static enum tv_status check_values(const struct tv_option *table, struct tv_reco
     if (status == TV_OK && tv_record_is_given(table, settings, "sample"))
         status = check_number("sample", record->sample, 10000, err);
     if (status == TV_OK && tv_record_is_given(table, settings, "depth"))
-        status = check_number("depth", record->depth,
-                              plan->way == TV_RECORD_PRELOADED ? NATIVE_DEPTH : JVM_DEPTH, err);
+        status =
+            check_number("depth", record->depth, is_native(plan) ? NATIVE_DEPTH : JVM_DEPTH, err);
     if (status == TV_OK && tv_record_is_given(table, settings, "pid"))
         status = check_number("pid", record->pid, INT32_MAX, err);
     if (status == TV_OK && tv_record_is_given(table, settings, "buffer"))
@@ -167,15 +191,24 @@ static enum tv_status check_values(const struct tv_option *table, struct tv_reco
     return status;
 }
 
-/* Of --stack, jvmti and agct are for JVMs, the others for native programs. */
+/* --off-cpu, which other forms of samples have no place for. */
+static enum tv_status check_off_cpu(const struct tv_record_plan *plan, struct tv_error *err)
+{
+    if (!plan->settings->record.off_cpu || plan->form == TV_SAMPLES_EVENTS)
+        return TV_OK;
+    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--off-cpu goes with --format json");
+}
+
+/* Of --stack, jvmti and agct are for JVMs, shadow and fp for native programs, perf for any. */
 static enum tv_status check_stack(const struct tv_option *table, enum situation situation,
                                   const struct tv_settings *settings, struct tv_error *err)
 {
     bool of_jvm = settings->record.stack < 2;
-    if (!tv_record_is_given(table, settings, "stack") || of_jvm == (situation != NATIVE_SAMPLES))
+    if (!tv_record_is_given(table, settings, "stack") || situation == KERNEL_SAMPLES ||
+        of_jvm == (situation != NATIVE_SAMPLES))
         return TV_OK;
     return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--stack: for %s it is one of %s",
-                   called[situation], of_jvm ? "shadow, fp" : "jvmti, agct");
+                   called[situation], of_jvm ? "shadow, fp, perf" : "jvmti, agct, perf");
 }
 
 /* Rewritten classes are those of all threads. */
@@ -201,5 +234,9 @@ enum tv_status tv_record_check(const struct tv_option *table, struct tv_record_p
             return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s does not go with %s",
                            rules[i].option, called[situation]);
     status = check_threads(plan->settings, err);
+    if (status == TV_OK)
+        status = check_times(plan, err);
+    if (status == TV_OK)
+        status = check_off_cpu(plan, err);
     return status == TV_OK ? check_stack(table, situation, plan->settings, err) : status;
 }
