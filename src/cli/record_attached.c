@@ -312,9 +312,13 @@ static enum tv_status record(struct attached *a, struct tv_error *err)
         close(a->lock);
     if (status != TV_OK)
         return status;
-    if (!tv_record_is_written(plan))
+    if (!tv_record_is_written(plan)) {
+        char part[TV_RECORD_PATH + 8];
+        snprintf(part, sizeof part, "%s.part", plan->output);
+        tv_record_leave_part(plan, part);
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s was not written: process %d was killed",
                        plan->output, (int)a->jvm.pid);
+    }
     return tv_record_check_events(plan, err);
 }
 

@@ -377,17 +377,15 @@ static bool is_left(const char *part)
     return left;
 }
 
-/* What nobody will finish goes if it is empty; a streamed file can be read as it is, and one that
- * is written has only its name to come: both get names.  That of a spool is left to `recover`. */
-static void leave_part(const struct tv_record_plan *plan, const char *part)
+void tv_record_leave_part(const struct tv_record_plan *plan, const char *part)
 {
+    bool native = plan->way == TV_RECORD_PRELOADED || plan->way == TV_RECORD_INHERITED;
     struct tv_error unread = {0};
     if (!is_left(part))
         return;
     if (is_empty(part))
         unlink(part);
-    else if (plan->way != TV_RECORD_ARGUMENT && !plan->spool[0] &&
-             tv_native_names_resolve(part, &unread) != TV_OK)
+    else if (native && !plan->spool[0] && tv_native_names_resolve(part, &unread) != TV_OK)
         return; /* that there is no file is told anyway */
 }
 
@@ -409,10 +407,10 @@ static void leave_parts(const struct program *program)
     struct tv_words parts = {0};
     char own[TV_RECORD_PATH + 8];
     snprintf(own, sizeof own, "%s.part", program->plan->output);
-    leave_part(program->plan, own);
+    tv_record_leave_part(program->plan, own);
     collect(program, is_part_of_any, &parts);
     for (size_t i = 0; i < parts.count; i++)
-        leave_part(program->plan, parts.items[i]);
+        tv_record_leave_part(program->plan, parts.items[i]);
     tv_record_release(&parts);
 }
 

@@ -100,9 +100,9 @@ static enum tv_status check_number(const char *name, uint64_t value, uint64_t mo
 
 static enum tv_status check_buffer(uint64_t bytes, struct tv_error *err)
 {
-    if (bytes >= UINT64_C(4) << 10 && bytes <= UINT64_C(1) << 30)
+    if (bytes >= UINT64_C(1) << 10 && bytes <= UINT64_C(1) << 30)
         return TV_OK;
-    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--buffer: expected 4096 bytes to 1G");
+    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--buffer: expected 1024 bytes to 1G");
 }
 
 /* "500ms", "2" seconds; NULL leaves 0. */
