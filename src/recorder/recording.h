@@ -49,7 +49,7 @@ enum tv_recording_notice {
 
 #define TV_RECORDING_BUFFER_DEFAULT (UINT64_C(8) << 20)
 #define TV_RECORDING_BUFFER_LIMIT (UINT64_C(1) << 30) /* what a buffer grows to, too */
-#define TV_RECORDING_BUFFER_LEAST (UINT64_C(4) << 10)
+#define TV_RECORDING_BUFFER_LEAST (UINT64_C(1) << 10) /* as for Debug.startMethodTracing */
 
 struct tv_recording_options {
     const char *path;      /* of the file; it appears whole: written as PATH.part, then renamed */

@@ -97,7 +97,7 @@ static void says_what_is_expected(void **state)
     static const char *const cases[][2] = {
         {"rate=0", "option rate: expected 1 to 10000, not \"0\""},
         {"depth=2049", "option depth: expected 1 to 2048, not \"2049\""},
-        {"buffer=1k", "option buffer: expected 4k to 1g, not \"1k\""},
+        {"buffer=512", "option buffer: expected 1k to 1g, not \"512\""},
         {"interval=99us",
          "option interval: expected 100us to 31536000s (in us, ms, s or min), not \"99us\""},
         {"clock=x", "option clock: expected wall|cpu|dual, not \"x\""},

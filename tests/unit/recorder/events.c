@@ -325,7 +325,7 @@ static void keeps_the_last_in_a_ring(void **state)
     (void)state;
     struct tv_recording_info info;
     char events[TEXT_SIZE] = "";
-    begin_with(TV_RECORDING_BUFFER_LEAST, TV_RECORDING_RING);
+    begin_with(4096, TV_RECORDING_RING);
     for (int i = 0; i < 1000; i++) {
         tv_recording_enter(method_a);
         tv_recording_leave(method_a, TV_MT_EXIT);

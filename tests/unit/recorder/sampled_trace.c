@@ -183,7 +183,7 @@ static void says_what_is_wrong_at_once(void **state)
     assert_int_equal(tv_sampled_trace_new(&trace, &options), -ENOTSUP);
     options.path = "";
     assert_int_equal(tv_sampled_trace_new(&trace, &options), -EINVAL);
-    options = (struct tv_sampled_trace_options){.path = path, .buffer_bytes = 4095};
+    options = (struct tv_sampled_trace_options){.path = path, .buffer_bytes = 1023};
     assert_int_equal(tv_sampled_trace_new(&trace, &options), -EINVAL);
     options.buffer_bytes = UINT64_MAX;
     assert_int_equal(tv_sampled_trace_new(&trace, &options), -EINVAL);
