@@ -31,6 +31,8 @@ static bool has_events(struct tv_bytes file)
     return file.length > 0;
 }
 
+#define SAMPLES ": take samples of it (--sample HZ)"
+
 /* Of a program's file, why it is not recorded; NULL: nothing there says so. */
 static const char *say_obstacle(const struct tv_record_plan *plan)
 {
@@ -43,19 +45,19 @@ static const char *say_obstacle(const struct tv_record_plan *plan)
     if (!program.is_elf)
         return NULL;
     if (program.other_machine)
-        return "it is built for another machine than the recorder (of 32 bits, perhaps)";
+        return "it is built for another machine than the recorder (of 32 bits, perhaps)" SAMPLES;
     if (program.other_rights)
         return "it runs with other rights than yours (setuid, setgid, capabilities), so the system "
                "loads no recorder into it: record it as the user whose rights it has";
     if (program.is_go)
-        return "it is a Go program, whose compiler has no hooks";
+        return "it is a Go program, whose compiler has no hooks" SAMPLES;
     if (program.is_static)
-        return "it is linked statically, so no recorder can be loaded: link it dynamically";
+        return "it is linked statically, so no recorder can be loaded: link it dynamically, or "
+               "take samples (--sample HZ)";
     if (program.has_hooks || plan->settings->record.sample > 0)
         return NULL;
-    return "neither it nor what it started is compiled with -finstrument-functions: build it so, "
-           "or "
-           "take samples (--sample HZ), which need no hooks; for a JVM that it starts, --host java";
+    return "neither it nor what it started is compiled with -finstrument-functions: do that, or "
+           "take samples (--sample HZ); for a JVM that it starts, --host java";
 }
 
 static enum tv_status tell_no_sample(const struct tv_record_plan *plan, struct tv_error *err)
