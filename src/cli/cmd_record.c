@@ -34,6 +34,8 @@ static const struct tv_option options[] = {
               "bytes of the trace that are kept (default: 8M, growing on the disk up to 1G)"),
     TV_OPTION("full", "stop|ring|stream", TV_OPTION_CHOICE, record.full,
               "then: end the recording, forget the oldest, write as it goes (default: stop)"),
+    TV_OPTION("min-duration", "TIME", TV_OPTION_TEXT, record.min_duration,
+              "leave out calls that last less: 10us, 1ms ... (default: none)"),
     TV_OPTION("spool", "DIR", TV_OPTION_TEXT, record.spool,
               "keep the buffers in a file there while it runs"),
     TV_OPTION("follow", NULL, TV_OPTION_FLAG, record.follow,

@@ -71,7 +71,7 @@ struct tv_push_settings {
 
 /* What `traceview record` is asked for. */
 struct tv_record_settings {
-    const char *spool, *threads, *delay, *duration;
+    const char *spool, *threads, *delay, *duration, *min_duration;
     struct tv_words include, exclude;
     unsigned host, clock, full, engine, stack, format; /* their places among the choices */
     uint64_t buffer, sample, depth, pid;

@@ -41,6 +41,7 @@ struct tv_record_plan {
     char spool[TV_RECORD_PATH];     /* too; empty: none */
     unsigned form;                  /* enum tv_samples_form, of samples */
     uint64_t delay_ms, duration_ms; /* 0: not given */
+    uint64_t least_us;              /* shorter calls are left out; 0: none */
     bool grows;                     /* the buffer, as nobody has said how large it is */
     bool into_children;             /* the program has no hooks: what it starts may have some */
     bool has_older;                 /* a file was at `output` before the recording */

@@ -98,6 +98,7 @@ static void put_calls(struct tv_out *out, const struct tv_record_plan *plan)
     tv_out_format(out, "mode=trace,clock=%s,full=%s,engine=%s", clocks[record->clock],
                   fulls[record->full], engines[record->engine]);
     put_number(out, "buffer", record->buffer, "");
+    put_number(out, "least", plan->least_us, "us");
     if (plan->grows)
         tv_out_text(out, ",grow=y");
     if (plan->spool[0])

@@ -8,6 +8,7 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -75,6 +76,10 @@ static enum tv_status tell_nothing(const struct tv_record_plan *plan, struct tv_
     if (obstacle)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s has no call of %s: %s", plan->output,
                        plan->settings->files.items[0], obstacle);
+    if (plan->least_us > 0)
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
+                       "%s has no call: none that ended lasted %" PRIu64 " us (--min-duration)",
+                       plan->output, plan->least_us);
     const char *which = record->boot ? "" : " outside of the JDK, whose methods --boot records,";
     if (record->include.count + record->exclude.count > 0)
         which = " that --include and --exclude leave";

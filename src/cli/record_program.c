@@ -76,6 +76,9 @@ static void put_calls(const struct tv_record_plan *plan)
     snprintf(text, sizeof text, "%llu", (unsigned long long)record->buffer);
     if (record->buffer > 0)
         setenv("TRACEVIEW_RECORD_BUFFER", text, 1);
+    snprintf(text, sizeof text, "%llu000", (unsigned long long)plan->least_us);
+    if (plan->least_us > 0)
+        setenv("TRACEVIEW_RECORD_MIN_DURATION", text, 1);
     if (plan->grows)
         setenv("TRACEVIEW_RECORD_GROW", "1", 1);
     if (plan->spool[0])

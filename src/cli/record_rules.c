@@ -53,6 +53,7 @@ static const struct rule {
     {"clock", CALLS},
     {"buffer", CALLS},
     {"full", CALLS},
+    {"min-duration", CALLS},
     {"spool", CALLS},
     {"follow", BIT(NATIVE_CALLS)},
     {"engine", JVM_CALLS},
@@ -115,6 +116,19 @@ static enum tv_status parse_ms(const char *name, const char *text, uint64_t *ms,
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "--%s: expected a time such as 10s or 500ms, found '%s'", name, text);
     *ms = (uint64_t)time / 1000000;
+    return TV_OK;
+}
+
+#define LONGEST_CALL_NS (INT64_C(3600) * 1000000000)
+
+static enum tv_status parse_least(const char *text, uint64_t *us, struct tv_error *err)
+{
+    tv_ns time = 0;
+    if (text && (!tv_parse_time(tv_bytes_of(text), INT64_C(1000000000), &time) || time < 1000 ||
+                 time > LONGEST_CALL_NS))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "--min-duration: expected a time from 1us to 1 hour, found '%s'", text);
+    *us = (uint64_t)time / 1000;
     return TV_OK;
 }
 
@@ -188,6 +202,8 @@ static enum tv_status check_values(const struct tv_option *table, struct tv_reco
         status = parse_ms("delay", record->delay, &plan->delay_ms, err);
     if (status == TV_OK)
         status = parse_ms("duration", record->duration, &plan->duration_ms, err);
+    if (status == TV_OK)
+        status = parse_least(record->min_duration, &plan->least_us, err);
     return status;
 }
 

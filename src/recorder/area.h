@@ -77,6 +77,7 @@ struct tv_area_head {
     _Atomic uint32_t streamed_at;
     struct tv_area_streamed streamed[2]; /* the one of streamed_at & 1 */
     struct tv_clock_scale scale;         /* of a streamed file */
+    uint64_t least_ns;                   /* shorter calls are left out; 0: none */
 };
 
 struct tv_area {

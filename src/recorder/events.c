@@ -59,6 +59,29 @@ static void put(struct tv_recorder_thread *self, uint64_t word)
     __atomic_store_n(at, word, __ATOMIC_RELEASE);
 }
 
+/* Take back the entry of a call that was too short to be kept.  It is the last record unless a call
+ * within it was long enough; a stream may have written it already, and then the call stays. */
+static bool drop_short(struct tv_recorder_thread *self, uint64_t entered)
+{
+    const struct tv_area *area = &tv_recorder.area;
+    if (tv_recorder.least == 0 || !self->records || self->chunk == 0 ||
+        self->next <= tv_area_at(area, area->chunks[self->chunk - 1].first))
+        return false;
+    uint64_t *last = self->next - self->words;
+    uint64_t now = self->wall ? tv_clock_read(self->counter) : tv_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    if (*last != entered || now - last[1] >= tv_recorder.least)
+        return false;
+    __atomic_store_n(last, 0, __ATOMIC_RELEASE);
+    self->next = last;
+    return true;
+}
+
+static void put_end(struct tv_recorder_thread *self, uint64_t word)
+{
+    if (!drop_short(self, word & ~(uint64_t)TV_MT_ACTION_MASK))
+        put(self, word);
+}
+
 /* A jump out of a signal handler may leave this for ever at any place. */
 static bool make_room(struct tv_recorder_thread *self)
 {
@@ -88,7 +111,7 @@ static void push(struct tv_recorder_thread *self, uint64_t word, uint64_t key)
 
 static void unroll(struct tv_recorder_thread *self)
 {
-    put(self, self->top->word | TV_MT_UNROLL);
+    put_end(self, self->top->word | TV_MT_UNROLL);
     self->top--;
 }
 
@@ -96,7 +119,7 @@ static void unroll(struct tv_recorder_thread *self)
 static void unroll_deep(struct tv_recorder_thread *self, uint32_t count)
 {
     while (self->known > count)
-        put(self, (self->deep[--self->known] & ~DEEP_MADE) | TV_MT_UNROLL);
+        put_end(self, (self->deep[--self->known] & ~DEEP_MADE) | TV_MT_UNROLL);
     self->over = self->known;
     tv_recorder_set_limit(self);
 }
@@ -146,7 +169,7 @@ static void leave(struct tv_recorder_thread *self, uint64_t word)
     }
     if (self->over == 0)
         tv_recorder_set_limit(self);
-    put(self, word);
+    put_end(self, word);
 }
 
 /* True: some calls are on a part of the stack that is gone, and are unrolled.  Those that are

@@ -239,6 +239,7 @@ static int open_area(int spool)
                                          options->clock != TV_RECORDING_WALL);
     snprintf(head->vm, sizeof head->vm, "%s", options->vm ? options->vm : "native");
     memcpy(head->path, tv_recorder.path, sizeof head->path);
+    head->least_ns = options->least_ns;
     head->start_us = now_us();
     head->start = head->late[0] = tv_clock_take_pair(head->counter);
     /* Without a stop, this is the scale of a short recording. */
@@ -246,6 +247,20 @@ static int open_area(int spool)
         head->late[0] = tv_clock_take_pair(head->counter);
     __atomic_store_n(&head->magic, TV_AREA_MAGIC, __ATOMIC_RELEASE);
     return 0;
+}
+
+/* In readings of the clock that says how long a call lasts.  Those of the counter are learnt by a
+ * look at both clocks, some milliseconds long. */
+static uint64_t find_least(const struct tv_area_head *head)
+{
+    bool ticks = head->counter && head->clock != TV_RECORDING_CPU;
+    struct tv_clock_pair last = head->start;
+    if (head->least_ns == 0 || !ticks)
+        return head->least_ns;
+    while (last.ns < head->start.ns + 5000000)
+        last = tv_clock_take_pair(true);
+    struct tv_clock_scale scale = tv_clock_scale_of(true, head->start, last);
+    return (uint64_t)((double)head->least_ns / scale.ns_per_tick);
 }
 
 static void fill_job(struct tv_sink_buffer *sink)
@@ -309,6 +324,7 @@ static int open_all(void)
     if (!sink)
         return -ENOMEM;
     fill_job(sink);
+    tv_recorder.least = find_least(tv_recorder.area.head);
     if (tv_recorder.options.full != TV_RECORDING_STREAM)
         return 0;
     tv_recorder.area.head->scale = tv_recorder.job.scale;

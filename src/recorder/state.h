@@ -122,6 +122,8 @@ struct tv_recorder {
         };
         _Alignas(TV_PAGE) char page[TV_PAGE];
     };
+    uint64_t
+        least; /* what a call has to last to be recorded, in readings of its clock; 0: nothing */
     uint32_t generation;
     uint32_t stack_users, stack_number;
     struct tv_recorder_thread *threads;

@@ -323,7 +323,7 @@ static bool join(struct tv_recorder_thread *self, uint32_t generation)
     self->counter = head->counter;
     self->wall = head->clock != TV_RECORDING_CPU;
     self->cpu = head->clock != TV_RECORDING_WALL;
-    self->quick = self->counter && self->wall && !self->cpu;
+    self->quick = self->counter && self->wall && !self->cpu && tv_recorder.least == 0;
     self->id = find_id();
     self->records = self->id != 0;
     if (!self->records) {

@@ -203,6 +203,9 @@ static void put_keys(struct tv_trace_job *job)
                          (unsigned long long)(elapsed / NS_PER_US));
     tv_sink_buffer_print(job->sink, TV_MT_KEY_RECORDS "=%llu\n", (unsigned long long)job->written);
     tv_sink_buffer_print(job->sink, TV_MT_KEY_OVERHEAD_NS "=%u\n", head->overhead_ns);
+    if (head->least_ns > 0)
+        tv_sink_buffer_print(job->sink, TV_MT_KEY_LEAST_NS "=%llu\n",
+                             (unsigned long long)head->least_ns);
     tv_sink_buffer_print(job->sink, TV_MT_KEY_VM "=%s\n", head->vm);
     tv_sink_buffer_print(job->sink, TV_MT_KEY_PID "=%u\n", head->pid);
     if (job->has_allocations)

@@ -40,7 +40,8 @@
 #define TV_MT_KEY_ELAPSED_NS "elapsed-time-nsec"
 #define TV_MT_KEY_RECORDS "num-method-calls" /* counts records, not calls */
 #define TV_MT_KEY_OVERHEAD_NS "clock-call-overhead-nsec"
-#define TV_MT_KEY_VM "vm" /* dalvik, art */
+#define TV_MT_KEY_LEAST_NS "min-duration-nsec" /* ours: shorter calls were left out */
+#define TV_MT_KEY_VM "vm"                      /* dalvik, art */
 #define TV_MT_KEY_PID "pid"
 #define TV_MT_KEY_ALLOC_COUNT "alloc-count"
 #define TV_MT_KEY_ALLOC_SIZE "alloc-size"

@@ -153,6 +153,7 @@ struct tv_agent_trace {
     const char *path;
     uint64_t buffer_bytes;
     bool grows;
+    uint64_t least_us;   /* shorter calls are left out */
     int64_t interval_us; /* 0: every call; else looks at stacks */
     bool count_allocs;
 };

@@ -39,6 +39,8 @@ static const struct option table[] = {
     {"clock", CALLS, CHOICE, "wall|cpu|dual", AT(clock), 0, 0, "of the trace"},
     {"buffer", CALLS, SIZE, "8m", AT(buffer), TV_RECORDING_BUFFER_LEAST, TV_RECORDING_BUFFER_LIMIT,
      "bytes of the trace's file"},
+    {"least", CALLS, TIME, "0s", AT(least_us), 0, UINT64_C(1000000) * 60 * 60,
+     "calls that last less are left out"},
     {"grow", CALLS, FLAG, "n|y", AT(grow), 0, 0,
      "a full buffer grows to 1g in files beside the trace's"},
     {"full", CALLS, CHOICE, "stop|ring|stream", AT(full), 0, 0, "when the buffer is full"},

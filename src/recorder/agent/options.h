@@ -27,7 +27,8 @@ struct tv_agent_options {
     unsigned clock;  /* enum tv_recording_clock */
     uint64_t buffer;
     bool grow;
-    unsigned full; /* enum tv_recording_full */
+    uint64_t least_us; /* of a call */
+    unsigned full;     /* enum tv_recording_full */
     char *spool;
     bool orphans;
     bool alloc;

@@ -32,6 +32,7 @@ static int start_trace(const struct tv_agent_trace *wanted)
         .clock = (enum tv_recording_clock)options->clock,
         .full = (enum tv_recording_full)options->full,
         .grows = wanted->grows,
+        .least_ns = wanted->least_us * 1000,
         .quiet = options->quiet,
         .drop_orphans = !options->orphans,
     };
@@ -65,6 +66,7 @@ static void start_tracing(void)
         .path = session.paths.trace,
         .buffer_bytes = options->buffer,
         .grows = options->grow,
+        .least_us = options->least_us,
         .count_allocs = options->alloc,
     });
     if (error != 0)

@@ -209,6 +209,13 @@ static uint64_t parse_size(const char *text)
     return size << shift;
 }
 
+static bool parse_number(const char *text, uint64_t *number)
+{
+    char *end;
+    *number = strtoull(text, &end, 10);
+    return text[0] >= '0' && text[0] <= '9' && *end == '\0';
+}
+
 static int refuse(const char *name, const char *expected)
 {
     char line[256];
@@ -224,12 +231,15 @@ static int read_options(struct tv_recording_options *options)
     static const char *const clocks[] = {"wall", "cpu", "dual", NULL};
     static const char *const fulls[] = {"stop", "ring", "stream", NULL};
     const char *buffer = getenv("TRACEVIEW_RECORD_BUFFER");
+    const char *least = getenv("TRACEVIEW_RECORD_MIN_DURATION");
     const char *fork_word = getenv("TRACEVIEW_RECORD_FORK");
     const char *quiet = getenv("TRACEVIEW_RECORD_QUIET");
     int clock = choose(getenv("TRACEVIEW_RECORD_CLOCK"), clocks);
     int full = choose(getenv("TRACEVIEW_RECORD_FULL"), fulls);
     options->spool = getenv("TRACEVIEW_RECORD_SPOOL");
     options->buffer_bytes = buffer ? parse_size(buffer) : TV_RECORDING_BUFFER_DEFAULT;
+    if (least && !parse_number(least, &options->least_ns))
+        return refuse("TRACEVIEW_RECORD_MIN_DURATION", "nanoseconds");
     options->grows = getenv("TRACEVIEW_RECORD_GROW") != NULL;
     options->quiet = quiet && strcmp(quiet, "1") == 0;
     options->follow_forks = fork_word && strcmp(fork_word, "follow") == 0;
@@ -283,6 +293,7 @@ __attribute__((constructor)) static void begin_by_environment(void)
                                         "TRACEVIEW_RECORD_BUFFER",
                                         "TRACEVIEW_RECORD_FULL",
                                         "TRACEVIEW_RECORD_GROW",
+                                        "TRACEVIEW_RECORD_MIN_DURATION",
                                         "TRACEVIEW_RECORD_SPOOL",
                                         "TRACEVIEW_RECORD_FORK",
                                         "TRACEVIEW_RECORD_QUIET",

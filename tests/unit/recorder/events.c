@@ -20,19 +20,25 @@
 static char path[] = "/tmp/tv-events-XXXXXX";
 static uint32_t method_a, method_b;
 
-static void begin_with(uint64_t buffer, enum tv_recording_full full)
+static void begin_by(struct tv_recording_options options)
 {
     memcpy(strrchr(path, '-') + 1, "XXXXXX", 6);
     int file = mkstemp(path);
     assert_true(file >= 0);
     close(file);
-    struct tv_recording_options options = {
-        .path = path, .vm = "native", .buffer_bytes = buffer, .full = full, .quiet = true};
+    options.path = path;
+    options.vm = "native";
+    options.quiet = true;
     assert_int_equal(tv_recording_start(&options), 0);
     if (method_a != 0)
         return;
     method_a = tv_recording_add_method(&(struct tv_recording_method){.name = "a"});
     method_b = tv_recording_add_method(&(struct tv_recording_method){.name = "b"});
+}
+
+static void begin_with(uint64_t buffer, enum tv_recording_full full)
+{
+    begin_by((struct tv_recording_options){.buffer_bytes = buffer, .full = full});
 }
 
 static void begin(void)
@@ -337,6 +343,56 @@ static void keeps_the_last_in_a_ring(void **state)
     assert_string_equal(events + strlen(events) - 8, "+a -a +b");
 }
 
+#define HOUR_NS (UINT64_C(3600) * 1000000000)
+
+/* All that has ended was too short, whichever clock says so; what is open stays. */
+static void leaves_out_short_calls(void **state)
+{
+    (void)state;
+    for (int clock = TV_RECORDING_WALL; clock <= TV_RECORDING_DUAL; clock++) {
+        char events[TEXT_SIZE] = "";
+        struct tv_recording_info info;
+        begin_by((struct tv_recording_options){.clock = (enum tv_recording_clock)clock,
+                                               .least_ns = HOUR_NS});
+        for (int i = 0; i < 100000; i++) { /* more than the buffer holds */
+            tv_recording_enter(method_a);
+            tv_recording_enter(method_b);
+            tv_recording_enter(method_b); /* left by an exception, with its caller */
+            tv_recording_leave(method_a, i & 1 ? TV_MT_EXIT : TV_MT_UNROLL);
+        }
+        tv_recording_enter(method_a);
+        tv_recording_enter(method_b);
+        tv_recording_leave(method_b, TV_MT_EXIT);
+        end(&info, clock == TV_RECORDING_DUAL ? NULL : events);
+        assert_int_equal(info.records, 1);
+        assert_int_equal(info.dropped, 0);
+        assert_string_equal(events, clock == TV_RECORDING_DUAL ? "" : "+a");
+    }
+}
+
+/* A call that is long enough is there, with its callers, and what comes behind it goes as before.
+ */
+static void keeps_long_calls_with_their_callers(void **state)
+{
+    (void)state;
+    char events[TEXT_SIZE] = "";
+    struct tv_recording_info info;
+    struct timespec now, start;
+    begin_by((struct tv_recording_options){.least_ns = 20000000});
+    tv_recording_enter(method_a);
+    tv_recording_enter(method_b);
+    tv_recording_leave(method_b, TV_MT_EXIT);
+    tv_recording_enter(method_b);
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    do
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    while ((now.tv_sec - start.tv_sec) * 1000000000 + now.tv_nsec - start.tv_nsec < 40000000);
+    tv_recording_leave(method_b, TV_MT_EXIT);
+    tv_recording_leave(method_a, TV_MT_EXIT);
+    end(&info, events);
+    assert_string_equal(events, "+a +b -b -a");
+}
+
 static void keeps_stacks_without_a_recording(void **state)
 {
     (void)state;
@@ -428,5 +484,7 @@ UNIT_TESTS(events, cmocka_unit_test(tells_calls), cmocka_unit_test(keeps_long_na
            cmocka_unit_test(knows_ends_without_a_frame), cmocka_unit_test(mixes_with_calls_by_hand),
            cmocka_unit_test(goes_deeper_than_its_stack), cmocka_unit_test(unrolls_beyond_its_stack),
            cmocka_unit_test(ends_when_it_is_full), cmocka_unit_test(keeps_the_last_in_a_ring),
+           cmocka_unit_test(leaves_out_short_calls),
+           cmocka_unit_test(keeps_long_calls_with_their_callers),
            cmocka_unit_test(keeps_stacks_without_a_recording),
            cmocka_unit_test(starts_and_stops_under_calls));
