@@ -51,9 +51,9 @@ static const struct tv_option options[] = {
               "samples, or calls by events, of these threads of a JVM (default: all)"),
     TV_OPTION("depth", "N", TV_OPTION_COUNT, record.depth,
               "frames of a sample's stack (default: 12, of a native program all)"),
-    TV_OPTION("stack", "jvmti|agct|shadow|fp|perf", TV_OPTION_CHOICE, record.stack,
+    TV_OPTION("stack", "jvmti|agct|shadow|fp|perf|dwarf", TV_OPTION_CHOICE, record.stack,
               "how samples are taken: of JVMs jvmti or agct, of native programs shadow, fp or, by "
-              "the kernel, perf"),
+              "the kernel, perf (frame pointers) or dwarf (unwind tables)"),
     TV_OPTION("off-cpu", NULL, TV_OPTION_FLAG, record.off_cpu,
               "with samples by the kernel: times off the processors as slices"),
     TV_OPTION("format", "android|jdk|binary|json|folded", TV_OPTION_CHOICE, record.format,

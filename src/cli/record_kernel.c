@@ -30,6 +30,7 @@
 
 /* --stack, its place among the choices. */
 #define STACK_PERF 4u
+#define STACK_DWARF 5u
 
 /* Buffers are looked at so often, however little they hold. */
 #define LOOK_MS 200
@@ -44,7 +45,7 @@ bool tv_record_wants_kernel(const struct tv_record_plan *plan, bool stack_is_giv
     if (record->sample == 0)
         return false;
     if (stack_is_given)
-        return record->stack == STACK_PERF;
+        return record->stack == STACK_PERF || record->stack == STACK_DWARF;
     if (plan->way == TV_RECORD_ATTACHED)
         return record->pid <= INT32_MAX && !tv_jvm_is_one((pid_t)record->pid);
     return plan->way == TV_RECORD_PRELOADED;
@@ -110,6 +111,7 @@ static struct tv_perf_options perf_options(const struct tv_record_plan *plan, pi
         .is_running = plan->settings->files.count == 0,
         .off_cpu = record->off_cpu,
         .depth = (uint32_t)record->depth,
+        .copies_stacks = record->stack == STACK_DWARF,
         .rate = record->sample,
     };
 }

@@ -224,7 +224,8 @@ static enum tv_status check_stack(const struct tv_option *table, enum situation 
         of_jvm == (situation != NATIVE_SAMPLES))
         return TV_OK;
     return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--stack: for %s it is one of %s",
-                   called[situation], of_jvm ? "shadow, fp, perf" : "jvmti, agct, perf");
+                   called[situation],
+                   of_jvm ? "shadow, fp, perf, dwarf" : "jvmti, agct, perf, dwarf");
 }
 
 /* Rewritten classes are those of all threads. */

@@ -111,15 +111,15 @@ static uint32_t element_of(struct tv_perf_collector *c, uint32_t file, uint64_t 
     return known != 0 ? known : tv_samples_add_element(&c->samples, &element);
 }
 
-/* Adds a frame to the stack at hand.  All but the innermost addresses of a kind are where calls
- * return to, which may be the start of the next function. */
-static uint32_t add_frame(struct tv_perf_collector *c, const struct tv_perf_record *record,
-                          uint32_t place, bool kernel, bool innermost)
+/* The element of a frame; 0: it is to be left out.  All but the innermost addresses of a kind are
+ * where calls return to, which may be the start of the next function. */
+static uint32_t frame_element(struct tv_perf_collector *c, uint32_t pid, uint64_t address,
+                              bool kernel, bool innermost)
 {
-    uint64_t address = tv_perf_record_address(record, place) - !innermost, at = address;
+    uint64_t at = address -= !innermost;
     uint32_t file = TV_PERF_KERNEL_FILE;
     if (!kernel)
-        file = tv_perf_spaces_find(&c->spaces, record->pid, address, &at);
+        file = tv_perf_spaces_find(&c->spaces, pid, address, &at);
     else if (!c->names_kernel)
         at = 0;
     if (kernel && !c->names_kernel && !innermost)
@@ -130,13 +130,60 @@ static uint32_t add_frame(struct tv_perf_collector *c, const struct tv_perf_reco
     return element_of(c, file, file == TV_PERF_NO_FILE ? 0 : at);
 }
 
+/* The registers of a sample in the order of DWARF. */
+static void read_registers(const struct tv_perf_record *record, uint64_t *registers,
+                           struct tv_unwind_thread *thread)
+{
+    uint64_t from[TV_PERF_REGISTER_COUNT + 1];
+    memcpy(from, record->sample.registers, TV_PERF_REGISTER_COUNT * sizeof *from);
+#if defined(__x86_64__)
+    /* From ax bx cx dx si di bp sp ip r8..r15 to ax dx cx bx si di bp sp r8..r15 ip. */
+    static const uint8_t places[] = {0, 2, 3, 1, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 8};
+    for (size_t i = 0; i < sizeof places; i++)
+        registers[i] = from[places[i]];
+    *thread = (struct tv_unwind_thread){.register_count = 17, .pc = from[8], .sp = from[7]};
+#elif defined(__aarch64__)
+    memcpy(registers, from, 32 * sizeof *from);
+    *thread = (struct tv_unwind_thread){.register_count = 32, .pc = from[32], .sp = from[31]};
+#else
+    *thread = (struct tv_unwind_thread){.pc = 0};
+#endif
+    thread->registers = registers;
+    thread->stack = record->sample.stack;
+    thread->length = record->sample.stack_length;
+}
+
+/* Adds the user's part, where the kernel has copied it, to the stack at hand. */
+static uint32_t add_copied_stack(struct tv_perf_collector *c, const struct tv_perf_record *record,
+                                 uint32_t depth)
+{
+    uint64_t registers[TV_PERF_REGISTER_COUNT + 1];
+    struct tv_unwind_thread thread;
+    if (!record->sample.registers)
+        return depth;
+    read_registers(record, registers, &thread);
+    uint32_t count =
+        tv_perf_spaces_unwind(&c->spaces, record->pid, &thread, c->addresses, TV_PERF_UNWOUND);
+    if (count == 0) {
+        c->addresses[0] = thread.pc;
+        count = 1;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t element = frame_element(c, record->pid, c->addresses[i], false, i == 0);
+        if (element != 0)
+            c->stack[depth++] = element;
+    }
+    return depth;
+}
+
 /* The number of frames in c->stack. */
 static uint32_t read_stack(struct tv_perf_collector *c, const struct tv_perf_record *record)
 {
     uint32_t depth = 0;
     bool kernel = false, innermost = true;
-    c->stack = tv_array_reserve(c->stack, &c->stack_capacity, (size_t)record->sample.depth + 1,
-                                sizeof *c->stack);
+    c->stack =
+        tv_array_reserve(c->stack, &c->stack_capacity,
+                         (size_t)record->sample.depth + TV_PERF_UNWOUND + 1, sizeof *c->stack);
     for (uint32_t i = 0; i < record->sample.depth; i++) {
         uint64_t address = tv_perf_record_address(record, i);
         if (address >= TV_PERF_FIRST_CONTEXT) {
@@ -144,12 +191,12 @@ static uint32_t read_stack(struct tv_perf_collector *c, const struct tv_perf_rec
             innermost = true;
             continue;
         }
-        uint32_t element = add_frame(c, record, i, kernel, innermost);
+        uint32_t element = frame_element(c, record->pid, address, kernel, innermost);
         innermost = false;
         if (element != 0)
             c->stack[depth++] = element;
     }
-    return depth;
+    return add_copied_stack(c, record, depth);
 }
 
 /* ---- Records ---- */

@@ -12,6 +12,9 @@
 #include "perf/spaces.h"
 #include "recorder/samples.h"
 
+/* Frames of a stack that was copied, at most. */
+#define TV_PERF_UNWOUND 1024u
+
 struct tv_perf_collector {
     struct tv_samples samples;
     struct tv_perf_spaces spaces;
@@ -21,8 +24,9 @@ struct tv_perf_collector {
     size_t task_count, task_capacity;
     uint32_t *stack; /* of the sample at hand */
     size_t stack_capacity;
-    uint64_t last_ns; /* time of the newest record */
-    uint32_t owner;   /* the user whose files may name code, beside root and ourselves */
+    uint64_t addresses[TV_PERF_UNWOUND]; /* of a stack that was copied */
+    uint64_t last_ns;                    /* time of the newest record */
+    uint32_t owner; /* the user whose files may name code, beside root and ourselves */
 };
 
 void tv_perf_collector_init(struct tv_perf_collector *collector, uint64_t period_ns);

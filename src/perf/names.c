@@ -39,14 +39,6 @@ struct resolving {
     uint32_t *elements; /* [elements of `from`]: the number in `to` */
 };
 
-bool tv_perf_kernel_has_names(void)
-{
-    struct tv_symbol_list list;
-    bool any = tv_symbol_list_read_kernel(&list);
-    tv_symbol_list_release(&list);
-    return any;
-}
-
 /* ---- Sources ---- */
 
 static bool has_build_id(const struct tv_elf *elf, const struct tv_perf_file *file)

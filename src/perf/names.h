@@ -11,9 +11,6 @@
 
 #include "perf/collect.h"
 
-/* Does this system tell where the functions of its kernel are? */
-bool tv_perf_kernel_has_names(void);
-
 /* Samples of names from those of places; *samples is empty. */
 void tv_perf_names_resolve(const struct tv_perf_collector *collector, struct tv_samples *samples);
 

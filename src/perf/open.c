@@ -28,10 +28,14 @@
 #include "perf/names.h"
 #include "perf/perf.h"
 #include "perf/ring.h"
+#include "perf/symbol_list.h"
 
 #define BILLION UINT64_C(1000000000)
 /* Half a megabyte a processor, what an ordinary user may lock unless the system says otherwise. */
 #define RING_PAGES 128u
+/* Samples with a copy of the stack are longer; who may not lock so much gets less. */
+#define RING_PAGES_COPIES 2048u
+#define COPIED_BYTES 16384u
 #define RING_PAGES_LEAST 8u
 #define MOST_THREADS 100000u
 
@@ -129,6 +133,12 @@ static struct perf_event_attr make_attributes(const struct tv_perf *perf, bool s
         .watermark = 1,
         .wakeup_watermark = 32768,
     };
+    if (options->copies_stacks) {
+        attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+        attr.sample_regs_user = TV_PERF_REGISTERS;
+        attr.sample_stack_user = COPIED_BYTES;
+        attr.exclude_callchain_user = 1;
+    }
     return attr;
 }
 
@@ -160,7 +170,8 @@ static int settle_attributes(struct tv_perf *perf)
 static int map_ring(struct tv_perf *perf, struct cpu *cpu, int file)
 {
     int error = 0;
-    for (size_t pages = RING_PAGES; pages >= RING_PAGES_LEAST; pages /= 2) {
+    size_t most = perf->options.copies_stacks ? RING_PAGES_COPIES : RING_PAGES;
+    for (size_t pages = most; pages >= RING_PAGES_LEAST; pages /= 2) {
         void *memory =
             mmap(NULL, (pages + 1) * perf->page, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
         error = errno;
@@ -299,7 +310,7 @@ static int open_all(struct tv_perf *perf)
     if (error != 0)
         return error;
     raise_file_limit();
-    perf->collector.names_kernel = tv_perf_kernel_has_names();
+    perf->collector.names_kernel = tv_symbol_list_has_kernel();
     if (!perf->options.is_running)
         return add_thread(perf, perf->options.pid);
     error = add_threads(perf);

@@ -25,10 +25,11 @@
 
 struct tv_perf_options {
     pid_t pid;
-    bool is_running; /* record its threads from now on; else from its next exec on */
-    bool off_cpu;    /* record times off the processors too */
-    uint32_t depth;  /* frames of a stack; 0: what the kernel takes */
-    uint64_t rate;   /* samples in a second of CPU time */
+    bool is_running;    /* record its threads from now on; else from its next exec on */
+    bool off_cpu;       /* record times off the processors too */
+    uint32_t depth;     /* frames of a stack; 0: what the kernel takes */
+    bool copies_stacks; /* unwind copies by tables, else the kernel follows frame pointers */
+    uint64_t rate;      /* samples in a second of CPU time */
 };
 
 struct tv_perf;

@@ -47,6 +47,36 @@ static const char *next_text(struct cursor *cursor)
     return text;
 }
 
+static const uint8_t *next_bytes(struct cursor *cursor, uint64_t length)
+{
+    const uint8_t *at = cursor->at;
+    cursor->whole = cursor->whole && length <= cursor->left;
+    if (!cursor->whole)
+        return NULL;
+    cursor->at += length;
+    cursor->left -= (size_t)length;
+    return at;
+}
+
+/* Registers and stack, which samples end with where stacks are copied. */
+static void read_copy(struct cursor *cursor, struct tv_perf_record *record)
+{
+    uint64_t abi = next_u64(cursor), size = 0, length = 0;
+    const uint8_t *registers = NULL, *stack = NULL;
+    if (abi != PERF_SAMPLE_REGS_ABI_NONE)
+        registers = next_bytes(cursor, TV_PERF_REGISTER_COUNT * sizeof(uint64_t));
+    size = next_u64(cursor);
+    if (size > 0) {
+        stack = next_bytes(cursor, size);
+        length = next_u64(cursor);
+    }
+    if (!cursor->whole || abi != PERF_SAMPLE_REGS_ABI_64)
+        return;
+    record->sample.registers = registers;
+    record->sample.stack = stack;
+    record->sample.stack_length = (uint32_t)(length < size ? length : size);
+}
+
 static void read_sample(struct cursor *cursor, struct tv_perf_record *record)
 {
     record->event = next_u64(cursor);
@@ -58,8 +88,10 @@ static void read_sample(struct cursor *cursor, struct tv_perf_record *record)
     (void)next_u32(cursor);
     uint64_t depth = next_u64(cursor);
     cursor->whole = cursor->whole && depth <= cursor->left / sizeof(uint64_t);
-    record->sample.addresses = cursor->at;
     record->sample.depth = cursor->whole ? (uint32_t)depth : 0;
+    record->sample.addresses = next_bytes(cursor, record->sample.depth * sizeof(uint64_t));
+    if (cursor->whole && cursor->left > 0)
+        read_copy(cursor, record);
 }
 
 static void read_mapping(struct cursor *cursor, struct tv_perf_record *record)

@@ -20,6 +20,18 @@
 
 #define TV_PERF_BUILD_ID 20u
 
+/* Where stacks are copied, samples have these registers too: all general ones of a thread. */
+#if defined(__x86_64__)
+#define TV_PERF_REGISTERS UINT64_C(0xff01ff)
+#define TV_PERF_REGISTER_COUNT 17u
+#elif defined(__aarch64__)
+#define TV_PERF_REGISTERS UINT64_C(0x1ffffffff)
+#define TV_PERF_REGISTER_COUNT 33u
+#else
+#define TV_PERF_REGISTERS UINT64_C(0)
+#define TV_PERF_REGISTER_COUNT 0u
+#endif
+
 /* Addresses of a callchain from here on are no addresses: they say what follows. */
 #define TV_PERF_FIRST_CONTEXT ((uint64_t)PERF_CONTEXT_MAX)
 
@@ -44,6 +56,11 @@ struct tv_perf_record {
         struct {
             const uint8_t *addresses; /* 64 bits each, unaligned; innermost first */
             uint32_t depth;
+            /* Where stacks are copied; NULL where not, or of a thread without a 64-bit user part:
+             */
+            const uint8_t *registers; /* 64 bits each, those of TV_PERF_REGISTERS */
+            const uint8_t *stack;     /* from the stack pointer upwards */
+            uint32_t stack_length;
         } sample;
         struct tv_perf_mapping mapping;
         struct {

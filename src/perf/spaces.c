@@ -20,6 +20,7 @@ struct tv_perf_space {
     uint32_t pid;
     struct map *maps; /* by rising start, none within another */
     size_t count, capacity;
+    struct tv_unwind *unwind; /* of these mappings; NULL: not asked for since they changed */
 };
 
 /* ---- Files ---- */
@@ -169,6 +170,12 @@ static size_t cut_maps(struct tv_perf_space *space, uint64_t start, uint64_t end
     return place;
 }
 
+static void forget_unwind(struct tv_perf_space *space)
+{
+    tv_unwind_free(space->unwind);
+    space->unwind = NULL;
+}
+
 void tv_perf_spaces_map(struct tv_perf_spaces *spaces, uint32_t pid,
                         const struct tv_perf_mapping *mapping)
 {
@@ -176,6 +183,7 @@ void tv_perf_spaces_map(struct tv_perf_spaces *spaces, uint32_t pid,
         return;
     struct map map = {.start = mapping->start, .end = mapping->start + mapping->length};
     struct tv_perf_space *space = find_or_add_space(spaces, pid);
+    forget_unwind(space);
     if (space->count > 0)
         cut_maps(space, map.start, map.end);
     if (!mapping->executable)
@@ -205,6 +213,7 @@ void tv_perf_spaces_clear(struct tv_perf_spaces *spaces, uint32_t pid)
     struct tv_perf_space *space = find_space(spaces, pid);
     if (!space)
         return;
+    forget_unwind(space);
     tv_free(space->maps);
     size_t place = (size_t)(space - spaces->spaces);
     memmove(space, space + 1, (--spaces->count - place) * sizeof *space);
@@ -222,6 +231,32 @@ uint32_t tv_perf_spaces_find(const struct tv_perf_spaces *spaces, uint32_t pid, 
     return space->maps[at].file;
 }
 
+static void add_files(const struct tv_perf_spaces *spaces, const struct tv_perf_space *space)
+{
+    for (size_t i = 0; i < space->count; i++) {
+        const struct map *map = &space->maps[i];
+        const struct tv_perf_file *file = &spaces->files[map->file];
+        if (file->kind == TV_PERF_ELF)
+            tv_unwind_add_file(space->unwind, file->path, map->start, map->start + map->bias);
+    }
+}
+
+uint32_t tv_perf_spaces_unwind(struct tv_perf_spaces *spaces, uint32_t pid,
+                               const struct tv_unwind_thread *thread, uint64_t *addresses,
+                               uint32_t room)
+{
+    struct tv_perf_space *space = find_space(spaces, pid);
+    if (!space)
+        return 0;
+    if (!space->unwind) {
+        space->unwind = tv_unwind_new();
+        if (!space->unwind)
+            return 0;
+        add_files(spaces, space);
+    }
+    return tv_unwind_walk(space->unwind, thread, addresses, room);
+}
+
 void tv_perf_spaces_init(struct tv_perf_spaces *spaces)
 {
     static char kernel[] = "[kernel]";
@@ -233,8 +268,10 @@ void tv_perf_spaces_release(struct tv_perf_spaces *spaces)
 {
     for (size_t i = 0; i < spaces->file_count; i++)
         tv_free(spaces->files[i].path);
-    for (size_t i = 0; i < spaces->count; i++)
+    for (size_t i = 0; i < spaces->count; i++) {
+        forget_unwind(&spaces->spaces[i]);
         tv_free(spaces->spaces[i].maps);
+    }
     tv_free(spaces->files);
     tv_free(spaces->spaces);
     *spaces = (struct tv_perf_spaces){0};

@@ -12,6 +12,7 @@
 
 #include "base/types.h"
 #include "perf/record.h"
+#include "symbols/unwind.h"
 
 enum tv_perf_file_kind {
     TV_PERF_ELF,    /* places are offsets in the file */
@@ -53,5 +54,11 @@ void tv_perf_spaces_clear(struct tv_perf_spaces *spaces, uint32_t pid);
 /* The file that lies at the address, and the place within it; TV_PERF_NO_FILE: none is known. */
 uint32_t tv_perf_spaces_find(const struct tv_perf_spaces *spaces, uint32_t pid, uint64_t address,
                              uint64_t *place);
+
+/* The user's part of a stack that was copied: addresses as tv_unwind_walk has them; 0: nothing can
+ * be said. */
+uint32_t tv_perf_spaces_unwind(struct tv_perf_spaces *spaces, uint32_t pid,
+                               const struct tv_unwind_thread *thread, uint64_t *addresses,
+                               uint32_t room);
 
 #endif

@@ -127,6 +127,22 @@ bool tv_symbol_list_read_kernel(struct tv_symbol_list *list)
     return list->count > 0;
 }
 
+bool tv_symbol_list_has_kernel(void)
+{
+    char text[4096];
+    int file = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+    ssize_t length = file < 0 ? 0 : read(file, text, sizeof text - 1);
+    if (file >= 0)
+        close(file);
+    text[length > 0 ? length : 0] = '\0';
+    for (const char *line = text; line && *line != '\0'; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strtoull(line, NULL, 16) != 0)
+            return true;
+    }
+    return false;
+}
+
 struct tv_bytes tv_symbol_list_find(const struct tv_symbol_list *list, uint64_t address)
 {
     size_t low = 0, high = list->count; /* the first that starts behind the address */

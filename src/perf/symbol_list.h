@@ -26,6 +26,8 @@ struct tv_symbol_list {
  * asks, nor `owner`. */
 bool tv_symbol_list_read_map(struct tv_symbol_list *list, const char *path, uint32_t owner);
 bool tv_symbol_list_read_kernel(struct tv_symbol_list *list);
+/* Would that read any, without doing it?  To those who may not know, all are at 0. */
+bool tv_symbol_list_has_kernel(void);
 void tv_symbol_list_release(struct tv_symbol_list *list);
 
 /* The name of what lies at the address; empty: nothing known. */

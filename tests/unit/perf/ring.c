@@ -41,6 +41,52 @@ static void reads_records(void **state)
     assert_string_equal(record.name, "worker");
 }
 
+static void put_copy(struct test_record *to, uint64_t abi, uint64_t size, uint64_t length)
+{
+    put_u64(to, abi);
+    for (uint64_t i = 0; abi != PERF_SAMPLE_REGS_ABI_NONE && i < TV_PERF_REGISTER_COUNT; i++)
+        put_u64(to, 1000 + i);
+    put_u64(to, size);
+    for (uint64_t i = 0; i < size; i += 8)
+        put_u64(to, i);
+    if (size > 0)
+        put_u64(to, length);
+    end_record(to);
+}
+
+/* Registers and stack behind the chain, of threads that have a user part of 64 bits. */
+static void reads_copies(void **state)
+{
+    (void)state;
+    struct test_record bytes;
+    struct tv_perf_record record;
+    const uint64_t chain[] = {0x401000};
+    make_sample(&bytes, 99, 7, 8, 123, chain, 1);
+    put_copy(&bytes, PERF_SAMPLE_REGS_ABI_64, 64, 24);
+    assert_true(tv_perf_record_read(bytes.bytes, bytes.length, &record));
+    assert_int_equal(record.sample.depth, 1);
+    assert_non_null(record.sample.registers);
+    assert_int_equal(record.sample.stack_length, 24);
+    assert_ptr_equal(record.sample.stack, bytes.bytes + bytes.length - 72);
+    /* Of a length that is longer than what was copied, what was copied. */
+    make_sample(&bytes, 99, 7, 8, 123, chain, 1);
+    put_copy(&bytes, PERF_SAMPLE_REGS_ABI_64, 64, UINT64_MAX);
+    assert_true(tv_perf_record_read(bytes.bytes, bytes.length, &record));
+    assert_int_equal(record.sample.stack_length, 64);
+    for (uint64_t abi = 0; abi < 2; abi++) {
+        make_sample(&bytes, 99, 7, 8, 123, chain, 1);
+        put_copy(&bytes, abi, 0, 0);
+        assert_true(tv_perf_record_read(bytes.bytes, bytes.length, &record));
+        assert_null(record.sample.registers);
+    }
+    /* A size that leads out of the record. */
+    make_sample(&bytes, 99, 7, 8, 123, chain, 1);
+    put_copy(&bytes, PERF_SAMPLE_REGS_ABI_64, 64, 24);
+    uint64_t size = UINT64_MAX - 7;
+    memcpy(bytes.bytes + bytes.length - 80, &size, sizeof size);
+    assert_false(tv_perf_record_read(bytes.bytes, bytes.length, &record));
+}
+
 /* Of each kind, every length that is too short, and depths that the record has no room for. */
 static void refuses_what_is_short(void **state)
 {
@@ -165,5 +211,6 @@ static void leaves_damaged_buffers(void **state)
     }
 }
 
-UNIT_TESTS(ring, cmocka_unit_test(reads_records), cmocka_unit_test(refuses_what_is_short),
-           cmocka_unit_test(orders_records), cmocka_unit_test(leaves_damaged_buffers));
+UNIT_TESTS(ring, cmocka_unit_test(reads_records), cmocka_unit_test(reads_copies),
+           cmocka_unit_test(refuses_what_is_short), cmocka_unit_test(orders_records),
+           cmocka_unit_test(leaves_damaged_buffers));
