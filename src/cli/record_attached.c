@@ -29,6 +29,7 @@
 #include "cli/attach.h"
 #include "cli/message.h"
 #include "cli/record.h"
+#include "wire/method_trace.h"
 
 #define AGENT_LIBRARY "libtraceview-agent.so"
 #define STAGED_FILE "recording"
@@ -293,6 +294,26 @@ static enum tv_status attend(struct attached *a, struct tv_error *err)
     return a->stage < 0 ? TV_OK : fetch(a, err);
 }
 
+#define HEAD 4096
+
+/* The agent has named them where the JVM's standard error goes. */
+static void say_left_out(const struct attached *a)
+{
+    static const char key[] = "\n" TV_MT_KEY_LEFT_OUT "=";
+    char head[HEAD + 1] = "";
+    int file = open(a->plan->output, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return;
+    ssize_t length = read(file, head, HEAD);
+    close(file);
+    const char *found = length > 0 ? strstr(head, key) : NULL;
+    unsigned long count = found ? strtoul(found + sizeof key - 1, NULL, 10) : 0;
+    if (count > 0)
+        tv_message("traceview: %s: calls of %lu %s missing, as the code has no room for hooks (64 "
+                   "kB are the most); the JVM's standard error names the first",
+                   a->plan->output, count, count == 1 ? "method are" : "methods are");
+}
+
 static enum tv_status record(struct attached *a, struct tv_error *err)
 {
     const struct tv_record_plan *plan = a->plan;
@@ -319,7 +340,10 @@ static enum tv_status record(struct attached *a, struct tv_error *err)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s was not written: process %d was killed",
                        plan->output, (int)a->jvm.pid);
     }
-    return tv_record_check_events(plan, err);
+    status = tv_record_check_events(plan, err);
+    if (status == TV_OK && !plan->settings->quiet)
+        say_left_out(a);
+    return status;
 }
 
 enum tv_status tv_record_attached(const struct tv_record_plan *plan, struct tv_error *err)

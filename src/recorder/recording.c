@@ -526,6 +526,14 @@ int tv_recording_stop(struct tv_recording_info *info)
     return failed;
 }
 
+void tv_recording_set_left_out(uint32_t methods)
+{
+    sigset_t before;
+    tv_recorder_lock(&before);
+    tv_recorder.job.left_out = methods;
+    tv_recorder_unlock(&before);
+}
+
 void tv_recording_set_allocations(const struct tv_recording_allocations *allocations)
 {
     sigset_t before;

@@ -104,6 +104,9 @@ struct tv_recording_allocations {
     uint64_t objects, bytes, collections;
 };
 
+/* How many methods the host could not put hooks into; before the stop. */
+void tv_recording_set_left_out(uint32_t methods);
+
 /* Before the stop; without it the file says nothing of them. */
 void tv_recording_set_allocations(const struct tv_recording_allocations *allocations);
 

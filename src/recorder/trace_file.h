@@ -19,6 +19,7 @@ struct tv_trace_job {
     struct tv_clock_scale scale;
     uint64_t end_ns; /* of the recording, since its start */
     bool drop_orphans;
+    uint32_t left_out; /* methods that the host could not put hooks into */
     bool has_allocations;
     struct tv_recording_allocations allocations;
     struct tv_sink_buffer *sink;

@@ -41,6 +41,7 @@
 #define TV_MT_KEY_RECORDS "num-method-calls" /* counts records, not calls */
 #define TV_MT_KEY_OVERHEAD_NS "clock-call-overhead-nsec"
 #define TV_MT_KEY_LEAST_NS "min-duration-nsec" /* ours: shorter calls were left out */
+#define TV_MT_KEY_LEFT_OUT "methods-left-out"  /* ours: so many methods had no room for hooks */
 #define TV_MT_KEY_VM "vm"                      /* dalvik, art */
 #define TV_MT_KEY_PID "pid"
 #define TV_MT_KEY_ALLOC_COUNT "alloc-count"

@@ -107,7 +107,9 @@ bool tv_agent_tracing_wants(const char *class_name);
 /* Rewrites what is loaded already, as far as it is to be traced. */
 void tv_agent_tracing_retransform(void);
 
-/* Say which methods the trace lacks, if any, once. */
+/* How many methods the trace lacks. */
+unsigned tv_agent_tracing_lacking(void);
+/* Say which these are, if any, once. */
 void tv_agent_tracing_say_lacking(void);
 
 /* What happened so far, for verbose=y. */

@@ -106,6 +106,8 @@ static int stop_trace(struct tv_recording_info *info)
         tv_recording_set_allocations(&counted);
     }
     session.counting = false;
+    if (!tv_agent.uses_events)
+        tv_recording_set_left_out(tv_agent_tracing_lacking());
     return tv_recording_stop(info);
 }
 

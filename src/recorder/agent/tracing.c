@@ -87,6 +87,14 @@ static void refuse_method(void *context, struct tv_class_span name)
     free(text);
 }
 
+unsigned tv_agent_tracing_lacking(void)
+{
+    pthread_mutex_lock(&lacking.lock);
+    unsigned count = lacking.count;
+    pthread_mutex_unlock(&lacking.lock);
+    return count;
+}
+
 void tv_agent_tracing_say_lacking(void)
 {
     pthread_mutex_lock(&lacking.lock);

@@ -74,6 +74,9 @@ public class Ends {
     }
 
     public static void main(String[] arguments) throws Exception {
+        if (System.getProperty("load") != null) {
+            Class.forName(System.getProperty("load"));
+        }
         switch (arguments[0]) {
             case "exit":
                 System.exit(3);
