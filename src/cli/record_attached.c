@@ -133,7 +133,8 @@ static enum tv_status fetch(const struct attached *a, struct tv_error *err)
 
 /* ---- the lock that says that we live ---- */
 
-/* In the folder of ours in its /tmp, or in /tmp, where the JVM's own socket lies too. */
+/* Take the lock on a new file: in our folder of its /tmp if there is one, else in /tmp, where the
+ * JVM's own socket lies too. */
 static void hold_lock(struct attached *a)
 {
     bool staged = a->stage >= 0;

@@ -17,8 +17,7 @@
 #include "cli/program_file.h"
 #include "cli/record.h"
 
-/* What a recording without events says of itself.  It is short, so that the words are near the
- * start. */
+/* A recording without events is short and says so, near its start. */
 #define SHORT ((size_t)1 << 20)
 
 static bool has_events(struct tv_bytes file)
@@ -34,7 +33,7 @@ static bool has_events(struct tv_bytes file)
 
 #define SAMPLES ": take samples of it (--sample HZ)"
 
-/* Of a program's file, why it is not recorded; NULL: nothing there says so. */
+/* Return why the program cannot be recorded, as far as its file says it; NULL: it does not. */
 static const char *say_obstacle(const struct tv_record_plan *plan)
 {
     char path[TV_RECORD_PATH];

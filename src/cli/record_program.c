@@ -371,7 +371,7 @@ static void collect(const struct program *program, is_of *is_wanted, struct tv_w
 }
 
 /* Nobody writes to it any more: recorders lock what they write. */
-static bool is_left(const char *part)
+static bool is_abandoned_part(const char *part)
 {
     int file = open(part, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     bool left = file >= 0 && flock(file, LOCK_EX | LOCK_NB) == 0;
@@ -384,7 +384,7 @@ void tv_record_leave_part(const struct tv_record_plan *plan, const char *part)
 {
     bool native = plan->way == TV_RECORD_PRELOADED || plan->way == TV_RECORD_INHERITED;
     struct tv_error unread = {0};
-    if (!is_left(part))
+    if (!is_abandoned_part(part))
         return;
     if (is_empty(part))
         unlink(part);

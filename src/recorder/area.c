@@ -107,7 +107,7 @@ bool tv_area_has_grown(const struct tv_area *area)
 }
 
 /* A file of which nothing is left when its last mapping goes; -1: there can be none. */
-static int open_unnamed(const char *folder)
+static int open_growth_file(const char *folder)
 {
     char path[TV_AREA_PATH + 64];
     int file = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -122,10 +122,10 @@ static int open_unnamed(const char *folder)
 
 /* Put a new file in the place of the memory from `first` on, which nobody has touched.  Its blocks
  * are taken now: a full disk must be an error here, not a SIGBUS in the host. */
-static bool map_file(uint8_t *first, size_t size, const char *folder)
+static bool map_growth_file(uint8_t *first, size_t size, const char *folder)
 {
     struct tv_kept_limit limit;
-    int file = open_unnamed(folder);
+    int file = open_growth_file(folder);
     if (file < 0)
         return false;
     tv_kept_begin_growing(&limit);
@@ -139,14 +139,14 @@ static bool map_file(uint8_t *first, size_t size, const char *folder)
     return done;
 }
 
-static bool add_piece(struct tv_area *area)
+static bool map_next_piece(struct tv_area *area)
 {
     size_t size = record_size(area), all = (size_t)area->head->records * size;
     size_t from = (size_t)atomic_load(&area->backed) * size;
     from = (from + PAGE - 1) / PAGE * PAGE; /* where the last one ended */
     from = from > all ? all : from;
     size_t more = all - from < GROWTH ? all - from : GROWTH;
-    if (more == 0 || !map_file((uint8_t *)area->records + from, more, area->folder))
+    if (more == 0 || !map_growth_file((uint8_t *)area->records + from, more, area->folder))
         return false;
     atomic_store(&area->backed,
                  from + more == all ? area->head->records : (uint32_t)((from + more) / size));
@@ -155,7 +155,7 @@ static bool add_piece(struct tv_area *area)
 
 /* Room for so many records; false: there is none.  No signal comes to the calling thread, so
  * whoever is at it goes on. */
-static bool grow(struct tv_area *area, uint32_t records)
+static bool grow_area(struct tv_area *area, uint32_t records)
 {
     const struct timespec wait = {0, GROWTH_WAIT_NS};
     for (int i = 0; i < GROWTH_WAITS && atomic_load(&area->backed) < records; i++) {
@@ -163,7 +163,7 @@ static bool grow(struct tv_area *area, uint32_t records)
             nanosleep(&wait, NULL);
             continue;
         }
-        bool failed = atomic_load(&area->backed) < records && !add_piece(area);
+        bool failed = atomic_load(&area->backed) < records && !map_next_piece(area);
         atomic_store(&area->growing, false);
         if (failed)
             return false;
@@ -178,7 +178,7 @@ static void grow_ahead(struct tv_area *area)
     size_t ahead = GROWTH_AHEAD / record_size(area);
     ahead = ahead < backed / 4 ? ahead : backed / 4;
     if (area->folder && backed < area->head->records && used + ahead > backed)
-        (void)grow(area, backed + 1);
+        (void)grow_area(area, backed + 1);
 }
 
 /* Every number that leads somewhere leads into the area. */
@@ -237,7 +237,8 @@ uint32_t tv_area_claim(struct tv_area *area, uint32_t thread, uint32_t wanted)
     uint32_t first = atomic_load_explicit(&head->next_record, memory_order_relaxed), count;
     do {
         count = head->records - first < wanted ? head->records - first : wanted;
-        if (count > 0 && first + count > atomic_load(&area->backed) && !grow(area, first + count)) {
+        if (count > 0 && first + count > atomic_load(&area->backed) &&
+            !grow_area(area, first + count)) {
             uint32_t backed = atomic_load(&area->backed);
             count = backed > first ? backed - first : 0;
         }

@@ -76,7 +76,7 @@ static bool drop_short(struct tv_recorder_thread *self, uint64_t entered)
     return true;
 }
 
-static void put_end(struct tv_recorder_thread *self, uint64_t word)
+static void put_exit_record(struct tv_recorder_thread *self, uint64_t word)
 {
     if (!drop_short(self, word & ~(uint64_t)TV_MT_ACTION_MASK))
         put(self, word);
@@ -111,7 +111,7 @@ static void push(struct tv_recorder_thread *self, uint64_t word, uint64_t key)
 
 static void unroll(struct tv_recorder_thread *self)
 {
-    put_end(self, self->top->word | TV_MT_UNROLL);
+    put_exit_record(self, self->top->word | TV_MT_UNROLL);
     self->top--;
 }
 
@@ -119,7 +119,7 @@ static void unroll(struct tv_recorder_thread *self)
 static void unroll_deep(struct tv_recorder_thread *self, uint32_t count)
 {
     while (self->known > count)
-        put_end(self, (self->deep[--self->known] & ~DEEP_MADE) | TV_MT_UNROLL);
+        put_exit_record(self, (self->deep[--self->known] & ~DEEP_MADE) | TV_MT_UNROLL);
     self->over = self->known;
     tv_recorder_set_limit(self);
 }
@@ -169,7 +169,7 @@ static void leave(struct tv_recorder_thread *self, uint64_t word)
     }
     if (self->over == 0)
         tv_recorder_set_limit(self);
-    put_end(self, word);
+    put_exit_record(self, word);
 }
 
 /* True: some calls are on a part of the stack that is gone, and are unrolled.  Those that are

@@ -249,7 +249,7 @@ static int open_area(int spool)
     return 0;
 }
 
-/* In readings of the clock that says how long a call lasts.  Those of the counter are learnt by a
+/* Convert least_ns into readings of the clock that times calls.  The counter's rate is learnt by a
  * look at both clocks, some milliseconds long. */
 static uint64_t find_least(const struct tv_area_head *head)
 {

@@ -56,7 +56,7 @@ static int open_regular(const char *path)
     return -1;
 }
 
-static bool has_build_id(int file, const void *id, ssize_t length)
+static bool carries_build_id(int file, const void *id, ssize_t length)
 {
     const void *other;
     Elf *elf = elf_begin(file, ELF_C_READ, NULL);
@@ -80,7 +80,7 @@ static int open_by_build_id(Elf *elf)
         at += snprintf(path + at, sizeof path - (size_t)at, "%02x", bytes[i]);
     snprintf(path + at, sizeof path - (size_t)at, ".debug");
     int file = open_regular(path);
-    if (file < 0 || has_build_id(file, id, length))
+    if (file < 0 || carries_build_id(file, id, length))
         return file;
     close(file);
     return -1;

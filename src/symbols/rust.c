@@ -34,29 +34,29 @@ struct rust {
 
 /* ---- letters ---- */
 
-static void fail(struct rust *r)
+static void fail_name(struct rust *r)
 {
     r->failed = true;
 }
 
-static char peek(const struct rust *r)
+static char peek_letter(const struct rust *r)
 {
     return r->at < r->in.length && !r->failed ? (char)r->in.data[r->at] : '\0';
 }
 
 static char next_letter(struct rust *r)
 {
-    char letter = peek(r);
+    char letter = peek_letter(r);
     if (letter == '\0')
-        fail(r);
+        fail_name(r);
     else
         r->at++;
     return letter;
 }
 
-static bool eat(struct rust *r, char letter)
+static bool eat_letter(struct rust *r, char letter)
 {
-    bool is = peek(r) == letter;
+    bool is = peek_letter(r) == letter;
     r->at += is;
     return is;
 }
@@ -66,45 +66,45 @@ static void print_bytes(struct rust *r, const char *text, size_t length)
     if (r->silent || r->failed)
         return;
     if (length >= r->room - r->used) {
-        fail(r);
+        fail_name(r);
         return;
     }
     memcpy(r->out + r->used, text, length);
     r->used += length;
 }
 
-static void print(struct rust *r, const char *text)
+static void print_text(struct rust *r, const char *text)
 {
     print_bytes(r, text, strlen(text));
 }
 
-static void print_number(struct rust *r, uint64_t number)
+static void print_decimal(struct rust *r, uint64_t number)
 {
     char text[24];
     snprintf(text, sizeof text, "%" PRIu64, number);
-    print(r, text);
+    print_text(r, text);
 }
 
 /* ---- numbers and names ---- */
 
-static uint64_t add_digit(struct rust *r, uint64_t number, uint64_t base, uint64_t digit)
+static uint64_t append_digit(struct rust *r, uint64_t number, uint64_t base, uint64_t digit)
 {
     uint64_t product;
     if (__builtin_mul_overflow(number, base, &product) ||
         __builtin_add_overflow(product, digit, &number))
-        fail(r);
+        fail_name(r);
     return r->failed ? 0 : number;
 }
 
 static uint64_t read_decimal(struct rust *r)
 {
     uint64_t number = 0;
-    if (peek(r) < '0' || peek(r) > '9')
-        fail(r);
-    if (eat(r, '0'))
+    if (peek_letter(r) < '0' || peek_letter(r) > '9')
+        fail_name(r);
+    if (eat_letter(r, '0'))
         return 0;
-    while (peek(r) >= '0' && peek(r) <= '9')
-        number = add_digit(r, number, 10, (uint64_t)(next_letter(r) - '0'));
+    while (peek_letter(r) >= '0' && peek_letter(r) <= '9')
+        number = append_digit(r, number, 10, (uint64_t)(next_letter(r) - '0'));
     return number;
 }
 
@@ -112,25 +112,25 @@ static uint64_t read_decimal(struct rust *r)
 static uint64_t read_base_62(struct rust *r)
 {
     uint64_t number = 0;
-    if (eat(r, '_'))
+    if (eat_letter(r, '_'))
         return 0;
-    while (!r->failed && !eat(r, '_')) {
+    while (!r->failed && !eat_letter(r, '_')) {
         char letter = next_letter(r);
         uint64_t digit = letter >= '0' && letter <= '9'   ? (uint64_t)(letter - '0')
                          : letter >= 'a' && letter <= 'z' ? (uint64_t)(letter - 'a') + 10
                          : letter >= 'A' && letter <= 'Z' ? (uint64_t)(letter - 'A') + 36
                                                           : 62;
         if (digit == 62)
-            fail(r);
-        number = add_digit(r, number, 62, digit);
+            fail_name(r);
+        number = append_digit(r, number, 62, digit);
     }
-    return add_digit(r, number, 1, 1);
+    return append_digit(r, number, 1, 1);
 }
 
 /* 0: there is none. */
 static uint64_t read_tagged_number(struct rust *r, char tag)
 {
-    return eat(r, tag) ? add_digit(r, read_base_62(r), 1, 1) : 0;
+    return eat_letter(r, tag) ? append_digit(r, read_base_62(r), 1, 1) : 0;
 }
 
 static void print_code_point(struct rust *r, uint32_t c)
@@ -151,11 +151,11 @@ static void print_code_point(struct rust *r, uint32_t c)
         text[2] = (char)(0x80 | (c >> 6 & 0x3F));
         text[3] = (char)(0x80 | (c & 0x3F));
     }
-    print(r, text);
+    print_text(r, text);
 }
 
 /* How far the insertions of Punycode are apart (RFC 3492, section 6.1). */
-static uint32_t adapt(uint32_t delta, uint32_t count, bool first)
+static uint32_t adapt_bias(uint32_t delta, uint32_t count, bool first)
 {
     uint32_t k = 0;
     delta = first ? delta / 700 : delta / 2;
@@ -200,14 +200,14 @@ static void print_punycode(struct rust *r, struct tv_bytes text)
     while (at < text.length && !r->failed) {
         uint32_t before = place;
         if (count == IDENTIFIER || !read_variable(text, &at, bias, &place)) {
-            fail(r);
+            fail_name(r);
             return;
         }
-        bias = adapt(place - before, count + 1, before == 0);
+        bias = adapt_bias(place - before, count + 1, before == 0);
         code += place / (count + 1);
         place %= count + 1;
         if (code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) {
-            fail(r);
+            fail_name(r);
             return;
         }
         memmove(points + place + 1, points + place, (count - place) * sizeof *points);
@@ -226,11 +226,11 @@ struct identifier {
 
 static struct identifier read_plain_identifier(struct rust *r)
 {
-    struct identifier found = {.is_punycode = eat(r, 'u')};
+    struct identifier found = {.is_punycode = eat_letter(r, 'u')};
     uint64_t length = read_decimal(r);
-    (void)eat(r, '_');
+    (void)eat_letter(r, '_');
     if (r->failed || length > r->in.length - r->at) {
-        fail(r);
+        fail_name(r);
         return found;
     }
     found.text = (struct tv_bytes){r->in.data + r->at, (size_t)length};
@@ -256,14 +256,14 @@ static void print_identifier(struct rust *r, const struct identifier *name)
 
 /* ---- paths, types and constants ---- */
 
-static void put_path(struct rust *r, bool in_value);
-static void put_type(struct rust *r);
-static void put_constant(struct rust *r);
+static void put_rust_path(struct rust *r, bool in_value);
+static void put_rust_type(struct rust *r);
+static void put_rust_constant(struct rust *r);
 
-static bool go_down(struct rust *r)
+static bool enter_level(struct rust *r)
 {
     if (r->depth >= DEEPEST || ++r->steps > STEPS)
-        fail(r);
+        fail_name(r);
     r->depth++;
     return !r->failed;
 }
@@ -272,23 +272,23 @@ typedef void put_thing(struct rust *r);
 
 static void put_path_of_type(struct rust *r)
 {
-    put_path(r, false);
+    put_rust_path(r, false);
 }
 
 static void put_path_of_value(struct rust *r)
 {
-    put_path(r, true);
+    put_rust_path(r, true);
 }
 
-/* What stands earlier in the name, once more. */
+/* Print an earlier part of the name once more. */
 static void put_back_reference(struct rust *r, put_thing *put)
 {
     size_t tag = r->at - 1;
     uint64_t target = read_base_62(r);
     size_t behind = r->at;
     if (target >= tag)
-        fail(r);
-    if (r->failed || r->silent || !go_down(r))
+        fail_name(r);
+    if (r->failed || r->silent || !enter_level(r))
         return;
     r->at = (size_t)target;
     put(r);
@@ -300,56 +300,56 @@ static void print_lifetime(struct rust *r, uint64_t number)
 {
     char letter[2] = "";
     if (number > r->lifetimes) {
-        fail(r);
+        fail_name(r);
         return;
     }
     uint64_t depth = r->lifetimes - number;
-    print(r, "'");
+    print_text(r, "'");
     if (number == 0) {
-        print(r, "_");
+        print_text(r, "_");
     } else if (depth < 26) {
         letter[0] = (char)('a' + depth);
-        print(r, letter);
+        print_text(r, letter);
     } else {
-        print(r, "_");
-        print_number(r, depth);
+        print_text(r, "_");
+        print_decimal(r, depth);
     }
 }
 
 /* for<'a, 'b>; what to give back afterwards. */
-static uint64_t put_binder(struct rust *r)
+static uint64_t put_lifetime_binder(struct rust *r)
 {
     uint64_t before = r->lifetimes, count = read_tagged_number(r, 'G');
     if (count > 1000)
-        fail(r);
+        fail_name(r);
     if (count == 0 || r->failed)
         return before;
-    print(r, "for<");
+    print_text(r, "for<");
     for (uint64_t i = 0; i < count; i++) {
-        print(r, i > 0 ? ", " : "");
+        print_text(r, i > 0 ? ", " : "");
         r->lifetimes++;
         print_lifetime(r, 1);
     }
-    print(r, "> ");
+    print_text(r, "> ");
     return before;
 }
 
-static void put_argument(struct rust *r)
+static void put_generic_argument(struct rust *r)
 {
-    if (eat(r, 'L'))
+    if (eat_letter(r, 'L'))
         print_lifetime(r, read_base_62(r));
-    else if (eat(r, 'K'))
-        put_constant(r);
+    else if (eat_letter(r, 'K'))
+        put_rust_constant(r);
     else
-        put_type(r);
+        put_rust_type(r);
 }
 
 /* Up to "E", with commas between; how many. */
-static unsigned put_list(struct rust *r, put_thing *put)
+static unsigned put_comma_list(struct rust *r, put_thing *put)
 {
     unsigned count = 0;
-    while (!r->failed && !eat(r, 'E')) {
-        print(r, count++ > 0 ? ", " : "");
+    while (!r->failed && !eat_letter(r, 'E')) {
+        print_text(r, count++ > 0 ? ", " : "");
         put(r);
     }
     return count;
@@ -361,7 +361,7 @@ static void pass_over_place(struct rust *r)
     bool silent = r->silent;
     r->silent = true;
     (void)read_tagged_number(r, 's');
-    put_path(r, false);
+    put_rust_path(r, false);
     r->silent = silent;
 }
 
@@ -369,43 +369,43 @@ static void put_implementation(struct rust *r, char tag)
 {
     if (tag != 'Y')
         pass_over_place(r);
-    print(r, "<");
-    put_type(r);
+    print_text(r, "<");
+    put_rust_type(r);
     if (tag != 'M') {
-        print(r, " as ");
-        put_path(r, false);
+        print_text(r, " as ");
+        put_rust_path(r, false);
     }
-    print(r, ">");
+    print_text(r, ">");
 }
 
 /* Upper case is for what has no name in the program, or a number. */
-static void put_nested(struct rust *r, bool in_value)
+static void put_nested_path(struct rust *r, bool in_value)
 {
     char space = next_letter(r);
     char letter[2] = {space, '\0'};
-    put_path(r, in_value);
+    put_rust_path(r, in_value);
     struct identifier name = read_identifier(r);
     if (space >= 'A' && space <= 'Z') {
-        print(r, "::{");
-        print(r, space == 'C' ? "closure" : space == 'S' ? "shim" : letter);
+        print_text(r, "::{");
+        print_text(r, space == 'C' ? "closure" : space == 'S' ? "shim" : letter);
         if (name.text.length > 0) {
-            print(r, ":");
+            print_text(r, ":");
             print_identifier(r, &name);
         }
-        print(r, "#");
-        print_number(r, name.disambiguator);
-        print(r, "}");
+        print_text(r, "#");
+        print_decimal(r, name.disambiguator);
+        print_text(r, "}");
     } else if (space < 'a' || space > 'z') {
-        fail(r);
+        fail_name(r);
     } else if (name.text.length > 0) {
-        print(r, "::");
+        print_text(r, "::");
         print_identifier(r, &name);
     }
 }
 
-static void put_path(struct rust *r, bool in_value)
+static void put_rust_path(struct rust *r, bool in_value)
 {
-    if (!go_down(r))
+    if (!enter_level(r))
         return;
     char tag = next_letter(r);
     struct identifier name;
@@ -420,19 +420,19 @@ static void put_path(struct rust *r, bool in_value)
         put_implementation(r, tag);
         break;
     case 'N':
-        put_nested(r, in_value);
+        put_nested_path(r, in_value);
         break;
     case 'I':
-        put_path(r, in_value);
-        print(r, in_value ? "::<" : "<");
-        (void)put_list(r, put_argument);
-        print(r, ">");
+        put_rust_path(r, in_value);
+        print_text(r, in_value ? "::<" : "<");
+        (void)put_comma_list(r, put_generic_argument);
+        print_text(r, ">");
         break;
     case 'B':
         put_back_reference(r, in_value ? put_path_of_value : put_path_of_type);
         break;
     default:
-        fail(r);
+        fail_name(r);
     }
     r->depth--;
 }
@@ -446,210 +446,210 @@ static const char *basic_type(char tag)
     return tag >= 'a' && tag <= 'z' ? types[tag - 'a'] : NULL;
 }
 
-static void put_function(struct rust *r)
+static void put_function_type(struct rust *r)
 {
-    uint64_t before = put_binder(r);
-    if (eat(r, 'U'))
-        print(r, "unsafe ");
-    if (eat(r, 'K')) {
+    uint64_t before = put_lifetime_binder(r);
+    if (eat_letter(r, 'U'))
+        print_text(r, "unsafe ");
+    if (eat_letter(r, 'K')) {
         struct identifier abi = {.text = TV_BYTES("C")};
-        if (!eat(r, 'C'))
+        if (!eat_letter(r, 'C'))
             abi = read_plain_identifier(r);
-        print(r, "extern \"");
+        print_text(r, "extern \"");
         /* "C_unwind" stands for "C-unwind". */
         for (size_t i = 0; i < abi.text.length; i++)
             print_bytes(r, abi.text.data[i] == '_' ? "-" : (const char *)&abi.text.data[i], 1);
-        print(r, "\" ");
+        print_text(r, "\" ");
     }
-    print(r, "fn(");
-    (void)put_list(r, put_type);
-    print(r, ")");
-    if (!eat(r, 'u')) {
-        print(r, " -> ");
-        put_type(r);
+    print_text(r, "fn(");
+    (void)put_comma_list(r, put_rust_type);
+    print_text(r, ")");
+    if (!eat_letter(r, 'u')) {
+        print_text(r, " -> ");
+        put_rust_type(r);
     }
     r->lifetimes = before;
 }
 
 /* A trait with the types that it is bound to: Iterator<Item = u8>. */
-static void put_trait(struct rust *r)
+static void put_trait_bound(struct rust *r)
 {
     bool open = false;
     /* Its own arguments stand in the same brackets. */
-    if (peek(r) == 'I') {
+    if (peek_letter(r) == 'I') {
         r->at++;
-        put_path(r, false);
-        print(r, "<");
+        put_rust_path(r, false);
+        print_text(r, "<");
         open = true;
-        (void)put_list(r, put_argument);
+        (void)put_comma_list(r, put_generic_argument);
     } else {
-        put_path(r, false);
+        put_rust_path(r, false);
     }
-    while (eat(r, 'p')) {
-        print(r, open ? ", " : "<");
+    while (eat_letter(r, 'p')) {
+        print_text(r, open ? ", " : "<");
         open = true;
         struct identifier name = read_plain_identifier(r);
         print_identifier(r, &name);
-        print(r, " = ");
-        put_type(r);
+        print_text(r, " = ");
+        put_rust_type(r);
     }
-    print(r, open ? ">" : "");
+    print_text(r, open ? ">" : "");
 }
 
-static void put_dynamic(struct rust *r)
+static void put_dynamic_type(struct rust *r)
 {
-    print(r, "dyn ");
-    uint64_t before = put_binder(r);
+    print_text(r, "dyn ");
+    uint64_t before = put_lifetime_binder(r);
     unsigned count = 0;
-    while (!r->failed && !eat(r, 'E')) {
-        print(r, count++ > 0 ? " + " : "");
-        put_trait(r);
+    while (!r->failed && !eat_letter(r, 'E')) {
+        print_text(r, count++ > 0 ? " + " : "");
+        put_trait_bound(r);
     }
     r->lifetimes = before;
-    if (!eat(r, 'L')) {
-        fail(r);
+    if (!eat_letter(r, 'L')) {
+        fail_name(r);
         return;
     }
     uint64_t lifetime = read_base_62(r);
     if (lifetime > 0) {
-        print(r, " + ");
+        print_text(r, " + ");
         print_lifetime(r, lifetime);
     }
 }
 
-static void put_reference(struct rust *r, bool is_mutable)
+static void put_reference_type(struct rust *r, bool is_mutable)
 {
-    print(r, "&");
-    if (eat(r, 'L')) {
+    print_text(r, "&");
+    if (eat_letter(r, 'L')) {
         uint64_t lifetime = read_base_62(r);
         if (lifetime > 0) {
             print_lifetime(r, lifetime);
-            print(r, " ");
+            print_text(r, " ");
         }
     }
-    print(r, is_mutable ? "mut " : "");
-    put_type(r);
+    print_text(r, is_mutable ? "mut " : "");
+    put_rust_type(r);
 }
 
-static void put_compound(struct rust *r, char tag)
+static void put_compound_type(struct rust *r, char tag)
 {
     switch (tag) {
     case 'A':
     case 'S':
-        print(r, "[");
-        put_type(r);
+        print_text(r, "[");
+        put_rust_type(r);
         if (tag == 'A') {
-            print(r, "; ");
-            put_constant(r);
+            print_text(r, "; ");
+            put_rust_constant(r);
         }
-        print(r, "]");
+        print_text(r, "]");
         break;
     case 'T':
-        print(r, "(");
-        if (put_list(r, put_type) == 1)
-            print(r, ",");
-        print(r, ")");
+        print_text(r, "(");
+        if (put_comma_list(r, put_rust_type) == 1)
+            print_text(r, ",");
+        print_text(r, ")");
         break;
     case 'P':
     case 'O':
-        print(r, tag == 'P' ? "*const " : "*mut ");
-        put_type(r);
+        print_text(r, tag == 'P' ? "*const " : "*mut ");
+        put_rust_type(r);
         break;
     default:
         r->at--;
-        put_path(r, false);
+        put_rust_path(r, false);
     }
 }
 
-static void put_type(struct rust *r)
+static void put_rust_type(struct rust *r)
 {
-    if (!go_down(r))
+    if (!enter_level(r))
         return;
     char tag = next_letter(r);
     const char *basic = basic_type(tag);
     if (basic)
-        print(r, basic);
+        print_text(r, basic);
     else if (tag == 'R' || tag == 'Q')
-        put_reference(r, tag == 'Q');
+        put_reference_type(r, tag == 'Q');
     else if (tag == 'F')
-        put_function(r);
+        put_function_type(r);
     else if (tag == 'D')
-        put_dynamic(r);
+        put_dynamic_type(r);
     else if (tag == 'B')
-        put_back_reference(r, put_type);
+        put_back_reference(r, put_rust_type);
     else
-        put_compound(r, tag);
+        put_compound_type(r, tag);
     r->depth--;
 }
 
 /* Digits of 16, up to "_". */
-static struct tv_bytes read_hex(struct rust *r)
+static struct tv_bytes read_hex_digits(struct rust *r)
 {
     size_t from = r->at;
-    while (peek(r) && strchr("0123456789abcdef", peek(r)))
+    while (peek_letter(r) && strchr("0123456789abcdef", peek_letter(r)))
         r->at++;
     struct tv_bytes digits = {r->in.data + from, r->at - from};
-    if (!eat(r, '_'))
-        fail(r);
+    if (!eat_letter(r, '_'))
+        fail_name(r);
     return digits;
 }
 
-static uint64_t value_of(struct rust *r, struct tv_bytes digits)
+static uint64_t value_of_hex(struct rust *r, struct tv_bytes digits)
 {
     uint64_t value = 0;
     for (size_t i = 0; i < digits.length; i++) {
         uint8_t digit = digits.data[i];
-        value = add_digit(r, value, 16,
-                          digit <= '9' ? (uint64_t)(digit - '0') : (uint64_t)(digit - 'a') + 10);
+        value = append_digit(r, value, 16,
+                             digit <= '9' ? (uint64_t)(digit - '0') : (uint64_t)(digit - 'a') + 10);
     }
     return value;
 }
 
-static void put_integer(struct rust *r, bool is_signed)
+static void put_integer_constant(struct rust *r, bool is_signed)
 {
-    if (is_signed && eat(r, 'n'))
-        print(r, "-");
-    struct tv_bytes digits = read_hex(r);
+    if (is_signed && eat_letter(r, 'n'))
+        print_text(r, "-");
+    struct tv_bytes digits = read_hex_digits(r);
     if (digits.length > 16) { /* more than 64 bits stay as they are */
-        print(r, "0x");
+        print_text(r, "0x");
         print_bytes(r, (const char *)digits.data, digits.length);
     } else {
-        print_number(r, value_of(r, digits));
+        print_decimal(r, value_of_hex(r, digits));
     }
 }
 
-static void put_character(struct rust *r)
+static void put_character_constant(struct rust *r)
 {
-    uint64_t value = value_of(r, read_hex(r));
+    uint64_t value = value_of_hex(r, read_hex_digits(r));
     if (value > 0x10FFFF || value < ' ') {
-        fail(r);
+        fail_name(r);
         return;
     }
-    print(r, "'");
-    print(r, value == '\'' || value == '\\' ? "\\" : "");
+    print_text(r, "'");
+    print_text(r, value == '\'' || value == '\\' ? "\\" : "");
     print_code_point(r, (uint32_t)value);
-    print(r, "'");
+    print_text(r, "'");
 }
 
-static void put_constant(struct rust *r)
+static void put_rust_constant(struct rust *r)
 {
-    if (!go_down(r))
+    if (!enter_level(r))
         return;
     char tag = next_letter(r);
     if (tag == '\0')
-        fail(r);
+        fail_name(r);
     else if (tag == 'B')
-        put_back_reference(r, put_constant);
+        put_back_reference(r, put_rust_constant);
     else if (tag == 'p')
-        print(r, "_");
+        print_text(r, "_");
     else if (strchr("htmyoj", tag) || strchr("aslxni", tag))
-        put_integer(r, strchr("aslxni", tag) != NULL);
+        put_integer_constant(r, strchr("aslxni", tag) != NULL);
     else if (tag == 'b')
-        print(r, value_of(r, read_hex(r)) == 0 ? "false" : "true");
+        print_text(r, value_of_hex(r, read_hex_digits(r)) == 0 ? "false" : "true");
     else if (tag == 'c')
-        put_character(r);
+        put_character_constant(r);
     else
-        fail(r);
+        fail_name(r);
     r->depth--;
 }
 
@@ -658,14 +658,14 @@ bool tv_rust_demangle(struct tv_bytes mangled, char *text, size_t room)
     if (room == 0 || !tv_bytes_starts_with(mangled, TV_BYTES("_R")))
         return false;
     struct rust r = {.in = {mangled.data + 2, mangled.length - 2}, .out = text, .room = room};
-    /* What LLVM appends begins with a dot, which no name has. */
+    /* The suffixes of LLVM begin with a dot, which no name has. */
     const uint8_t *dot = memchr(r.in.data, '.', r.in.length);
     if (dot)
         r.in.length = (size_t)(dot - r.in.data);
-    put_path(&r, true);
+    put_rust_path(&r, true);
     if (r.at < r.in.length) { /* the crate that made this instance */
         r.silent = true;
-        put_path(&r, false);
+        put_rust_path(&r, false);
     }
     if (r.failed || r.at < r.in.length || r.used == 0)
         return false;

@@ -28,7 +28,7 @@ static bool wait_for_lock(int file)
     return failed == 0;
 }
 
-/* What the thread is told, in place of memory that somebody would have to free. */
+/* The thread's argument, which the thread frees. */
 struct watch {
     int file;
     unsigned number;
@@ -46,7 +46,7 @@ static void *wait_for_command(void *context)
 }
 
 /* Signals are for the program's threads. */
-static int start_thread(struct watch *watch)
+static int start_watch_thread(struct watch *watch)
 {
     sigset_t all, before;
     pthread_t thread;
@@ -70,7 +70,7 @@ void tv_agent_watch_begin(void)
     int error = watch == NULL ? ENOMEM : file < 0 ? errno : 0;
     if (error == 0) {
         *watch = (struct watch){file, number};
-        error = start_thread(watch);
+        error = start_watch_thread(watch);
     }
     if (error == 0)
         return;

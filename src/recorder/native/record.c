@@ -209,7 +209,7 @@ static uint64_t parse_size(const char *text)
     return size << shift;
 }
 
-static bool parse_number(const char *text, uint64_t *number)
+static bool parse_nanoseconds(const char *text, uint64_t *number)
 {
     char *end;
     *number = strtoull(text, &end, 10);
@@ -238,7 +238,7 @@ static int read_options(struct tv_recording_options *options)
     int full = choose(getenv("TRACEVIEW_RECORD_FULL"), fulls);
     options->spool = getenv("TRACEVIEW_RECORD_SPOOL");
     options->buffer_bytes = buffer ? parse_size(buffer) : TV_RECORDING_BUFFER_DEFAULT;
-    if (least && !parse_number(least, &options->least_ns))
+    if (least && !parse_nanoseconds(least, &options->least_ns))
         return refuse("TRACEVIEW_RECORD_MIN_DURATION", "nanoseconds");
     options->grows = getenv("TRACEVIEW_RECORD_GROW") != NULL;
     options->quiet = quiet && strcmp(quiet, "1") == 0;
@@ -257,14 +257,14 @@ static int read_options(struct tv_recording_options *options)
     return 0;
 }
 
-/* What a process that waits for its first call records then.  Programs may change their environment
+/* The recording that the first call begins.  Programs may change their environment
  * until there, so these are copies. */
 static struct {
     struct tv_recording_options options;
     char path[TV_AREA_PATH], spool[TV_AREA_PATH];
 } waiting;
 
-static void start_waiting(void)
+static void start_at_first_call(void)
 {
     char path[TV_AREA_PATH];
     int failed = tv_recorder_name_child(waiting.path, path, sizeof path);
@@ -283,7 +283,7 @@ static void wait_for_call(const struct tv_recording_options *options)
     snprintf(waiting.path, sizeof waiting.path, "%s", options->path);
     snprintf(waiting.spool, sizeof waiting.spool, "%s", options->spool ? options->spool : "");
     waiting.options.spool = options->spool ? waiting.spool : NULL;
-    tv_recording_wait_for_call(start_waiting);
+    tv_recording_wait_for_call(start_at_first_call);
 }
 
 __attribute__((constructor)) static void begin_by_environment(void)

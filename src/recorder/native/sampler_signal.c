@@ -218,7 +218,7 @@ static void find_beginnings(void)
 }
 
 /* Does the stack end where threads begin?  True where that cannot be told. */
-static bool is_whole(const uint64_t *words, uint32_t depth)
+static bool leads_to_beginning(const uint64_t *words, uint32_t depth)
 {
     uint64_t address = (words[depth - 1] & ~TV_AREA_ADDRESS) >> 2;
     bool whole = beginnings[0].high == 0;
@@ -357,8 +357,8 @@ static size_t ask_all(struct tvrec_sampler *sampler, struct tv_sampled **threads
             continue;
         }
         sampler->walked++;
-        sampler->lost +=
-            threads[i]->depth < sampler->depth && !is_whole(threads[i]->words, threads[i]->depth);
+        sampler->lost += threads[i]->depth < sampler->depth &&
+                         !leads_to_beginning(threads[i]->words, threads[i]->depth);
     }
     return again;
 }
