@@ -197,7 +197,7 @@ static void put_moments(const struct events *events)
 static void put_about(const struct tv_samples *samples, FILE *to)
 {
     fprintf(to,
-            "{\"displayTimeUnit\":\"ns\",\n\"otherData\":{\"sampling-interval-ns\":\"%" PRIu64
+            "{\"displayTimeUnit\":\"ms\",\n\"otherData\":{\"sampling-interval-ns\":\"%" PRIu64
             "\",\"sample-weight-unit\":\"ns\"",
             samples->period_ns);
     if (samples->lost > 0)

@@ -63,7 +63,7 @@ static void writes_times_and_weights(void **state)
     char *text = text_of(&samples, TV_SAMPLES_EVENTS);
     assert_string_equal(
         text,
-        "{\"displayTimeUnit\":\"ns\",\n\"otherData\":{\"sampling-interval-ns\":\"2000000\","
+        "{\"displayTimeUnit\":\"ms\",\n\"otherData\":{\"sampling-interval-ns\":\"2000000\","
         "\"sample-weight-unit\":\"ns\"},\n\"traceEvents\":[\n"
         "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":70,\"tid\":70,\"args\":{\"name\":\"one\"}}"
         ",\n"
