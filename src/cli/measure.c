@@ -142,6 +142,11 @@ static void tell_of_kinds(const struct tv_settings *settings, const struct tv_tr
                    settings->files.items[0]);
     else if (has_only_timed_samples(trace) && !settings->split_threads)
         return;
+    else if (trace->tables.samples.count > 0 && tv_head_sampling(trace->head).interval > 0)
+        tv_message("%s: note: of slices alone; collapse and flamegraph show its %zu %s with "
+                   "--samples weight",
+                   settings->files.items[0], trace->tables.samples.count,
+                   tv_plural(trace->tables.samples.count, "sample", "samples"));
     else if (trace->recorded_calls == 0 && trace->tables.samples.count > 0)
         tv_message("%s: note: no slices, but %zu %s with --samples count", settings->files.items[0],
                    trace->tables.samples.count,
