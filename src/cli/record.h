@@ -95,6 +95,9 @@ enum tv_status tv_record_check_events(const struct tv_record_plan *plan,
 enum tv_status tv_record_not_written(const struct tv_record_plan *plan, int code,
                                      struct tv_error *err);
 
+/* Is it a script for an interpreter that is no shell and no JVM: of Python, Perl, node ...? */
+bool tv_record_is_script_without_jvm(const char *program);
+
 /* ---- record_agent.c ---- */
 
 /* The library of that name, in `folder` beside the program as it was built or where both are

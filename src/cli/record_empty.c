@@ -125,7 +125,10 @@ static bool has_no_name(const struct tv_record_plan *plan, char *part, size_t si
 static const char *say_how_lost(const struct tv_record_plan *plan)
 {
     if (plan->way == TV_RECORD_INHERITED)
-        return "it started no JVM, or none that ended by itself";
+        return plan->settings->record.sample > 0
+                   ? "it started no JVM, or none that ended by itself; samples of what is no JVM "
+                     "are taken with --host native"
+                   : "it started no JVM, or none that ended by itself";
     if (plan->way == TV_RECORD_ARGUMENT)
         return "the JVM did not start, or was ended by SIGKILL or a fault of its own";
     return plan->spool[0] ? "the program ended by _exit, exec or SIGKILL"

@@ -63,6 +63,41 @@ static bool is_elf(const char *path)
     return got == 4 && memcmp(magic, "\177ELF", 4) == 0;
 }
 
+/* The name of a script's interpreter: "python3" of "#!/usr/bin/env -S python3 -u". */
+static void read_interpreter(const char *path, char *name, size_t size)
+{
+    char line[256] = "";
+    char *rest = NULL;
+    name[0] = '\0';
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = file < 0 ? 0 : read(file, line, sizeof line - 1);
+    if (file >= 0)
+        close(file);
+    line[length > 0 ? length : 0] = '\0';
+    line[strcspn(line, "\n")] = '\0';
+    if (strncmp(line, "#!", 2) != 0)
+        return;
+    for (char *word = strtok_r(line + 2, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest))
+        if (word[0] != '-' && strcmp(name_of(word), "env") != 0 && !strchr(word, '=')) {
+            snprintf(name, size, "%s", name_of(word));
+            return;
+        }
+}
+
+bool tv_record_is_script_without_jvm(const char *program)
+{
+    static const char *const interpreters[] = {"python", "pypy", "perl",    "node",  "ruby",
+                                               "php",    "lua",  "Rscript", "tclsh", "guile"};
+    char path[TV_RECORD_PATH], name[64];
+    if (!tv_record_find_program(program, path))
+        return false;
+    read_interpreter(path, name, sizeof name);
+    for (size_t i = 0; i < sizeof interpreters / sizeof interpreters[0]; i++)
+        if (strncmp(name, interpreters[i], strlen(interpreters[i])) == 0)
+            return true;
+    return false;
+}
+
 /* A JDK's bin/NAME, with its lib/libjli.so. */
 static bool is_beside_libjli(const char *path)
 {

@@ -48,7 +48,9 @@ bool tv_record_wants_kernel(const struct tv_record_plan *plan, bool stack_is_giv
         return record->stack == STACK_PERF || record->stack == STACK_DWARF;
     if (plan->way == TV_RECORD_ATTACHED)
         return record->pid <= INT32_MAX && !tv_jvm_is_one((pid_t)record->pid);
-    return plan->way == TV_RECORD_PRELOADED;
+    return plan->way == TV_RECORD_PRELOADED ||
+           (plan->way == TV_RECORD_INHERITED && record->host == TV_RECORD_AUTO &&
+            tv_record_is_script_without_jvm(plan->settings->files.items[0]));
 }
 
 /* ---- What is written ---- */
