@@ -50,12 +50,14 @@ static const struct tv_option options[] = {
     TV_OPTION("threads", "GLOB|group:NAME|all", TV_OPTION_TEXT, record.threads,
               "samples, or calls by events, of these threads of a JVM (default: all)"),
     TV_OPTION("depth", "N", TV_OPTION_COUNT, record.depth,
-              "frames of a sample's stack (default: 12, of a native program all)"),
-    TV_OPTION("stack", "jvmti|agct|shadow|fp|perf|dwarf", TV_OPTION_CHOICE, record.stack,
+              "frames of a sample's stack (default: 512, of a native program all)"),
+    TV_OPTION("stack", "auto|jvmti|agct|shadow|fp|perf|dwarf", TV_OPTION_CHOICE, record.stack,
               "how samples are taken: of JVMs jvmti or agct, of native programs shadow, fp or, by "
               "the kernel, perf (frame pointers) or dwarf (unwind tables)"),
     TV_OPTION("off-cpu", NULL, TV_OPTION_FLAG, record.off_cpu,
               "with samples by the kernel: times off the processors as slices"),
+    TV_OPTION("state", "running|runnable|all", TV_OPTION_CHOICE, record.state,
+              "threads of a JVM that are sampled (default: running)"),
     TV_OPTION("format", "android|jdk|binary|json|folded", TV_OPTION_CHOICE, record.format,
               "of samples: hprof text as Android or the JDK wrote it, or binary; Trace Event JSON; "
               "collapsed stacks (default: by the name of the output, else json)"),
@@ -159,7 +161,7 @@ static enum tv_status make_plan(const struct tv_settings *settings, struct tv_re
                                                   plan->way, &settings->record, words->items[0]);
     plan->grows = !tv_record_is_given(options, settings, "buffer") && !settings->record.spool &&
                   settings->record.full == 0;
-    if (tv_record_wants_kernel(plan, tv_record_is_given(options, settings, "stack")))
+    if (tv_record_wants_kernel(plan))
         plan->way = TV_RECORD_KERNEL;
     plan->form = find_form(settings);
     enum tv_status status = tv_record_check(options, plan, err);

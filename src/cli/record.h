@@ -24,6 +24,18 @@
 /* --host, its places among "auto|java|native". */
 enum tv_record_host { TV_RECORD_AUTO, TV_RECORD_JAVA, TV_RECORD_NATIVE };
 
+/* --stack, its places among "auto|jvmti|agct|shadow|fp|perf|dwarf": two of JVMs, two of native
+ * programs, and the kernel's two for any. */
+enum tv_record_stack {
+    TV_RECORD_STACK_AUTO,
+    TV_RECORD_STACK_JVMTI,
+    TV_RECORD_STACK_AGCT,
+    TV_RECORD_STACK_SHADOW,
+    TV_RECORD_STACK_FP,
+    TV_RECORD_STACK_PERF,
+    TV_RECORD_STACK_DWARF,
+};
+
 /* How the recorder comes into the program. */
 enum tv_record_way {
     TV_RECORD_PRELOADED, /* a native program: LD_PRELOAD */
@@ -132,7 +144,7 @@ void tv_record_release(struct tv_words *files);
 /* ---- record_kernel.c ---- */
 
 /* Is the kernel to take the samples, unless the user says otherwise? */
-bool tv_record_wants_kernel(const struct tv_record_plan *plan, bool stack_is_given);
+bool tv_record_wants_kernel(const struct tv_record_plan *plan);
 
 /* Samples of a program that is started, as tv_record_program; of --pid without a program.
  * TV_ERR_UNSUPPORTED: the system does not allow it, and the program was not started. */

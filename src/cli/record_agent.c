@@ -114,14 +114,14 @@ static void put_calls(struct tv_out *out, const struct tv_record_plan *plan)
 static void put_samples(struct tv_out *out, const struct tv_record_plan *plan)
 {
     static const char *const formats[] = {"android", "jdk", "binary", "json", "folded"};
+    static const char *const stacks[] = {"auto", "jvmti", "agct"};
+    static const char *const states[] = {"running", "runnable", "all"};
     const struct tv_record_settings *record = &plan->settings->record;
-    tv_out_format(out, "mode=sample,rate=%" PRIu64 ",format=%s", record->sample,
-                  formats[plan->form]);
+    tv_out_format(out, "mode=sample,rate=%" PRIu64 ",format=%s,stack=%s,state=%s", record->sample,
+                  formats[plan->form], stacks[record->stack], states[record->state]);
     put_number(out, "depth", record->depth, "");
     if (record->threads)
         put_text(out, "threads", record->threads, false);
-    if (record->stack == 1)
-        tv_out_text(out, ",stack=agct");
 }
 
 /* The text, to be given back with tv_free. */

@@ -28,10 +28,6 @@
 #include "cli/record_signals.h"
 #include "perf/perf.h"
 
-/* --stack, its place among the choices. */
-#define STACK_PERF 4u
-#define STACK_DWARF 5u
-
 /* Buffers are looked at so often, however little they hold. */
 #define LOOK_MS 200
 
@@ -39,13 +35,13 @@
 #define NOT_FOUND 127
 #define NOT_STARTED 126
 
-bool tv_record_wants_kernel(const struct tv_record_plan *plan, bool stack_is_given)
+bool tv_record_wants_kernel(const struct tv_record_plan *plan)
 {
     const struct tv_record_settings *record = &plan->settings->record;
     if (record->sample == 0)
         return false;
-    if (stack_is_given)
-        return record->stack == STACK_PERF || record->stack == STACK_DWARF;
+    if (record->stack != TV_RECORD_STACK_AUTO)
+        return record->stack >= TV_RECORD_STACK_PERF;
     if (plan->way == TV_RECORD_ATTACHED)
         return record->pid <= INT32_MAX && !tv_jvm_is_one((pid_t)record->pid);
     return plan->way == TV_RECORD_PRELOADED ||
@@ -113,7 +109,7 @@ static struct tv_perf_options perf_options(const struct tv_record_plan *plan, pi
         .is_running = plan->settings->files.count == 0,
         .off_cpu = record->off_cpu,
         .depth = (uint32_t)record->depth,
-        .copies_stacks = record->stack == STACK_DWARF,
+        .copies_stacks = record->stack == TV_RECORD_STACK_DWARF,
         .rate = record->sample,
     };
 }

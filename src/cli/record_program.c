@@ -51,7 +51,8 @@ struct program {
 static void put_samples(const struct tv_record_plan *plan)
 {
     const struct tv_record_settings *record = &plan->settings->record;
-    static const char *const stacks[] = {"", "", "shadow", "fp"};
+    static const char *const stacks[] = {
+        [TV_RECORD_STACK_SHADOW] = "shadow", [TV_RECORD_STACK_FP] = "fp"};
     char text[24];
     snprintf(text, sizeof text, "%llu", (unsigned long long)record->sample);
     setenv("TRACEVIEW_RECORD_SAMPLE", text, 1);
@@ -61,7 +62,7 @@ static void put_samples(const struct tv_record_plan *plan)
     snprintf(text, sizeof text, "%llu", (unsigned long long)record->depth);
     if (record->depth > 0)
         setenv("TRACEVIEW_RECORD_SAMPLE_DEPTH", text, 1);
-    if (record->stack > 1)
+    if (record->stack == TV_RECORD_STACK_SHADOW || record->stack == TV_RECORD_STACK_FP)
         setenv("TRACEVIEW_RECORD_SAMPLE_STACK", stacks[record->stack], 1);
 }
 

@@ -64,6 +64,7 @@ static const struct rule {
     {"depth", SAMPLES},
     {"format", SAMPLES},
     {"stack", SAMPLES},
+    {"state", JVM_SAMPLES},
     {"delay", JVM_CALLS | JVM_SAMPLES | BIT(KERNEL_SAMPLES)},
     {"duration", JVM_CALLS | JVM_SAMPLES | BIT(KERNEL_SAMPLES)},
     {"off-cpu", BIT(KERNEL_SAMPLES)},
@@ -215,12 +216,14 @@ static enum tv_status check_off_cpu(const struct tv_record_plan *plan, struct tv
     return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--off-cpu goes with --format json");
 }
 
-/* Of --stack, jvmti and agct are for JVMs, shadow and fp for native programs, perf for any. */
-static enum tv_status check_stack(const struct tv_option *table, enum situation situation,
-                                  const struct tv_settings *settings, struct tv_error *err)
+/* Of --stack, jvmti and agct are for JVMs, shadow and fp for native programs, auto and perf for
+ * any. */
+static enum tv_status check_stack(enum situation situation, const struct tv_settings *settings,
+                                  struct tv_error *err)
 {
-    bool of_jvm = settings->record.stack < 2;
-    if (!tv_record_is_given(table, settings, "stack") || situation == KERNEL_SAMPLES ||
+    unsigned stack = settings->record.stack;
+    bool of_jvm = stack <= TV_RECORD_STACK_AGCT;
+    if (stack == TV_RECORD_STACK_AUTO || situation == KERNEL_SAMPLES ||
         of_jvm == (situation != NATIVE_SAMPLES))
         return TV_OK;
     return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--stack: for %s it is one of %s",
@@ -255,5 +258,5 @@ enum tv_status tv_record_check(const struct tv_option *table, struct tv_record_p
         status = check_times(plan, err);
     if (status == TV_OK)
         status = check_off_cpu(plan, err);
-    return status == TV_OK ? check_stack(table, situation, plan->settings, err) : status;
+    return status == TV_OK ? check_stack(situation, plan->settings, err) : status;
 }

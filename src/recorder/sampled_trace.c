@@ -183,6 +183,11 @@ void tv_sampled_trace_look(struct tv_sampled_trace *trace, uint32_t number, cons
     move(trace, number, depth);
 }
 
+void tv_sampled_trace_keep(struct tv_sampled_trace *trace, uint32_t number)
+{
+    trace->threads[number - 1].look = trace->looks;
+}
+
 bool tv_sampled_trace_end_look(struct tv_sampled_trace *trace)
 {
     for (uint32_t i = 0; i < trace->thread_count && !trace->overflow; i++)

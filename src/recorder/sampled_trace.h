@@ -47,6 +47,8 @@ void tv_sampled_trace_begin_look(struct tv_sampled_trace *trace, uint64_t us);
  * the thread had not been looked at. */
 void tv_sampled_trace_look(struct tv_sampled_trace *trace, uint32_t thread, const uint64_t *frames,
                            uint32_t depth);
+/* The thread is in what it was in before: nobody knows better. */
+void tv_sampled_trace_keep(struct tv_sampled_trace *trace, uint32_t thread);
 /* False: the buffer is full, or the time does not fit; nothing is recorded from here on. */
 bool tv_sampled_trace_end_look(struct tv_sampled_trace *trace);
 

@@ -13,8 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "recorder/agent/kernel_threads.h"
 #include "recorder/agent/paths.h"
 #include "recorder/agent/profiler.h"
+#include "recorder/samples.h"
 
 /* What ART offers to programs that may not be debugged. */
 #define ART_VERSION 0x70010200
@@ -100,6 +102,7 @@ static void begin(JNIEnv *jni)
     tv_agent_facade_announce(jni);
     if (rewrites())
         begin_tracing(jni);
+    tv_kernel_threads_begin(jni);
     tv_agent_agct_begin(jni);
     tv_agent_control_begin();
 }
@@ -291,6 +294,14 @@ static void print_help(void)
     fflush(stdout);
 }
 
+/* Is it wanted which threads run?  The kernel knows. */
+static bool samples_running(void)
+{
+    return !tv_agent.by_facade && tv_agent.options.mode != TV_AGENT_TRACE &&
+           (tv_agent.options.state == TV_AGENT_STATE_RUNNING ||
+            tv_agent.options.format == TV_SAMPLES_EVENTS);
+}
+
 /* JNI_OK, or why there will be no recording. */
 static jint prepare(JavaVM *vm)
 {
@@ -300,6 +311,8 @@ static jint prepare(JavaVM *vm)
     }
     tv_agent.is_art = is_art(tv_agent.jvmti);
     take_capabilities(tv_agent.jvmti);
+    if (samples_running())
+        (void)tv_kernel_threads_prepare(vm);
     tv_agent_agct_prepare(vm);
     if (tv_agent.options.alloc)
         (void)tv_agent_allocations_prepare();
@@ -337,6 +350,7 @@ static void end_attached(void)
     tv_agent_watch_end();
     tv_agent_control_end();
     tv_agent_session_stop();
+    tv_agent_agct_end();
     if (tv_agent.attached && atomic_exchange(&tv_agent.rewrites, false))
         tv_agent_tracing_retransform();
 }

@@ -18,6 +18,8 @@
  *   ticker.c    a thread that does something at a steady rate (ticker.h)
  *   stacks.c    the stacks of a list of threads
  *   stacks_agct.c  the same between safepoints, on HotSpot
+ *   registers.c  from stubs and C to the Java code that called them (registers.h)
+ *   kernel_threads.c  the kernel's numbers and states of threads (kernel_threads.h)
  *   names.c     what the machine says of methods, places and threads
  */
 #ifndef TV_RECORDER_AGENT_AGENT_H
@@ -211,30 +213,50 @@ bool tv_agent_thread_matches(JNIEnv *jni, jthread thread, const char *pattern);
 
 #define TV_AGENT_DEEPEST 65535
 
+/* Stacks of which the machine could not say where the thread was at that moment. */
+struct tv_agent_stack_counts {
+    uint64_t of_callers;    /* in a stub, or in C that compiled code calls: the caller's stack */
+    uint64_t at_safepoints; /* unknown: the stack of the next safepoint stands for it */
+    uint64_t lost;          /* unknown there too */
+    uint64_t missing;       /* threads that wanted a processor and got none: no samples */
+};
+
 /* Whose stacks, and where they go.  One caller at a time for one `frames`. */
 struct tv_agent_stacks {
     const jthread *threads; /* NULL among them: left out */
     jint count;
+    bool skips_missing;     /* threads that wait for a processor have no stack */
     jint depth;             /* the most frames of a stack, from the innermost on */
     jvmtiFrameInfo *frames; /* room for `depth` of them */
     /* Called in the order of the list, by the index in it; not for what has no frames. */
     void (*take)(void *context, jint index, const jvmtiFrameInfo *frames, jint depth);
+    /* Instead, of a thread that runs and whose stack is not known. */
+    void (*lose)(void *context, jint index);
     void *context;
+    struct tv_agent_stack_counts *counts; /* added to */
 };
 
 /* Looks at each thread now.  Called in a thread that is attached to the machine. */
 void tv_agent_stacks_take(const struct tv_agent_stacks *wanted);
 
+enum tv_agent_look {
+    TV_AGENT_LOOK_DONE,
+    TV_AGENT_LOOK_EMPTY, /* it has no frames */
+    TV_AGENT_LOOK_NONE,  /* there is no such thread, or it does not live */
+};
+
 /* One of them, by JVMTI. */
-void tv_agent_stacks_take_one(const struct tv_agent_stacks *wanted, jint index);
+enum tv_agent_look tv_agent_stacks_take_one(const struct tv_agent_stacks *wanted, jint index);
 
 /* ---- stacks_agct.c ---- */
 
-/* Where the option stack asks for it: before the machine's birth, or when attached to one. */
+/* Where the options want it: before the machine's birth, or when attached to one. */
 void tv_agent_agct_prepare(JavaVM *vm);
-/* The machine runs. */
+/* The machine runs, and the calling thread is known to kernel_threads.h. */
 void tv_agent_agct_begin(JNIEnv *jni);
-/* False: it is not asked for, or cannot be; it says so once. */
+/* The recording of who attached us is over: the machine tells us of its code no more. */
+void tv_agent_agct_end(void);
+/* False: it is not wanted, or cannot be; it says so once. */
 bool tv_agent_agct_take(const struct tv_agent_stacks *wanted);
 
 /* ---- sampling.c ---- */

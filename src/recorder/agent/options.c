@@ -56,10 +56,10 @@ static const struct option table[] = {
     {"rate", STACKS, NUMBER, "100", AT(rate), 1, 10000, "samples in a second"},
     {"interval", STACKS, TIME, "10ms", AT(interval_us), 100, LONGEST_US,
      "between samples, instead of rate"},
-    {"depth", STACKS, NUMBER, "12", AT(depth), 1, 2048, "of the stacks"},
-    {"stack", STACKS, CHOICE, "jvmti|agct", AT(stack), 0, 0,
-     "agct: where a thread is, not at its next safepoint"},
-    {"state", STACKS, CHOICE, "all|runnable", AT(state), 0, 0, "threads that count"},
+    {"depth", STACKS, NUMBER, "512", AT(depth), 1, 2048, "frames of a stack that are kept"},
+    {"stack", STACKS, CHOICE, "auto|jvmti|agct", AT(stack), 0, 0,
+     "agct (auto: if it works): where a thread is, not at its next safepoint"},
+    {"state", STACKS, CHOICE, "all|runnable|running", AT(state), 0, 0, "threads that count"},
     {"format", STACKS, CHOICE, "android|jdk|binary|json|folded", AT(format), 0, 0,
      "of the samples"},
     {"delay", ANY, TIME, "0s", AT(delay_us), 0, LONGEST_US, "before the start"},
@@ -83,7 +83,7 @@ void tv_agent_options_init(struct tv_agent_options *options)
                                          .start = true,
                                          .buffer = TV_RECORDING_BUFFER_DEFAULT,
                                          .rate = 100,
-                                         .depth = 12};
+                                         .depth = 512};
 }
 
 static bool read_choice(const char *values, const char *text, unsigned *chosen)

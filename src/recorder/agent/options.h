@@ -16,8 +16,8 @@
 enum tv_agent_mode { TV_AGENT_TRACE, TV_AGENT_SAMPLE, TV_AGENT_BOTH };
 
 enum tv_agent_engine { TV_AGENT_ENGINE_AUTO, TV_AGENT_ENGINE_BCI, TV_AGENT_ENGINE_EVENTS };
-enum tv_agent_stack { TV_AGENT_STACK_JVMTI, TV_AGENT_STACK_AGCT };
-enum tv_agent_state { TV_AGENT_STATE_ALL, TV_AGENT_STATE_RUNNABLE };
+enum tv_agent_stack { TV_AGENT_STACK_AUTO, TV_AGENT_STACK_JVMTI, TV_AGENT_STACK_AGCT };
+enum tv_agent_state { TV_AGENT_STATE_ALL, TV_AGENT_STATE_RUNNABLE, TV_AGENT_STATE_RUNNING };
 
 struct tv_agent_options {
     unsigned mode;   /* enum tv_agent_mode */

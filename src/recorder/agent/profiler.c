@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "recorder/agent/agent.h"
+#include "recorder/agent/kernel_threads.h"
 #include "recorder/agent/ticker.h"
 #include "recorder/samples.h"
 
@@ -21,6 +22,10 @@
 
 /* Finding a line is slow, and stacks are the same most of the time. */
 #define PLACES 4096u
+
+/* The most frames that are walked for the sake of the outermost one: beyond that, a thread's is
+ * looked up once and stands for all of its stacks. */
+#define WALKED 4096
 
 struct place {
     jmethodID method;
@@ -36,8 +41,14 @@ struct tv_profiler {
     uint32_t unwanted;    /* the mark of this tenth of a second */
     pthread_mutex_t lock; /* of what follows */
     struct tv_samples samples;
+    struct tv_agent_stack_counts counts;
+    jint walked; /* frames that are asked for */
     jvmtiFrameInfo *frames;
     uint32_t *stack;
+    uint32_t *roots; /* of each thread that was sampled: its outermost frame; 0: not known */
+    uint32_t root_room;
+    bool knows_waiting;
+    jmethodID waiting; /* the Reference Handler's, in which it waits and is called runnable */
     struct place places[PLACES];
     struct tv_profiler *next;
 };
@@ -79,6 +90,18 @@ static uint32_t find_or_add(struct tv_samples *samples, struct tv_sample_element
     }
 }
 
+/* In the place of frames: the class that no program has says that it is not one. */
+static uint32_t substitute(struct tv_profiler *profiler, const char *text)
+{
+    static char class_name[] = "[stack]";
+    char name[64];
+    snprintf(name, sizeof name, "%s", text);
+    struct tv_sample_element wanted = {
+        .line = TV_SAMPLES_NO_LINE, .class_name = class_name, .name = name};
+    return find_or_add(&profiler->samples, &wanted);
+}
+
+/* A class that is gone has taken the names of its methods along. */
 static uint32_t element_of(struct tv_profiler *profiler, JNIEnv *jni, const jvmtiFrameInfo *frame)
 {
     uint64_t hash = ((uint64_t)(uintptr_t)frame->method >> 3) * 31 + (uint64_t)frame->location;
@@ -87,7 +110,7 @@ static uint32_t element_of(struct tv_profiler *profiler, JNIEnv *jni, const jvmt
         return place->element;
     struct tv_agent_method names;
     if (!tv_agent_method_read(jni, frame->method, &names))
-        return 0;
+        return substitute(profiler, "[unloaded]");
     struct tv_sample_element wanted = {
         .line = tv_agent_line_of(frame->method, frame->location),
         .class_name = names.class_name,
@@ -128,16 +151,23 @@ static uint32_t see(struct tv_profiler *profiler, JNIEnv *jni, jthread thread)
     return now == profiler->unwanted ? 0 : now;
 }
 
-static enum tv_sample_state state_of(const struct tv_profiler *profiler, jthread thread)
+/* Does the thread count, and what does it do?  The machine calls a thread runnable that waits in a
+ * system call. */
+static bool counts(const struct tv_profiler *profiler, jthread thread, uint8_t *does)
 {
     jvmtiEnv *jvmti = tv_agent.jvmti;
-    jint state;
-    if (!profiler->options.only_runnable && !profiler->options.keeps_times)
-        return TV_SAMPLE_STATE_UNKNOWN;
-    bool runs = (*jvmti)->GetThreadState(jvmti, thread, &state) == JVMTI_ERROR_NONE &&
-                (state & JVMTI_THREAD_STATE_RUNNABLE) != 0 &&
-                (state & (JVMTI_THREAD_STATE_SUSPENDED | JVMTI_THREAD_STATE_INTERRUPTED)) == 0;
-    return runs ? TV_SAMPLE_RUNNING : TV_SAMPLE_WAITING;
+    unsigned wanted = profiler->options.state;
+    jint excluded = JVMTI_THREAD_STATE_SUSPENDED, state;
+    *does = TV_SAMPLE_STATE_UNKNOWN;
+    if (wanted == TV_AGENT_STATE_ALL && !profiler->options.keeps_times)
+        return true;
+    if (wanted == TV_AGENT_STATE_RUNNABLE)
+        excluded |= JVMTI_THREAD_STATE_INTERRUPTED; /* as the JDK's agent does */
+    bool runnable = (*jvmti)->GetThreadState(jvmti, thread, &state) == JVMTI_ERROR_NONE &&
+                    (state & JVMTI_THREAD_STATE_RUNNABLE) != 0 && (state & excluded) == 0;
+    bool runs = runnable && tv_kernel_thread_is_running(thread);
+    *does = runs ? TV_SAMPLE_RUNNING : TV_SAMPLE_WAITING;
+    return wanted == TV_AGENT_STATE_ALL || runs || (runnable && wanted == TV_AGENT_STATE_RUNNABLE);
 }
 
 struct look {
@@ -146,32 +176,120 @@ struct look {
     const uint32_t *ids;
     const uint8_t *states; /* enum tv_sample_state */
     uint64_t time_ns;
+    const jthread *threads;
 };
 
-static void take(void *context, jint index, const jvmtiFrameInfo *frames, jint depth)
+/* It waits there for the garbage collector, and its state is RUNNABLE. */
+static bool is_reference_handler(struct tv_profiler *profiler, JNIEnv *jni, jmethodID top)
 {
-    const struct look *look = context;
-    struct tv_profiler *profiler = look->profiler;
-    jint ours = tv_agent_hooks_frames(frames, depth);
-    frames += ours;
-    depth -= ours;
-    if (depth > (jint)profiler->options.depth)
-        depth = (jint)profiler->options.depth;
-    for (jint i = 0; i < depth; i++) {
-        profiler->stack[i] = element_of(profiler, look->jni, &frames[i]);
-        if (profiler->stack[i] == 0)
-            return;
+    if (!profiler->knows_waiting) {
+        jclass class = (*jni)->FindClass(jni, "java/lang/ref/Reference");
+        if (class != NULL)
+            profiler->waiting =
+                (*jni)->GetStaticMethodID(jni, class, "waitForReferencePendingList", "()V");
+        (*jni)->ExceptionClear(jni); /* Java 8 has no such method: it waits in Object.wait */
+        (*jni)->DeleteLocalRef(jni, class);
+        profiler->knows_waiting = true;
     }
+    return profiler->options.state != TV_AGENT_STATE_ALL && top == profiler->waiting;
+}
+
+static uint32_t *root_of(struct tv_profiler *profiler, uint32_t id)
+{
+    uint32_t index = id - TV_SAMPLES_FIRST_THREAD;
+    if (index >= profiler->root_room) {
+        uint32_t room = (index + 1) * 2;
+        uint32_t *grown = realloc(profiler->roots, room * sizeof grown[0]);
+        if (grown == NULL)
+            return NULL;
+        memset(grown + profiler->root_room, 0, (room - profiler->root_room) * sizeof grown[0]);
+        profiler->roots = grown;
+        profiler->root_room = room;
+    }
+    return &profiler->roots[index];
+}
+
+/* The outermost frame of a stack that was not walked to its end. */
+static uint32_t find_root(const struct look *look, jint index)
+{
+    jvmtiEnv *jvmti = tv_agent.jvmti;
+    jvmtiFrameInfo frame;
+    jint count = 0;
+    uint32_t *root = root_of(look->profiler, look->ids[index]);
+    if (root == NULL)
+        return substitute(look->profiler, "[unknown]");
+    if (*root == 0 && (*jvmti)->GetStackTrace(jvmti, look->threads[index], -1, 1, &frame, &count) ==
+                          JVMTI_ERROR_NONE)
+        *root = element_of(look->profiler, look->jni, &frame);
+    return *root != 0 ? *root : substitute(look->profiler, "[unknown]");
+}
+
+static uint32_t number_frames(const struct look *look, const jvmtiFrameInfo *frames, jint count,
+                              uint32_t at)
+{
+    struct tv_profiler *profiler = look->profiler;
+    for (jint i = 0; i < count; i++)
+        profiler->stack[at++] = element_of(profiler, look->jni, &frames[i]);
+    return at;
+}
+
+/* The innermost frames, one that says what is missing, and a quarter for the outermost ones; of a
+ * stack that goes on beyond what was walked, the outermost frame alone.  Returns how many. */
+static uint32_t number_cut_stack(const struct look *look, jint index, const jvmtiFrameInfo *frames,
+                                 jint depth, bool whole)
+{
+    struct tv_profiler *profiler = look->profiler;
+    jint kept = (jint)profiler->options.depth;
+    jint outer = kept < 2 ? 0 : !whole || kept < 8 ? 1 : kept / 4;
+    uint32_t at = number_frames(look, frames, kept - outer, 0);
+    profiler->stack[at++] = substitute(profiler, "[frames left out]");
+    if (whole)
+        return number_frames(look, frames + depth - outer, outer, at);
+    if (outer > 0)
+        profiler->stack[at++] = find_root(look, index);
+    return at;
+}
+
+static void keep_sample(const struct look *look, jint index, uint32_t depth)
+{
+    struct tv_profiler *profiler = look->profiler;
+    for (uint32_t i = 0; i < depth; i++)
+        if (profiler->stack[i] == 0)
+            return; /* no memory */
     struct tv_samples *samples = &profiler->samples;
     if (samples->period_ns == 0)
-        (void)tv_samples_add(samples, look->ids[index], profiler->stack, (uint32_t)depth);
+        (void)tv_samples_add(samples, look->ids[index], profiler->stack, depth);
     else
-        (void)tv_samples_add_at(samples, look->ids[index], profiler->stack, (uint32_t)depth,
+        (void)tv_samples_add_at(samples, look->ids[index], profiler->stack, depth,
                                 &(struct tv_sample_moment){
                                     .time_ns = look->time_ns,
                                     .cpu = TV_SAMPLE_NO_CPU,
                                     .state = look->states[index],
                                 });
+}
+
+static void take(void *context, jint index, const jvmtiFrameInfo *frames, jint depth)
+{
+    const struct look *look = context;
+    struct tv_profiler *profiler = look->profiler;
+    bool whole = depth < profiler->walked;
+    jint ours = tv_agent_hooks_frames(frames, depth), kept = (jint)profiler->options.depth;
+    frames += ours;
+    depth -= ours;
+    if (depth > 0 && is_reference_handler(profiler, look->jni, frames[0].method))
+        return;
+    if (depth <= kept || !profiler->options.keeps_root)
+        keep_sample(look, index, number_frames(look, frames, depth < kept ? depth : kept, 0));
+    else
+        keep_sample(look, index, number_cut_stack(look, index, frames, depth, whole));
+}
+
+/* The thread runs all the same: its time is not to vanish. */
+static void lose(void *context, jint index)
+{
+    const struct look *look = context;
+    look->profiler->stack[0] = substitute(look->profiler, "[unknown]");
+    keep_sample(look, index, 1);
 }
 
 /* History first, so that stacks find the ids of new threads.  As in the seed of all this, a set
@@ -195,21 +313,23 @@ static void look_at(struct tv_profiler *profiler, JNIEnv *jni, jthread *threads,
     tv_samples_seen_all(&profiler->samples);
     while (end < count && threads[end] != NULL)
         end++;
-    for (jint i = 0; i < end; i++) {
-        states[i] = ids[i] == 0 ? 0 : (uint8_t)state_of(profiler, threads[i]);
-        if (ids[i] == 0 || (profiler->options.only_runnable && states[i] != TV_SAMPLE_RUNNING))
+    for (jint i = 0; i < end; i++)
+        if (ids[i] == 0 || !counts(profiler, threads[i], &states[i]))
             threads[i] = NULL;
-    }
-    struct look look = {profiler, jni, ids, states,
-                        (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec};
+    struct look look = {
+        profiler, jni, ids, states, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec,
+        threads};
     if (profiler->options.depth >= 1)
         tv_agent_stacks_take(&(struct tv_agent_stacks){
             .threads = threads,
             .count = end,
-            .depth = (jint)profiler->options.depth + TV_AGENT_HOOK_FRAMES,
+            .skips_missing = profiler->options.state != TV_AGENT_STATE_ALL,
+            .depth = profiler->walked,
             .frames = profiler->frames,
             .take = take,
+            .lose = lose,
             .context = &look,
+            .counts = &profiler->counts,
         });
     free(ids);
     free(states);
@@ -302,6 +422,7 @@ static void release(void *context)
     tv_samples_release(&profiler->samples);
     free(profiler->frames);
     free(profiler->stack);
+    free(profiler->roots);
     free(profiler);
 }
 
@@ -311,8 +432,10 @@ static bool equip(struct tv_profiler *profiler, JNIEnv *jni)
     if (options->depth > TV_AGENT_DEEPEST - TV_AGENT_HOOK_FRAMES)
         options->depth = TV_AGENT_DEEPEST - TV_AGENT_HOOK_FRAMES;
     size_t depth = options->depth < 1 ? 1 : (size_t)options->depth;
-    profiler->frames = calloc(depth + TV_AGENT_HOOK_FRAMES, sizeof profiler->frames[0]);
-    profiler->stack = calloc(depth, sizeof profiler->stack[0]);
+    size_t walked = options->keeps_root && depth < WALKED ? WALKED : depth;
+    profiler->walked = (jint)walked + TV_AGENT_HOOK_FRAMES;
+    profiler->frames = calloc((size_t)profiler->walked, sizeof profiler->frames[0]);
+    profiler->stack = calloc(depth + 1, sizeof profiler->stack[0]); /* and what was cut */
     if (options->set != NULL)
         options->set = (*jni)->NewGlobalRef(jni, options->set);
     profiler->marks = tv_agent_new_marks();
@@ -367,10 +490,12 @@ int tv_profiler_write(struct tv_profiler *profiler, enum tv_samples_form form, F
         return -EBUSY;
     pthread_mutex_lock(&profiler->lock);
     uint32_t depth = profiler->options.depth < 1 ? 0 : (uint32_t)profiler->options.depth;
+    depth += profiler->options.keeps_root;
     errno = 0;
     bool fine = tv_samples_write(&profiler->samples, form, depth, now, to);
     int error = fine ? 0 : errno != 0 ? -errno : -EIO;
-    *counted = (struct tv_profiler_counts){profiler->samples.total, profiler->ticker.late};
+    *counted = (struct tv_profiler_counts){profiler->samples.total, profiler->ticker.late,
+                                           profiler->counts};
     pthread_mutex_unlock(&profiler->lock);
     return error;
 }

@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "recorder/agent/agent.h"
 #include "recorder/agent/options.h"
 #include "recorder/samples.h"
 
@@ -27,13 +28,17 @@ struct tv_profiler_options {
     jmethodID threads;
     const char *pattern; /* NULL: all; must outlive the profiler */
     int64_t depth;       /* of the stacks; of less than 1 nothing is kept */
-    bool only_runnable;
-    bool keeps_times; /* for forms that have a time line */
+    bool keeps_times;    /* for forms that have a time line */
+    /* Of a deeper stack the outermost frames are kept too, with a frame between that says so;
+     * else the innermost ones alone, as Android does. */
+    bool keeps_root;
+    unsigned state; /* enum tv_agent_state: which threads count */
 };
 
 struct tv_profiler_counts {
     uint64_t samples;
     uint64_t late; /* ticks that were left out */
+    struct tv_agent_stack_counts stacks;
 };
 
 /* NULL: no memory, or the machine gives no further environment. */

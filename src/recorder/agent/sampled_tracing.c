@@ -28,6 +28,7 @@ struct sampled {
     jthread *threads;
     jvmtiFrameInfo *frames;
     uint64_t *methods;
+    struct tv_agent_stack_counts counts; /* told by nobody yet */
 };
 
 static struct sampled *sampled;
@@ -86,6 +87,15 @@ static void take(void *context, jint index, const jvmtiFrameInfo *frames, jint d
         tv_sampled_trace_look(self->trace, number, self->methods, (uint32_t)depth);
 }
 
+/* It is still in what it was in. */
+static void lose(void *context, jint index)
+{
+    struct sampled *self = context;
+    uint32_t number = see(self, self->threads[index]);
+    if (number != 0)
+        tv_sampled_trace_keep(self->trace, number);
+}
+
 /* The thread that looks has no frames, so it is not seen. */
 static bool look_at_all(struct sampled *self)
 {
@@ -100,7 +110,9 @@ static bool look_at_all(struct sampled *self)
         .depth = DEPTH,
         .frames = self->frames,
         .take = take,
+        .lose = lose,
         .context = self,
+        .counts = &self->counts,
     });
     bool fine = tv_sampled_trace_end_look(self->trace);
     (*jvmti)->Deallocate(jvmti, (unsigned char *)self->threads);

@@ -35,13 +35,13 @@ static struct tv_profiler *the_profiler(void)
     const struct tv_agent_options *options = &tv_agent.options;
     JNIEnv *jni = NULL; /* only a set needs it, and there is none */
     if (profiler == NULL)
-        profiler =
-            tv_profiler_new(jni, &(struct tv_profiler_options){
-                                     .pattern = options->threads,
-                                     .depth = (int64_t)options->depth,
-                                     .only_runnable = options->state == TV_AGENT_STATE_RUNNABLE,
-                                     .keeps_times = options->format == TV_SAMPLES_EVENTS,
-                                 });
+        profiler = tv_profiler_new(jni, &(struct tv_profiler_options){
+                                            .pattern = options->threads,
+                                            .depth = (int64_t)options->depth,
+                                            .keeps_root = true,
+                                            .keeps_times = options->format == TV_SAMPLES_EVENTS,
+                                            .state = options->state,
+                                        });
     return profiler;
 }
 
@@ -83,6 +83,26 @@ bool tv_agent_sampling_start(const char *path)
     return false;
 }
 
+/* Samples whose stacks are not those of their moment are told, unless they are few. */
+#define TOLD_FROM 100u /* one of so many */
+
+static void tell_counts(const char *path, const struct tv_profiler_counts *counts)
+{
+    const struct tv_agent_stack_counts *stacks = &counts->stacks;
+    uint64_t failed = stacks->at_safepoints + stacks->lost;
+    if (tv_agent.options.verbose)
+        tv_agent_say("%s: %llu samples (%llu within machine code, counted for its caller), "
+                     "%llu ticks left out, %llu times a thread got no processor",
+                     path, (unsigned long long)counts->samples,
+                     (unsigned long long)stacks->of_callers, (unsigned long long)counts->late,
+                     (unsigned long long)stacks->missing);
+    if (failed > 0 && (tv_agent.options.verbose || failed * TOLD_FROM >= counts->samples))
+        tv_agent_say("%s: of %llu samples, the machine knew no stack for %llu: %llu have that of "
+                     "the next safepoint, %llu none",
+                     path, (unsigned long long)counts->samples, (unsigned long long)failed,
+                     (unsigned long long)stacks->at_safepoints, (unsigned long long)stacks->lost);
+}
+
 void tv_agent_sampling_stop(const char *path)
 {
     struct tv_profiler_counts counts = {0};
@@ -92,7 +112,6 @@ void tv_agent_sampling_stop(const char *path)
     error = tv_kept_finish_stream(output.file, error, output.part, output.path);
     if (error != 0)
         tv_agent_say("%s: could not be written: %s", path, strerror(-error));
-    else if (tv_agent.options.verbose)
-        tv_agent_say("%s: %llu samples, %llu ticks left out", path,
-                     (unsigned long long)counts.samples, (unsigned long long)counts.late);
+    else
+        tell_counts(path, &counts);
 }

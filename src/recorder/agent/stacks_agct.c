@@ -9,8 +9,9 @@
  * they are, which it does while somebody listens to the event of a method being compiled.
  *
  * Only a thread that runs Java gets the signal: others stand still, and system calls that wait
- * would be interrupted.  The handler allocates nothing, locks nothing and prints nothing.  It fills
- * a slot that was prepared for it:
+ * would be interrupted.  The handler allocates nothing, locks nothing and prints nothing.  Where
+ * the function knows no stack, as in the machine's stubs, the handler asks it again about the
+ * caller (registers.h).  It fills a slot that was prepared for it:
  *
  *     FREE -(sampler)-> ASKED -(handler)-> BUSY -(handler)-> FULL -(sampler)-> FREE
  *
@@ -30,12 +31,16 @@
 #include <unistd.h>
 
 #include "recorder/agent/agent.h"
+#include "recorder/agent/kernel_threads.h"
+#include "recorder/agent/registers.h"
 #include "recorder/pages.h"
 
 #define SIGNAL SIGPROF
 #define SLOTS 16
 #define PATIENCE_MS 50
-#define DEAF 3 /* not answering so often, it is asked no more */
+#define DEAF 3           /* not answering so often, a thread may block the signal */
+#define ASK_DEAF 64      /* one that blocks it is asked once in so many samples */
+#define MOST_CALLERS 16u /* between a stub, or a C function, and code that the machine knows */
 
 /* What HotSpot calls ASGCT_CallFrame and ASGCT_CallTrace. */
 struct frame {
@@ -52,12 +57,11 @@ struct trace {
 typedef void (*take_trace)(struct trace *trace, jint depth, void *context);
 
 /* Why there is no stack: from 0 down to this, the thread is not in Java's code but in the
- * machine's, or the machine collects garbage. */
+ * machine's, or the machine collects garbage: it then stands where JVMTI says. */
 #define LAST_OUTSIDE (-4)
+#define THREAD_ENDS (-8)
 
 enum state { FREE, ASKED, BUSY, FULL };
-
-struct asked;
 
 struct slot {
     _Atomic uint64_t word; /* generation << 2 | state */
@@ -65,32 +69,58 @@ struct slot {
     struct trace trace;
     struct frame *frames;
     jint most;
-    jint index; /* in the caller's list */
-    struct asked *thread;
-};
-
-/* A thread that can be asked; freed by its own end. */
-struct asked {
-    pid_t id;
-    JNIEnv *jni;
-    _Atomic uint64_t request; /* generation * SLOTS + slot; 0: none */
-    unsigned missed;          /* one after the other */
+    jint index;      /* in the caller's list */
+    bool is_callers; /* the stack begins at a caller of the code that was interrupted */
+    struct tv_kernel_thread *thread;
 };
 
 static struct {
     take_trace take;
-    jvmtiEnv *jvmti;      /* our own, for its events and its tags on threads */
+    jvmtiEnv *jvmti;      /* our own, for its events */
     pthread_mutex_t turn; /* one caller has the slots */
-    pthread_mutex_t lock; /* threads do not end while it is held */
     atomic_bool works;
     int answers; /* an eventfd */
     struct slot slots[SLOTS];
     uint64_t generation;
-} agct = {.turn = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER};
+} agct = {.turn = PTHREAD_MUTEX_INITIALIZER};
 
-static __thread struct asked *self __attribute__((tls_model("initial-exec")));
+/* Asks about the caller of the interrupted code, then about that one's, until the machine knows the
+ * code.  The registers are as they were afterwards. */
+static void walk_from_callers(struct slot *slot, const struct tv_kernel_thread *thread,
+                              ucontext_t *context)
+{
+    struct tv_registers before, now;
+    if (!tv_registers_read(context, &before))
+        return;
+    now = before;
+    bool more = tv_registers_leave_leaf(&now, thread->stack_end);
+    for (unsigned i = 0; more && i < MOST_CALLERS; i++) {
+        tv_registers_write(context, &now);
+        slot->trace.depth = 0;
+        agct.take(&slot->trace, slot->most, context);
+        if (slot->trace.depth > 0)
+            break;
+        now = i == 0 ? before : now; /* the leaf was none */
+        more = tv_registers_leave_frame(&now, thread->stack_end);
+    }
+    tv_registers_write(context, &before);
+    slot->is_callers = slot->trace.depth > 0;
+}
 
-static void answer(struct asked *thread, void *context)
+static void take_stack(struct slot *slot, const struct tv_kernel_thread *thread, void *context)
+{
+    slot->trace = (struct trace){thread->jni, 0, slot->frames};
+    slot->is_callers = false;
+    agct.take(&slot->trace, slot->most, context);
+    jint failure = slot->trace.depth;
+    if (failure >= LAST_OUTSIDE || failure == THREAD_ENDS)
+        return;
+    walk_from_callers(slot, thread, context);
+    if (!slot->is_callers)
+        slot->trace.depth = failure;
+}
+
+static void answer_request(struct tv_kernel_thread *thread, void *context)
 {
     uint64_t request = atomic_exchange(&thread->request, 0);
     struct slot *slot = &agct.slots[request % SLOTS];
@@ -98,8 +128,7 @@ static void answer(struct asked *thread, void *context)
     if (request == 0 ||
         !atomic_compare_exchange_strong(&slot->word, &expected, generation << 2 | BUSY))
         return;
-    slot->trace = (struct trace){thread->jni, 0, slot->frames};
-    agct.take(&slot->trace, slot->most, context);
+    take_stack(slot, thread, context);
     atomic_store(&slot->word, generation << 2 | FULL);
     ssize_t written = write(agct.answers, &one, sizeof one);
     (void)written; /* when it is full, the sampler is awake anyway */
@@ -108,10 +137,14 @@ static void answer(struct asked *thread, void *context)
 static void on_signal(int number, siginfo_t *info, void *context)
 {
     int error = errno;
+    struct tv_registers registers;
+    struct tv_kernel_thread *self = tv_kernel_thread_self;
     (void)number;
     (void)info;
     if (self != NULL)
-        answer(self, context);
+        answer_request(self, context);
+    if (tv_registers_read(context, &registers))
+        tv_kernel_thread_report(registers.stack);
     errno = error;
 }
 
@@ -142,7 +175,8 @@ static bool take_signal(void)
 static void give_up(const char *why)
 {
     if (atomic_exchange(&agct.works, false))
-        tv_agent_say("stack=agct: %s; stacks are taken at safepoints", why);
+        tv_agent_say("stack=%s: %s; stacks are taken at safepoints",
+                     tv_agent.options.stack == TV_AGENT_STACK_AGCT ? "agct" : "auto", why);
 }
 
 /* ---- what the machine has to know ---- */
@@ -203,85 +237,31 @@ static void JNICALL on_compiled(jvmtiEnv *jvmti, jmethodID method, jint size, co
     (void)more;
 }
 
-/* ---- threads ---- */
-
-static void join_in(JNIEnv *jni, jthread thread)
-{
-    struct asked *asked = self != NULL ? NULL : calloc(1, sizeof *asked);
-    if (asked == NULL)
-        return;
-    asked->id = (pid_t)syscall(SYS_gettid);
-    asked->jni = jni;
-    if ((*agct.jvmti)->SetTag(agct.jvmti, thread, (jlong)(uintptr_t)asked) == JVMTI_ERROR_NONE)
-        self = asked;
-    else
-        free(asked);
-}
-
-static void JNICALL on_thread(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
-{
-    (void)jvmti;
-    if (!tv_agent_hold())
-        return;
-    join_in(jni, thread);
-    tv_agent_release();
-}
-
-static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
-{
-    struct asked *asked = self;
-    (void)jni;
-    self = NULL;
-    atomic_signal_fence(memory_order_seq_cst);
-    if (asked == NULL)
-        return;
-    pthread_mutex_lock(&agct.lock);
-    if (tv_agent_hold()) {
-        (void)(*jvmti)->SetTag(jvmti, thread, 0);
-        tv_agent_release();
-        free(asked);
-    }
-    pthread_mutex_unlock(&agct.lock);
-}
-
-static struct asked *find(jthread thread)
-{
-    struct asked *found;
-    jlong tag = 0;
-    if ((*agct.jvmti)->GetTag(agct.jvmti, thread, &tag) != JVMTI_ERROR_NONE)
-        return NULL;
-    uintptr_t address = (uintptr_t)tag;
-    memcpy(&found, &address, sizeof found);
-    return found;
-}
-
 /* ---- the beginning ---- */
 
-static bool take_events(void)
+static bool switch_events(jvmtiEnv *jvmti, jvmtiEventMode mode)
 {
-    jvmtiEnv *jvmti = agct.jvmti;
-    jvmtiCapabilities offered = {0}, wanted = {.can_generate_compiled_method_load_events = 1,
-                                               .can_tag_objects = 1};
+    static const jvmtiEvent events[] = {JVMTI_EVENT_CLASS_LOAD, JVMTI_EVENT_CLASS_PREPARE,
+                                        JVMTI_EVENT_COMPILED_METHOD_LOAD};
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
+        if ((*jvmti)->SetEventNotificationMode(jvmti, mode, events[i], NULL) != JVMTI_ERROR_NONE)
+            return false;
+    return true;
+}
+
+static bool take_events(jvmtiEnv *jvmti)
+{
+    jvmtiCapabilities offered = {0}, wanted = {.can_generate_compiled_method_load_events = 1};
     jvmtiEventCallbacks callbacks = {
-        .ThreadStart = on_thread,
-        .ThreadEnd = on_thread_end,
         .ClassLoad = on_load,
         .ClassPrepare = on_class,
         .CompiledMethodLoad = on_compiled,
     };
-    static const jvmtiEvent events[] = {JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END,
-                                        JVMTI_EVENT_CLASS_LOAD, JVMTI_EVENT_CLASS_PREPARE,
-                                        JVMTI_EVENT_COMPILED_METHOD_LOAD};
-    if ((*jvmti)->GetPotentialCapabilities(jvmti, &offered) != JVMTI_ERROR_NONE ||
-        !offered.can_generate_compiled_method_load_events || !offered.can_tag_objects ||
-        (*jvmti)->AddCapabilities(jvmti, &wanted) != JVMTI_ERROR_NONE ||
-        (*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof callbacks) != JVMTI_ERROR_NONE)
-        return false;
-    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
-        if ((*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, events[i], NULL) !=
-            JVMTI_ERROR_NONE)
-            return false;
-    return true;
+    return (*jvmti)->GetPotentialCapabilities(jvmti, &offered) == JVMTI_ERROR_NONE &&
+           offered.can_generate_compiled_method_load_events &&
+           (*jvmti)->AddCapabilities(jvmti, &wanted) == JVMTI_ERROR_NONE &&
+           (*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof callbacks) == JVMTI_ERROR_NONE &&
+           switch_events(jvmti, JVMTI_ENABLE);
 }
 
 /* The object of the machine may have been loaded without showing its names to others. */
@@ -307,26 +287,39 @@ static bool make_slots(void)
     return agct.answers >= 0;
 }
 
-static const char *prepare(JavaVM *vm)
+static const char *prepare_first(JavaVM *vm)
 {
     if (!find_function())
         return "this machine has no AsyncGetCallTrace";
-    if ((*vm)->GetEnv(vm, (void **)&agct.jvmti, JVMTI_VERSION_1_2) != JNI_OK || !take_events() ||
-        !make_slots())
+    if ((*vm)->GetEnv(vm, (void **)&agct.jvmti, JVMTI_VERSION_1_2) != JNI_OK ||
+        !take_events(agct.jvmti) || !tv_kernel_threads_prepare(vm) || !make_slots())
         return "the machine does not give what it needs";
     return take_signal() ? NULL : "the signal PROF is in use";
 }
 
+/* Unless the user says so, only who samples by options takes the signal. */
+static bool is_wanted(void)
+{
+    const struct tv_agent_options *options = &tv_agent.options;
+    bool samples = !tv_agent.by_facade && options->mode != TV_AGENT_TRACE;
+    return options->stack == TV_AGENT_STACK_AGCT ||
+           (options->stack == TV_AGENT_STACK_AUTO && samples);
+}
+
 void tv_agent_agct_prepare(JavaVM *vm)
 {
-    if (agct.jvmti != NULL || tv_agent.options.stack != TV_AGENT_STACK_AGCT)
+    if (!is_wanted())
         return;
+    if (agct.jvmti != NULL) {
+        (void)switch_events(agct.jvmti, JVMTI_ENABLE);
+        return;
+    }
     atomic_store(&agct.works, true);
-    const char *why = prepare(vm);
+    const char *why = prepare_first(vm);
     if (why != NULL)
         give_up(why);
     else if (tv_agent.attached)
-        tv_agent_say("stack=agct: threads and code that were there are seen at safepoints");
+        tv_agent_say("code that was compiled before is seen at its safepoints");
     if (why != NULL && agct.jvmti != NULL)
         (void)(*agct.jvmti)->DisposeEnvironment(agct.jvmti);
     if (why != NULL)
@@ -335,13 +328,17 @@ void tv_agent_agct_prepare(JavaVM *vm)
 
 void tv_agent_agct_begin(JNIEnv *jni)
 {
-    jthread thread;
-    if (!atomic_load(&agct.works) ||
-        (*agct.jvmti)->GetCurrentThread(agct.jvmti, &thread) != JVMTI_ERROR_NONE)
+    if (!atomic_load(&agct.works) || !is_wanted())
         return;
     give_all_ids(jni);
-    join_in(jni, thread);
-    (*jni)->DeleteLocalRef(jni, thread);
+    if (tv_agent.attached)
+        tv_kernel_threads_call_roll(jni, SIGNAL);
+}
+
+void tv_agent_agct_end(void)
+{
+    if (agct.jvmti != NULL)
+        (void)switch_events(agct.jvmti, JVMTI_DISABLE);
 }
 
 /* ---- one look ---- */
@@ -362,7 +359,7 @@ static bool is_usable(struct slot *slot)
 }
 
 /* The lock is held. */
-static bool ask(struct slot *slot, struct asked *thread, jint most)
+static bool ask_thread(struct slot *slot, struct tv_kernel_thread *thread, jint most)
 {
     uint64_t generation = ++agct.generation;
     slot->generation = generation;
@@ -391,21 +388,26 @@ static void wait_for(uint64_t count)
     }
 }
 
-/* Takes the question back where there is no answer; the lock is held. */
+/* Takes the question back where there is no answer; the lock is held.  A thread that did not get a
+ * processor meanwhile is asked again the next time. */
 static void note_missing(struct slot *slot)
 {
+    struct tv_kernel_thread *thread = slot->thread;
     uint64_t expected = slot->generation << 2 | ASKED;
-    if (atomic_compare_exchange_strong(&slot->word, &expected, slot->generation << 2 | FREE))
-        slot->thread->missed++;
-    else
-        slot->thread->missed = 0;
+    bool missing =
+        atomic_compare_exchange_strong(&slot->word, &expected, slot->generation << 2 | FREE);
+    thread->missed = missing ? thread->missed + 1 : 0;
+    if (thread->missed == DEAF && !tv_kernel_thread_blocks(thread->id, SIGNAL))
+        thread->missed = 0;
 }
 
 /* The thread, if a signal says more than the machine does; the lock is held. */
-static struct asked *choose(jthread thread)
+static struct tv_kernel_thread *choose_thread(jthread thread)
 {
-    struct asked *found = thread != NULL && runs_java(thread) ? find(thread) : NULL;
-    return found != NULL && found->missed < DEAF ? found : NULL;
+    struct tv_kernel_thread *found =
+        thread != NULL && runs_java(thread) ? tv_kernel_thread_find(thread) : NULL;
+    bool is_deaf = found != NULL && found->missed >= DEAF && ++found->missed % ASK_DEAF != 0;
+    return is_deaf ? NULL : found;
 }
 
 /* Asks the threads from `at` on, as far as the slots go; returns where it ended. */
@@ -413,22 +415,22 @@ static jint ask_some(const struct tv_agent_stacks *wanted, jint at)
 {
     struct slot *asked[SLOTS];
     size_t count = 0, next = 0;
-    pthread_mutex_lock(&agct.lock);
+    tv_kernel_threads_lock();
     for (; at < wanted->count && next < SLOTS; at++) {
-        struct asked *thread = choose(wanted->threads[at]);
+        struct tv_kernel_thread *thread = choose_thread(wanted->threads[at]);
         while (thread != NULL && next < SLOTS && !is_usable(&agct.slots[next]))
             next++;
         if (thread == NULL || next == SLOTS)
             continue;
         struct slot *slot = &agct.slots[next++];
         slot->index = at;
-        if (ask(slot, thread, wanted->depth))
+        if (ask_thread(slot, thread, wanted->depth))
             asked[count++] = slot;
     }
     wait_for(count);
     for (size_t i = 0; i < count; i++)
         note_missing(asked[i]);
-    pthread_mutex_unlock(&agct.lock);
+    tv_kernel_threads_unlock();
     return at;
 }
 
@@ -441,27 +443,58 @@ static struct slot *answer_for(jint index, uint64_t since)
     return NULL;
 }
 
-/* Outside of Java, at the machine's own work, it stands where the machine says.  A stack of Java
- * that could not be walked is a sample that is lost. */
-static void hand_over(const struct tv_agent_stacks *wanted, struct slot *slot)
+static void hand_over_frames(const struct tv_agent_stacks *wanted, struct slot *slot)
 {
-    if (atomic_load(&slot->word) != (slot->generation << 2 | FULL))
-        return;
     jint depth = slot->trace.depth;
     for (jint i = 0; i < depth; i++) {
         jint place = slot->frames[i].place;
         wanted->frames[i] = (jvmtiFrameInfo){slot->frames[i].method, place < 0 ? -1 : place};
     }
-    atomic_store(&slot->word, slot->generation << 2 | FREE);
+    wanted->counts->of_callers += slot->is_callers;
+    wanted->take(wanted->context, slot->index, wanted->frames, depth);
+}
+
+/* Where there is no stack, the one of the next safepoint stands for it; where there is none either,
+ * the thread alone is known. */
+static void hand_over_substitute(const struct tv_agent_stacks *wanted, jint index, jint failure)
+{
+    bool outside = failure >= LAST_OUTSIDE;
+    enum tv_agent_look look = tv_agent_stacks_take_one(wanted, index);
+    if (look == TV_AGENT_LOOK_DONE)
+        wanted->counts->at_safepoints += !outside;
+    if (look != TV_AGENT_LOOK_EMPTY || outside)
+        return;
+    wanted->counts->lost++;
+    wanted->lose(wanted->context, index);
+}
+
+/* One that has not answered did not get a processor.  At its next safepoint it would be too late to
+ * see where it was: samples would gather at calls. */
+static void hand_over_missing(const struct tv_agent_stacks *wanted, jint index)
+{
+    if (wanted->skips_missing)
+        wanted->counts->missing++;
+    else
+        (void)tv_agent_stacks_take_one(wanted, index);
+}
+
+static void hand_over(const struct tv_agent_stacks *wanted, struct slot *slot)
+{
+    if (atomic_load(&slot->word) != (slot->generation << 2 | FULL)) {
+        hand_over_missing(wanted, slot->index);
+        return;
+    }
+    jint depth = slot->trace.depth;
     if (depth > 0)
-        wanted->take(wanted->context, slot->index, wanted->frames, depth);
-    else if (depth >= LAST_OUTSIDE)
-        tv_agent_stacks_take_one(wanted, slot->index);
+        hand_over_frames(wanted, slot);
+    atomic_store(&slot->word, slot->generation << 2 | FREE);
+    if (depth <= 0 && depth != THREAD_ENDS)
+        hand_over_substitute(wanted, slot->index, depth);
 }
 
 bool tv_agent_agct_take(const struct tv_agent_stacks *wanted)
 {
-    if (tv_agent.options.stack != TV_AGENT_STACK_AGCT || !atomic_load(&agct.works))
+    if (!atomic_load(&agct.works) || !is_wanted())
         return false;
     if (!has_signal()) {
         give_up("the program took the signal PROF");
@@ -476,7 +509,7 @@ bool tv_agent_agct_take(const struct tv_agent_stacks *wanted)
             if (slot != NULL)
                 hand_over(wanted, slot);
             else
-                tv_agent_stacks_take_one(wanted, i);
+                (void)tv_agent_stacks_take_one(wanted, i);
         }
     }
     pthread_mutex_unlock(&agct.turn);

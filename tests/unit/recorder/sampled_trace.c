@@ -172,6 +172,30 @@ static void ends_when_time_does_not_fit(void **state)
     free(bytes);
 }
 
+/* A thread whose stack is not known for once has left nothing. */
+static void keeps_what_is_not_known(void **state)
+{
+    (void)state;
+    size_t size;
+    struct tv_sampled_trace *trace = begin(4096);
+    assert_int_equal(tv_sampled_trace_add_thread(trace, "main"), 1);
+    for (unsigned i = 0; i < 3; i++) {
+        tv_sampled_trace_begin_look(trace, 10 * i);
+        if (i == 1)
+            tv_sampled_trace_keep(trace, 1);
+        else
+            look(trace, 1, "ab");
+        assert_true(tv_sampled_trace_end_look(trace));
+    }
+    assert_int_equal(tv_sampled_trace_write(trace, 30), 0);
+    tv_sampled_trace_free(trace);
+    char *bytes = read_file(&size);
+    char *records = records_of(bytes, size);
+    assert_string_equal(records, "1+b@0 1+a@0 ");
+    free(records);
+    free(bytes);
+}
+
 static void says_what_is_wrong_at_once(void **state)
 {
     (void)state;
@@ -193,5 +217,5 @@ static void says_what_is_wrong_at_once(void **state)
 }
 
 UNIT_TESTS(sampled_trace, cmocka_unit_test(compares_stacks), cmocka_unit_test(ends_when_it_is_full),
-           cmocka_unit_test(ends_when_time_does_not_fit),
+           cmocka_unit_test(ends_when_time_does_not_fit), cmocka_unit_test(keeps_what_is_not_known),
            cmocka_unit_test(says_what_is_wrong_at_once));

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kernel_threads.c - see kernel_threads.h. */
+#define _GNU_SOURCE
+#include "recorder/agent/kernel_threads.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "recorder/agent/agent.h"
+
+/* Threads that come to be between the counting of threads and the roll call. */
+#define LATECOMERS 64u
+
+/* How long the roll call waits for those that do not answer, as they block the signal. */
+#define ROLL_PATIENCE_MS 100
+#define ROLL_STEP_NS 1000000
+
+__thread struct tv_kernel_thread *tv_kernel_thread_self __attribute__((tls_model("initial-exec")));
+
+static struct {
+    jvmtiEnv *jvmti; /* our own, for its tags on threads */
+    pthread_mutex_t lock;
+} threads = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+struct called {
+    struct tv_kernel_thread *thread;
+    uintptr_t stack;
+    atomic_bool answered;
+};
+
+/* The roll call under way.  A handler that comes late may still write to `called`, which is
+ * therefore never freed: it is one block for each attach. */
+static struct {
+    _Atomic(struct called *) called; /* NULL: there is none */
+    unsigned room;
+    atomic_uint next, answers;
+} roll;
+
+void tv_kernel_threads_lock(void)
+{
+    pthread_mutex_lock(&threads.lock);
+}
+
+void tv_kernel_threads_unlock(void)
+{
+    pthread_mutex_unlock(&threads.lock);
+}
+
+/* ---- threads that start and end ---- */
+
+static uintptr_t own_stack_end(void)
+{
+    pthread_attr_t attributes;
+    void *start;
+    size_t size;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+        return 0;
+    bool known = pthread_attr_getstack(&attributes, &start, &size) == 0;
+    pthread_attr_destroy(&attributes);
+    return known ? (uintptr_t)start + size : 0;
+}
+
+static bool tag_thread(jthread thread, const struct tv_kernel_thread *known)
+{
+    return (*threads.jvmti)->SetTag(threads.jvmti, thread, (jlong)(uintptr_t)known) ==
+           JVMTI_ERROR_NONE;
+}
+
+static void join_registry(JNIEnv *jni, jthread thread)
+{
+    struct tv_kernel_thread *known =
+        tv_kernel_thread_self != NULL ? NULL : calloc(1, sizeof *known);
+    if (known == NULL)
+        return;
+    known->id = (pid_t)syscall(SYS_gettid);
+    known->jni = jni;
+    known->stack_end = own_stack_end();
+    if (tag_thread(thread, known))
+        tv_kernel_thread_self = known;
+    else
+        free(known);
+}
+
+static void JNICALL on_thread(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
+{
+    (void)jvmti;
+    if (!tv_agent_hold())
+        return;
+    join_registry(jni, thread);
+    tv_agent_release();
+}
+
+static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
+{
+    struct tv_kernel_thread *known = tv_kernel_thread_self;
+    (void)jni;
+    tv_kernel_thread_self = NULL;
+    atomic_signal_fence(memory_order_seq_cst);
+    if (known == NULL)
+        return;
+    tv_kernel_threads_lock();
+    if (tv_agent_hold()) {
+        (void)(*jvmti)->SetTag(jvmti, thread, 0);
+        tv_agent_release();
+        free(known);
+    }
+    tv_kernel_threads_unlock();
+}
+
+static bool listen_to_threads(jvmtiEnv *jvmti)
+{
+    static const jvmtiCapabilities tags = {.can_tag_objects = 1};
+    static const jvmtiEvent events[] = {JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END};
+    jvmtiEventCallbacks callbacks = {.ThreadStart = on_thread, .ThreadEnd = on_thread_end};
+    if ((*jvmti)->AddCapabilities(jvmti, &tags) != JVMTI_ERROR_NONE ||
+        (*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof callbacks) != JVMTI_ERROR_NONE)
+        return false;
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
+        if ((*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, events[i], NULL) !=
+            JVMTI_ERROR_NONE)
+            return false;
+    return true;
+}
+
+bool tv_kernel_threads_prepare(JavaVM *vm)
+{
+    jvmtiEnv *jvmti;
+    if (threads.jvmti != NULL)
+        return true;
+    if ((*vm)->GetEnv(vm, (void **)&jvmti, JVMTI_VERSION_1_2) != JNI_OK)
+        return false;
+    threads.jvmti = jvmti;
+    if (listen_to_threads(jvmti))
+        return true;
+    threads.jvmti = NULL;
+    (void)(*jvmti)->DisposeEnvironment(jvmti);
+    return false;
+}
+
+void tv_kernel_threads_begin(JNIEnv *jni)
+{
+    jthread thread;
+    if (threads.jvmti == NULL ||
+        (*threads.jvmti)->GetCurrentThread(threads.jvmti, &thread) != JVMTI_ERROR_NONE)
+        return;
+    join_registry(jni, thread);
+    (*jni)->DeleteLocalRef(jni, thread);
+}
+
+struct tv_kernel_thread *tv_kernel_thread_find(jthread thread)
+{
+    struct tv_kernel_thread *found;
+    jlong tag = 0;
+    if (threads.jvmti == NULL ||
+        (*threads.jvmti)->GetTag(threads.jvmti, thread, &tag) != JVMTI_ERROR_NONE)
+        return NULL;
+    uintptr_t address = (uintptr_t)tag;
+    memcpy(&found, &address, sizeof found);
+    return found;
+}
+
+/* ---- what the kernel says ---- */
+
+/* The letter behind the name, which may have any bytes in it: proc(5). */
+static bool is_state_running(const char *stat)
+{
+    const char *name_end = strrchr(stat, ')');
+    return name_end == NULL || name_end[1] != ' ' || name_end[2] == 'R';
+}
+
+/* What the file of the thread in /proc has, as far as there is room; false: the thread is gone. */
+static bool read_thread_file(pid_t id, const char *name, char *text, size_t room)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%d/%s", (int)id, name);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    ssize_t length = read(file, text, room - 1);
+    close(file);
+    text[length > 0 ? length : 0] = '\0';
+    return length > 0;
+}
+
+bool tv_kernel_thread_blocks(pid_t id, int signal_number)
+{
+    static const char key[] = "\nSigBlk:";
+    char status[4096];
+    const char *mask =
+        read_thread_file(id, "status", status, sizeof status) ? strstr(status, key) : NULL;
+    return mask != NULL &&
+           (strtoull(mask + sizeof key - 1, NULL, 16) >> (signal_number - 1) & 1) != 0;
+}
+
+bool tv_kernel_thread_is_running(jthread thread)
+{
+    char stat[512];
+    tv_kernel_threads_lock();
+    const struct tv_kernel_thread *known = tv_kernel_thread_find(thread);
+    pid_t id = known == NULL ? 0 : known->id;
+    tv_kernel_threads_unlock();
+    if (id == 0)
+        return true;
+    return read_thread_file(id, "stat", stat, sizeof stat) && is_state_running(stat);
+}
+
+/* ---- threads that were there before ---- */
+
+void tv_kernel_thread_report(uintptr_t stack)
+{
+    JNIEnv *jni;
+    struct called *called = atomic_load(&roll.called);
+    if (called == NULL)
+        return;
+    atomic_fetch_add(&roll.answers, 1);
+    /* The machine looks into the thread's own storage for this, and nowhere else. */
+    if (tv_kernel_thread_self != NULL ||
+        (*tv_agent.vm)->GetEnv(tv_agent.vm, (void **)&jni, JNI_VERSION_1_6) != JNI_OK)
+        return;
+    unsigned at = atomic_fetch_add(&roll.next, 1);
+    if (at >= roll.room)
+        return;
+    called[at].thread->id = (pid_t)syscall(SYS_gettid);
+    called[at].thread->jni = jni;
+    called[at].stack = stack;
+    tv_kernel_thread_self = called[at].thread;
+    atomic_store(&called[at].answered, true);
+}
+
+/* Calls `use` with the number of each thread of the process; returns how many there were. */
+static unsigned visit_kernel_threads(void (*use)(pid_t id, int signal_number), int signal_number)
+{
+    unsigned count = 0;
+    struct dirent *entry;
+    DIR *tasks = opendir("/proc/self/task");
+    while (tasks != NULL && (entry = readdir(tasks)) != NULL) {
+        long id = strtol(entry->d_name, NULL, 10);
+        if (id > 0 && use != NULL)
+            use((pid_t)id, signal_number);
+        count += id > 0;
+    }
+    if (tasks != NULL)
+        closedir(tasks);
+    return count;
+}
+
+static void call_thread(pid_t id, int signal_number)
+{
+    (void)syscall(SYS_tgkill, getpid(), id, signal_number);
+}
+
+/* The mapping that a stack lies in ends where the stack does. */
+static uintptr_t find_stack_end(FILE *maps, uintptr_t stack)
+{
+    char line[512], *dash;
+    rewind(maps);
+    while (fgets(line, sizeof line, maps) != NULL) {
+        uintptr_t start = (uintptr_t)strtoull(line, &dash, 16);
+        uintptr_t end = *dash == '-' ? (uintptr_t)strtoull(dash + 1, NULL, 16) : 0;
+        if (stack >= start && stack < end)
+            return end;
+    }
+    return 0;
+}
+
+/* HotSpot keeps the address of its own thread in the object, and the environment of JNI within it,
+ * always at the same distance. */
+static uintptr_t machine_address(JNIEnv *jni, jthread thread, jfieldID field)
+{
+    return (uintptr_t)(*jni)->GetLongField(jni, thread, field);
+}
+
+static struct tv_kernel_thread *find_called(const struct called *called, const void *jni)
+{
+    for (unsigned i = 0; i < roll.room; i++)
+        if (atomic_load(&called[i].answered) && called[i].thread->jni == jni)
+            return called[i].thread;
+    return NULL;
+}
+
+static void tag_called(JNIEnv *jni, const struct called *called, jfieldID field)
+{
+    jthread own, *list;
+    jint count;
+    if ((*threads.jvmti)->GetCurrentThread(threads.jvmti, &own) != JVMTI_ERROR_NONE)
+        return;
+    uintptr_t distance = (uintptr_t)jni - machine_address(jni, own, field);
+    (*jni)->DeleteLocalRef(jni, own);
+    if ((*threads.jvmti)->GetAllThreads(threads.jvmti, &count, &list) != JVMTI_ERROR_NONE)
+        return;
+    tv_kernel_threads_lock();
+    for (jint i = 0; i < count; i++) {
+        uintptr_t address = machine_address(jni, list[i], field);
+        struct tv_kernel_thread *found =
+            address == 0 || tv_kernel_thread_find(list[i]) != NULL
+                ? NULL
+                : find_called(called, (const void *)(address + distance));
+        if (found != NULL)
+            (void)tag_thread(list[i], found);
+        (*jni)->DeleteLocalRef(jni, list[i]);
+    }
+    tv_kernel_threads_unlock();
+    (*threads.jvmti)->Deallocate(threads.jvmti, (unsigned char *)list);
+}
+
+static void wait_for_answers(unsigned count)
+{
+    const struct timespec step = {0, ROLL_STEP_NS};
+    for (int i = 0; i < ROLL_PATIENCE_MS && atomic_load(&roll.answers) < count; i++)
+        nanosleep(&step, NULL);
+}
+
+static void find_stack_ends(struct called *called)
+{
+    FILE *maps = fopen("/proc/self/maps", "re");
+    for (unsigned i = 0; maps != NULL && i < roll.room; i++)
+        if (atomic_load(&called[i].answered))
+            called[i].thread->stack_end = find_stack_end(maps, called[i].stack);
+    if (maps != NULL)
+        fclose(maps);
+}
+
+static struct called *make_room_for_answers(unsigned room)
+{
+    struct called *called = calloc(room, sizeof *called);
+    for (unsigned i = 0; called != NULL && i < room; i++) {
+        called[i].thread = calloc(1, sizeof *called[i].thread);
+        if (called[i].thread == NULL)
+            return NULL; /* a few blocks stay behind where there is no memory at all */
+    }
+    return called;
+}
+
+void tv_kernel_threads_call_roll(JNIEnv *jni, int signal_number)
+{
+    jclass class = (*jni)->FindClass(jni, "java/lang/Thread");
+    jfieldID field = class == NULL ? NULL : (*jni)->GetFieldID(jni, class, "eetop", "J");
+    (*jni)->ExceptionClear(jni);
+    (*jni)->DeleteLocalRef(jni, class);
+    if (field == NULL || threads.jvmti == NULL)
+        return;
+    unsigned count = visit_kernel_threads(NULL, 0);
+    struct called *called = make_room_for_answers(count + LATECOMERS);
+    if (called == NULL)
+        return;
+    roll.room = count + LATECOMERS;
+    atomic_store(&roll.next, 0);
+    atomic_store(&roll.answers, 0);
+    atomic_store(&roll.called, called);
+    count = visit_kernel_threads(call_thread, signal_number);
+    wait_for_answers(count);
+    atomic_store(&roll.called, NULL);
+    find_stack_ends(called);
+    tag_called(jni, called, field);
+}
