@@ -53,9 +53,9 @@ static void put(struct tv_recorder_thread *self, uint64_t word)
     }
     uint64_t *at = self->next;
     self->next = at + self->words;
-    at[1] = self->wall ? tv_clock_read(self->counter) : tv_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    at[1] = self->wall ? tv_clock_read(self->counter) : tv_recorder_cpu_ns(self);
     if (self->wall && self->cpu)
-        at[2] = tv_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        at[2] = tv_recorder_cpu_ns(self);
     __atomic_store_n(at, word, __ATOMIC_RELEASE);
 }
 

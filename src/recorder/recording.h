@@ -159,4 +159,19 @@ int tv_recorder_start_thread(pthread_t *thread, void *(*run)(void *context), voi
 /* The calling thread ends: for hosts that say so.  Others need nothing, its end is seen. */
 void tv_recording_end_thread(void);
 
+/* Fibers: threads of the host that run on threads of the system by turns, as the virtual threads of
+ * a JVM do.  From mount to unmount the events of the calling thread are the fiber's, which has a
+ * number, a name and a row of its own; the time between stands there as the call `away` (a method's
+ * number; 0: not at all).  NULL is a fiber that has had no events so far. */
+struct tv_recorder_thread;
+void tv_recording_mount(struct tv_recorder_thread *fiber, uint32_t away);
+/* The fiber for its next mount. */
+struct tv_recorder_thread *tv_recording_unmount(uint32_t away);
+/* It has ended, unmounted. */
+void tv_recording_end_fiber(struct tv_recorder_thread *fiber);
+/* Does a fiber run on the calling thread? */
+bool tv_recording_is_fiber(void);
+/* Fibers that are mounted from here on are not told of: what is mounted is, once. */
+void tv_recording_forget_mounts(void);
+
 #endif

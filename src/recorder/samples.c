@@ -96,7 +96,7 @@ bool tv_samples_see_again(struct tv_samples *samples, uint32_t id)
 {
     struct tv_sample_thread *threads = samples->threads.at;
     struct tv_sample_thread *thread = &threads[id - TV_SAMPLES_FIRST_THREAD];
-    if (!thread->ended)
+    if (!thread->ended && thread->tick != TV_SAMPLES_STAYS)
         thread->tick = samples->tick;
     return !thread->ended;
 }
@@ -118,11 +118,18 @@ uint32_t tv_samples_see(struct tv_samples *samples, const char *name, const char
     return TV_SAMPLES_FIRST_THREAD + samples->threads.count - 1;
 }
 
+void tv_samples_stays(struct tv_samples *samples, uint32_t id)
+{
+    struct tv_sample_thread *threads = samples->threads.at;
+    threads[id - TV_SAMPLES_FIRST_THREAD].tick = TV_SAMPLES_STAYS;
+}
+
 void tv_samples_seen_all(struct tv_samples *samples)
 {
     struct tv_sample_thread *threads = samples->threads.at;
     for (uint32_t i = 0; i < samples->threads.count; i++) {
-        if (threads[i].ended || threads[i].tick == samples->tick)
+        if (threads[i].ended || threads[i].tick == samples->tick ||
+            threads[i].tick == TV_SAMPLES_STAYS)
             continue;
         threads[i].ended = add_event(samples, i, true);
     }

@@ -27,6 +27,8 @@
 #define TV_SAMPLES_NATIVE_LINE (-2)
 #define TV_SAMPLES_NO_LINE (-1)
 
+#define TV_SAMPLES_STAYS UINT64_MAX
+
 /* A place in a program. */
 struct tv_sample_element {
     uint64_t method; /* what tells methods apart */
@@ -39,7 +41,7 @@ struct tv_sample_element {
 struct tv_sample_thread {
     char *name;
     char *group;   /* NULL: it had none any more */
-    uint64_t tick; /* the last one that showed it */
+    uint64_t tick; /* the last one that showed it; TV_SAMPLES_STAYS */
     uint32_t pid;  /* 0: that of this process */
     uint32_t tid;  /* 0: unknown, so its place in the list is shown */
     bool ended;
@@ -122,6 +124,8 @@ void tv_samples_begin_tick(struct tv_samples *samples);
 uint32_t tv_samples_see(struct tv_samples *samples, const char *name, const char *group);
 /* One that was seen already; false: it had gone, so it is new again. */
 bool tv_samples_see_again(struct tv_samples *samples, uint32_t id);
+/* From now on it is there whether or not ticks show it: one that is seen only while it runs. */
+void tv_samples_stays(struct tv_samples *samples, uint32_t id);
 void tv_samples_seen_all(struct tv_samples *samples);
 /* One that is gone, when no tick says so. */
 bool tv_samples_end(struct tv_samples *samples, uint32_t id);

@@ -20,6 +20,7 @@
 #include <stdatomic.h>
 
 #include "recorder/area.h"
+#include "recorder/clock.h"
 #include "recorder/kept.h"
 #include "recorder/methods.h"
 #include "recorder/recording.h"
@@ -86,9 +87,11 @@ struct tv_recorder_thread {
     uint32_t known, deep_room; /* how many are there; less than `over`: there was no memory */
     void *handler_stack;       /* NULL: it has none of ours */
     _Atomic uint32_t dropped;
-    int tid;
-    char name[TV_AREA_NAME];          /* given by the host, or empty */
-    char group[TV_AREA_NAME];         /* the same */
+    int64_t cpu_shift;        /* of a fiber: the clock of the thread that runs it, less its own */
+    int64_t cpu_left;         /* its own clock when it was unmounted */
+    int tid;                  /* 0: a fiber */
+    char name[TV_AREA_NAME];  /* given by the host, or empty */
+    char group[TV_AREA_NAME]; /* the same */
     struct tv_recorder_thread *other; /* in the list of all */
 };
 
@@ -131,7 +134,8 @@ struct tv_recorder {
     struct tv_address_list addresses;
     tv_address_key key; /* or NULL */
     tv_address_namer namer;
-    void (*joined)(void);     /* or NULL: a host's, in each thread that joins a recording */
+    void (*joining)(void);    /* or NULL: a host's, before the calling thread joins a recording */
+    void (*joined)(void);     /* the same, after it has joined */
     void (*first_call)(void); /* begins the recording that waits for a call */
 
     int pid;
@@ -203,6 +207,11 @@ void tv_recorder_end_waiting(void);
 
 /* "dir/app.trace" becomes "dir/app.PID.trace".  0 or -ENAMETOOLONG. */
 int tv_recorder_name_child(const char *path, char *named, size_t size);
+/* Time of the processors, for the thread or the fiber that runs. */
+static inline uint64_t tv_recorder_cpu_ns(const struct tv_recorder_thread *self)
+{
+    return tv_clock_ns(CLOCK_THREAD_CPUTIME_ID) - (uint64_t)self->cpu_shift;
+}
 
 /* Makes the calling thread part of the recording; NULL: it has ended, or there is no room.  A
  * thread that is asked for its stack gives it here. */
@@ -216,6 +225,9 @@ void tv_recorder_sweep(void);
 
 /* events.c: the calling thread ends, and with it the calls that it has not left (pthread_exit). */
 void tv_recorder_leave_all(void);
+
+/* threads.c: the fiber has ended, and is forgotten some time.  It is not mounted. */
+void tv_recorder_end_fiber(struct tv_recorder_thread *fiber);
 
 /* What a thread has not used goes back; the lock is held or nobody else is there. */
 void tv_recorder_close_chunk(struct tv_recorder_thread *thread);

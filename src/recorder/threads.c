@@ -198,7 +198,8 @@ static void end_thread(struct tv_recorder_thread *self)
     take_handler_stack(self);
     self->finished = true;
     tv_recorder.finished++;
-    tv_recorder_self = &ended;
+    if (tv_recorder_self == self)
+        tv_recorder_self = &ended;
     atomic_store(&self->top, self->frames - 1);
     tv_recorder_let_go(self);
     tv_recorder_unlock(&before); /* from here on it may be gone */
@@ -240,9 +241,11 @@ static struct tv_recorder_thread *new_thread(void)
     self->top = frames;
     self->frames = frames + 1;
     self->last = frames + TV_FRAMES;
-    self->tid = (int)syscall(SYS_gettid);
-    pthread_once(&end_once, make_key);
-    pthread_setspecific(end_key, self);
+    if (!tv_recording_is_fiber()) {
+        self->tid = (int)syscall(SYS_gettid);
+        pthread_once(&end_once, make_key);
+        pthread_setspecific(end_key, self);
+    }
     tv_recorder_lock(&before);
     if (tv_recorder.finished >= ENDED_MOST)
         tv_recorder_sweep();
@@ -331,7 +334,7 @@ static bool join(struct tv_recorder_thread *self, uint32_t generation)
         return false;
     }
     keep_name(self);
-    tv_recorder.area.threads[self->id - 1].cpu_start = tv_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    tv_recorder.area.threads[self->id - 1].cpu_start = tv_recorder_cpu_ns(self);
     return true;
 }
 
@@ -382,7 +385,13 @@ struct tv_recorder_thread *tv_recorder_attach(uint32_t generation)
     /* Nothing but the question, which may have been taken back by now, has led here. */
     if (self && tv_recorder_generation_of(self) == generation)
         return self;
-    if (tv_recorder_inside || (self && self->finished))
+    if (tv_recorder_inside)
+        return NULL;
+    if (tv_recorder.joining) {
+        tv_recorder.joining();
+        self = tv_recorder_self;
+    }
+    if (self && self->finished)
         return NULL;
     /* A handler's event in the middle of another one: that one's recording is not over yet. */
     if (self && (atomic_load(&self->busy) & 1)) {
@@ -678,6 +687,12 @@ void tv_recording_name_thread(const char *name)
 void tv_recording_group_thread(const char *group)
 {
     describe(NULL, group);
+}
+
+void tv_recorder_end_fiber(struct tv_recorder_thread *fiber)
+{
+    if (!fiber->finished && !tv_recorder_inside)
+        end_thread(fiber);
 }
 
 void tv_recording_end_thread(void)

@@ -89,6 +89,7 @@ void tv_agent_detach(bool attached)
 static void begin_tracing(JNIEnv *jni)
 {
     static bool defined;
+    tv_agent_virtual_begin(jni);
     defined = defined || tv_agent_hooks_define(jni);
     atomic_store(&tv_agent.rewrites, defined);
     if (defined && (tv_agent.attached || tv_agent.calls_wanted || tv_agent.options.boot))
@@ -102,6 +103,10 @@ static void begin(JNIEnv *jni)
     tv_agent_facade_announce(jni);
     if (rewrites())
         begin_tracing(jni);
+    if (tv_agent.uses_events)
+        tv_agent_virtual_begin(jni);
+    if (!tv_agent.by_facade && tv_agent.options.mode != TV_AGENT_TRACE)
+        tv_agent_virtual_begin_samples(jni);
     tv_kernel_threads_begin(jni);
     tv_agent_agct_begin(jni);
     tv_agent_control_begin();
@@ -164,12 +169,14 @@ jvmtiEnv *tv_agent_new_environment(void)
 
 jvmtiEnv *tv_agent_new_marks(void)
 {
-    static const jvmtiCapabilities tags = {.can_tag_objects = 1};
+    jvmtiCapabilities offered = {0}, wanted = {.can_tag_objects = 1};
     bool attached;
     jvmtiEnv *jvmti = tv_agent_new_environment();
     if (jvmti == NULL || tv_agent_attach(&attached) == NULL)
         return NULL;
-    if ((*jvmti)->AddCapabilities(jvmti, &tags) != JVMTI_ERROR_NONE) {
+    if ((*jvmti)->GetPotentialCapabilities(jvmti, &offered) == JVMTI_ERROR_NONE)
+        (void)tv_agent_virtual_allow(&wanted, &offered);
+    if ((*jvmti)->AddCapabilities(jvmti, &wanted) != JVMTI_ERROR_NONE) {
         (void)(*jvmti)->DisposeEnvironment(jvmti);
         jvmti = NULL;
     }
@@ -218,6 +225,7 @@ static void take_capabilities(jvmtiEnv *jvmti)
     tv_agent.uses_events = traces() && choose_events(&offered);
     wanted.can_get_line_numbers = offered.can_get_line_numbers;
     wanted.can_get_source_file_name = offered.can_get_source_file_name;
+    (void)tv_agent_virtual_allow(&wanted, &offered);
     if (rewrites()) {
         wanted.can_retransform_classes = offered.can_retransform_classes;
         wanted.can_generate_all_class_hook_events = offered.can_generate_all_class_hook_events;
@@ -353,6 +361,7 @@ static void end_attached(void)
     tv_agent_agct_end();
     if (tv_agent.attached && atomic_exchange(&tv_agent.rewrites, false))
         tv_agent_tracing_retransform();
+    tv_agent_virtual_end();
 }
 
 void tv_agent_end_lost(unsigned number)

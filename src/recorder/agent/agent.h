@@ -5,6 +5,7 @@
  *   agent.c     load, attach, the machine's birth and death
  *   hooks.c     the class that rewritten methods call
  *   tracing.c   which methods are rewritten, and their numbers
+ *   virtual_threads.c  which virtual thread calls
  *   method_events.c  calls by events instead, where classes cannot be rewritten
  *   allocations.c  objects and collections that are counted
  *   session.c   start and stop
@@ -117,6 +118,29 @@ void tv_agent_tracing_say_lacking(void);
 /* What happened so far, for verbose=y. */
 void tv_agent_tracing_report(void);
 
+/* ---- virtual_threads.c ---- */
+
+/* Calls are recorded from here on: those of virtual threads are to be their own. */
+void tv_agent_virtual_begin(JNIEnv *jni);
+/* The recording of who attached us is over: the machine tells us of mounts no more. */
+void tv_agent_virtual_end(void);
+
+/* Is it one that runs on other threads by turns? */
+bool tv_agent_virtual_is(JNIEnv *jni, jthread thread);
+
+/* Samples are taken from here on, and which virtual threads run is wanted. */
+void tv_agent_virtual_begin_samples(JNIEnv *jni);
+/* Puts virtual threads in the place of the threads that carry them now.  False: there are no
+ * virtual threads. */
+bool tv_agent_virtual_replace(jthread *threads, jint count);
+/* How many frames of a carrier's stack, from the innermost on, are the virtual thread's. */
+jint tv_agent_virtual_frames(const jvmtiFrameInfo *frames, jint depth);
+/* What a virtual thread without a name is called. */
+void tv_agent_virtual_name(JNIEnv *jni, jthread thread, char *name, size_t room);
+
+/* Adds the capability to ask about virtual threads, if it is there. */
+bool tv_agent_virtual_allow(jvmtiCapabilities *wanted, const jvmtiCapabilities *offered);
+
 /* ---- method_events.c ---- */
 
 /* The events come from here on; false: the machine refuses them. */
@@ -223,7 +247,8 @@ struct tv_agent_stack_counts {
 
 /* Whose stacks, and where they go.  One caller at a time for one `frames`. */
 struct tv_agent_stacks {
-    const jthread *threads; /* NULL among them: left out */
+    const jthread *threads;  /* NULL among them: left out */
+    const jthread *carriers; /* of the threads that are virtual, where they run; else the thread */
     jint count;
     bool skips_missing;     /* threads that wait for a processor have no stack */
     jint depth;             /* the most frames of a stack, from the innermost on */

@@ -26,13 +26,23 @@ static __thread bool joined __attribute__((tls_model("initial-exec")));
 
 static _Atomic(jmethodID) hooks[HOOKS];
 
-static void take_name(jvmtiEnv *jvmti, jthread thread)
+/* Virtual threads have no names of their own unless the program gives them some. */
+static void name_virtual(jvmtiEnv *jvmti, JNIEnv *jni, char *name, size_t room)
+{
+    jthread self;
+    if (tv_recording_is_fiber() && (*jvmti)->GetCurrentThread(jvmti, &self) == JVMTI_ERROR_NONE)
+        tv_agent_virtual_name(jni, self, name, room);
+}
+
+static void take_name(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
     jvmtiThreadInfo info;
     char name[256];
     if ((*jvmti)->GetThreadInfo(jvmti, thread, &info) != JVMTI_ERROR_NONE || info.name == NULL)
         return;
     tv_text_from_jvm(name, sizeof name, info.name, strlen(info.name), NULL);
+    if (name[0] == '\0')
+        name_virtual(jvmti, jni, name, sizeof name);
     tv_recording_name_thread(name);
     (*jvmti)->Deallocate(jvmti, (unsigned char *)info.name);
 }
@@ -45,7 +55,7 @@ static void name_thread(jvmtiEnv *jvmti, jthread thread)
         return;
     if ((*tv_agent.vm)->GetEnv(tv_agent.vm, (void **)&jni, JNI_VERSION_1_6) == JNI_OK &&
         (*jni)->PushLocalFrame(jni, 8) == 0) {
-        take_name(jvmti, thread);
+        take_name(jvmti, jni, thread);
         (*jni)->PopLocalFrame(jni, NULL);
     }
     tv_agent_release();
@@ -61,7 +71,7 @@ void tv_agent_hooks_end_thread(jvmtiEnv *jvmti, jthread thread)
 
 static void see_thread(void)
 {
-    joined = true;
+    joined = joined || !tv_recording_is_fiber();
     name_thread(tv_agent.jvmti, NULL);
 }
 

@@ -27,6 +27,8 @@
  * looked up once and stands for all of its stacks. */
 #define WALKED 4096
 
+#define WAITS 2u
+
 struct place {
     jmethodID method;
     jlocation location;
@@ -47,8 +49,8 @@ struct tv_profiler {
     uint32_t *stack;
     uint32_t *roots; /* of each thread that was sampled: its outermost frame; 0: not known */
     uint32_t root_room;
-    bool knows_waiting;
-    jmethodID waiting; /* the Reference Handler's, in which it waits and is called runnable */
+    bool knows_waits;
+    jmethodID waits[WAITS]; /* see find_waits; NULL: there is none */
     struct place places[PLACES];
     struct tv_profiler *next;
 };
@@ -143,17 +145,23 @@ static uint32_t see(struct tv_profiler *profiler, JNIEnv *jni, jthread thread)
         return id;
     if (!tv_agent_thread_read(jni, thread, &names))
         return 0;
+    bool is_virtual = tv_agent_virtual_is(jni, thread);
+    if (is_virtual && names.name[0] == '\0')
+        tv_agent_virtual_name(jni, thread, names.name, sizeof names.name);
     uint32_t now = profiler->unwanted;
     if (profiler->options.set != NULL ||
         tv_agent_thread_matches(jni, thread, profiler->options.pattern))
         now = tv_samples_see(&profiler->samples, names.name, names.has_group ? names.group : NULL);
+    if (is_virtual && now >= TV_SAMPLES_FIRST_THREAD)
+        tv_samples_stays(&profiler->samples, now);
     tv_agent_mark(marks, thread, now);
     return now == profiler->unwanted ? 0 : now;
 }
 
 /* Does the thread count, and what does it do?  The machine calls a thread runnable that waits in a
  * system call. */
-static bool counts(const struct tv_profiler *profiler, jthread thread, uint8_t *does)
+static bool counts(const struct tv_profiler *profiler, jthread thread, jthread carrier,
+                   uint8_t *does)
 {
     jvmtiEnv *jvmti = tv_agent.jvmti;
     unsigned wanted = profiler->options.state;
@@ -165,7 +173,7 @@ static bool counts(const struct tv_profiler *profiler, jthread thread, uint8_t *
         excluded |= JVMTI_THREAD_STATE_INTERRUPTED; /* as the JDK's agent does */
     bool runnable = (*jvmti)->GetThreadState(jvmti, thread, &state) == JVMTI_ERROR_NONE &&
                     (state & JVMTI_THREAD_STATE_RUNNABLE) != 0 && (state & excluded) == 0;
-    bool runs = runnable && tv_kernel_thread_is_running(thread);
+    bool runs = runnable && tv_kernel_thread_is_running(carrier);
     *does = runs ? TV_SAMPLE_RUNNING : TV_SAMPLE_WAITING;
     return wanted == TV_AGENT_STATE_ALL || runs || (runnable && wanted == TV_AGENT_STATE_RUNNABLE);
 }
@@ -174,24 +182,41 @@ struct look {
     struct tv_profiler *profiler;
     JNIEnv *jni;
     const uint32_t *ids;
-    const uint8_t *states; /* enum tv_sample_state */
+    uint8_t *states; /* enum tv_sample_state */
     uint64_t time_ns;
-    const jthread *threads;
+    const jthread *threads, *carriers;
 };
 
-/* It waits there for the garbage collector, and its state is RUNNABLE. */
-static bool is_reference_handler(struct tv_profiler *profiler, JNIEnv *jni, jmethodID top)
+/* Native methods in which threads of the machine's own wait for it, and are called RUNNABLE. */
+static const struct {
+    const char *class_name, *name, *signature;
+} waits[WAITS] = {
+    {"java/lang/ref/Reference", "waitForReferencePendingList", "()V"},
+    {"java/lang/VirtualThread", "takeVirtualThreadListToUnblock", "()Ljava/lang/VirtualThread;"},
+};
+
+/* Older machines have no such methods: they wait in Object.wait. */
+static void find_waits(struct tv_profiler *profiler, JNIEnv *jni)
 {
-    if (!profiler->knows_waiting) {
-        jclass class = (*jni)->FindClass(jni, "java/lang/ref/Reference");
+    for (size_t i = 0; i < WAITS; i++) {
+        jclass class = (*jni)->FindClass(jni, waits[i].class_name);
         if (class != NULL)
-            profiler->waiting =
-                (*jni)->GetStaticMethodID(jni, class, "waitForReferencePendingList", "()V");
-        (*jni)->ExceptionClear(jni); /* Java 8 has no such method: it waits in Object.wait */
+            profiler->waits[i] =
+                (*jni)->GetStaticMethodID(jni, class, waits[i].name, waits[i].signature);
+        (*jni)->ExceptionClear(jni);
         (*jni)->DeleteLocalRef(jni, class);
-        profiler->knows_waiting = true;
     }
-    return profiler->options.state != TV_AGENT_STATE_ALL && top == profiler->waiting;
+    profiler->knows_waits = true;
+}
+
+static bool waits_in_machine(struct tv_profiler *profiler, JNIEnv *jni, jmethodID top)
+{
+    bool waiting = false;
+    if (!profiler->knows_waits)
+        find_waits(profiler, jni);
+    for (size_t i = 0; i < WAITS; i++)
+        waiting = waiting || top == profiler->waits[i];
+    return waiting;
 }
 
 static uint32_t *root_of(struct tv_profiler *profiler, uint32_t id)
@@ -272,12 +297,17 @@ static void take(void *context, jint index, const jvmtiFrameInfo *frames, jint d
 {
     const struct look *look = context;
     struct tv_profiler *profiler = look->profiler;
-    bool whole = depth < profiler->walked;
+    bool is_virtual = look->carriers[index] != look->threads[index];
+    jint own = is_virtual ? tv_agent_virtual_frames(frames, depth) : depth;
+    bool whole = depth < profiler->walked || own < depth;
     jint ours = tv_agent_hooks_frames(frames, depth), kept = (jint)profiler->options.depth;
     frames += ours;
-    depth -= ours;
-    if (depth > 0 && is_reference_handler(profiler, look->jni, frames[0].method))
-        return;
+    depth = own - ours;
+    if (depth > 0 && waits_in_machine(profiler, look->jni, frames[0].method)) {
+        if (profiler->options.state != TV_AGENT_STATE_ALL)
+            return;
+        look->states[index] = TV_SAMPLE_WAITING;
+    }
     if (depth <= kept || !profiler->options.keeps_root)
         keep_sample(look, index, number_frames(look, frames, depth < kept ? depth : kept, 0));
     else
@@ -294,7 +324,8 @@ static void lose(void *context, jint index)
 
 /* History first, so that stacks find the ids of new threads.  As in the seed of all this, a set
  * that has a null between its threads is sampled up to there. */
-static void look_at(struct tv_profiler *profiler, JNIEnv *jni, jthread *threads, jint count)
+static void look_at(struct tv_profiler *profiler, JNIEnv *jni, jthread *threads,
+                    const jthread *carriers, jint count)
 {
     uint32_t *ids = calloc((size_t)count + 1, sizeof ids[0]);
     uint8_t *states = calloc((size_t)count + 1, sizeof states[0]);
@@ -314,14 +345,15 @@ static void look_at(struct tv_profiler *profiler, JNIEnv *jni, jthread *threads,
     while (end < count && threads[end] != NULL)
         end++;
     for (jint i = 0; i < end; i++)
-        if (ids[i] == 0 || !counts(profiler, threads[i], &states[i]))
+        if (ids[i] == 0 || !counts(profiler, threads[i], carriers[i], &states[i]))
             threads[i] = NULL;
     struct look look = {
-        profiler, jni, ids, states, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec,
-        threads};
+        profiler, jni,     ids, states, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec,
+        threads,  carriers};
     if (profiler->options.depth >= 1)
         tv_agent_stacks_take(&(struct tv_agent_stacks){
             .threads = threads,
+            .carriers = carriers,
             .count = end,
             .skips_missing = profiler->options.state != TV_AGENT_STATE_ALL,
             .depth = profiler->walked,
@@ -376,15 +408,31 @@ static jthread *list_set(const struct tv_profiler *profiler, JNIEnv *jni, jint *
     return list;
 }
 
+/* The threads as they were, for free(), when virtual ones may be in the place of some; else NULL.
+ */
+static jthread *find_mounted(jthread *threads, jint count)
+{
+    jthread *carriers = calloc((size_t)count + 1, sizeof carriers[0]);
+    if (carriers == NULL)
+        return NULL;
+    memcpy(carriers, threads, (size_t)count * sizeof threads[0]);
+    if (tv_agent_virtual_replace(threads, count))
+        return carriers;
+    free(carriers);
+    return NULL;
+}
+
 static void look_around(struct tv_profiler *profiler, JNIEnv *jni)
 {
     jint count = 0;
     jthread *threads =
         profiler->options.set == NULL ? list_all(&count) : list_set(profiler, jni, &count);
     if (threads != NULL && tv_agent_hold()) {
+        jthread *carriers = profiler->options.set == NULL ? find_mounted(threads, count) : NULL;
         pthread_mutex_lock(&profiler->lock);
-        look_at(profiler, jni, threads, count);
+        look_at(profiler, jni, threads, carriers != NULL ? carriers : threads, count);
         pthread_mutex_unlock(&profiler->lock);
+        free(carriers);
         tv_agent_release();
     }
     free(threads);

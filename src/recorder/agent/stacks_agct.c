@@ -402,10 +402,12 @@ static void note_missing(struct slot *slot)
 }
 
 /* The thread, if a signal says more than the machine does; the lock is held. */
-static struct tv_kernel_thread *choose_thread(jthread thread)
+static struct tv_kernel_thread *choose_thread(const struct tv_agent_stacks *wanted, jint at)
 {
+    jthread thread = wanted->threads[at];
+    const jthread *carriers = wanted->carriers != NULL ? wanted->carriers : wanted->threads;
     struct tv_kernel_thread *found =
-        thread != NULL && runs_java(thread) ? tv_kernel_thread_find(thread) : NULL;
+        thread != NULL && runs_java(thread) ? tv_kernel_thread_find(carriers[at]) : NULL;
     bool is_deaf = found != NULL && found->missed >= DEAF && ++found->missed % ASK_DEAF != 0;
     return is_deaf ? NULL : found;
 }
@@ -417,7 +419,7 @@ static jint ask_some(const struct tv_agent_stacks *wanted, jint at)
     size_t count = 0, next = 0;
     tv_kernel_threads_lock();
     for (; at < wanted->count && next < SLOTS; at++) {
-        struct tv_kernel_thread *thread = choose_thread(wanted->threads[at]);
+        struct tv_kernel_thread *thread = choose_thread(wanted, at);
         while (thread != NULL && next < SLOTS && !is_usable(&agct.slots[next]))
             next++;
         if (thread == NULL || next == SLOTS)

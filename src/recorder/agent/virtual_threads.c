@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * virtual_threads.c - threads of Java 21 that run on threads of the system by turns.  See agent.h.
+ *
+ * The machine tells when one is mounted on its carrier and when it leaves it, by events that are an
+ * extension of HotSpot's; then its calls have a row of their own (fibers of recording.h).  A
+ * machine that has virtual threads and does not tell is said to, once one of them calls.
+ *
+ * Constants are those of JVMTI 21: our headers may be older.
+ */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recorder/agent/agent.h"
+#include "recorder/state.h"
+
+#define EVENT_VIRTUAL_END 88
+#define EVENTS (EVENT_VIRTUAL_END - JVMTI_MIN_EVENT_TYPE_VAL + 1)
+
+/* The bit can_support_virtual_threads of the capabilities. */
+#define CAPABILITY_BYTE 5
+#define CAPABILITY_BIT 0x10
+
+static struct {
+    jvmtiEnv *jvmti; /* our own, for its storage of threads; NULL: no events */
+    jclass class;    /* of all virtual threads; NULL: there are none */
+    jfieldID number; /* of a thread */
+    uint32_t away;   /* the method for the time without a carrier */
+    atomic_bool told;
+    jint mount, unmount;                 /* events; 0: not known */
+    jvmtiExtensionFunction find_mounted; /* the virtual thread of a carrier; NULL: not known */
+    jmethodID outermost;                 /* what a virtual thread's stack begins with */
+} virtual;
+
+bool tv_agent_virtual_allow(jvmtiCapabilities *wanted, const jvmtiCapabilities *offered)
+{
+    unsigned char *bytes = (unsigned char *)wanted;
+    bool can = (((const unsigned char *)offered)[CAPABILITY_BYTE] & CAPABILITY_BIT) != 0;
+    if (can)
+        bytes[CAPABILITY_BYTE] |= CAPABILITY_BIT;
+    return can;
+}
+
+/* ---- events, in the virtual thread ---- */
+
+static struct tv_recorder_thread *stored_fiber(jvmtiEnv *jvmti)
+{
+    void *stored = NULL;
+    if ((*jvmti)->GetThreadLocalStorage(jvmti, NULL, &stored) != JVMTI_ERROR_NONE)
+        return NULL;
+    return stored;
+}
+
+static void JNICALL on_mount(jvmtiEnv *jvmti, ...)
+{
+    if (!tv_agent_hold())
+        return;
+    tv_recording_mount(stored_fiber(jvmti), virtual.away);
+    tv_agent_release();
+}
+
+static void JNICALL on_unmount(jvmtiEnv *jvmti, ...)
+{
+    if (!tv_agent_hold())
+        return;
+    struct tv_recorder_thread *fiber = tv_recording_unmount(virtual.away);
+    if (fiber != NULL)
+        (void)(*jvmti)->SetThreadLocalStorage(jvmti, NULL, fiber);
+    tv_agent_release();
+}
+
+static void JNICALL on_virtual_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
+{
+    (void)jni;
+    (void)thread;
+    if (!tv_agent_hold())
+        return;
+    /* HotSpot has told of the last unmount before: that time without a carrier ends here. */
+    if (!tv_recording_is_fiber())
+        tv_recording_mount(stored_fiber(jvmti), virtual.away);
+    struct tv_recorder_thread *fiber = tv_recording_unmount(0);
+    (void)(*jvmti)->SetThreadLocalStorage(jvmti, NULL, NULL);
+    tv_recording_end_fiber(fiber);
+    tv_agent_release();
+}
+
+/* ---- the calling thread ---- */
+
+static jthread current_thread(jvmtiEnv *jvmti)
+{
+    jthread thread = NULL;
+    return (*jvmti)->GetCurrentThread(jvmti, &thread) == JVMTI_ERROR_NONE ? thread : NULL;
+}
+
+bool tv_agent_virtual_is(JNIEnv *jni, jthread thread)
+{
+    return virtual.class != NULL && (*jni)->IsInstanceOf(jni, thread, virtual.class);
+}
+
+void tv_agent_virtual_name(JNIEnv *jni, jthread thread, char *name, size_t room)
+{
+    if (virtual.number != NULL)
+        snprintf(name, room, "VirtualThread[#%lld]",
+                 (long long)(*jni)->GetLongField(jni, thread, virtual.number));
+}
+
+/* One that was mounted before the events came, or of which there are none. */
+static void see_mounted(JNIEnv *jni)
+{
+    jthread thread = current_thread(tv_agent.jvmti);
+    bool is_virtual = thread != NULL && tv_agent_virtual_is(jni, thread);
+    (*jni)->DeleteLocalRef(jni, thread);
+    if (is_virtual && virtual.jvmti != NULL)
+        tv_recording_mount(stored_fiber(virtual.jvmti), virtual.away);
+    else if (is_virtual && !atomic_exchange(&virtual.told, true))
+        tv_agent_say("this machine does not tell where its virtual threads run: their calls are in "
+                     "the rows of the threads that carry them, several within each other");
+}
+
+static void before_joining(void)
+{
+    JNIEnv *jni;
+    if (virtual.class == NULL || tv_recording_is_fiber() || !tv_agent_hold())
+        return;
+    if ((*tv_agent.vm)->GetEnv(tv_agent.vm, (void **)&jni, JNI_VERSION_1_6) == JNI_OK)
+        see_mounted(jni);
+    tv_agent_release();
+}
+
+/* ---- samples ---- */
+
+bool tv_agent_virtual_replace(jthread *threads, jint count)
+{
+    jvmtiEnv *jvmti = tv_agent.jvmti;
+    for (jint i = 0; virtual.find_mounted != NULL && i < count; i++) {
+        jthread mounted = NULL;
+        if (virtual.find_mounted(jvmti, threads[i], &mounted) == JVMTI_ERROR_NONE &&
+            mounted != NULL)
+            threads[i] = mounted;
+    }
+    return virtual.find_mounted != NULL;
+}
+
+jint tv_agent_virtual_frames(const jvmtiFrameInfo *frames, jint depth)
+{
+    for (jint i = 0; i < depth; i++)
+        if (frames[i].method == virtual.outermost)
+            return i + 1;
+    return depth;
+}
+
+/* ---- the beginning ---- */
+
+static jint find_event(const jvmtiExtensionEventInfo *events, jint count, const char *id)
+{
+    for (jint i = 0; i < count; i++)
+        if (strcmp(events[i].id, id) == 0)
+            return events[i].extension_event_index;
+    return 0;
+}
+
+static void free_parameters(jvmtiEnv *jvmti, jvmtiParamInfo *parameters, jint count)
+{
+    for (jint i = 0; i < count; i++)
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)parameters[i].name);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)parameters);
+}
+
+static void free_events(jvmtiEnv *jvmti, jvmtiExtensionEventInfo *events, jint count)
+{
+    for (jint i = 0; i < count; i++) {
+        free_parameters(jvmti, events[i].params, events[i].param_count);
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)events[i].id);
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)events[i].short_description);
+    }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)events);
+}
+
+static bool find_events(jvmtiEnv *jvmti)
+{
+    jvmtiExtensionEventInfo *events;
+    jint count;
+    if ((*jvmti)->GetExtensionEvents(jvmti, &count, &events) != JVMTI_ERROR_NONE)
+        return false;
+    virtual.mount = find_event(events, count, "com.sun.hotspot.events.VirtualThreadMount");
+    virtual.unmount = find_event(events, count, "com.sun.hotspot.events.VirtualThreadUnmount");
+    free_events(jvmti, events, count);
+    return virtual.mount != 0 && virtual.unmount != 0;
+}
+
+/* Those of an extension want a function and the switch of the others. */
+static bool switch_events(jvmtiEnv *jvmti, bool on)
+{
+    const jint events[] = {virtual.mount, virtual.unmount, EVENT_VIRTUAL_END};
+    const jvmtiExtensionEvent functions[] = {on_mount, on_unmount, NULL};
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
+        if ((functions[i] != NULL &&
+             (*jvmti)->SetExtensionEventCallback(jvmti, events[i], on ? functions[i] : NULL) !=
+                 JVMTI_ERROR_NONE) ||
+            (*jvmti)->SetEventNotificationMode(jvmti, on ? JVMTI_ENABLE : JVMTI_DISABLE,
+                                               (jvmtiEvent)events[i], NULL) != JVMTI_ERROR_NONE)
+            return false;
+    return true;
+}
+
+/* The events' functions stand in a table by their numbers, which begin with the least. */
+static bool listen(jvmtiEnv *jvmti)
+{
+    jvmtiCapabilities offered = {0}, wanted = {0};
+    void (*table[EVENTS])(void) = {NULL};
+    jvmtiEventCallbacks callbacks[2];
+    _Static_assert(sizeof table <= sizeof callbacks, "events fit");
+    table[EVENT_VIRTUAL_END - JVMTI_MIN_EVENT_TYPE_VAL] = (void (*)(void))on_virtual_end;
+    memcpy(callbacks, table, sizeof table);
+    return (*jvmti)->GetPotentialCapabilities(jvmti, &offered) == JVMTI_ERROR_NONE &&
+           tv_agent_virtual_allow(&wanted, &offered) &&
+           (*jvmti)->AddCapabilities(jvmti, &wanted) == JVMTI_ERROR_NONE && find_events(jvmti) &&
+           (*jvmti)->SetEventCallbacks(jvmti, callbacks, sizeof table) == JVMTI_ERROR_NONE &&
+           switch_events(jvmti, true);
+}
+
+/* Where the machine has no continuations (-XX:-VMContinuations), virtual threads are of another
+ * class, each with a thread of the system for itself. */
+static bool find_class(JNIEnv *jni)
+{
+    jclass class = (*jni)->FindClass(jni, "java/lang/VirtualThread");
+    jclass thread = class == NULL ? NULL : (*jni)->FindClass(jni, "java/lang/Thread");
+    if (class != NULL)
+        virtual.outermost = (*jni)->GetMethodID(jni, class, "run", "(Ljava/lang/Runnable;)V");
+    (*jni)->ExceptionClear(jni);
+    if (thread != NULL)
+        virtual.number = (*jni)->GetFieldID(jni, thread, "tid", "J");
+    (*jni)->ExceptionClear(jni);
+    if (class != NULL)
+        virtual.class = (*jni)->NewGlobalRef(jni, class);
+    (*jni)->DeleteLocalRef(jni, thread);
+    (*jni)->DeleteLocalRef(jni, class);
+    return virtual.class != NULL;
+}
+
+void tv_agent_virtual_begin(JNIEnv *jni)
+{
+    jvmtiEnv *jvmti = virtual.jvmti;
+    if (jvmti != NULL) {
+        (void)switch_events(jvmti, true);
+        return;
+    }
+    if (virtual.away != 0 || (virtual.class == NULL && !find_class(jni)))
+        return;
+    virtual.away = tv_recording_find_method(&(struct tv_recording_method){
+        .class_name = "java.lang.VirtualThread", .name = "[unmounted]", .signature = ""});
+    tv_recorder.joining = before_joining;
+    jvmti = tv_agent_new_environment();
+    if (jvmti != NULL && listen(jvmti))
+        virtual.jvmti = jvmti;
+    else if (jvmti != NULL)
+        (void)(*jvmti)->DisposeEnvironment(jvmti);
+}
+
+void tv_agent_virtual_end(void)
+{
+    if (virtual.jvmti == NULL)
+        return;
+    (void)switch_events(virtual.jvmti, false);
+    tv_recording_forget_mounts();
+}
+
+static void find_function(jvmtiEnv *jvmti)
+{
+    jvmtiExtensionFunctionInfo *functions;
+    jint count;
+    if ((*jvmti)->GetExtensionFunctions(jvmti, &count, &functions) != JVMTI_ERROR_NONE)
+        return;
+    for (jint i = 0; i < count; i++) {
+        if (strcmp(functions[i].id, "com.sun.hotspot.functions.GetVirtualThread") == 0)
+            virtual.find_mounted = functions[i].func;
+        free_parameters(jvmti, functions[i].params, functions[i].param_count);
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)functions[i].id);
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)functions[i].short_description);
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)functions[i].errors);
+    }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)functions);
+}
+
+void tv_agent_virtual_begin_samples(JNIEnv *jni)
+{
+    if (virtual.find_mounted != NULL || (virtual.class == NULL && !find_class(jni)))
+        return;
+    find_function(tv_agent.jvmti);
+    if (virtual.find_mounted == NULL)
+        tv_agent_say(
+            "this machine does not tell where its virtual threads run: they have no samples");
+}
