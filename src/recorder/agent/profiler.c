@@ -112,7 +112,7 @@ static uint32_t element_of(struct tv_profiler *profiler, JNIEnv *jni, const jvmt
         return place->element;
     struct tv_agent_method names;
     if (!tv_agent_method_read(jni, frame->method, &names))
-        return substitute(profiler, "[unloaded]");
+        return substitute(profiler, frame->method == NULL ? "[unknown]" : "[unloaded]");
     struct tv_sample_element wanted = {
         .line = tv_agent_line_of(frame->method, frame->location),
         .class_name = names.class_name,

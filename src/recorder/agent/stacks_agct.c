@@ -38,9 +38,10 @@
 #define SIGNAL SIGPROF
 #define SLOTS 16
 #define PATIENCE_MS 50
-#define DEAF 3           /* not answering so often, a thread may block the signal */
-#define ASK_DEAF 64      /* one that blocks it is asked once in so many samples */
-#define MOST_CALLERS 16u /* between a stub, or a C function, and code that the machine knows */
+#define MOST_REFERENCES 4096 /* that HotSpot promises at once */
+#define DEAF 3               /* not answering so often, a thread may block the signal */
+#define ASK_DEAF 64          /* one that blocks it is asked once in so many samples */
+#define MOST_CALLERS 16u     /* between a stub, or a C function, and code that the machine knows */
 
 /* What HotSpot calls ASGCT_CallFrame and ASGCT_CallTrace. */
 struct frame {
@@ -330,9 +331,15 @@ void tv_agent_agct_begin(JNIEnv *jni)
 {
     if (!atomic_load(&agct.works) || !is_wanted())
         return;
+    /* A promise: there are more classes than that, and the machine makes room. */
+    bool framed = (*jni)->PushLocalFrame(jni, MOST_REFERENCES) == 0;
+    if (!framed)
+        (*jni)->ExceptionClear(jni);
     give_all_ids(jni);
     if (tv_agent.attached)
         tv_kernel_threads_call_roll(jni, SIGNAL);
+    if (framed)
+        (*jni)->PopLocalFrame(jni, NULL);
 }
 
 void tv_agent_agct_end(void)
@@ -445,9 +452,32 @@ static struct slot *answer_for(jint index, uint64_t since)
     return NULL;
 }
 
+/* A method that runs on while its class has been rewritten has no id here, and has one by JVMTI.
+ * Callers are the same in both stacks, so frames are counted from the outermost one. */
+static void name_old_methods(const struct tv_agent_stacks *wanted, struct slot *slot)
+{
+    jvmtiEnv *jvmti = tv_agent.jvmti;
+    jint depth = slot->trace.depth, known = 0, i = 0;
+    bool is_virtual =
+        wanted->carriers != NULL && wanted->carriers[slot->index] != wanted->threads[slot->index];
+    while (i < depth && slot->frames[i].method != NULL)
+        i++;
+    if (i == depth || is_virtual || depth == wanted->depth ||
+        (*jvmti)->GetStackTrace(jvmti, wanted->threads[slot->index], 0, wanted->depth,
+                                wanted->frames, &known) != JVMTI_ERROR_NONE)
+        return;
+    for (; i < depth; i++) {
+        jint at = known - (depth - i);
+        if (slot->frames[i].method == NULL && at >= 0)
+            slot->frames[i] =
+                (struct frame){(jint)wanted->frames[at].location, wanted->frames[at].method};
+    }
+}
+
 static void hand_over_frames(const struct tv_agent_stacks *wanted, struct slot *slot)
 {
     jint depth = slot->trace.depth;
+    name_old_methods(wanted, slot);
     for (jint i = 0; i < depth; i++) {
         jint place = slot->frames[i].place;
         wanted->frames[i] = (jvmtiFrameInfo){slot->frames[i].method, place < 0 ? -1 : place};
