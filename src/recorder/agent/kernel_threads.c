@@ -19,8 +19,9 @@
 /* Threads that come to be between the counting of threads and the roll call. */
 #define LATECOMERS 64u
 
-/* How long the roll call waits for those that do not answer, as they block the signal. */
-#define ROLL_PATIENCE_MS 100
+/* How long the roll call waits for answers: on a busy machine threads get no processor for a while.
+ */
+#define ROLL_PATIENCE_MS 2000
 #define ROLL_STEP_NS 1000000
 
 __thread struct tv_kernel_thread *tv_kernel_thread_self __attribute__((tls_model("initial-exec")));
@@ -235,26 +236,32 @@ void tv_kernel_thread_report(uintptr_t stack)
     atomic_store(&called[at].answered, true);
 }
 
-/* Calls `use` with the number of each thread of the process; returns how many there were. */
-static unsigned visit_kernel_threads(void (*use)(pid_t id, int signal_number), int signal_number)
+static unsigned count_kernel_threads(void)
 {
     unsigned count = 0;
-    struct dirent *entry;
+    const struct dirent *entry;
     DIR *tasks = opendir("/proc/self/task");
-    while (tasks != NULL && (entry = readdir(tasks)) != NULL) {
-        long id = strtol(entry->d_name, NULL, 10);
-        if (id > 0 && use != NULL)
-            use((pid_t)id, signal_number);
-        count += id > 0;
-    }
+    while (tasks != NULL && (entry = readdir(tasks)) != NULL)
+        count += entry->d_name[0] != '.';
     if (tasks != NULL)
         closedir(tasks);
     return count;
 }
 
-static void call_thread(pid_t id, int signal_number)
+/* Sends the signal to each thread; returns how many are to answer, as they do not block it. */
+static unsigned call_threads(int signal_number)
 {
-    (void)syscall(SYS_tgkill, getpid(), id, signal_number);
+    unsigned count = 0;
+    const struct dirent *entry;
+    DIR *tasks = opendir("/proc/self/task");
+    while (tasks != NULL && (entry = readdir(tasks)) != NULL) {
+        pid_t id = (pid_t)strtol(entry->d_name, NULL, 10);
+        if (id > 0 && !tv_kernel_thread_blocks(id, signal_number))
+            count += syscall(SYS_tgkill, getpid(), id, signal_number) == 0;
+    }
+    if (tasks != NULL)
+        closedir(tasks);
+    return count;
 }
 
 /* The mapping that a stack lies in ends where the stack does. */
@@ -347,7 +354,7 @@ void tv_kernel_threads_call_roll(JNIEnv *jni, int signal_number)
     (*jni)->DeleteLocalRef(jni, class);
     if (field == NULL || threads.jvmti == NULL)
         return;
-    unsigned count = visit_kernel_threads(NULL, 0);
+    unsigned count = count_kernel_threads();
     struct called *called = make_room_for_answers(count + LATECOMERS);
     if (called == NULL)
         return;
@@ -355,8 +362,7 @@ void tv_kernel_threads_call_roll(JNIEnv *jni, int signal_number)
     atomic_store(&roll.next, 0);
     atomic_store(&roll.answers, 0);
     atomic_store(&roll.called, called);
-    count = visit_kernel_threads(call_thread, signal_number);
-    wait_for_answers(count);
+    wait_for_answers(call_threads(signal_number));
     atomic_store(&roll.called, NULL);
     find_stack_ends(called);
     tag_called(jni, called, field);
