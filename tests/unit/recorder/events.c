@@ -475,7 +475,91 @@ static void keeps_long_names_of_threads(void **state)
     free(bytes);
 }
 
-UNIT_TESTS(events, cmocka_unit_test(tells_calls), cmocka_unit_test(keeps_long_names_of_threads),
+/* The events with the numbers of their threads, in the order of threads. */
+static void assert_rows(const char *expected)
+{
+    size_t size, used = 0;
+    char events[TEXT_SIZE] = "";
+    assert_int_equal(tv_recording_stop(NULL), 0);
+    uint8_t *bytes = read_trace(&size);
+    const uint8_t *data = memmem(bytes, size, "\n*end\n", 6);
+    assert_non_null(data);
+    data += 6 + TV_MT_HEADER_SIZE;
+    size_t count = (size_t)(bytes + size - data) / TV_MT_RECORD_SIZE_V2;
+    for (unsigned thread = 1; thread < 10; thread++)
+        for (size_t i = 0; i < count; i++) {
+            const uint8_t *record = data + i * TV_MT_RECORD_SIZE_V2;
+            char name[64];
+            if (tv_le_get_u16(record) != thread)
+                continue;
+            uint32_t word = tv_le_get_u32(record + 2);
+            name_of(bytes, tv_mt_word_method(word), name, sizeof name);
+            used +=
+                (size_t)snprintf(events + used, TEXT_SIZE - used, "%s%u%c%s", used > 0 ? " " : "",
+                                 thread, "+-~"[tv_mt_word_action(word)], name);
+        }
+    free(bytes);
+    assert_string_equal(events, expected);
+}
+
+/* Two fibers that take turns on one thread, which calls too: 1 is the thread. */
+static void gives_fibers_rows(void **state)
+{
+    (void)state;
+    begin();
+    uint32_t away = tv_recording_find_method(&(struct tv_recording_method){.name = "away"});
+    tv_recording_enter(method_a);
+    assert_false(tv_recording_is_fiber());
+    tv_recording_mount(NULL, away);
+    assert_true(tv_recording_is_fiber());
+    tv_recording_enter(method_b);
+    struct tv_recorder_thread *first = tv_recording_unmount(away);
+    assert_non_null(first);
+    tv_recording_mount(NULL, away);
+    tv_recording_enter(method_a);
+    struct tv_recorder_thread *second = tv_recording_unmount(0);
+    tv_recording_enter(method_b);
+    tv_recording_mount(first, away);
+    tv_recording_leave(method_b, TV_MT_EXIT);
+    assert_ptr_equal(tv_recording_unmount(away), first);
+    tv_recording_leave(method_b, TV_MT_EXIT);
+    tv_recording_mount(second, away);
+    tv_recording_leave(method_a, TV_MT_EXIT);
+    assert_ptr_equal(tv_recording_unmount(0), second);
+    tv_recording_end_fiber(second);
+    tv_recording_leave(method_a, TV_MT_EXIT);
+    assert_rows("1+a 1+b 1-b 1-a 2+b 2+away 2-away 2-b 2+away 3+a 3-a");
+    /* A fiber without events has nothing to keep, nor has a thread that carries none. */
+    tv_recording_mount(NULL, away);
+    assert_null(tv_recording_unmount(away));
+    assert_null(tv_recording_unmount(away));
+    /* One of an earlier recording joins the next: what it is in began before. */
+    begin();
+    tv_recording_mount(first, away);
+    tv_recording_enter(method_a);
+    tv_recording_leave(method_a, TV_MT_EXIT);
+    assert_ptr_equal(tv_recording_unmount(0), first);
+    tv_recording_end_fiber(first);
+    assert_rows("1+a 1-a");
+}
+
+/* Whoever told of mounts is gone: what is left mounted is not taken for the next fiber. */
+static void forgets_mounts(void **state)
+{
+    (void)state;
+    begin();
+    tv_recording_mount(NULL, 0);
+    tv_recording_enter(method_a);
+    tv_recording_forget_mounts();
+    assert_false(tv_recording_is_fiber());
+    assert_null(tv_recording_unmount(0));
+    tv_recording_enter(method_b);
+    tv_recording_leave(method_b, TV_MT_EXIT);
+    assert_rows("1+a 2+b 2-b");
+}
+
+UNIT_TESTS(events, cmocka_unit_test(gives_fibers_rows), cmocka_unit_test(forgets_mounts),
+           cmocka_unit_test(tells_calls), cmocka_unit_test(keeps_long_names_of_threads),
            cmocka_unit_test(passes_over_no_method), cmocka_unit_test(knows_methods_by_their_texts),
            cmocka_unit_test(unrolls_what_an_exception_left),
            cmocka_unit_test(unrolls_what_was_caught), cmocka_unit_test(tells_constructors_apart),
