@@ -73,6 +73,14 @@ struct tv_recorder_thread *tv_recording_unmount(uint32_t away)
     return fiber;
 }
 
+void tv_recording_mix_fibers(void)
+{
+    sigset_t before;
+    tv_recorder_lock(&before);
+    tv_recorder.job.mixes_fibers = true;
+    tv_recorder_unlock(&before);
+}
+
 void tv_recording_end_fiber(struct tv_recorder_thread *fiber)
 {
     if (fiber != NULL)

@@ -169,6 +169,8 @@ void tv_recording_mount(struct tv_recorder_thread *fiber, uint32_t away);
 struct tv_recorder_thread *tv_recording_unmount(uint32_t away);
 /* It has ended, unmounted. */
 void tv_recording_end_fiber(struct tv_recorder_thread *fiber);
+/* Fibers call, and nobody tells which: what is recorded says that their calls are mixed. */
+void tv_recording_mix_fibers(void);
 /* Does a fiber run on the calling thread? */
 bool tv_recording_is_fiber(void);
 /* Fibers that are mounted from here on are not told of: what is mounted is, once. */

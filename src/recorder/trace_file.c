@@ -210,6 +210,8 @@ static void put_keys(struct tv_trace_job *job)
     tv_sink_buffer_print(job->sink, TV_MT_KEY_PID "=%u\n", head->pid);
     if (job->left_out > 0)
         tv_sink_buffer_print(job->sink, TV_MT_KEY_LEFT_OUT "=%u\n", job->left_out);
+    if (job->mixes_fibers)
+        tv_sink_buffer_print(job->sink, TV_MT_KEY_FIBERS "=mixed\n");
     if (job->has_allocations)
         tv_sink_buffer_print(job->sink,
                              TV_MT_KEY_ALLOC_COUNT "=%llu\n" TV_MT_KEY_ALLOC_SIZE

@@ -21,6 +21,7 @@ struct tv_trace_job {
     bool drop_orphans;
     uint32_t left_out; /* methods that the host could not put hooks into */
     bool has_allocations;
+    bool mixes_fibers; /* calls of several virtual threads stand in one row */
     struct tv_recording_allocations allocations;
     struct tv_sink_buffer *sink;
 

@@ -44,6 +44,7 @@
 #define TV_MT_KEY_LEFT_OUT "methods-left-out"  /* ours: so many methods had no room for hooks */
 #define TV_MT_KEY_VM "vm"                      /* dalvik, art */
 #define TV_MT_KEY_PID "pid"
+#define TV_MT_KEY_FIBERS "virtual-threads" /* ours: mixed, calls of several stand in one row */
 #define TV_MT_KEY_ALLOC_COUNT "alloc-count"
 #define TV_MT_KEY_ALLOC_SIZE "alloc-size"
 #define TV_MT_KEY_GC_COUNT "gc-count"

@@ -105,6 +105,15 @@ void tv_agent_virtual_name(JNIEnv *jni, jthread thread, char *name, size_t room)
                  (long long)(*jni)->GetLongField(jni, thread, virtual.number));
 }
 
+/* Said once; each recording says it of itself. */
+static void tell_mixed(void)
+{
+    tv_recording_mix_fibers();
+    if (!atomic_exchange(&virtual.told, true))
+        tv_agent_say("this machine does not tell where its virtual threads run: their calls are in "
+                     "the rows of the threads that carry them, several within each other");
+}
+
 /* One that was mounted before the events came, or of which there are none. */
 static void see_mounted(JNIEnv *jni)
 {
@@ -113,9 +122,8 @@ static void see_mounted(JNIEnv *jni)
     (*jni)->DeleteLocalRef(jni, thread);
     if (is_virtual && virtual.jvmti != NULL)
         tv_recording_mount(stored_fiber(virtual.jvmti), virtual.away);
-    else if (is_virtual && !atomic_exchange(&virtual.told, true))
-        tv_agent_say("this machine does not tell where its virtual threads run: their calls are in "
-                     "the rows of the threads that carry them, several within each other");
+    else if (is_virtual)
+        tell_mixed();
 }
 
 static void before_joining(void)

@@ -543,6 +543,23 @@ static void gives_fibers_rows(void **state)
     assert_rows("1+a 1-a");
 }
 
+static void says_that_fibers_are_mixed(void **state)
+{
+    (void)state;
+    for (int mixed = 1; mixed >= 0; mixed--) {
+        size_t size;
+        begin();
+        tv_recording_enter(method_a);
+        if (mixed)
+            tv_recording_mix_fibers();
+        assert_int_equal(tv_recording_stop(NULL), 0);
+        uint8_t *bytes = read_trace(&size);
+        bool said = strstr((const char *)bytes, "\nvirtual-threads=mixed\n") != NULL;
+        free(bytes);
+        assert_int_equal(said, mixed);
+    }
+}
+
 /* Whoever told of mounts is gone: what is left mounted is not taken for the next fiber. */
 static void forgets_mounts(void **state)
 {
@@ -559,8 +576,9 @@ static void forgets_mounts(void **state)
 }
 
 UNIT_TESTS(events, cmocka_unit_test(gives_fibers_rows), cmocka_unit_test(forgets_mounts),
-           cmocka_unit_test(tells_calls), cmocka_unit_test(keeps_long_names_of_threads),
-           cmocka_unit_test(passes_over_no_method), cmocka_unit_test(knows_methods_by_their_texts),
+           cmocka_unit_test(says_that_fibers_are_mixed), cmocka_unit_test(tells_calls),
+           cmocka_unit_test(keeps_long_names_of_threads), cmocka_unit_test(passes_over_no_method),
+           cmocka_unit_test(knows_methods_by_their_texts),
            cmocka_unit_test(unrolls_what_an_exception_left),
            cmocka_unit_test(unrolls_what_was_caught), cmocka_unit_test(tells_constructors_apart),
            cmocka_unit_test(unrolls_what_a_jump_left),
