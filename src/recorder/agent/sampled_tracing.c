@@ -69,6 +69,8 @@ static uint32_t see(struct sampled *self, jthread thread)
         return 0;
     if (number != 0 || !tv_agent_thread_read(self->jni, thread, &names))
         return number;
+    if (names.name[0] == '\0' && tv_agent_virtual_is(self->jni, thread))
+        tv_agent_virtual_name(self->jni, thread, names.name, sizeof names.name);
     number = tv_sampled_trace_add_thread(self->trace, names.name);
     tv_agent_mark(self->marks, thread, number);
     return number;
@@ -79,6 +81,8 @@ static void take(void *context, jint index, const jvmtiFrameInfo *frames, jint d
     struct sampled *self = context;
     jint ours = tv_agent_hooks_frames(frames, depth);
     uint32_t number = see(self, self->threads[index]);
+    if (tv_agent_virtual_is(self->jni, self->threads[index]))
+        depth = tv_agent_virtual_frames(frames, depth);
     frames += ours;
     depth -= ours;
     for (jint i = 0; i < depth; i++)
@@ -103,6 +107,7 @@ static bool look_at_all(struct sampled *self)
     jint count;
     if ((*jvmti)->GetAllThreads(jvmti, &count, &self->threads) != JVMTI_ERROR_NONE)
         return true;
+    (void)tv_agent_virtual_replace(self->threads, count);
     tv_sampled_trace_begin_look(self->trace, elapsed_us(self));
     tv_agent_stacks_take(&(struct tv_agent_stacks){
         .threads = self->threads,
@@ -151,8 +156,18 @@ static void release(void *context)
     free(self);
 }
 
+static void ask_for_virtual_threads(void)
+{
+    bool attached;
+    JNIEnv *jni = tv_agent_attach(&attached);
+    if (jni != NULL)
+        tv_agent_virtual_begin_samples(jni);
+    tv_agent_detach(attached);
+}
+
 static int equip(struct sampled *self, const struct tv_agent_trace *wanted)
 {
+    ask_for_virtual_threads();
     self->marks = tv_agent_new_marks();
     self->frames = calloc(DEPTH, sizeof self->frames[0]);
     self->methods = calloc(DEPTH, sizeof self->methods[0]);

@@ -61,9 +61,20 @@ public class Virtual {
             while (System.in.available() == 0) {
                 run("call", count);
             }
+        } else if (arguments[0].equals("sample")) {
+            sample(arguments[2], count);
         } else {
             run(arguments[0], count);
         }
+    }
+
+    /** As android.os.Debug does it, which need not be there otherwise. */
+    private static void sample(String path, int seconds) throws Exception {
+        Class<?> debug = Class.forName("android.os.Debug");
+        debug.getMethod("startMethodTracingSampling", String.class, int.class, int.class)
+                .invoke(null, path, 1 << 20, 2000);
+        run("work", seconds);
+        debug.getMethod("stopMethodTracing").invoke(null);
     }
 
     private static void run(String what, int count) throws InterruptedException {
