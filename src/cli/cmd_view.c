@@ -368,6 +368,10 @@ static int run_server(const struct tv_command *command, const struct tv_settings
     hold_signals(&signals);
     if (tv_server_new(server, &signals.server, err) != TV_OK)
         return tv_command_failed(command, err);
+    if (tv_server_start(signals.server, err) != TV_OK) {
+        (void)!tv_server_free(signals.server); /* nothing loads */
+        return tv_command_failed(command, err);
+    }
     if (tv_thread_start(&signals.thread, TV_THREAD_STACK, await_signal, &signals) == 0) {
         code = serve(command, settings, signals.server);
         let_signals_go(&signals);

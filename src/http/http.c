@@ -37,6 +37,7 @@ struct tv_http {
     struct tv_door *door;
     struct tv_handler handler;
     char *certificate, *key;
+    struct tv_http_limits limits; /* all of them are set */
     struct {
         char text[80];
         uint16_t port;
@@ -526,8 +527,9 @@ static void note_connection(void *context, struct MHD_Connection *connection, vo
 /* poll, not epoll: with that the library (0.9.75) overlooks that a client has gone, until the time
  * limit, when its last bytes and its leaving come together.  It has no time limit of its own, nor
  * one for connections that counts: those are the door's. */
-static struct MHD_Daemon *start_daemon(struct tv_http *http, const struct tv_http_limits *limits)
+static struct MHD_Daemon *start_daemon(struct tv_http *http)
 {
+    const struct tv_http_limits *limits = &http->limits;
     bool tls = http->certificate != NULL;
     unsigned flags = MHD_USE_POLL | MHD_USE_INTERNAL_POLLING_THREAD |
                      MHD_USE_THREAD_PER_CONNECTION | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ITC;
@@ -597,7 +599,7 @@ static char *copy_text(struct tv_bytes text)
     return copy;
 }
 
-/* What is there without any thread. */
+/* Make what needs no thread. */
 static struct tv_http *make_http(const struct tv_http_options *options,
                                  const struct tv_handler *handler,
                                  const struct tv_door_options *door)
@@ -605,6 +607,7 @@ static struct tv_http *make_http(const struct tv_http_options *options,
     struct tv_http *http = tv_alloc(1, sizeof *http);
     bool tls = options->certificate.length > 0;
     http->handler = *handler;
+    http->limits = fill_limits(options->limits);
     if (tls) {
         http->certificate = copy_text(options->certificate);
         http->key = copy_text(options->key);
@@ -617,7 +620,7 @@ static struct tv_http *make_http(const struct tv_http_options *options,
     }
     http->address_count = door->count;
     struct tv_door_options own = *door;
-    own.limits = fill_limits(options->limits);
+    own.limits = http->limits;
     own.speaks_first = !tls;
     own.enter = enter;
     own.context = http;
@@ -630,25 +633,20 @@ enum tv_status tv_http_new(const struct tv_http_options *options, const struct t
 {
     struct tv_listener listeners[TV_LISTENERS];
     struct tv_door_options door = {.listeners = listeners};
-    struct tv_http_limits limits = fill_limits(options->limits);
     enum tv_status status = listen_everywhere(options, listeners, &door.count, err);
-    if (status != TV_OK)
-        return status;
-    struct tv_http *made = make_http(options, handler, &door);
-    made->daemon = start_daemon(made, &limits);
-    if (made->daemon == NULL)
-        status = tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "cannot start the HTTP server%s",
-                         made->certificate != NULL
-                             ? ": the certificate and its key do not fit, or are no PEM"
-                             : "");
     if (status == TV_OK)
-        status = tv_door_open(made->door, err);
-    if (status != TV_OK) {
-        tv_http_free(made);
-        return status;
-    }
-    *http = made;
-    return TV_OK;
+        *http = make_http(options, handler, &door);
+    return status;
+}
+
+enum tv_status tv_http_start(struct tv_http *http, struct tv_error *err)
+{
+    http->daemon = start_daemon(http);
+    if (http->daemon != NULL)
+        return tv_door_open(http->door, err);
+    return tv_fail(
+        err, TV_ERR_IO, TV_NO_OFFSET, "cannot start the HTTP server%s",
+        http->certificate != NULL ? ": the certificate and its key do not fit, or are no PEM" : "");
 }
 
 const char *tv_http_address(const struct tv_http *http, size_t index)

@@ -215,10 +215,13 @@ struct tv_http_options {
 
 struct tv_http;
 
-/* Listens and answers from now on.  Copies what the options and the handler point to, but for the
- * handler's context. */
+/* Listen, without any thread yet: clients can connect and wait.  Copies what the options and the
+ * handler point to, but for the handler's context. */
 enum tv_status tv_http_new(const struct tv_http_options *options, const struct tv_handler *handler,
                            struct tv_http **http, struct tv_error *err) TV_MUST_CHECK;
+
+/* Answer from now on, in threads.  Called once; after an error only tv_http_free is left. */
+enum tv_status tv_http_start(struct tv_http *http, struct tv_error *err) TV_MUST_CHECK;
 
 /* "http://127.0.0.1:PORT/", of the socket with this number; NULL behind the last one. */
 const char *tv_http_address(const struct tv_http *http, size_t index);

@@ -117,9 +117,7 @@ static void metric(struct tv_out *out, const char *name, const char *type, const
 
 static void write_http(const struct tv_hub *hub, struct tv_out *out)
 {
-    const struct tv_http *listening = atomic_load(&hub->http);
-    const struct tv_http_counts http =
-        listening != NULL ? tv_http_count(listening) : (struct tv_http_counts){0};
+    const struct tv_http_counts http = tv_http_count(hub->http);
     tv_out_text(out, "# HELP traceview_answers_total Answers by hundreds of their status.\n"
                      "# TYPE traceview_answers_total counter\n");
     for (unsigned i = 1; i < TV_COUNT(hub->counts.answers); i++)

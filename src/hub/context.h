@@ -28,8 +28,7 @@ struct tv_hub {
     struct tv_hub_options options;
     struct tv_store *store;
     struct tv_engines *engines;
-    /* NULL to the requests that come before tv_http_new has come back. */
-    struct tv_http *_Atomic http;
+    struct tv_http *http;
     struct tv_access *access;
     struct tv_reading *reading;
     struct tv_tries requests;

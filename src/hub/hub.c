@@ -234,10 +234,10 @@ static enum tv_status start(struct tv_hub *hub, struct tv_error *err)
         tv_sample_find(hub);
     if (status == TV_OK)
         status = tv_reading_start(hub->reading, err);
-    struct tv_http *http = NULL;
     if (status == TV_OK)
-        status = tv_http_new(&hub->options.http, &handler, &http, err);
-    atomic_store(&hub->http, http);
+        status = tv_http_new(&hub->options.http, &handler, &hub->http, err);
+    if (status == TV_OK)
+        status = tv_http_start(hub->http, err);
     return status;
 }
 

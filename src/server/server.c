@@ -193,13 +193,16 @@ enum tv_status tv_server_new(const struct tv_server_options *options, struct tv_
     made->desk = tv_desk_new(&desk);
     enum tv_status status = listen_for_page(made, options->port, err);
     if (status == TV_OK)
-        status = tv_desk_start(made->desk, err);
-    if (status != TV_OK) {
+        *server = made;
+    else
         (void)!release(made); /* nothing loads */
-        return status;
-    }
-    *server = made;
-    return TV_OK;
+    return status;
+}
+
+enum tv_status tv_server_start(struct tv_server *server, struct tv_error *err)
+{
+    enum tv_status status = tv_http_start(server->http, err);
+    return status == TV_OK ? tv_desk_start(server->desk, err) : status;
 }
 
 bool tv_server_free(struct tv_server *server)

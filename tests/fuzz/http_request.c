@@ -118,6 +118,7 @@ static void start(void)
     struct tv_handler handler = {.answer = answer, .begin = begin};
     struct tv_error err;
     require(tv_http_new(&options, &handler, &http, &err) == TV_OK);
+    require(tv_http_start(http, &err) == TV_OK);
     atexit(stop);
 }
 

@@ -223,8 +223,11 @@ static void says_when_a_certificate_is_wrong(void **state)
     for (size_t i = 0; i < TV_COUNT(cases); i++) {
         struct tv_http_options options = {.certificate = cases[i].certificate, .key = cases[i].key};
         struct tv_error err = {0};
-        if (tv_http_new(&options, &handler, &w->http, &err) == TV_OK)
+        struct tv_http *http;
+        assert_int_equal(tv_http_new(&options, &handler, &http, &err), TV_OK);
+        if (tv_http_start(http, &err) == TV_OK)
             fail_msg("case %zu was taken", i);
+        tv_http_free(http);
         assert_non_null(strstr(err.message, "certificate"));
     }
     free_identity(&one);

@@ -230,7 +230,8 @@ void wire_start(struct wire *wire)
 {
     struct tv_handler handler = {answer_request, begin, note, wire};
     struct tv_error err = {0};
-    if (tv_http_new(&wire->options, &handler, &wire->http, &err) != TV_OK)
+    if (tv_http_new(&wire->options, &handler, &wire->http, &err) != TV_OK ||
+        tv_http_start(wire->http, &err) != TV_OK)
         fail_msg("%s", err.message);
     wire->port = tv_http_port(wire->http);
 }

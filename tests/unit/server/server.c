@@ -53,6 +53,7 @@ static struct tv_server *serve(struct source *source)
     if (source->how == LOADS)
         source->fixture = fixture_draw(drawing, 1);
     assert_int_equal(tv_server_new(&options, &server, NULL), TV_OK);
+    assert_int_equal(tv_server_start(server, NULL), TV_OK);
     return server;
 }
 
@@ -126,6 +127,7 @@ static void needs_no_file(void **state)
     struct tv_server_options options = {.loader = {.load = load, .context = &source}};
     struct tv_server *server;
     assert_int_equal(tv_server_new(&options, &server, NULL), TV_OK);
+    assert_int_equal(tv_server_start(server, NULL), TV_OK);
     assert_int_equal(tv_server_wait_loaded(server, TV_FOREVER), TV_SESSION_EMPTY);
     assert_null(tv_server_error(server));
     tv_server_end(server);
