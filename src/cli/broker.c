@@ -129,7 +129,8 @@ static bool is_output(const struct tv_settings *settings, const char *path)
 
 /* ---- Files ---- */
 
-/* The descriptor of the reply, which is closed when it has been sent; or -1. */
+/* Return the descriptor of the reply, which is closed when it has been sent; or -1.  A FIFO does
+ * not hold the broker up until somebody writes to it: the command waits for that (confine.c). */
 static int open_named(const struct broker *broker, const struct tv_broker_request *request,
                       struct tv_broker_reply *reply)
 {
@@ -137,8 +138,10 @@ static int open_named(const struct broker *broker, const struct tv_broker_reques
     int descriptor = -1;
     errno = EACCES;
     if (is_named(broker->settings, request->path))
-        descriptor = open(request->path, O_RDONLY | O_CLOEXEC | kept);
+        descriptor = open(request->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | kept);
     reply->number = descriptor < 0 ? errno : 0;
+    if (descriptor >= 0 && !(kept & O_NONBLOCK))
+        (void)fcntl(descriptor, F_SETFL, 0);
     return descriptor;
 }
 

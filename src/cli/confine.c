@@ -3,11 +3,12 @@
 #include "cli/confine.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -91,6 +92,17 @@ static enum tv_status fail_gone(struct tv_error *err)
 
 /* ---- Files to read ---- */
 
+/* Do what open(2) does with a FIFO: wait until somebody writes to it.  Linux reports POLLHUP only
+ * when there has been a writer since the FIFO was opened (fs/pipe.c, pipe_poll). */
+static void await_writer(int descriptor)
+{
+    struct pollfd file = {descriptor, POLLIN, 0};
+    struct stat info;
+    if (fstat(descriptor, &info) == 0 && S_ISFIFO(info.st_mode))
+        while (poll(&file, 1, -1) < 0 && errno == EINTR)
+            ;
+}
+
 static int open_by_broker(const char *path, int flags)
 {
     struct exchange *exchange = new_exchange(TV_BROKER_OPEN);
@@ -101,6 +113,8 @@ static int open_by_broker(const char *path, int flags)
                     ? exchange->reply.number
                     : EIO;
     tv_free(exchange);
+    if (descriptor >= 0 && !(flags & O_NONBLOCK))
+        await_writer(descriptor);
     errno = error;
     return descriptor;
 }
@@ -256,25 +270,15 @@ void tv_confined_pager_finish(void)
 
 /* ---- The beginning and the end ---- */
 
-/* The broker's side of the fork.  Whatever it waits for (a FIFO that nobody opens), it ends with
- * the command; a hidden file of its output goes then, too (atomic_file.c). */
-static void be_broker(int socket, pid_t command, const struct tv_settings *settings)
-{
-    if (prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0) != 0 || getppid() != command)
-        _exit(0);
-    tv_broker_main(socket, settings);
-}
-
 void tv_confine_begin(const struct tv_settings *settings)
 {
     int ends[2];
-    pid_t command = getpid();
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
         return;
     pid_t broker = fork();
     if (broker == 0) {
         close(ends[0]);
-        be_broker(ends[1], command, settings);
+        tv_broker_main(ends[1], settings);
     }
     close(ends[1]);
     if (broker < 0) {

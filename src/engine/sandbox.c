@@ -89,9 +89,6 @@ static enum tv_status set_limits(const struct tv_sandbox_options *options, struc
  */
 #ifdef SYS_landlock_create_ruleset
 
-/* Scopes of a ruleset: sockets without a name in the file system, and signals to others. */
-enum { ABSTRACT_SOCKETS = 1, SIGNALS = 2 };
-
 struct ruleset {
     uint64_t files, network, scopes;
 };
@@ -123,7 +120,7 @@ static struct ruleset everything(long version)
     if (version >= 5)
         all.files |= UINT64_C(1) << 15; /* ioctl of devices */
     if (version >= 6)
-        all.scopes = ABSTRACT_SOCKETS | SIGNALS;
+        all.scopes = 3; /* sockets without a name in the file system; signals to others */
     return all;
 }
 
@@ -143,10 +140,6 @@ static bool restrict_files(int scratch)
     if (version < 1)
         return false;
     struct ruleset all = everything(version);
-    /* A command ends its broker by the kernel's signal at its death, which a scope would stop; its
-     * filter of calls has none that sends a signal. */
-    if (scratch < 0)
-        all.scopes &= ~(uint64_t)SIGNALS;
     int rules = (int)syscall(SYS_landlock_create_ruleset, &all, ruleset_size(version), 0);
     if (rules < 0)
         return false;
