@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -11,11 +12,13 @@
 #include "base/file.h"
 #include "cli/atomic_file.h"
 #include "cli/cache.h"
+#include "cli/confine.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/pager.h"
 #include "cli/per_thread.h"
 #include "cli/symbols.h"
+#include "server/browser.h"
 
 /* Entries of the cache that are on their way at once, and keys that are known. */
 #define ENTRIES 4u
@@ -35,6 +38,8 @@ struct broker {
     struct tv_atomic_file output;
     bool output_open;
     pid_t pager; /* 0: none */
+    const char *address;
+    struct tv_browser browser;
 };
 
 /* ---- Packets ---- */
@@ -273,6 +278,12 @@ static void finish_pager(struct broker *broker)
     broker->pager = 0;
 }
 
+static void open_browser(struct broker *broker, struct tv_broker_reply *reply)
+{
+    if (broker->address && broker->browser.directory[0] == '\0')
+        reply->done = tv_browser_open(&broker->browser, broker->address);
+}
+
 /* ---- The loop ---- */
 
 /* The descriptor of the reply, or -1. */
@@ -310,6 +321,9 @@ static int answer(struct broker *broker, struct tv_broker_request *request,
     case TV_BROKER_PAGER_FINISH:
         finish_pager(broker);
         break;
+    case TV_BROKER_BROWSER_OPEN:
+        open_browser(broker, reply);
+        break;
     default:
         break;
     }
@@ -326,13 +340,28 @@ static bool is_sound(struct tv_broker_request *request)
            memchr(request->path, '\0', sizeof request->path) != NULL;
 }
 
-void tv_broker_main(int socket, const struct tv_settings *settings)
+/* The terminal sends these to the viewer and to its broker alike; the broker still has to remove
+ * the browser's file, and ends when the viewer does. */
+static void leave_signals_to_viewer(void)
+{
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGHUP);
+    sigaddset(&signals, SIGTERM);
+    sigprocmask(SIG_BLOCK, &signals, NULL);
+}
+
+void tv_broker_main(int socket, const struct tv_confine_options *options)
 {
     static struct broker broker;
     static struct tv_broker_request request;
     static struct tv_broker_reply reply;
     int unwanted;
-    broker.settings = settings;
+    broker.settings = options->settings;
+    broker.address = options->address;
+    if (options->address)
+        leave_signals_to_viewer();
     while (tv_broker_receive(socket, &request, sizeof request, &unwanted)) {
         if (unwanted >= 0)
             close(unwanted);
@@ -348,5 +377,6 @@ void tv_broker_main(int socket, const struct tv_settings *settings)
     discard_output(&broker);
     for (uint32_t i = 0; i < ENTRIES; i++)
         end_entry(&broker, i, false);
+    tv_browser_close(&broker.browser);
     _exit(0);
 }

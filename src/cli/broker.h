@@ -7,11 +7,14 @@
  * forked before the first byte of a trace was read, keeps what the user's command line said, and
  * gives out only what that names:
  *
- *     for reading   the FILEs, x.trace, x.key and x.data where they stand for x, --mapping,
- * --symbols outputs       --output; with --split-threads the names that begin with it and go on
- * without a folder.  They are written and renamed as atomic_file.h says the cache     entries whose
- * key the broker has made itself of those files temporary     files without a name the pager where
- * standard output is a terminal
+ *   - for reading: the FILEs (x.trace, x.key and x.data where they stand for x), --mapping and
+ *     --symbols;
+ *   - for output: --output; with --split-threads the names that begin with it and add no folder.
+ *     They are written and renamed as atomic_file.h says;
+ *   - in the cache: entries whose key the broker has computed itself from those files;
+ *   - temporary files, which have no name;
+ *   - the pager, where standard output is a terminal;
+ *   - the browser, which opens the viewer's address.
  *
  * Requests and replies are packets over one socket.  A request has one reply, with a descriptor
  * where one was asked for.  The broker ends when the command has.
@@ -38,6 +41,7 @@ enum tv_broker_word {
     TV_BROKER_OUTPUT_DISCARD,
     TV_BROKER_PAGER_START,
     TV_BROKER_PAGER_FINISH,
+    TV_BROKER_BROWSER_OPEN,
 };
 
 struct tv_broker_request {
@@ -69,10 +73,10 @@ struct tv_broker_reply {
     };
 };
 
-struct tv_settings;
+struct tv_confine_options;
 
 /* Answer requests until the other end of the socket is closed.  Never returns. */
-void tv_broker_main(int socket, const struct tv_settings *settings);
+void tv_broker_main(int socket, const struct tv_confine_options *options);
 
 /* One packet of `size` bytes, with the descriptor unless that is -1.  False: nobody takes it. */
 bool tv_broker_send(int socket, const void *packet, size_t size, int descriptor);

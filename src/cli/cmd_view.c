@@ -18,6 +18,7 @@
 #include "base/workers.h"
 #include "cli/cached.h"
 #include "cli/command.h"
+#include "cli/confine.h"
 #include "cli/load.h"
 #include "cli/meter.h"
 #include "cli/offsets.h"
@@ -328,17 +329,17 @@ static void let_signals_go(struct signals *signals)
 
 /* The exit code. */
 static int serve(const struct tv_command *command, const struct tv_settings *settings,
-                 struct tv_server *server)
+                 struct tv_server *server, const char *address)
 {
     int code = TV_EXIT_OK;
     bool opened = false;
     struct tv_browser browser = {.directory = ""};
     if (tv_server_wait_sketched(server, EARLY_MS) != TV_SESSION_FAILED) {
-        char *address = page_address(tv_server_address(server), settings->filter);
         puts(address);
         fflush(stdout);
-        opened = !settings->no_browser && tv_browser_open(&browser, address);
-        tv_free(address);
+        if (!settings->no_browser)
+            opened =
+                tv_is_confined() ? tv_confined_browser_open() : tv_browser_open(&browser, address);
     }
     if (tv_server_wait_loaded(server, TV_FOREVER) == TV_SESSION_FAILED)
         code = tv_command_failed(command, tv_server_error(server));
@@ -358,31 +359,37 @@ static bool take_port(const struct tv_settings *settings, struct tv_server_optio
     return false;
 }
 
-/* The exit code. */
+/* Run the server, behind the lock, until its end.  Return the exit code. */
 static int run_server(const struct tv_command *command, const struct tv_settings *settings,
-                      struct tv_server_options *server, struct tv_error *err)
+                      struct tv_server *server, const char *address)
 {
-    struct own *own = server->loader.context;
-    struct signals signals = {0};
-    int code = TV_EXIT_INPUT;
+    struct signals signals = {.server = server};
+    struct tv_error err = {0};
     hold_signals(&signals);
-    if (tv_server_new(server, &signals.server, err) != TV_OK)
-        return tv_command_failed(command, err);
-    if (tv_server_start(signals.server, err) != TV_OK) {
-        (void)!tv_server_free(signals.server); /* nothing loads */
-        return tv_command_failed(command, err);
-    }
-    if (tv_thread_start(&signals.thread, TV_THREAD_STACK, await_signal, &signals) == 0) {
-        code = serve(command, settings, signals.server);
-        let_signals_go(&signals);
-    } else {
+    if (tv_server_start(server, &err) != TV_OK)
+        return tv_command_failed(command, &err);
+    if (tv_thread_start(&signals.thread, TV_THREAD_STACK, await_signal, &signals) != 0) {
         fputs("traceview: cannot start a thread\n", stderr);
+        return TV_EXIT_INPUT;
     }
-    atomic_store(&own->stop, true);
-    if (!tv_server_free(signals.server)) {
-        fflush(NULL);
-        _exit(code);
-    }
+    int code = serve(command, settings, server, address);
+    let_signals_go(&signals);
+    return code;
+}
+
+/* Lock the process in, once the server listens and before it answers.  Return the exit code. */
+static int confine_and_run(const struct tv_command *command, const struct tv_settings *settings,
+                           const struct own *own, struct tv_server *server)
+{
+    char *address = page_address(tv_server_address(server), settings->filter);
+    struct tv_confine_options confinement = {settings, address};
+    struct tv_error err = {0};
+    int code;
+    if (tv_confine(&confinement, &err) != TV_OK || check(settings, own, &err) != TV_OK)
+        code = tv_command_failed(command, &err);
+    else
+        code = run_server(command, settings, server, address);
+    tv_free(address);
     return code;
 }
 
@@ -390,20 +397,27 @@ static int run(const struct tv_command *command, const struct tv_settings *setti
 {
     struct tv_settings whole = *settings;
     struct own own = {.count = 0};
-    struct tv_server_options server = {
+    struct tv_server_options served = {
         .loader = {load, write_to_cache, &own,
                    tv_reporter(settings->mapping || settings->symbols.count > 0)}};
+    struct tv_server *server;
     struct tv_error err = {0};
     int code;
     whole.filter = NULL;
-    if (!take_port(settings, &server, &err) || init_own(&own, &whole, &err) != TV_OK)
+    if (!take_port(settings, &served, &err) || init_own(&own, &whole, &err) != TV_OK)
         return tv_command_failed(command, &err);
-    server.files = own.files;
-    server.file_count = own.count;
-    if (check(settings, &own, &err) == TV_OK)
-        code = run_server(command, settings, &server, &err);
-    else
+    served.files = own.files;
+    served.file_count = own.count;
+    if (tv_server_new(&served, &server, &err) == TV_OK) {
+        code = confine_and_run(command, settings, &own, server);
+        atomic_store(&own.stop, true);
+        if (!tv_server_free(server)) {
+            fflush(NULL);
+            _exit(code);
+        }
+    } else {
         code = tv_command_failed(command, &err);
+    }
     release_own(&own);
     return code;
 }

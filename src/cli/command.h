@@ -23,7 +23,7 @@ struct tv_command {
     const char *details;   /* more for --help, or NULL */
     const struct tv_option *options;
     size_t min_files, max_files;
-    bool reads_traces;      /* behind a lock (confine.h) */
+    bool reads_traces;      /* run behind a lock (confine.h); the viewer locks itself in */
     bool (*is_there)(void); /* whether this build has what it needs; NULL: all do */
     int (*run)(const struct tv_command *command, const struct tv_settings *settings);
 };

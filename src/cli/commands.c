@@ -139,25 +139,15 @@ static enum tv_status check_output(const struct tv_command *command,
     return tv_output_check(settings->output, settings, err);
 }
 
-/* Before a command takes memory. */
-static enum tv_status bound_memory(const struct tv_settings *settings, struct tv_error *err)
-{
-    return settings->max_memory == TV_ANY_MEMORY ? TV_OK : tv_swap_begin(settings->max_memory, err);
-}
-
-/* Before there are threads the broker is forked, whose memory shall not lie in the file. */
 static int run_with(const struct tv_command *command, const struct tv_settings *settings)
 {
+    struct tv_confine_options confinement = {.settings = settings};
     struct tv_error err = {0};
     int code;
-    if (command->reads_traces)
-        tv_confine_begin(settings);
-    if (bound_memory(settings, &err) == TV_OK) {
-        tv_confine_lock();
-        code = command->run(command, settings);
-    } else {
+    if (command->reads_traces && tv_confine(&confinement, &err) != TV_OK)
         code = tv_command_failed(command, &err);
-    }
+    else
+        code = command->run(command, settings);
     tv_confine_end();
     return code;
 }

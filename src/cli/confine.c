@@ -15,6 +15,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/swap.h"
 #include "cli/broker.h"
 #include "cli/options.h"
 #include "engine/sandbox.h"
@@ -22,7 +23,7 @@
 #include "unpack/unpack.h"
 
 static struct {
-    const struct tv_settings *settings;
+    struct tv_confine_options options;
     pid_t broker; /* 0: there is none */
     int socket;
     pthread_mutex_t lock; /* one question at a time */
@@ -151,7 +152,7 @@ static enum tv_status open_temporary_by_broker(int *descriptor, struct tv_error 
 /* The place of the file on the command line. */
 static bool find_file(const char *path, uint32_t *number)
 {
-    const struct tv_words *files = &confined.settings->files;
+    const struct tv_words *files = &confined.options.settings->files;
     for (*number = 0; *number < files->count; ++*number)
         if (strcmp(files->items[*number], path) == 0)
             return true;
@@ -268,9 +269,18 @@ void tv_confined_pager_finish(void)
     tv_free(exchange);
 }
 
+bool tv_confined_browser_open(void)
+{
+    struct exchange *exchange = new_exchange(TV_BROKER_BROWSER_OPEN);
+    (void)ask_broker(&exchange->request, &exchange->reply, NULL);
+    bool done = exchange->reply.done;
+    tv_free(exchange);
+    return done;
+}
+
 /* ---- The beginning and the end ---- */
 
-void tv_confine_begin(const struct tv_settings *settings)
+static void start_broker(const struct tv_confine_options *options)
 {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
@@ -278,7 +288,7 @@ void tv_confine_begin(const struct tv_settings *settings)
     pid_t broker = fork();
     if (broker == 0) {
         close(ends[0]);
-        tv_broker_main(ends[1], settings);
+        tv_broker_main(ends[1], options);
     }
     close(ends[1]);
     if (broker < 0) {
@@ -287,22 +297,31 @@ void tv_confine_begin(const struct tv_settings *settings)
     }
     confined.broker = broker;
     confined.socket = ends[0];
-    confined.settings = settings;
+    confined.options = *options;
 }
 
-void tv_confine_lock(void)
+static void lock_in(void)
 {
     static const struct tv_file_access access = {open_by_broker, stat_by_broker,
                                                  open_temporary_by_broker};
-    if (!tv_is_confined())
-        return;
     /* Libraries open some files by name at their first use: make them do it now. */
     tzset();
     tv_unpack_prepare();
-    if (confined.settings->symbols.count > 0)
+    if (confined.options.settings->symbols.count > 0)
         tv_demangler_prepare();
     tv_file_set_access(&access);
-    (void)tv_sandbox_confine();
+    (void)tv_sandbox_confine(confined.options.address != NULL);
+}
+
+/* The broker is forked first: its memory shall not lie in the file. */
+enum tv_status tv_confine(const struct tv_confine_options *options, struct tv_error *err)
+{
+    uint64_t memory = options->settings->max_memory;
+    start_broker(options);
+    enum tv_status status = memory == TV_ANY_MEMORY ? TV_OK : tv_swap_begin(memory, err);
+    if (status == TV_OK && tv_is_confined())
+        lock_in();
+    return status;
 }
 
 void tv_confine_end(void)

@@ -2,13 +2,15 @@
 /*
  * confine.h - a command locks itself in before it reads the first byte of a trace.
  *
- *     run_command    options are parsed, the output is checked
- *       tv_confine_begin   forks the broker (broker.h), which keeps the user's rights
- *       tv_swap_begin      a file for memory, a thread
- *       tv_confine_lock    no file can be opened by its name any more, no process started, no
- *                          connection made (engine/sandbox.h): not by this process, for good
- *       command->run       opens its files through the broker
+ *     run_with           options are parsed, the output is checked
+ *       tv_confine       forks the broker (broker.h), which keeps the user's rights; begins the
+ *                        file for memory (--max-memory), a thread; locks the process in: no file
+ *                        can be opened by its name any more, no process started, no connection
+ *                        made (engine/sandbox.h), for good
+ *       command->run     opens its files through the broker
  *       tv_confine_end
+ *
+ * The viewer calls tv_confine itself, between listening and the first answer.
  *
  * The process stays the one that the shell knows: its exit code, signals, memory and standard
  * streams are its own.  Where the kernel has neither Landlock nor seccomp the broker opens the
@@ -25,11 +27,18 @@
 
 struct tv_settings;
 
-/* Before there are other threads.  Where no broker can be started the command opens its files
- * itself, and is not locked in. */
-void tv_confine_begin(const struct tv_settings *settings);
-/* Lock the process in, where the kernel can. */
-void tv_confine_lock(void);
+struct tv_confine_options {
+    const struct tv_settings *settings;
+    /* Of the viewer: it answers clients from sockets that listen already, and the broker shows this
+     * address in the user's browser when it is asked to.  NULL: a command without a page. */
+    const char *address;
+};
+
+/* Lock the process in, where the kernel can.  Called before there are other threads; the options
+ * live until tv_confine_end.  Where no broker can be started the command opens its files itself,
+ * and is not locked in.  An error: the bound on memory cannot be kept. */
+enum tv_status tv_confine(const struct tv_confine_options *options,
+                          struct tv_error *err) TV_MUST_CHECK;
 /* Let the broker end, and wait for that. */
 void tv_confine_end(void);
 
@@ -54,6 +63,9 @@ enum tv_status tv_confined_file_open(struct tv_atomic_file *file, const char *pa
 enum tv_status tv_confined_file_commit(struct tv_atomic_file *file, struct tv_error *err);
 /* See above. */
 void tv_confined_file_discard(struct tv_atomic_file *file);
+
+/* See tv_browser_open; the broker removes the file at its end. */
+bool tv_confined_browser_open(void);
 
 /* A descriptor to write to, or -1. */
 int tv_confined_pager_start(void);

@@ -179,14 +179,14 @@ unsigned tv_sandbox_available(void)
     return parts;
 }
 
-unsigned tv_sandbox_confine(void)
+unsigned tv_sandbox_confine(bool serves)
 {
     unsigned parts = 0;
     if (WRITES_AT_END || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return 0;
     if (restrict_files(-1))
         parts |= TV_SANDBOX_LANDLOCK;
-    if (tv_sandbox_filter_command())
+    if (tv_sandbox_filter_command(serves))
         parts |= TV_SANDBOX_SECCOMP;
     return parts;
 }

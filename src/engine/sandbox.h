@@ -41,18 +41,19 @@ enum tv_status tv_sandbox_enter(const struct tv_sandbox_options *options, unsign
 /*
  * Locks the process of a command in, with all of its threads, for good: nothing that is called by
  * its name can be opened, looked at, made or removed, nothing connected to, no process started.
- * What is open stays so.  Without limits, for the machine is the user's own.  Landlock holds only
- * the calling thread and those that it starts.  What the kernel has of it (enum tv_sandbox_part);
- * nothing in a build with sanitizers or for coverage, which write files of their own at the end.
+ * What is open stays so; with `serves` clients may come in through sockets that listen.  Without
+ * limits, for the machine is the user's own.  Landlock holds only the calling thread and those that
+ * it starts.  What the kernel has of it (enum tv_sandbox_part); nothing in a build with sanitizers
+ * or for coverage, which write files of their own at the end.
  */
-unsigned tv_sandbox_confine(void);
+unsigned tv_sandbox_confine(bool serves);
 
 /* Return the parts that tv_sandbox_confine would set up on this machine. */
 unsigned tv_sandbox_available(void);
 
-/* The list of calls of a command alone: those that are not in it are refused (ENOSYS) instead of
- * being the end of the process.  False: see below. */
-bool tv_sandbox_filter_command(void);
+/* The list of calls of a command alone, or of one that serves clients: those that are not in it are
+ * refused (ENOSYS) instead of being the end of the process.  False: see below. */
+bool tv_sandbox_filter_command(bool serves);
 
 /* Does this build have such lists? */
 bool tv_sandbox_has_filter(void);

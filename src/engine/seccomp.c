@@ -6,6 +6,7 @@
 #define _GNU_SOURCE /* CLONE_THREAD, AT_EMPTY_PATH */
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
@@ -85,6 +86,15 @@ static const int allowed[] = {
 static const int of_command[] = {
     SCMP_SYS(fallocate), SCMP_SYS(fadvise64), SCMP_SYS(mincore),    SCMP_SYS(wait4),
     SCMP_SYS(getrusage), SCMP_SYS(getrlimit), SCMP_SYS(ugetrlimit), SCMP_SYS(dup),
+};
+
+/* The viewer also answers clients, and has threads that wait for each other and for signals. */
+static const int of_viewer[] = {
+    SCMP_SYS(accept4),         SCMP_SYS(recvfrom),
+    SCMP_SYS(sendto),          SCMP_SYS(shutdown),
+    SCMP_SYS(getsockopt),      SCMP_SYS(getsockname),
+    SCMP_SYS(pipe2),           SCMP_SYS(eventfd2),
+    SCMP_SYS(rt_sigtimedwait), SCMP_SYS(rt_sigtimedwait_time64),
 };
 
 /* Those that name files. */
@@ -231,7 +241,18 @@ bool tv_sandbox_filter_calls(bool files)
     return good;
 }
 
-bool tv_sandbox_filter_command(void)
+static bool add_viewer(scmp_filter_ctx filter)
+{
+    const struct rule rules[] = {
+        {SCMP_SYS(fcntl), SCMP_A1_64(SCMP_CMP_EQ, F_SETFL, 0)},
+        {SCMP_SYS(fcntl64), SCMP_A1_64(SCMP_CMP_EQ, F_SETFL, 0)},
+        {SCMP_SYS(setsockopt), SCMP_A1_64(SCMP_CMP_EQ, IPPROTO_TCP, 0)},
+    };
+    return add_allowed(filter, of_viewer, TV_COUNT(of_viewer)) &&
+           add_rules(filter, rules, TV_COUNT(rules));
+}
+
+bool tv_sandbox_filter_command(bool serves)
 {
     const struct rule rules[] = {
         {SCMP_SYS(ioctl), SCMP_A1_64(SCMP_CMP_EQ, TCGETS, 0)},
@@ -241,7 +262,7 @@ bool tv_sandbox_filter_command(void)
     };
     scmp_filter_ctx filter = make_filter(SCMP_ACT_ERRNO(ENOSYS));
     bool good = filter && add_allowed(filter, of_command, TV_COUNT(of_command)) &&
-                add_rules(filter, rules, TV_COUNT(rules)) &&
+                add_rules(filter, rules, TV_COUNT(rules)) && (!serves || add_viewer(filter)) &&
                 add_by_name(filter, SCMP_ACT_ERRNO(EACCES)) && seccomp_load(filter) == 0;
     if (filter)
         seccomp_release(filter);

@@ -10,8 +10,9 @@ bool tv_sandbox_filter_calls(bool files)
     return false;
 }
 
-bool tv_sandbox_filter_command(void)
+bool tv_sandbox_filter_command(bool serves)
 {
+    (void)serves;
     return false;
 }
 

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/confine.h"
 #include "cli/options.h"
 #include "unit.h"
 
@@ -49,7 +50,8 @@ static int start_broker(void **state, bool split)
         p->settings.output = p->output;
         p->settings.split_threads = split;
         close(ends[0]);
-        tv_broker_main(ends[1], &p->settings);
+        struct tv_confine_options options = {.settings = &p->settings};
+        tv_broker_main(ends[1], &options);
     }
     close(ends[1]);
     p->socket = ends[0];

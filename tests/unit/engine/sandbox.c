@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,6 +22,7 @@
 #include "unit.h"
 
 static char folder[64];
+static int listener;
 
 static unsigned enter(void)
 {
@@ -284,15 +286,26 @@ static int refuses_all(void)
     return failed | (pid > 0 ? 128 : 0);
 }
 
+static int serve_a_client(void)
+{
+    char got = 0;
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    int client = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+    return send(client, "x", 1, 0) == 1 && recv(client, &got, 1, 0) == 1 && got == 'y' &&
+                   connect(client, (struct sockaddr *)&address, sizeof address) != 0
+               ? 0
+               : 1;
+}
+
 /* Return the status like status_of, in the sandbox of a command. */
-static int code_of_command(int (*attempt)(void))
+static int code_of_command(bool serves, int (*attempt)(void))
 {
     int status = 0;
     unsigned available = tv_sandbox_available();
     fflush(NULL);
     pid_t pid = fork();
     if (pid == 0)
-        _exit(tv_sandbox_confine() == available ? attempt() : 250);
+        _exit(tv_sandbox_confine(serves) == available ? attempt() : 250);
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFEXITED(status));
     return WEXITSTATUS(status);
@@ -305,10 +318,34 @@ static void commands_are_refused_and_go_on(void **state)
         print_message("skipped: there is no seccomp here\n");
         return;
     }
-    assert_int_equal(code_of_command(refuses_all), 0);
-    assert_int_equal(code_of_command(look_at_passwd), 0);
-    assert_int_equal(code_of_command(look_at_open_file), 0);
-    assert_int_equal(code_of_command(work), 0);
+    assert_int_equal(code_of_command(false, refuses_all), 0);
+    assert_int_equal(code_of_command(false, look_at_passwd), 0);
+    assert_int_equal(code_of_command(false, look_at_open_file), 0);
+    assert_int_equal(code_of_command(false, work), 0);
+}
+
+/* The viewer's sandbox lets in who connects to a socket that listens already, and nothing more. */
+static void viewers_answer_clients(void **state)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
+    socklen_t size = sizeof address;
+    (void)state;
+    if (!(tv_sandbox_available() & TV_SANDBOX_SECCOMP)) {
+        print_message("skipped: there is no seccomp here\n");
+        return;
+    }
+    listener = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(listener, 1), 0);
+    assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &size), 0);
+    int client = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(connect(client, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(send(client, "y", 1, 0), 1);
+    assert_int_equal(code_of_command(true, serve_a_client), 0);
+    assert_int_equal(code_of_command(true, refuses_all), 0);
+    close(client);
+    close(listener);
 }
 
 static void memory_has_a_limit(void **state)
@@ -341,4 +378,5 @@ UNIT_TESTS(
     cmocka_unit_test_setup_teardown(what_reading_needs_goes_on, make_folder, remove_folder),
     cmocka_unit_test_setup_teardown(other_files_cannot_be_looked_at, make_folder, remove_folder),
     cmocka_unit_test_setup_teardown(commands_are_refused_and_go_on, make_folder, remove_folder),
+    cmocka_unit_test_setup_teardown(viewers_answer_clients, make_folder, remove_folder),
     cmocka_unit_test_setup_teardown(memory_has_a_limit, make_folder, remove_folder));
