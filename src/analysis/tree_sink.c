@@ -194,6 +194,7 @@ static void release_parts(struct tv_tree_sink *sink)
         tv_ahead_release(&part->ahead);
         tv_free(part->stand_ins);
         tv_walk_release(&part->walk);
+        tv_diagnostics_clear(&part->diagnostics);
     }
     tv_free(sink->parts);
     tv_free(sink->skip);
@@ -467,7 +468,9 @@ static enum tv_splice tree_splice(struct tv_sink *base, unsigned pass)
     struct tv_walk *walks = tv_alloc(sink->part_count, sizeof *walks);
     for (unsigned i = 0; i < sink->part_count; i++)
         walks[i] = sink->parts[i].walk;
-    enum tv_splice result = tv_seam_init(&seam, walks, sink->part_count, sink->head);
+    enum tv_splice result = tv_seam_init(&seam, walks, sink->part_count);
+    if (result == TV_SPLICE_DONE)
+        tv_seam_add_diagnostics(&seam, walks, sink->head);
     tv_free(walks);
     if (result != TV_SPLICE_DONE)
         return result;

@@ -40,7 +40,7 @@ static enum tv_status check_texts(struct tv_trace *trace, struct tv_error *err)
         if (!tv_te_is_input(input))
             continue;
         if (!counted)
-            trace->head->diagnostics.kinds[TV_DIAGNOSTIC_BAD_JSON] = (struct tv_diagnostic){0};
+            tv_diagnostics_clear_kind(&trace->head->diagnostics, TV_DIAGNOSTIC_BAD_JSON);
         counted = true;
         status = tv_te_check_text(trace, i, err);
     }

@@ -583,7 +583,8 @@ void tv_load_report(const struct tv_settings *settings, const struct tv_head *he
         tv_diagnostics_write_text(&text, &head->diagnostics, kind);
         char first[48] = "";
         if (diagnostic->offset_count > 0)
-            snprintf(first, sizeof first, ", first at byte %" PRIu64, diagnostic->offsets[0]);
+            snprintf(first, sizeof first, ", first at byte %" PRIu64,
+                     diagnostic->places->offsets[0]);
         tv_message("%s: %s: %.*s (%s: %" PRIu64 "%s)", input_name(head),
                    tv_diagnostic_severity_name(kind), (int)text.length, (const char *)text.buffer,
                    tv_diagnostic_name(kind), diagnostic->count, first);

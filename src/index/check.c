@@ -58,7 +58,7 @@ static bool are_diagnostics(const struct tv_head *head)
     for (unsigned kind = 0; kind < TV_DIAGNOSTIC_COUNT; kind++) {
         const struct tv_diagnostic *diagnostic = &head->diagnostics.kinds[kind];
         for (uint32_t i = 0; i < diagnostic->offset_count; i++)
-            if (diagnostic->inputs[i] >= head->input_count)
+            if (diagnostic->places->inputs[i] >= head->input_count)
                 return false;
     }
     return true;

@@ -100,8 +100,9 @@ struct tv_index_source {
 };
 
 struct tv_index_diagnostic {
-    uint64_t kind;
-    struct tv_diagnostic diagnostic;
+    uint64_t kind, count;
+    uint32_t offset_count, unused;
+    struct tv_diagnostic_places places;
 };
 
 /* What an index of this build says about its structs. */

@@ -160,12 +160,17 @@ static void read_diagnostics(struct tv_index_reading *r)
     const uint64_t *phases = tv_index_take(r, TV_INDEX_PHASES, sizeof *phases, &letters);
     const int64_t *quiet = tv_index_take(r, TV_INDEX_QUIET, sizeof *quiet, &times);
     for (uint32_t i = 0; i < count; i++) {
-        if (kept[i].kind >= TV_DIAGNOSTIC_COUNT ||
-            kept[i].diagnostic.offset_count > TV_DIAGNOSTIC_OFFSETS) {
+        if (kept[i].kind >= TV_DIAGNOSTIC_COUNT || kept[i].offset_count > TV_DIAGNOSTIC_OFFSETS ||
+            all->kinds[kept[i].kind].places) {
             r->wrong = "its diagnostics";
             return;
         }
-        memcpy(&all->kinds[kept[i].kind], &kept[i].diagnostic, sizeof kept[i].diagnostic);
+        struct tv_diagnostic *one = &all->kinds[kept[i].kind];
+        *one = (struct tv_diagnostic){kept[i].count, kept[i].offset_count, NULL};
+        if (one->offset_count > 0) {
+            one->places = tv_alloc(1, sizeof *one->places);
+            *one->places = kept[i].places;
+        }
     }
     if (letters != TV_DIAGNOSTIC_LETTERS || times != 1) {
         r->wrong = "its diagnostics";

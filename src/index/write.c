@@ -144,10 +144,14 @@ static void write_diagnostics(struct writing *w)
     struct tv_index_diagnostic *kept = tv_alloc(TV_DIAGNOSTIC_COUNT, sizeof *kept);
     size_t count = 0;
     for (unsigned kind = 0; kind < TV_DIAGNOSTIC_COUNT; kind++) {
-        if (all->kinds[kind].count == 0)
+        const struct tv_diagnostic *one = &all->kinds[kind];
+        if (one->count == 0)
             continue;
-        kept[count].kind = kind;
-        memcpy(&kept[count++].diagnostic, &all->kinds[kind], sizeof kept->diagnostic);
+        kept[count] =
+            (struct tv_index_diagnostic){kind, one->count, one->offset_count, 0, {{0}, {0}}};
+        if (one->places)
+            kept[count].places = *one->places;
+        count++;
     }
     ADD(w, TV_INDEX_DIAGNOSTICS, count, kept);
     ADD(w, TV_INDEX_PHASES, TV_DIAGNOSTIC_LETTERS, all->phases);

@@ -288,12 +288,13 @@ static void add_diagnostics(struct tv_trace *trace, const struct thread_work *wo
     int64_t quiet = work->quiet > 0 ? work->quiet - trace->head->inputs[all->input].origin : 0;
     all->quiet = quiet > all->quiet ? quiet : all->quiet;
     for (size_t i = 0; i < work->told.count; i++) {
-        const struct told_kind *kind = &work->told.rows[i];
-        tv_diagnostics_merge_kind(&trace->head->diagnostics, kind->kind, &kind->told);
+        struct told_kind *kind = &work->told.rows[i];
+        tv_diagnostics_merge_kind(all, kind->kind, &kind->told);
         if (kind->kind == TV_DIAGNOSTIC_UNMATCHED_EXIT)
             trace->unmatched_exits += kind->told.count;
         if (kind->kind == TV_DIAGNOSTIC_OPEN_CALL)
             trace->open_calls += kind->told.count;
+        tv_free(kind->told.places);
     }
 }
 

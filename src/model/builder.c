@@ -277,18 +277,16 @@ static enum tv_splice splice_counts(struct tv_builder *builder)
         tv_part_counted(&builder->parts[i]);
         walks[i] = builder->parts[i].walk;
     }
-    struct tv_diagnostics before = builder->trace->head->diagnostics;
-    enum tv_splice splice =
-        tv_seam_init(&builder->seam, walks, builder->part_count, builder->trace->head);
+    enum tv_splice splice = tv_seam_init(&builder->seam, walks, builder->part_count);
+    builder->seamed = splice == TV_SPLICE_DONE;
+    bool wide = builder->seamed && !times_fit(builder);
+    if (wide && builder->part_count > 1) /* blocks of 64 bits are written in order */
+        splice = TV_SPLICE_SERIAL;
+    if (splice == TV_SPLICE_DONE)
+        tv_seam_add_diagnostics(&builder->seam, walks, builder->trace->head);
     tv_free(walks);
     if (splice != TV_SPLICE_DONE)
         return splice;
-    builder->seamed = true;
-    bool wide = !times_fit(builder);
-    if (wide && builder->part_count > 1) { /* blocks of 64 bits are written in order */
-        builder->trace->head->diagnostics = before;
-        return TV_SPLICE_SERIAL;
-    }
     uint32_t rows_before = builder->trace->row_count;
     lay_out(builder);
     size_t rows = builder->trace->row_count - rows_before;

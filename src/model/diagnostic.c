@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 static const char *const severities[TV_SEVERITIES] = {
     [TV_NOTE] = "note",
@@ -94,11 +95,10 @@ void tv_diagnostics_write_json(struct tv_out *out, const struct tv_diagnostics *
     tv_out_release(&text);
 }
 
-static bool stands_behind(const struct tv_diagnostic *diagnostic, uint32_t i, uint64_t offset,
+static bool stands_behind(const struct tv_diagnostic_places *places, uint32_t i, uint64_t offset,
                           uint32_t input)
 {
-    return diagnostic->inputs[i] != input ? diagnostic->inputs[i] > input
-                                          : diagnostic->offsets[i] > offset;
+    return places->inputs[i] != input ? places->inputs[i] > input : places->offsets[i] > offset;
 }
 
 /* The first ones of the file, in whatever order they are found: threads and parts take turns. */
@@ -107,14 +107,17 @@ static void keep_offset(struct tv_diagnostic *diagnostic, uint64_t offset, uint3
     uint32_t at = diagnostic->offset_count;
     if (offset == TV_NO_OFFSET)
         return;
-    if (at == TV_DIAGNOSTIC_OFFSETS && !stands_behind(diagnostic, --at, offset, input))
+    if (!diagnostic->places)
+        diagnostic->places = tv_alloc(1, sizeof *diagnostic->places);
+    struct tv_diagnostic_places *places = diagnostic->places;
+    if (at == TV_DIAGNOSTIC_OFFSETS && !stands_behind(places, --at, offset, input))
         return;
-    for (; at > 0 && stands_behind(diagnostic, at - 1, offset, input); at--) {
-        diagnostic->offsets[at] = diagnostic->offsets[at - 1];
-        diagnostic->inputs[at] = diagnostic->inputs[at - 1];
+    for (; at > 0 && stands_behind(places, at - 1, offset, input); at--) {
+        places->offsets[at] = places->offsets[at - 1];
+        places->inputs[at] = places->inputs[at - 1];
     }
-    diagnostic->offsets[at] = offset;
-    diagnostic->inputs[at] = input;
+    places->offsets[at] = offset;
+    places->inputs[at] = input;
     diagnostic->offset_count += diagnostic->offset_count < TV_DIAGNOSTIC_OFFSETS;
 }
 
@@ -131,7 +134,7 @@ void tv_diagnostics_merge_kind(struct tv_diagnostics *to, enum tv_diagnostic_kin
 {
     to->kinds[kind].count += from->count;
     for (uint32_t i = 0; i < from->offset_count; i++)
-        keep_offset(&to->kinds[kind], from->offsets[i], to->input);
+        keep_offset(&to->kinds[kind], from->places->offsets[i], to->input);
 }
 
 void tv_diagnostics_merge(struct tv_diagnostics *to, const struct tv_diagnostics *from)
@@ -141,4 +144,18 @@ void tv_diagnostics_merge(struct tv_diagnostics *to, const struct tv_diagnostics
     for (unsigned letter = 0; letter < TV_DIAGNOSTIC_LETTERS; letter++)
         to->phases[letter] += from->phases[letter];
     to->quiet = from->quiet > to->quiet ? from->quiet : to->quiet;
+}
+
+void tv_diagnostics_clear_kind(struct tv_diagnostics *all, enum tv_diagnostic_kind kind)
+{
+    tv_free(all->kinds[kind].places);
+    all->kinds[kind] = (struct tv_diagnostic){0};
+}
+
+void tv_diagnostics_clear(struct tv_diagnostics *all)
+{
+    for (unsigned kind = 0; kind < TV_DIAGNOSTIC_COUNT; kind++)
+        if (all->kinds[kind].places)
+            tv_free(all->kinds[kind].places);
+    *all = (struct tv_diagnostics){.input = all->input};
 }

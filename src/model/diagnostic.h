@@ -209,22 +209,31 @@ enum tv_diagnostic_kind {
 
 #define TV_DIAGNOSTIC_OFFSETS 100
 
+struct tv_diagnostic_places {
+    uint64_t offsets[TV_DIAGNOSTIC_OFFSETS]; /* the first bytes in the inputs, ascending in each */
+    uint32_t inputs[TV_DIAGNOSTIC_OFFSETS];  /* in which input each of them is */
+};
+
 struct tv_diagnostic {
     uint64_t count;
     uint32_t offset_count;
-    uint64_t offsets[TV_DIAGNOSTIC_OFFSETS]; /* the first bytes in the inputs, ascending in each */
-    uint32_t inputs[TV_DIAGNOSTIC_OFFSETS];  /* in which input each of them is */
+    struct tv_diagnostic_places *places; /* NULL without an offset: most kinds never occur */
 };
 
 /* Letters of phases are ASCII; what is none counts under 0. */
 #define TV_DIAGNOSTIC_LETTERS 128
 
+/* Starts as zeros, and owns the places of its kinds. */
 struct tv_diagnostics {
     struct tv_diagnostic kinds[TV_DIAGNOSTIC_COUNT];
     uint64_t phases[TV_DIAGNOSTIC_LETTERS]; /* of unknown-phase, how many of each letter */
     int64_t quiet;  /* of open-until-silence: the last end, in ns from the start of its input */
     uint32_t input; /* of what is added from now on */
 };
+
+/* Forget everything that was counted; `input` stays. */
+void tv_diagnostics_clear(struct tv_diagnostics *all);
+void tv_diagnostics_clear_kind(struct tv_diagnostics *all, enum tv_diagnostic_kind kind);
 
 /* "unmatched-exit"; a sentence. */
 const char *tv_diagnostic_name(enum tv_diagnostic_kind kind);

@@ -22,6 +22,7 @@ void tv_head_free(struct tv_head *head)
         return;
     if (head->namer)
         head->namer->free(head->namer);
+    tv_diagnostics_clear(&head->diagnostics);
     tv_interner_free(head->strings);
     tv_map_release(&head->frame_index);
     tv_free(head->inputs);

@@ -140,5 +140,6 @@ void tv_part_release(struct tv_part *part)
     tv_free(part->deferred);
     tv_free(part->waits);
     tv_walk_release(&part->walk);
+    tv_diagnostics_clear(&part->diagnostics);
     memset(part, 0, sizeof *part);
 }

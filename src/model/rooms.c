@@ -49,5 +49,6 @@ void tv_spans_rooms_release(struct tv_spans_rooms *rooms)
     tv_room_release(&rooms->spare);
     tv_room_release(&rooms->row_of);
     tv_paths_release(&rooms->paths);
+    tv_diagnostics_clear(rooms->diagnostics);
     tv_free(rooms->diagnostics);
 }

@@ -166,8 +166,7 @@ static void count_unmatched(struct tv_head *head, const struct tv_seam *seam,
         tv_diagnostics_add(&head->diagnostics, TV_DIAGNOSTIC_OPEN_CALL, UINT64_MAX);
 }
 
-enum tv_splice tv_seam_init(struct tv_seam *seam, const struct tv_walk *parts, unsigned part_count,
-                            struct tv_head *head)
+enum tv_splice tv_seam_init(struct tv_seam *seam, const struct tv_walk *parts, unsigned part_count)
 {
     uint32_t threads = parts[0].thread_count;
     *seam = (struct tv_seam){
@@ -184,15 +183,19 @@ enum tv_splice tv_seam_init(struct tv_seam *seam, const struct tv_walk *parts, u
         decided = decided && !parts[part].undecided;
     for (uint32_t thread = 0; decided && thread < threads; thread++)
         decided = splice_thread(seam, parts, thread);
-    if (!decided) {
-        tv_seam_release(seam);
-        return TV_SPLICE_SERIAL;
-    }
-    for (unsigned part = 0; part < part_count; part++)
+    if (decided)
+        return TV_SPLICE_DONE;
+    tv_seam_release(seam);
+    return TV_SPLICE_SERIAL;
+}
+
+void tv_seam_add_diagnostics(const struct tv_seam *seam, const struct tv_walk *parts,
+                             struct tv_head *head)
+{
+    for (unsigned part = 0; part < seam->part_count; part++)
         if (parts[part].diagnostics)
             tv_diagnostics_merge(&head->diagnostics, parts[part].diagnostics);
     count_unmatched(head, seam, parts);
-    return TV_SPLICE_DONE;
 }
 
 void tv_seam_release(struct tv_seam *seam)

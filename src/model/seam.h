@@ -29,10 +29,12 @@ struct tv_seam {
     bool nameless; /* some supplied call's exit does not say of what it is */
 };
 
-/* Fits the parts together; adds their diagnostics to the head's. TV_SPLICE_SERIAL, with nothing
- * to release, when the parts cannot be decided without reading in order. */
-enum tv_splice tv_seam_init(struct tv_seam *seam, const struct tv_walk *parts, unsigned part_count,
-                            struct tv_head *head);
+/* Fit the parts together.  TV_SPLICE_SERIAL, with nothing to release, when the parts cannot be
+ * decided without reading in order. */
+enum tv_splice tv_seam_init(struct tv_seam *seam, const struct tv_walk *parts, unsigned part_count);
+/* Add the diagnostics of the parts, and of calls that are open at either end, to the head's. */
+void tv_seam_add_diagnostics(const struct tv_seam *seam, const struct tv_walk *parts,
+                             struct tv_head *head);
 void tv_seam_release(struct tv_seam *seam);
 
 static inline struct tv_walk_start *tv_seam_start(const struct tv_seam *seam, unsigned part,

@@ -213,7 +213,7 @@ static void keep_told(struct thread_work *work, struct tv_diagnostics *diagnosti
         if (told->count == 0)
             continue;
         *tv_table_add(&work->told) = (struct told_kind){(enum tv_diagnostic_kind)kind, *told};
-        memset(told, 0, sizeof *told);
+        *told = (struct tv_diagnostic){0};
     }
 }
 

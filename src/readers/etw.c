@@ -428,6 +428,7 @@ void tv_etw_release(struct tv_etw *etw)
     tv_free(etw->readies.rows);
     tv_free(etw->processes.rows);
     tv_free(etw->threads.rows);
+    tv_diagnostics_clear(&etw->diagnostics);
     tv_interner_free(etw->texts);
     *etw = (struct tv_etw){.texts = NULL};
 }

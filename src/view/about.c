@@ -338,7 +338,7 @@ static void write_diagnostic(struct tv_out *out, const struct tv_diagnostics *al
     tv_out_text(out, ",\"offsets\":[");
     for (uint32_t i = 0; i < diagnostic->offset_count; i++) {
         tv_out_text(out, i > 0 ? "," : "");
-        tv_out_u64(out, diagnostic->offsets[i]);
+        tv_out_u64(out, diagnostic->places->offsets[i]);
     }
     tv_out_text(out, "]}");
 }

@@ -146,8 +146,8 @@ static struct places find_places(const struct tv_trace *trace)
     for (size_t kind = 0; kind < TV_DIAGNOSTIC_COUNT; kind++)
         for (uint32_t i = 0; i < all->kinds[kind].offset_count; i++) {
             struct place *place = &places.items[places.first[kind] + i];
-            place->offset = all->kinds[kind].offsets[i];
-            place->input = all->kinds[kind].inputs[i];
+            place->offset = all->kinds[kind].places->offsets[i];
+            place->input = all->kinds[kind].places->inputs[i];
         }
     if (count > 0)
         locate(trace, places.items, count);

@@ -177,7 +177,7 @@ static void json_diagnostics(struct tv_out *out, const struct tv_diagnostics *al
         tv_out_u64(out, one->count);
         tv_out_text(out, ", \"first_offset\": ");
         if (one->offset_count > 0)
-            tv_out_u64(out, one->offsets[0]);
+            tv_out_u64(out, one->places->offsets[0]);
         else
             tv_out_text(out, "null");
         tv_out_char(out, '}');
@@ -429,7 +429,8 @@ static void text_diagnostics(struct tv_out *out, const struct tv_diagnostics *al
         tv_out_format(out, " %s: ", tv_diagnostic_name(kind));
         tv_diagnostics_write_text(out, all, kind);
         if (one->offset_count > 0)
-            tv_out_format(out, " (first at byte %llu)", (unsigned long long)one->offsets[0]);
+            tv_out_format(out, " (first at byte %llu)",
+                          (unsigned long long)one->places->offsets[0]);
         tv_out_char(out, '\n');
     }
 }

@@ -223,7 +223,7 @@ static void write_diagnostics(struct tv_out *out, const struct tv_diagnostics *a
         tv_out_text(out, ", \"offsets\": [");
         for (uint32_t k = 0; k < one->offset_count; k++) {
             tv_out_text(out, k > 0 ? ", " : "");
-            tv_out_u64(out, one->offsets[k]);
+            tv_out_u64(out, one->places->offsets[k]);
         }
         tv_out_char(out, ']');
         tv_jsonl_end(out);

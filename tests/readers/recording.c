@@ -221,7 +221,7 @@ static void print_end(const struct tv_head *head, struct tv_out *out)
         tv_out_format(out, "diagnostic %s %" PRIu64, tv_diagnostic_name((enum tv_diagnostic_kind)i),
                       diagnostic->count);
         for (uint32_t k = 0; k < diagnostic->offset_count; k++)
-            tv_out_format(out, "%s %" PRIu64, k == 0 ? " at" : "", diagnostic->offsets[k]);
+            tv_out_format(out, "%s %" PRIu64, k == 0 ? " at" : "", diagnostic->places->offsets[k]);
         tv_out_text(out, "\n");
     }
 }

@@ -198,7 +198,7 @@ static void print_diagnostics(const struct tv_trace *trace, struct tv_out *out)
         tv_out_format(out, "! %s %llu at", tv_diagnostic_name((enum tv_diagnostic_kind)kind),
                       (unsigned long long)d->count);
         for (uint32_t i = 0; i < d->offset_count; i++)
-            tv_out_format(out, " %llu", (unsigned long long)d->offsets[i]);
+            tv_out_format(out, " %llu", (unsigned long long)d->places->offsets[i]);
         tv_out_char(out, '\n');
     }
 }

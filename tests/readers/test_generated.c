@@ -324,7 +324,9 @@ static bool diagnostics_agree(const struct recording *a, const struct recording 
         const struct tv_diagnostic *left = &a->head->diagnostics.kinds[kind];
         const struct tv_diagnostic *right = &b->head->diagnostics.kinds[kind];
         if (left->count != right->count || left->offset_count != right->offset_count ||
-            memcmp(left->offsets, right->offsets, left->offset_count * sizeof *left->offsets) != 0)
+            (left->offset_count > 0 &&
+             memcmp(left->places->offsets, right->places->offsets,
+                    left->offset_count * sizeof left->places->offsets[0]) != 0))
             return false;
     }
     return a->head->inputs[0].records == b->head->inputs[0].records &&

@@ -388,9 +388,8 @@ static void judge_strays(struct tv_ft_merge *merge)
     struct tv_diagnostics *diagnostics = &merge->trace->head->diagnostics;
     for (size_t i = 0; i < merge->text_count; i++) {
         const struct tv_ft_text *text = &merge->texts[i];
-        struct tv_diagnostics own = {.kinds[TV_DIAGNOSTIC_BAD_LINE] = text->strays};
         if (!continues)
-            tv_diagnostics_merge(diagnostics, &own);
+            tv_diagnostics_merge(diagnostics, &text->strays);
         tv_diagnostics_merge(diagnostics, &text->part.diagnostics);
         continues = text->any ? text->continues : continues;
     }
@@ -537,6 +536,8 @@ void tv_ft_merge_release(struct tv_ft_merge *merge)
     tv_ft_merge_leave_rows(merge);
     tv_free(merge->asyncs.rows);
     tv_free(merge->whole_asyncs.rows);
+    if (merge->repeated)
+        tv_diagnostics_clear(merge->repeated);
     tv_free(merge->repeated);
     tv_free(merge->flows.rows);
     tv_free(merge->slice_ends.rows);

@@ -47,6 +47,7 @@ void tv_ft_part_release(struct tv_ft_part *part)
 {
     if (part->gather)
         tv_gather_free(part->gather);
+    tv_diagnostics_clear(&part->diagnostics);
     tv_interner_free(part->texts);
     tv_interner_free(part->counter_keys);
     tv_interner_free(part->key_index);

@@ -58,7 +58,7 @@ static void judge_other(struct telling *telling, const struct tv_ft_record *reco
     case TV_FT_OTHER_HEADING:
         /* What adb said stands before it. */
         if (!telling->any && tv_bytes_equal(record->text, TV_BYTES("TRACE:")))
-            telling->early = (struct tv_diagnostics){.input = telling->early.input};
+            tv_diagnostics_clear(&telling->early);
         break;
     case TV_FT_OTHER_COMMENT:
     case TV_FT_OTHER_SYMBOL:
@@ -117,6 +117,7 @@ enum tv_status tv_ft_records_tell(struct tv_source *source, struct tv_head *head
     teller->begin(teller, head, input);
     enum tv_status status = tell_lines(telling, source, err);
     begin_events(telling);
+    tv_diagnostics_clear(&telling->early);
     tv_free(telling);
     return status;
 }

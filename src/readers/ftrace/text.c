@@ -28,6 +28,7 @@ void tv_ft_text_init(struct tv_ft_text *text, struct tv_source *source, uint64_t
 void tv_ft_text_release(struct tv_ft_text *text)
 {
     tv_ft_part_release(&text->part);
+    tv_diagnostics_clear(&text->strays);
     tv_free(text->comments.rows);
     tv_free(text->losses.rows);
 }
@@ -162,9 +163,7 @@ static void take_stray(struct tv_ft_text *text, uint64_t offset)
             tv_diagnostics_add(&text->part.diagnostics, TV_DIAGNOSTIC_BAD_LINE, offset);
         return;
     }
-    if (text->strays.offset_count < TV_DIAGNOSTIC_OFFSETS)
-        text->strays.offsets[text->strays.offset_count++] = offset;
-    text->strays.count++;
+    tv_diagnostics_add(&text->strays, TV_DIAGNOSTIC_BAD_LINE, offset);
 }
 
 /* ---- All lines ---- */

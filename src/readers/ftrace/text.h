@@ -42,7 +42,7 @@ struct tv_ft_text {
     TV_TABLE(tv_ft_comment) comments;
     /* Lines before the first event that are none: whether they belong to the last event of the
      * stretch before is not known here. */
-    struct tv_diagnostic strays;
+    struct tv_diagnostics strays;
     uint32_t buffers[TV_FT_BUFFERS]; /* texts: the buffers that trace-cmd names */
     uint32_t buffer_count;
     TV_TABLE(tv_ft_loss) losses; /* before the event that comes next */

@@ -39,6 +39,7 @@ static enum tv_status test_layout(struct tv_mt_file *file, struct tv_mt_records 
     seen += diagnostics->kinds[TV_DIAGNOSTIC_BAD_ACTION].count;
     *faults = bad * 1000 / (seen ? seen : 1);
     tv_mt_records_release(records);
+    tv_diagnostics_clear(diagnostics);
     tv_free(diagnostics);
     return status;
 }

@@ -123,8 +123,10 @@ static void begin_attempt(struct attempt *attempt, struct tv_mt_file *file, stru
 
 static void end_attempt(struct attempt *attempt)
 {
-    for (unsigned i = 0; i < attempt->delivery.part_count; i++)
+    for (unsigned i = 0; i < attempt->delivery.part_count; i++) {
         tv_free(attempt->parts[i].spans);
+        tv_diagnostics_clear(&attempt->parts[i].diagnostics);
+    }
     tv_free(attempt->parts);
     tv_free(attempt->delivery.sketched);
     tv_mt_frames_release(&attempt->delivery.frames);
@@ -144,6 +146,7 @@ static void forget_pass(struct attempt *attempt)
         struct tv_mt_part *part = &attempt->parts[i], old = *part;
         for (uint32_t thread = 0; thread < attempt->thread_count; thread++)
             part->spans[thread] = (struct tv_mt_span){0};
+        tv_diagnostics_clear(&part->diagnostics);
         *part = (struct tv_mt_part){
             .delivery = old.delivery,
             .index = i,

@@ -549,6 +549,7 @@ enum tv_status tv_te_container_copy(struct tv_te_container *container, struct tv
 void tv_te_container_release(struct tv_te_container *container)
 {
     tv_te_lists_release(&container->lists);
+    tv_diagnostics_clear(&container->diagnostics);
     tv_free(container->members);
     tv_arena_release(&container->keys);
 }

@@ -166,6 +166,7 @@ void tv_te_part_init(struct tv_te_part *part)
 void tv_te_part_release(struct tv_te_part *part)
 {
     tv_gather_free(part->gather);
+    tv_diagnostics_clear(&part->diagnostics);
     tv_te_names_release(&part->names);
     tv_te_threads_release(&part->threads);
     tv_te_counters_free(part->counters);

@@ -72,6 +72,7 @@ static void end(struct walked *walked)
     tv_ahead_release(&walked->ahead);
     tv_tally_release(&walked->tally);
     tv_walk_release(&walked->walk);
+    tv_diagnostics_clear(&walked->diagnostics);
 }
 
 static void guesses_known_paths(void **state)
