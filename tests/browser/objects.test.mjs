@@ -156,7 +156,6 @@ test('before its first snapshot an object is pale and is meant itself', async ()
 });
 
 test('an event leads to the snapshot that it means', async () => {
-  await clickAt(650, 'task', 30).catch(() => {});
   await page.locator('.profile .row.method', { hasText: 'uses' }).click();
   await details().getByText('First slice').click();
   await until(words, (text) => /Objects it refers to 0x1/.test(text), 'the reference');
