@@ -21,10 +21,11 @@ struct summing {
     uint32_t *cpu_of_track;                 /* [track_count] which of states->cpus; TV_NONE: none */
     uint32_t *row_of_thread, *row_of_frame; /* which of states->threads; TV_NONE: none yet */
     struct cell *cells;
-    struct tv_map cell_of; /* (row, processor) -> place in `cells` */
+    struct tv_map cell_of;      /* (row, processor) -> place in `cells` */
+    struct tv_map cpu_of_event; /* (input, offset) of a slice of states->cpus -> which of them */
+    bool *has_states;           /* [input_count] */
     uint32_t cell_count;
     size_t thread_capacity, cell_capacity;
-    uint32_t last_cpu;
 };
 
 static bool is_wanted(const bool *wanted, uint32_t place)
@@ -125,18 +126,18 @@ static void add_ran(struct summing *s, uint32_t row, uint32_t cpu, tv_ns time)
     tv_time_add(&s->states->threads[row].ran, time);
 }
 
-/* Most threads stay where they ran last. */
+/* One event, a switch, begins the running state of a thread and the slice of its processor. */
+static uint64_t event_of(const struct summing *s, struct tv_slice_place place)
+{
+    uint64_t input = s->trace->rows[place.row].input;
+    return input << 48 | tv_slice_offset(s->trace, place.row, place.index);
+}
+
 static void add_running(struct summing *s, uint32_t row, struct tv_slice_place place, tv_ns time)
 {
-    uint32_t count = s->states->cpu_count;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t cpu = (s->last_cpu + i) % count;
-        if (tv_states_other_side(s->trace, s->states->cpus[cpu].track, place).row == TV_NONE)
-            continue;
-        s->last_cpu = cpu;
+    uint32_t cpu = tv_map_find(&s->cpu_of_event, event_of(s, place));
+    if (cpu != TV_NONE)
         add_ran(s, row, cpu, time);
-        return;
-    }
 }
 
 static void add_state(struct summing *s, uint32_t row, struct tv_slice_place place,
@@ -217,24 +218,29 @@ static void count_wakeups(struct summing *s)
     }
 }
 
-static bool has_states(const struct tv_trace *trace, uint32_t input)
+static void note_event(struct summing *s, uint32_t track, struct tv_slice_place place,
+                       const struct tv_slice *slice)
 {
-    for (uint32_t i = 0; i < trace->track_count; i++)
-        if (trace->tracks[i].kind == TV_TRACK_STATES && trace->tracks[i].input == input)
-            return true;
-    return false;
+    (void)slice;
+    tv_map_set(&s->cpu_of_event, event_of(s, place), s->cpu_of_track[track]);
 }
 
 static void sum_all(struct summing *s)
 {
     const struct tv_trace *trace = s->trace;
-    for (uint32_t i = 0; i < trace->track_count; i++)
-        if (trace->tracks[i].kind == TV_TRACK_STATES &&
-            is_wanted(s->question->threads, trace->tracks[i].thread))
+    for (uint32_t i = 0; i < s->states->cpu_count; i++)
+        each_slice(s, s->states->cpus[i].track, note_event);
+    for (uint32_t i = 0; i < trace->track_count; i++) {
+        const struct tv_track *track = &trace->tracks[i];
+        if (track->kind != TV_TRACK_STATES)
+            continue;
+        s->has_states[track->input] = true;
+        if (is_wanted(s->question->threads, track->thread))
             each_slice(s, i, take_state);
+    }
     for (uint32_t i = 0; i < s->states->cpu_count; i++) {
         uint32_t track = s->states->cpus[i].track;
-        bool named = !s->question->threads && !has_states(trace, trace->tracks[track].input);
+        bool named = !s->question->threads && !s->has_states[trace->tracks[track].input];
         each_slice(s, track, named ? take_named : take_busy);
     }
     count_wakeups(s);
@@ -331,6 +337,7 @@ struct tv_states *tv_states_of(const struct tv_trace *trace,
         .cpu_of_track = no_rows(trace->track_count),
         .row_of_thread = no_rows(trace->head->thread_count),
         .row_of_frame = no_rows(trace->head->frame_count),
+        .has_states = tv_alloc(trace->head->input_count, sizeof(bool)),
     };
     states->from = question->from > trace->start ? question->from : trace->start;
     states->to = question->to < trace->end ? question->to : trace->end;
@@ -338,10 +345,13 @@ struct tv_states *tv_states_of(const struct tv_trace *trace,
         states->to = states->from;
     find_cpus(&s);
     tv_map_init(&s.cell_of);
+    tv_map_init(&s.cpu_of_event);
     sum_all(&s);
     settle_runs(&s);
     rank(&s);
     tv_map_release(&s.cell_of);
+    tv_map_release(&s.cpu_of_event);
+    tv_free(s.has_states);
     tv_free(s.cells);
     tv_free(s.cpu_of_track);
     tv_free(s.row_of_thread);
