@@ -14,9 +14,9 @@
 #include "analysis/tree_sink.h"
 #include "base/memory.h"
 
-/* So many moves of members are made for lines below others: trees whose every path is deep could
- * keep us for minutes otherwise.  What is not opened can be asked for. */
-#define MOVE_LIMIT ((uint64_t)1 << 26)
+/* One question may take so many steps towards the root: trees whose every path is deep could keep
+ * the processor busy for minutes otherwise.  Lines that are not opened can be asked for. */
+#define STEP_LIMIT ((uint64_t)1 << 24)
 
 struct member {
     uint32_t place; /* of the node whose time it is, in depth-first order */
@@ -37,7 +37,7 @@ struct inversion {
     uint32_t *line;                 /* [keys] of a frame among those being made, from 1; else 0 */
     uint32_t *outer_end;            /* [lines being made] behind the outermost member met last */
     size_t outer_capacity;
-    uint64_t moves;
+    uint64_t steps; /* from a node to its caller */
 };
 
 /* Questions about the first level alone never need it. */
@@ -139,20 +139,23 @@ static struct stretch move_up(struct inversion *inversion, struct stretch stretc
         if (member.at != TV_ROOT_PATH)
             inversion->members[end++] = member;
     }
-    inversion->moves += stretch.end - stretch.first;
+    inversion->steps += stretch.end - stretch.first;
     return (struct stretch){stretch.first, end};
 }
 
-/* Whether the chain of callers of a node begins with the frames of the name. */
-static bool fits(const struct tv_call_tree *tree, uint32_t node, struct tv_line_name name)
+/* Return the caller of a node that is `name.level` steps above it when the chain of callers up to
+ * there has the frames of the name; TV_ROOT_PATH: it has others. */
+static uint32_t follow_name(struct inversion *inversion, uint32_t node, struct tv_line_name name)
 {
+    const struct tv_call_tree *tree = inversion->tree;
     for (uint32_t step = 0;; step++) {
         if (node == TV_ROOT_PATH || tree->frame[node] != tree->frame[name.node])
-            return false;
+            return TV_ROOT_PATH;
         if (step == name.level)
-            return true;
+            return node;
         node = tree->parent[node];
         name.node = tree->parent[name.node];
+        inversion->steps++;
     }
 }
 
@@ -173,12 +176,11 @@ static struct stretch gather(struct inversion *inversion, struct tv_line_name na
     const struct tv_frame_places *of = tv_tree_shape_of_frame(tree->shape);
     uint32_t key = key_of(inversion, name.node), count = 0;
     for (uint32_t i = of->first[key]; i < of->first[key + 1]; i++) {
-        uint32_t place = of->place[i], at = order_of(inversion)->node[place];
-        if (tree->cost[at].calls == 0 || !fits(tree, at, name))
-            continue;
-        for (uint32_t left = name.level; left > 0; left--)
-            at = tree->parent[at];
-        inversion->members[count++] = (struct member){place, at};
+        uint32_t place = of->place[i], node = order_of(inversion)->node[place];
+        uint32_t at =
+            tree->cost[node].calls > 0 ? follow_name(inversion, node, name) : TV_ROOT_PATH;
+        if (at != TV_ROOT_PATH)
+            inversion->members[count++] = (struct member){place, at};
     }
     return (struct stretch){0, count};
 }
@@ -244,7 +246,7 @@ static void open_name(struct inversion *inversion, const struct tv_tree_question
     split(inversion, stretch, number);
     for (uint32_t i = first_line;
          question->below && i < inversion->lines->count &&
-         inversion->lines->count < question->limit && inversion->moves < MOVE_LIMIT;
+         inversion->lines->count < question->limit && inversion->steps < STEP_LIMIT;
          i++) {
         if (!inversion->lines->lines[i].has_children)
             continue;
@@ -264,7 +266,7 @@ void tv_tree_lines_invert(struct tv_tree_lines *lines, const struct tv_call_tree
         .line = tv_alloc(tv_tree_shape_keys(tree->shape), sizeof(uint32_t)),
     };
     for (uint32_t i = 0; i < question->name_count && !lines->cut; i++) {
-        lines->cut = lines->count >= question->limit;
+        lines->cut = lines->count >= question->limit || inversion.steps >= STEP_LIMIT;
         if (!lines->cut)
             open_name(&inversion, question, i);
     }
