@@ -84,9 +84,9 @@ static void put_excerpt(struct tv_out *out, struct tv_tokens *tokens, const stru
     tv_out_char(out, '"');
 }
 
-/* `out` NULL: whether it matches, no more. */
+/* `out` NULL: without an excerpt. */
 static bool match_event(const struct tv_trace *trace, uint32_t input, const uint64_t offsets[2],
-                        const struct tv_needle *needle, struct tv_out *out)
+                        const struct tv_needle *needle, struct tv_out *out, uint64_t *read)
 {
     struct tv_error unused;
     struct tv_out text;
@@ -97,6 +97,7 @@ static bool match_event(const struct tv_trace *trace, uint32_t input, const uint
         trace->head->inputs[input].describe(trace, input, offsets[0], offsets[1], &text, &unused);
     struct tv_bytes all = {text.buffer, text.length};
     struct tv_tokens tokens;
+    *read += all.length;
     if (status == TV_OK && tv_tokens_of_arguments(&tokens, all)) {
         do
             found = find_match(&tokens, needle, &match);
@@ -110,7 +111,7 @@ static bool match_event(const struct tv_trace *trace, uint32_t input, const uint
 
 bool tv_event_text_match(const struct tv_trace *trace, uint32_t input,
                          const struct tv_event_place *place, const struct tv_needle *needle,
-                         struct tv_out *out)
+                         struct tv_out *out, uint64_t *read)
 {
     uint64_t offsets[2] = {place->offset, TV_NO_OFFSET};
     if (!trace->head->inputs[input].describe)
@@ -121,9 +122,9 @@ bool tv_event_text_match(const struct tv_trace *trace, uint32_t input,
         offsets[0] = tv_slice_offset(trace, place->a, place->b);
         bool two = extra && extra->end_offset != TV_NO_OFFSET;
         bool at_end = place->offset != offsets[0];
-        if (two && match_event(trace, input, offsets, needle, NULL) == at_end)
+        if (two && match_event(trace, input, offsets, needle, NULL, read) == at_end)
             return false;
         offsets[1] = two ? extra->end_offset : TV_NO_OFFSET;
     }
-    return match_event(trace, input, offsets, needle, out);
+    return match_event(trace, input, offsets, needle, out, read);
 }

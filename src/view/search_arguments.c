@@ -96,8 +96,9 @@ static void put_found(struct tv_view_search *search, const struct tv_event_place
     tv_out_char(search->out, ']');
 }
 
+/* Adds to *read like tv_event_text_match. */
 static void look_at(struct tv_view_search *search, uint32_t input,
-                    const struct tv_event_place *place)
+                    const struct tv_event_place *place, uint64_t *read)
 {
     struct tv_event_about about = tv_event_about(search->view, place);
     struct tv_out excerpt;
@@ -105,7 +106,7 @@ static void look_at(struct tv_view_search *search, uint32_t input,
         is_known(search, place, &about))
         return;
     tv_out_init_memory(&excerpt);
-    if (tv_event_text_match(search->trace, input, place, &search->needle, &excerpt)) {
+    if (tv_event_text_match(search->trace, input, place, &search->needle, &excerpt, read)) {
         put_found(search, place, &about, (struct tv_bytes){excerpt.buffer, excerpt.length});
     }
     tv_out_release(&excerpt);
@@ -120,6 +121,7 @@ static uint64_t look_at_all(struct tv_view_search *search, uint32_t input, uint6
     struct tv_event_place last = {TV_EVENT_NONE, 0, 0, 0};
     uint64_t next = places->scanned;
     unsigned looked = 0;
+    uint64_t read = 0;
     tv_places_find(search->trace, input, places->offsets, places->count, found);
     for (size_t i = 0; i < places->count; i++) {
         const struct tv_event_place *place = &found[i].at;
@@ -128,11 +130,11 @@ static uint64_t look_at_all(struct tv_view_search *search, uint32_t input, uint6
         last = *place;
         if (place->offset < step && was_looked_at(&search->needle, source, place->offset, step))
             continue;
-        if (search->found == search->limit || looked++ == STEP_EVENTS) {
+        if (search->found == search->limit || looked++ == STEP_EVENTS || read >= STEP_BYTES) {
             next = places->offsets[i];
             break;
         }
-        look_at(search, input, place);
+        look_at(search, input, place, &read);
     }
     tv_free(found);
     return next;
