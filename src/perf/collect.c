@@ -303,7 +303,7 @@ void tv_perf_collector_take(void *collector, const struct tv_perf_record *record
         take_switch(c, record);
         break;
     default: /* of lost records */
-        c->samples.lost += record->lost;
+        c->kernel_lost += record->lost;
         break;
     }
 }

@@ -25,6 +25,7 @@ struct tv_perf_collector {
     uint32_t *stack; /* of the sample at hand */
     size_t stack_capacity;
     uint64_t addresses[TV_PERF_UNWOUND]; /* of a stack that was copied */
+    uint64_t kernel_lost;                /* records that the buffers have said to be missing */
     uint64_t last_ns;                    /* time of the newest record */
     uint32_t owner; /* the user whose files may name code, beside root and ourselves */
 };

@@ -48,11 +48,13 @@ static bool has_build_id(const struct tv_elf *elf, const struct tv_perf_file *fi
            (id.length == file->build_id_size && memcmp(id.data, file->build_id, id.length) == 0);
 }
 
-/* The ELF file of that path, if it is the one that was mapped. */
-static struct tv_elf *open_elf(const char *path, const struct tv_perf_file *file)
+/* The ELF file as the processes see it, if it is the one that was mapped. */
+static struct tv_elf *open_elf(const char *root, const struct tv_perf_file *file)
 {
     struct tv_error unread = {0};
     struct tv_elf *elf;
+    char path[8192];
+    snprintf(path, sizeof path, "%s%s", root, file->path);
     if (tv_elf_read(path, TV_ELF_UNMOVED, &elf, &unread) != TV_OK)
         return NULL;
     if (has_build_id(elf, file))
@@ -68,7 +70,7 @@ static void open_source(struct source *source, const struct resolving *r, uint32
     *source = (struct source){.file = file};
     switch (file->kind) {
     case TV_PERF_ELF:
-        source->elf = open_elf(file->path, file);
+        source->elf = open_elf(r->from->spaces.root, file);
         break;
     case TV_PERF_MADE:
         snprintf(path, sizeof path, "/tmp/perf-%u.map", file->pid);

@@ -47,8 +47,8 @@ struct cpu {
 
 struct tv_perf {
     struct tv_perf_options options;
-    bool user_only; /* the kernel's part cannot be seen */
-    bool no_build_ids;
+    bool user_only;                    /* the kernel's part cannot be seen */
+    bool no_lost_counts, no_build_ids; /* the kernel is older */
     struct cpu *cpus;
     size_t cpu_count;
     int *files; /* of all events */
@@ -113,6 +113,7 @@ static struct perf_event_attr make_attributes(const struct tv_perf *perf, bool s
         .config = switches ? PERF_COUNT_SW_CONTEXT_SWITCHES : PERF_COUNT_SW_CPU_CLOCK,
         .sample_period = switches ? 1 : BILLION / options->rate,
         .sample_type = TV_PERF_SAMPLE_TYPE,
+        .read_format = perf->no_lost_counts ? 0 : PERF_FORMAT_LOST,
         .disabled = 1,
         .inherit = 1,
         .enable_on_exec = !options->is_running,
@@ -158,7 +159,9 @@ static int settle_attributes(struct tv_perf *perf)
             close(file);
         if (file >= 0)
             return 0;
-        if (error == EINVAL && !perf->no_build_ids)
+        if (error == EINVAL && !perf->no_lost_counts)
+            perf->no_lost_counts = true;
+        else if (error == EINVAL && !perf->no_build_ids)
             perf->no_build_ids = true;
         else if ((error == EACCES || error == EPERM) && !perf->user_only)
             perf->user_only = true;
@@ -321,6 +324,17 @@ static int open_all(struct tv_perf *perf)
     return error;
 }
 
+/* In a container other files have the paths that the kernel tells. */
+static void find_root(struct tv_perf_spaces *spaces, pid_t pid)
+{
+    char path[64];
+    struct stat its, ours;
+    snprintf(path, sizeof path, "/proc/%d/ns/mnt", (int)pid);
+    if (stat(path, &its) == 0 && stat("/proc/self/ns/mnt", &ours) == 0 &&
+        (its.st_ino != ours.st_ino || its.st_dev != ours.st_dev))
+        snprintf(spaces->root, sizeof spaces->root, "/proc/%d/root", (int)pid);
+}
+
 static uint32_t owner_of(pid_t pid)
 {
     char path[32];
@@ -342,6 +356,7 @@ enum tv_status tv_perf_open(const struct tv_perf_options *options, struct tv_per
         new->cpus[i] = (struct cpu){.number = (int)i, .file = -1};
     tv_perf_collector_init(&new->collector, BILLION / options->rate);
     new->collector.owner = owner_of(options->pid);
+    find_root(&new->collector.spaces, options->pid);
     int error = open_all(new);
     if (error == 0) {
         *perf = new;
@@ -406,6 +421,17 @@ bool tv_perf_wait(struct tv_perf *perf, int also, int timeout_ms)
     return seen;
 }
 
+/* Records that had no room.  The buffers tell of them before the next record that has room, which
+ * may never come; the events know. */
+static uint64_t count_lost(const struct tv_perf *perf)
+{
+    uint64_t lost = 0, values[2]; /* the count, and what was lost of it */
+    for (size_t i = 0; i < perf->file_count && !perf->no_lost_counts; i++)
+        if (read(perf->files[i], values, sizeof values) == (ssize_t)sizeof values)
+            lost += values[1];
+    return lost > perf->collector.kernel_lost ? lost : perf->collector.kernel_lost;
+}
+
 void tv_perf_finish(struct tv_perf *perf, struct tv_samples *samples)
 {
     for (size_t i = 0; i < perf->file_count; i++)
@@ -413,5 +439,6 @@ void tv_perf_finish(struct tv_perf *perf, struct tv_samples *samples)
     look_at_rings(perf);
     tv_perf_queue_flush(&perf->queue, UINT64_MAX, tv_perf_collector_take, &perf->collector);
     tv_perf_collector_end(&perf->collector);
+    perf->collector.samples.lost += count_lost(perf);
     tv_perf_names_resolve(&perf->collector, samples);
 }

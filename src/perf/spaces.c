@@ -2,6 +2,7 @@
 /* spaces.c - see spaces.h. */
 #include "perf/spaces.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -233,11 +234,14 @@ uint32_t tv_perf_spaces_find(const struct tv_perf_spaces *spaces, uint32_t pid, 
 
 static void add_files(const struct tv_perf_spaces *spaces, const struct tv_perf_space *space)
 {
+    char path[8192];
     for (size_t i = 0; i < space->count; i++) {
         const struct map *map = &space->maps[i];
         const struct tv_perf_file *file = &spaces->files[map->file];
-        if (file->kind == TV_PERF_ELF)
-            tv_unwind_add_file(space->unwind, file->path, map->start, map->start + map->bias);
+        if (file->kind != TV_PERF_ELF)
+            continue;
+        snprintf(path, sizeof path, "%s%s", spaces->root, file->path);
+        tv_unwind_add_file(space->unwind, path, map->start, map->start + map->bias);
     }
 }
 

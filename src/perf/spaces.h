@@ -38,6 +38,7 @@ struct tv_perf_spaces {
     size_t file_count, file_capacity;
     struct tv_perf_space *spaces; /* by rising pid */
     size_t count, capacity;
+    char root[32]; /* below which files lie as the processes see them; "": as we do */
 };
 
 void tv_perf_spaces_init(struct tv_perf_spaces *spaces);

@@ -198,7 +198,7 @@ static void counts_what_is_lost(void **state)
     put_u64(&bytes, 2);
     end_with_trailer(&bytes, 7, 7, 1);
     take(&collector, &bytes);
-    assert_int_equal(collector.samples.lost, 42);
+    assert_int_equal(collector.kernel_lost, 42);
     tv_perf_collector_release(&collector);
 }
 
