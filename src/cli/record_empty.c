@@ -124,6 +124,9 @@ static bool has_no_name(const struct tv_record_plan *plan, char *part, size_t si
 
 static const char *say_how_lost(const struct tv_record_plan *plan)
 {
+    if (plan->into_children && plan->way == TV_RECORD_INHERITED)
+        return "it started no JVM, or none that ended by itself, and no native program with hooks "
+               "(-finstrument-functions)";
     if (plan->way == TV_RECORD_INHERITED)
         return plan->settings->record.sample > 0
                    ? "it started no JVM, or none that ended by itself; samples of what is no JVM "

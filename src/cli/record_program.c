@@ -196,6 +196,8 @@ static enum tv_status find_libraries(struct program *program, struct tv_error *e
         program->library[0] = '\0';
     if (plan->way == TV_RECORD_PRELOADED && native != TV_OK)
         return tv_fail(err, native, TV_NO_OFFSET, "%s", unimportant.message);
+    if (native == TV_OK && status != TV_OK && !plan->settings->quiet)
+        tv_message("traceview: JVMs are not recorded: %s", err->message);
     return native == TV_OK ? TV_OK : status;
 }
 
