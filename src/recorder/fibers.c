@@ -69,6 +69,8 @@ struct tv_recorder_thread *tv_recording_unmount(uint32_t away)
         tv_quick_enter((uint64_t)away << 2, TV_FRAME_STAYS);
     if (fiber != NULL && fiber->cpu)
         fiber->cpu_left = (int64_t)tv_recorder_cpu_ns(fiber);
+    if (is_recorded(fiber))
+        tv_recorder_rest_fiber(fiber);
     put_carrier_back();
     return fiber;
 }

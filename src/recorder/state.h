@@ -226,6 +226,10 @@ void tv_recorder_sweep(void);
 /* events.c: the calling thread ends, and with it the calls that it has not left (pthread_exit). */
 void tv_recorder_leave_all(void);
 
+/* threads.c: the fiber is unmounted for a while.  In a stream its records go to the file, so that
+ * others have the room: there may be many times more fibers than chunks. */
+void tv_recorder_rest_fiber(struct tv_recorder_thread *fiber);
+
 /* threads.c: the fiber has ended, and is forgotten some time.  It is not mounted. */
 void tv_recorder_end_fiber(struct tv_recorder_thread *fiber);
 

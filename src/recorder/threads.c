@@ -689,6 +689,23 @@ void tv_recording_group_thread(const char *group)
     describe(NULL, group);
 }
 
+void tv_recorder_rest_fiber(struct tv_recorder_thread *fiber)
+{
+    sigset_t before;
+    if (tv_recorder_inside)
+        return;
+    tv_recorder_inside++;
+    tv_recorder_lock(&before);
+    if (takes_part(fiber) && tv_recorder.area.head->full == TV_RECORDING_STREAM) {
+        tv_recorder_hold(fiber);
+        tv_recorder_close_chunk(fiber);
+        fiber->wanted = TV_AREA_CHUNK_LEAST;
+        tv_recorder_let_go(fiber);
+    }
+    tv_recorder_unlock(&before);
+    tv_recorder_inside--;
+}
+
 void tv_recorder_end_fiber(struct tv_recorder_thread *fiber)
 {
     if (!fiber->finished && !tv_recorder_inside)

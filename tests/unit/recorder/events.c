@@ -543,6 +543,33 @@ static void gives_fibers_rows(void **state)
     assert_rows("1+a 1-a");
 }
 
+/* Many more than a stream has room for at once. */
+static void streams_fibers_that_rest(void **state)
+{
+    (void)state;
+    enum { FIBERS = 2000 };
+    static struct tv_recorder_thread *fibers[FIBERS];
+    struct tv_recording_info info = {0};
+    begin_with(TV_RECORDING_BUFFER_LEAST, TV_RECORDING_STREAM);
+    for (int i = 0; i < FIBERS; i++) {
+        tv_recording_mount(NULL, 0);
+        tv_recording_enter(method_a);
+        fibers[i] = tv_recording_unmount(0);
+    }
+    for (int i = 0; i < FIBERS; i++) {
+        tv_recording_mount(fibers[i], 0);
+        tv_recording_leave(method_a, TV_MT_EXIT);
+        fibers[i] = tv_recording_unmount(0);
+        tv_recording_end_fiber(fibers[i]);
+    }
+    assert_int_equal(tv_recording_stop(&info), 0);
+    unlink(path);
+    assert_false(info.overflow);
+    assert_int_equal(info.dropped, 0);
+    assert_int_equal(info.threads, FIBERS);
+    assert_int_equal(info.records, 2 * FIBERS);
+}
+
 static void says_that_fibers_are_mixed(void **state)
 {
     (void)state;
@@ -576,9 +603,9 @@ static void forgets_mounts(void **state)
 }
 
 UNIT_TESTS(events, cmocka_unit_test(gives_fibers_rows), cmocka_unit_test(forgets_mounts),
-           cmocka_unit_test(says_that_fibers_are_mixed), cmocka_unit_test(tells_calls),
-           cmocka_unit_test(keeps_long_names_of_threads), cmocka_unit_test(passes_over_no_method),
-           cmocka_unit_test(knows_methods_by_their_texts),
+           cmocka_unit_test(streams_fibers_that_rest), cmocka_unit_test(says_that_fibers_are_mixed),
+           cmocka_unit_test(tells_calls), cmocka_unit_test(keeps_long_names_of_threads),
+           cmocka_unit_test(passes_over_no_method), cmocka_unit_test(knows_methods_by_their_texts),
            cmocka_unit_test(unrolls_what_an_exception_left),
            cmocka_unit_test(unrolls_what_was_caught), cmocka_unit_test(tells_constructors_apart),
            cmocka_unit_test(unrolls_what_a_jump_left),
