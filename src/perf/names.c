@@ -66,14 +66,17 @@ static struct tv_elf *open_elf(const char *root, const struct tv_perf_file *file
 static void open_source(struct source *source, const struct resolving *r, uint32_t number)
 {
     const struct tv_perf_file *file = &r->from->spaces.files[number];
-    char path[64];
+    char path[8192];
     *source = (struct source){.file = file};
     switch (file->kind) {
     case TV_PERF_ELF:
         source->elf = open_elf(r->from->spaces.root, file);
         break;
     case TV_PERF_MADE:
-        snprintf(path, sizeof path, "/tmp/perf-%u.map", file->pid);
+        snprintf(path, sizeof path, "%s%s", r->from->spaces.root, file->dump ? file->dump : "");
+        if (file->dump && tv_symbol_list_read_dump(&source->list, path, r->from->owner))
+            break;
+        snprintf(path, sizeof path, "%s/tmp/perf-%u.map", r->from->spaces.root, file->pid);
         (void)tv_symbol_list_read_map(&source->list, path, r->from->owner);
         break;
     case TV_PERF_KERNEL:

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * names.h - names for the places of a recording: from the symbols and DWARF of ELF files, from
- * /tmp/perf-PID.map for code that was made at run time, from /proc/kallsyms for the kernel.
+ * /tmp/perf-PID.map and jitdump files for code that was made at run time, from /proc/kallsyms for
+ * the kernel.
  *
  * A file that is not the one that was mapped (another build id) gives no names: wrong ones are
  * worse than none.

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "perf/jit_dump.h"
 
 /* More in one process, or files in all, are a mistake or an attack. */
 #define MOST_MAPS 65536u
@@ -39,7 +40,7 @@ static enum tv_perf_file_kind kind_of(const char *path)
     for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
         if (starts_with(path, made[i]))
             return TV_PERF_MADE;
-    return path[0] == '/' ? TV_PERF_ELF : TV_PERF_MADE;
+    return path[0] == '/' && !tv_jit_dump_is_name(path) ? TV_PERF_ELF : TV_PERF_MADE;
 }
 
 static bool is_file(const struct tv_perf_file *file, const struct tv_perf_file *wanted)
@@ -83,7 +84,13 @@ static uint32_t file_of_mapping(struct tv_perf_spaces *spaces, uint32_t pid,
         wanted.build_id_size = mapping->build_id_size;
         memcpy(wanted.build_id, mapping->build_id, mapping->build_id_size);
     }
-    return number_file(spaces, &wanted);
+    uint32_t file = number_file(spaces, &wanted);
+    if (wanted.kind == TV_PERF_MADE && file != TV_PERF_NO_FILE && tv_jit_dump_is_name(path) &&
+        !spaces->files[file].dump) {
+        spaces->files[file].dump = tv_alloc(length + 1, 1);
+        memcpy(spaces->files[file].dump, path, length);
+    }
+    return file;
 }
 
 /* ---- Processes ---- */
@@ -270,8 +277,10 @@ void tv_perf_spaces_init(struct tv_perf_spaces *spaces)
 
 void tv_perf_spaces_release(struct tv_perf_spaces *spaces)
 {
-    for (size_t i = 0; i < spaces->file_count; i++)
+    for (size_t i = 0; i < spaces->file_count; i++) {
         tv_free(spaces->files[i].path);
+        tv_free(spaces->files[i].dump);
+    }
     for (size_t i = 0; i < spaces->count; i++) {
         forget_unwind(&spaces->spaces[i]);
         tv_free(spaces->spaces[i].maps);

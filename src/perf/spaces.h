@@ -28,6 +28,7 @@ struct tv_perf_file {
     enum tv_perf_file_kind kind;
     char *path;
     uint32_t pid; /* of TV_PERF_MADE */
+    char *dump;   /* of TV_PERF_MADE: its jitdump file; NULL: none */
     uint8_t build_id[TV_PERF_BUILD_ID];
     uint8_t build_id_size; /* 0: unknown */
 };

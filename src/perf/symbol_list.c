@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "perf/jit_dump.h"
 
 /* A file of a long-lived node has some 50 MB. */
 #define MOST_BYTES ((size_t)512 << 20)
@@ -79,7 +80,7 @@ void tv_symbol_list_parse(struct tv_symbol_list *list, char *text, bool kernel)
 }
 
 /* The whole text with a NUL behind it; NULL: it is too large, or cannot be read. */
-static char *read_text(int file)
+static char *read_text(int file, size_t *size)
 {
     size_t capacity = 0, length = 0;
     char *text = tv_array_reserve(NULL, &capacity, FIRST_BYTES, 1);
@@ -96,20 +97,41 @@ static char *read_text(int file)
             text = tv_array_reserve(text, &capacity, capacity + FIRST_BYTES, 1);
     }
     text[length] = '\0';
+    *size = length;
+    return text;
+}
+
+/* The bytes of a file of which one may trust the owner; NULL: none. */
+static char *read_trusted(const char *path, uint32_t owner, size_t *size)
+{
+    struct stat found;
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (file < 0)
+        return NULL;
+    bool trusted = fstat(file, &found) == 0 && S_ISREG(found.st_mode) &&
+                   (found.st_uid == 0 || found.st_uid == geteuid() || found.st_uid == owner);
+    char *text = trusted ? read_text(file, size) : NULL;
+    close(file);
     return text;
 }
 
 bool tv_symbol_list_read_map(struct tv_symbol_list *list, const char *path, uint32_t owner)
 {
-    struct stat found;
+    size_t size;
+    char *text = read_trusted(path, owner, &size);
     *list = (struct tv_symbol_list){0};
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (file < 0)
-        return false;
-    bool trusted = fstat(file, &found) == 0 && S_ISREG(found.st_mode) &&
-                   (found.st_uid == 0 || found.st_uid == geteuid() || found.st_uid == owner);
-    char *text = trusted ? read_text(file) : NULL;
-    close(file);
+    if (text)
+        tv_symbol_list_parse(list, text, false);
+    return text != NULL;
+}
+
+bool tv_symbol_list_read_dump(struct tv_symbol_list *list, const char *path, uint32_t owner)
+{
+    size_t size;
+    char *bytes = read_trusted(path, owner, &size);
+    char *text = bytes ? tv_jit_dump_to_map((struct tv_bytes){(uint8_t *)bytes, size}) : NULL;
+    tv_free(bytes);
+    *list = (struct tv_symbol_list){0};
     if (text)
         tv_symbol_list_parse(list, text, false);
     return text != NULL;
@@ -119,7 +141,8 @@ bool tv_symbol_list_read_kernel(struct tv_symbol_list *list)
 {
     *list = (struct tv_symbol_list){0};
     int file = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
-    char *text = file < 0 ? NULL : read_text(file);
+    size_t size;
+    char *text = file < 0 ? NULL : read_text(file, &size);
     if (file >= 0)
         close(file);
     if (text)
