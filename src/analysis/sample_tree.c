@@ -3,9 +3,6 @@
 
 #include "base/memory.h"
 
-/* Sums stay below that, so that none overflows, whatever a file says of its samples. */
-#define MOST (INT64_MAX / 4)
-
 struct counting {
     const struct tv_trace *trace;
     const struct tv_selection *selection;
@@ -55,10 +52,17 @@ static void add(struct counting *counting, const struct tv_sample *sample, int64
         return;
     if (measure < 0)
         measure = 0;
-    if (measure > MOST - counting->total)
-        measure = MOST - counting->total;
+    /* All sums stop where this one does, and the trace says so (time-saturated). */
+    if (measure > INT64_MAX - counting->total)
+        measure = INT64_MAX - counting->total;
     counting->total += measure;
     counting->measures[sample - counting->trace->tables.samples.rows] = measure;
+}
+
+static tv_ns find_gap(tv_ns from, tv_ns to)
+{
+    uint64_t gap = (uint64_t)to - (uint64_t)from;
+    return gap < INT64_MAX ? (tv_ns)gap : INT64_MAX;
 }
 
 /* A sample is added when the next one of its thread tells how long it stood. */
@@ -75,7 +79,7 @@ static void add_times(struct counting *counting)
             const struct tv_sample *before = &tables->samples.rows[counting->last[place] - 1];
             /* Samples of no thread may be of several inputs. */
             counting->gap[place] = before->input == sample->input && sample->time > before->time
-                                       ? (tv_ns)((uint64_t)sample->time - (uint64_t)before->time)
+                                       ? find_gap(before->time, sample->time)
                                        : 0;
             add(counting, before, counting->gap[place]);
         }

@@ -188,6 +188,34 @@ static void find_saturation(const struct tv_trace *trace)
     tv_head_tell_saturation(trace->head, wall, cpu);
 }
 
+/* Find whether the weights of samples can be added up, and the times from each to the next of its
+ * thread; the last lasts as long as the one before (analysis/sample_tree.c). */
+static void find_sample_saturation(const struct tv_trace *trace)
+{
+    const struct tv_tables *tables = &trace->tables;
+    size_t threads = (size_t)trace->head->thread_count + 1; /* the last: of no thread */
+    struct {
+        const struct tv_sample *last;
+        tv_ns gap;
+    } *of = tv_alloc(threads, sizeof *of);
+    tv_ns weights = 0, times = 0;
+    for (size_t i = 0; i < tables->samples.count; i++) {
+        const struct tv_sample *sample = &tables->samples.rows[i];
+        size_t thread = sample->thread < threads - 1 ? sample->thread : threads - 1;
+        tv_time_add(&weights, sample->weight > 0 ? sample->weight : 0);
+        if (of[thread].last && of[thread].last->time < sample->time) {
+            uint64_t gap = (uint64_t)sample->time - (uint64_t)of[thread].last->time;
+            of[thread].gap = gap < INT64_MAX ? (tv_ns)gap : INT64_MAX;
+            tv_time_add(&times, of[thread].gap);
+        }
+        of[thread].last = sample;
+    }
+    for (size_t thread = 0; thread < threads; thread++)
+        tv_time_add(&times, of[thread].gap);
+    tv_head_tell_saturation(trace->head, times, weights);
+    tv_free(of);
+}
+
 void tv_trace_settle(struct tv_trace *trace)
 {
     tv_trace_reserve_offsets(trace);
@@ -207,4 +235,5 @@ void tv_trace_settle(struct tv_trace *trace)
     trace->start = span.start;
     trace->end = span.end;
     find_saturation(trace);
+    find_sample_saturation(trace);
 }

@@ -145,9 +145,9 @@ static void weights_do_not_overflow(void **state)
     for (int i = 0; i < 5; i++)
         add(s->fixture.trace, 7 * MS, 0, s->b, INT64_MAX);
     struct tv_call_tree *tree = tree_of(s, TV_SELECT_ALL, TV_SAMPLES_WEIGHT);
+    /* The fixture's own samples have small weights; b's stop where the sum of all does. */
     assert_true(tree->cost[s->a].wall >= tree->cost[s->b].wall);
-    assert_true(tree->cost[s->b].wall > INT64_MAX / 8);
-    assert_true(tree->cost[s->a].wall <= INT64_MAX / 4);
+    assert_true(tree->cost[s->b].wall > INT64_MAX - 1000);
     tv_call_tree_free(tree);
 }
 
