@@ -198,7 +198,7 @@ static const struct {
 /* Older machines have no such methods: they wait in Object.wait. */
 static void find_waits(struct tv_profiler *profiler, JNIEnv *jni)
 {
-    for (size_t i = 0; i < WAITS; i++) {
+    for (size_t i = 0; i < WAITS && !tv_agent.is_art; i++) {
         jclass class = (*jni)->FindClass(jni, waits[i].class_name);
         if (class != NULL)
             profiler->waits[i] =

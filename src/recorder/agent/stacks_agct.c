@@ -302,7 +302,7 @@ static const char *prepare_first(JavaVM *vm)
 static bool is_wanted(void)
 {
     const struct tv_agent_options *options = &tv_agent.options;
-    bool samples = !tv_agent.by_facade && options->mode != TV_AGENT_TRACE;
+    bool samples = !tv_agent.by_facade && !tv_agent.is_art && options->mode != TV_AGENT_TRACE;
     return options->stack == TV_AGENT_STACK_AGCT ||
            (options->stack == TV_AGENT_STACK_AUTO && samples);
 }

@@ -254,7 +254,7 @@ void tv_agent_virtual_begin(JNIEnv *jni)
         (void)switch_events(jvmti, true);
         return;
     }
-    if (virtual.away != 0 || (virtual.class == NULL && !find_class(jni)))
+    if (tv_agent.is_art || virtual.away != 0 || (virtual.class == NULL && !find_class(jni)))
         return;
     virtual.away = tv_recording_find_method(&(struct tv_recording_method){
         .class_name = "java.lang.VirtualThread", .name = "[unmounted]", .signature = ""});
@@ -293,7 +293,8 @@ static void find_function(jvmtiEnv *jvmti)
 
 void tv_agent_virtual_begin_samples(JNIEnv *jni)
 {
-    if (virtual.find_mounted != NULL || (virtual.class == NULL && !find_class(jni)))
+    if (tv_agent.is_art || virtual.find_mounted != NULL ||
+        (virtual.class == NULL && !find_class(jni)))
         return;
     find_function(tv_agent.jvmti);
     if (virtual.find_mounted == NULL)
