@@ -173,7 +173,7 @@ static bool can_fall_back(const struct tv_record_plan *plan)
 {
     const struct tv_settings *settings = plan->settings;
     return settings->files.count > 0 && !settings->record.off_cpu &&
-           !tv_record_is_given(options, settings, "stack");
+           settings->record.stack == TV_RECORD_STACK_AUTO;
 }
 
 static enum tv_status record(struct tv_record_plan *plan, int *code, struct tv_words *files,
