@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "base/swap.h"
 #include "cli/broker.h"
+#include "cli/message.h"
 #include "cli/options.h"
 #include "engine/sandbox.h"
 #include "symbols/demangle.h"
@@ -280,16 +281,28 @@ bool tv_confined_browser_open(void)
 
 /* ---- The beginning and the end ---- */
 
+static void warn_unconfined(const struct tv_confine_options *options)
+{
+    if (!options->settings->quiet)
+        tv_message("traceview: no second process can be started to open files (%s): this one reads "
+                   "without its lock",
+                   strerror(errno));
+}
+
 static void start_broker(const struct tv_confine_options *options)
 {
     int ends[2];
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+        warn_unconfined(options);
         return;
+    }
     pid_t broker = fork();
     if (broker == 0) {
         close(ends[0]);
         tv_broker_main(ends[1], options);
     }
+    if (broker < 0)
+        warn_unconfined(options);
     close(ends[1]);
     if (broker < 0) {
         close(ends[0]);
