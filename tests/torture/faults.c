@@ -143,11 +143,17 @@ static bool is_hit(enum kind kind)
     return true;
 }
 
+/* Calls that do all or nothing fail where others are cut short. */
+static int whole_error(void)
+{
+    return faults.error != 0 ? faults.error : EIO;
+}
+
 static bool fails(enum kind kind)
 {
     if (!is_hit(kind))
         return false;
-    errno = faults.error;
+    errno = whole_error();
     return true;
 }
 
@@ -285,9 +291,9 @@ FAILING(WRITE, ssize_t, writev, (int fd, const struct iovec *from, int count), (
         -1)
 FAILING(WRITE, int, ftruncate, (int fd, off_t size), (fd, size), -1)
 FAILING(WRITE, int, ftruncate64, (int fd, off64_t size), (fd, size), -1)
-FAILING(WRITE, int, posix_fallocate, (int fd, off_t at, off_t size), (fd, at, size), faults.error)
+FAILING(WRITE, int, posix_fallocate, (int fd, off_t at, off_t size), (fd, at, size), whole_error())
 FAILING(WRITE, int, posix_fallocate64, (int fd, off64_t at, off64_t size), (fd, at, size),
-        faults.error)
+        whole_error())
 
 /* Streams call the kernel without a symbol: what fails is the call of the program.  Standard
  * streams carry messages, and are left alone. */
