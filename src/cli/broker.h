@@ -9,8 +9,8 @@
  *
  *   - for reading: the FILEs (x.trace, x.key and x.data where they stand for x), --mapping and
  *     --symbols;
- *   - for output: --output; with --split-threads the names that begin with it and add no folder.
- *     They are written and renamed as atomic_file.h says;
+ *   - for output: --output; with --split-threads the names that begin with it and add no folder,
+ *     all written and renamed as atomic_file.h says;
  *   - in the cache: entries whose key the broker has computed itself from those files;
  *   - temporary files, which have no name;
  *   - the pager, where standard output is a terminal;

@@ -29,8 +29,8 @@ struct tv_settings;
 
 struct tv_confine_options {
     const struct tv_settings *settings;
-    /* Of the viewer: it answers clients from sockets that listen already, and the broker shows this
-     * address in the user's browser when it is asked to.  NULL: a command without a page. */
+    /* The viewer's page, which the broker opens in the user's browser when it is asked to.  The
+     * process then also answers clients of sockets that listen already.  NULL: no viewer. */
     const char *address;
 };
 

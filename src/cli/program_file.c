@@ -86,7 +86,7 @@ static bool read_program_header(int file, const ElfW(Ehdr) * head, unsigned numb
                               sizeof *segment);
 }
 
-/* Where in the file the byte of that address in memory lies; UINT64_MAX: nowhere. */
+/* Return the offset in the file of the byte at an address in memory; UINT64_MAX: there is none. */
 static uint64_t file_offset_of(int file, const ElfW(Ehdr) * head, uint64_t address)
 {
     ElfW(Phdr) segment;

@@ -135,7 +135,7 @@ enum tv_status tv_record_program(const struct tv_record_plan *plan, int *code,
 
 /* See to a part that nobody will finish: it goes if it is empty; a streamed file can be read as it
  * is, and one that is written has only its name to come, so both get the names of native functions.
- * That of a spool is left to `recover`. */
+ * The part of a spool is left to `recover`. */
 void tv_record_leave_part(const struct tv_record_plan *plan, const char *part);
 
 /* Gives back the paths and the list. */

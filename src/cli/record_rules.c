@@ -216,7 +216,7 @@ static enum tv_status check_off_cpu(const struct tv_record_plan *plan, struct tv
     return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--off-cpu goes with --format json");
 }
 
-/* Of --stack, jvmti and agct are for JVMs, shadow and fp for native programs, auto and perf for
+/* Check --stack: jvmti and agct are for JVMs, shadow and fp for native programs, auto and perf for
  * any. */
 static enum tv_status check_stack(enum situation situation, const struct tv_settings *settings,
                                   struct tv_error *err)

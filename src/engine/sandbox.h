@@ -41,10 +41,10 @@ enum tv_status tv_sandbox_enter(const struct tv_sandbox_options *options, unsign
 /*
  * Locks the process of a command in, with all of its threads, for good: nothing that is called by
  * its name can be opened, looked at, made or removed, nothing connected to, no process started.
- * What is open stays so; with `serves` clients may come in through sockets that listen.  Without
- * limits, for the machine is the user's own.  Landlock holds only the calling thread and those that
- * it starts.  What the kernel has of it (enum tv_sandbox_part); nothing in a build with sanitizers
- * or for coverage, which write files of their own at the end.
+ * Open descriptors stay open; with `serves` clients may come in through sockets that listen.
+ * Without limits, for the machine is the user's own.  Landlock holds only the calling thread and
+ * those that it starts.  What the kernel has of it (enum tv_sandbox_part); nothing in a build with
+ * sanitizers or for coverage, which write files of their own at the end.
  */
 unsigned tv_sandbox_confine(bool serves);
 

@@ -124,7 +124,7 @@ static uint32_t frame_element(struct tv_perf_collector *c, uint32_t pid, uint64_
         at = 0;
     if (kernel && !c->names_kernel && !innermost)
         return 0;
-    /* What lies nowhere is the debris of a register that held no frame pointer. */
+    /* An address in no file comes from a register that held no frame pointer. */
     if (file == TV_PERF_NO_FILE && !innermost)
         return 0;
     return element_of(c, file, file == TV_PERF_NO_FILE ? 0 : at);

@@ -18,8 +18,8 @@
 /* Is it the name of such a file? */
 bool tv_jit_dump_is_name(const char *path);
 
-/* The same as text of /tmp/perf-PID.map ("START SIZE NAME" a line), which has a NUL and goes back
- * with tv_free; NULL: it is no jitdump of this machine's byte order. */
+/* Return the code of a jitdump as text of /tmp/perf-PID.map ("START SIZE NAME" a line) with a NUL,
+ * to be freed by tv_free; NULL: not a jitdump of this machine's byte order. */
 char *tv_jit_dump_to_map(struct tv_bytes dump);
 
 #endif

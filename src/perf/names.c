@@ -25,7 +25,7 @@ struct place {
     uint64_t place;
 };
 
-/* Where the names of a file come from. */
+/* The source of the names of one file. */
 struct source {
     const struct tv_perf_file *file;
     struct tv_elf *elf; /* NULL: none */

@@ -415,7 +415,7 @@ bool tv_perf_wait(struct tv_perf *perf, int also, int timeout_ms)
         ended |= ready > 0 && (files[i].revents & POLLHUP) != 0;
     tv_free(files);
     look_at_rings(perf);
-    /* Of a process that has ended poll returns at once, for ever. */
+    /* After a process has ended, poll on its events returns at once, for ever. */
     if (ended && !seen && also >= 0)
         seen = poll(&(struct pollfd){.fd = also, .events = POLLIN}, 1, timeout_ms) > 0;
     return seen;

@@ -7,34 +7,35 @@
 /* Behind the body of every record but samples: thread, time, processor, id. */
 #define TRAILER 32u
 
-/* What is left of the record. */
+/* The part of a record that has not been read yet. */
 struct cursor {
     const uint8_t *at;
     size_t left;
     bool whole;
 };
 
+/* Copy the next bytes; a record that ends before them is not whole, and nothing is copied. */
+static void copy_next(struct cursor *cursor, void *value, size_t size)
+{
+    cursor->whole = cursor->whole && cursor->left >= size;
+    if (!cursor->whole)
+        return;
+    memcpy(value, cursor->at, size);
+    cursor->at += size;
+    cursor->left -= size;
+}
+
 static uint64_t next_u64(struct cursor *cursor)
 {
     uint64_t value = 0;
-    cursor->whole = cursor->whole && cursor->left >= sizeof value;
-    if (!cursor->whole)
-        return 0;
-    memcpy(&value, cursor->at, sizeof value);
-    cursor->at += sizeof value;
-    cursor->left -= sizeof value;
+    copy_next(cursor, &value, sizeof value);
     return value;
 }
 
 static uint32_t next_u32(struct cursor *cursor)
 {
     uint32_t value = 0;
-    cursor->whole = cursor->whole && cursor->left >= sizeof value;
-    if (!cursor->whole)
-        return 0;
-    memcpy(&value, cursor->at, sizeof value);
-    cursor->at += sizeof value;
-    cursor->left -= sizeof value;
+    copy_next(cursor, &value, sizeof value);
     return value;
 }
 
@@ -115,7 +116,7 @@ static void read_mapping(struct cursor *cursor, struct tv_perf_record *record)
     mapping->path = next_text(cursor);
 }
 
-/* What forks and exits say: the process, its parent, the thread, its parent. */
+/* Read the body of a fork or an exit: the process, its parent, the thread, its parent. */
 static void read_task(struct cursor *cursor, struct tv_perf_record *record)
 {
     record->pid = next_u32(cursor);

@@ -20,7 +20,7 @@
 
 #define TV_PERF_BUILD_ID 20u
 
-/* Where stacks are copied, samples have these registers too: all general ones of a thread. */
+/* The registers in samples with a copied stack: all general ones of a thread. */
 #if defined(__x86_64__)
 #define TV_PERF_REGISTERS UINT64_C(0xff01ff)
 #define TV_PERF_REGISTER_COUNT 17u
@@ -56,8 +56,7 @@ struct tv_perf_record {
         struct {
             const uint8_t *addresses; /* 64 bits each, unaligned; innermost first */
             uint32_t depth;
-            /* Where stacks are copied; NULL where not, or of a thread without a 64-bit user part:
-             */
+            /* A copied stack; NULL without one, or for a thread that is no 64-bit one: */
             const uint8_t *registers; /* 64 bits each, those of TV_PERF_REGISTERS */
             const uint8_t *stack;     /* from the stack pointer upwards */
             uint32_t stack_length;

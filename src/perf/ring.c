@@ -57,7 +57,8 @@ void tv_perf_ring_drain(const struct tv_perf_ring *ring, struct tv_perf_queue *q
     __atomic_store_n(&control->data_tail, head, __ATOMIC_RELEASE);
 }
 
-/* Of two with one time the one that was read first: of one processor that is the earlier. */
+/* Order by time.  At equal times the record that was read first is the earlier one of its
+ * processor. */
 static int compare_queued(const void *left, const void *right)
 {
     const struct tv_perf_queued *a = left, *b = right;

@@ -16,7 +16,8 @@
 #define MOST_BYTES ((size_t)512 << 20)
 #define FIRST_BYTES ((size_t)1 << 20)
 
-/* Of two at one place the one that was written later: code was made anew there. */
+/* Order by start.  Of two symbols at one start the one written later counts: the code was
+ * replaced. */
 static int compare_symbols(const void *left, const void *right)
 {
     const struct tv_symbol *a = left, *b = right;

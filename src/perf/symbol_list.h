@@ -25,7 +25,7 @@ struct tv_symbol_list {
 /* False: the file is not there, too large, or not to be trusted: its owner is neither root, nor who
  * asks, nor `owner`. */
 bool tv_symbol_list_read_map(struct tv_symbol_list *list, const char *path, uint32_t owner);
-/* The same of a jitdump file (jit_dump.h). */
+/* Read a jitdump file (jit_dump.h) the same way. */
 bool tv_symbol_list_read_dump(struct tv_symbol_list *list, const char *path, uint32_t owner);
 bool tv_symbol_list_read_kernel(struct tv_symbol_list *list);
 /* Would that read any, without doing it?  To those who may not know, all are at 0. */

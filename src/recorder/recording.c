@@ -220,7 +220,7 @@ static int open_area(int spool)
     uint32_t records = (uint32_t)((options->buffer_bytes - TV_MT_HEADER_SIZE) / size);
     uint32_t most = (uint32_t)((TV_RECORDING_BUFFER_LIMIT - TV_MT_HEADER_SIZE) / size);
     bool grows = options->grows && spool < 0 && options->full == TV_RECORDING_STOP;
-    /* Where addresses are scarce, it stays as it is. */
+    /* When the address space has no room for the largest size, the buffer does not grow. */
     int failed = grows ? tv_area_new(&tv_recorder.area, most, dual ? 3 : 2, spool) : -ENOMEM;
     if (failed == 0)
         tv_area_let_grow(&tv_recorder.area, records, tv_recorder.folder);

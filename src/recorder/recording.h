@@ -167,7 +167,7 @@ struct tv_recorder_thread;
 void tv_recording_mount(struct tv_recorder_thread *fiber, uint32_t away);
 /* The fiber for its next mount. */
 struct tv_recorder_thread *tv_recording_unmount(uint32_t away);
-/* It has ended, unmounted. */
+/* End a fiber, which runs on no thread. */
 void tv_recording_end_fiber(struct tv_recorder_thread *fiber);
 /* Fibers call, and nobody tells which: what is recorded says that their calls are mixed. */
 void tv_recording_mix_fibers(void);

@@ -59,7 +59,7 @@ struct tv_sample_trace {
     uint64_t count;
 };
 
-/* What a thread was doing when its stack was taken. */
+/* The state of a thread when its stack was taken. */
 enum tv_sample_state { TV_SAMPLE_STATE_UNKNOWN, TV_SAMPLE_RUNNING, TV_SAMPLE_WAITING };
 
 #define TV_SAMPLE_NO_CPU UINT16_MAX

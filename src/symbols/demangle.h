@@ -2,8 +2,8 @@
 /*
  * demangle.h - names of C++ and Rust as they are written in a program, from those of the linker.
  *
- * Those of Rust's present mangling are read by rust.h; for the others, the C++ library of the
- * machine does it (__cxa_demangle of the ABI), which is looked for when the first such name comes:
+ * Names of Rust's present mangling are read by rust.h; others by the C++ library of the machine
+ * (__cxa_demangle of the ABI), which is looked for when the first such name comes:
  * who records C++ has it.  Without it names stay as they are.
  */
 #ifndef TV_SYMBOLS_DEMANGLE_H

@@ -2,7 +2,7 @@
 /*
  * elf.c - symbols and lines through libelf and libdw, which check the file's structure.
  *
- * What a stripped file lacks comes from its debug file, where this machine has it (debug_file.h);
+ * A stripped file gets what it lacks from its debug file, where this machine has it (debug_file.h);
  * nothing is searched for on the network.
  */
 #include "symbols/elf.h"

@@ -38,7 +38,8 @@ bool tv_elf_find_own(struct tv_elf *elf, uint64_t address, struct tv_elf_place *
 /* The address that a place of the file has when it is loaded; false: it is not. */
 bool tv_elf_address_of_offset(const struct tv_elf *elf, uint64_t offset, uint64_t *own);
 
-/* What the linker wrote to tell this file from others of the same name; empty: nothing. */
+/* Return the build id, by which the linker tells this file from others of the same name; empty: it
+ * has none. */
 struct tv_bytes tv_elf_build_id(const struct tv_elf *elf);
 
 #endif

@@ -6,7 +6,7 @@
  *     _RINvC4shop3payjE             I path arguments E                ->  shop::pay::<usize>
  *     _RNvMC4shopNtB2_5Order3pay    M path type, B2_ points back      ->  <shop::Order>::pay
  *
- * What is pointed back to is printed again, so that a short name could mean a very long one: steps,
+ * Back references are printed again, so that a short name could mean a very long one: steps,
  * depth and text have limits, and a name that passes one stays mangled.
  */
 #include "symbols/rust.h"

@@ -138,7 +138,7 @@ void tv_unwind_add_file(struct tv_unwind *unwind, const char *path, uint64_t sta
         return;
     uint64_t base = start - address_of_offset(file, offset);
     dwfl_report_begin_add(unwind->dwfl);
-    /* It takes the file over, unless it fails. */
+    /* dwfl_report_elf takes the file over, unless it fails. */
     if (!dwfl_report_elf(unwind->dwfl, path, path, file, base, false))
         close(file);
     (void)dwfl_report_end(unwind->dwfl, NULL, NULL);

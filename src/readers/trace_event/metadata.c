@@ -306,7 +306,8 @@ static void add_member(struct tv_te_context *context, const struct tv_te_top_mem
     }
 }
 
-/* What our recorder says beside its samples: their interval, and that their weights are times. */
+/* Read what our recorder writes beside its samples: their interval, and that their weights are
+ * times. */
 static void read_sampling(struct tv_te_context *context, const struct tv_te_top_member *member)
 {
     struct tv_input *input = &context->trace->head->inputs[context->input];

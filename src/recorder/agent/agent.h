@@ -135,7 +135,7 @@ void tv_agent_virtual_begin_samples(JNIEnv *jni);
 bool tv_agent_virtual_replace(jthread *threads, jint count);
 /* How many frames of a carrier's stack, from the innermost on, are the virtual thread's. */
 jint tv_agent_virtual_frames(const jvmtiFrameInfo *frames, jint depth);
-/* What a virtual thread without a name is called. */
+/* Make up a name for a virtual thread that has none. */
 void tv_agent_virtual_name(JNIEnv *jni, jthread thread, char *name, size_t room);
 
 /* Adds the capability to ask about virtual threads, if it is there. */
@@ -275,7 +275,8 @@ enum tv_agent_look tv_agent_stacks_take_one(const struct tv_agent_stacks *wanted
 
 /* ---- stacks_agct.c ---- */
 
-/* Where the options want it: before the machine's birth, or when attached to one. */
+/* Prepare for AsyncGetCallTrace when the options ask for it: before the JVM starts, or when
+ * attached to a running one. */
 void tv_agent_agct_prepare(JavaVM *vm);
 /* The machine runs, and the calling thread is known to kernel_threads.h. */
 void tv_agent_agct_begin(JNIEnv *jni);

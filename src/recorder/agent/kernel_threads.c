@@ -177,7 +177,7 @@ static bool is_state_running(const char *stat)
     return name_end == NULL || name_end[1] != ' ' || name_end[2] == 'R';
 }
 
-/* What the file of the thread in /proc has, as far as there is room; false: the thread is gone. */
+/* Read a file of the thread in /proc, as far as there is room; false: the thread is gone. */
 static bool read_thread_file(pid_t id, const char *name, char *text, size_t room)
 {
     char path[64];

@@ -29,8 +29,8 @@ struct tv_profiler_options {
     const char *pattern; /* NULL: all; must outlive the profiler */
     int64_t depth;       /* of the stacks; of less than 1 nothing is kept */
     bool keeps_times;    /* for forms that have a time line */
-    /* Of a deeper stack the outermost frames are kept too, with a frame between that says so;
-     * else the innermost ones alone, as Android does. */
+    /* Keep the outermost frames of a deeper stack too, with a frame between that says so; else the
+     * innermost ones alone, as Android does. */
     bool keeps_root;
     unsigned state; /* enum tv_agent_state: which threads count */
 };

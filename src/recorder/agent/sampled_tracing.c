@@ -91,7 +91,7 @@ static void take(void *context, jint index, const jvmtiFrameInfo *frames, jint d
         tv_sampled_trace_look(self->trace, number, self->methods, (uint32_t)depth);
 }
 
-/* It is still in what it was in. */
+/* A thread whose stack could not be taken stays in the calls of its last sample. */
 static void lose(void *context, jint index)
 {
     struct sampled *self = context;

@@ -486,8 +486,8 @@ static void hand_over_frames(const struct tv_agent_stacks *wanted, struct slot *
     wanted->take(wanted->context, slot->index, wanted->frames, depth);
 }
 
-/* Where there is no stack, the one of the next safepoint stands for it; where there is none either,
- * the thread alone is known. */
+/* Replace a stack that could not be walked by that of the next safepoint; without that one, the
+ * thread alone is known. */
 static void hand_over_substitute(const struct tv_agent_stacks *wanted, jint index, jint failure)
 {
     bool outside = failure >= LAST_OUTSIDE;

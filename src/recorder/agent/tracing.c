@@ -170,7 +170,7 @@ void JNICALL tv_agent_tracing_load(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefine
 
 /* RetransformClasses stops the program once for all classes of a call, and each call costs HotSpot
  * a pass over all loaded classes: one call a class is quadratic, one call for all a long pause.
- * Of Tomcat with 4,539 classes a call stops the program for 14 ms and 20 us a class.  Batches grow
+ * In Tomcat with 4,539 classes a call stops the program for 14 ms and 20 us a class.  Batches grow
  * while pauses are short, and shrink when they are long, to 256 classes or a 64th of all. */
 #define LEAST_BATCH 256
 #define MOST_CALLS 64

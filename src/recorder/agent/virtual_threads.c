@@ -197,7 +197,7 @@ static bool find_events(jvmtiEnv *jvmti)
     return virtual.mount != 0 && virtual.unmount != 0;
 }
 
-/* Those of an extension want a function and the switch of the others. */
+/* Events of an extension need a function, and the switch that standard events have. */
 static bool switch_events(jvmtiEnv *jvmti, bool on)
 {
     const jint events[] = {virtual.mount, virtual.unmount, EVENT_VIRTUAL_END};
@@ -228,8 +228,8 @@ static bool listen(jvmtiEnv *jvmti)
            switch_events(jvmti, true);
 }
 
-/* Where the machine has no continuations (-XX:-VMContinuations), virtual threads are of another
- * class, each with a thread of the system for itself. */
+/* Without continuations (-XX:-VMContinuations) virtual threads have another class, each on a thread
+ * of the system for itself. */
 static bool find_class(JNIEnv *jni)
 {
     jclass class = (*jni)->FindClass(jni, "java/lang/VirtualThread");

@@ -185,8 +185,8 @@ static int take_signal_for(struct tvrec_sampler *sampler)
                                : take_signal(sampler->signal_number);
 }
 
-/* Where the code lies that calls main and the functions of threads: the C library, and that of
- * threads, which older ones have apart. */
+/* Code that calls main and the functions of threads: in the C library, and in the library of
+ * threads, which older systems have apart. */
 static struct range {
     uint64_t inside, low, high;
 } beginnings[2];

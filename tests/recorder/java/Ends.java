@@ -47,7 +47,7 @@ public class Ends {
         return overflow(n + 1) + 1;
     }
 
-    /** What a program can see of the recorder in the stack traces of its exceptions. */
+    /** Count the stack traces of exceptions that show the recorder to the program. */
     static void frames() throws Exception {
         int seen = 0;
         for (int i = 0; i < 40; i++) {

@@ -68,7 +68,7 @@ public class Virtual {
         }
     }
 
-    /** As android.os.Debug does it, which need not be there otherwise. */
+    /** Sample by android.os.Debug, found by name: other cases run without it. */
     private static void sample(String path, int seconds) throws Exception {
         Class<?> debug = Class.forName("android.os.Debug");
         debug.getMethod("startMethodTracingSampling", String.class, int.class, int.class)

@@ -12,7 +12,7 @@
 #define CLOCK_EVENT 1
 #define SWITCH_EVENT 2
 
-static void take(struct tv_perf_collector *collector, const struct test_record *bytes)
+static void collect_record(struct tv_perf_collector *collector, const struct test_record *bytes)
 {
     struct tv_perf_record record;
     assert_true(tv_perf_record_read(bytes->bytes, bytes->length, &record));
@@ -34,20 +34,20 @@ static void take_stack(struct tv_perf_collector *collector, uint64_t event, uint
     };
     struct test_record bytes;
     make_sample(&bytes, event, pid, tid, time, chain, 8);
-    take(collector, &bytes);
+    collect_record(collector, &bytes);
 }
 
 /* A process with a name and a mapping. */
-static void begin(struct tv_perf_collector *collector)
+static void begin_collector(struct tv_perf_collector *collector)
 {
     struct test_record bytes;
     tv_perf_collector_init(collector, 1000);
     collector->names_kernel = true;
     tv_map_set(&collector->switches, SWITCH_EVENT, 1);
     make_name(&bytes, PERF_RECORD_MISC_COMM_EXEC, 7, 7, "program");
-    take(collector, &bytes);
+    collect_record(collector, &bytes);
     make_mapping(&bytes, 7, 0x400000, 0x1000, 0x1000, "/bin/program");
-    take(collector, &bytes);
+    collect_record(collector, &bytes);
 }
 
 static const struct tv_sample_trace *trace_at(const struct tv_perf_collector *collector, size_t i)
@@ -71,7 +71,7 @@ static void places_frames(void **state)
                                       0x1100, 0x11ff, 0x12ff};
     static const int32_t files[] = {0, 0, 1, 1, 1};
     struct tv_perf_collector collector;
-    begin(&collector);
+    begin_collector(&collector);
     take_stack(&collector, CLOCK_EVENT, 7, 7, 100);
     const struct tv_sample_trace *trace = trace_at(&collector, 0);
     assert_int_equal(trace->depth, 5);
@@ -91,7 +91,7 @@ static void hides_a_nameless_kernel(void **state)
 {
     (void)state;
     struct tv_perf_collector collector;
-    begin(&collector);
+    begin_collector(&collector);
     collector.names_kernel = false;
     take_stack(&collector, CLOCK_EVENT, 7, 7, 100);
     const struct tv_sample_trace *trace = trace_at(&collector, 0);
@@ -114,20 +114,20 @@ static void follows_threads(void **state)
     (void)state;
     struct tv_perf_collector collector;
     struct test_record bytes;
-    begin(&collector);
+    begin_collector(&collector);
     take_stack(&collector, CLOCK_EVENT, 7, 7, 100);
     make_task(&bytes, PERF_RECORD_FORK, 7, 7, 8, 7);
-    take(&collector, &bytes);
+    collect_record(&collector, &bytes);
     take_stack(&collector, CLOCK_EVENT, 7, 8, 110);
     make_name(&bytes, 0, 7, 8, "worker");
-    take(&collector, &bytes);
+    collect_record(&collector, &bytes);
     make_task(&bytes, PERF_RECORD_FORK, 9, 7, 9, 8);
-    take(&collector, &bytes);
+    collect_record(&collector, &bytes);
     take_stack(&collector, CLOCK_EVENT, 9, 9, 120);
     make_task(&bytes, PERF_RECORD_EXIT, 7, 7, 8, 7);
-    take(&collector, &bytes);
+    collect_record(&collector, &bytes);
     make_task(&bytes, PERF_RECORD_FORK, 7, 7, 8, 7);
-    take(&collector, &bytes);
+    collect_record(&collector, &bytes);
     take_stack(&collector, CLOCK_EVENT, 7, 8, 130);
     assert_int_equal(collector.samples.threads.count, 4);
     static const char *const names[] = {"program", "worker", "worker", "program"};
@@ -142,7 +142,7 @@ static void follows_threads(void **state)
     assert_int_equal(trace_at(&collector, 2)->depth, 5);
     /* Its exec takes them away. */
     make_name(&bytes, PERF_RECORD_MISC_COMM_EXEC, 9, 9, "other");
-    take(&collector, &bytes);
+    collect_record(&collector, &bytes);
     take_stack(&collector, CLOCK_EVENT, 9, 9, 140);
     assert_int_equal(trace_at(&collector, 4)->depth, 3);
     assert_string_equal(thread_at(&collector, 2)->name, "other");
@@ -155,17 +155,17 @@ static void measures_waits(void **state)
     (void)state;
     struct tv_perf_collector collector;
     struct test_record bytes;
-    begin(&collector);
+    begin_collector(&collector);
     take_stack(&collector, SWITCH_EVENT, 7, 7, 199);
     make_switch(&bytes, PERF_RECORD_MISC_SWITCH_OUT, 7, 7, 200);
-    take(&collector, &bytes);
+    collect_record(&collector, &bytes);
     make_switch(&bytes, 0, 7, 7, 350);
-    take(&collector, &bytes);
+    collect_record(&collector, &bytes);
     make_switch(&bytes, 0, 7, 8, 360); /* nobody saw that one leave */
-    take(&collector, &bytes);
+    collect_record(&collector, &bytes);
     make_switch(&bytes, PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, 7, 8,
                 400);
-    take(&collector, &bytes);
+    collect_record(&collector, &bytes);
     take_stack(&collector, CLOCK_EVENT, 7, 7, 500);
     tv_perf_collector_end(&collector);
     const struct tv_sample_wait *waits = collector.samples.waits.at;
@@ -188,16 +188,16 @@ static void counts_what_is_lost(void **state)
     (void)state;
     struct tv_perf_collector collector;
     struct test_record bytes;
-    begin(&collector);
+    begin_collector(&collector);
     begin_record(&bytes, PERF_RECORD_LOST, 0);
     put_u64(&bytes, 1);
     put_u64(&bytes, 40);
     end_with_trailer(&bytes, 7, 7, 1);
-    take(&collector, &bytes);
+    collect_record(&collector, &bytes);
     begin_record(&bytes, PERF_RECORD_LOST_SAMPLES, 0);
     put_u64(&bytes, 2);
     end_with_trailer(&bytes, 7, 7, 1);
-    take(&collector, &bytes);
+    collect_record(&collector, &bytes);
     assert_int_equal(collector.kernel_lost, 42);
     tv_perf_collector_release(&collector);
 }

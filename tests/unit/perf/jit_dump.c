@@ -25,7 +25,7 @@ static void put_u64(struct dump *dump, uint64_t value)
     dump->length += sizeof value;
 }
 
-static void begin(struct dump *dump)
+static void begin_dump(struct dump *dump)
 {
     dump->length = 0;
     put_u32(dump, 0x4A695444);
@@ -70,7 +70,7 @@ static void reads_code(void **state)
 {
     (void)state;
     struct dump dump;
-    begin(&dump);
+    begin_dump(&dump);
     put_load(&dump, 0x1000, 0, "first one");
     put_u32(&dump, 2); /* lines, which are passed over */
     put_u32(&dump, 16);
@@ -88,7 +88,7 @@ static void survives_damage(void **state)
 {
     (void)state;
     struct dump dump;
-    begin(&dump);
+    begin_dump(&dump);
     put_load(&dump, 0x1000, 0, "name");
     put_move(&dump, 0x2000, 0);
     for (size_t length = 0; length < dump.length; length++) {

@@ -68,7 +68,7 @@ static void reads_copies(void **state)
     assert_non_null(record.sample.registers);
     assert_int_equal(record.sample.stack_length, 24);
     assert_ptr_equal(record.sample.stack, bytes.bytes + bytes.length - 72);
-    /* Of a length that is longer than what was copied, what was copied. */
+    /* A stated length beyond the copy counts as the length of the copy. */
     make_sample(&bytes, 99, 7, 8, 123, chain, 1);
     put_copy(&bytes, PERF_SAMPLE_REGS_ABI_64, 64, UINT64_MAX);
     assert_true(tv_perf_record_read(bytes.bytes, bytes.length, &record));
@@ -87,7 +87,7 @@ static void reads_copies(void **state)
     assert_false(tv_perf_record_read(bytes.bytes, bytes.length, &record));
 }
 
-/* Of each kind, every length that is too short, and depths that the record has no room for. */
+/* Tries every length that is too short for each kind, and depths that a record has no room for. */
 static void refuses_what_is_short(void **state)
 {
     (void)state;
@@ -106,7 +106,7 @@ static void refuses_what_is_short(void **state)
             if (length >= 8)
                 memcpy(bytes + 6, &length, sizeof length);
             bool read = tv_perf_record_read(bytes, length, &record);
-            /* What a cut leaves of the others may look like a shorter one. */
+            /* A record of another kind may look like a shorter one when it is cut. */
             assert_true(!read || i > 0);
             free(bytes);
         }

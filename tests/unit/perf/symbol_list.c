@@ -73,7 +73,7 @@ static void reads_the_kernels(void **state)
     expect(&list, UINT64_C(0xffffffff81000250), "helper");
     expect(&list, UINT64_C(0xffffffff81999999), "weak");
     tv_symbol_list_release(&list);
-    /* What the kernel says to those who may not know. */
+    /* The kernel shows zeros to users without the right to know. */
     parse_text(&list, "0000000000000000 T _text\n0000000000000000 t helper\n", true);
     assert_int_equal(list.count, 0);
     tv_symbol_list_release(&list);

@@ -142,7 +142,7 @@ static void grows_in_files_without_names(void **state)
     tv_area_free(&area);
 }
 
-/* What it began with is used up, to the end of its last page. */
+/* The first piece is used up, to the end of its last page. */
 static void ends_where_it_cannot_grow(void **state)
 {
     (void)state;

@@ -23,7 +23,7 @@ static void leaves_leaves(void **state)
     assert_int_equal(registers.pc, CALLER);
     assert_int_equal(registers.stack, at(3));
     assert_int_equal(registers.frame, at(6));
-    /* Where the return address is a register, the stack stays. */
+    /* On machines with a register for the return address the stack pointer stays. */
     registers = (struct tv_registers){.pc = 1, .stack = at(2), .frame = at(6), .link = 7};
     assert_true(tv_registers_leave_leaf(&registers, at(WORDS)));
     assert_int_equal(registers.pc, 7);

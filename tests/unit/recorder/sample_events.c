@@ -12,7 +12,8 @@
 
 #include "recorder/samples.h"
 
-static uint32_t place(struct tv_samples *samples, uint64_t method, const char *name, int32_t line)
+static uint32_t add_frame(struct tv_samples *samples, uint64_t method, const char *name,
+                          int32_t line)
 {
     char class_name[] = "a.out", text[64];
     struct tv_sample_element element = {method, line, class_name, text, NULL};
@@ -24,10 +25,10 @@ static uint32_t place(struct tv_samples *samples, uint64_t method, const char *n
 static void fill(struct tv_samples *samples)
 {
     *samples = (struct tv_samples){.period_ns = 2000000, .classes_are_modules = true};
-    uint32_t outer = place(samples, 1, "main", -1);
-    uint32_t here[] = {place(samples, 2, "parse", 3), outer};
-    uint32_t there[] = {place(samples, 3, "parse", 4), outer};
-    uint32_t odd[] = {place(samples, 4, "a;\"\\\n\xff\xC3\xA9", -1)};
+    uint32_t outer = add_frame(samples, 1, "main", -1);
+    uint32_t here[] = {add_frame(samples, 2, "parse", 3), outer};
+    uint32_t there[] = {add_frame(samples, 3, "parse", 4), outer};
+    uint32_t odd[] = {add_frame(samples, 4, "a;\"\\\n\xff\xC3\xA9", -1)};
     tv_samples_begin_tick(samples);
     uint32_t one = tv_samples_see(samples, "one", "main"), two = tv_samples_see(samples, "2", "x");
     tv_samples_number_thread(samples, one, 70, 70);
@@ -132,7 +133,7 @@ static void keeps_many_stacks_apart(void **state)
     uint32_t id = tv_samples_see(&samples, "t", NULL);
     for (uint32_t i = 0; i < 300; i++) {
         snprintf(name, sizeof name, "f%u", i);
-        stack[299 - i] = place(&samples, i, name, -1);
+        stack[299 - i] = add_frame(&samples, i, name, -1);
     }
     /* Depths 1 to 300, depth d counted d times. */
     for (uint32_t depth = 1; depth <= 300; depth++)

@@ -130,7 +130,7 @@ static void survives_damage(void **state)
     tv_unwind_free(unwind);
 }
 
-/* What is no ELF file is left out, and without any the innermost address is all. */
+/* Files that are not ELF are left out; without any the stack is the innermost address alone. */
 static void knows_nothing(void **state)
 {
     (void)state;
