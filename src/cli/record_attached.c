@@ -29,6 +29,7 @@
 #include "cli/attach.h"
 #include "cli/message.h"
 #include "cli/record.h"
+#include "cli/record_signals.h"
 #include "wire/method_trace.h"
 
 #define AGENT_LIBRARY "libtraceview-agent.so"
@@ -350,22 +351,17 @@ static enum tv_status record(struct attached *a, struct tv_error *err)
 enum tv_status tv_record_attached(const struct tv_record_plan *plan, struct tv_error *err)
 {
     struct attached a = {.plan = plan, .stage = -1, .lock = -1};
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGHUP);
+    sigset_t blocked;
     enum tv_status status = tv_record_find_library("recorder/agent", AGENT_LIBRARY, a.agent, err);
     if (status != TV_OK)
         return status;
-    sigprocmask(SIG_BLOCK, &set, NULL);
-    a.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    a.signals = tv_record_signals_watch(&blocked);
     status = tv_jvm_open((pid_t)plan->settings->record.pid, a.signals, &a.jvm, err);
     if (status == TV_OK) {
         status = record(&a, err);
         tv_jvm_close(&a.jvm);
     }
     close(a.signals);
-    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    sigprocmask(SIG_UNBLOCK, &blocked, NULL);
     return status;
 }

@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -220,14 +219,9 @@ static enum tv_status record_program(const struct tv_record_plan *plan, int *cod
 /* Readable when the process ends or a signal asks for the end; -1: the system has no more files. */
 static int watch_end(pid_t pid, int *signal_file, int *process)
 {
-    sigset_t ends;
+    sigset_t blocked; /* to the end of the command */
     struct epoll_event event = {.events = EPOLLIN};
-    sigemptyset(&ends);
-    for (size_t i = 0; i < TV_RECORD_SIGNALS; i++)
-        if (tv_record_signals[i] != SIGQUIT)
-            sigaddset(&ends, tv_record_signals[i]);
-    sigprocmask(SIG_BLOCK, &ends, NULL);
-    *signal_file = signalfd(-1, &ends, SFD_CLOEXEC);
+    *signal_file = tv_record_signals_watch(&blocked);
     *process = (int)syscall(SYS_pidfd_open, pid, 0);
     int file = epoll_create1(EPOLL_CLOEXEC);
     if (file >= 0 && *signal_file >= 0)
@@ -261,9 +255,10 @@ static enum tv_status record_process(const struct tv_record_plan *plan, struct t
     pid_t pid = (pid_t)plan->settings->record.pid;
     struct tv_perf_options options = perf_options(plan, pid);
     struct tv_perf *perf = NULL;
-    int signal_file, process, end = watch_end(pid, &signal_file, &process);
+    int signal_file, process, end;
     if (kill(pid, 0) != 0 && errno == ESRCH)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "there is no process %d", (int)pid);
+    end = watch_end(pid, &signal_file, &process);
     if (plan->delay_ms > 0)
         (void)poll(&(struct pollfd){.fd = end, .events = POLLIN}, 1, (int)plan->delay_ms);
     enum tv_status status = tv_perf_open(&options, &perf, err);

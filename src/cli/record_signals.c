@@ -4,8 +4,9 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <sys/signalfd.h>
 
-const int tv_record_signals[TV_RECORD_SIGNALS] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+static const int ending_signals[TV_RECORD_SIGNALS] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 
 /* The one that signals are passed on to: handlers have no other way to know. */
 static pid_t receiver;
@@ -24,7 +25,7 @@ void tv_record_signals_block(struct tv_record_signal_state *before)
     sigset_t ours;
     sigemptyset(&ours);
     for (size_t i = 0; i < TV_RECORD_SIGNALS; i++)
-        sigaddset(&ours, tv_record_signals[i]);
+        sigaddset(&ours, ending_signals[i]);
     sigprocmask(SIG_BLOCK, &ours, &before->mask);
 }
 
@@ -39,7 +40,7 @@ void tv_record_signals_pass_on(struct tv_record_signal_state *before, pid_t chil
     for (size_t i = 0; i < TV_RECORD_SIGNALS; i++) {
         struct sigaction action = {.sa_sigaction = pass_signal_on,
                                    .sa_flags = SA_RESTART | SA_SIGINFO};
-        sigaction(tv_record_signals[i], &action, &before->actions[i]);
+        sigaction(ending_signals[i], &action, &before->actions[i]);
     }
     tv_record_signals_unblock(before);
 }
@@ -47,5 +48,17 @@ void tv_record_signals_pass_on(struct tv_record_signal_state *before, pid_t chil
 void tv_record_signals_restore(const struct tv_record_signal_state *before)
 {
     for (size_t i = 0; i < TV_RECORD_SIGNALS; i++)
-        sigaction(tv_record_signals[i], &before->actions[i], NULL);
+        sigaction(ending_signals[i], &before->actions[i], NULL);
+}
+
+int tv_record_signals_watch(sigset_t *blocked)
+{
+    struct sigaction now;
+    sigemptyset(blocked);
+    sigaddset(blocked, SIGINT);
+    sigaddset(blocked, SIGTERM);
+    if (sigaction(SIGHUP, NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+        sigaddset(blocked, SIGHUP);
+    sigprocmask(SIG_BLOCK, blocked, NULL);
+    return signalfd(-1, blocked, SFD_CLOEXEC | SFD_NONBLOCK);
 }

@@ -16,9 +16,6 @@
 
 #define TV_RECORD_SIGNALS 4u
 
-/* SIGINT, SIGQUIT, SIGTERM, SIGHUP. */
-extern const int tv_record_signals[TV_RECORD_SIGNALS];
-
 struct tv_record_signal_state {
     sigset_t mask;
     struct sigaction actions[TV_RECORD_SIGNALS];
@@ -33,7 +30,11 @@ void tv_record_signals_unblock(const struct tv_record_signal_state *before);
 /* Pass them on to the child from now on. */
 void tv_record_signals_pass_on(struct tv_record_signal_state *before, pid_t child);
 
-/* End that: the viewer, which the command may become, is ended by them. */
+/* Restore what they did before: the viewer, which the command may become, is ended by them. */
 void tv_record_signals_restore(const struct tv_record_signal_state *before);
+
+/* Block the signals that end the recording of a running process, and return a signalfd of them, to
+ * be closed; -1: the system has no more files.  SIGHUP stays ignored where it is (nohup). */
+int tv_record_signals_watch(sigset_t *blocked);
 
 #endif

@@ -3,10 +3,13 @@
  * tasks.c - a program that knows nothing of being sampled, and says what it has done: the CPU time
  * of each thread, in milliseconds, one a line.
  *
- *     tasks threads          a thread "short" of 200 ms, one "long" of 400 ms, and a child of 300
- * ms that becomes `tasks work 300` tasks work MS          works for so long tasks naps N sleeps so
- * often for 20 ms tasks forever          works until a signal ends it tasks made MS          works
- * in code that it makes, and names in /tmp/perf-PID.map tasks exit N           ends with that code
+ * - `tasks threads`: a thread "short" of 200 ms, one "long" of 400 ms, and a child of 300 ms that
+ *   becomes `tasks work 300`
+ * - `tasks work MS`: works for so long
+ * - `tasks naps N`: sleeps so often for 20 ms
+ * - `tasks forever`: works until a signal ends it
+ * - `tasks made MS`: works in code that it makes, and names in /tmp/perf-PID.map
+ * - `tasks exit N`: ends with that code
  */
 #define _GNU_SOURCE
 #include <pthread.h>
