@@ -140,6 +140,7 @@ export function tileEngine(questions: TileQuestion[]): Engine {
     statistics: refuse,
     durations: refuse,
     findings: refuse,
+    idle: () => new Promise(() => undefined),
     states: refuse,
     state: refuse,
     health: refuse,

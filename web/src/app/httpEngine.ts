@@ -85,8 +85,22 @@ export class HttpEngine implements Engine {
     this.opening = host.opening;
   }
 
-  private readonly send = (address: string, init: RequestInit): Promise<Response> =>
-    this.host.send(address, init);
+  private outstanding = 0;
+
+  private readonly send = async (address: string, init: RequestInit): Promise<Response> => {
+    this.outstanding++;
+    try {
+      return await this.host.send(address, init);
+    } finally {
+      this.outstanding--;
+    }
+  };
+
+  /** What is drawn asks for more: idle is what asks for nothing in two frames. */
+  async idle(): Promise<void> {
+    for (let quiet = 0; quiet < 2; quiet = this.outstanding > 0 ? 0 : quiet + 1)
+      await new Promise((done) => requestAnimationFrame(done));
+  }
 
   private about(query: Query): Ask {
     const asked = {

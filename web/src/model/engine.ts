@@ -7,7 +7,7 @@ import type { EventAt, FileBytes, Health, SearchQuestion, SearchStep } from './f
 import type { Durations, StatisticsRow } from './statistics';
 import type { BesideEngine } from './beside';
 import type { ErrorKind, OpeningEngine, Status } from './opening';
-import type { Severity } from './severity';
+import type { Diagnostic } from './severity';
 import type { TreeAnswer, TreeQuestion } from './treeAnswer';
 import type { StateAnswer, StatesAnswer } from './states';
 import type { Disguise, SavedKind } from './saved';
@@ -44,14 +44,6 @@ export interface Process {
   labels?: string;
   /** As it says itself. */
   uptime_ns?: number;
-}
-
-export interface Diagnostic {
-  kind: string;
-  text: string;
-  severity: Severity;
-  count: number;
-  offsets: number[];
 }
 
 /** A thread without slices of its own. */
@@ -414,6 +406,8 @@ export interface FlowCategory {
 export type Extents = { tracks: [number, number[]][] };
 
 export interface Engine {
+  /** Resolves when no question waits for its answer and the page has drawn the last one. */
+  idle(): Promise<void>;
   status(signal?: AbortSignal): Promise<Status>;
   trace(): Promise<TraceFacts>;
   frames(): Promise<FrameRow[]>;

@@ -49,9 +49,6 @@ export interface Findings {
   rules: Rule[];
 }
 
-/** The page is busy enough until then. */
-const WAIT_MS = 1000;
-
 export class FindingsStore extends ScopeAnswer<{ scope: Scope; findings: Findings }> {
   constructor(
     private readonly viewer: Viewer,
@@ -59,7 +56,7 @@ export class FindingsStore extends ScopeAnswer<{ scope: Scope; findings: Finding
   ) {
     const settled = signal(false);
     let asked = false;
-    setTimeout(() => settled.set(true), WAIT_MS);
+    void viewer.engine.idle().then(() => settled.set(true));
     super(
       viewer,
       () => shown() || (settled.get() && !asked && isWhole(viewer.scope())),

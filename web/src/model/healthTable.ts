@@ -2,9 +2,9 @@
 // The lines of the table of what the reader found: kinds of faults with their places.
 
 import type { Group } from './groups';
-import type { Diagnostic, TraceFacts } from './engine';
+import type { TraceFacts } from './engine';
 import type { Health, HealthPlace } from './found';
-import { gravestFirst } from './severity';
+import { gravestFirst, type Diagnostic } from './severity';
 
 export type HealthKind = Health['diagnostics'][number];
 

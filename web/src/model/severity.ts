@@ -3,6 +3,14 @@
 
 export type Severity = 'note' | 'warning' | 'error';
 
+export interface Diagnostic {
+  kind: string;
+  text: string;
+  severity: Severity;
+  count: number;
+  offsets: number[];
+}
+
 /** Severities in the words of tables and lists. */
 export const SEVERITIES: Record<Severity, string> = {
   error: 'Error',
