@@ -8,9 +8,14 @@ import { json } from './program.mjs';
 /** The table of a place, as it is exported. */
 export async function exported(page, hash, tab) {
   await page.evaluate((text) => (location.hash = text), hash);
-  const pane = page.locator(`#pane-${tab}`);
-  await until(() => pane.isVisible(), true, tab);
+  await until(() => page.locator(`#pane-${tab}`).isVisible(), true, tab);
   await rested(page);
+  return await shown(page, tab);
+}
+
+/** The table that is shown, as it is exported. */
+export async function shown(page, tab) {
+  const pane = page.locator(`#pane-${tab}`);
   await pane.locator('[data-line]').first().waitFor();
   await until(() => pane.locator('.pending, [aria-busy=true]').count(), 0, `${tab} computed`);
   await page.getByRole('button', { name: 'Export' }).click();
