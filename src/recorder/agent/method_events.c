@@ -15,9 +15,9 @@
 #include <string.h>
 
 #include "recorder/agent/agent.h"
-#include "recorder/agent/texts.h"
 #include "recorder/pages.h"
 #include "recorder/recording.h"
+#include "recorder/texts.h"
 
 #define LONGEST_NAME 1024
 

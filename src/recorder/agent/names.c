@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "recorder/agent/agent.h"
-#include "recorder/agent/texts.h"
 #include "recorder/samples.h"
+#include "recorder/texts.h"
 
 /* Groups within groups that are looked through. */
 #define GROUPS 64

@@ -10,8 +10,8 @@
 
 #include "recorder/agent/agent.h"
 #include "recorder/agent/rewrite.h"
-#include "recorder/agent/texts.h"
 #include "recorder/recording.h"
+#include "recorder/texts.h"
 
 #define LONGEST_NAME 65536
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "recorder/agent/options.h"
-#include "recorder/agent/texts.h"
 #include "recorder/recording.h"
+#include "recorder/texts.h"
 
 static void reads_options(void **state)
 {
@@ -203,7 +203,7 @@ static void decodes_names(void **state)
     assert_string_equal(out, "ab");
 }
 
-UNIT_TESTS(agent_texts, cmocka_unit_test(reads_options), cmocka_unit_test(reads_commas),
+UNIT_TESTS(texts, cmocka_unit_test(reads_options), cmocka_unit_test(reads_commas),
            cmocka_unit_test(reads_orders), cmocka_unit_test(reads_times),
            cmocka_unit_test(says_what_is_expected), cmocka_unit_test(says_what_has_no_effect),
            cmocka_unit_test(knows_signals), cmocka_unit_test(says_what_is_wrong),

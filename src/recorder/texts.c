@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* texts.c - see texts.h. */
-#include "recorder/agent/texts.h"
+#include "recorder/texts.h"
 
 #include <stdint.h>
 #include <string.h>

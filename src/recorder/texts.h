@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* texts.h - names as the JVM has them: patterns over them, and their encoding. */
-#ifndef TV_RECORDER_AGENT_TEXTS_H
-#define TV_RECORDER_AGENT_TEXTS_H
+#ifndef TV_RECORDER_TEXTS_H
+#define TV_RECORDER_TEXTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
