@@ -36,6 +36,9 @@ static const struct tv_option options[] = {
               "then: end the recording, forget the oldest, write as it goes (default: stop)"),
     TV_OPTION("min-duration", "TIME", TV_OPTION_TEXT, record.min_duration,
               "leave out calls that last less: 10us, 1ms ... (default: none)"),
+    TV_OPTION(
+        "trigger", "GLOB", TV_OPTION_LIST, record.trigger,
+        "calls of these methods and all below them only: '*.Server.handle' (may be given again)"),
     TV_OPTION("spool", "DIR", TV_OPTION_TEXT, record.spool,
               "keep the buffers in a file there while it runs"),
     TV_OPTION("follow", NULL, TV_OPTION_FLAG, record.follow,

@@ -38,6 +38,7 @@ void tv_settings_release(struct tv_settings *settings)
     tv_free(settings->push.labels.items);
     tv_free(settings->record.include.items);
     tv_free(settings->record.exclude.items);
+    tv_free(settings->record.trigger.items);
 }
 
 static void add_word(struct tv_words *words, const char *word)

@@ -72,7 +72,7 @@ struct tv_push_settings {
 /* What `traceview record` is asked for. */
 struct tv_record_settings {
     const char *spool, *threads, *delay, *duration, *min_duration;
-    struct tv_words include, exclude;
+    struct tv_words include, exclude, trigger;
     unsigned host, clock, full, engine, stack, state, format; /* their places among the choices */
     uint64_t buffer, sample, depth, pid;
     bool follow, boot, open, off_cpu;

@@ -105,6 +105,7 @@ static void put_calls(struct tv_out *out, const struct tv_record_plan *plan)
         put_text(out, "spool", plan->spool, false);
     put_patterns(out, "include", &record->include);
     put_patterns(out, "exclude", &record->exclude);
+    put_patterns(out, "trigger", &record->trigger);
     if (record->threads)
         put_text(out, "threads", record->threads, false);
     if (record->boot)

@@ -79,6 +79,12 @@ static enum tv_status tell_nothing(const struct tv_record_plan *plan, struct tv_
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
                        "%s has no call: none that ended lasted %" PRIu64 " us (--min-duration)",
                        plan->output, plan->least_us);
+    if (record->trigger.count > 0)
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
+                       "%s has no call: no method that --trigger names was called%s", plan->output,
+                       plan->way == TV_RECORD_PRELOADED
+                           ? "; names are those of the program's own symbols, which strip removes"
+                           : "");
     const char *which = record->boot ? "" : " outside of the JDK, whose methods --boot records,";
     if (record->include.count + record->exclude.count > 0)
         which = " that --include and --exclude leave";

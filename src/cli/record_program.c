@@ -66,6 +66,29 @@ static void put_samples(const struct tv_record_plan *plan)
         setenv("TRACEVIEW_RECORD_SAMPLE_STACK", stacks[record->stack], 1);
 }
 
+/* Puts `word` behind what the variable has, if anything. */
+static void add_to_variable(const char *name, const char *word, char between)
+{
+    const char *before = getenv(name);
+    if (!before || before[0] == '\0') {
+        setenv(name, word, 1);
+        return;
+    }
+    size_t size = strlen(before) + strlen(word) + 2;
+    char *text = tv_alloc(size, 1);
+    snprintf(text, size, "%s%c%s", before, between, word);
+    setenv(name, text, 1);
+    tv_free(text);
+}
+
+/* One a line. */
+static void put_lines(const char *name, const struct tv_words *words)
+{
+    unsetenv(name);
+    for (size_t i = 0; i < words->count; i++)
+        add_to_variable(name, words->items[i], '\n');
+}
+
 static void put_calls(const struct tv_record_plan *plan)
 {
     const struct tv_record_settings *record = &plan->settings->record;
@@ -80,6 +103,7 @@ static void put_calls(const struct tv_record_plan *plan)
     snprintf(text, sizeof text, "%llu000", (unsigned long long)plan->least_us);
     if (plan->least_us > 0)
         setenv("TRACEVIEW_RECORD_MIN_DURATION", text, 1);
+    put_lines("TRACEVIEW_RECORD_TRIGGER", &record->trigger);
     if (plan->grows)
         setenv("TRACEVIEW_RECORD_GROW", "1", 1);
     if (plan->spool[0])
@@ -87,21 +111,6 @@ static void put_calls(const struct tv_record_plan *plan)
     if (record->follow)
         setenv("TRACEVIEW_RECORD_FORK", "follow", 1);
     setenv("TRACEVIEW_RECORD_ADDRESSES", "1", 1);
-}
-
-/* Puts `word` behind what the variable has, if anything. */
-static void add_to_variable(const char *name, const char *word, char between)
-{
-    const char *before = getenv(name);
-    if (!before || before[0] == '\0') {
-        setenv(name, word, 1);
-        return;
-    }
-    size_t size = strlen(before) + strlen(word) + 2;
-    char *text = tv_alloc(size, 1);
-    snprintf(text, size, "%s%c%s", before, between, word);
-    setenv(name, text, 1);
-    tv_free(text);
 }
 
 /* The address sanitizer of gcc ends a program in which its library is not the first one.  Nothing

@@ -54,6 +54,7 @@ static const struct rule {
     {"buffer", CALLS},
     {"full", CALLS},
     {"min-duration", CALLS},
+    {"trigger", CALLS},
     {"spool", CALLS},
     {"follow", BIT(NATIVE_CALLS)},
     {"engine", JVM_CALLS},
@@ -165,6 +166,8 @@ static enum tv_status check_texts(const struct tv_settings *settings, struct tv_
         status = check_text(texts[i].name, texts[i].text, err);
     if (status == TV_OK)
         status = check_list("include", &record->include, err);
+    if (status == TV_OK)
+        status = check_list("trigger", &record->trigger, err);
     return status == TV_OK ? check_list("exclude", &record->exclude, err) : status;
 }
 

@@ -187,7 +187,8 @@ static bool is_sound(const struct tv_area *area)
     const struct tv_area_head *head = area->head;
     uint32_t chunks = atomic_load(&head->next_chunk);
     if (chunks > head->chunks || atomic_load(&head->threads) > TV_AREA_THREADS ||
-        head->path[TV_AREA_PATH - 1] != '\0' || head->vm[sizeof head->vm - 1] != '\0')
+        head->path[TV_AREA_PATH - 1] != '\0' || head->vm[sizeof head->vm - 1] != '\0' ||
+        head->trigger[sizeof head->trigger - 1] != '\0')
         return false;
     for (uint32_t i = 0; i < chunks; i++) {
         const struct tv_area_chunk *chunk = &area->chunks[i];

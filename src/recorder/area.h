@@ -29,6 +29,7 @@
 #define TV_AREA_THREADS 65535u /* ids are 16 bits, 0 is the escape of streaming */
 #define TV_AREA_NAME 128u
 #define TV_AREA_PATH 4096u
+#define TV_AREA_PATTERNS 512u
 
 #define TV_AREA_CHUNK_LEAST 64u
 #define TV_AREA_CHUNK_MOST 4096u
@@ -78,6 +79,7 @@ struct tv_area_head {
     struct tv_area_streamed streamed[2]; /* the one of streamed_at & 1 */
     struct tv_clock_scale scale;         /* of a streamed file */
     uint64_t least_ns;                   /* shorter calls are left out; 0: none */
+    char trigger[TV_AREA_PATTERNS];      /* methods whose calls are recorded with all below them */
 };
 
 struct tv_area {

@@ -3,12 +3,16 @@
  * events.c - a call's begin or end when it is not as simple as in quick.h: the thread's first one,
  * no room left, another clock, calls that were left without saying so.
  *
+ * Where calls of certain methods trigger, the stack of open calls tells whether one of them is
+ * open, and the others are frames alone.
+ *
  * The stack of open calls tells which of them an exception or a longjmp has left: they are unrolled
  * when a call below them is left or catches, or when a new frame lies where theirs did.  Of calls
  * beyond the frames the words alone are kept, for the thread itself.
  */
 #include <string.h>
 
+#include "recorder/chosen.h"
 #include "recorder/left_behind.h"
 #include "recorder/pages.h"
 #include "recorder/quick.h"
@@ -43,9 +47,14 @@ static struct tv_recorder_thread *begin_event(uintptr_t frame)
     return NULL;
 }
 
+static bool is_recorded(const struct tv_recorder_thread *self)
+{
+    return self->records && (!tv_recorder.triggers || self->triggered != 0);
+}
+
 static void put(struct tv_recorder_thread *self, uint64_t word)
 {
-    if (!self->records)
+    if (!is_recorded(self))
         return;
     if (self->next >= self->end && !tv_recorder_more(self)) {
         atomic_fetch_add(&self->dropped, 1);
@@ -64,7 +73,7 @@ static void put(struct tv_recorder_thread *self, uint64_t word)
 static bool drop_short(struct tv_recorder_thread *self, uint64_t entered)
 {
     const struct tv_area *area = &tv_recorder.area;
-    if (tv_recorder.least == 0 || !self->records || self->chunk == 0 ||
+    if (tv_recorder.least == 0 || !is_recorded(self) || self->chunk == 0 ||
         self->next <= tv_area_at(area, area->chunks[self->chunk - 1].first))
         return false;
     uint64_t *last = self->next - self->words;
@@ -80,6 +89,26 @@ static void put_exit_record(struct tv_recorder_thread *self, uint64_t word)
 {
     if (!drop_short(self, word & ~(uint64_t)TV_MT_ACTION_MASK))
         put(self, word);
+}
+
+static uint32_t count_open(struct tv_recorder_thread *self)
+{
+    return tv_recorder_depth_of(self) + self->over;
+}
+
+/* The call of `word` has come onto the stack. */
+static void look_at_new(struct tv_recorder_thread *self, uint64_t word)
+{
+    if (tv_recorder.triggers && self->records && self->triggered == 0 &&
+        (tv_chosen_look(word) & TV_CHOSEN_TRIGGER))
+        self->triggered = count_open(self);
+}
+
+/* Calls have gone from the stack, and their ends are recorded. */
+static void look_at_gone(struct tv_recorder_thread *self)
+{
+    if (self->triggered > count_open(self))
+        self->triggered = 0;
 }
 
 /* A jump out of a signal handler may leave this for ever at any place. */
@@ -113,13 +142,17 @@ static void unroll(struct tv_recorder_thread *self)
 {
     put_exit_record(self, self->top->word | TV_MT_UNROLL);
     self->top--;
+    look_at_gone(self);
 }
 
 /* Leaves the calls beyond the frames, but for the first `count`. */
 static void unroll_deep(struct tv_recorder_thread *self, uint32_t count)
 {
-    while (self->known > count)
+    while (self->known > count) {
         put_exit_record(self, (self->deep[--self->known] & ~DEEP_MADE) | TV_MT_UNROLL);
+        self->over = self->known;
+        look_at_gone(self);
+    }
     self->over = self->known;
     tv_recorder_set_limit(self);
 }
@@ -170,6 +203,7 @@ static void leave(struct tv_recorder_thread *self, uint64_t word)
     if (self->over == 0)
         tv_recorder_set_limit(self);
     put_exit_record(self, word);
+    look_at_gone(self);
 }
 
 /* True: some calls are on a part of the stack that is gone, and are unrolled.  Those that are
@@ -213,6 +247,7 @@ void tv_recorder_enter_slowly(uint64_t word, uint64_t key)
             unroll_gone(self, key);
     }
     push(self, word, key);
+    look_at_new(self, word);
     put(self, word);
     tv_recorder_let_go(self);
 }

@@ -26,6 +26,7 @@ struct tv_home {
     uint64_t bias;       /* that minus the address in the file */
     uint64_t dynamic;    /* where its dynamic section lies while it is loaded, 0: unknown */
     uint64_t from, to;   /* it is there after `from`, until `to`; TV_HOMES_NOW: still */
+    uint32_t offered;    /* the round (chosen.h) for which its functions were offered */
     bool seen;           /* for who looks which are still there */
     char path[TV_HOME_PATH];
 };

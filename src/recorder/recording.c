@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "recorder/chosen.h"
 #include "recorder/left_behind.h"
 #include "recorder/pages.h"
 #include "recorder/state.h"
@@ -133,6 +134,19 @@ static int find_spool(const char *path)
     return length < 0 || (size_t)length >= TV_AREA_PATH ? -ENAMETOOLONG : length;
 }
 
+/* The options may be those of the parent, whose texts are here already. */
+static int copy_trigger(const char *trigger)
+{
+    if (!trigger)
+        tv_recorder.trigger[0] = '\0';
+    else if (trigger != tv_recorder.trigger &&
+             (size_t)snprintf(tv_recorder.trigger, sizeof tv_recorder.trigger, "%s", trigger) >=
+                 sizeof tv_recorder.trigger)
+        return -ENAMETOOLONG;
+    tv_recorder.triggers = tv_recorder.trigger[0] != '\0';
+    return 0;
+}
+
 static int copy_options(const struct tv_recording_options *options)
 {
     struct tv_recorder *to = &tv_recorder;
@@ -142,6 +156,8 @@ static int copy_options(const struct tv_recording_options *options)
         return -EINVAL;
     int failed = find_path(options->path), spool = find_spool(options->spool);
     int part = snprintf(to->part, sizeof to->part, "%s.part", to->path);
+    if (failed == 0)
+        failed = copy_trigger(options->trigger);
     if (failed != 0 || spool < 0)
         return failed != 0 ? failed : spool;
     /* Room for a number in the name, twice. */
@@ -154,6 +170,7 @@ static int copy_options(const struct tv_recording_options *options)
     to->options.buffer_bytes = bytes;
     to->options.path = to->path;
     to->options.spool = to->spool[0] ? to->spool : NULL;
+    to->options.trigger = to->triggers ? to->trigger : NULL;
     return 0;
 }
 
@@ -212,6 +229,15 @@ static uint64_t now_us(void)
     return tv_clock_ns(CLOCK_REALTIME) / 1000;
 }
 
+/* The begin of the text, on one line. */
+static void keep_line(char *to, size_t size, const char *text)
+{
+    snprintf(to, size, "%s", text ? text : "");
+    for (; *to; to++)
+        if ((unsigned char)*to < ' ')
+            *to = ' ';
+}
+
 static int open_area(int spool)
 {
     const struct tv_recording_options *options = &tv_recorder.options;
@@ -240,6 +266,7 @@ static int open_area(int spool)
     snprintf(head->vm, sizeof head->vm, "%s", options->vm ? options->vm : "native");
     memcpy(head->path, tv_recorder.path, sizeof head->path);
     head->least_ns = options->least_ns;
+    keep_line(head->trigger, sizeof head->trigger, options->trigger);
     head->start_us = now_us();
     head->start = head->late[0] = tv_clock_take_pair(head->counter);
     /* Without a stop, this is the scale of a short recording. */
@@ -325,6 +352,7 @@ static int open_all(void)
         return -ENOMEM;
     fill_job(sink);
     tv_recorder.least = find_least(tv_recorder.area.head);
+    tv_chosen_begin(tv_recorder.options.trigger);
     if (tv_recorder.options.full != TV_RECORDING_STREAM)
         return 0;
     tv_recorder.area.head->scale = tv_recorder.job.scale;
@@ -485,6 +513,7 @@ static int finish(struct tv_recording_info *info)
 {
     int failed = name_file(write_file());
     tv_recorder_sweep();
+    tv_chosen_end();
     if (info)
         *info = (struct tv_recording_info){
             .records = tv_recorder.job.written,

@@ -56,8 +56,12 @@ struct tv_recording_options {
     const char *spool;     /* NULL, or a folder: the buffers are a file there and outlive SIGKILL */
     const char *vm;        /* what the file names as the machine: "native", "jvm", "art" */
     uint64_t buffer_bytes; /* as bytes of the file; 0: the default */
-    uint64_t least_ns; /* calls that last less leave no record, unless a longer one lies in them;
-                          0: all do.  By the wall clock, or the CPU's when there is no other */
+    uint64_t least_ns;   /* calls that last less leave no record, unless a longer one lies in them;
+                            0: all do.  By the wall clock, or the CPU's when there is no other */
+    const char *trigger; /* NULL, or patterns of methods with '\n' between them: a thread's calls
+                            are recorded only while a call of such a method is open in it.  They are
+                            of Class.method or of the method's name alone; * is any text, ? one
+                            character */
     enum tv_recording_clock clock;
     enum tv_recording_full full;
     bool grows;         /* when that is full, take files beside `path`, up to the limit below; of

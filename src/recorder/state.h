@@ -77,6 +77,7 @@ struct tv_recorder_thread {
     bool counter, wall, cpu; /* what a record takes */
     bool finished;           /* the thread's end was seen */
     uint32_t words;
+    uint32_t triggered; /* so many calls are open up to the one that triggers; 0: none does */
     _Atomic(struct tv_recorder_answer *) answer; /* NULL: it was never asked */
     uint32_t id;                                 /* in the area */
     uint32_t chunk;                              /* that it fills, 0: none */
@@ -127,6 +128,7 @@ struct tv_recorder {
     };
     uint64_t
         least; /* what a call has to last to be recorded, in readings of its clock; 0: nothing */
+    bool triggers; /* calls are recorded below those of certain methods only (chosen.h) */
     uint32_t generation;
     uint32_t stack_users, stack_number;
     struct tv_recorder_thread *threads;
@@ -134,6 +136,8 @@ struct tv_recorder {
     struct tv_address_list addresses;
     tv_address_key key; /* or NULL */
     tv_address_namer namer;
+    void (*find_functions)(uint64_t address); /* or NULL: a host's, that offers to chosen.h the
+                           functions of the file that lies at the address.  The lock is held */
     void (*joining)(void);    /* or NULL: a host's, before the calling thread joins a recording */
     void (*joined)(void);     /* the same, after it has joined */
     void (*first_call)(void); /* begins the recording that waits for a call */
@@ -146,7 +150,8 @@ struct tv_recorder {
     _Atomic bool told; /* of a failure: once is enough */
     struct tv_recording_options options;
     char path[TV_AREA_PATH], part[TV_AREA_PATH], spool[TV_AREA_PATH];
-    char folder[TV_AREA_PATH]; /* of path */
+    char folder[TV_AREA_PATH];  /* of path */
+    char trigger[TV_AREA_PATH]; /* "": none */
     char spool_path[TV_AREA_PATH], names_path[TV_AREA_PATH];
     struct tv_trace_job job;
     _Atomic uint64_t ended; /* ticks; 0: not yet */

@@ -34,10 +34,11 @@ bool tv_text_matches(const char *pattern, const char *text)
     return matches(pattern, strlen(pattern), text);
 }
 
-bool tv_text_matches_any(const char *patterns, const char *text)
+bool tv_text_matches_any(const char *patterns, char between, const char *text)
 {
+    const char ends[] = {between, '\0'};
     for (;;) {
-        size_t length = strcspn(patterns, ":");
+        size_t length = strcspn(patterns, ends);
         if (matches(patterns, length, text))
             return true;
         if (patterns[length] == '\0')

@@ -316,7 +316,7 @@ static bool join(struct tv_recorder_thread *self, uint32_t generation)
     self->records = tv_recorder_records(generation);
     tv_recorder_hold(self);
     atomic_store(&self->top, self->frames - 1);
-    self->over = self->known = 0;
+    self->over = self->known = self->triggered = 0;
     atomic_store(&self->generation, generation);
     tv_recorder_let_go(self);
     if (!self->records)
@@ -326,7 +326,8 @@ static bool join(struct tv_recorder_thread *self, uint32_t generation)
     self->counter = head->counter;
     self->wall = head->clock != TV_RECORDING_CPU;
     self->cpu = head->clock != TV_RECORDING_WALL;
-    self->quick = self->counter && self->wall && !self->cpu && tv_recorder.least == 0;
+    self->quick = self->counter && self->wall && !self->cpu && tv_recorder.least == 0 &&
+                  !tv_recorder.triggers;
     self->id = find_id();
     self->records = self->id != 0;
     if (!self->records) {

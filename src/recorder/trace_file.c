@@ -206,6 +206,8 @@ static void put_keys(struct tv_trace_job *job)
     if (head->least_ns > 0)
         tv_sink_buffer_print(job->sink, TV_MT_KEY_LEAST_NS "=%llu\n",
                              (unsigned long long)head->least_ns);
+    if (head->trigger[0])
+        tv_sink_buffer_print(job->sink, TV_MT_KEY_TRIGGER "=%s\n", head->trigger);
     tv_sink_buffer_print(job->sink, TV_MT_KEY_VM "=%s\n", head->vm);
     tv_sink_buffer_print(job->sink, TV_MT_KEY_PID "=%u\n", head->pid);
     if (job->left_out > 0)

@@ -40,6 +40,7 @@
 #define TV_MT_KEY_ELAPSED_NS "elapsed-time-nsec"
 #define TV_MT_KEY_RECORDS "num-method-calls" /* counts records, not calls */
 #define TV_MT_KEY_OVERHEAD_NS "clock-call-overhead-nsec"
+#define TV_MT_KEY_TRIGGER "trigger" /* ours: recorded are calls of these methods with all below */
 #define TV_MT_KEY_LEAST_NS "min-duration-nsec" /* ours: shorter calls were left out */
 #define TV_MT_KEY_LEFT_OUT "methods-left-out"  /* ours: so many methods had no room for hooks */
 #define TV_MT_KEY_VM "vm"                      /* dalvik, art */

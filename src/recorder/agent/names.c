@@ -153,5 +153,6 @@ bool tv_agent_thread_matches(JNIEnv *jni, jthread thread, const char *pattern)
         return true;
     if (strncmp(pattern, "group:", 6) == 0)
         return is_below(jni, thread, pattern + 6);
-    return tv_agent_thread_read(jni, thread, &names) && tv_text_matches_any(pattern, names.name);
+    return tv_agent_thread_read(jni, thread, &names) &&
+           tv_text_matches_any(pattern, ':', names.name);
 }

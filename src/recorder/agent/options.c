@@ -41,6 +41,8 @@ static const struct option table[] = {
      "bytes of the trace's file"},
     {"least", CALLS, TIME, "0s", AT(least_us), 0, UINT64_C(1000000) * 60 * 60,
      "calls that last less are left out"},
+    {"trigger", CALLS, TEXT, "GLOB[:GLOB]", AT(trigger), 0, 0,
+     "Class.method: calls of a thread below such a call only"},
     {"grow", CALLS, FLAG, "n|y", AT(grow), 0, 0,
      "a full buffer grows to 1g in files beside the trace's"},
     {"full", CALLS, CHOICE, "stop|ring|stream", AT(full), 0, 0, "when the buffer is full"},

@@ -28,6 +28,7 @@ struct tv_agent_options {
     uint64_t buffer;
     bool grow;
     uint64_t least_us; /* of a call */
+    char *trigger;     /* patterns with colons between, or NULL */
     unsigned full;     /* enum tv_recording_full */
     char *spool;
     bool orphans;

@@ -20,6 +20,14 @@ static struct {
     struct tv_agent_paths paths;
 } session = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* The recorder has lines, as names of native functions have colons. */
+static const char *trigger_of(const struct tv_agent_options *options)
+{
+    for (char *at = options->trigger; at && (at = strchr(at, ':')) != NULL;)
+        *at = '\n';
+    return options->trigger;
+}
+
 /* What is recorded into session.paths.trace: every call, or what is seen of them now and then. */
 static int start_trace(const struct tv_agent_trace *wanted)
 {
@@ -33,6 +41,7 @@ static int start_trace(const struct tv_agent_trace *wanted)
         .full = (enum tv_recording_full)options->full,
         .grows = wanted->grows,
         .least_ns = wanted->least_us * 1000,
+        .trigger = trigger_of(options),
         .quiet = options->quiet,
         .drop_orphans = !options->orphans,
     };

@@ -16,11 +16,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "recorder/chosen.h"
 #include "recorder/clock.h"
 #include "recorder/homes.h"
 #include "recorder/kept.h"
 #include "recorder/left_behind.h"
 #include "recorder/native/exported.h"
+#include "recorder/native/functions.h"
 #include "recorder/pages.h"
 #include "recorder/recording.h"
 
@@ -229,6 +231,36 @@ void tv_modules_name(uint64_t key, struct tv_recording_method *method, char *roo
     if (home && home->to == TV_HOMES_NOW && !modules.addresses)
         (void)tv_exported_name(home->dynamic, home->bias, tv_homes_address(key), room, size);
     pthread_mutex_unlock(&modules.lock);
+}
+
+static void offer(void *bias, uint64_t address, const char *name)
+{
+    tv_chosen_offer(address + *(const uint64_t *)bias, name);
+}
+
+/* The path of the file that lies at the address, unless it was offered in this round. */
+static bool take_unoffered(uint64_t address, char *path, uint64_t *bias)
+{
+    uint64_t key = tv_modules_key(address, TV_HOMES_NOW);
+    pthread_mutex_lock(&modules.lock);
+    uint64_t number = tv_homes_of(&modules.homes, key) ? key >> 48 : 0;
+    struct tv_home *home = number > 0 ? &modules.homes.list[number - 1] : NULL;
+    bool is_new = home && home->offered != tv_chosen_round();
+    if (is_new) {
+        home->offered = tv_chosen_round();
+        *bias = home->bias;
+        memcpy(path, home->path, TV_HOME_PATH);
+    }
+    pthread_mutex_unlock(&modules.lock);
+    return is_new;
+}
+
+void tv_modules_find_functions(uint64_t address)
+{
+    char path[TV_HOME_PATH];
+    uint64_t bias;
+    if (take_unoffered(address, path, &bias))
+        tv_functions_read(path, offer, &bias);
 }
 
 void tv_modules_before_fork(void)

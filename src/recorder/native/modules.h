@@ -27,6 +27,10 @@ uint64_t tv_modules_key(uint64_t address, uint64_t ticks);
  * what the dynamic symbols say, or the address within the file. */
 void tv_modules_name(uint64_t key, struct tv_recording_method *method, char *room, size_t size);
 
+/* Offers the functions of the file that lies at the address to recorder/chosen.h, once a round.
+ * The recorder's lock is held. */
+void tv_modules_find_functions(uint64_t address);
+
 /* A child has the list of its parent; its lock is free. */
 void tv_modules_before_fork(void);
 void tv_modules_after_fork(void);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "recorder/chosen.h"
 #include "recorder/native/actions.h"
 #include "recorder/native/modules.h"
 #include "recorder/native/sampler_run.h"
@@ -85,6 +86,7 @@ static int start(const struct tv_recording_options *options)
     tv_recorder_inside--;
     tv_recorder.key = tv_modules_key;
     tv_recorder.namer = tv_modules_name;
+    tv_recorder.find_functions = tv_modules_find_functions;
     pthread_once(&fork_before, lock_modules_at_forks);
     int failed = tv_recording_start(options);
     write_modules();
@@ -102,6 +104,18 @@ static void look_at_modules(void)
     write_modules();
 }
 
+static void forget_chosen(void)
+{
+    sigset_t before;
+    if (!tv_recording_active())
+        return;
+    tv_recorder_inside++;
+    tv_recorder_lock(&before);
+    tv_chosen_forget();
+    tv_recorder_unlock(&before);
+    tv_recorder_inside--;
+}
+
 int dlclose(void *handle)
 {
     int (*original)(void *);
@@ -110,6 +124,7 @@ int dlclose(void *handle)
     look_at_modules();
     int failed = original ? original(handle) : -1;
     look_at_modules();
+    forget_chosen();
     return failed;
 }
 
@@ -240,6 +255,7 @@ static int read_options(struct tv_recording_options *options)
     options->buffer_bytes = buffer ? parse_size(buffer) : TV_RECORDING_BUFFER_DEFAULT;
     if (least && !parse_nanoseconds(least, &options->least_ns))
         return refuse("TRACEVIEW_RECORD_MIN_DURATION", "nanoseconds");
+    options->trigger = getenv("TRACEVIEW_RECORD_TRIGGER");
     options->grows = getenv("TRACEVIEW_RECORD_GROW") != NULL;
     options->quiet = quiet && strcmp(quiet, "1") == 0;
     options->follow_forks = fork_word && strcmp(fork_word, "follow") == 0;
@@ -261,7 +277,7 @@ static int read_options(struct tv_recording_options *options)
  * until there, so these are copies. */
 static struct {
     struct tv_recording_options options;
-    char path[TV_AREA_PATH], spool[TV_AREA_PATH];
+    char path[TV_AREA_PATH], spool[TV_AREA_PATH], trigger[TV_AREA_PATH];
 } waiting;
 
 static void start_at_first_call(void)
@@ -283,6 +299,9 @@ static void wait_for_call(const struct tv_recording_options *options)
     snprintf(waiting.path, sizeof waiting.path, "%s", options->path);
     snprintf(waiting.spool, sizeof waiting.spool, "%s", options->spool ? options->spool : "");
     waiting.options.spool = options->spool ? waiting.spool : NULL;
+    snprintf(waiting.trigger, sizeof waiting.trigger, "%s",
+             options->trigger ? options->trigger : "");
+    waiting.options.trigger = options->trigger ? waiting.trigger : NULL;
     tv_recording_wait_for_call(start_at_first_call);
 }
 
@@ -294,6 +313,7 @@ __attribute__((constructor)) static void begin_by_environment(void)
                                         "TRACEVIEW_RECORD_FULL",
                                         "TRACEVIEW_RECORD_GROW",
                                         "TRACEVIEW_RECORD_MIN_DURATION",
+                                        "TRACEVIEW_RECORD_TRIGGER",
                                         "TRACEVIEW_RECORD_SPOOL",
                                         "TRACEVIEW_RECORD_FORK",
                                         "TRACEVIEW_RECORD_QUIET",

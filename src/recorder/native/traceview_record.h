@@ -28,6 +28,8 @@
  *   TRACEVIEW_RECORD_GROW    1: a full buffer grows up to 1 GB, in files without names beside the
  *                            trace; of stop without a spool
  *   TRACEVIEW_RECORD_MIN_DURATION  nanoseconds: calls that last less are left out
+ *   TRACEVIEW_RECORD_TRIGGER  patterns of functions, one a line: a thread's calls are recorded only
+ *                            while a call of such a function is open in it
  *   TRACEVIEW_RECORD_SPOOL   a folder: what is recorded outlives SIGKILL (`traceview recover`)
  *   TRACEVIEW_RECORD_FORK    follow: children record into files of their own
  *   TRACEVIEW_RECORD_CHILDREN  1: this process and those that it starts record from their first

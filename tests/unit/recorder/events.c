@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "recorder/chosen.h"
 #include "recorder/quick.h"
 #include "recorder/recording.h"
 
@@ -393,6 +394,133 @@ static void keeps_long_calls_with_their_callers(void **state)
     assert_string_equal(events, "+a +b -b -a");
 }
 
+static void begin_triggered(const char *trigger, uint64_t least_ns)
+{
+    begin_by((struct tv_recording_options){.trigger = trigger, .least_ns = least_ns});
+}
+
+/* What is below a call of the method, and the call; another trigger within it changes nothing. */
+static void records_below_a_trigger(void **state)
+{
+    (void)state;
+    static const char *const patterns[] = {"a", "*.a", ".a", "x\na", "*nothing\na\n"};
+    begin(); /* the methods have their names */
+    end(NULL, NULL);
+    for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++) {
+        begin_triggered(patterns[i], 0);
+        tv_recording_enter(method_b);
+        tv_recording_enter(method_a);
+        tv_recording_enter(method_b);
+        tv_recording_enter(method_a);
+        tv_recording_leave(method_a, TV_MT_UNROLL);
+        tv_recording_leave(method_b, TV_MT_EXIT);
+        tv_recording_leave(method_a, TV_MT_EXIT);
+        tv_recording_leave(method_b, TV_MT_EXIT);
+        tv_recording_enter(method_b);
+        tv_recording_enter(method_a);
+        assert_events("+a +b +a ~a -b -a +a");
+    }
+    begin_triggered("aa\nb?\n.\n", 0);
+    tv_recording_enter(method_a);
+    tv_recording_enter(method_b);
+    assert_events("");
+}
+
+/* A trigger that is left by an exception or a jump, or whose caller is left, triggers no more. */
+static void ends_with_its_trigger(void **state)
+{
+    (void)state;
+    begin_triggered("a", 0);
+    tv_recording_enter(method_b);
+    tv_recording_enter(method_a);
+    tv_recording_enter(method_b);
+    tv_recorder_caught((uint64_t)method_b << 2); /* the inner one */
+    tv_recording_leave(method_b, TV_MT_EXIT);
+    tv_recording_enter(method_b);
+    tv_recording_enter(method_b);
+    tv_recording_leave(method_a, TV_MT_UNROLL);
+    tv_recording_enter(method_b);
+    tv_recording_leave(method_b, TV_MT_EXIT);
+    tv_recording_enter(method_a);
+    tv_recording_leave(method_b, TV_MT_EXIT); /* the outermost */
+    tv_recording_enter(method_b);
+    assert_events("+a +b -b +b +b ~b ~b ~a +a ~a");
+}
+
+/* Deeper than the frames that are kept, and with the least duration. */
+static void triggers_deep_below(void **state)
+{
+    (void)state;
+    struct tv_recording_info info;
+    begin_triggered("b", 0);
+    for (uint32_t i = 0; i < TV_FRAMES + 10; i++)
+        tv_recording_enter(method_a);
+    tv_recording_enter(method_b);
+    tv_recording_enter(method_a);
+    tv_recording_leave(method_b, TV_MT_EXIT);
+    tv_recording_leave(method_a, TV_MT_EXIT);
+    assert_events("+b +a ~a -b");
+    begin_triggered("b", HOUR_NS);
+    for (int i = 0; i < 100; i++) {
+        tv_recording_enter(method_a);
+        tv_recording_enter(method_b);
+        tv_recording_enter(method_a);
+        tv_recording_leave(method_a, TV_MT_EXIT);
+        tv_recording_leave(method_b, TV_MT_EXIT);
+        tv_recording_leave(method_a, TV_MT_EXIT);
+    }
+    end(&info, NULL);
+    assert_int_equal(info.records, 0);
+    assert_int_equal(info.dropped, 0);
+}
+
+static uint64_t found_for;
+static unsigned finds;
+
+static void offer_functions(uint64_t address)
+{
+    found_for = address;
+    finds++;
+    tv_chosen_offer(0x4000, "serve");
+    tv_chosen_offer(0x5000, "other");
+    tv_chosen_offer(0x6000, "base::serve");
+}
+
+/* Functions are asked for when one of their file is called; code that goes away is asked for anew.
+ */
+static void triggers_by_addresses(void **state)
+{
+    (void)state;
+    tv_recorder.find_functions = offer_functions;
+    finds = 0;
+    begin_triggered("serve", 0);
+    enter_at(0x5000, 0x9000, 1);
+    assert_int_equal(found_for, 0x5000);
+    for (int i = 0; i < 10; i++) {
+        enter_at(0x4000, 0x8000, 1);
+        enter_at(0x5000, 0x7000, 1);
+        leave_at(0x5000, 0x7000, false);
+        leave_at(0x4000, 0x8000, false);
+    }
+    enter_at(0x6000, 0x8000, 1);
+    leave_at(0x6000, 0x8000, false);
+    assert_int_equal(finds, 2); /* 4000 was an answer of the first */
+    struct tv_recording_info info;
+    end(&info, NULL);
+    assert_int_equal(info.records, 40);
+    begin_triggered("serve", 0);
+    enter_at(0x4000, 0x8000, 1);
+    tv_recorder.find_functions = NULL;
+    tv_chosen_forget();
+    enter_at(0x4000, 0x7000, 1);
+    leave_at(0x4000, 0x7000, false);
+    leave_at(0x4000, 0x8000, false);
+    enter_at(0x4000, 0x8000, 1); /* nobody says that it is one */
+    end(&info, NULL);
+    assert_int_equal(info.records, 4);
+    assert_int_equal(finds, 3);
+}
+
 static void keeps_stacks_without_a_recording(void **state)
 {
     (void)state;
@@ -602,10 +730,13 @@ static void forgets_mounts(void **state)
     assert_rows("1+a 2+b 2-b");
 }
 
-UNIT_TESTS(events, cmocka_unit_test(gives_fibers_rows), cmocka_unit_test(forgets_mounts),
-           cmocka_unit_test(streams_fibers_that_rest), cmocka_unit_test(says_that_fibers_are_mixed),
-           cmocka_unit_test(tells_calls), cmocka_unit_test(keeps_long_names_of_threads),
-           cmocka_unit_test(passes_over_no_method), cmocka_unit_test(knows_methods_by_their_texts),
+UNIT_TESTS(events, cmocka_unit_test(records_below_a_trigger),
+           cmocka_unit_test(ends_with_its_trigger), cmocka_unit_test(triggers_deep_below),
+           cmocka_unit_test(triggers_by_addresses), cmocka_unit_test(gives_fibers_rows),
+           cmocka_unit_test(forgets_mounts), cmocka_unit_test(streams_fibers_that_rest),
+           cmocka_unit_test(says_that_fibers_are_mixed), cmocka_unit_test(tells_calls),
+           cmocka_unit_test(keeps_long_names_of_threads), cmocka_unit_test(passes_over_no_method),
+           cmocka_unit_test(knows_methods_by_their_texts),
            cmocka_unit_test(unrolls_what_an_exception_left),
            cmocka_unit_test(unrolls_what_was_caught), cmocka_unit_test(tells_constructors_apart),
            cmocka_unit_test(unrolls_what_a_jump_left),

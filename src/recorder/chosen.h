@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * chosen.h - which methods the options of a recording name: those that trigger it.
+ *
+ * A method is looked at when it is called for the first time in a recording: its name is matched
+ * then, and every later call finds the answer in a table, without a lock.  Of native code the host
+ * reads the names of a whole file at once.
+ */
+#ifndef TV_RECORDER_CHOSEN_H
+#define TV_RECORDER_CHOSEN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What a method is chosen for. */
+#define TV_CHOSEN_TRIGGER 1u
+
+/* Patterns of a new recording, as in recording.h; NULL: none.  The text stays the caller's. */
+void tv_chosen_begin(const char *trigger);
+
+/* Forget what was found out; no event is under way. */
+void tv_chosen_end(void);
+
+/* What the method of an entry's word is chosen for: a sum of the above.  Within an event. */
+unsigned tv_chosen_look(uint64_t word);
+
+/* For the host's answer (state.h, find_functions): the function at the address has this name, among
+ * others.  */
+void tv_chosen_offer(uint64_t address, const char *name);
+
+/* Changes with each recording and each tv_chosen_forget: offers of another round are void. */
+uint32_t tv_chosen_round(void);
+
+/* Other code may lie where some was: look again at all that is called.  The lock is held. */
+void tv_chosen_forget(void);
+
+#endif
