@@ -39,6 +39,8 @@ static const struct tv_option options[] = {
     TV_OPTION(
         "trigger", "GLOB", TV_OPTION_LIST, record.trigger,
         "calls of these methods and all below them only: '*.Server.handle' (may be given again)"),
+    TV_OPTION("stop-after-slow", "GLOB:TIME", TV_OPTION_TEXT, record.stop_after_slow,
+              "end when a call of such a method has lasted as long, and keep the ring before it"),
     TV_OPTION("spool", "DIR", TV_OPTION_TEXT, record.spool,
               "keep the buffers in a file there while it runs"),
     TV_OPTION("follow", NULL, TV_OPTION_FLAG, record.follow,
@@ -162,8 +164,12 @@ static enum tv_status make_plan(const struct tv_settings *settings, struct tv_re
                                   : tv_record_way_of(words->items[0], settings->record.host);
     plan->into_children = words->count > 0 && tv_record_goes_into_children(
                                                   plan->way, &settings->record, words->items[0]);
+    /* What came before a slow call is the newest. */
+    plan->full = tv_record_is_given(options, settings, "full") || !settings->record.stop_after_slow
+                     ? settings->record.full
+                     : TV_RECORD_RING;
     plan->grows = !tv_record_is_given(options, settings, "buffer") && !settings->record.spool &&
-                  settings->record.full == 0;
+                  plan->full == TV_RECORD_STOP;
     if (tv_record_wants_kernel(plan))
         plan->way = TV_RECORD_KERNEL;
     plan->form = find_form(settings);

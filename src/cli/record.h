@@ -20,6 +20,7 @@
 #include "cli/options.h"
 
 #define TV_RECORD_PATH 4096u
+#define TV_RECORD_PATTERN 512u
 
 /* --host, its places among "auto|java|native". */
 enum tv_record_host { TV_RECORD_AUTO, TV_RECORD_JAVA, TV_RECORD_NATIVE };
@@ -35,6 +36,9 @@ enum tv_record_stack {
     TV_RECORD_STACK_PERF,
     TV_RECORD_STACK_DWARF,
 };
+
+/* --full, its places among "stop|ring|stream". */
+enum tv_record_full { TV_RECORD_STOP, TV_RECORD_RING, TV_RECORD_STREAM };
 
 /* How the recorder comes into the program. */
 enum tv_record_way {
@@ -54,9 +58,12 @@ struct tv_record_plan {
     unsigned form;                  /* enum tv_samples_form, of samples */
     uint64_t delay_ms, duration_ms; /* 0: not given */
     uint64_t least_us;              /* shorter calls are left out; 0: none */
-    bool grows;                     /* the buffer, as nobody has said how large it is */
-    bool into_children;             /* the program has no hooks: what it starts may have some */
-    bool has_older;                 /* a file was at `output` before the recording */
+    unsigned full;                  /* enum tv_record_full */
+    char slow[TV_RECORD_PATTERN]; /* a call of these methods that lasts slow_us ends it; "": none */
+    uint64_t slow_us;
+    bool grows;         /* the buffer, as nobody has said how large it is */
+    bool into_children; /* the program has no hooks: what it starts may have some */
+    bool has_older;     /* a file was at `output` before the recording */
     struct stat older;
 };
 

@@ -96,7 +96,7 @@ static void put_calls(struct tv_out *out, const struct tv_record_plan *plan)
     static const char *const fulls[] = {"stop", "ring", "stream"};
     static const char *const engines[] = {"auto", "bci", "events"};
     tv_out_format(out, "mode=trace,clock=%s,full=%s,engine=%s", clocks[record->clock],
-                  fulls[record->full], engines[record->engine]);
+                  fulls[plan->full], engines[record->engine]);
     put_number(out, "buffer", record->buffer, "");
     put_number(out, "least", plan->least_us, "us");
     if (plan->grows)
@@ -106,6 +106,10 @@ static void put_calls(struct tv_out *out, const struct tv_record_plan *plan)
     put_patterns(out, "include", &record->include);
     put_patterns(out, "exclude", &record->exclude);
     put_patterns(out, "trigger", &record->trigger);
+    if (plan->slow[0]) {
+        put_text(out, "slow", plan->slow, false);
+        put_number(out, "limit", plan->slow_us, "us");
+    }
     if (record->threads)
         put_text(out, "threads", record->threads, false);
     if (record->boot)

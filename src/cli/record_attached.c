@@ -257,16 +257,28 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Until the time is over, a signal comes or the JVM ends. */
+/* A slow call has ended the recording when the file is there. */
+static bool has_ended_itself(const struct attached *a)
+{
+    struct stat found;
+    if (!a->plan->slow[0])
+        return false;
+    return a->stage < 0 ? tv_record_is_written(a->plan)
+                        : fstatat(a->stage, STAGED_FILE, &found, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* Until the time is over, a signal comes or the JVM ends, or the recording by itself. */
 static void wait_for_end(const struct attached *a)
 {
     const struct tv_record_plan *plan = a->plan;
     struct pollfd files[] = {{a->signals, POLLIN, 0}, {a->jvm.file, POLLIN, 0}};
     struct signalfd_siginfo unused;
     int64_t left = 1, until = now_ms() + (int64_t)(plan->delay_ms + plan->duration_ms);
-    while (left > 0 && files[0].revents == 0 && !tv_jvm_has_ended(&a->jvm)) {
+    const int64_t look = plan->slow[0] ? 100 : 1000;
+    while (left > 0 && files[0].revents == 0 && !tv_jvm_has_ended(&a->jvm) &&
+           !has_ended_itself(a)) {
         left = plan->duration_ms > 0 ? until - now_ms() : INT32_MAX;
-        (void)poll(files, 2, left < 0 ? 0 : left < 1000 ? (int)left : 1000);
+        (void)poll(files, 2, (int)(left < 0 ? 0 : left < look ? left : look));
     }
     /* The order to stop waits too, for another signal. */
     if (files[0].revents != 0 && read(a->signals, &unused, sizeof unused) < 0)

@@ -31,9 +31,6 @@
 #define NATIVE_LIBRARY "libtraceview-record.so"
 #define AGENT_LIBRARY "libtraceview-agent.so"
 
-/* --full, its place among the choices. */
-#define STREAM 2u
-
 /* Exit codes of shells. */
 #define NOT_FOUND 127
 #define NOT_STARTED 126
@@ -96,7 +93,7 @@ static void put_calls(const struct tv_record_plan *plan)
     static const char *const fulls[] = {"stop", "ring", "stream"};
     char text[24];
     setenv("TRACEVIEW_RECORD_CLOCK", clocks[record->clock], 1);
-    setenv("TRACEVIEW_RECORD_FULL", fulls[record->full], 1);
+    setenv("TRACEVIEW_RECORD_FULL", fulls[plan->full], 1);
     snprintf(text, sizeof text, "%llu", (unsigned long long)record->buffer);
     if (record->buffer > 0)
         setenv("TRACEVIEW_RECORD_BUFFER", text, 1);
@@ -104,6 +101,12 @@ static void put_calls(const struct tv_record_plan *plan)
     if (plan->least_us > 0)
         setenv("TRACEVIEW_RECORD_MIN_DURATION", text, 1);
     put_lines("TRACEVIEW_RECORD_TRIGGER", &record->trigger);
+    unsetenv("TRACEVIEW_RECORD_SLOW");
+    snprintf(text, sizeof text, "%llu000", (unsigned long long)plan->slow_us);
+    if (plan->slow[0]) {
+        setenv("TRACEVIEW_RECORD_SLOW", plan->slow, 1);
+        setenv("TRACEVIEW_RECORD_SLOW_NS", text, 1);
+    }
     if (plan->grows)
         setenv("TRACEVIEW_RECORD_GROW", "1", 1);
     if (plan->spool[0])

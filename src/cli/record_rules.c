@@ -55,6 +55,7 @@ static const struct rule {
     {"full", CALLS},
     {"min-duration", CALLS},
     {"trigger", CALLS},
+    {"stop-after-slow", CALLS},
     {"spool", CALLS},
     {"follow", BIT(NATIVE_CALLS)},
     {"engine", JVM_CALLS},
@@ -134,6 +135,28 @@ static enum tv_status parse_least(const char *text, uint64_t *us, struct tv_erro
     return TV_OK;
 }
 
+/* "GLOB:TIME", whose pattern may have colons too. */
+static enum tv_status parse_slow(const char *text, struct tv_record_plan *plan,
+                                 struct tv_error *err)
+{
+    const char *colon = text ? strrchr(text, ':') : NULL;
+    size_t length = colon ? (size_t)(colon - text) : 0;
+    tv_ns time = 0;
+    if (!text)
+        return TV_OK;
+    if (length == 0 || length >= sizeof plan->slow ||
+        !tv_parse_time(tv_bytes_of(colon + 1), INT64_C(1000000000), &time) || time < 1000 ||
+        time > LONGEST_CALL_NS)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "--stop-after-slow: expected a method and a time from 1us to 1 hour, as "
+                       "'*.handle:500ms', found '%.100s'",
+                       text);
+    memcpy(plan->slow, text, length);
+    plan->slow[length] = '\0';
+    plan->slow_us = (uint64_t)time / 1000;
+    return TV_OK;
+}
+
 /* A text that is given has something in it. */
 static enum tv_status check_text(const char *name, const char *text, struct tv_error *err)
 {
@@ -208,6 +231,8 @@ static enum tv_status check_values(const struct tv_option *table, struct tv_reco
         status = parse_ms("duration", record->duration, &plan->duration_ms, err);
     if (status == TV_OK)
         status = parse_least(record->min_duration, &plan->least_us, err);
+    if (status == TV_OK)
+        status = parse_slow(record->stop_after_slow, plan, err);
     return status;
 }
 

@@ -188,7 +188,8 @@ static bool is_sound(const struct tv_area *area)
     uint32_t chunks = atomic_load(&head->next_chunk);
     if (chunks > head->chunks || atomic_load(&head->threads) > TV_AREA_THREADS ||
         head->path[TV_AREA_PATH - 1] != '\0' || head->vm[sizeof head->vm - 1] != '\0' ||
-        head->trigger[sizeof head->trigger - 1] != '\0')
+        head->trigger[sizeof head->trigger - 1] != '\0' ||
+        head->slow_call[sizeof head->slow_call - 1] != '\0')
         return false;
     for (uint32_t i = 0; i < chunks; i++) {
         const struct tv_area_chunk *chunk = &area->chunks[i];

@@ -79,7 +79,10 @@ struct tv_area_head {
     struct tv_area_streamed streamed[2]; /* the one of streamed_at & 1 */
     struct tv_clock_scale scale;         /* of a streamed file */
     uint64_t least_ns;                   /* shorter calls are left out; 0: none */
-    char trigger[TV_AREA_PATTERNS];      /* methods whose calls are recorded with all below them */
+    uint64_t slow_ns;                    /* how long a call took that has ended it; 0: none */
+    uint32_t slow_thread;
+    char slow_call[TV_AREA_PATTERNS];
+    char trigger[TV_AREA_PATTERNS]; /* methods whose calls are recorded with all below them */
 };
 
 struct tv_area {

@@ -22,7 +22,10 @@ struct table {
 };
 
 static struct {
-    const char *trigger;
+    const char *trigger, *timed;
+    uint64_t sought; /* an address whose name goes to `name`; 0: none */
+    char *name;
+    size_t name_size;
     uint32_t round;
     _Atomic(struct table *) table;
 } chosen;
@@ -76,31 +79,46 @@ static void keep(uint64_t word, unsigned flags)
     atomic_store(entry, (there ? there : word) | flags);
 }
 
-static unsigned match(const char *name)
+static unsigned match_one(const char *patterns, const char *name, unsigned flag)
 {
-    return chosen.trigger && tv_text_matches_any(chosen.trigger, '\n', name) ? TV_CHOSEN_TRIGGER
-                                                                             : 0;
+    return patterns && tv_text_matches_any(patterns, '\n', name) ? flag : 0;
 }
 
-/* "Class.method", and the method's name alone. */
-static unsigned match_method(uint32_t number)
+static unsigned match(const char *name)
 {
-    char name[NAME];
+    return match_one(chosen.trigger, name, TV_CHOSEN_TRIGGER) |
+           match_one(chosen.timed, name, TV_CHOSEN_TIMED);
+}
+
+/* "Class.method"; returns where the method's name begins in it. */
+static size_t name_method(uint32_t number, char *name, size_t size)
+{
     size_t length;
     const char *line = tv_method_list_line(&tv_recorder.methods, number, &length);
     const char *tab = memchr(line, '\t', length);
     size_t class = tab ? (size_t)(tab - line) : 0;
-    if (!tab || class >= sizeof name - 1)
+    name[0] = '\0';
+    if (!tab || class + 2 > size)
         return 0;
     const char *end = memchr(tab + 1, '\t', length - class - 1);
     size_t method = end ? (size_t)(end - tab - 1) : length - class - 1;
-    snprintf(name, sizeof name, "%.*s.%.*s", (int)class, line, (int)method, tab + 1);
-    return match(name) | match(name + class + 1);
+    snprintf(name, size, "%.*s.%.*s", (int)class, line, (int)method, tab + 1);
+    return class + 1;
+}
+
+/* By the whole name, and by the method's alone. */
+static unsigned match_method(uint32_t number)
+{
+    char name[NAME];
+    size_t class = name_method(number, name, sizeof name);
+    return match(name) | match(name + class);
 }
 
 void tv_chosen_offer(uint64_t address, const char *name)
 {
     unsigned flags = match(name);
+    if (address == chosen.sought && chosen.sought != 0)
+        snprintf(chosen.name, chosen.name_size, "%s", name);
     if (flags != 0)
         keep(TV_AREA_ADDRESS | address << 2, flags);
 }
@@ -137,10 +155,42 @@ unsigned tv_chosen_look(uint64_t word)
     return (unsigned)(found & TV_MT_ACTION_MASK);
 }
 
-void tv_chosen_begin(const char *trigger)
+static void clean(char *name)
+{
+    for (; *name; name++)
+        if ((unsigned char)*name < ' ')
+            *name = ' ';
+}
+
+/* Functions of a file are offered once a round, so here begins another. */
+static void name_function(uint64_t address, char *name, size_t size)
+{
+    snprintf(name, size, "0x%llx", (unsigned long long)address);
+    if (!tv_recorder.find_functions)
+        return;
+    chosen.sought = address;
+    chosen.name = name;
+    chosen.name_size = size;
+    chosen.round++;
+    tv_recorder.find_functions(address);
+    chosen.sought = 0;
+}
+
+void tv_chosen_name(uint64_t word, char *name, size_t size)
+{
+    uint64_t number = (word & ~TV_AREA_ADDRESS) >> 2;
+    if (word & TV_AREA_ADDRESS)
+        name_function(number, name, size);
+    else
+        (void)name_method((uint32_t)number, name, size);
+    clean(name);
+}
+
+void tv_chosen_begin(const char *trigger, const char *timed)
 {
     tv_chosen_end();
     chosen.trigger = trigger;
+    chosen.timed = timed;
     chosen.round++;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chosen.h - which methods the options of a recording name: those that trigger it.
+ * chosen.h - which methods the options of a recording name: those that trigger it,
+ * and those whose calls are timed.
  *
  * A method is looked at when it is called for the first time in a recording: its name is matched
  * then, and every later call finds the answer in a table, without a lock.  Of native code the host
@@ -10,13 +11,15 @@
 #define TV_RECORDER_CHOSEN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* What a method is chosen for. */
 #define TV_CHOSEN_TRIGGER 1u
+#define TV_CHOSEN_TIMED 2u /* a call that lasts for long ends the recording (slow.h) */
 
-/* Patterns of a new recording, as in recording.h; NULL: none.  The text stays the caller's. */
-void tv_chosen_begin(const char *trigger);
+/* Patterns of a new recording, as in recording.h; NULL: none.  The texts stay the caller's. */
+void tv_chosen_begin(const char *trigger, const char *timed);
 
 /* Forget what was found out; no event is under way. */
 void tv_chosen_end(void);
@@ -27,6 +30,10 @@ unsigned tv_chosen_look(uint64_t word);
 /* For the host's answer (state.h, find_functions): the function at the address has this name, among
  * others.  */
 void tv_chosen_offer(uint64_t address, const char *name);
+
+/* The name by which the method of an entry's word is chosen, on one line: of a function, the one
+ * with its scopes.  The lock is held. */
+void tv_chosen_name(uint64_t word, char *name, size_t size);
 
 /* Changes with each recording and each tv_chosen_forget: offers of another round are void. */
 uint32_t tv_chosen_round(void);

@@ -99,9 +99,14 @@ static uint32_t count_open(struct tv_recorder_thread *self)
 /* The call of `word` has come onto the stack. */
 static void look_at_new(struct tv_recorder_thread *self, uint64_t word)
 {
-    if (tv_recorder.triggers && self->records && self->triggered == 0 &&
-        (tv_chosen_look(word) & TV_CHOSEN_TRIGGER))
+    bool can_trigger = tv_recorder.triggers && self->triggered == 0;
+    if (!self->records || (!can_trigger && tv_recorder.slow == 0))
+        return;
+    unsigned chosen = tv_chosen_look(word);
+    if (can_trigger && (chosen & TV_CHOSEN_TRIGGER))
         self->triggered = count_open(self);
+    if (chosen & TV_CHOSEN_TIMED)
+        tv_slow_enter(self, word, count_open(self));
 }
 
 /* Calls have gone from the stack, and their ends are recorded. */
@@ -109,6 +114,8 @@ static void look_at_gone(struct tv_recorder_thread *self)
 {
     if (self->triggered > count_open(self))
         self->triggered = 0;
+    if (self->slow.count > 0)
+        tv_slow_leave(self, count_open(self));
 }
 
 /* A jump out of a signal handler may leave this for ever at any place. */

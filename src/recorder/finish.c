@@ -21,6 +21,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "recorder/slow.h"
 #include "recorder/state.h"
 
 #define HANDLER_WAIT_MS 10000
@@ -68,6 +69,11 @@ void tv_recorder_tell_growth(void)
     uint32_t number = tv_recorder.generation;
     if (atomic_exchange(&watch.grown, number) != number)
         wake();
+}
+
+void tv_recorder_tell_slow(void)
+{
+    wake();
 }
 
 void tv_recorder_tell_failure(int error)
@@ -156,6 +162,20 @@ static void bring_memory(void)
     pthread_mutex_unlock(&tv_recorder.area_lock);
 }
 
+/* The file of a recording that a slow call has ended.  A thread that stops the recording by itself
+ * may be waiting for this one to end. */
+static void stop_after_slow(void)
+{
+    const struct timespec wait = {0, LOOK_NS / 10};
+    bool (*stop)(void *arg) = tv_recorder.options.stop;
+    if (!tv_slow_say())
+        return;
+    if (!stop)
+        tv_recording_stop(NULL);
+    while (stop && !atomic_load(&watch.quit) && !stop(tv_recorder.options.arg))
+        nanosleep(&wait, NULL);
+}
+
 /* A process ends when its last thread does, and this one must not be what keeps it: main may have
  * left by pthread_exit. */
 static void *wait_for_events(void *unused)
@@ -168,6 +188,7 @@ static void *wait_for_events(void *unused)
     while (!atomic_load(&watch.quit) && wait_for_event()) {
         bring_memory();
         give_notice();
+        stop_after_slow();
         if (!atomic_load(&watch.asked))
             continue;
         finish_all();
@@ -359,6 +380,8 @@ int tv_recorder_watch(void)
     /* One for a sampler is one for all. */
     if (!atomic_load(&watch.waits))
         begin_thread(tv_recorder.options.finish_at_end);
+    else if (tv_recorder.options.finish_at_end && !atomic_load(&watch.takes_signals))
+        take_signals(); /* by a recording that a slow call has ended, they were given back */
     return 0;
 }
 
@@ -394,6 +417,7 @@ void tv_recorder_unwatch(void)
         end_thread();
     /* It did not come to it, or there is no such thread. */
     give_notice();
+    (void)tv_slow_say();
 }
 
 /* exit() and the return from main come here. */

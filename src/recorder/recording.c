@@ -135,16 +135,23 @@ static int find_spool(const char *path)
 }
 
 /* The options may be those of the parent, whose texts are here already. */
-static int copy_trigger(const char *trigger)
+static int copy_text(char to[TV_AREA_PATH], const char *text)
 {
-    if (!trigger)
-        tv_recorder.trigger[0] = '\0';
-    else if (trigger != tv_recorder.trigger &&
-             (size_t)snprintf(tv_recorder.trigger, sizeof tv_recorder.trigger, "%s", trigger) >=
-                 sizeof tv_recorder.trigger)
+    if (!text)
+        to[0] = '\0';
+    else if (text != to && (size_t)snprintf(to, TV_AREA_PATH, "%s", text) >= TV_AREA_PATH)
         return -ENAMETOOLONG;
-    tv_recorder.triggers = tv_recorder.trigger[0] != '\0';
     return 0;
+}
+
+static int copy_chosen(const struct tv_recording_options *options)
+{
+    struct tv_recorder *to = &tv_recorder;
+    int failed = copy_text(to->trigger, options->trigger);
+    if (failed == 0)
+        failed = copy_text(to->slow_methods, options->slow);
+    to->triggers = to->trigger[0] != '\0';
+    return failed;
 }
 
 static int copy_options(const struct tv_recording_options *options)
@@ -157,7 +164,7 @@ static int copy_options(const struct tv_recording_options *options)
     int failed = find_path(options->path), spool = find_spool(options->spool);
     int part = snprintf(to->part, sizeof to->part, "%s.part", to->path);
     if (failed == 0)
-        failed = copy_trigger(options->trigger);
+        failed = copy_chosen(options);
     if (failed != 0 || spool < 0)
         return failed != 0 ? failed : spool;
     /* Room for a number in the name, twice. */
@@ -171,6 +178,7 @@ static int copy_options(const struct tv_recording_options *options)
     to->options.path = to->path;
     to->options.spool = to->spool[0] ? to->spool : NULL;
     to->options.trigger = to->triggers ? to->trigger : NULL;
+    to->options.slow = to->slow_methods[0] ? to->slow_methods : NULL;
     return 0;
 }
 
@@ -276,18 +284,18 @@ static int open_area(int spool)
     return 0;
 }
 
-/* Convert least_ns into readings of the clock that times calls.  The counter's rate is learnt by a
- * look at both clocks, some milliseconds long. */
-static uint64_t find_least(const struct tv_area_head *head)
+/* A duration in readings of the clock that times calls.  The counter's rate is learnt by a look at
+ * both clocks, some milliseconds long. */
+static uint64_t to_readings(const struct tv_area_head *head, uint64_t ns)
 {
     bool ticks = head->counter && head->clock != TV_RECORDING_CPU;
     struct tv_clock_pair last = head->start;
-    if (head->least_ns == 0 || !ticks)
-        return head->least_ns;
+    if (ns == 0 || !ticks)
+        return ns;
     while (last.ns < head->start.ns + 5000000)
         last = tv_clock_take_pair(true);
     struct tv_clock_scale scale = tv_clock_scale_of(true, head->start, last);
-    return (uint64_t)((double)head->least_ns / scale.ns_per_tick);
+    return (uint64_t)((double)ns / scale.ns_per_tick);
 }
 
 static void fill_job(struct tv_sink_buffer *sink)
@@ -351,8 +359,12 @@ static int open_all(void)
     if (!sink)
         return -ENOMEM;
     fill_job(sink);
-    tv_recorder.least = find_least(tv_recorder.area.head);
-    tv_chosen_begin(tv_recorder.options.trigger);
+    tv_recorder.least = to_readings(tv_recorder.area.head, tv_recorder.options.least_ns);
+    tv_recorder.slow = 0;
+    if (tv_recorder.options.slow && tv_recorder.options.slow_ns > 0)
+        tv_recorder.slow = to_readings(tv_recorder.area.head, tv_recorder.options.slow_ns);
+    atomic_store(&tv_recorder.slow_end.state, 0);
+    tv_chosen_begin(tv_recorder.options.trigger, tv_recorder.options.slow);
     if (tv_recorder.options.full != TV_RECORDING_STREAM)
         return 0;
     tv_recorder.area.head->scale = tv_recorder.job.scale;

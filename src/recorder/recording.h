@@ -62,6 +62,9 @@ struct tv_recording_options {
                             are recorded only while a call of such a method is open in it.  They are
                             of Class.method or of the method's name alone; * is any text, ? one
                             character */
+    const char *slow;    /* NULL, or patterns in the same form: a call that lasts slow_ns ends the
+                            recording, whose file is written then.  A line says which */
+    uint64_t slow_ns;    /* 1 at least */
     enum tv_recording_clock clock;
     enum tv_recording_full full;
     bool grows;         /* when that is full, take files beside `path`, up to the limit below; of
@@ -72,6 +75,9 @@ struct tv_recording_options {
                            handling is the default one.  Not for hosts that tell of their end. */
     bool follow_forks;  /* a child records into a file of its own, NAME.PID.trace; otherwise it
                            records nothing */
+    bool (*stop)(void *arg); /* or NULL: the host's way to stop after a slow call; in a thread of
+                                the recorder's own.  False: the host is about to start or to stop,
+                                and is asked again */
     void (*notify)(enum tv_recording_notice notice, void *arg); /* or NULL; in the thread of the
                            stop or in one of the recorder's own, never in a signal handler */
     void *arg;

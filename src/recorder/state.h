@@ -24,6 +24,7 @@
 #include "recorder/kept.h"
 #include "recorder/methods.h"
 #include "recorder/recording.h"
+#include "recorder/slow.h"
 #include "recorder/trace_file.h"
 
 /* So many calls deep a thread's stack is there for samplers, and for what shows that native calls
@@ -77,6 +78,7 @@ struct tv_recorder_thread {
     bool counter, wall, cpu; /* what a record takes */
     bool finished;           /* the thread's end was seen */
     uint32_t words;
+    struct tv_slow_calls slow;
     uint32_t triggered; /* so many calls are open up to the one that triggers; 0: none does */
     _Atomic(struct tv_recorder_answer *) answer; /* NULL: it was never asked */
     uint32_t id;                                 /* in the area */
@@ -128,6 +130,9 @@ struct tv_recorder {
     };
     uint64_t
         least; /* what a call has to last to be recorded, in readings of its clock; 0: nothing */
+    uint64_t slow; /* a timed call that lasts as long ends the recording, in the same readings; 0:
+                      none is timed */
+    struct tv_slow_end slow_end;
     bool triggers; /* calls are recorded below those of certain methods only (chosen.h) */
     uint32_t generation;
     uint32_t stack_users, stack_number;
@@ -150,8 +155,8 @@ struct tv_recorder {
     _Atomic bool told; /* of a failure: once is enough */
     struct tv_recording_options options;
     char path[TV_AREA_PATH], part[TV_AREA_PATH], spool[TV_AREA_PATH];
-    char folder[TV_AREA_PATH];  /* of path */
-    char trigger[TV_AREA_PATH]; /* "": none */
+    char folder[TV_AREA_PATH];                              /* of path */
+    char trigger[TV_AREA_PATH], slow_methods[TV_AREA_PATH]; /* "": none */
     char spool_path[TV_AREA_PATH], names_path[TV_AREA_PATH];
     struct tv_trace_job job;
     _Atomic uint64_t ended; /* ticks; 0: not yet */
@@ -299,6 +304,12 @@ void tv_recorder_tell_overflow(void);
 
 /* Tells it, once a recording, that the buffer grows. */
 void tv_recorder_tell_growth(void);
+
+/* Tells it that a call has ended the recording (slow.h). */
+void tv_recorder_tell_slow(void);
+
+/* threads.c: nothing more is recorded; false: somebody else has ended it. */
+bool tv_recorder_end(void);
 
 /* Tells it of a file that cannot be written. */
 void tv_recorder_tell_failure(int error);

@@ -316,7 +316,7 @@ static bool join(struct tv_recorder_thread *self, uint32_t generation)
     self->records = tv_recorder_records(generation);
     tv_recorder_hold(self);
     atomic_store(&self->top, self->frames - 1);
-    self->over = self->known = self->triggered = 0;
+    self->over = self->known = self->triggered = self->slow.count = 0;
     atomic_store(&self->generation, generation);
     tv_recorder_let_go(self);
     if (!self->records)
@@ -327,7 +327,7 @@ static bool join(struct tv_recorder_thread *self, uint32_t generation)
     self->wall = head->clock != TV_RECORDING_CPU;
     self->cpu = head->clock != TV_RECORDING_WALL;
     self->quick = self->counter && self->wall && !self->cpu && tv_recorder.least == 0 &&
-                  !tv_recorder.triggers;
+                  !tv_recorder.triggers && tv_recorder.slow == 0;
     self->id = find_id();
     self->records = self->id != 0;
     if (!self->records) {
@@ -522,8 +522,7 @@ static void use_chunk(struct tv_recorder_thread *self, uint32_t chunk)
     tv_recorder_set_limit(self);
 }
 
-/* Nothing more is recorded; false: somebody else has ended it. */
-static bool end_recording(void)
+bool tv_recorder_end(void)
 {
     uint32_t on = atomic_load(&tv_recorder.on);
     if (!tv_recorder_records(on) ||
@@ -544,14 +543,14 @@ static bool stream(struct tv_recorder_thread *self)
     int failed = stream_chunk(self->chunk, chunk->count);
     self->next = tv_area_at(area, chunk->first);
     pthread_mutex_unlock(&tv_recorder.lock);
-    if (failed != 0 && end_recording())
+    if (failed != 0 && tv_recorder_end())
         tv_recorder_tell_failure(failed);
     return failed == 0;
 }
 
 static void overflow(void)
 {
-    if (!end_recording())
+    if (!tv_recorder_end())
         return;
     atomic_store(&tv_recorder.area.head->overflow, 1);
     tv_recorder_tell_overflow();
@@ -619,6 +618,7 @@ void tv_recorder_sweep(void)
         *link = thread->other;
         tv_recorder_pages_free(thread->frames - 1, FRAMES_SIZE);
         tv_recorder_pages_free(thread->deep, thread->deep_room * sizeof *thread->deep);
+        tv_recorder_pages_free(thread->slow.list, thread->slow.room * sizeof *thread->slow.list);
         tv_recorder_pages_free(atomic_load(&thread->answer), sizeof(struct tv_recorder_answer));
         tv_recorder_pages_free(thread, sizeof *thread);
     }

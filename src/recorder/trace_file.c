@@ -208,6 +208,11 @@ static void put_keys(struct tv_trace_job *job)
                              (unsigned long long)head->least_ns);
     if (head->trigger[0])
         tv_sink_buffer_print(job->sink, TV_MT_KEY_TRIGGER "=%s\n", head->trigger);
+    if (head->slow_ns > 0)
+        tv_sink_buffer_print(job->sink,
+                             TV_MT_KEY_SLOW_CALL "=%s\n" TV_MT_KEY_SLOW_NS
+                                                 "=%llu\n" TV_MT_KEY_SLOW_THREAD "=%u\n",
+                             head->slow_call, (unsigned long long)head->slow_ns, head->slow_thread);
     tv_sink_buffer_print(job->sink, TV_MT_KEY_VM "=%s\n", head->vm);
     tv_sink_buffer_print(job->sink, TV_MT_KEY_PID "=%u\n", head->pid);
     if (job->left_out > 0)

@@ -41,6 +41,9 @@
 #define TV_MT_KEY_RECORDS "num-method-calls" /* counts records, not calls */
 #define TV_MT_KEY_OVERHEAD_NS "clock-call-overhead-nsec"
 #define TV_MT_KEY_TRIGGER "trigger" /* ours: recorded are calls of these methods with all below */
+#define TV_MT_KEY_SLOW_CALL "slow-call" /* ours: this call has ended the recording */
+#define TV_MT_KEY_SLOW_NS "slow-call-nsec"
+#define TV_MT_KEY_SLOW_THREAD "slow-call-thread"
 #define TV_MT_KEY_LEAST_NS "min-duration-nsec" /* ours: shorter calls were left out */
 #define TV_MT_KEY_LEFT_OUT "methods-left-out"  /* ours: so many methods had no room for hooks */
 #define TV_MT_KEY_VM "vm"                      /* dalvik, art */

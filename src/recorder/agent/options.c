@@ -43,6 +43,9 @@ static const struct option table[] = {
      "calls that last less are left out"},
     {"trigger", CALLS, TEXT, "GLOB[:GLOB]", AT(trigger), 0, 0,
      "Class.method: calls of a thread below such a call only"},
+    {"slow", CALLS, TEXT, "GLOB[:GLOB]", AT(slow), 0, 0,
+     "Class.method: a call that lasts as long as limit says ends the recording"},
+    {"limit", CALLS, TIME, "1s", AT(limit_us), 1, UINT64_C(1000000) * 60 * 60, "of slow"},
     {"grow", CALLS, FLAG, "n|y", AT(grow), 0, 0,
      "a full buffer grows to 1g in files beside the trace's"},
     {"full", CALLS, CHOICE, "stop|ring|stream", AT(full), 0, 0, "when the buffer is full"},
@@ -76,7 +79,7 @@ static const struct option table[] = {
 };
 
 #define OPTIONS (sizeof table / sizeof table[0])
-_Static_assert(OPTIONS <= 32, "`given` has a bit for each");
+_Static_assert(OPTIONS <= 64, "`given` has a bit for each");
 
 void tv_agent_options_init(struct tv_agent_options *options)
 {
@@ -84,6 +87,7 @@ void tv_agent_options_init(struct tv_agent_options *options)
                                          .orphans = true,
                                          .start = true,
                                          .buffer = TV_RECORDING_BUFFER_DEFAULT,
+                                         .limit_us = 1000000,
                                          .rate = 100,
                                          .depth = 512};
 }
@@ -235,7 +239,7 @@ static bool read_one(struct tv_agent_options *options, const char *text, char *w
         const struct option *option = &table[i];
         if (strlen(option->name) != name || memcmp(option->name, text, name) != 0)
             continue;
-        options->given |= UINT32_C(1) << i;
+        options->given |= UINT64_C(1) << i;
         if (text[name] == '=' && read_value(options, option, text + name + 1))
             return true;
         say_expected(option, text[name] == '=' ? text + name + 1 : "", why, room);

@@ -29,6 +29,8 @@ struct tv_agent_options {
     bool grow;
     uint64_t least_us; /* of a call */
     char *trigger;     /* patterns with colons between, or NULL */
+    char *slow;        /* the same */
+    uint64_t limit_us; /* of slow calls */
     unsigned full;     /* enum tv_recording_full */
     char *spool;
     bool orphans;
@@ -52,7 +54,7 @@ struct tv_agent_options {
     bool quiet;
     bool help;
     bool stop;      /* attached again: end the recording that is under way */
-    uint32_t given; /* bits, in the order of the table: what was said at all */
+    uint64_t given; /* bits, in the order of the table: what was said at all */
 };
 
 /* "USR1", "SIGUSR1", "RTMIN+2", "RTMAX-1" or "10"; 0: no such signal. */

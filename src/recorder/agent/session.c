@@ -21,12 +21,14 @@ static struct {
 } session = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* The recorder has lines, as names of native functions have colons. */
-static const char *trigger_of(const struct tv_agent_options *options)
+static const char *lines_of(char *patterns)
 {
-    for (char *at = options->trigger; at && (at = strchr(at, ':')) != NULL;)
+    for (char *at = patterns; at && (at = strchr(at, ':')) != NULL;)
         *at = '\n';
-    return options->trigger;
+    return patterns;
 }
+
+static bool stop_after_slow(void *unused);
 
 /* What is recorded into session.paths.trace: every call, or what is seen of them now and then. */
 static int start_trace(const struct tv_agent_trace *wanted)
@@ -41,7 +43,10 @@ static int start_trace(const struct tv_agent_trace *wanted)
         .full = (enum tv_recording_full)options->full,
         .grows = wanted->grows,
         .least_ns = wanted->least_us * 1000,
-        .trigger = trigger_of(options),
+        .trigger = lines_of(options->trigger),
+        .slow = lines_of(options->slow),
+        .slow_ns = options->limit_us * 1000,
+        .stop = stop_after_slow,
         .quiet = options->quiet,
         .drop_orphans = !options->orphans,
     };
@@ -133,6 +138,22 @@ static void stop_tracing(void)
         tv_agent_say("%s: %llu records of %u threads, %llu dropped%s", session.paths.trace,
                      (unsigned long long)info.records, info.threads,
                      (unsigned long long)info.dropped, info.overflow ? ", overflow" : "");
+}
+
+/* The machine's death stops by itself. */
+static bool stop_after_slow(void *unused)
+{
+    (void)unused;
+    if (atomic_load(&tv_agent.dying))
+        return true;
+    if (pthread_mutex_trylock(&session.lock) != 0)
+        return false;
+    if (session.tracing && !session.looks) {
+        stop_tracing();
+        atomic_store(&session.active, session.sampling);
+    }
+    pthread_mutex_unlock(&session.lock);
+    return true;
 }
 
 static void stop_sampling(void)

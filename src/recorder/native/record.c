@@ -247,6 +247,7 @@ static int read_options(struct tv_recording_options *options)
     static const char *const fulls[] = {"stop", "ring", "stream", NULL};
     const char *buffer = getenv("TRACEVIEW_RECORD_BUFFER");
     const char *least = getenv("TRACEVIEW_RECORD_MIN_DURATION");
+    const char *limit = getenv("TRACEVIEW_RECORD_SLOW_NS");
     const char *fork_word = getenv("TRACEVIEW_RECORD_FORK");
     const char *quiet = getenv("TRACEVIEW_RECORD_QUIET");
     int clock = choose(getenv("TRACEVIEW_RECORD_CLOCK"), clocks);
@@ -255,7 +256,10 @@ static int read_options(struct tv_recording_options *options)
     options->buffer_bytes = buffer ? parse_size(buffer) : TV_RECORDING_BUFFER_DEFAULT;
     if (least && !parse_nanoseconds(least, &options->least_ns))
         return refuse("TRACEVIEW_RECORD_MIN_DURATION", "nanoseconds");
+    if (limit && (!parse_nanoseconds(limit, &options->slow_ns) || options->slow_ns == 0))
+        return refuse("TRACEVIEW_RECORD_SLOW_NS", "nanoseconds, 1 or more");
     options->trigger = getenv("TRACEVIEW_RECORD_TRIGGER");
+    options->slow = getenv("TRACEVIEW_RECORD_SLOW");
     options->grows = getenv("TRACEVIEW_RECORD_GROW") != NULL;
     options->quiet = quiet && strcmp(quiet, "1") == 0;
     options->follow_forks = fork_word && strcmp(fork_word, "follow") == 0;
@@ -277,8 +281,14 @@ static int read_options(struct tv_recording_options *options)
  * until there, so these are copies. */
 static struct {
     struct tv_recording_options options;
-    char path[TV_AREA_PATH], spool[TV_AREA_PATH], trigger[TV_AREA_PATH];
+    char path[TV_AREA_PATH], spool[TV_AREA_PATH], trigger[TV_AREA_PATH], slow[TV_AREA_PATH];
 } waiting;
+
+static const char *keep_text(char to[TV_AREA_PATH], const char *text)
+{
+    snprintf(to, TV_AREA_PATH, "%s", text ? text : "");
+    return text ? to : NULL;
+}
 
 static void start_at_first_call(void)
 {
@@ -297,11 +307,9 @@ static void wait_for_call(const struct tv_recording_options *options)
 {
     waiting.options = *options;
     snprintf(waiting.path, sizeof waiting.path, "%s", options->path);
-    snprintf(waiting.spool, sizeof waiting.spool, "%s", options->spool ? options->spool : "");
-    waiting.options.spool = options->spool ? waiting.spool : NULL;
-    snprintf(waiting.trigger, sizeof waiting.trigger, "%s",
-             options->trigger ? options->trigger : "");
-    waiting.options.trigger = options->trigger ? waiting.trigger : NULL;
+    waiting.options.spool = keep_text(waiting.spool, options->spool);
+    waiting.options.trigger = keep_text(waiting.trigger, options->trigger);
+    waiting.options.slow = keep_text(waiting.slow, options->slow);
     tv_recording_wait_for_call(start_at_first_call);
 }
 
@@ -314,6 +322,8 @@ __attribute__((constructor)) static void begin_by_environment(void)
                                         "TRACEVIEW_RECORD_GROW",
                                         "TRACEVIEW_RECORD_MIN_DURATION",
                                         "TRACEVIEW_RECORD_TRIGGER",
+                                        "TRACEVIEW_RECORD_SLOW",
+                                        "TRACEVIEW_RECORD_SLOW_NS",
                                         "TRACEVIEW_RECORD_SPOOL",
                                         "TRACEVIEW_RECORD_FORK",
                                         "TRACEVIEW_RECORD_QUIET",

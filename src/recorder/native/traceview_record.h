@@ -30,13 +30,14 @@
  *   TRACEVIEW_RECORD_MIN_DURATION  nanoseconds: calls that last less are left out
  *   TRACEVIEW_RECORD_TRIGGER  patterns of functions, one a line: a thread's calls are recorded only
  *                            while a call of such a function is open in it
- *   TRACEVIEW_RECORD_SPOOL   a folder: what is recorded outlives SIGKILL (`traceview recover`)
- *   TRACEVIEW_RECORD_FORK    follow: children record into files of their own
- *   TRACEVIEW_RECORD_CHILDREN  1: this process and those that it starts record from their first
- * call on, into files of their own, with their numbers in the names TRACEVIEW_RECORD_QUIET   1: no
- * notice TRACEVIEW_RECORD_SAMPLE  so many times a second, all threads are sampled instead, and the
- * file is an hprof file of samples; those above but QUIET have no meaning, and these have:
- *   TRACEVIEW_RECORD_SAMPLE_DEPTH   frames of a stack (default: 64)
+ *   TRACEVIEW_RECORD_SLOW    patterns too, with TRACEVIEW_RECORD_SLOW_NS nanoseconds: a call of
+ * such a function that lasts as long ends the recording TRACEVIEW_RECORD_SPOOL   a folder: what is
+ * recorded outlives SIGKILL (`traceview recover`) TRACEVIEW_RECORD_FORK    follow: children record
+ * into files of their own TRACEVIEW_RECORD_CHILDREN  1: this process and those that it starts
+ * record from their first call on, into files of their own, with their numbers in the names
+ * TRACEVIEW_RECORD_QUIET   1: no notice TRACEVIEW_RECORD_SAMPLE  so many times a second, all
+ * threads are sampled instead, and the file is an hprof file of samples; those above but QUIET have
+ * no meaning, and these have: TRACEVIEW_RECORD_SAMPLE_DEPTH   frames of a stack (default: 64)
  *   TRACEVIEW_RECORD_SAMPLE_FORMAT  android (default), jdk, binary
  *   TRACEVIEW_RECORD_SAMPLE_STACK   shadow, fp; default: as tvrec_sampler_new chooses
  *

@@ -521,6 +521,95 @@ static void triggers_by_addresses(void **state)
     assert_int_equal(finds, 3);
 }
 
+/* Waits as a host whose own stop is under way, the first time. */
+static unsigned stops_asked;
+static _Atomic unsigned stops_done;
+
+static bool stop_by_host(void *arg)
+{
+    (void)arg;
+    if (stops_asked++ == 0)
+        return false;
+    tv_recording_stop(NULL);
+    atomic_store(&stops_done, 1);
+    return true;
+}
+
+static void wait_ms(int ms)
+{
+    struct timespec now, start;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    do
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    while ((now.tv_sec - start.tv_sec) * 1000 + (now.tv_nsec - start.tv_nsec) / 1000000 < ms);
+}
+
+static void assert_text(const char *expected)
+{
+    size_t size;
+    uint8_t *bytes = read_trace(&size);
+    if (!strstr((const char *)bytes, expected))
+        fail_msg("%s is not in\n%s", expected, (const char *)bytes);
+    free(bytes);
+}
+
+/* A call of the method that lasts as long, also when its records are long forgotten; the file is
+ * there without a stop. */
+static void ends_with_a_slow_call(void **state)
+{
+    (void)state;
+    for (int clock = TV_RECORDING_WALL; clock <= TV_RECORDING_DUAL; clock++) {
+        stops_asked = 0;
+        atomic_store(&stops_done, 0);
+        begin_by((struct tv_recording_options){.clock = (enum tv_recording_clock)clock,
+                                               .slow = "x\nb",
+                                               .slow_ns = 50000000,
+                                               .full = TV_RECORDING_RING,
+                                               .buffer_bytes = 1 << 16,
+                                               .stop = stop_by_host});
+        tv_recording_enter(method_a);
+        wait_ms(60); /* is not asked for */
+        for (int i = 0; i < 10; i++) {
+            tv_recording_enter(method_b);
+            tv_recording_leave(method_b, TV_MT_EXIT);
+        }
+        tv_recording_enter(method_b);
+        for (int i = 0; i < 50000; i++) {
+            tv_recording_enter(method_a);
+            tv_recording_leave(method_a, TV_MT_EXIT);
+        }
+        wait_ms(60);
+        assert_true(tv_recording_active());
+        tv_recording_leave(method_a, TV_MT_EXIT); /* leaves b, by an exception */
+        assert_false(tv_recording_active());
+        while (access(path, R_OK) != 0 || atomic_load(&stops_done) == 0)
+            usleep(1000);
+        assert_int_equal(stops_asked, 2);
+        assert_text("\nslow-call=.b\nslow-call-nsec=");
+    }
+}
+
+/* Who stops by himself at that moment gets the file, with the call in it. */
+static void says_a_slow_call_at_a_stop(void **state)
+{
+    (void)state;
+    begin_by((struct tv_recording_options){.slow = "b", .slow_ns = 1});
+    tv_recording_enter(method_b);
+    tv_recording_enter(method_a);
+    tv_recording_leave(method_a, TV_MT_EXIT);
+    tv_recording_leave(method_b, TV_MT_EXIT);
+    tv_recording_enter(method_a); /* too late */
+    while (tv_recording_stop(NULL) == 0)
+        continue;
+    while (access(path, R_OK) != 0 || tv_recorder.started)
+        usleep(1000);
+    size_t size;
+    uint8_t *bytes = read_trace(&size);
+    assert_non_null(strstr((const char *)bytes, "\nnum-method-calls=4\n"));
+    assert_non_null(strstr((const char *)bytes, "\nslow-call-thread=1\n"));
+    free(bytes);
+}
+
 static void keeps_stacks_without_a_recording(void **state)
 {
     (void)state;
@@ -730,7 +819,8 @@ static void forgets_mounts(void **state)
     assert_rows("1+a 2+b 2-b");
 }
 
-UNIT_TESTS(events, cmocka_unit_test(records_below_a_trigger),
+UNIT_TESTS(events, cmocka_unit_test(ends_with_a_slow_call),
+           cmocka_unit_test(says_a_slow_call_at_a_stop), cmocka_unit_test(records_below_a_trigger),
            cmocka_unit_test(ends_with_its_trigger), cmocka_unit_test(triggers_deep_below),
            cmocka_unit_test(triggers_by_addresses), cmocka_unit_test(gives_fibers_rows),
            cmocka_unit_test(forgets_mounts), cmocka_unit_test(streams_fibers_that_rest),
