@@ -104,7 +104,7 @@ enum tv_severity tv_severity_find(const char *name);
     X(NEGATIVE_DURATION, "negative-duration", E, "negative durations, taken as 0")                 \
     X(TIME_SATURATED, "time-saturated", E,                                                         \
       "sums of times or weights that no number of 64 bits holds: they stop at the largest, 292 "   \
-      "years")                                                                                     \
+      "years (weights of collapsed stacks at 2^60 ns)")                                            \
     X(BAD_SCOPE, "bad-scope", E, "instants whose s is none of t, p and g, left out")               \
     X(BAD_COLOUR, "bad-colour", N,                                                                 \
       "cnames that are no reserved colour: coloured by the name of the event")                     \

@@ -199,17 +199,28 @@ static void find_frames(struct collapsed *collapsed, struct tv_bytes text)
     remember_text(collapsed, text);
 }
 
+/* Weights end where the axis does, at a whole count: writers print sums that are larger. */
+static void shorten_weight(struct collapsed *collapsed, struct chain *chain, uint64_t offset)
+{
+    tv_ns left = TV_CHAINS_LONGEST - collapsed->total;
+    if (chain->weight <= left)
+        return;
+    chain->weight = left - left % TV_SAMPLE_NS;
+    if (!collapsed->delivers)
+        tv_diagnostics_add(&collapsed->head->diagnostics, TV_DIAGNOSTIC_TIME_SATURATED, offset);
+}
+
 static void take_line(struct collapsed *collapsed, const struct tv_text_line *line)
 {
     struct chain chain;
     if (!line->too_long && (is_blank(line->text) || is_comment(line->text)))
         return;
-    if (line->too_long || !parse_chain(line->text, &chain) ||
-        chain.weight > TV_CHAINS_LONGEST - collapsed->total) {
+    if (line->too_long || !parse_chain(line->text, &chain)) {
         if (!collapsed->delivers)
             tv_diagnostics_add(&collapsed->head->diagnostics, TV_DIAGNOSTIC_BAD_LINE, line->offset);
         return;
     }
+    shorten_weight(collapsed, &chain, line->offset);
     /* Some tools write no line break at the end, so the number counts. */
     if (!line->ended && !collapsed->delivers)
         tv_diagnostics_add(&collapsed->head->diagnostics, TV_DIAGNOSTIC_UNENDED_LINE, line->offset);
