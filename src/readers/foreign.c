@@ -149,13 +149,13 @@ static bool is_perfetto(struct tv_bytes head)
     return packets > 1 || (packets == 1 && tv_cursor_left(&cursor) == 0);
 }
 
-enum { WIRE_VARINT = 0, WIRE_BYTES = 2 };
+enum { WIRE_VARINT = 0, WIRE_64_BITS = 1, WIRE_BYTES = 2, WIRE_32_BITS = 5 };
 
 /* The wire types of the fields of pprof's Profile, from field 1 on. */
 static const uint8_t pprof_wires[] = {
-    0,           WIRE_BYTES, WIRE_BYTES,  WIRE_BYTES,  WIRE_BYTES,
-    WIRE_BYTES,  WIRE_BYTES, WIRE_VARINT, WIRE_VARINT, WIRE_VARINT,
-    WIRE_VARINT, WIRE_BYTES, WIRE_VARINT, WIRE_VARINT, WIRE_VARINT,
+    0,           WIRE_BYTES,  WIRE_BYTES,  WIRE_BYTES,  WIRE_BYTES,  WIRE_BYTES,
+    WIRE_BYTES,  WIRE_VARINT, WIRE_VARINT, WIRE_VARINT, WIRE_VARINT, WIRE_BYTES,
+    WIRE_VARINT, WIRE_VARINT, WIRE_VARINT, WIRE_VARINT,
 };
 #define PPROF_MESSAGES (1u << 2 | 1u << 4 | 1u << 5) /* samples, locations, functions */
 /* A ValueType holds two numbers. */
@@ -170,30 +170,65 @@ static bool is_pprof_field(uint64_t tag)
            (wire == pprof_wires[field] || (field == 13 && wire == WIRE_BYTES));
 }
 
-/* Every field is of pprof's Profile, and there are samples, locations or functions: two of them, as
- * one may be chance (text may begin with a quote).  A long list of samples fills what is seen. */
+/* Go past a field that later versions or other tools added.  Its tag has two bytes, so that plain
+ * text has none. */
+static bool skip_later_field(struct tv_cursor *cursor, uint64_t tag)
+{
+    uint64_t length = 0, wire = tag & 7;
+    struct tv_bytes bytes;
+    if (tag >> 3 < 16 || tag > UINT32_MAX)
+        return false;
+    if (wire == WIRE_VARINT)
+        return tv_cursor_take_uleb(cursor, &length) || tv_cursor_left(cursor) == 0;
+    if (wire == WIRE_BYTES && !tv_cursor_take_uleb(cursor, &length))
+        return tv_cursor_left(cursor) == 0;
+    if (wire == WIRE_64_BITS || wire == WIRE_32_BITS)
+        length = wire == WIRE_64_BITS ? 8 : 4;
+    else if (wire != WIRE_BYTES)
+        return false;
+    if (!tv_cursor_take_bytes(cursor, length > SIZE_MAX ? SIZE_MAX : (size_t)length, &bytes))
+        tv_cursor_take_bytes(cursor, tv_cursor_left(cursor), &bytes);
+    return true;
+}
+
+/* Fields of pprof's Profile that begin a file. */
+struct pprof_fields {
+    unsigned seen, count;
+};
+
+/* Take a field that is known; false: it is none, or not one of pprof's. */
+static bool take_pprof_field(struct pprof_fields *fields, struct tv_cursor *cursor, uint64_t tag)
+{
+    uint64_t value;
+    struct tv_bytes bytes;
+    if (!is_pprof_field(tag))
+        return skip_later_field(cursor, tag);
+    if (!tv_cursor_take_uleb(cursor, &value))
+        return true;
+    bool packed = (tag & 7) == WIRE_BYTES;
+    if (packed && tag >> 3 == 1 && value > PPROF_VALUE_TYPE)
+        return false;
+    fields->seen |= 1u << (tag >> 3);
+    fields->count++;
+    if (packed &&
+        !tv_cursor_take_bytes(cursor, value > SIZE_MAX ? SIZE_MAX : (size_t)value, &bytes))
+        tv_cursor_take_bytes(cursor, tv_cursor_left(cursor), &bytes);
+    return true;
+}
+
+/* Every field is of pprof's Profile or a later one, and there are samples, locations or functions:
+ * two of them, as one may be chance (text may begin with a quote).  A long list of samples fills
+ * what is seen. */
 static bool is_pprof(struct tv_bytes head)
 {
     struct tv_cursor cursor = tv_cursor_over(head);
-    struct tv_bytes bytes;
-    uint64_t tag, value;
-    unsigned seen = 0, count = 0;
-    while (tv_cursor_take_uleb(&cursor, &tag)) {
-        if (!is_pprof_field(tag))
+    struct pprof_fields fields = {0, 0};
+    uint64_t tag;
+    while (tv_cursor_take_uleb(&cursor, &tag))
+        if (!take_pprof_field(&fields, &cursor, tag))
             return false;
-        if (!tv_cursor_take_uleb(&cursor, &value))
-            break;
-        bool packed = (tag & 7) == WIRE_BYTES;
-        if (packed && tag >> 3 == 1 && value > PPROF_VALUE_TYPE)
-            return false;
-        seen |= 1u << (tag >> 3);
-        count++;
-        if (packed &&
-            !tv_cursor_take_bytes(&cursor, value > SIZE_MAX ? SIZE_MAX : (size_t)value, &bytes))
-            break;
-    }
-    unsigned messages = seen & PPROF_MESSAGES;
-    return messages & (messages - 1) || (messages && count > PPROF_SURE);
+    unsigned messages = fields.seen & PPROF_MESSAGES;
+    return messages & (messages - 1) || (messages && fields.count > PPROF_SURE);
 }
 
 /* Reports of simpleperf before their magic: records, each with its length in front. */
@@ -222,18 +257,25 @@ static bool is_old_simpleperf(struct tv_bytes head)
 
 /* ---- Others ---- */
 
-/* Words 0, 3, 0, period, 0, of 32 or 64 bits in either order. */
+/* Words 0, 3, version (1: of Java), period, 0, of 32 or 64 bits in either order. */
+static bool is_gperftools_order(struct tv_bytes head, size_t word, bool big)
+{
+    static const uint8_t least[] = {0, 3, 0, 0, 0}, most[] = {0, 3, 1, 0, 0};
+    if (head.length < TV_COUNT(least) * word)
+        return false;
+    for (size_t i = 0; i < TV_COUNT(least) * word; i++) {
+        uint8_t byte = head.data[i];
+        bool low = i % word == (big ? word - 1 : 0);
+        if (i / word != 3 && (low ? byte < least[i / word] || byte > most[i / word] : byte != 0))
+            return false;
+    }
+    return true;
+}
+
 static bool is_gperftools(struct tv_bytes head)
 {
-    for (size_t word = 4; word <= 8; word += 4) {
-        bool fits = head.length >= 5 * word;
-        for (size_t i = 0; fits && i < 5 * word; i++)
-            if (i / word != 3)
-                fits = i == word || i == 2 * word - 1 || head.data[i] == 0;
-        if (fits && head.data[word] + head.data[2 * word - 1] == 3)
-            return true;
-    }
-    return false;
+    return is_gperftools_order(head, 4, false) || is_gperftools_order(head, 4, true) ||
+           is_gperftools_order(head, 8, false) || is_gperftools_order(head, 8, true);
 }
 
 /* A marshalled dictionary whose first key is a tuple of three; 0x80: it is referred to. */
