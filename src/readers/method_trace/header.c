@@ -115,10 +115,11 @@ static bool records_recoded(struct tv_bytes bytes, const struct tv_mt_header *he
 }
 
 /* The shortest data header of a version.  The manual page of version 1 ends it with the start time;
- * later versions, and streams of all, have the size of a record in it. */
+ * version 3, and streams of all versions, have the size of a record in it.  dmtracedump looks for
+ * the size in version 3 alone, so it reads a version 2 without one. */
 static unsigned least_header(const struct tv_mt_file *file, unsigned version)
 {
-    bool sized = version != TV_MT_V1 || file->streaming;
+    bool sized = version == TV_MT_V3 || file->streaming;
     return sized ? TV_MT_HEADER_RECORD_SIZE + 2 : TV_MT_HEADER_RECORD_SIZE;
 }
 
@@ -187,7 +188,8 @@ enum tv_status tv_mt_header_check(const struct tv_mt_file *file, const uint8_t *
 static bool is_cut(const uint8_t *bytes, size_t got)
 {
     struct tv_mt_header header = tv_mt_get_header(bytes);
-    bool is_short = header.version == TV_MT_V1 && header.data_offset >= TV_MT_HEADER_RECORD_SIZE;
+    bool is_short = (header.version == TV_MT_V1 || header.version == TV_MT_V2) &&
+                    header.data_offset >= TV_MT_HEADER_RECORD_SIZE;
     size_t size =
         is_short && header.data_offset < TV_MT_HEADER_SIZE ? header.data_offset : TV_MT_HEADER_SIZE;
     return got < size;
