@@ -375,18 +375,19 @@ static void *keep_small(void *unused)
     return NULL;
 }
 
-/* Signals are for the program's own threads. */
-static int start_thread(void)
+enum tv_status tv_swap_start_thread(struct tv_error *err)
 {
     pthread_t thread;
     sigset_t all, before;
-    sigfillset(&all);
+    sigfillset(&all); /* signals are for the program's own threads */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int error = tv_thread_start(&thread, TV_THREAD_STACK, keep_small, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (error == 0)
-        pthread_detach(thread);
-    return error;
+    if (error != 0)
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "--max-memory: cannot start a thread: %s",
+                       strerror(error));
+    pthread_detach(thread);
+    return TV_OK;
 }
 
 /* ---- The beginning ---- */
@@ -445,9 +446,8 @@ enum tv_status tv_swap_begin(uint64_t budget, struct tv_error *err)
         return status;
     signal(SIGXFSZ, SIG_IGN); /* a limit of files is an error like that of a full disk */
     swap.budget = budget;
-    int error = map(fd) ? start_thread() : errno;
-    if (error == 0)
+    if (map(fd))
         return TV_OK;
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "--max-memory: cannot use a temporary file: %s",
-                   strerror(error));
+                   strerror(errno));
 }

@@ -66,10 +66,14 @@ static inline void tv_swap_expect(struct tv_bytes bytes)
 
 #else
 
-/* From now on, and until the program ends, at most `budget` bytes are to be resident.  The file
- * lies in TMPDIR, else /var/tmp.  TV_ERR_USAGE: less than TV_SWAP_LEAST; TV_ERR_IO: there is no
- * place for the file, or only one in memory.  Once only, before there are other threads. */
+/* Put memory into a file from now on, until the program ends.  The file lies in TMPDIR, else
+ * /var/tmp.  TV_ERR_USAGE: less than TV_SWAP_LEAST; TV_ERR_IO: there is no place for the file, or
+ * only one in memory.  Once only, before there are other threads. */
 enum tv_status tv_swap_begin(uint64_t budget, struct tv_error *err) TV_MUST_CHECK;
+
+/* Start the thread that keeps what is resident below the budget.  Apart from tv_swap_begin because
+ * Landlock holds a thread only when whoever started it was held before. */
+enum tv_status tv_swap_start_thread(struct tv_error *err) TV_MUST_CHECK;
 
 /* Whether a block of that size is to lie in the file. */
 bool tv_swap_wants(size_t size);

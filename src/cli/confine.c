@@ -326,15 +326,17 @@ static void lock_in(void)
     (void)tv_sandbox_confine(confined.options.address != NULL);
 }
 
-/* The broker is forked first: its memory shall not lie in the file. */
+/* The broker is forked first: its memory shall not lie in the file.  The thread comes last, for
+ * Landlock would not hold one that was there before. */
 enum tv_status tv_confine(const struct tv_confine_options *options, struct tv_error *err)
 {
     uint64_t memory = options->settings->max_memory;
+    bool swaps = memory != TV_ANY_MEMORY;
     start_broker(options);
-    enum tv_status status = memory == TV_ANY_MEMORY ? TV_OK : tv_swap_begin(memory, err);
+    enum tv_status status = swaps ? tv_swap_begin(memory, err) : TV_OK;
     if (status == TV_OK && tv_is_confined())
         lock_in();
-    return status;
+    return status == TV_OK && swaps ? tv_swap_start_thread(err) : status;
 }
 
 void tv_confine_end(void)

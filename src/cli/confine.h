@@ -4,9 +4,9 @@
  *
  *     run_with           options are parsed, the output is checked
  *       tv_confine       forks the broker (broker.h), which keeps the user's rights; begins the
- *                        file for memory (--max-memory), a thread; locks the process in: no file
- *                        can be opened by its name any more, no process started, no connection
- *                        made (engine/sandbox.h), for good
+ *                        file for memory (--max-memory); locks the process in: no file can be
+ *                        opened by its name any more, no process started, no connection made
+ *                        (engine/sandbox.h), for good; starts the thread of that file
  *       command->run     opens its files through the broker
  *       tv_confine_end
  *

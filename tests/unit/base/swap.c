@@ -54,7 +54,7 @@ static void pass_over_notes(void)
 static void begin(void)
 {
     struct tv_error err = {0};
-    if (tv_swap_begin(TV_SWAP_LEAST, &err) != TV_OK) {
+    if (tv_swap_begin(TV_SWAP_LEAST, &err) != TV_OK || tv_swap_start_thread(&err) != TV_OK) {
         fprintf(stderr, "%s\n", err.message);
         _Exit(77);
     }
