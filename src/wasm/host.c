@@ -27,7 +27,7 @@ enum http_status {
 #define PIECE ((size_t)256 * 1024)
 
 struct input {
-    uint32_t number;
+    uint32_t number, cut;
     char *name;
     tv_ns offset;
 };
@@ -80,7 +80,8 @@ void tv_host_input(uint32_t input, uint32_t name_length, int64_t offset)
 {
     host.inputs = tv_array_reserve(host.inputs, &host.input_capacity, host.input_count + 1,
                                    sizeof *host.inputs);
-    host.inputs[host.input_count++] = (struct input){input, take_name(name_length), offset};
+    host.inputs[host.input_count++] =
+        (struct input){.number = input, .name = take_name(name_length), .offset = offset};
 }
 
 void tv_host_add(uint32_t file, uint32_t name_length, double size, uint32_t machine, int64_t offset)
@@ -88,6 +89,12 @@ void tv_host_add(uint32_t file, uint32_t name_length, double size, uint32_t mach
     host.files = tv_array_reserve(host.files, &host.capacity, host.count + 1, sizeof *host.files);
     host.files[host.count++] =
         (struct file){file, machine, host.input_count - 1, take_name(name_length), size, offset};
+}
+
+void tv_host_cut(uint32_t containers)
+{
+    if (host.input_count > 0)
+        host.inputs[host.input_count - 1].cut = containers;
 }
 
 /* Sources. */
@@ -121,6 +128,9 @@ static enum tv_status read_files(const struct tv_reading *to, struct tv_source *
         if (status != TV_OK)
             return status;
     }
+    for (size_t i = 0; i < host.input_count; i++)
+        for (uint32_t k = 0; k < host.inputs[i].cut; k++)
+            tv_diagnostics_add(&to->head->diagnostics, TV_DIAGNOSTIC_CONTAINER_CUT, TV_NO_OFFSET);
     return TV_OK;
 }
 

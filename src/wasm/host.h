@@ -37,6 +37,9 @@ void tv_host_input(uint32_t input, uint32_t name_length, int64_t offset) TV_HOST
 void tv_host_add(uint32_t file, uint32_t name_length, double size, uint32_t machine, int64_t offset)
     TV_HOST_EXPORT(add);
 
+/* Tell of the input that was added last: so many containers in it end early or are damaged. */
+void tv_host_cut(uint32_t containers) TV_HOST_EXPORT(cut);
+
 /* Reads all files. Whether there is a trace now; the status tells why not. */
 bool tv_host_load(void) TV_HOST_EXPORT(load);
 

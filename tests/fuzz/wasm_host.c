@@ -79,6 +79,12 @@ static void add_file(void)
                 (tv_ns)((uint64_t)take_byte() << 56));
 }
 
+static void cut_input(void)
+{
+    if (!host.session)
+        tv_host_cut(take_byte());
+}
+
 /* Called once, as a page does. */
 static void load_files(void)
 {
@@ -89,7 +95,8 @@ static void load_files(void)
 static void ask_question(void)
 {
     uint32_t status = tv_host_ask(put_text());
-    if (status != FOUND && status != WRONG && status != UNKNOWN && status != NOT_READY)
+    if (status != FOUND && status != WRONG && status != UNKNOWN && status != NOT_READY &&
+        status != TOO_LARGE)
         abort();
     look_at_answer();
 }
@@ -151,8 +158,9 @@ static void begin_anew(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static void (*const acts[])(void) = {add_file,     load_files, ask_question,    add_input,
-                                         look_at_head, find_page,  read_page_trace, show_status};
+    static void (*const acts[])(void) = {add_file,  load_files,      ask_question,
+                                         add_input, look_at_head,    find_page,
+                                         cut_input, read_page_trace, show_status};
     if (size < 2)
         return -1;
     size_t length = data[0] | (size_t)data[1] << 8;

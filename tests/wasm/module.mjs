@@ -39,8 +39,8 @@ export async function open(files, told = () => undefined) {
   };
   module = await Module.start(code, reading);
   const ready = module.load(
-    files.map(({ name, bytes }, number) => ({
-      ...{ number, name, offset: 0n },
+    files.map(({ name, bytes, cut = 0 }, number) => ({
+      ...{ number, name, offset: 0n, cut },
       files: [{ number, name, bytes: bytes.length, machine: number, offset: 0n }],
     })),
   );

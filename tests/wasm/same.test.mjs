@@ -114,6 +114,18 @@ test('while it reads it tells how far that is', async () => {
   assert.ok(told.every(({ state }) => state === 'loading'));
 });
 
+test('containers that are cut off are told of', async () => {
+  const bytes = readFileSync(example());
+  const files = [1, 2].map((cut) => ({ name: `${cut}.trace`, bytes, cut }));
+  const { module } = await open(files);
+  const health = JSON.parse(Buffer.from(module.ask('health').bytes).toString());
+  const told = health.diagnostics.filter(({ kind }) => kind === 'container-cut');
+  assert.deepEqual(
+    told.map(({ severity, count }) => [severity, count]),
+    [['error', 3]],
+  );
+});
+
 test('what it cannot read is an error with its place', async () => {
   const bytes = Buffer.from('this is no trace of any kind');
   const { module, ready } = await open([{ name: 'note.txt', bytes }]);

@@ -181,7 +181,7 @@ test('a report has files of several machines, moved, and says what it lacks', ()
   };
   const both = zip({ p: strToU8('<html>\ntrace 1'), q: strToU8('<html>\ntrace 2') });
   const file = { name: 'x', bytes: new ArrayBytes(both) };
-  const { parts, notes } = new Unpacking({ ...judge, page: report }, room, file).run();
+  const { parts, notes, cut } = new Unpacking({ ...judge, page: report }, room, file).run();
   const told = parts.map(({ name, machine, offset }) => [name, machine, offset]);
   // The machines of the second page are others than those of the first.
   assert.deepEqual(told, [
@@ -190,8 +190,9 @@ test('a report has files of several machines, moved, and says what it lacks', ()
     ['x: q: a', 3, 0n],
     ['x: q: b', 2, -5n],
   ]);
-  const cut = 'the container ends early or is damaged: what came before is read';
-  assert.deepEqual(notes, ['a part', cut, 'a part', cut]);
+  const words = 'the container ends early or is damaged: what came before is read';
+  assert.deepEqual(notes, ['a part', words, 'a part', words]);
+  assert.equal(cut, 2);
 });
 
 test('what a report has that is no trace is named, with the bytes that are its own', () => {

@@ -4,10 +4,11 @@
 
 import { EngineError } from '../model/engine';
 import { MOST_FILES, sameFiles, type Chosen, type OpeningEngine } from '../model/opening';
+import type { UnpackedFile } from '../engine/messages';
 import { joinHalves } from '../unpack/halves';
 import type { Host, HostNote } from './host';
 import { LocalSession } from './localSession';
-import { NOT_STARTED, unpackApart, type Found } from './localWorker';
+import { NOT_STARTED, unpackApart } from './localWorker';
 import type { Carried, CarriedExample } from './report';
 
 interface Shelved {
@@ -16,6 +17,8 @@ interface Shelved {
   parts: Promise<Part[]>;
   /** What is to be said about it. */
   notes: readonly string[];
+  /** So many containers in it end early or are damaged. */
+  cut: number;
   /** Of what the page brings with it that is not known before it is unpacked. */
   bytes: number | null;
 }
@@ -66,7 +69,10 @@ export class LocalHost implements Host {
     this.machines = Math.max(0, ...carried.files.map(({ machine }) => machine + 1));
     for (const { name, machine, offset, data } of carried.files) {
       const parts = data.then((blob) => [{ name, machine, offset: 0n, data: blob }]);
-      this.start.push({ input: this.shelve({ name, parts, notes: [], bytes: null }), offset });
+      this.start.push({
+        input: this.shelve({ name, parts, notes: [], cut: 0, bytes: null }),
+        offset,
+      });
     }
     if (carried.example) this.example = this.shelveExample(carried.example);
     if (this.start.length > 0) this.openFiles(this.start);
@@ -82,11 +88,11 @@ export class LocalHost implements Host {
   private shelveExample({ name, data }: CarriedExample): number {
     const machine = this.machines++;
     const parts = data.then((blob) => [{ name, machine, offset: 0n, data: blob }]);
-    return this.shelve({ name, parts, notes: [], bytes: null });
+    return this.shelve({ name, parts, notes: [], cut: 0, bytes: null });
   }
 
   /** What was found in a file, on machines that nothing else here is of. */
-  private placed({ parts }: Found): Part[] {
+  private placed({ parts }: UnpackedFile): Part[] {
     const first = this.machines;
     const shared = parts.map(({ machine }) => (machine ?? -1) + 1);
     this.machines += Math.max(0, ...shared);
@@ -159,8 +165,8 @@ export class LocalHost implements Host {
         number,
         bytes: part.data.size,
       }));
-      const inputs = shelved.map(({ number, name, offset }) => ({
-        ...{ number, name, offset },
+      const inputs = shelved.map(({ number, name, offset, cut }) => ({
+        ...{ number, name, offset, cut },
         files: files.filter(({ input }) => input === number),
       }));
       session.open(code, inputs);
@@ -186,7 +192,8 @@ export class LocalHost implements Host {
       told(file.size);
       const bytes = found.parts.reduce((sum, { data }) => sum + data.size, 0);
       const parts = Promise.resolve(this.placed(found));
-      return this.shelve({ name: file.name, parts, notes: found.notes, bytes });
+      const { notes, cut } = found;
+      return this.shelve({ name: file.name, parts, notes, cut, bytes });
     },
     drop: (input) => {
       const at = this.shelf.findIndex(({ number }) => number === input);

@@ -3,7 +3,7 @@
 
 import { EngineError } from '../model/engine';
 import type { ErrorKind } from '../model/opening';
-import type { FromWorker, ToWorker, UnpackedPart } from '../engine/messages';
+import type { FromWorker, ToWorker, UnpackedFile } from '../engine/messages';
 
 /** The bundled text of engine/worker.ts; the build puts it here. */
 declare const WORKER_TEXT: string;
@@ -27,22 +27,16 @@ export function reasonOf(words: string): { message: string; kind: ErrorKind } {
 
 export const NOT_STARTED = 'the engine in this page could not be started';
 
-export interface Found {
-  parts: UnpackedPart[];
-  /** What was left out, or is not whole, in words. */
-  notes: string[];
-}
-
 /** The traces in a file; `told` hears how many of its bytes were gone over. */
 export function unpackApart(
   code: WebAssembly.Module,
   file: { name: string; data: Blob },
   told: (bytes: number) => void,
   signal: AbortSignal,
-): Promise<Found> {
+): Promise<UnpackedFile> {
   const worker = startWorker();
   let bytes = 0;
-  const found = new Promise<Found>((done, failed) => {
+  const found = new Promise<UnpackedFile>((done, failed) => {
     const refuse = (message: string, kind: ErrorKind): void =>
       failed(new EngineError(message, false, null, kind));
     worker.onerror = () => refuse(NOT_STARTED, 'other');

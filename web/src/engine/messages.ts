@@ -19,6 +19,15 @@ export interface UnpackedPart {
   offset: bigint;
 }
 
+/** What was found in a file. */
+export interface UnpackedFile {
+  parts: UnpackedPart[];
+  /** What was left out, or is not whole, in words. */
+  notes: string[];
+  /** So many containers end early or are damaged. */
+  cut: number;
+}
+
 export type ToWorker =
   | { kind: 'open'; code: WebAssembly.Module; inputs: WorkerInput[] }
   /** Instead of that: what traces are in the file?  Answered by "unpacked" or "refused". */
@@ -31,7 +40,7 @@ export type FromWorker =
   /** Members of the answer to api/status. */
   | { kind: 'status'; members: string }
   | { kind: 'answer'; id: number; status: number; bytes: Uint8Array<ArrayBuffer> }
-  | { kind: 'unpacked'; parts: UnpackedPart[]; notes: string[] }
+  | ({ kind: 'unpacked' } & UnpackedFile)
   | { kind: 'refused'; message: string; why: Refusal['kind'] }
   /** So many bytes of the file were gone over. */
   | { kind: 'gone over'; bytes: number }

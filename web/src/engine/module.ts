@@ -28,6 +28,8 @@ export interface ModuleInput<File extends ModuleFile = ModuleFile> {
   name: string;
   /** Added to its times, in nanoseconds. */
   offset: bigint;
+  /** So many containers in it end early or are damaged. */
+  cut: number;
   files: readonly File[];
 }
 
@@ -69,6 +71,7 @@ interface Exports {
   room(size: number): number;
   input(number: number, nameLength: number, offset: bigint): void;
   add(file: number, nameLength: number, size: number, machine: number, offset: bigint): void;
+  cut(containers: number): void;
   load(): number;
   status(): void;
   ask(length: number): number;
@@ -166,10 +169,11 @@ export class Module {
   /** Reads the files as one trace; false: it cannot, and the status tells why. */
   load(inputs: readonly ModuleInput[]): boolean {
     return this.call(() => {
-      for (const { number, name, offset, files } of inputs) {
+      for (const { number, name, offset, cut, files } of inputs) {
         this.calls.input(number, this.put(name), offset);
         for (const { number, name, bytes, machine, offset } of files)
           this.calls.add(number, this.put(name), bytes, machine, offset);
+        this.calls.cut(cut);
       }
       return this.calls.load() !== 0;
     });

@@ -5,7 +5,7 @@ import type { Bytes } from '../unpack/bytes';
 import { Refusal } from '../unpack/streams';
 import { Unpacking, type Judge, type Page } from '../unpack/unpack';
 import { BlobBytes, blobOf, blobRoom, UnpackedBytes } from './blobs';
-import type { UnpackedPart } from './messages';
+import type { UnpackedFile } from './messages';
 import { Module } from './module';
 
 /** As much as tells what a file is. */
@@ -77,7 +77,7 @@ export async function unpackFile(
   code: WebAssembly.Module,
   file: { name: string; data: Blob },
   told: (bytes: number) => void,
-): Promise<{ parts: UnpackedPart[]; notes: string[] }> {
+): Promise<UnpackedFile> {
   let page: Bytes | null = null;
   const module = await Module.start(code, {
     begin: () => undefined,
@@ -97,9 +97,10 @@ export async function unpackFile(
   const head = new Uint8Array(first ?? []);
   const known = inside !== null && first && (judge.knows(head, inside.size) || judge.isPage(head));
   const bytes = known ? new UnpackedBytes(inside, told) : new BlobBytes(file.data, told);
-  const { parts, notes } = new Unpacking(judge, blobRoom, { name: file.name, bytes }).run();
+  const unpacking = new Unpacking(judge, blobRoom, { name: file.name, bytes });
+  const { parts, notes, cut } = unpacking.run();
   return {
-    notes,
+    ...{ notes, cut },
     parts: parts.map(({ name, bytes, machine, offset }) => ({
       ...{ name, machine, offset },
       data: blobOf(bytes),

@@ -59,6 +59,8 @@ export interface Unpacked {
   parts: Part[];
   /** What was left out, or is not whole, in words. */
   notes: string[];
+  /** So many containers end early or are damaged. */
+  cut: number;
 }
 
 const HEAD = 4096;
@@ -251,6 +253,7 @@ export class Unpacking {
   private readonly ceiling: number;
   private total = 0;
   private machines = 0;
+  private cut = 0;
 
   constructor(
     private readonly judge: Judge,
@@ -293,7 +296,10 @@ export class Unpacking {
     if (taking.parts.length === 0 && taking.leftOut.size > 0) throw nothingUnpacked(taking.leftOut);
     for (const [way, names] of taking.leftOut) this.notes.push(leftOutWords(way, names));
     if (taking.parts.length === 0) throw this.nothing(kind, whole, taking.foreign);
-    if (!whole) this.notes.push('the container ends early or is damaged: what came before is read');
+    if (!whole) {
+      this.cut++;
+      this.notes.push('the container ends early or is damaged: what came before is read');
+    }
     return joinHalves(taking.parts, (key, data) => ({
       ...key,
       bytes: room.join(key.bytes, data.bytes),
@@ -328,6 +334,6 @@ export class Unpacking {
       const inside = this.take(part, kind).map((each) => ({ part: each, ...depth }));
       stack.push(...inside.reverse());
     }
-    return { parts, notes: this.notes };
+    return { parts, notes: this.notes, cut: this.cut };
   }
 }
