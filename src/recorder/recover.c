@@ -57,12 +57,17 @@ static char *next_line(char *line, char **end)
     return *end ? *end + 1 : NULL;
 }
 
+/* A line that is longer than any is damaged.  It is cut, not left out: those behind it would get
+ * the numbers of others. */
 static void add_methods(struct tv_method_list *methods)
 {
     char *end, *next;
-    for (char *line = names_file.text; (next = next_line(line, &end)); line = next)
+    for (char *line = names_file.text; (next = next_line(line, &end)); line = next) {
+        size_t length = (size_t)(end - line);
         if (line[0] == 'M' && line[1] == '\t')
-            tv_method_list_add_line(methods, line + 2, (size_t)(end - line - 2));
+            tv_method_list_add_line(methods, line + 2,
+                                    length - 2 < TV_METHOD_LINE ? length - 2 : TV_METHOD_LINE);
+    }
 }
 
 /* "X\tSTART\tEND\tBIAS\tFROM\tTO\tPATH"; false: the line has another form. */

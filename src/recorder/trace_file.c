@@ -391,6 +391,7 @@ static void put_method_packet(struct tv_trace_job *job, uint32_t number)
 {
     char id[16];
     size_t length;
+    _Static_assert(sizeof id + TV_METHOD_LINE + 1 <= UINT16_MAX, "a packet holds every line");
     const char *line = tv_method_list_line(job->methods, number, &length);
     size_t id_length = (size_t)snprintf(id, sizeof id, "%#x\t", number << 2);
     uint8_t *at = tv_sink_buffer_room(job->sink, TV_MT_STREAM_METHOD_HEAD);
