@@ -16,6 +16,11 @@
 #define LINE 48u /* two numbers of 16 digits and what parts them */
 #define NAME_MOST 4096u
 
+/* A move is short, and repeats the name of a load, which may be long: the text is no more than so
+ * many times the file, or than so much. */
+#define TEXT_TIMES 8u
+#define TEXT_MOST ((size_t)512 << 20)
+
 enum record_kind { CODE_LOAD, CODE_MOVE };
 
 /* Code that was moved keeps its name: the number of its load tells which. */
@@ -26,7 +31,7 @@ struct loaded {
 
 struct reading {
     char *text;
-    size_t length, capacity;
+    size_t length, capacity, most;
     struct loaded *loaded;
     size_t loaded_count, loaded_capacity;
 };
@@ -55,6 +60,8 @@ bool tv_jit_dump_is_name(const char *path)
 static void add_line(struct reading *r, uint64_t start, uint64_t size, const char *name)
 {
     size_t length = strnlen(name, NAME_MOST);
+    if (r->length + LINE + length + 2 > r->most)
+        return;
     r->text = tv_array_reserve(r->text, &r->capacity, r->length + LINE + length + 2, 1);
     r->length +=
         (size_t)snprintf(r->text + r->length, LINE, "%" PRIx64 " %" PRIx64 " ", start, size);
@@ -97,6 +104,7 @@ char *tv_jit_dump_to_map(struct tv_bytes dump)
         u32_at(dump.data + 8) > dump.length)
         return NULL;
     size_t at = u32_at(dump.data + 8);
+    reading.most = dump.length < TEXT_MOST / TEXT_TIMES ? dump.length * TEXT_TIMES : TEXT_MOST;
     while (dump.length - at >= PREFIX) {
         const uint8_t *record = dump.data + at;
         uint32_t kind = u32_at(record), size = u32_at(record + 4);

@@ -19,7 +19,8 @@
 bool tv_jit_dump_is_name(const char *path);
 
 /* Return the code of a jitdump as text of /tmp/perf-PID.map ("START SIZE NAME" a line) with a NUL,
- * to be freed by tv_free; NULL: not a jitdump of this machine's byte order. */
+ * to be freed by tv_free; NULL: not a jitdump of this machine's byte order.  The text is at most
+ * eight times as long as the dump, and 512 MiB; code beyond has no name. */
 char *tv_jit_dump_to_map(struct tv_bytes dump);
 
 #endif

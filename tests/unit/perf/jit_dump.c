@@ -112,6 +112,30 @@ static void survives_damage(void **state)
     assert_null(tv_jit_dump_to_map((struct tv_bytes){dump.bytes, dump.length}));
 }
 
+/* Each move of 64 bytes repeats a name of a thousand. */
+static void bounds_the_text(void **state)
+{
+    (void)state;
+    enum { MOVES = 1000, NAME = 900 };
+    struct dump dump, moved;
+    char name[NAME + 1];
+    memset(name, 'n', NAME);
+    name[NAME] = '\0';
+    begin_dump(&dump);
+    put_load(&dump, 0x1000, 0, name);
+    moved.length = 0;
+    put_move(&moved, 0x2000, 0);
+    size_t size = dump.length + MOVES * moved.length;
+    uint8_t *bytes = malloc(size);
+    memcpy(bytes, dump.bytes, dump.length);
+    for (size_t i = 0; i < MOVES; i++)
+        memcpy(bytes + dump.length + i * moved.length, moved.bytes, moved.length);
+    char *text = tv_jit_dump_to_map((struct tv_bytes){bytes, size});
+    assert_in_range(strlen(text), size, 8 * size);
+    tv_free(text);
+    free(bytes);
+}
+
 static void knows_names(void **state)
 {
     (void)state;
@@ -123,4 +147,4 @@ static void knows_names(void **state)
 }
 
 UNIT_TESTS(jit_dump, cmocka_unit_test(reads_code), cmocka_unit_test(survives_damage),
-           cmocka_unit_test(knows_names));
+           cmocka_unit_test(bounds_the_text), cmocka_unit_test(knows_names));
