@@ -182,9 +182,9 @@ uint64_t tv_view_bound(const struct tv_view *view, struct tv_bytes name)
 
 /* Answers within the bound.  What was added of a longer answer is taken back where it is still
  * here. */
-static enum tv_status answer_bounded(const struct tv_view *view, size_t question,
-                                     const struct tv_parameters *parameters, struct tv_out *out,
-                                     struct tv_error *err)
+static enum tv_status answer_within(const struct tv_view *view, size_t question,
+                                    const struct tv_parameters *parameters, struct tv_out *out,
+                                    struct tv_error *err)
 {
     uint64_t bound = tv_view_bound(view, tv_bytes_of(questions[question].name));
     const char *command = questions[question].command;
@@ -202,6 +202,49 @@ static enum tv_status answer_bounded(const struct tv_view *view, size_t question
         out->length = 0;
         out->error.status = TV_OK;
     }
+    return status;
+}
+
+/* An answer of more bytes than these is made twice: to be measured, and to be sent. */
+#define HELD_MOST ((size_t)4 << 20)
+
+/* An answer whose bytes wait until all of it was made. */
+struct held_answer {
+    struct tv_out bytes;
+    bool more; /* than HELD_MOST: they are counted alone */
+};
+
+static enum tv_status hold_bytes(void *context, struct tv_bytes bytes, struct tv_error *err)
+{
+    struct held_answer *held = context;
+    (void)err;
+    held->more = held->more || bytes.length > HELD_MOST - held->bytes.length;
+    if (!held->more)
+        tv_out_bytes(&held->bytes, bytes);
+    return TV_OK;
+}
+
+/* Answer a question whose answer nothing else measures.  Of a host that sends while it is written
+ * nothing can be taken back, so the first byte leaves when it is known that the last one will. */
+static enum tv_status answer_bounded(const struct tv_view *view, size_t question,
+                                     const struct tv_parameters *parameters, struct tv_out *out,
+                                     struct tv_error *err)
+{
+    if (!out->write || questions[question].answer != tv_view_save)
+        return answer_within(view, question, parameters, out, err);
+    struct held_answer held = {.more = false};
+    struct tv_out first;
+    tv_out_init_memory(&held.bytes);
+    tv_out_init(&first, hold_bytes, &held);
+    enum tv_status status = answer_within(view, question, parameters, &first, err);
+    if (status == TV_OK)
+        status = tv_out_finish(&first, err);
+    if (status == TV_OK && held.more)
+        status = answer_within(view, question, parameters, out, err);
+    else if (status == TV_OK)
+        tv_out_bytes(out, (struct tv_bytes){held.bytes.buffer, held.bytes.length});
+    tv_out_release(&held.bytes);
+    tv_out_release(&first);
     return status;
 }
 

@@ -131,7 +131,54 @@ static void answers_are_bounded(void **state)
     assert_int_equal(tv_view_bound(asked->view, TV_BYTES("frames")), 512 << 20);
 }
 
+static enum tv_status count_bytes(void *context, struct tv_bytes bytes, struct tv_error *err)
+{
+    (void)err;
+    *(uint64_t *)context += bytes.length;
+    return TV_OK;
+}
+
+/* Ask as an engine does, which sends an answer while it is written; returns the bytes sent. */
+static uint64_t ask_sending(struct asked *asked, const char *question, enum tv_status expected)
+{
+    uint64_t sent = 0;
+    const struct tv_view_parameter as = {TV_BYTES("as"), TV_BYTES("json")};
+    const struct tv_view_question asking = {tv_bytes_of(question), &as, 1};
+    struct tv_out out;
+    tv_out_init(&out, count_bytes, &sent);
+    asked->error = (struct tv_error){0};
+    assert_int_equal(tv_view_answer(asked->view, &asking, &out, &asked->error), expected);
+    if (expected == TV_OK)
+        assert_int_equal(tv_out_finish(&out, &asked->error), TV_OK);
+    tv_out_release(&out);
+    return sent;
+}
+
+/* A saved trace has the name of each call: B is called twice. */
+static void what_cannot_be_taken_back_is_not_sent(void **state)
+{
+    static const size_t lengths[] = {1, 3 << 20, 30 << 20};
+    struct asked *asked = *state;
+    struct tv_head *head = asked->fixture.trace->head;
+    uint8_t *name = tv_alloc(40 << 20, 1);
+    memset(name, 'n', 40 << 20);
+    for (size_t i = 0; i < TV_COUNT(lengths); i++) {
+        head->frames[FIXTURE_FRAME('B')].name =
+            tv_head_string(head, (struct tv_bytes){name, lengths[i]});
+        assert_int_equal(ask(asked, "save?as=json"), TV_OK);
+        assert_true(asked->out.length > 2 * lengths[i]);
+        assert_int_equal(ask_sending(asked, "save", TV_OK), asked->out.length);
+        tv_out_release(&asked->out);
+    }
+    head->frames[FIXTURE_FRAME('B')].name = tv_head_string(head, (struct tv_bytes){name, 40 << 20});
+    tv_free(name);
+    assert_int_equal(ask_sending(asked, "save", TV_ERR_LIMIT), 0);
+    assert_non_null(strstr(asked->error.message, "\"traceview cut\" writes all of it"));
+}
+
 UNIT_TESTS(downloads, cmocka_unit_test_setup_teardown(answers_are_bounded, set_up, asked_tear_down),
+           cmocka_unit_test_setup_teardown(what_cannot_be_taken_back_is_not_sent, set_up,
+                                           asked_tear_down),
            cmocka_unit_test_setup_teardown(stacks_are_of_all_or_one, set_up, asked_tear_down),
            cmocka_unit_test_setup_teardown(a_thread_must_be_there, set_up, asked_tear_down),
            cmocka_unit_test_setup_teardown(a_picture_has_title_and_frames, set_up, asked_tear_down),
