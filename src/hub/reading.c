@@ -338,7 +338,7 @@ static void end_cache(struct tv_reading *reading, struct cache *cache)
 static void expire(struct tv_hub *hub)
 {
     struct tv_error err = {0};
-    if (tv_store_expire(hub->store, tv_store_now(), &err) != TV_STORE_OK)
+    if (tv_store_expire(hub->store, tv_store_now(), tv_store_steady_now(), &err) != TV_STORE_OK)
         tv_log_failure(&hub->options.log, "store.failed", NULL, &err);
 }
 

@@ -2,6 +2,7 @@
 /*
  * expiry.c - what is due: old traces, uploads that nobody goes on with.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -74,7 +75,42 @@ static enum tv_store_status expire_uploads(struct tv_store *store, int64_t until
     return tv_db_end(&store->write, TV_STORE_OK, err);
 }
 
-enum tv_store_status tv_store_expire(struct tv_store *store, int64_t now_ms, struct tv_error *err)
+static bool is_jump(int64_t from, int64_t to)
+{
+    return (from > to ? from - to : to - from) > TV_STORE_JUMP_MS;
+}
+
+static void begin_hold(struct tv_store *store, int64_t ahead, int64_t steady_ms)
+{
+    struct tv_store_clock *clock = &store->clock;
+    int64_t by = ahead > clock->ahead ? ahead - clock->ahead : clock->ahead - ahead;
+    clock->holds = true;
+    clock->jumped = ahead;
+    clock->until_ms = steady_ms + TV_STORE_JUMP_HOLD_MS;
+    tv_store_say(store,
+                 "the clock was set %s by %" PRId64
+                 " minutes: nothing goes by its age for a day; set it right if it is wrong",
+                 ahead > clock->ahead ? "forward" : "back", by / 60000);
+}
+
+/* Return true when the wall clock can be believed. */
+static bool believe_clock(struct tv_store *store, int64_t now_ms, int64_t steady_ms)
+{
+    struct tv_store_clock *clock = &store->clock;
+    int64_t ahead = now_ms - steady_ms;
+    bool back = clock->known && !is_jump(clock->ahead, ahead);
+    bool waited = clock->holds && !is_jump(clock->jumped, ahead) && steady_ms >= clock->until_ms;
+    if (!clock->known || back || waited) {
+        *clock = (struct tv_store_clock){.known = true, .ahead = ahead};
+        return true;
+    }
+    if (!clock->holds || is_jump(clock->jumped, ahead))
+        begin_hold(store, ahead, steady_ms);
+    return false;
+}
+
+/* Drop what is too old by the wall clock. */
+static enum tv_store_status expire_old(struct tv_store *store, int64_t now_ms, struct tv_error *err)
 {
     struct tv_arena arena;
     int64_t keep = store->options.keep_ms;
@@ -85,5 +121,14 @@ enum tv_store_status tv_store_expire(struct tv_store *store, int64_t now_ms, str
     if (status == TV_STORE_OK)
         status = expire_uploads(store, now_ms - store->options.upload_idle_ms, &arena, err);
     tv_arena_release(&arena);
+    return status;
+}
+
+enum tv_store_status tv_store_expire(struct tv_store *store, int64_t now_ms, int64_t steady_ms,
+                                     struct tv_error *err)
+{
+    enum tv_store_status status = TV_STORE_OK;
+    if (believe_clock(store, now_ms, steady_ms))
+        status = expire_old(store, now_ms, err);
     return status == TV_STORE_OK ? tv_store_keep_cap(store, err) : status;
 }

@@ -32,8 +32,19 @@ struct tv_store_claim {
     enum tv_store_status lost; /* why the claim is no longer good */
 };
 
+/* How the wall clock went beside the steady one: what the first is ahead, in milliseconds.  Of the
+ * thread that calls tv_store_expire. */
+struct tv_store_clock {
+    bool known;       /* it was looked at before */
+    bool holds;       /* it has jumped, and is not believed yet */
+    int64_t ahead;    /* when it was believed last */
+    int64_t jumped;   /* since it jumped */
+    int64_t until_ms; /* of the steady clock */
+};
+
 struct tv_store {
     struct tv_store_options options;
+    struct tv_store_clock clock;
     char *path;                                        /* absolute */
     int folder, uploads, traces, cache, scratch, lock; /* descriptors, -1 before they are open */
     struct tv_db write, read;

@@ -32,6 +32,13 @@ int64_t tv_store_now(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+int64_t tv_store_steady_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 void tv_store_say(struct tv_store *store, const char *format, ...)
 {
     char line[LINE];

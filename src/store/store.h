@@ -81,9 +81,18 @@ void tv_store_close(struct tv_store *store);
 /* The present in the store's unit. */
 int64_t tv_store_now(void);
 
-/* Does what is due at this time: traces beyond --keep, uploads that nobody goes on with, and, when
- * there is more than the cap, caches and the oldest traces.  Call it every minute or so. */
-enum tv_store_status tv_store_expire(struct tv_store *store, int64_t now_ms,
+/* Milliseconds of a clock that nobody sets, and that goes on while the machine sleeps. */
+int64_t tv_store_steady_now(void);
+
+/* Do what is due at this time: traces beyond --keep, uploads that nobody goes on with, and, when
+ * there is more than the cap, caches and the oldest traces.  Call it every minute or so.
+ *
+ * When the wall clock has jumped against the steady one since the last call, nobody knows which of
+ * its times was right.  Then nothing goes by its age for TV_STORE_JUMP_HOLD_MS, so that people can
+ * set it right, and the report says so; a clock that comes back ends that at once. */
+#define TV_STORE_JUMP_MS INT64_C(600000) /* clocks that are set by less are no jump */
+#define TV_STORE_JUMP_HOLD_MS INT64_C(86400000)
+enum tv_store_status tv_store_expire(struct tv_store *store, int64_t now_ms, int64_t steady_ms,
                                      struct tv_error *err) TV_MUST_CHECK;
 
 struct tv_store_totals {

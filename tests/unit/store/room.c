@@ -162,13 +162,50 @@ static void old_traces_expire(void **state)
     pin(place.store, pinned);
     loose = put_trace(place.store, "b", 1, 20);
     int64_t now = tv_store_now();
-    assert_int_equal(tv_store_expire(place.store, now + 4000, NULL), TV_STORE_OK);
+    assert_int_equal(tv_store_expire(place.store, now + 4000, now + 4000, NULL), TV_STORE_OK);
     assert_true(is_there(place.store, loose));
     assert_string_equal(place.said, "");
-    assert_int_equal(tv_store_expire(place.store, now + 5001, NULL), TV_STORE_OK);
+    assert_int_equal(tv_store_expire(place.store, now + 5001, now + 5001, NULL), TV_STORE_OK);
     assert_false(is_there(place.store, loose));
     assert_true(is_there(place.store, pinned));
     assert_non_null(strstr(place.said, "expired: trace"));
+    place_remove(&place);
+}
+
+/* What a forgotten or wrong setting of the clock would cost: --keep is 2 days, the clock is set 10
+ * days forward.  Times are those of the steady clock. */
+static void a_jump_of_the_clock_costs_no_trace(void **state)
+{
+    (void)state;
+    enum { HOUR = 3600000, DAY = 24 * HOUR };
+    struct place place = {.options = {.keep_ms = 2 * DAY}};
+    place_open(&place);
+    struct tv_store_id trace = put_trace(place.store, "a", 1, 20);
+    begin_upload(place.store, "b", 10);
+    int64_t now = tv_store_now(), ahead = INT64_C(10) * DAY;
+    assert_int_equal(tv_store_expire(place.store, now, 0, NULL), TV_STORE_OK);
+    /* Forth: nothing goes, and it is said once. */
+    for (int64_t t = HOUR; t < DAY; t += HOUR)
+        assert_int_equal(tv_store_expire(place.store, now + t + ahead, t, NULL), TV_STORE_OK);
+    assert_true(is_there(place.store, trace));
+    assert_int_equal(tv_store_totals(place.store).uploads, 1);
+    const char *said = strstr(place.said, "forward by 14400 minutes");
+    assert_non_null(said);
+    assert_null(strstr(strchr(said, '\n'), "clock"));
+    /* And back, within the day: it is as if nothing had been. */
+    assert_int_equal(tv_store_expire(place.store, now + DAY, DAY, NULL), TV_STORE_OK);
+    assert_true(is_there(place.store, trace));
+    /* A clock that stays where it was set is believed a day later. */
+    assert_int_equal(tv_store_expire(place.store, now + DAY + HOUR + ahead, DAY + HOUR, NULL),
+                     TV_STORE_OK);
+    assert_int_equal(tv_store_expire(place.store, now + 2 * DAY + ahead, 2 * DAY, NULL),
+                     TV_STORE_OK);
+    assert_true(is_there(place.store, trace));
+    assert_int_equal(
+        tv_store_expire(place.store, now + 2 * DAY + HOUR + ahead, 2 * DAY + HOUR, NULL),
+        TV_STORE_OK);
+    assert_false(is_there(place.store, trace));
+    assert_int_equal(tv_store_totals(place.store).uploads, 0);
     place_remove(&place);
 }
 
@@ -189,9 +226,13 @@ static void idle_uploads_expire(void **state)
                      TV_STORE_OK);
     assert_int_equal(tv_store_upload_finish(place.store, done.text, &trace, NULL), TV_STORE_OK);
     assert_int_equal(tv_store_upload_get(place.store, idle.text, &upload, NULL), TV_STORE_OK);
-    assert_int_equal(tv_store_expire(place.store, upload.expires_ms - 1, NULL), TV_STORE_OK);
+    assert_int_equal(
+        tv_store_expire(place.store, upload.expires_ms - 1, upload.expires_ms - 1, NULL),
+        TV_STORE_OK);
     assert_int_equal(tv_store_totals(place.store).uploads, 2);
-    assert_int_equal(tv_store_expire(place.store, upload.expires_ms + 1000, NULL), TV_STORE_OK);
+    assert_int_equal(
+        tv_store_expire(place.store, upload.expires_ms + 1000, upload.expires_ms + 1000, NULL),
+        TV_STORE_OK);
     assert_int_equal(tv_store_upload_get(place.store, idle.text, &upload, NULL), TV_STORE_NONE);
     assert_int_equal(tv_store_upload_get(place.store, busy.text, &upload, NULL), TV_STORE_OK);
     assert_int_equal(tv_store_upload_get(place.store, done.text, &upload, NULL), TV_STORE_NONE);
@@ -213,14 +254,16 @@ static void a_smaller_cap(void **state)
     last = put_trace(place.store, "b", 1, 3000);
     place.options.max_store_bytes = 4000;
     place_reopen(&place);
-    assert_int_equal(tv_store_expire(place.store, tv_store_now(), NULL), TV_STORE_OK);
+    assert_int_equal(tv_store_expire(place.store, tv_store_now(), tv_store_now(), NULL),
+                     TV_STORE_OK);
     assert_false(is_there(place.store, first));
     assert_true(is_there(place.store, last));
     /* Nothing more can go: that is no failure. */
     pin(place.store, last);
     place.options.max_store_bytes = 10;
     place_reopen(&place);
-    assert_int_equal(tv_store_expire(place.store, tv_store_now(), NULL), TV_STORE_OK);
+    assert_int_equal(tv_store_expire(place.store, tv_store_now(), tv_store_now(), NULL),
+                     TV_STORE_OK);
     assert_true(is_there(place.store, last));
     place_remove(&place);
 }
@@ -228,4 +271,4 @@ static void a_smaller_cap(void **state)
 UNIT_TESTS(room, cmocka_unit_test(oldest_go_first), cmocka_unit_test(least_used_cache_first),
            cmocka_unit_test(cannot_be_made), cmocka_unit_test(caches_evict_no_traces),
            cmocka_unit_test(old_traces_expire), cmocka_unit_test(idle_uploads_expire),
-           cmocka_unit_test(a_smaller_cap));
+           cmocka_unit_test(a_jump_of_the_clock_costs_no_trace), cmocka_unit_test(a_smaller_cap));

@@ -258,7 +258,8 @@ static void clients_take_turns(void **state)
     assert_int_equal(tv_store_trace_set_state(place.store, few[0].text, TV_STORE_READY, NULL),
                      TV_STORE_OK);
     /* Expiry forgets due traces, and no trace that waits to be read. */
-    assert_int_equal(tv_store_expire(place.store, tv_store_now(), NULL), TV_STORE_OK);
+    assert_int_equal(tv_store_expire(place.store, tv_store_now(), tv_store_now(), NULL),
+                     TV_STORE_OK);
     assert_takes(place.store, &few[1]);
     assert_takes(place.store, &many[2]);
     place_remove(&place);
