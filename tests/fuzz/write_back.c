@@ -256,7 +256,7 @@ static void write_stacks(const struct tv_trace *trace)
     struct tv_trace *again = load((struct tv_bytes){once.buffer, once.length}, &err);
     /* Too little of it looks like something else; an axis has an end, which is told. */
     if (again && strcmp(again->head->inputs[0].format, "Collapsed stacks") == 0 &&
-        again->head->diagnostics.kinds[TV_DIAGNOSTIC_BAD_LINE].count == 0) {
+        again->head->diagnostics.kinds[TV_DIAGNOSTIC_TIME_SATURATED].count == 0) {
         collapse(again, &twice);
         if (!tv_bytes_equal((struct tv_bytes){once.buffer, once.length},
                             (struct tv_bytes){twice.buffer, twice.length})) {
