@@ -22,6 +22,8 @@ static const struct tv_option options[] = {
               "stacks of the threads, so many times a second, instead of all calls"),
     TV_OPTION("pid", "N", TV_OPTION_COUNT, record.pid,
               "a JVM that runs, or with --sample any process, instead of a program"),
+    TV_OPTION("snapshot", "PID", TV_OPTION_COUNT, record.snapshot,
+              "write what is in the ring of a recording (--full ring), which goes on"),
     TV_OPTION("delay", "TIME", TV_OPTION_TEXT, record.delay,
               "of a JVM or a process: begin after 500ms, 10s ..."),
     TV_OPTION("duration", "TIME", TV_OPTION_TEXT, record.duration,
@@ -135,7 +137,8 @@ static enum tv_status find_paths(const struct tv_settings *settings, struct tv_r
 {
     static const char *const samples[] = {"samples.hprof.txt", "samples.hprof.txt", "samples.hprof",
                                           "samples.json", "samples.folded"};
-    const char *name = "dmtrace.trace", *spool = settings->record.spool;
+    const char *name = plan->way == TV_RECORD_SNAPSHOT ? "snapshot.trace" : "dmtrace.trace";
+    const char *spool = settings->record.spool;
     if (settings->output)
         name = settings->output;
     else if (settings->record.sample > 0)
@@ -151,11 +154,21 @@ static enum tv_status find_paths(const struct tv_settings *settings, struct tv_r
                                                               : status;
 }
 
+static enum tv_status make_snapshot_plan(const struct tv_settings *settings,
+                                         struct tv_record_plan *plan, struct tv_error *err)
+{
+    plan->way = TV_RECORD_SNAPSHOT;
+    enum tv_status status = tv_record_check(options, plan, err);
+    return status == TV_OK ? find_paths(settings, plan, err) : status;
+}
+
 static enum tv_status make_plan(const struct tv_settings *settings, struct tv_record_plan *plan,
                                 struct tv_error *err)
 {
     const struct tv_words *words = &settings->files;
     plan->settings = settings;
+    if (tv_record_is_given(options, settings, "snapshot"))
+        return make_snapshot_plan(settings, plan, err);
     if (tv_record_is_given(options, settings, "pid") == (words->count > 0))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        words->count == 0 ? "expected -- and a program, or --pid"
@@ -192,6 +205,8 @@ static enum tv_status record(struct tv_record_plan *plan, int *code, struct tv_w
     if (plan->has_older && !S_ISREG(plan->older.st_mode))
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
                        "%s: not a regular file, which alone can be written", plan->output);
+    if (plan->way == TV_RECORD_SNAPSHOT)
+        return tv_record_snapshot(plan, err);
     if (plan->way == TV_RECORD_ATTACHED)
         return tv_record_attached(plan, err);
     if (plan->way != TV_RECORD_KERNEL)
@@ -242,7 +257,7 @@ static int run(const struct tv_command *command, const struct tv_settings *setti
 const struct tv_command tv_command_record = {
     .name = "record",
     .summary = "run a program and record its calls or samples, or those of a running one",
-    .arguments = "[OPTION]... -- PROGRAM [ARGUMENT]... | --pid N",
+    .arguments = "[OPTION]... -- PROGRAM [ARGUMENT]... | --pid N | --snapshot PID",
     .details = "Java programs need nothing, also behind scripts.  Calls of native programs need\n"
                "-finstrument-functions, samples nothing.  The exit code is the program's own.",
     .options = options,

@@ -74,7 +74,7 @@ struct tv_record_settings {
     const char *spool, *threads, *delay, *duration, *min_duration, *stop_after_slow;
     struct tv_words include, exclude, trigger;
     unsigned host, clock, full, engine, stack, state, format; /* their places among the choices */
-    uint64_t buffer, sample, depth, pid;
+    uint64_t buffer, sample, depth, pid, snapshot;
     bool follow, boot, open, off_cpu;
 };
 

@@ -44,7 +44,18 @@ static const char *const called[] = {
     (BIT(NATIVE_CALLS) | BIT(NATIVE_SAMPLES) | BIT(JAVA_CALLS) | BIT(JAVA_SAMPLES) |               \
      BIT(KERNEL_SAMPLES))
 
-/* Options that are not here go with everything. */
+/* Options that go with --snapshot; whatever else says how to record. */
+static const char *const of_snapshots[] = {"snapshot", "output", "o", "open", "q", "help"};
+
+static bool goes_with_snapshots(const char *option)
+{
+    for (size_t i = 0; i < sizeof of_snapshots / sizeof of_snapshots[0]; i++)
+        if (strcmp(of_snapshots[i], option) == 0)
+            return true;
+    return false;
+}
+
+/* Options that are not here go with everything else. */
 static const struct rule {
     const char *option;
     unsigned situations;
@@ -269,9 +280,28 @@ static enum tv_status check_threads(const struct tv_settings *settings, struct t
                    "--threads goes with --sample or --engine events");
 }
 
+static enum tv_status check_snapshot(const struct tv_option *table,
+                                     const struct tv_settings *settings, struct tv_error *err)
+{
+    for (size_t i = 0; table[i].name; i++)
+        if (!goes_with_snapshots(table[i].name) &&
+            tv_record_is_given(table, settings, table[i].name))
+            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                           "--%s does not go with --snapshot: the recording is under way",
+                           table[i].name);
+    if (settings->files.count > 0)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "--snapshot and a program do not go together");
+    enum tv_status status = check_text("output", settings->output, err);
+    return status == TV_OK ? check_number("snapshot", settings->record.snapshot, INT32_MAX, err)
+                           : status;
+}
+
 enum tv_status tv_record_check(const struct tv_option *table, struct tv_record_plan *plan,
                                struct tv_error *err)
 {
+    if (plan->way == TV_RECORD_SNAPSHOT)
+        return check_snapshot(table, plan->settings, err);
     enum tv_status status = check_values(table, plan, err);
     if (status != TV_OK)
         return status;

@@ -82,6 +82,21 @@ int tv_area_new(struct tv_area *area, uint32_t records, uint32_t words, int file
     return 0;
 }
 
+int tv_area_copy(struct tv_area *to, const struct tv_area *from)
+{
+    struct tv_area_head *head = from->head;
+    uint32_t chunks = atomic_load(&head->next_chunk), records = atomic_load(&head->next_record);
+    int failed = tv_area_new(to, head->records, head->words, -1);
+    if (failed != 0)
+        return failed;
+    memcpy(to->head, head, sizeof *head);
+    memcpy(to->threads, from->threads, atomic_load(&head->threads) * sizeof *to->threads);
+    memcpy(to->chunks, from->chunks,
+           (chunks < head->chunks ? chunks : head->chunks) * sizeof *to->chunks);
+    memcpy(to->records, from->records, (size_t)records * head->words * sizeof(uint64_t));
+    return 0;
+}
+
 /* ---- Growing ---- */
 
 static size_t record_size(const struct tv_area *area)

@@ -110,6 +110,9 @@ void tv_area_let_grow(struct tv_area *area, uint32_t records, const char *folder
 /* Has it needed more room than it began with? */
 bool tv_area_has_grown(const struct tv_area *area);
 
+/* A new one of memory with what another has.  0 or -ENOMEM. */
+int tv_area_copy(struct tv_area *to, const struct tv_area *from);
+
 /* An area that another process left in a file: checked, so that what follows cannot leave it.
  * -EINVAL: it is none. */
 int tv_area_open(struct tv_area *area, int file);

@@ -10,7 +10,9 @@
  * when a call below them is left or catches, or when a new frame lies where theirs did.  Of calls
  * beyond the frames the words alone are kept, for the thread itself.
  */
+#include <errno.h>
 #include <string.h>
+#include <time.h>
 
 #include "recorder/chosen.h"
 #include "recorder/left_behind.h"
@@ -19,16 +21,42 @@
 
 #define DEEP_FIRST ((size_t)64 << 10)
 #define DEEP_MADE UINT64_C(1)
+#define PAUSE_LOOK_NS 100000L
 
-/* NULL: nothing is to be recorded.  Otherwise the thread is in an event until tv_recorder_let_go.
- */
-static struct tv_recorder_thread *begin_event(uintptr_t frame)
+/* What is recorded while others wait for this thread would be waited for in vain. */
+static bool may_wait(void)
+{
+    struct tv_recorder_thread *self = tv_recorder_self;
+    return !tv_recorder_inside && !(self && (atomic_load(&self->busy) & 1));
+}
+
+static uint32_t wait_for_end_of_pause(void)
+{
+    const struct timespec wait = {0, PAUSE_LOOK_NS};
+    int error = errno;
+    uint32_t on = TV_ON_PAUSED;
+    while (on == TV_ON_PAUSED && may_wait()) {
+        nanosleep(&wait, NULL);
+        on = atomic_load(&tv_recorder.on);
+    }
+    errno = error;
+    return on == TV_ON_PAUSED ? 0 : on;
+}
+
+uint32_t tv_recorder_read_on(void)
 {
     uint32_t on = atomic_load(&tv_recorder.on);
     if (TV_UNLIKELY(on == TV_ON_WAITING)) {
         tv_recorder_end_waiting();
         on = atomic_load(&tv_recorder.on);
     }
+    return TV_UNLIKELY(on == TV_ON_PAUSED) ? wait_for_end_of_pause() : on;
+}
+
+/* NULL: nothing is to be recorded, or a pause has come in between. */
+static struct tv_recorder_thread *try_event(uintptr_t frame)
+{
+    uint32_t on = tv_recorder_read_on();
     if (on == 0)
         return NULL;
     struct tv_recorder_thread *self = tv_recorder_self;
@@ -47,6 +75,16 @@ static struct tv_recorder_thread *begin_event(uintptr_t frame)
     return NULL;
 }
 
+/* NULL: nothing is to be recorded.  Otherwise the thread is in an event until tv_recorder_let_go.
+ */
+static struct tv_recorder_thread *begin_event(uintptr_t frame)
+{
+    struct tv_recorder_thread *self = try_event(frame);
+    while (!self && atomic_load(&tv_recorder.on) == TV_ON_PAUSED && may_wait())
+        self = try_event(frame);
+    return self;
+}
+
 static bool is_recorded(const struct tv_recorder_thread *self)
 {
     return self->records && (!tv_recorder.triggers || self->triggered != 0);
@@ -61,6 +99,8 @@ static void put(struct tv_recorder_thread *self, uint64_t word)
         return;
     }
     uint64_t *at = self->next;
+    if (self->quick && atomic_load(&self->limit) == 0)
+        tv_recorder_set_limit(self); /* a pause has taken it away */
     self->next = at + self->words;
     at[1] = self->wall ? tv_clock_read(self->counter) : tv_recorder_cpu_ns(self);
     if (self->wall && self->cpu)
@@ -292,7 +332,7 @@ void tv_recorder_leave_slowly(uint64_t word, uintptr_t frame, bool tail)
 
 void tv_recorder_leave_all(void)
 {
-    uint32_t on = atomic_load(&tv_recorder.on);
+    uint32_t on = tv_recorder_read_on();
     struct tv_recorder_thread *self = tv_recorder_self;
     if (on == 0 || !self || tv_recorder_generation_of(self) != on || !(self = begin_event(0)))
         return;
@@ -308,6 +348,8 @@ void tv_recorder_leave_all(void)
 static void come_back(uint64_t word, bool made, bool mark)
 {
     uint32_t on = atomic_load_explicit(&tv_recorder.on, memory_order_relaxed);
+    if (TV_UNLIKELY(on == TV_ON_PAUSED))
+        on = tv_recorder_read_on();
     struct tv_recorder_thread *self = tv_recorder_self;
     /* A thread that has no part in the recording has no calls in it. */
     if (on == 0 || !self || tv_recorder_generation_of(self) != on)

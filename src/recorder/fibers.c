@@ -39,7 +39,7 @@ void tv_recording_forget_mounts(void)
 
 static bool is_recorded(struct tv_recorder_thread *fiber)
 {
-    uint32_t on = atomic_load(&tv_recorder.on);
+    uint32_t on = tv_recorder_read_on();
     return fiber != NULL && !fiber->finished && tv_recorder_records(on) &&
            tv_recorder_generation_of(fiber) == on;
 }

@@ -17,7 +17,7 @@
 #define HIGH 4000u
 #define TRIES 8
 
-static int move_high(int file)
+int tv_kept_move_high(int file)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
@@ -84,7 +84,7 @@ int tv_kept_open(struct tv_kept *kept, const char *path, mode_t mode)
             return errno == ENXIO ? -ENOTSUP : -errno; /* a pipe that nobody reads */
         failed = take(kept, file);
         if (failed == 0)
-            kept->file = move_high(file);
+            kept->file = tv_kept_move_high(file);
         else
             close(file);
     }
@@ -101,7 +101,7 @@ static int find(struct tv_kept *kept)
     if (file < 0)
         return errno == EACCES || errno == EPERM ? -errno : -EBADF;
     if (is_ours(kept, file))
-        kept->file = move_high(file);
+        kept->file = tv_kept_move_high(file);
     else
         close(file);
     return kept->file >= 0 ? 0 : -EBADF;

@@ -56,6 +56,9 @@ int tv_kept_sync(int file);
  * negative errno. */
 int tv_kept_finish_stream(FILE *stream, int failed, const char *part, const char *path);
 
+/* The same file under a high number, which programs use last. */
+int tv_kept_move_high(int file);
+
 /* Closes the descriptor if it is ours still. */
 void tv_kept_close(struct tv_kept *kept);
 

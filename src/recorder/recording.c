@@ -20,6 +20,7 @@
 #include "recorder/chosen.h"
 #include "recorder/left_behind.h"
 #include "recorder/pages.h"
+#include "recorder/snapshot.h"
 #include "recorder/state.h"
 
 struct tv_recorder tv_recorder;
@@ -420,6 +421,8 @@ int tv_recording_start(const struct tv_recording_options *options)
     tv_recorder_unlock(&before);
     if (failed == 0)
         failed = tv_recorder_watch();
+    if (failed == 0 && options->full == TV_RECORDING_RING)
+        tv_snapshot_listen();
     tv_recorder_inside--;
     return failed;
 }
@@ -448,11 +451,9 @@ static bool anyone_busy(void)
     return busy;
 }
 
-/* No event is under way afterwards. */
-static void end_events(void)
+void tv_recorder_await_events(void)
 {
     pthread_mutex_lock(&tv_recorder.lock);
-    atomic_store(&tv_recorder.on, atomic_load(&tv_recorder.stacks));
     for (struct tv_recorder_thread *i = tv_recorder.threads; i; i = i->other)
         atomic_store(&i->limit, 0);
     pthread_mutex_unlock(&tv_recorder.lock);
@@ -462,8 +463,16 @@ static void end_events(void)
         usleep(WAIT_US);
 }
 
-/* Names that were set late are seen now. */
-static void read_names(void)
+/* No event is under way afterwards. */
+static void end_events(void)
+{
+    pthread_mutex_lock(&tv_recorder.lock);
+    atomic_store(&tv_recorder.on, atomic_load(&tv_recorder.stacks));
+    pthread_mutex_unlock(&tv_recorder.lock);
+    tv_recorder_await_events();
+}
+
+void tv_recorder_read_names(void)
 {
     for (struct tv_recorder_thread *i = tv_recorder.threads; i; i = i->other) {
         char path[64], name[TV_AREA_NAME] = "";
@@ -493,7 +502,7 @@ static int write_file(void)
     if (!streams)
         job->scale = tv_clock_scale_of(head->counter, head->start, last);
     job->end_ns = tv_clock_to_ns(&job->scale, ended ? ended : last.ticks);
-    read_names();
+    tv_recorder_read_names();
     for (struct tv_recorder_thread *i = tv_recorder.threads; i && streams; i = i->other)
         if (tv_recorder_generation_of(i) == tv_recorder.generation)
             tv_recorder_close_chunk(i);
@@ -542,6 +551,7 @@ static int finish(struct tv_recording_info *info)
 static int stop(struct tv_recording_info *info)
 {
     end_events();
+    tv_snapshot_end();
     tv_recorder_unwatch();
     pthread_mutex_lock(&tv_recorder.lock);
     int failed = finish(info);
@@ -586,7 +596,8 @@ void tv_recording_set_allocations(const struct tv_recording_allocations *allocat
 
 bool tv_recording_active(void)
 {
-    return tv_recorder_records(atomic_load(&tv_recorder.on));
+    uint32_t on = atomic_load(&tv_recorder.on);
+    return on == TV_ON_PAUSED || tv_recorder_records(on);
 }
 
 static uint32_t add_method(const struct tv_recording_method *method, bool find)
@@ -633,6 +644,7 @@ void tv_recorder_forget(void)
     /* The descriptors are copies; the files are the parent's, and its area is not here. */
     tv_recorder.job.sink = NULL;
     tv_recorder.area = (struct tv_area){0};
+    tv_snapshot_forget();
     tv_kept_close(&tv_recorder.file);
     tv_kept_close(&tv_recorder.names);
     tv_recorder.methods.names = NULL;

@@ -36,6 +36,9 @@
 /* Nothing is recorded yet: the first call begins the recording. */
 #define TV_ON_WAITING (TV_ON_STACKS | UINT32_C(1) << 30)
 
+/* Events wait, until the recording goes on or ends (snapshot.h).  No number of stacks. */
+#define TV_ON_PAUSED (TV_ON_WAITING | 1)
+
 /* In a thread's generation: it is asked for its stack, and gives it at its next event. */
 #define TV_ASKED (UINT32_C(1) << 30)
 
@@ -210,6 +213,17 @@ static inline bool tv_recorder_records(uint32_t on)
 {
     return on != 0 && !(on & TV_ON_STACKS);
 }
+
+/* What `on` is, once a pause is over; 0 for the recorder's own threads in one, and for handlers in
+ * the middle of an event. */
+uint32_t tv_recorder_read_on(void);
+
+/* No thread makes an event quickly, and none that was under way before is so afterwards: `on` is
+ * not that of a recording. */
+void tv_recorder_await_events(void);
+
+/* Names of threads that were set late are seen now.  The lock is held. */
+void tv_recorder_read_names(void);
 
 /* Begin the recording that waits for the first call.  One thread does; calls of others meanwhile
  * are not recorded. */

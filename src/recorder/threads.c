@@ -628,7 +628,8 @@ void tv_recorder_sweep(void)
 static void set_stacks(uint32_t stacks)
 {
     atomic_store(&tv_recorder.stacks, stacks);
-    if (!tv_recorder_records(atomic_load(&tv_recorder.on)))
+    uint32_t on = atomic_load(&tv_recorder.on);
+    if (!tv_recorder_records(on) && on != TV_ON_PAUSED)
         atomic_store(&tv_recorder.on, stacks);
 }
 

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* snapshot.c - see snapshot.h. */
+#define _GNU_SOURCE
+#include "recorder/snapshot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "recorder/pages.h"
+#include "recorder/state.h"
+
+#define LOOK_MS 250 /* a program may close the socket, which wakes nobody */
+#define PATIENCE 20 /* of these for a request to come */
+
+/* ---- the copy ---- */
+
+static int write_copy(struct tv_trace_job *job, int file, uint64_t *records)
+{
+    struct stat found;
+    if (fstat(file, &found) != 0)
+        return -errno;
+    struct tv_kept kept = {.file = file, .device = found.st_dev, .inode = found.st_ino, .path = ""};
+    job->sink = tv_sink_buffer_new(&kept);
+    int failed = job->sink ? tv_recorder_file_write(job) : -ENOMEM;
+    if (failed == 0)
+        failed = tv_sink_buffer_flush(job->sink);
+    tv_sink_buffer_free(job->sink);
+    tv_trace_job_release(job);
+    *records = job->written;
+    return failed;
+}
+
+/* The lock is held, and stays so: the lists of methods grow with what is named. */
+static int write_snapshot(struct tv_area *copy, uint64_t ended, int file, uint64_t *records)
+{
+    struct tv_trace_job *job = tv_recorder_pages_new(sizeof *job);
+    if (!job)
+        return -ENOMEM;
+    struct tv_clock_pair last = tv_clock_take_pair(copy->head->counter);
+    *job = tv_recorder.job;
+    job->area = copy;
+    job->used = NULL;
+    job->used_size = 0;
+    job->written = job->unnamed = job->shift_ns = 0;
+    job->scale = tv_clock_scale_of(copy->head->counter, copy->head->start, last);
+    job->end_ns = tv_clock_to_ns(&job->scale, ended);
+    int failed = write_copy(job, file, records);
+    tv_recorder_pages_free(job, sizeof *job);
+    return failed;
+}
+
+/* The lock is held. */
+static bool has_ring(void)
+{
+    return tv_recorder.started && tv_recorder.area.head &&
+           tv_recorder.area.head->full == TV_RECORDING_RING;
+}
+
+/* The number of the recording, whose events wait; 0: there is none with a ring.  One whose events
+ * have ended is not stopped yet, and nobody waits. */
+static uint32_t pause_events(void)
+{
+    sigset_t before;
+    tv_recorder_lock(&before);
+    uint32_t number = has_ring() ? tv_recorder.generation : 0, on = number;
+    bool paused = number != 0 && atomic_compare_exchange_strong(&tv_recorder.on, &on, TV_ON_PAUSED);
+    tv_recorder_unlock(&before);
+    if (paused)
+        tv_recorder_await_events();
+    return number;
+}
+
+int tv_recorder_snapshot(int file, uint64_t *records)
+{
+    sigset_t before;
+    struct tv_area copy = {0};
+    int failed = -ENOENT;
+    *records = 0;
+    uint32_t number = pause_events(), paused = TV_ON_PAUSED;
+    if (number == 0)
+        return -ENOENT;
+    tv_recorder_lock(&before);
+    if (has_ring() && tv_recorder.generation == number) {
+        tv_recorder_read_names();
+        failed = tv_area_copy(&copy, &tv_recorder.area);
+    }
+    uint64_t ended = atomic_load(&tv_recorder.ended);
+    if (ended == 0 && failed == 0)
+        ended = tv_clock_read(copy.head->counter);
+    /* A stop meanwhile has taken `on` away. */
+    atomic_compare_exchange_strong(&tv_recorder.on, &paused, number);
+    if (failed == 0)
+        failed = write_snapshot(&copy, ended, file, records);
+    tv_recorder_unlock(&before);
+    tv_area_free(&copy);
+    return failed;
+}
+
+/* ---- requests ---- */
+
+static struct {
+    pthread_t thread;
+    bool runs;
+    _Atomic bool quit;
+    int socket; /* of a device and an inode: its number may be the program's by now */
+    dev_t device;
+    ino_t inode;
+} requests = {.socket = -1};
+
+static bool is_ours(void)
+{
+    struct stat found;
+    return requests.socket >= 0 && fstat(requests.socket, &found) == 0 &&
+           found.st_dev == requests.device && found.st_ino == requests.inode;
+}
+
+static bool may_ask(int connection)
+{
+    struct ucred who;
+    socklen_t size = sizeof who;
+    return getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 &&
+           (who.uid == 0 || who.uid == geteuid());
+}
+
+static bool has_come(int connection)
+{
+    struct pollfd file = {connection, POLLIN, 0};
+    for (int i = 0; i < PATIENCE && !atomic_load(&requests.quit); i++)
+        if (poll(&file, 1, LOOK_MS) > 0)
+            return true;
+    return false;
+}
+
+/* The one descriptor that has come; of several, none is taken. */
+static int take_descriptor(struct msghdr *message)
+{
+    int files[2] = {-1, -1};
+    struct cmsghdr *head = CMSG_FIRSTHDR(message);
+    if (!head || head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS ||
+        head->cmsg_len < CMSG_LEN(sizeof files[0]) || head->cmsg_len > CMSG_LEN(sizeof files))
+        return -1;
+    memcpy(files, CMSG_DATA(head), head->cmsg_len - CMSG_LEN(0));
+    if (files[1] < 0)
+        return files[0];
+    close(files[0]);
+    close(files[1]);
+    return -1;
+}
+
+/* The descriptor that came with a request; -1: it is none. */
+static int take_request(int connection)
+{
+    char byte = 0;
+    union {
+        char room[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr align;
+    } control;
+    struct iovec piece = {&byte, 1};
+    struct msghdr message = {.msg_iov = &piece,
+                             .msg_iovlen = 1,
+                             .msg_control = control.room,
+                             .msg_controllen = sizeof control.room};
+    if (recvmsg(connection, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT) != 1)
+        return -1;
+    int file = take_descriptor(&message);
+    if (byte == TV_SNAPSHOT_REQUEST && file >= 0)
+        return file;
+    if (file >= 0)
+        close(file);
+    return -1;
+}
+
+static bool is_empty_file(int file)
+{
+    struct stat found;
+    int flags = fcntl(file, F_GETFL);
+    return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY && fstat(file, &found) == 0 &&
+           S_ISREG(found.st_mode) && found.st_size == 0;
+}
+
+static void answer(int connection, int file)
+{
+    char line[TV_SNAPSHOT_ANSWER];
+    uint64_t records = 0;
+    int failed = is_empty_file(file) ? tv_recorder_snapshot(file, &records) : -EINVAL;
+    if (failed == 0)
+        snprintf(line, sizeof line, "+%llu\n", (unsigned long long)records);
+    else
+        snprintf(line, sizeof line, "-%s\n", tv_recording_error(failed));
+    ssize_t sent = send(connection, line, strlen(line), MSG_NOSIGNAL | MSG_DONTWAIT);
+    (void)sent; /* who has asked is gone */
+}
+
+static void serve(int connection)
+{
+    int file = may_ask(connection) && has_come(connection) ? take_request(connection) : -1;
+    if (file < 0)
+        return;
+    answer(connection, file);
+    close(file);
+}
+
+static void *listen_on(void *unused)
+{
+    (void)unused;
+    tv_recorder_inside = 1;
+    prctl(PR_SET_NAME, "traceview");
+    while (!atomic_load(&requests.quit) && is_ours()) {
+        struct pollfd file = {requests.socket, POLLIN, 0};
+        if (poll(&file, 1, LOOK_MS) <= 0 || !is_ours())
+            continue;
+        int connection = accept4(requests.socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (connection < 0)
+            continue;
+        serve(connection);
+        close(connection);
+    }
+    return NULL;
+}
+
+/* -1: there is none. */
+static int open_socket(void)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct stat found;
+    int length = snprintf(address.sun_path + 1, sizeof address.sun_path - 1, TV_SNAPSHOT_NAME,
+                          (int)getpid());
+    socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
+    int file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (file < 0)
+        return -1;
+    if (bind(file, (const void *)&address, size) != 0 || listen(file, 4) != 0 ||
+        fstat(file, &found) != 0) {
+        close(file);
+        return -1;
+    }
+    requests.device = found.st_dev;
+    requests.inode = found.st_ino;
+    return tv_kept_move_high(file);
+}
+
+void tv_snapshot_listen(void)
+{
+    sigset_t all, before;
+    if (requests.runs || (requests.socket = open_socket()) < 0)
+        return;
+    atomic_store(&requests.quit, false);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    requests.runs = tv_recorder_start_thread(&requests.thread, listen_on, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (requests.runs)
+        atomic_fetch_add(&tv_recorder.own_threads, 1);
+    else
+        tv_snapshot_forget();
+}
+
+void tv_snapshot_end(void)
+{
+    if (!requests.runs)
+        return;
+    atomic_store(&requests.quit, true);
+    if (is_ours())
+        shutdown(requests.socket, SHUT_RDWR); /* wakes the thread */
+    pthread_join(requests.thread, NULL);
+    atomic_fetch_sub(&tv_recorder.own_threads, 1);
+    tv_snapshot_forget();
+}
+
+void tv_snapshot_forget(void)
+{
+    if (is_ours())
+        close(requests.socket);
+    requests.socket = -1;
+    requests.runs = false;
+}
