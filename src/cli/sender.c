@@ -72,6 +72,8 @@ enum tv_status tv_sender_new(const struct tv_push_settings *settings, struct tv_
     made->base = memcpy(tv_alloc(length + 1, 1), settings->to, length);
     made->settings = settings;
     made->handle = made->curl.easy_init();
+    if (made->handle == NULL)
+        tv_memory_exhausted();
     *sender = made;
     return TV_OK;
 }
@@ -183,6 +185,13 @@ static void end(struct tv_sender *sender, struct exchange *exchange)
     tv_free(exchange);
 }
 
+/* Set an option that libcurl copies: a request without it would be another one. */
+static void set_text(struct tv_sender *sender, CURLoption option, const char *text)
+{
+    if (sender->curl.easy_setopt(sender->handle, option, text) == CURLE_OUT_OF_MEMORY)
+        tv_memory_exhausted();
+}
+
 /* Sends what `exchange` has to `path`, from where its file stands. */
 static void perform(struct tv_sender *sender, struct exchange *exchange, const char *method,
                     const char *path)
@@ -192,8 +201,8 @@ static void perform(struct tv_sender *sender, struct exchange *exchange, const c
     char address[2048];
     snprintf(address, sizeof address, "%s%s", path[0] == '/' ? sender->base : "", path);
     curl->easy_reset(handle);
-    curl->easy_setopt(handle, CURLOPT_URL, address);
-    curl->easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
+    set_text(sender, CURLOPT_URL, address);
+    set_text(sender, CURLOPT_PROTOCOLS_STR, "http,https");
     curl->easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
     curl->easy_setopt(handle, CURLOPT_CONNECTTIMEOUT, 30L);
     curl->easy_setopt(handle, CURLOPT_LOW_SPEED_LIMIT, 1L);
@@ -204,7 +213,7 @@ static void perform(struct tv_sender *sender, struct exchange *exchange, const c
     curl->easy_setopt(handle, CURLOPT_WRITEFUNCTION, take_answer);
     curl->easy_setopt(handle, CURLOPT_WRITEDATA, exchange);
     if (sender->settings->user != NULL)
-        curl->easy_setopt(handle, CURLOPT_USERPWD, sender->settings->user);
+        set_text(sender, CURLOPT_USERPWD, sender->settings->user);
     if (strcmp(method, "HEAD") == 0)
         curl->easy_setopt(handle, CURLOPT_NOBODY, 1L);
     if (exchange->file != NULL) {
@@ -214,7 +223,7 @@ static void perform(struct tv_sender *sender, struct exchange *exchange, const c
         curl->easy_setopt(handle, CURLOPT_INFILESIZE_LARGE,
                           (curl_off_t)(tv_source_size(exchange->file) - exchange->at));
     }
-    curl->easy_setopt(handle, CURLOPT_CUSTOMREQUEST, method);
+    set_text(sender, CURLOPT_CUSTOMREQUEST, method);
     curl->easy_setopt(handle, CURLOPT_HTTPHEADER, exchange->headers);
     CURLcode code = curl->easy_perform(handle);
     if (code == CURLE_OK)
