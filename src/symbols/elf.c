@@ -200,7 +200,8 @@ static enum tv_status read_elf(struct tv_elf *elf, const char *path, uint64_t ba
     if (elf->function_count == 0 && elf->unit_count == 0)
         return tv_fail(err, TV_ERR_SYNTAX, TV_NO_OFFSET,
                        "%s: expected symbols or debug information, found none", path);
-    qsort(elf->functions, elf->function_count, sizeof *elf->functions, compare_functions);
+    if (elf->function_count > 0)
+        qsort(elf->functions, elf->function_count, sizeof *elf->functions, compare_functions);
     if (elf->unit_count > 0)
         qsort(elf->units, elf->unit_count, sizeof *elf->units, compare_units);
     return TV_OK;

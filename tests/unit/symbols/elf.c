@@ -6,9 +6,13 @@
 
 #include "symbols/elf.h"
 
+#include <elf.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
@@ -95,6 +99,51 @@ static void survives_damage(void **state)
     unlink(path);
 }
 
+/* Make the tables of symbols sections of another kind, as far as the file has such. */
+static void hide_symbols(uint8_t *bytes)
+{
+    Elf64_Ehdr header;
+    Elf64_Shdr section;
+    memcpy(&header, bytes, sizeof header);
+    for (unsigned i = 0; i < header.e_shnum; i++) {
+        uint8_t *at = bytes + header.e_shoff + i * sizeof section;
+        memcpy(&section, at, sizeof section);
+        if (section.sh_type == SHT_SYMTAB || section.sh_type == SHT_DYNSYM)
+            section.sh_type = SHT_PROGBITS;
+        memcpy(at, &section, sizeof section);
+    }
+}
+
+/* Debug information alone has lines, and no functions. */
+static void finds_lines_without_symbols(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/tv-elf-XXXXXX";
+    struct stat info;
+    int self = open(SELF, O_RDONLY), file = mkstemp(path);
+    assert_true(self >= 0 && file >= 0 && fstat(self, &info) == 0);
+    size_t size = (size_t)info.st_size;
+    uint8_t *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, self, 0);
+    assert_true(bytes != MAP_FAILED);
+    hide_symbols(bytes);
+    for (size_t done = 0; done < size;) {
+        ssize_t written = write(file, bytes + done, size - done);
+        assert_true(written > 0);
+        done += (size_t)written;
+    }
+    struct tv_elf *elf;
+    struct tv_elf_place place;
+    if (tv_elf_read(path, (uintptr_t)__executable_start, &elf, NULL) == TV_OK) {
+        if (tv_elf_find(elf, address_of(landmark), &place) && place.file.length > 5)
+            assert_memory_equal(place.file.data + place.file.length - 5, "elf.c", 5);
+        tv_elf_free(elf);
+    }
+    munmap(bytes, size);
+    close(self);
+    close(file);
+    unlink(path);
+}
+
 static void refuses_other_files(void **state)
 {
     (void)state;
@@ -109,4 +158,4 @@ static void refuses_other_files(void **state)
 }
 
 UNIT_TESTS(elf, cmocka_unit_test(finds_functions), cmocka_unit_test(survives_damage),
-           cmocka_unit_test(refuses_other_files));
+           cmocka_unit_test(finds_lines_without_symbols), cmocka_unit_test(refuses_other_files));
