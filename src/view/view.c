@@ -205,8 +205,9 @@ static enum tv_status answer_within(const struct tv_view *view, size_t question,
     return status;
 }
 
-/* An answer of more bytes than these is made twice: to be measured, and to be sent. */
-#define HELD_MOST ((size_t)4 << 20)
+/* An answer of more bytes than these is made twice: to be measured, and to be sent.  Most reports
+ * have fewer, and as many as an engine answers at once fit in the bound of its memory. */
+#define HELD_MOST ((size_t)2 << 20)
 
 /* An answer whose bytes wait until all of it was made. */
 struct held_answer {
