@@ -19,6 +19,7 @@ void tv_settings_init(struct tv_settings *settings)
     settings->limit = TV_ANY_LIMIT;
     settings->max_memory = TV_ANY_MEMORY;
     settings->max_size = TV_ANY_SIZE;
+    settings->record.alloc = UINT64_C(512) << 10;
 }
 
 void tv_settings_release(struct tv_settings *settings)
@@ -176,6 +177,12 @@ static const struct tv_option *find_option(const struct tv_option *table, struct
     return NULL;
 }
 
+/* Its value is given by --name=value or not at all. */
+static bool is_optional(const struct tv_option *option)
+{
+    return option->argument && option->argument[0] == '[';
+}
+
 enum tv_status tv_options_set(const struct tv_option *table, struct tv_bytes name,
                               const char *value, struct tv_settings *settings, struct tv_error *err)
 {
@@ -185,6 +192,10 @@ enum tv_status tv_options_set(const struct tv_option *table, struct tv_bytes nam
                        (const char *)name.data);
     if (value && !option->argument)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s takes no value", option->name);
+    if (!value && is_optional(option)) {
+        settings->given |= UINT64_C(1) << (option - table);
+        return TV_OK;
+    }
     if (!value && option->argument)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s wants %s", option->name,
                        option->argument);
@@ -205,7 +216,7 @@ static enum tv_status parse_long(struct arguments *a, const char *word, struct t
     const struct tv_option *option = find_option(a->table, name);
     if (value)
         value++;
-    else if (option && option->argument && a->next < a->end)
+    else if (option && option->argument && !is_optional(option) && a->next < a->end)
         value = *a->next++;
     return tv_options_set(a->table, name, value, a->settings, err);
 }
@@ -267,14 +278,15 @@ const struct tv_option *tv_options_waiting(const struct tv_option *table, const 
     if (dashes == 0 || dashes > 2 || (dashes == 1) != (name.length == 1))
         return NULL;
     const struct tv_option *option = find_option(table, name);
-    return option && option->argument ? option : NULL;
+    return option && option->argument && !is_optional(option) ? option : NULL;
 }
 
 void tv_options_help(struct tv_out *out, const struct tv_option *table)
 {
     for (const struct tv_option *option = table; option->name; option++) {
         const char *dashes = option->name[1] ? "--" : "-";
-        tv_out_format(out, "  %s%s%s%s\n", dashes, option->name, option->argument ? " " : "",
+        tv_out_format(out, "  %s%s%s%s\n", dashes, option->name,
+                      option->argument && !is_optional(option) ? " " : "",
                       option->argument ? option->argument : "");
         tv_out_format(out, "        %s\n", option->help);
     }

@@ -33,8 +33,10 @@ enum tv_option_kind {
 
 struct tv_option {
     const char *name; /* without the dashes: one letter is -x, more are --xxx; NULL ends a table */
-    const char *argument; /* as --help shows it; of a choice "text|json"; NULL for a flag */
-    const char *help;     /* one line */
+    /* As --help shows it; of a choice "text|json"; NULL for a flag.  "[=SIZE]" may be left away:
+     * the member then keeps its default. */
+    const char *argument;
+    const char *help; /* one line */
     enum tv_option_kind kind;
     size_t place; /* of its member in struct tv_settings */
 };
@@ -74,7 +76,8 @@ struct tv_record_settings {
     const char *spool, *threads, *delay, *duration, *min_duration, *stop_after_slow;
     struct tv_words include, exclude, trigger;
     unsigned host, clock, full, engine, stack, state, format; /* their places among the choices */
-    uint64_t buffer, sample, depth, pid, snapshot;
+    uint64_t buffer, sample, depth, pid, snapshot, alloc;
+    const char *lock;
     bool follow, boot, open, off_cpu;
 };
 

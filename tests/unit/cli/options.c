@@ -129,6 +129,30 @@ static void reads_values_of_letters(void **state)
     tv_settings_release(&s);
 }
 
-UNIT_TESTS(options, cmocka_unit_test(reads_values_of_letters), cmocka_unit_test(reads_every_kind),
+/* A value that may be left away stands behind "=": the next word is none. */
+static void reads_values_that_may_be_left_away(void **state)
+{
+    static const struct tv_option own[] = {
+        TV_OPTION("alloc", "[=BYTES]", TV_OPTION_SIZE, record.alloc, "x"),
+        TV_OPTIONS_END,
+    };
+    static char alone[] = "--alloc", file[] = "64k", sized[] = "--alloc=64k";
+    char *without[] = {alone, file}, *with[] = {sized};
+    struct tv_settings s;
+    struct tv_error err = {0};
+    (void)state;
+    tv_settings_init(&s);
+    assert_int_equal(tv_options_parse(own, 2, without, &s, &err), TV_OK);
+    assert_int_equal(s.given, 1);
+    assert_int_equal(s.record.alloc, 512 << 10);
+    assert_int_equal(s.files.count, 1);
+    assert_int_equal(tv_options_parse(own, 1, with, &s, &err), TV_OK);
+    assert_int_equal(s.record.alloc, 64 << 10);
+    assert_null(tv_options_waiting(own, "--alloc"));
+    tv_settings_release(&s);
+}
+
+UNIT_TESTS(options, cmocka_unit_test(reads_values_that_may_be_left_away),
+           cmocka_unit_test(reads_values_of_letters), cmocka_unit_test(reads_every_kind),
            cmocka_unit_test(knows_standard_input), cmocka_unit_test(refuses_what_is_wrong),
            cmocka_unit_test(helps_from_the_table));
