@@ -16,10 +16,17 @@
 
 static const struct tv_option options[] = {
     TV_OPTION("output", "FILE", TV_OPTION_TEXT, output,
-              "what is written (default: dmtrace.trace, with --sample samples.json)"),
+              "what is written (default: dmtrace.trace, with --sample, --alloc or --lock "
+              "samples.json)"),
     TV_OPTION("o", "FILE", TV_OPTION_TEXT, output, "the same"),
     TV_OPTION("sample", "HZ", TV_OPTION_COUNT, record.sample,
               "stacks of the threads, so many times a second, instead of all calls"),
+    TV_OPTION("alloc", "[=BYTES]", TV_OPTION_SIZE, record.alloc,
+              "samples of what a JVM allocates, one in so many bytes (default: 512K), instead of "
+              "calls; also with --sample, --lock"),
+    TV_OPTION("lock", "[=TIME]", TV_OPTION_TEXT, record.lock,
+              "a JVM's waits for monitors and its parks, of TIME at least (default: all), instead "
+              "of calls; also with --sample, --alloc"),
     TV_OPTION("pid", "N", TV_OPTION_COUNT, record.pid,
               "a JVM that runs, or with --sample any process, instead of a program"),
     TV_OPTION("snapshot", "PID", TV_OPTION_COUNT, record.snapshot,
@@ -141,7 +148,7 @@ static enum tv_status find_paths(const struct tv_settings *settings, struct tv_r
     const char *spool = settings->record.spool;
     if (settings->output)
         name = settings->output;
-    else if (settings->record.sample > 0)
+    else if (plan->has_samples)
         name = samples[plan->form];
     enum tv_status status = make_absolute(name, plan->output, err);
     if (status == TV_OK)
@@ -167,6 +174,9 @@ static enum tv_status make_plan(const struct tv_settings *settings, struct tv_re
 {
     const struct tv_words *words = &settings->files;
     plan->settings = settings;
+    plan->with_alloc = tv_record_is_given(options, settings, "alloc");
+    plan->with_lock = tv_record_is_given(options, settings, "lock");
+    plan->has_samples = settings->record.sample > 0 || plan->with_alloc || plan->with_lock;
     if (tv_record_is_given(options, settings, "snapshot"))
         return make_snapshot_plan(settings, plan, err);
     if (tv_record_is_given(options, settings, "pid") == (words->count > 0))
@@ -175,8 +185,9 @@ static enum tv_status make_plan(const struct tv_settings *settings, struct tv_re
                                          : "--pid and a program do not go together");
     plan->way = words->count == 0 ? TV_RECORD_ATTACHED
                                   : tv_record_way_of(words->items[0], settings->record.host);
-    plan->into_children = words->count > 0 && tv_record_goes_into_children(
-                                                  plan->way, &settings->record, words->items[0]);
+    plan->into_children =
+        words->count > 0 && !plan->has_samples &&
+        tv_record_goes_into_children(plan->way, &settings->record, words->items[0]);
     /* What came before a slow call is the newest. */
     plan->full = tv_record_is_given(options, settings, "full") || !settings->record.stop_after_slow
                      ? settings->record.full

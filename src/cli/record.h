@@ -63,9 +63,12 @@ struct tv_record_plan {
     unsigned full;                  /* enum tv_record_full */
     char slow[TV_RECORD_PATTERN]; /* a call of these methods that lasts slow_us ends it; "": none */
     uint64_t slow_us;
-    bool grows;         /* the buffer, as nobody has said how large it is */
-    bool into_children; /* the program has no hooks: what it starts may have some */
-    bool has_older;     /* a file was at `output` before the recording */
+    uint64_t lock_us;           /* shorter waits for locks are left out; 0: none */
+    bool with_alloc, with_lock; /* allocations and waits for locks are recorded */
+    bool has_samples;           /* samples are written, or those two, and no calls */
+    bool grows;                 /* the buffer, as nobody has said how large it is */
+    bool into_children;         /* the program has no hooks: what it starts may have some */
+    bool has_older;             /* a file was at `output` before the recording */
     struct stat older;
 };
 

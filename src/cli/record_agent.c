@@ -125,6 +125,10 @@ static void put_samples(struct tv_out *out, const struct tv_record_plan *plan)
     tv_out_format(out, "mode=sample,rate=%" PRIu64 ",format=%s,stack=%s,state=%s", record->sample,
                   formats[plan->form], stacks[record->stack], states[record->state]);
     put_number(out, "depth", record->depth, "");
+    if (plan->with_alloc)
+        put_number(out, "alloc", record->alloc, "");
+    if (plan->with_lock)
+        tv_out_format(out, ",lock=%" PRIu64 "us", plan->lock_us);
     if (record->threads)
         put_text(out, "threads", record->threads, false);
 }
@@ -140,7 +144,7 @@ char *tv_record_agent_options(const struct tv_record_plan *plan, const char *fil
 {
     struct tv_out out;
     tv_out_init_memory(&out);
-    if (plan->settings->record.sample > 0)
+    if (plan->has_samples)
         put_samples(&out, plan);
     else
         put_calls(&out, plan);

@@ -19,6 +19,8 @@ enum situation {
     RUNNING_CALLS,
     RUNNING_SAMPLES,
     KERNEL_SAMPLES,
+    JAVA_EVENTS, /* allocations and waits for locks, without samples of stacks */
+    RUNNING_EVENTS,
 };
 
 /* Of stacks, what the samplers keep. */
@@ -29,20 +31,26 @@ enum situation {
 #define EVENTS 2u
 
 static const char *const called[] = {
-    [NATIVE_CALLS] = "calls of a native program", [NATIVE_SAMPLES] = "samples of a native program",
-    [JAVA_CALLS] = "calls of a Java program",     [JAVA_SAMPLES] = "samples of a Java program",
-    [RUNNING_CALLS] = "calls of a running JVM",   [RUNNING_SAMPLES] = "samples of a running JVM",
+    [NATIVE_CALLS] = "calls of a native program",
+    [NATIVE_SAMPLES] = "samples of a native program",
+    [JAVA_CALLS] = "calls of a Java program",
+    [JAVA_SAMPLES] = "samples of a Java program",
+    [RUNNING_CALLS] = "calls of a running JVM",
+    [RUNNING_SAMPLES] = "samples of a running JVM",
     [KERNEL_SAMPLES] = "samples by the kernel",
+    [JAVA_EVENTS] = "--alloc or --lock without --sample",
+    [RUNNING_EVENTS] = "--alloc or --lock without --sample",
 };
 
 #define BIT(situation) (1u << (situation))
 #define CALLS (BIT(NATIVE_CALLS) | JVM_CALLS)
+#define JVM_EVENTS (BIT(JAVA_EVENTS) | BIT(RUNNING_EVENTS))
 #define SAMPLES (BIT(NATIVE_SAMPLES) | JVM_SAMPLES | BIT(KERNEL_SAMPLES))
 #define JVM_CALLS (BIT(JAVA_CALLS) | BIT(RUNNING_CALLS))
 #define JVM_SAMPLES (BIT(JAVA_SAMPLES) | BIT(RUNNING_SAMPLES))
 #define STARTED                                                                                    \
     (BIT(NATIVE_CALLS) | BIT(NATIVE_SAMPLES) | BIT(JAVA_CALLS) | BIT(JAVA_SAMPLES) |               \
-     BIT(KERNEL_SAMPLES))
+     BIT(KERNEL_SAMPLES) | BIT(JAVA_EVENTS))
 
 /* Options that go with --snapshot; whatever else says how to record. */
 static const char *const of_snapshots[] = {"snapshot", "output", "o", "open", "q", "help"};
@@ -73,22 +81,27 @@ static const struct rule {
     {"include", JVM_CALLS},
     {"exclude", JVM_CALLS},
     {"boot", JVM_CALLS},
-    {"threads", JVM_CALLS | JVM_SAMPLES},
-    {"depth", SAMPLES},
-    {"format", SAMPLES},
+    {"threads", JVM_CALLS | JVM_SAMPLES | JVM_EVENTS},
+    {"depth", SAMPLES | JVM_EVENTS},
+    {"format", SAMPLES | JVM_EVENTS},
+    {"alloc", JVM_SAMPLES | JVM_EVENTS},
+    {"lock", JVM_SAMPLES | JVM_EVENTS},
     {"stack", SAMPLES},
     {"state", JVM_SAMPLES},
-    {"delay", JVM_CALLS | JVM_SAMPLES | BIT(KERNEL_SAMPLES)},
-    {"duration", JVM_CALLS | JVM_SAMPLES | BIT(KERNEL_SAMPLES)},
+    {"delay", JVM_CALLS | JVM_SAMPLES | JVM_EVENTS | BIT(KERNEL_SAMPLES)},
+    {"duration", JVM_CALLS | JVM_SAMPLES | JVM_EVENTS | BIT(KERNEL_SAMPLES)},
     {"off-cpu", BIT(KERNEL_SAMPLES)},
 };
 
 static enum situation situation_of(const struct tv_record_plan *plan)
 {
     bool samples = plan->settings->record.sample > 0;
+    bool is_running = plan->way == TV_RECORD_ATTACHED;
     if (plan->way == TV_RECORD_KERNEL)
         return KERNEL_SAMPLES;
-    if (plan->way == TV_RECORD_ATTACHED)
+    if (plan->has_samples && !samples && plan->way != TV_RECORD_PRELOADED)
+        return is_running ? RUNNING_EVENTS : JAVA_EVENTS;
+    if (is_running)
         return samples ? RUNNING_SAMPLES : RUNNING_CALLS;
     if (plan->way == TV_RECORD_PRELOADED)
         return samples ? NATIVE_SAMPLES : NATIVE_CALLS;
@@ -133,15 +146,17 @@ static enum tv_status parse_ms(const char *name, const char *text, uint64_t *ms,
     return TV_OK;
 }
 
-#define LONGEST_CALL_NS (INT64_C(3600) * 1000000000)
+#define LONGEST_LEAST_NS (INT64_C(3600) * 1000000000)
 
-static enum tv_status parse_least(const char *text, uint64_t *us, struct tv_error *err)
+/* The least time of a call or a wait. */
+static enum tv_status parse_least(const char *name, const char *text, uint64_t *us,
+                                  struct tv_error *err)
 {
     tv_ns time = 0;
     if (text && (!tv_parse_time(tv_bytes_of(text), INT64_C(1000000000), &time) || time < 1000 ||
-                 time > LONGEST_CALL_NS))
+                 time > LONGEST_LEAST_NS))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                       "--min-duration: expected a time from 1us to 1 hour, found '%s'", text);
+                       "--%s: expected a time from 1us to 1 hour, found '%s'", name, text);
     *us = (uint64_t)time / 1000;
     return TV_OK;
 }
@@ -157,7 +172,7 @@ static enum tv_status parse_slow(const char *text, struct tv_record_plan *plan,
         return TV_OK;
     if (length == 0 || length >= sizeof plan->slow ||
         !tv_parse_time(tv_bytes_of(colon + 1), INT64_C(1000000000), &time) || time < 1000 ||
-        time > LONGEST_CALL_NS)
+        time > LONGEST_LEAST_NS)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "--stop-after-slow: expected a method and a time from 1us to 1 hour, as "
                        "'*.handle:500ms', found '%.100s'",
@@ -241,9 +256,11 @@ static enum tv_status check_values(const struct tv_option *table, struct tv_reco
     if (status == TV_OK)
         status = parse_ms("duration", record->duration, &plan->duration_ms, err);
     if (status == TV_OK)
-        status = parse_least(record->min_duration, &plan->least_us, err);
+        status = parse_least("min-duration", record->min_duration, &plan->least_us, err);
     if (status == TV_OK)
         status = parse_slow(record->stop_after_slow, plan, err);
+    if (status == TV_OK)
+        status = parse_least("lock", record->lock, &plan->lock_us, err);
     return status;
 }
 
@@ -253,6 +270,26 @@ static enum tv_status check_off_cpu(const struct tv_record_plan *plan, struct tv
     if (!plan->settings->record.off_cpu || plan->form == TV_SAMPLES_EVENTS)
         return TV_OK;
     return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--off-cpu goes with --format json");
+}
+
+#define LARGEST_INTERVAL (UINT64_C(1) << 30)
+
+/* Counts of stacks, and hprof, have no place for bytes and waits beside them. */
+static enum tv_status check_events(const struct tv_record_plan *plan, struct tv_error *err)
+{
+    const struct tv_settings *settings = plan->settings;
+    bool is_alone = settings->record.sample == 0 && !plan->with_lock;
+    if (plan->with_alloc &&
+        (settings->record.alloc < 1 || settings->record.alloc > LARGEST_INTERVAL))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--alloc: expected 1 byte to 1G");
+    if (plan->form == TV_SAMPLES_EVENTS || !plan->has_samples)
+        return TV_OK;
+    if (plan->with_lock)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--lock goes with --format json");
+    if (plan->with_alloc && !(is_alone && plan->form == TV_SAMPLES_COLLAPSED))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "--alloc goes with --format json or, without --sample, with folded");
+    return TV_OK;
 }
 
 /* Check --stack: jvmti and agct are for JVMs, shadow and fp for native programs, auto and perf for
@@ -271,13 +308,13 @@ static enum tv_status check_stack(enum situation situation, const struct tv_sett
 }
 
 /* Rewritten classes are those of all threads. */
-static enum tv_status check_threads(const struct tv_settings *settings, struct tv_error *err)
+static enum tv_status check_threads(const struct tv_record_plan *plan, struct tv_error *err)
 {
-    const struct tv_record_settings *record = &settings->record;
-    if (!record->threads || record->sample > 0 || record->engine == EVENTS)
+    const struct tv_record_settings *record = &plan->settings->record;
+    if (!record->threads || plan->has_samples || record->engine == EVENTS)
         return TV_OK;
     return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                   "--threads goes with --sample or --engine events");
+                   "--threads goes with --sample, --alloc, --lock or --engine events");
 }
 
 static enum tv_status check_snapshot(const struct tv_option *table,
@@ -311,7 +348,9 @@ enum tv_status tv_record_check(const struct tv_option *table, struct tv_record_p
             (rules[i].situations & BIT(situation)) == 0)
             return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s does not go with %s",
                            rules[i].option, called[situation]);
-    status = check_threads(plan->settings, err);
+    status = check_threads(plan, err);
+    if (status == TV_OK)
+        status = check_events(plan, err);
     if (status == TV_OK)
         status = check_times(plan, err);
     if (status == TV_OK)

@@ -2,7 +2,8 @@
 /*
  * sample_events.c - samples with their times, as Trace Event JSON.
  *
- *     traceEvents   names of processes and threads; a slice for each time off the processors
+ *     traceEvents   names of processes and threads; a slice for each time off the processors and
+ *                   each wait for a lock; an instant and a counter's value for each allocation
  *     stackFrames   the tree of frames, by number: a name, its class or file, and the parent
  *     samples       one a line: thread, time in microseconds, frame, weight in nanoseconds, state
  *
@@ -130,6 +131,95 @@ static void put_waits(struct events *events)
     }
 }
 
+static void put_stack(const struct events *events, uint32_t node)
+{
+    if (node != 0)
+        fprintf(events->to, ",\"sf\":%u", node);
+}
+
+/* The text of an element that stands for a class or a thread. */
+static const char *element_text(const struct events *events, uint32_t number)
+{
+    const struct tv_sample_element *element =
+        (const struct tv_sample_element *)events->samples->elements.at + number;
+    return element->name[0] != '\0' ? element->name : element->class_name;
+}
+
+static void put_allocation(struct events *events, const struct tv_sample_allocation *allocation)
+{
+    const struct tv_sample_trace *trace =
+        (const struct tv_sample_trace *)events->samples->traces.at + allocation->trace;
+    const struct tv_stack_node *node =
+        &events->tree->nodes[events->tree->leaves[allocation->trace]];
+    begin_event(events);
+    fputs("{\"ph\":\"i\",\"s\":\"t\",\"cat\":\"allocation\",\"name\":", events->to);
+    put_string(element_text(events, node->element), events->to);
+    fputc(',', events->to);
+    put_ids(events, trace->thread);
+    put_microseconds("ts", allocation->time_ns, events->to);
+    put_stack(events, node->parent);
+    fprintf(events->to, ",\"args\":{\"bytes\":%" PRIu64 ",\"size\":%" PRIu64 "}}",
+            allocation->bytes, allocation->size);
+}
+
+/* Each with the bytes so far. */
+static void put_allocations(struct events *events)
+{
+    const struct tv_sample_allocation *allocations = events->samples->allocations.at;
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < events->samples->allocations.count; i++) {
+        sum += allocations[i].bytes;
+        put_allocation(events, &allocations[i]);
+        begin_event(events);
+        fprintf(events->to, "{\"ph\":\"C\",\"name\":\"allocated\",\"pid\":%u", events->own_pid);
+        put_microseconds("ts", allocations[i].time_ns, events->to);
+        fprintf(events->to, ",\"args\":{\"bytes\":%" PRIu64 "}}", sum);
+    }
+}
+
+static void put_lock_arguments(const struct events *events, const struct tv_sample_lock *lock)
+{
+    FILE *to = events->to;
+    const char *between = "";
+    fputs(",\"args\":{", to);
+    if (lock->class_name != 0) {
+        fputs("\"class\":", to);
+        put_string(element_text(events, lock->class_name - 1), to);
+        fprintf(to, ",\"hash\":\"0x%x\"", lock->hash);
+        between = ",";
+    }
+    if (lock->owner != 0) {
+        fprintf(to, "%s\"owner\":", between);
+        put_string(element_text(events, lock->owner - 1), to);
+        between = ",";
+    }
+    if (lock->is_open)
+        fprintf(to, "%s\"still waiting\":true", between);
+    fputs("}}", to);
+}
+
+static void put_locks(struct events *events)
+{
+    const struct tv_sample_lock *locks = events->samples->locks.at;
+    for (uint32_t i = 0; i < events->samples->locks.count; i++) {
+        const struct tv_sample_lock *lock = &locks[i];
+        begin_event(events);
+        fprintf(events->to, "{\"ph\":\"X\",\"cat\":\"lock\",\"name\":\"%s",
+                lock->kind == TV_SAMPLE_MONITOR ? "monitor" : "park");
+        if (lock->class_name != 0) {
+            fputc(' ', events->to);
+            put_text(element_text(events, lock->class_name - 1), events->to);
+        }
+        fputs("\",", events->to);
+        put_ids(events, lock->thread);
+        put_microseconds("ts", lock->from_ns, events->to);
+        put_microseconds("dur", lock->to_ns - lock->from_ns, events->to);
+        if (lock->trace != TV_SAMPLES_NO_TRACE)
+            put_stack(events, events->tree->leaves[lock->trace]);
+        put_lock_arguments(events, lock);
+    }
+}
+
 /* ---- stackFrames ---- */
 
 /* "malloc" of "libc.so.6", "java.lang.Long.parseLong" of "Long.java". */
@@ -144,7 +234,8 @@ static void put_element(const struct tv_sample_element *element, bool class_is_m
     fputs("\"name\":\"", to);
     if (!class_is_module) {
         put_text(element->class_name, to);
-        fputc('.', to);
+        if (element->name[0] != '\0')
+            fputc('.', to);
     }
     put_text(element->name, to);
     fputc('"', to);
@@ -196,14 +287,30 @@ static void put_moments(const struct events *events)
 
 static void put_about(const struct tv_samples *samples, FILE *to)
 {
-    fprintf(to,
-            "{\"displayTimeUnit\":\"ms\",\n\"otherData\":{\"sampling-interval-ns\":\"%" PRIu64
-            "\",\"sample-weight-unit\":\"ns\"",
-            samples->period_ns);
-    if (samples->lost > 0)
-        fprintf(to, ",\"samples-lost\":\"%" PRIu64 "\"", samples->lost);
-    if (samples->untimed > 0)
-        fprintf(to, ",\"samples-without-time\":\"%" PRIu64 "\"", samples->untimed);
+    const struct {
+        const char *key;
+        uint64_t value;
+    } counts[] = {
+        {"sampling-interval-ns", samples->period_ns},
+        {"samples-lost", samples->lost},
+        {"samples-without-time", samples->untimed},
+        {"allocation-interval-bytes", samples->alloc_interval},
+        {"lock-least-ns", samples->lock_least_ns},
+        {"shorter-locks-left-out", samples->short_locks},
+        {"lock-owners-not-asked", samples->unasked_owners},
+        {"allocations-and-locks-dropped", samples->dropped},
+    };
+    const char *between = "";
+    fputs("{\"displayTimeUnit\":\"ms\",\n\"otherData\":{", to);
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        if (counts[i].value == 0)
+            continue;
+        fprintf(to, "%s\"%s\":\"%" PRIu64 "\"", between, counts[i].key, counts[i].value);
+        between = ",";
+        /* The weights of samples have a meaning where there are any. */
+        if (i == 0)
+            fputs(",\"sample-weight-unit\":\"ns\"", to);
+    }
     fputs("},\n", to);
 }
 
@@ -217,6 +324,8 @@ bool tv_sample_events_write(const struct tv_samples *samples, FILE *to)
         fputs("\"traceEvents\":[", to);
         put_names(&events);
         put_waits(&events);
+        put_allocations(&events);
+        put_locks(&events);
         fputs("\n],\n\"stackFrames\":{", to);
         put_frames(&events);
         fputs("\n},\n\"samples\":[", to);

@@ -12,8 +12,9 @@ static void put_frame(const struct tv_samples *samples, uint32_t number, FILE *t
 {
     const struct tv_sample_element *element =
         (const struct tv_sample_element *)samples->elements.at + number;
+    bool is_class = element->name[0] == '\0';
     const char *texts[] = {samples->classes_are_modules ? "" : element->class_name,
-                           samples->classes_are_modules ? "" : ".", element->name};
+                           samples->classes_are_modules || is_class ? "" : ".", element->name};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         for (const char *c = texts[i]; *c != '\0'; c++)
             fputc((unsigned char)*c < ' ' ? ' ' : *c == ';' ? ':' : *c, to);

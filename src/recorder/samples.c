@@ -7,6 +7,9 @@
 
 #define MOST (1u << 28)
 
+/* Allocations, or waits for locks: more of them would take too much of the program's memory. */
+#define MOST_RECORDS (1u << 21)
+
 /* The address of a new thing of `one` bytes at the end, NULL when there is no room. */
 static void *append(struct tv_sample_table *table, size_t one, uint32_t count)
 {
@@ -286,6 +289,46 @@ bool tv_samples_add_wait(struct tv_samples *samples, uint32_t id, const uint32_t
     return true;
 }
 
+/* Append a record to a table of records; false: there is no room. */
+static bool append_record(struct tv_samples *samples, struct tv_sample_table *table,
+                          const void *record, size_t size)
+{
+    void *kept = table->count < MOST_RECORDS ? append(table, size, 1) : NULL;
+    if (kept != NULL)
+        memcpy(kept, record, size);
+    samples->dropped += kept == NULL;
+    return kept != NULL;
+}
+
+bool tv_samples_add_allocation(struct tv_samples *samples, uint32_t id, const uint32_t *stack,
+                               uint32_t depth, const struct tv_sample_allocation *allocation)
+{
+    struct tv_sample_allocation kept = *allocation;
+    struct tv_sample_trace *trace = find_or_add_trace(samples, id, stack, depth);
+    if (trace == NULL) {
+        samples->dropped++;
+        return false;
+    }
+    trace->count += allocation->bytes;
+    kept.trace = (uint32_t)(trace - (struct tv_sample_trace *)samples->traces.at);
+    return append_record(samples, &samples->allocations, &kept, sizeof kept);
+}
+
+void tv_samples_locate(struct tv_samples *samples, uint32_t id, const uint32_t *stack,
+                       uint32_t depth, struct tv_sample_lock *lock)
+{
+    struct tv_sample_trace *trace =
+        depth == 0 ? NULL : find_or_add_trace(samples, id, stack, depth);
+    lock->thread = id - TV_SAMPLES_FIRST_THREAD;
+    lock->trace = trace == NULL ? TV_SAMPLES_NO_TRACE
+                                : (uint32_t)(trace - (struct tv_sample_trace *)samples->traces.at);
+}
+
+bool tv_samples_add_lock(struct tv_samples *samples, const struct tv_sample_lock *lock)
+{
+    return append_record(samples, &samples->locks, lock, sizeof *lock);
+}
+
 void tv_samples_number_thread(struct tv_samples *samples, uint32_t id, uint32_t pid, uint32_t tid)
 {
     struct tv_sample_thread *threads = samples->threads.at;
@@ -352,6 +395,8 @@ void tv_samples_release(struct tv_samples *samples)
     }
     free(samples->moments.at);
     free(samples->waits.at);
+    free(samples->allocations.at);
+    free(samples->locks.at);
     free(samples->elements.at);
     free(samples->threads.at);
     free(samples->events.at);

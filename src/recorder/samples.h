@@ -83,6 +83,29 @@ struct tv_sample_wait {
 
 #define TV_SAMPLES_NO_TRACE UINT32_MAX
 
+/* A sampled allocation. */
+struct tv_sample_allocation {
+    uint64_t time_ns;
+    uint64_t size;  /* of the object */
+    uint64_t bytes; /* of all the objects that it stands for */
+    uint32_t trace; /* index of its stack, whose innermost frame is the object's class */
+    uint32_t no_padding;
+};
+
+enum tv_sample_lock_kind { TV_SAMPLE_MONITOR, TV_SAMPLE_PARK };
+
+/* A time in which a thread waited for a lock. */
+struct tv_sample_lock {
+    uint64_t from_ns, to_ns;
+    uint32_t thread;     /* index */
+    uint32_t trace;      /* index of where it waited; TV_SAMPLES_NO_TRACE: unknown */
+    uint32_t class_name; /* of the lock: an element's index plus one; 0: unknown */
+    uint32_t owner;      /* the owner's name when the wait began, likewise */
+    uint32_t hash;       /* the lock's identity hash code; 0: unknown */
+    uint8_t kind;        /* enum tv_sample_lock_kind */
+    bool is_open;        /* it waited on when the recording ended */
+};
+
 /* A table of `size` things, each `one` bytes. */
 struct tv_sample_table {
     void *at;
@@ -104,8 +127,15 @@ struct tv_samples {
     uint64_t lost;            /* samples that the recorder knows to be missing */
     const char *clock;        /* what the samples are of: "cpu-clock"; NULL: "wall-clock" */
     bool classes_are_modules; /* the classes of elements are names of ELF files */
+    uint64_t alloc_interval;  /* bytes between two sampled allocations; 0: none are */
+    uint64_t lock_least_ns;   /* shorter waits for locks are left out */
+    uint64_t short_locks;     /* so many were */
+    uint64_t unasked_owners;  /* waits for monitors whose owners were not asked for */
+    uint64_t dropped;         /* allocations and locks for which there was no room */
     struct tv_sample_table moments; /* in the order of their adding */
     struct tv_sample_table waits;
+    struct tv_sample_table allocations;
+    struct tv_sample_table locks;
     struct tv_sample_table elements;
     struct tv_sample_table threads;
     struct tv_sample_table events;
@@ -149,6 +179,17 @@ bool tv_samples_add_at(struct tv_samples *samples, uint32_t id, const uint32_t *
 bool tv_samples_add_wait(struct tv_samples *samples, uint32_t id, const uint32_t *stack,
                          uint32_t depth, const struct tv_sample_wait *wait);
 
+/* A sampled allocation; its class is the innermost of the stack's elements, one whose name is
+ * empty. The stack counts as often as the sample has bytes.  `trace` is filled in. */
+bool tv_samples_add_allocation(struct tv_samples *samples, uint32_t id, const uint32_t *stack,
+                               uint32_t depth, const struct tv_sample_allocation *allocation);
+/* A time that a thread waited for a lock; nothing is counted.  `thread` and `trace` are those of
+ * tv_samples_locate. */
+bool tv_samples_add_lock(struct tv_samples *samples, const struct tv_sample_lock *lock);
+/* Fill in the thread and the trace of a lock. */
+void tv_samples_locate(struct tv_samples *samples, uint32_t id, const uint32_t *stack,
+                       uint32_t depth, struct tv_sample_lock *lock);
+
 /* The system's numbers of a thread. */
 void tv_samples_number_thread(struct tv_samples *samples, uint32_t id, uint32_t pid, uint32_t tid);
 /* Another name for it; the older one stays when there is no memory. */
@@ -167,7 +208,8 @@ bool tv_hprof_binary_write(const struct tv_samples *samples, uint32_t depth, uin
                            FILE *to);
 
 /* Trace Event JSON: the moments as "samples" with time, thread, state and weight, their stacks as
- * "stackFrames", the waits as slices.  The weight of a sample is the period in nanoseconds. */
+ * "stackFrames", the waits and locks as slices, the allocations as instants and a counter.  The
+ * weight of a sample is the period in nanoseconds. */
 bool tv_sample_events_write(const struct tv_samples *samples, FILE *to);
 
 /* Collapsed stacks: "main;parse;read 12", one line a stack. */

@@ -310,6 +310,11 @@ static bool samples_running(void)
             tv_agent.options.format == TV_SAMPLES_EVENTS);
 }
 
+static bool samples_heap(void)
+{
+    return !tv_agent.by_facade && tv_agent_options_sample_allocations(&tv_agent.options);
+}
+
 /* JNI_OK, or why there will be no recording. */
 static jint prepare(JavaVM *vm)
 {
@@ -322,7 +327,12 @@ static jint prepare(JavaVM *vm)
     if (samples_running())
         (void)tv_kernel_threads_prepare(vm);
     tv_agent_agct_prepare(vm);
-    if (tv_agent.options.alloc)
+    if (samples_heap() && !tv_agent_heap_prepare()) {
+        tv_agent_say("alloc: this machine cannot sample allocations, which takes HotSpot of JDK 11 "
+                     "or later");
+        return JNI_ERR;
+    }
+    if (tv_agent.options.alloc.on && !samples_heap())
         (void)tv_agent_allocations_prepare();
     return listen(tv_agent.jvmti) ? JNI_OK : JNI_ERR;
 }

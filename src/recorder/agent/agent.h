@@ -8,6 +8,8 @@
  *   virtual_threads.c  which virtual thread calls
  *   method_events.c  calls by events instead, where classes cannot be rewritten
  *   allocations.c  objects and collections that are counted
+ *   heap.c      allocations that are sampled
+ *   locks.c     waits for monitors, and parks
  *   session.c   start and stop
  *   paths.c     names of files (paths.h)
  *   sampled_tracing.c  a trace of calls by looking at stacks
@@ -166,6 +168,24 @@ bool tv_agent_allocations_begin(void);
 /* After a begin that was true. */
 struct tv_recording_allocations tv_agent_allocations_end(void);
 
+/* The session has begun to count and not ended. */
+bool tv_agent_allocations_are_counted(void);
+
+/* ---- heap.c ---- */
+
+/* Take what sampling takes; best before the machine's birth.  False: the machine cannot. */
+bool tv_agent_heap_prepare(void);
+/* Allocations become samples of the profiler of sampling.c; false, said: they do not. */
+bool tv_agent_heap_begin(void);
+void tv_agent_heap_end(void);
+bool tv_agent_heap_is_sampled(void);
+
+/* ---- locks.c ---- */
+
+/* Waits for locks go to the profiler of sampling.c; what is not seen is said. */
+void tv_agent_locks_begin(void);
+void tv_agent_locks_end(void);
+
 /* ---- session.c ---- */
 
 /* Begin and end what the options say; safe from any thread, harmless when done already. */
@@ -219,6 +239,9 @@ struct tv_agent_thread {
  * below. */
 bool tv_agent_method_read(JNIEnv *jni, jmethodID method, struct tv_agent_method *out);
 bool tv_agent_thread_read(JNIEnv *jni, jthread thread, struct tv_agent_thread *out);
+
+/* "java.lang.String", "byte[]"; "[unknown]" when the machine does not say. */
+void tv_agent_class_read(jclass class, char out[TV_AGENT_NAME]);
 
 /* A number on a thread, 0 at first, for each environment another.  It is a tag: HotSpot 17 may
  * crash when it is asked for the local storage of a thread that ends at this moment.  False: the
@@ -293,6 +316,11 @@ bool tv_agent_wants_thread(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread);
 /* Opens the file, or PATH.part before it is whole.  False, said: it cannot be, or there is no
  * thread for it. */
 bool tv_agent_sampling_start(const char *path);
+
+/* The profiler, for events of the machine in the calling thread; NULL: nothing is recorded, or the
+ * thread works for us.  What is not NULL is to be released. */
+struct tv_profiler *tv_agent_sampling_hold(void);
+void tv_agent_sampling_release(void);
 
 /* The next samples are the first of other options. */
 void tv_agent_sampling_renew(void);

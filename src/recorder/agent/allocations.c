@@ -17,6 +17,7 @@ static struct {
     jvmtiEnv *jvmti; /* our own; NULL: not prepared, or the machine cannot tell */
     jvmtiEvent event;
     _Atomic uint64_t count, size, collections;
+    bool counts;
 } seen;
 
 static void JNICALL on_object(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
@@ -102,18 +103,28 @@ static bool set_modes(jvmtiEnv *jvmti, jvmtiEventMode mode)
     if ((*jvmti)->SetEventNotificationMode(jvmti, mode, seen.event, NULL) != JVMTI_ERROR_NONE)
         return false;
     /* What threads have set aside for objects to come, they use up untold. */
-    if (samples && mode == JVMTI_ENABLE)
+    if (samples && mode == JVMTI_ENABLE) {
+        (void)(*jvmti)->SetHeapSamplingInterval(jvmti, 0);
         (void)(*jvmti)->ForceGarbageCollection(jvmti);
+    }
     return (*jvmti)->SetEventNotificationMode(jvmti, mode, collection, NULL) == JVMTI_ERROR_NONE;
+}
+
+bool tv_agent_allocations_are_counted(void)
+{
+    return seen.counts;
 }
 
 bool tv_agent_allocations_begin(void)
 {
     bool attached;
-    /* The machine answers only to threads of its own. */
-    bool fine = tv_agent_attach(&attached) != NULL && tv_agent_allocations_prepare() &&
-                set_modes(seen.jvmti, JVMTI_ENABLE);
+    /* The machine answers only to threads of its own, and has one interval for all of us. */
+    bool fine = !tv_agent_heap_is_sampled() && tv_agent_attach(&attached) != NULL;
+    if (!fine)
+        return false;
+    fine = tv_agent_allocations_prepare() && set_modes(seen.jvmti, JVMTI_ENABLE);
     tv_agent_detach(attached);
+    seen.counts = fine;
     atomic_store(&seen.count, 0);
     atomic_store(&seen.size, 0);
     atomic_store(&seen.collections, 0);
@@ -126,6 +137,7 @@ struct tv_recording_allocations tv_agent_allocations_end(void)
     if (tv_agent_attach(&attached) != NULL)
         (void)set_modes(seen.jvmti, JVMTI_DISABLE);
     tv_agent_detach(attached);
+    seen.counts = false;
     return (struct tv_recording_allocations){
         atomic_load(&seen.count),
         atomic_load(&seen.size),

@@ -48,6 +48,41 @@ bool tv_agent_method_read(JNIEnv *jni, jmethodID method, struct tv_agent_method 
     return true;
 }
 
+/* "byte" of "B". */
+static const char *primitive_name(char letter)
+{
+    static const char letters[] = "ZBCSIJFD";
+    static const char *const names[] = {"boolean", "byte", "char",  "short",
+                                        "int",     "long", "float", "double"};
+    const char *found = letter == '\0' ? NULL : strchr(letters, letter);
+    return found == NULL ? "[unknown]" : names[found - letters];
+}
+
+void tv_agent_class_read(jclass class, char out[TV_AGENT_NAME])
+{
+    jvmtiEnv *jvmti = tv_agent.jvmti;
+    char *signature = NULL;
+    char name[TV_AGENT_NAME];
+    size_t dimensions = 0;
+    if (class == NULL ||
+        (*jvmti)->GetClassSignature(jvmti, class, &signature, NULL) != JVMTI_ERROR_NONE) {
+        snprintf(out, TV_AGENT_NAME, "[unknown]");
+        return;
+    }
+    while (signature[dimensions] == '[')
+        dimensions++;
+    const char *element = signature + dimensions;
+    size_t length = strlen(element);
+    if (element[0] == 'L' && length > 2)
+        tv_text_from_jvm(name, sizeof name, element + 1, length - 2, "/.");
+    else
+        snprintf(name, sizeof name, "%s", primitive_name(element[0]));
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+    size_t at = (size_t)snprintf(out, TV_AGENT_NAME, "%s", name);
+    for (; dimensions > 0 && at + 2 < TV_AGENT_NAME; dimensions--, at += 2)
+        memcpy(out + at, "[]", 3);
+}
+
 int32_t tv_agent_line_of(jmethodID method, jlocation location)
 {
     jvmtiEnv *jvmti = tv_agent.jvmti;

@@ -10,8 +10,10 @@
 #include <string.h>
 
 #include "recorder/recording.h"
+#include "recorder/samples.h"
 
-enum kind { TEXT, CHOICE, FLAG, NUMBER, SIZE, TIME };
+/* ON_SIZE and ON_TIME are a flag or, in its place, a size or a time (struct tv_agent_amount). */
+enum kind { TEXT, CHOICE, FLAG, ON_SIZE, ON_TIME, NUMBER, SIZE, TIME };
 
 /* What an option is for. */
 enum use { ANY, CALLS, STACKS };
@@ -51,14 +53,19 @@ static const struct option table[] = {
     {"full", CALLS, CHOICE, "stop|ring|stream", AT(full), 0, 0, "when the buffer is full"},
     {"spool", CALLS, TEXT, "FOLDER", AT(spool), 0, 0, "buffers that outlive SIGKILL"},
     {"orphans", CALLS, FLAG, "y|n", AT(orphans), 0, 0, "exits whose entry came before the start"},
-    {"alloc", CALLS, FLAG, "n|y", AT(alloc), 0, 0,
-     "count objects and collections (HotSpot 11, ART)"},
+    {"alloc", ANY, ON_SIZE, "n|y|SIZE", AT(alloc), 1, 1 << 30,
+     "trace: count objects and collections (HotSpot 11, ART); json, folded: sample allocations, "
+     "one "
+     "in SIZE bytes (y: 512k; HotSpot 11)"},
+    {"lock", ANY, ON_TIME, "n|y|TIME", AT(lock), 0, UINT64_C(1000000) * 60 * 60,
+     "json: waits for monitors and parks, of TIME at least"},
     {"include", CALLS, TEXT, "GLOB[:GLOB]", AT(include), 0, 0, "classes to trace"},
     {"exclude", CALLS, TEXT, "GLOB[:GLOB]", AT(exclude), 0, 0, "classes not to trace"},
     {"boot", CALLS, FLAG, "n|y", AT(boot), 0, 0, "trace the classes of the machine too"},
     {"threads", STACKS, TEXT, "GLOB|group:NAME|all", AT(threads), 0, 0,
      "to sample, or to trace by events"},
-    {"rate", STACKS, NUMBER, "100", AT(rate), 1, 10000, "samples in a second"},
+    {"rate", STACKS, NUMBER, "100", AT(rate), 0, 10000,
+     "samples in a second; 0: none, for alloc and lock alone"},
     {"interval", STACKS, TIME, "10ms", AT(interval_us), 100, LONGEST_US,
      "between samples, instead of rate"},
     {"depth", STACKS, NUMBER, "512", AT(depth), 1, 2048, "frames of a stack that are kept"},
@@ -88,6 +95,7 @@ void tv_agent_options_init(struct tv_agent_options *options)
                                          .start = true,
                                          .buffer = TV_RECORDING_BUFFER_DEFAULT,
                                          .limit_us = 1000000,
+                                         .alloc = {.number = 512 << 10},
                                          .rate = 100,
                                          .depth = 512};
 }
@@ -202,6 +210,17 @@ static bool read_text(const char *text, char **kept)
     return true;
 }
 
+static bool read_amount(const struct option *option, const char *text,
+                        struct tv_agent_amount *amount)
+{
+    struct option number = *option;
+    number.kind = option->kind == ON_SIZE ? SIZE : TIME;
+    if (read_flag(text, &amount->on))
+        return true;
+    amount->on = read_number(&number, text, &amount->number);
+    return amount->on;
+}
+
 static bool read_value(struct tv_agent_options *options, const struct option *option,
                        const char *text)
 {
@@ -213,6 +232,9 @@ static bool read_value(struct tv_agent_options *options, const struct option *op
         return read_choice(option->values, text, at);
     case FLAG:
         return read_flag(text, at);
+    case ON_SIZE:
+    case ON_TIME:
+        return read_amount(option, text, at);
     case NUMBER:
     case SIZE:
     case TIME:
@@ -316,6 +338,18 @@ static bool check_control(const struct tv_agent_options *options, char *why, siz
     return false;
 }
 
+/* Without looks at stacks there has to be something else to record. */
+static bool check_rate(const struct tv_agent_options *options, char *why, size_t room)
+{
+    if (options->mode == TV_AGENT_TRACE || tv_agent_options_tick(options) ||
+        tv_agent_options_sample_allocations(options) || tv_agent_options_record_locks(options))
+        return true;
+    snprintf(why, room,
+             "option rate: 0 leaves nothing to record: alloc goes with format=json or folded, lock "
+             "with format=json");
+    return false;
+}
+
 bool tv_agent_options_read(struct tv_agent_options *options, const char *text, char *why,
                            size_t room)
 {
@@ -333,7 +367,33 @@ bool tv_agent_options_read(struct tv_agent_options *options, const char *text, c
         fine = one[0] == '\0' || read_one(options, one, why, room);
     }
     free(copy);
-    return fine && check_control(options, why, room);
+    return fine && check_rate(options, why, room) && check_control(options, why, room);
+}
+
+bool tv_agent_options_tick(const struct tv_agent_options *options)
+{
+    return options->rate > 0 || options->interval_us > 0;
+}
+
+bool tv_agent_options_sample_allocations(const struct tv_agent_options *options)
+{
+    bool alone = options->mode == TV_AGENT_SAMPLE && !tv_agent_options_tick(options);
+    return options->alloc.on && options->mode != TV_AGENT_TRACE &&
+           (options->format == TV_SAMPLES_EVENTS ||
+            (options->format == TV_SAMPLES_COLLAPSED && alone));
+}
+
+bool tv_agent_options_record_locks(const struct tv_agent_options *options)
+{
+    return options->lock.on && options->mode != TV_AGENT_TRACE &&
+           options->format == TV_SAMPLES_EVENTS;
+}
+
+/* Allocations are neither samples nor counted in a trace. */
+static bool is_alloc_idle(const struct tv_agent_options *options)
+{
+    return options->alloc.on && options->mode == TV_AGENT_SAMPLE &&
+           !tv_agent_options_sample_allocations(options);
 }
 
 /* Options of calls are for Java code too, which may come at any time while nothing else begins. */
@@ -345,6 +405,10 @@ static bool is_idle(const struct tv_agent_options *options, const struct option 
         return true;
     if (strcmp(option->name, "delay") == 0)
         return !options->start;
+    if (option->kind == ON_SIZE)
+        return !waits && is_alloc_idle(options);
+    if (option->kind == ON_TIME)
+        return options->lock.on && !tv_agent_options_record_locks(options);
     if (strcmp(option->name, "threads") == 0 && by_events)
         return false;
     return (option->use == CALLS && options->mode == TV_AGENT_SAMPLE && !waits) ||

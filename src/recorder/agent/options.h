@@ -19,6 +19,12 @@ enum tv_agent_engine { TV_AGENT_ENGINE_AUTO, TV_AGENT_ENGINE_BCI, TV_AGENT_ENGIN
 enum tv_agent_stack { TV_AGENT_STACK_AUTO, TV_AGENT_STACK_JVMTI, TV_AGENT_STACK_AGCT };
 enum tv_agent_state { TV_AGENT_STATE_ALL, TV_AGENT_STATE_RUNNABLE, TV_AGENT_STATE_RUNNING };
 
+/* Something that is recorded or not, and how much of it. */
+struct tv_agent_amount {
+    uint64_t number;
+    bool on;
+};
+
 struct tv_agent_options {
     unsigned mode;   /* enum tv_agent_mode */
     unsigned engine; /* enum tv_agent_engine */
@@ -34,12 +40,13 @@ struct tv_agent_options {
     unsigned full;     /* enum tv_recording_full */
     char *spool;
     bool orphans;
-    bool alloc;
-    char *include; /* patterns with colons between, or NULL */
+    struct tv_agent_amount alloc; /* bytes between two allocations that are sampled */
+    struct tv_agent_amount lock;  /* us: shorter waits for locks are left out */
+    char *include;                /* patterns with colons between, or NULL */
     char *exclude;
     bool boot;
     char *threads;
-    uint64_t rate;        /* ticks in a second */
+    uint64_t rate;        /* ticks in a second; 0: none */
     uint64_t interval_us; /* 0: by rate */
     uint64_t depth;
     unsigned stack;  /* enum tv_agent_stack */
@@ -69,6 +76,13 @@ bool tv_agent_options_read(struct tv_agent_options *options, const char *text, c
  * others; false: there are none.  Whether or not calls come by events. */
 bool tv_agent_options_idle(const struct tv_agent_options *options, bool by_events, char *names,
                            size_t room);
+
+/* Are stacks looked at now and then? */
+bool tv_agent_options_tick(const struct tv_agent_options *options);
+/* Are allocations samples in the file of samples?  Else they are counted in the trace. */
+bool tv_agent_options_sample_allocations(const struct tv_agent_options *options);
+/* Are waits for locks recorded into the file of samples? */
+bool tv_agent_options_record_locks(const struct tv_agent_options *options);
 
 void tv_agent_options_release(struct tv_agent_options *options);
 

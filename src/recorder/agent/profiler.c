@@ -41,16 +41,21 @@ struct tv_profiler {
     jvmtiEnv *marks; /* on the threads: their ids */
     bool knows_itself;
     uint32_t unwanted;    /* the mark of this tenth of a second */
-    pthread_mutex_t lock; /* of what follows */
-    struct tv_samples samples;
+    pthread_mutex_t lock; /* of a tick, and of what follows */
     struct tv_agent_stack_counts counts;
     jint walked; /* frames that are asked for */
     jvmtiFrameInfo *frames;
+    bool knows_waits;
+    jmethodID waits[WAITS]; /* see find_waits; NULL: there is none */
+    /* Of what follows, with `lock` taken before if at all: stacks are looked at without it, so that
+     * threads whose events are kept wait for no look. */
+    pthread_mutex_t data;
+    struct tv_samples samples;
     uint32_t *stack;
     uint32_t *roots; /* of each thread that was sampled: its outermost frame; 0: not known */
     uint32_t root_room;
-    bool knows_waits;
-    jmethodID waits[WAITS]; /* see find_waits; NULL: there is none */
+    struct tv_sample_lock *open_locks; /* of each thread: what it waits for; from_ns 0: nothing */
+    uint32_t open_room;
     struct place places[PLACES];
     struct tv_profiler *next;
 };
@@ -293,6 +298,15 @@ static void keep_sample(const struct look *look, jint index, uint32_t depth)
                                 });
 }
 
+static uint32_t number_stack(const struct look *look, jint index, const jvmtiFrameInfo *frames,
+                             jint depth, bool whole)
+{
+    jint kept = (jint)look->profiler->options.depth;
+    if (depth > kept && look->profiler->options.keeps_root)
+        return number_cut_stack(look, index, frames, depth, whole);
+    return number_frames(look, frames, depth < kept ? depth : kept, 0);
+}
+
 static void take(void *context, jint index, const jvmtiFrameInfo *frames, jint depth)
 {
     const struct look *look = context;
@@ -300,7 +314,7 @@ static void take(void *context, jint index, const jvmtiFrameInfo *frames, jint d
     bool is_virtual = look->carriers[index] != look->threads[index];
     jint own = is_virtual ? tv_agent_virtual_frames(frames, depth) : depth;
     bool whole = depth < profiler->walked || own < depth;
-    jint ours = tv_agent_hooks_frames(frames, depth), kept = (jint)profiler->options.depth;
+    jint ours = tv_agent_hooks_frames(frames, depth);
     frames += ours;
     depth = own - ours;
     if (depth > 0 && waits_in_machine(profiler, look->jni, frames[0].method)) {
@@ -308,18 +322,19 @@ static void take(void *context, jint index, const jvmtiFrameInfo *frames, jint d
             return;
         look->states[index] = TV_SAMPLE_WAITING;
     }
-    if (depth <= kept || !profiler->options.keeps_root)
-        keep_sample(look, index, number_frames(look, frames, depth < kept ? depth : kept, 0));
-    else
-        keep_sample(look, index, number_cut_stack(look, index, frames, depth, whole));
+    pthread_mutex_lock(&profiler->data);
+    keep_sample(look, index, number_stack(look, index, frames, depth, whole));
+    pthread_mutex_unlock(&profiler->data);
 }
 
 /* The thread runs all the same: its time is not to vanish. */
 static void lose(void *context, jint index)
 {
     const struct look *look = context;
+    pthread_mutex_lock(&look->profiler->data);
     look->profiler->stack[0] = substitute(look->profiler, "[unknown]");
     keep_sample(look, index, 1);
+    pthread_mutex_unlock(&look->profiler->data);
 }
 
 /* History first, so that stacks find the ids of new threads.  As in the seed of all this, a set
@@ -337,11 +352,13 @@ static void look_at(struct tv_profiler *profiler, JNIEnv *jni, jthread *threads,
         return;
     }
     clock_gettime(CLOCK_MONOTONIC, &now);
+    pthread_mutex_lock(&profiler->data);
     tv_samples_begin_tick(&profiler->samples);
     for (jint i = 0; i < count; i++)
         if (threads[i] != NULL)
             ids[i] = see(profiler, jni, threads[i]);
     tv_samples_seen_all(&profiler->samples);
+    pthread_mutex_unlock(&profiler->data);
     while (end < count && threads[end] != NULL)
         end++;
     for (jint i = 0; i < end; i++)
@@ -366,6 +383,209 @@ static void look_at(struct tv_profiler *profiler, JNIEnv *jni, jthread *threads,
     free(ids);
     free(states);
 }
+
+/* ---- events of the calling thread ---- */
+
+/* What one event needs: the thread's id, and its frames without ours. */
+struct event {
+    struct look look;
+    uint32_t id;
+    uint8_t state;
+    jthread thread;
+    jvmtiFrameInfo *room;
+    const jvmtiFrameInfo *frames;
+    jint depth;
+    bool whole;
+};
+
+/* Look at the calling thread's own stack. */
+static void walk(struct tv_profiler *profiler, struct event *event)
+{
+    jvmtiEnv *jvmti = tv_agent.jvmti;
+    jint depth = 0, ours;
+    event->room = calloc((size_t)profiler->walked, sizeof event->room[0]);
+    if (event->room == NULL || (*jvmti)->GetStackTrace(jvmti, event->thread, 0, profiler->walked,
+                                                       event->room, &depth) != JVMTI_ERROR_NONE)
+        depth = 0;
+    ours = depth > 0 ? tv_agent_hooks_frames(event->room, depth) : 0;
+    event->whole = depth < profiler->walked;
+    event->frames = event->room + ours;
+    event->depth = depth - ours;
+}
+
+/* Take the data's lock, and find the thread's id; 0: it is not wanted. */
+static uint32_t begin_event(struct tv_profiler *profiler, JNIEnv *jni, struct event *event)
+{
+    pthread_mutex_lock(&profiler->data);
+    profiler->unwanted = unwanted_now();
+    event->id = see(profiler, jni, event->thread);
+    /* A look that began before the thread did would take it for one that has ended. */
+    if (event->id != 0)
+        tv_samples_stays(&profiler->samples, event->id);
+    event->look =
+        (struct look){profiler, jni, &event->id, &event->state, 0, &event->thread, &event->thread};
+    return event->id;
+}
+
+static void end_event(struct tv_profiler *profiler, struct event *event)
+{
+    pthread_mutex_unlock(&profiler->data);
+    free(event->room);
+}
+
+/* The number of what stands for a name alone; one of the two texts is empty. */
+static uint32_t number_name(struct tv_profiler *profiler, char *class_name, char *name)
+{
+    return find_or_add(&profiler->samples, &(struct tv_sample_element){.line = TV_SAMPLES_NO_LINE,
+                                                                       .class_name = class_name,
+                                                                       .name = name});
+}
+
+static uint32_t number_class(struct tv_profiler *profiler, jclass class)
+{
+    char text[TV_AGENT_NAME], empty[] = "";
+    tv_agent_class_read(class, text);
+    return number_name(profiler, text, empty);
+}
+
+static uint32_t number_thread(struct tv_profiler *profiler, JNIEnv *jni, jthread thread)
+{
+    struct tv_agent_thread names;
+    char empty[] = "";
+    if (thread == NULL || !tv_agent_thread_read(jni, thread, &names))
+        return 0;
+    if (names.name[0] == '\0' && tv_agent_virtual_is(jni, thread))
+        tv_agent_virtual_name(jni, thread, names.name, sizeof names.name);
+    return names.name[0] == '\0' ? 0 : number_name(profiler, empty, names.name);
+}
+
+/* How many elements of profiler->stack are the event's; 0: none, or there is no memory. */
+static uint32_t number_event(struct tv_profiler *profiler, struct event *event)
+{
+    if (event->depth <= 0)
+        return 0;
+    uint32_t depth = number_stack(&event->look, 0, event->frames, event->depth, event->whole);
+    for (uint32_t i = 0; i < depth; i++)
+        if (profiler->stack[i] == 0)
+            return 0;
+    return depth;
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+void tv_profiler_set_events(struct tv_profiler *profiler, uint64_t alloc_interval,
+                            uint64_t lock_least_ns)
+{
+    pthread_mutex_lock(&profiler->data);
+    profiler->samples.alloc_interval = alloc_interval;
+    profiler->samples.lock_least_ns = lock_least_ns;
+    pthread_mutex_unlock(&profiler->data);
+}
+
+void tv_profiler_keep_allocation(struct tv_profiler *profiler, JNIEnv *jni, jthread thread,
+                                 const struct tv_profiler_allocation *allocation)
+{
+    struct event event = {.thread = thread};
+    walk(profiler, &event);
+    if (begin_event(profiler, jni, &event) != 0) {
+        uint32_t depth = number_event(profiler, &event);
+        memmove(profiler->stack + 1, profiler->stack, depth * sizeof profiler->stack[0]);
+        profiler->stack[0] = number_class(profiler, allocation->class);
+        bool kept =
+            profiler->stack[0] != 0 &&
+            tv_samples_add_allocation(&profiler->samples, event.id, profiler->stack, depth + 1,
+                                      &(struct tv_sample_allocation){
+                                          .time_ns = now_ns(),
+                                          .size = allocation->size,
+                                          .bytes = allocation->bytes,
+                                      });
+        (void)kept; /* it is counted */
+    }
+    end_event(profiler, &event);
+}
+
+static struct tv_sample_lock *open_lock_of(struct tv_profiler *profiler, uint32_t id)
+{
+    uint32_t index = id - TV_SAMPLES_FIRST_THREAD;
+    if (index >= profiler->open_room) {
+        uint32_t room = (index + 1) * 2;
+        struct tv_sample_lock *grown = realloc(profiler->open_locks, room * sizeof grown[0]);
+        if (grown == NULL)
+            return NULL;
+        memset(grown + profiler->open_room, 0, (room - profiler->open_room) * sizeof grown[0]);
+        profiler->open_locks = grown;
+        profiler->open_room = room;
+    }
+    return &profiler->open_locks[index];
+}
+
+void tv_profiler_begin_lock(struct tv_profiler *profiler, JNIEnv *jni, jthread thread,
+                            const struct tv_profiler_lock *lock)
+{
+    struct event event = {.thread = thread};
+    walk(profiler, &event);
+    if (begin_event(profiler, jni, &event) != 0) {
+        struct tv_sample_lock *open = open_lock_of(profiler, event.id);
+        struct tv_samples *samples = &profiler->samples;
+        samples->unasked_owners += lock->unasked;
+        if (open != NULL) {
+            *open = (struct tv_sample_lock){
+                .from_ns = (uint64_t)lock->from_ns,
+                .class_name = lock->class == NULL ? 0 : number_class(profiler, lock->class),
+                .owner = number_thread(profiler, jni, lock->owner),
+                .hash = lock->hash,
+                .kind = (uint8_t)lock->kind,
+            };
+            tv_samples_locate(samples, event.id, profiler->stack, number_event(profiler, &event),
+                              open);
+        }
+    }
+    end_event(profiler, &event);
+}
+
+/* With the data's lock. */
+static void close_lock(struct tv_profiler *profiler, struct tv_sample_lock *open, uint64_t now,
+                       bool goes_on)
+{
+    struct tv_samples *samples = &profiler->samples;
+    if (open->from_ns == 0)
+        return;
+    open->to_ns = now > open->from_ns ? now : open->from_ns;
+    open->is_open = goes_on;
+    if (open->to_ns - open->from_ns < samples->lock_least_ns)
+        samples->short_locks++;
+    else
+        (void)tv_samples_add_lock(samples, open);
+    open->from_ns = 0;
+}
+
+void tv_profiler_end_lock(struct tv_profiler *profiler, jthread thread, int64_t now)
+{
+    uint32_t id;
+    if (!tv_agent_mark_read(profiler->marks, thread, &id) || id < TV_SAMPLES_FIRST_THREAD)
+        return;
+    pthread_mutex_lock(&profiler->data);
+    if (id - TV_SAMPLES_FIRST_THREAD < profiler->open_room)
+        close_lock(profiler, &profiler->open_locks[id - TV_SAMPLES_FIRST_THREAD], (uint64_t)now,
+                   false);
+    pthread_mutex_unlock(&profiler->data);
+}
+
+void tv_profiler_end_locks(struct tv_profiler *profiler)
+{
+    uint64_t now = now_ns();
+    pthread_mutex_lock(&profiler->data);
+    for (uint32_t i = 0; i < profiler->open_room; i++)
+        close_lock(profiler, &profiler->open_locks[i], now, true);
+    pthread_mutex_unlock(&profiler->data);
+}
+
+/* ---- looks ---- */
 
 /* All threads, for free(); NULL: none could be had. */
 static jthread *list_all(jint *count)
@@ -448,7 +668,9 @@ static bool tick(void *context, JNIEnv *jni)
     if (!profiler->knows_itself)
         tv_agent_mark_self(profiler->marks, jni, OURSELF);
     profiler->knows_itself = true;
+    pthread_mutex_lock(&profiler->data);
     profiler->unwanted = unwanted_now();
+    pthread_mutex_unlock(&profiler->data);
     look_around(profiler, jni);
     (*jni)->PopLocalFrame(jni, NULL);
     return !(*jni)->ExceptionCheck(jni);
@@ -467,10 +689,12 @@ static void release(void *context)
             (*jni)->DeleteGlobalRef(jni, profiler->options.set);
     }
     pthread_mutex_destroy(&profiler->lock);
+    pthread_mutex_destroy(&profiler->data);
     tv_samples_release(&profiler->samples);
     free(profiler->frames);
     free(profiler->stack);
     free(profiler->roots);
+    free(profiler->open_locks);
     free(profiler);
 }
 
@@ -483,7 +707,8 @@ static bool equip(struct tv_profiler *profiler, JNIEnv *jni)
     size_t walked = options->keeps_root && depth < WALKED ? WALKED : depth;
     profiler->walked = (jint)walked + TV_AGENT_HOOK_FRAMES;
     profiler->frames = calloc((size_t)profiler->walked, sizeof profiler->frames[0]);
-    profiler->stack = calloc(depth + 1, sizeof profiler->stack[0]); /* and what was cut */
+    /* And what was cut, and a class. */
+    profiler->stack = calloc(depth + 2, sizeof profiler->stack[0]);
     if (options->set != NULL)
         options->set = (*jni)->NewGlobalRef(jni, options->set);
     profiler->marks = tv_agent_new_marks();
@@ -497,6 +722,7 @@ struct tv_profiler *tv_profiler_new(JNIEnv *jni, const struct tv_profiler_option
         return NULL;
     profiler->options = *options;
     pthread_mutex_init(&profiler->lock, NULL);
+    pthread_mutex_init(&profiler->data, NULL);
     if (!equip(profiler, jni)) {
         release(profiler);
         return NULL;
@@ -542,8 +768,16 @@ int tv_profiler_write(struct tv_profiler *profiler, enum tv_samples_form form, F
     errno = 0;
     bool fine = tv_samples_write(&profiler->samples, form, depth, now, to);
     int error = fine ? 0 : errno != 0 ? -errno : -EIO;
-    *counted = (struct tv_profiler_counts){profiler->samples.total, profiler->ticker.late,
-                                           profiler->counts};
+    *counted = (struct tv_profiler_counts){
+        .samples = profiler->samples.total,
+        .late = profiler->ticker.late,
+        .allocations = profiler->samples.allocations.count,
+        .locks = profiler->samples.locks.count,
+        .short_locks = profiler->samples.short_locks,
+        .unasked_owners = profiler->samples.unasked_owners,
+        .dropped = profiler->samples.dropped,
+        .stacks = profiler->counts,
+    };
     pthread_mutex_unlock(&profiler->lock);
     return error;
 }

@@ -38,6 +38,8 @@ struct tv_profiler_options {
 struct tv_profiler_counts {
     uint64_t samples;
     uint64_t late; /* ticks that were left out */
+    uint64_t allocations, locks;
+    uint64_t short_locks, unasked_owners, dropped; /* as struct tv_samples has them */
     struct tv_agent_stack_counts stacks;
 };
 
@@ -52,6 +54,38 @@ void tv_profiler_stop(struct tv_profiler *profiler);
 
 /* There is no start after it; what was sampled can still be written. */
 void tv_profiler_shut_down(struct tv_profiler *profiler);
+
+/* Allocations and locks are kept from here on: the bytes between two allocations, and the least
+ * time of a wait. */
+void tv_profiler_set_events(struct tv_profiler *profiler, uint64_t alloc_interval,
+                            uint64_t lock_least_ns);
+
+struct tv_profiler_allocation {
+    jclass class;
+    uint64_t size;  /* of the object */
+    uint64_t bytes; /* that it stands for */
+};
+
+/* The calling thread has made an object. */
+void tv_profiler_keep_allocation(struct tv_profiler *profiler, JNIEnv *jni, jthread thread,
+                                 const struct tv_profiler_allocation *allocation);
+
+struct tv_profiler_lock {
+    enum tv_sample_lock_kind kind;
+    int64_t from_ns;
+    jclass class;  /* of the lock; NULL: unknown */
+    jthread owner; /* NULL: none, or unknown */
+    uint32_t hash;
+    bool unasked; /* the owner was not asked for */
+};
+
+/* The calling thread begins to wait. */
+void tv_profiler_begin_lock(struct tv_profiler *profiler, JNIEnv *jni, jthread thread,
+                            const struct tv_profiler_lock *lock);
+/* It goes on; nothing, if the begin was not seen. */
+void tv_profiler_end_lock(struct tv_profiler *profiler, jthread thread, int64_t now_ns);
+/* The recording ends, and with it what is seen of those that wait. */
+void tv_profiler_end_locks(struct tv_profiler *profiler);
 
 /* All samples so far.  0, -EBUSY: it is started; else they could not be written. */
 int tv_profiler_write(struct tv_profiler *profiler, enum tv_samples_form form, FILE *to,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sampling.c - the profiler that the options ask for.  See agent.h. */
 #include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +18,39 @@
 
 /* One for all recordings: samples add up. */
 static struct tv_profiler *profiler;
+
+/* Events of the machine use the profiler as readers, from the start of a recording to its end. */
+static struct {
+    pthread_rwlock_t lock;
+    struct tv_profiler *profiler; /* NULL: no recording wants events */
+} listening = {.lock = PTHREAD_RWLOCK_INITIALIZER};
+
+/* The calling thread works for us: what it allocates or waits for is not the program's. */
+static __thread bool is_busy __attribute__((tls_model("initial-exec")));
+
+struct tv_profiler *tv_agent_sampling_hold(void)
+{
+    if (is_busy)
+        return NULL;
+    pthread_rwlock_rdlock(&listening.lock);
+    if (listening.profiler == NULL)
+        pthread_rwlock_unlock(&listening.lock);
+    is_busy = listening.profiler != NULL;
+    return listening.profiler;
+}
+
+void tv_agent_sampling_release(void)
+{
+    is_busy = false;
+    pthread_rwlock_unlock(&listening.lock);
+}
+
+static void listen_with(struct tv_profiler *to)
+{
+    pthread_rwlock_wrlock(&listening.lock);
+    listening.profiler = to;
+    pthread_rwlock_unlock(&listening.lock);
+}
 
 /* Where the recording under way will be written. */
 static struct {
@@ -52,6 +87,14 @@ void tv_agent_sampling_renew(void)
     profiler = NULL;
 }
 
+static void stop_listening(void)
+{
+    tv_agent_heap_end();
+    tv_agent_locks_end();
+    listen_with(NULL);
+    tv_profiler_end_locks(profiler);
+}
+
 /* Of a link, the file that it names. */
 static int open_file(const char *path)
 {
@@ -65,17 +108,38 @@ static int open_file(const char *path)
     return output.file == NULL ? -errno : 0;
 }
 
-bool tv_agent_sampling_start(const char *path)
+static int start_profiler(void)
 {
     const struct tv_agent_options *options = &tv_agent.options;
-    int64_t period = options->interval_us > 0 ? (int64_t)options->interval_us * THOUSAND
-                                              : BILLION / (int64_t)options->rate;
+    bool allocations = tv_agent_options_sample_allocations(options);
+    bool locks = tv_agent_options_record_locks(options);
+    int error = 0;
+    if (allocations || locks) {
+        tv_profiler_set_events(profiler, allocations ? options->alloc.number : 0,
+                               locks ? options->lock.number * THOUSAND : 0);
+        listen_with(profiler);
+    }
+    if (allocations)
+        (void)tv_agent_heap_begin();
+    if (locks)
+        tv_agent_locks_begin();
+    if (tv_agent_options_tick(options))
+        error = tv_profiler_start(profiler, options->interval_us > 0
+                                                ? (int64_t)options->interval_us * THOUSAND
+                                                : BILLION / (int64_t)options->rate);
+    if (error != 0)
+        stop_listening();
+    return error;
+}
+
+bool tv_agent_sampling_start(const char *path)
+{
     int error = open_file(path);
     if (error != 0) {
         tv_agent_say("%s: %s", path, tv_recording_error(error));
         return false;
     }
-    error = the_profiler() == NULL ? -ENOMEM : tv_profiler_start(profiler, period);
+    error = the_profiler() == NULL ? -ENOMEM : start_profiler();
     if (error == 0)
         return true;
     tv_agent_say("no thread for the sampler: %s", strerror(-error));
@@ -90,6 +154,16 @@ static void tell_counts(const char *path, const struct tv_profiler_counts *count
 {
     const struct tv_agent_stack_counts *stacks = &counts->stacks;
     uint64_t failed = stacks->at_safepoints + stacks->lost;
+    if (counts->short_locks > 0)
+        tv_agent_say("%s: %" PRIu64 " waits for locks of less than %" PRIu64 " us are left out",
+                     path, counts->short_locks, tv_agent.options.lock.number);
+    if (counts->dropped > 0)
+        tv_agent_say("%s: there was no room for %" PRIu64 " more allocations and waits for locks",
+                     path, counts->dropped);
+    if (tv_agent.options.verbose)
+        tv_agent_say("%s: %" PRIu64 " allocations, %" PRIu64 " waits for locks (%" PRIu64
+                     " without a question for the owner)",
+                     path, counts->allocations, counts->locks, counts->unasked_owners);
     if (tv_agent.options.verbose)
         tv_agent_say("%s: %llu samples (%llu within machine code, counted for its caller), "
                      "%llu ticks left out, %llu times a thread got no processor",
@@ -107,6 +181,7 @@ void tv_agent_sampling_stop(const char *path)
 {
     struct tv_profiler_counts counts = {0};
     tv_profiler_stop(profiler);
+    stop_listening();
     int error = tv_profiler_write(profiler, (enum tv_samples_form)tv_agent.options.format,
                                   output.file, &counts);
     error = tv_kept_finish_stream(output.file, error, output.part, output.path);

@@ -61,7 +61,9 @@ static int start_trace(const struct tv_agent_trace *wanted)
         tv_agent_say("the machine refuses events of calls");
     session.counting = wanted->count_allocs && tv_agent_allocations_begin();
     if (wanted->count_allocs && !session.counting)
-        tv_agent_say("allocations are not counted: this machine cannot tell");
+        tv_agent_say("allocations are not counted: %s", tv_agent_heap_is_sampled()
+                                                            ? "they are being sampled"
+                                                            : "this machine cannot tell");
     return 0;
 }
 
@@ -81,7 +83,7 @@ static void start_tracing(void)
         .buffer_bytes = options->buffer,
         .grows = options->grow,
         .least_us = options->least_us,
-        .count_allocs = options->alloc,
+        .count_allocs = options->alloc.on && !tv_agent_options_sample_allocations(options),
     });
     if (error != 0)
         say_why(error);

@@ -302,7 +302,8 @@ static const char *prepare_first(JavaVM *vm)
 static bool is_wanted(void)
 {
     const struct tv_agent_options *options = &tv_agent.options;
-    bool samples = !tv_agent.by_facade && !tv_agent.is_art && options->mode != TV_AGENT_TRACE;
+    bool samples = !tv_agent.by_facade && !tv_agent.is_art && options->mode != TV_AGENT_TRACE &&
+                   tv_agent_options_tick(options);
     return options->stack == TV_AGENT_STACK_AGCT ||
            (options->stack == TV_AGENT_STACK_AUTO && samples);
 }

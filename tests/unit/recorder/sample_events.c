@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "recorder/samples.h"
 
@@ -92,6 +93,85 @@ static void writes_times_and_weights(void **state)
     tv_samples_release(&samples);
 }
 
+/* A place whose name is empty is a class, one whose class is empty a thread. */
+static uint32_t add_word(struct tv_samples *samples, uint64_t method, const char *class_name,
+                         const char *name)
+{
+    char words[2][32];
+    struct tv_sample_element element = {method, -1, words[0], words[1], NULL};
+    snprintf(words[0], sizeof words[0], "%s", class_name);
+    snprintf(words[1], sizeof words[1], "%s", name);
+    return tv_samples_add_element(samples, &element);
+}
+
+/* Two allocations of a class, one of them without a frame, and two waits for locks. */
+static void fill_events(struct tv_samples *samples)
+{
+    *samples = (struct tv_samples){.alloc_interval = 1024, .lock_least_ns = 1000, .short_locks = 7};
+    uint32_t main_method = add_word(samples, 1, "Main", "run");
+    uint32_t bytes = add_word(samples, 2, "byte[]", "");
+    uint32_t lock_class = add_word(samples, 3, "a.Lock\"", ""),
+             owner = add_word(samples, 4, "", "o\n");
+    uint32_t stack[] = {bytes, main_method};
+    tv_samples_begin_tick(samples);
+    uint32_t id = tv_samples_see(samples, "t", NULL);
+    tv_samples_number_thread(samples, id, 70, 71);
+    struct tv_sample_allocation allocation = {.time_ns = 1500, .size = 16, .bytes = 1032};
+    assert_true(tv_samples_add_allocation(samples, id, stack, 2, &allocation));
+    allocation = (struct tv_sample_allocation){.time_ns = 2500, .size = 4096, .bytes = 4172};
+    assert_true(tv_samples_add_allocation(samples, id, stack, 1, &allocation));
+    struct tv_sample_lock lock = {.from_ns = 3000,
+                                  .to_ns = 7500,
+                                  .class_name = lock_class,
+                                  .owner = owner,
+                                  .hash = 0xAB,
+                                  .kind = TV_SAMPLE_MONITOR,
+                                  .is_open = true};
+    tv_samples_locate(samples, id, stack + 1, 1, &lock);
+    assert_true(tv_samples_add_lock(samples, &lock));
+    lock = (struct tv_sample_lock){.from_ns = 8000, .to_ns = 9000, .kind = TV_SAMPLE_PARK};
+    tv_samples_locate(samples, id, NULL, 0, &lock);
+    assert_true(tv_samples_add_lock(samples, &lock));
+}
+
+/* Bytes are arguments of instants and values of a counter, never the weight of a sample. */
+static void writes_allocations_and_locks(void **state)
+{
+    (void)state;
+    struct tv_samples samples;
+    char expected[2048], *text;
+    fill_events(&samples);
+    snprintf(
+        expected, sizeof expected,
+        "{\"displayTimeUnit\":\"ms\",\n\"otherData\":{\"allocation-interval-bytes\":\"1024\","
+        "\"lock-least-ns\":\"1000\",\"shorter-locks-left-out\":\"7\"},\n\"traceEvents\":[\n"
+        "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":70,\"tid\":71,\"args\":{\"name\":\"t\"}},\n"
+        "{\"ph\":\"i\",\"s\":\"t\",\"cat\":\"allocation\",\"name\":\"byte[]\",\"pid\":70,\"tid\":"
+        "71,"
+        "\"ts\":1.500,\"sf\":1,\"args\":{\"bytes\":1032,\"size\":16}},\n"
+        "{\"ph\":\"C\",\"name\":\"allocated\",\"pid\":%u,\"ts\":1.500,\"args\":{\"bytes\":1032}},\n"
+        "{\"ph\":\"i\",\"s\":\"t\",\"cat\":\"allocation\",\"name\":\"byte[]\",\"pid\":70,\"tid\":"
+        "71,"
+        "\"ts\":2.500,\"args\":{\"bytes\":4172,\"size\":4096}},\n"
+        "{\"ph\":\"C\",\"name\":\"allocated\",\"pid\":%u,\"ts\":2.500,\"args\":{\"bytes\":5204}},\n"
+        "{\"ph\":\"X\",\"cat\":\"lock\",\"name\":\"monitor a.Lock\\\"\",\"pid\":70,\"tid\":71,"
+        "\"ts\":3.000,\"dur\":4.500,\"sf\":1,\"args\":{\"class\":\"a.Lock\\\"\",\"hash\":\"0xab\","
+        "\"owner\":\"o\\u000a\",\"still waiting\":true}},\n"
+        "{\"ph\":\"X\",\"cat\":\"lock\",\"name\":\"park\",\"pid\":70,\"tid\":71,"
+        "\"ts\":8.000,\"dur\":1.000,\"args\":{}}\n"
+        "],\n\"stackFrames\":{\n"
+        "\"1\":{\"name\":\"Main.run\"},\n\"2\":{\"name\":\"byte[]\",\"parent\":1},\n"
+        "\"3\":{\"name\":\"byte[]\"}\n},\n\"samples\":[\n]}\n",
+        (unsigned)getpid(), (unsigned)getpid());
+    text = text_of(&samples, TV_SAMPLES_EVENTS);
+    assert_string_equal(text, expected);
+    free(text);
+    text = text_of(&samples, TV_SAMPLES_COLLAPSED);
+    assert_string_equal(text, "Main.run;byte[] 1032\nbyte[] 4172\n");
+    free(text);
+    tv_samples_release(&samples);
+}
+
 /* Two lines of a function are one frame, and what would part frames or lines is replaced. */
 static void collapses_lines(void **state)
 {
@@ -170,4 +250,5 @@ static void writes_none(void **state)
 
 UNIT_TESTS(sample_events, cmocka_unit_test(writes_times_and_weights),
            cmocka_unit_test(collapses_lines), cmocka_unit_test(names_methods_with_their_class),
-           cmocka_unit_test(keeps_many_stacks_apart), cmocka_unit_test(writes_none));
+           cmocka_unit_test(keeps_many_stacks_apart),
+           cmocka_unit_test(writes_allocations_and_locks), cmocka_unit_test(writes_none));

@@ -95,7 +95,13 @@ static void reads_times(void **state)
 static void says_what_is_expected(void **state)
 {
     static const char *const cases[][2] = {
-        {"rate=0", "option rate: expected 1 to 10000, not \"0\""},
+        {"rate=10001", "option rate: expected 0 to 10000, not \"10001\""},
+        {"mode=sample,rate=0",
+         "option rate: 0 leaves nothing to record: alloc goes with format=json "
+         "or folded, lock with format=json"},
+        {"alloc=0", "option alloc: expected n|y|SIZE, not \"0\""},
+        {"alloc=2g", "option alloc: expected n|y|SIZE, not \"2g\""},
+        {"lock=61min", "option lock: expected n|y|TIME, not \"61min\""},
         {"depth=2049", "option depth: expected 1 to 2048, not \"2049\""},
         {"buffer=512", "option buffer: expected 1k to 1g, not \"512\""},
         {"interval=99us",
@@ -130,6 +136,12 @@ static void says_what_has_no_effect(void **state)
         {"mode=sample,clock=cpu,start=n", "", false}, /* of Java code's recordings */
         {"mode=both,clock=cpu,rate=10,threads=a,delay=1", "", false},
         {"mode=both,interval=1ms,rate=10,delay=1,start=n", "rate, delay", false},
+        {"mode=trace,alloc=y,lock=y", "lock", false},
+        {"mode=sample,alloc=y,lock=1ms", "alloc, lock", false},
+        {"mode=sample,alloc=64k,lock=1ms,format=json", "", false},
+        {"mode=sample,alloc=y,format=folded", "alloc", false},
+        {"mode=sample,alloc=y,format=folded,rate=0", "", false},
+        {"mode=both,alloc=y,format=android", "", false}, /* counted in the trace */
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -162,10 +174,10 @@ static void knows_signals(void **state)
 
 static void says_what_is_wrong(void **state)
 {
-    static const char *const wrong[] = {"mode=x",    "mode",       "buffer=-1", "buffer=2g",
-                                        "rate=0",    "rate=20000", "force=yes", "nothing=1",
-                                        "file=",     "delay=1h",   "depth=1k",  "Mode=trace",
-                                        "delay=1.s", "rate=1.5",   "delay=.5s", "interval=10us"};
+    static const char *const wrong[] = {"mode=x",     "mode",       "buffer=-1", "buffer=2g",
+                                        "rate=20001", "rate=20000", "force=yes", "nothing=1",
+                                        "file=",      "delay=1h",   "depth=1k",  "Mode=trace",
+                                        "delay=1.s",  "rate=1.5",   "delay=.5s", "interval=10us"};
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct tv_agent_options options;

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * locks.c - times in which threads wait for monitors, and in which they are parked.  See agent.h.
+ *
+ * Of monitors the machine tells by events.  Of parks it tells nothing, but all of them go through
+ * the native method park of the class Unsafe.  When its class registers its natives again, the
+ * machine asks by the event NativeMethodBind which function is to be bound: ours, which calls the
+ * one that was meant.  No class is rewritten and no code of the program changes; registering once
+ * more without the event binds the machine's own function again.
+ *
+ * From JDK 16 on the machine prints a warning for each native method of a class of its own that is
+ * bound again, unless the caller of who binds it is of the boot loader too.  So all of this is done
+ * by a native method of a class there, java.traceview.Locks.bind, which was called by itself.
+ *
+ * A virtual thread that parks leaves its carrier and does not come here, unless it is pinned.
+ */
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+#include "recorder/agent/agent.h"
+#include "recorder/agent/profiler.h"
+
+/* To ask who owns a monitor may stop all threads for a moment.  It is not asked again before so
+ * many times that moment has gone by, or 2 ms. */
+#define REST 20
+#define LONGEST_REST_NS 2000000
+
+/* 20 and 16 bytes, as the class file below says. */
+#define BINDER "java/traceview/Locks"
+#define OBJECT "java/lang/Object"
+
+typedef void(JNICALL *park_function)(JNIEnv *jni, jobject unsafe, jboolean absolute, jlong time);
+
+static struct {
+    jvmtiEnv *jvmti;             /* our own */
+    _Atomic(park_function) park; /* the machine's own; NULL: not found yet */
+    bool bound;                  /* ours is in its place */
+    bool tells;                  /* the machine, of monitors */
+    _Atomic int64_t next_question_ns;
+    jclass unsafe; /* global */
+    jmethodID register_natives, park_method;
+    jclass binder; /* global: java.traceview.Locks */
+    jmethodID bind;
+    jfieldID blocker;    /* of a thread: what it is parked for */
+    jclass synchronizer; /* global: AbstractOwnableSynchronizer */
+    jfieldID owner;      /* its thread */
+} locks;
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* ---- monitors ---- */
+
+/* The thread that has the monitor.  False: it was not asked for. */
+static bool find_owner(jvmtiEnv *jvmti, jobject object, jthread *owner)
+{
+    jvmtiMonitorUsage usage;
+    int64_t start = now_ns(), next = atomic_load(&locks.next_question_ns);
+    *owner = NULL;
+    if (start < next || !atomic_compare_exchange_strong(&locks.next_question_ns, &next, INT64_MAX))
+        return false;
+    if ((*jvmti)->GetObjectMonitorUsage(jvmti, object, &usage) == JVMTI_ERROR_NONE) {
+        *owner = usage.owner;
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)usage.waiters);
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)usage.notify_waiters);
+    }
+    int64_t end = now_ns();
+    int64_t rest = (end - start) * REST;
+    atomic_store(&locks.next_question_ns, end + (rest < LONGEST_REST_NS ? rest : LONGEST_REST_NS));
+    return true;
+}
+
+static uint32_t hash_of(jobject object)
+{
+    jvmtiEnv *jvmti = tv_agent.jvmti;
+    jint hash = 0;
+    if (object == NULL || (*jvmti)->GetObjectHashCode(jvmti, object, &hash) != JVMTI_ERROR_NONE)
+        return 0;
+    return (uint32_t)hash;
+}
+
+static void JNICALL on_contended(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object)
+{
+    struct tv_profiler *profiler = tv_agent_sampling_hold();
+    if (profiler == NULL)
+        return;
+    if ((*jni)->PushLocalFrame(jni, 64) == 0) {
+        struct tv_profiler_lock lock = {.kind = TV_SAMPLE_MONITOR, .from_ns = now_ns()};
+        lock.unasked = !find_owner(jvmti, object, &lock.owner);
+        lock.class = (*jni)->GetObjectClass(jni, object);
+        lock.hash = hash_of(object);
+        tv_profiler_begin_lock(profiler, jni, thread, &lock);
+        (*jni)->PopLocalFrame(jni, NULL);
+    } else {
+        (*jni)->ExceptionClear(jni);
+    }
+    tv_agent_sampling_release();
+}
+
+static void JNICALL on_entered(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object)
+{
+    (void)jvmti;
+    (void)jni;
+    (void)object;
+    int64_t now = now_ns();
+    struct tv_profiler *profiler = tv_agent_sampling_hold();
+    if (profiler == NULL)
+        return;
+    tv_profiler_end_lock(profiler, thread, now);
+    tv_agent_sampling_release();
+}
+
+/* ---- parks ---- */
+
+/* The calling thread is about to park. */
+static void begin_park(struct tv_profiler *profiler, JNIEnv *jni)
+{
+    struct tv_profiler_lock lock = {.kind = TV_SAMPLE_PARK, .from_ns = now_ns()};
+    jthread self;
+    jvmtiEnv *jvmti = locks.jvmti;
+    if ((*jvmti)->GetCurrentThread(jvmti, &self) != JVMTI_ERROR_NONE || self == NULL)
+        return;
+    jobject blocker = (*jni)->GetObjectField(jni, self, locks.blocker);
+    if (blocker != NULL) {
+        lock.class = (*jni)->GetObjectClass(jni, blocker);
+        lock.hash = hash_of(blocker);
+        if ((*jni)->IsInstanceOf(jni, blocker, locks.synchronizer))
+            lock.owner = (*jni)->GetObjectField(jni, blocker, locks.owner);
+    }
+    tv_profiler_begin_lock(profiler, jni, self, &lock);
+}
+
+static void end_park(JNIEnv *jni, int64_t now)
+{
+    jthread self;
+    jvmtiEnv *jvmti = locks.jvmti;
+    struct tv_profiler *profiler = tv_agent_sampling_hold();
+    if (profiler == NULL)
+        return;
+    if ((*jvmti)->GetCurrentThread(jvmti, &self) == JVMTI_ERROR_NONE && self != NULL) {
+        tv_profiler_end_lock(profiler, self, now);
+        (*jni)->DeleteLocalRef(jni, self);
+    }
+    tv_agent_sampling_release();
+}
+
+static void JNICALL park(JNIEnv *jni, jobject unsafe, jboolean absolute, jlong time)
+{
+    struct tv_profiler *profiler = tv_agent_sampling_hold();
+    bool framed = profiler != NULL && (*jni)->PushLocalFrame(jni, 16) == 0;
+    if (framed) {
+        begin_park(profiler, jni);
+        (*jni)->PopLocalFrame(jni, NULL);
+    }
+    if (profiler != NULL)
+        tv_agent_sampling_release();
+    park_function original = atomic_load(&locks.park);
+    if (original != NULL)
+        original(jni, unsafe, absolute, time);
+    if (framed)
+        end_park(jni, now_ns());
+}
+
+/* Comes for every native method that is bound while Unsafe registers its own. */
+static void JNICALL on_bind(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jmethodID method,
+                            void *address, void **new_address)
+{
+    (void)jvmti;
+    (void)jni;
+    (void)thread;
+    park_function original, ours = park;
+    memcpy(&original, &address, sizeof original);
+    if (method != locks.park_method || original == ours)
+        return;
+    atomic_store(&locks.park, original);
+    memcpy(new_address, &ours, sizeof ours);
+    locks.bound = true;
+}
+
+/* Whatever is not found leaves an exception. */
+static jclass find_global(JNIEnv *jni, const char *name)
+{
+    jclass class = (*jni)->FindClass(jni, name);
+    jclass global = class == NULL ? NULL : (*jni)->NewGlobalRef(jni, class);
+    (*jni)->ExceptionClear(jni);
+    (*jni)->DeleteLocalRef(jni, class);
+    return global;
+}
+
+static bool find_all(JNIEnv *jni)
+{
+    if (locks.owner != NULL)
+        return true;
+    locks.unsafe = find_global(jni, "jdk/internal/misc/Unsafe");
+    if (locks.unsafe == NULL)
+        locks.unsafe = find_global(jni, "sun/misc/Unsafe"); /* up to JDK 8 */
+    locks.synchronizer = find_global(jni, "java/util/concurrent/locks/AbstractOwnableSynchronizer");
+    jclass thread = (*jni)->FindClass(jni, "java/lang/Thread");
+    if (locks.unsafe != NULL && locks.synchronizer != NULL && thread != NULL) {
+        locks.register_natives =
+            (*jni)->GetStaticMethodID(jni, locks.unsafe, "registerNatives", "()V");
+        if (locks.register_natives != NULL)
+            locks.park_method = (*jni)->GetMethodID(jni, locks.unsafe, "park", "(ZJ)V");
+        if (locks.park_method != NULL)
+            locks.blocker = (*jni)->GetFieldID(jni, thread, "parkBlocker", "Ljava/lang/Object;");
+        if (locks.blocker != NULL)
+            locks.owner = (*jni)->GetFieldID(jni, locks.synchronizer, "exclusiveOwnerThread",
+                                             "Ljava/lang/Thread;");
+    }
+    (*jni)->ExceptionClear(jni);
+    (*jni)->DeleteLocalRef(jni, thread);
+    return locks.owner != NULL;
+}
+
+/* The class Unsafe binds its natives again. */
+static void register_natives(JNIEnv *jni)
+{
+    (*jni)->CallStaticVoidMethod(jni, locks.unsafe, locks.register_natives);
+    (*jni)->ExceptionClear(jni);
+}
+
+/* The machine asks about a function only when another one is bound.  Until it has, ours returns at
+ * once, as park may at any time. */
+static bool bind_ours(JNIEnv *jni)
+{
+    static char name[] = "park", signature[] = "(ZJ)V";
+    park_function ours = park;
+    JNINativeMethod method = {name, signature, NULL};
+    memcpy(&method.fnPtr, &ours, sizeof ours);
+    bool fine = (*jni)->RegisterNatives(jni, locks.unsafe, &method, 1) == 0;
+    (*jni)->ExceptionClear(jni);
+    return fine;
+}
+
+/* What java.traceview.Locks.bind is told to do; THROUGH_ITSELF is added for its first call. */
+enum { BIND_OURS, BIND_ORIGINAL, THROUGH_ITSELF };
+
+static void JNICALL bind(JNIEnv *jni, jclass class, jint what)
+{
+    if (what >= THROUGH_ITSELF) {
+        (*jni)->CallStaticVoidMethod(jni, class, locks.bind, what - THROUGH_ITSELF);
+        return;
+    }
+    if (what == BIND_ORIGINAL || bind_ours(jni))
+        register_natives(jni);
+}
+
+/* The class file: version 49, two classes, and the method `public static native void bind(int)`. */
+static const char binder_file[] = "\xCA\xFE\xBA\xBE\0\0\0\x31\0\7"
+                                  "\1\0\x14" BINDER "\7\0\1"
+                                  "\1\0\x10" OBJECT "\7\0\3"
+                                  "\1\0\4"
+                                  "bind"
+                                  "\1\0\4"
+                                  "(I)V"
+                                  "\0\x31\0\2\0\4\0\0\0\0"
+                                  "\0\1\1\t\0\5\0\6\0\0"
+                                  "\0";
+
+static bool define_binder(JNIEnv *jni)
+{
+    static char name[] = "bind", signature[] = "(I)V";
+    void(JNICALL *const function)(JNIEnv *, jclass, jint) = bind;
+    JNINativeMethod method = {name, signature, NULL};
+    memcpy(&method.fnPtr, &function, sizeof function);
+    if (locks.bind != NULL)
+        return true;
+    jclass class = (*jni)->DefineClass(jni, BINDER, NULL, (const jbyte *)binder_file,
+                                       (jsize)sizeof binder_file);
+    if (class != NULL && (*jni)->RegisterNatives(jni, class, &method, 1) == 0) {
+        locks.binder = (*jni)->NewGlobalRef(jni, class);
+        locks.bind = (*jni)->GetStaticMethodID(jni, class, name, signature);
+    }
+    (*jni)->ExceptionClear(jni);
+    (*jni)->DeleteLocalRef(jni, class);
+    return locks.binder != NULL && locks.bind != NULL;
+}
+
+static void call_binder(JNIEnv *jni, jint what)
+{
+    (*jni)->CallStaticVoidMethod(jni, locks.binder, locks.bind, what + THROUGH_ITSELF);
+    (*jni)->ExceptionClear(jni);
+}
+
+static bool begin_parks(JNIEnv *jni)
+{
+    static const jvmtiEvent event = JVMTI_EVENT_NATIVE_METHOD_BIND;
+    jvmtiEnv *jvmti = locks.jvmti;
+    if (tv_agent.is_art || !find_all(jni) || !define_binder(jni) ||
+        (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, event, NULL) != JVMTI_ERROR_NONE)
+        return false;
+    call_binder(jni, BIND_OURS);
+    (void)(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, event, NULL);
+    return locks.bound;
+}
+
+static void end_parks(JNIEnv *jni)
+{
+    if (locks.bound)
+        call_binder(jni, BIND_ORIGINAL);
+    locks.bound = false;
+}
+
+/* ---- both ---- */
+
+static bool equip(jvmtiEnv *jvmti)
+{
+    jvmtiCapabilities offered = {0}, wanted = {0};
+    jvmtiEventCallbacks callbacks = {
+        .MonitorContendedEnter = on_contended,
+        .MonitorContendedEntered = on_entered,
+        .NativeMethodBind = on_bind,
+    };
+    if ((*jvmti)->GetPotentialCapabilities(jvmti, &offered) != JVMTI_ERROR_NONE ||
+        !offered.can_generate_monitor_events)
+        return false;
+    wanted.can_generate_monitor_events = 1;
+    wanted.can_get_monitor_info = offered.can_get_monitor_info;
+    wanted.can_generate_native_method_bind_events = offered.can_generate_native_method_bind_events;
+    (void)tv_agent_virtual_allow(&wanted, &offered);
+    return (*jvmti)->AddCapabilities(jvmti, &wanted) == JVMTI_ERROR_NONE &&
+           (*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof callbacks) == JVMTI_ERROR_NONE;
+}
+
+static bool prepare(void)
+{
+    if (locks.jvmti != NULL)
+        return true;
+    jvmtiEnv *jvmti = tv_agent_new_environment();
+    if (jvmti != NULL && equip(jvmti))
+        locks.jvmti = jvmti;
+    else if (jvmti != NULL)
+        (void)(*jvmti)->DisposeEnvironment(jvmti);
+    return locks.jvmti != NULL;
+}
+
+static bool set_monitors(jvmtiEventMode mode)
+{
+    static const jvmtiEvent events[] = {JVMTI_EVENT_MONITOR_CONTENDED_ENTER,
+                                        JVMTI_EVENT_MONITOR_CONTENDED_ENTERED};
+    jvmtiEnv *jvmti = locks.jvmti;
+    bool fine = true;
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
+        fine =
+            (*jvmti)->SetEventNotificationMode(jvmti, mode, events[i], NULL) == JVMTI_ERROR_NONE &&
+            fine;
+    return fine;
+}
+
+void tv_agent_locks_begin(void)
+{
+    bool attached;
+    JNIEnv *jni = tv_agent_attach(&attached);
+    bool fine = jni != NULL && prepare();
+    atomic_store(&locks.next_question_ns, 0);
+    locks.tells = fine && set_monitors(JVMTI_ENABLE);
+    if (!locks.tells)
+        tv_agent_say("waits for monitors are not recorded: this machine does not tell of them");
+    if (!fine || !begin_parks(jni))
+        tv_agent_say("parks are not recorded: this machine does not let them be seen");
+    tv_agent_detach(attached);
+}
+
+void tv_agent_locks_end(void)
+{
+    bool attached;
+    if (locks.jvmti == NULL)
+        return;
+    JNIEnv *jni = tv_agent_attach(&attached);
+    if (jni != NULL) {
+        if (locks.tells)
+            (void)set_monitors(JVMTI_DISABLE);
+        end_parks(jni);
+    }
+    tv_agent_detach(attached);
+}
