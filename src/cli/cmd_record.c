@@ -31,6 +31,12 @@ static const struct tv_option options[] = {
               "a JVM that runs, or with --sample any process, instead of a program"),
     TV_OPTION("snapshot", "PID", TV_OPTION_COUNT, record.snapshot,
               "write what is in the ring of a recording (--full ring), which goes on"),
+    TV_OPTION("android", "PACKAGE", TV_OPTION_TEXT, record.android,
+              "an app of an Android device, or its process PACKAGE:NAME, by adb"),
+    TV_OPTION("device", "SERIAL", TV_OPTION_TEXT, record.device,
+              "of several devices (default: that of ANDROID_SERIAL)"),
+    TV_OPTION("mapping", "FILE", TV_OPTION_TEXT, mapping,
+              "of --android: give back original names from an R8 or ProGuard mapping file"),
     TV_OPTION("delay", "TIME", TV_OPTION_TEXT, record.delay,
               "of a JVM or a process: begin after 500ms, 10s ..."),
     TV_OPTION("duration", "TIME", TV_OPTION_TEXT, record.duration,
@@ -161,12 +167,20 @@ static enum tv_status find_paths(const struct tv_settings *settings, struct tv_r
                                                               : status;
 }
 
-static enum tv_status make_snapshot_plan(const struct tv_settings *settings,
-                                         struct tv_record_plan *plan, struct tv_error *err)
+/* Of a recording that is none of a program or a process here. */
+static enum tv_status make_plan_alone(const struct tv_settings *settings, enum tv_record_way way,
+                                      struct tv_record_plan *plan, struct tv_error *err)
 {
-    plan->way = TV_RECORD_SNAPSHOT;
+    plan->way = way;
     enum tv_status status = tv_record_check(options, plan, err);
     return status == TV_OK ? find_paths(settings, plan, err) : status;
+}
+
+/* What came before a slow call is the newest. */
+static unsigned find_full(const struct tv_settings *settings)
+{
+    bool is_given = tv_record_is_given(options, settings, "full");
+    return is_given || !settings->record.stop_after_slow ? settings->record.full : TV_RECORD_RING;
 }
 
 static enum tv_status make_plan(const struct tv_settings *settings, struct tv_record_plan *plan,
@@ -174,11 +188,13 @@ static enum tv_status make_plan(const struct tv_settings *settings, struct tv_re
 {
     const struct tv_words *words = &settings->files;
     plan->settings = settings;
+    if (tv_record_is_given(options, settings, "snapshot"))
+        return make_plan_alone(settings, TV_RECORD_SNAPSHOT, plan, err);
+    if (settings->record.android)
+        return make_plan_alone(settings, TV_RECORD_ANDROID, plan, err);
     plan->with_alloc = tv_record_is_given(options, settings, "alloc");
     plan->with_lock = tv_record_is_given(options, settings, "lock");
     plan->has_samples = settings->record.sample > 0 || plan->with_alloc || plan->with_lock;
-    if (tv_record_is_given(options, settings, "snapshot"))
-        return make_snapshot_plan(settings, plan, err);
     if (tv_record_is_given(options, settings, "pid") == (words->count > 0))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        words->count == 0 ? "expected -- and a program, or --pid"
@@ -188,10 +204,7 @@ static enum tv_status make_plan(const struct tv_settings *settings, struct tv_re
     plan->into_children =
         words->count > 0 && !plan->has_samples &&
         tv_record_goes_into_children(plan->way, &settings->record, words->items[0]);
-    /* What came before a slow call is the newest. */
-    plan->full = tv_record_is_given(options, settings, "full") || !settings->record.stop_after_slow
-                     ? settings->record.full
-                     : TV_RECORD_RING;
+    plan->full = find_full(settings);
     plan->grows = !tv_record_is_given(options, settings, "buffer") && !settings->record.spool &&
                   plan->full == TV_RECORD_STOP;
     if (tv_record_wants_kernel(plan))
@@ -218,6 +231,8 @@ static enum tv_status record(struct tv_record_plan *plan, int *code, struct tv_w
                        "%s: not a regular file, which alone can be written", plan->output);
     if (plan->way == TV_RECORD_SNAPSHOT)
         return tv_record_snapshot(plan, err);
+    if (plan->way == TV_RECORD_ANDROID)
+        return tv_record_android(plan, err);
     if (plan->way == TV_RECORD_ATTACHED)
         return tv_record_attached(plan, err);
     if (plan->way != TV_RECORD_KERNEL)
@@ -268,7 +283,8 @@ static int run(const struct tv_command *command, const struct tv_settings *setti
 const struct tv_command tv_command_record = {
     .name = "record",
     .summary = "run a program and record its calls or samples, or those of a running one",
-    .arguments = "[OPTION]... -- PROGRAM [ARGUMENT]... | --pid N | --snapshot PID",
+    .arguments = "[OPTION]... -- PROGRAM [ARGUMENT]... | --pid N | --snapshot PID | --android "
+                 "PACKAGE[:PROCESS]",
     .details = "Java programs need nothing, also behind scripts.  Calls of native programs need\n"
                "-finstrument-functions, samples nothing.  The exit code is the program's own.",
     .options = options,

@@ -73,7 +73,8 @@ struct tv_push_settings {
 
 /* What `traceview record` is asked for. */
 struct tv_record_settings {
-    const char *spool, *threads, *delay, *duration, *min_duration, *stop_after_slow;
+    const char *spool, *threads, *delay, *duration, *min_duration, *stop_after_slow, *android,
+        *device;
     struct tv_words include, exclude, trigger;
     unsigned host, clock, full, engine, stack, state, format; /* their places among the choices */
     uint64_t buffer, sample, depth, pid, snapshot, alloc;

@@ -10,6 +10,7 @@
  *   record_program.c   a program that is started
  *   record_attached.c  a JVM that runs (attach.h)
  *   record_signals.h   signals meanwhile
+ *   record_android.c   an app of an Android device (adb.h)
  *   record_snapshot.c  the ring of a recording that goes on
  *   record_kernel.c    any program or process, whose samples the kernel takes (perf/perf.h)
  */
@@ -47,6 +48,7 @@ enum tv_record_way {
     TV_RECORD_ARGUMENT,  /* a launcher of Java: -agentpath as its first argument */
     TV_RECORD_INHERITED, /* something that starts a JVM: JAVA_TOOL_OPTIONS */
     TV_RECORD_ATTACHED,  /* a JVM that runs */
+    TV_RECORD_ANDROID,   /* an app of a device: by its own runtime */
     TV_RECORD_SNAPSHOT,  /* it is there: only the ring is asked for */
     TV_RECORD_KERNEL,    /* any program: the kernel takes samples of it (perf/perf.h) */
 };
@@ -162,6 +164,12 @@ bool tv_record_wants_kernel(const struct tv_record_plan *plan);
  * TV_ERR_UNSUPPORTED: the system does not allow it, and the program was not started. */
 enum tv_status tv_record_by_kernel(const struct tv_record_plan *plan, int *code,
                                    struct tv_words *files, struct tv_error *err) TV_MUST_CHECK;
+
+/* ---- record_android.c ---- */
+
+/* Records the app --android until its duration is over or a signal comes. */
+enum tv_status tv_record_android(const struct tv_record_plan *plan,
+                                 struct tv_error *err) TV_MUST_CHECK;
 
 /* ---- record_snapshot.c ---- */
 

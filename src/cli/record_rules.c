@@ -52,13 +52,15 @@ static const char *const called[] = {
     (BIT(NATIVE_CALLS) | BIT(NATIVE_SAMPLES) | BIT(JAVA_CALLS) | BIT(JAVA_SAMPLES) |               \
      BIT(KERNEL_SAMPLES) | BIT(JAVA_EVENTS))
 
-/* Options that go with --snapshot; whatever else says how to record. */
-static const char *const of_snapshots[] = {"snapshot", "output", "o", "open", "q", "help"};
+/* Options that go with --snapshot, and with --android: whatever else is for other recordings. */
+static const char *const of_snapshots[] = {"snapshot", "output", "o", "open", "q", "help", NULL};
+static const char *const of_android[] = {"android", "device", "sample", "duration", "output", "o",
+                                         "mapping", "open",   "q",      "help",     NULL};
 
-static bool goes_with_snapshots(const char *option)
+static bool is_among(const char *option, const char *const *options)
 {
-    for (size_t i = 0; i < sizeof of_snapshots / sizeof of_snapshots[0]; i++)
-        if (strcmp(of_snapshots[i], option) == 0)
+    for (; *options; options++)
+        if (strcmp(*options, option) == 0)
             return true;
     return false;
 }
@@ -68,6 +70,8 @@ static const struct rule {
     const char *option;
     unsigned situations;
 } rules[] = {
+    {"device", 0},
+    {"mapping", 0},
     {"host", STARTED},
     {"clock", CALLS},
     {"buffer", CALLS},
@@ -317,21 +321,41 @@ static enum tv_status check_threads(const struct tv_record_plan *plan, struct tv
                    "--threads goes with --sample, --alloc, --lock or --engine events");
 }
 
+/* --snapshot or --android, as `name`, which go with a few others. */
+static enum tv_status check_alone(const struct tv_option *table, const struct tv_settings *settings,
+                                  const char *name, const char *const *options,
+                                  struct tv_error *err)
+{
+    for (size_t i = 0; table[i].name; i++)
+        if (!is_among(table[i].name, options) && tv_record_is_given(table, settings, table[i].name))
+            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s does not go with --%s",
+                           table[i].name, name);
+    if (settings->files.count > 0)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s and a program do not go together",
+                       name);
+    return check_text("output", settings->output, err);
+}
+
 static enum tv_status check_snapshot(const struct tv_option *table,
                                      const struct tv_settings *settings, struct tv_error *err)
 {
-    for (size_t i = 0; table[i].name; i++)
-        if (!goes_with_snapshots(table[i].name) &&
-            tv_record_is_given(table, settings, table[i].name))
-            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                           "--%s does not go with --snapshot: the recording is under way",
-                           table[i].name);
-    if (settings->files.count > 0)
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                       "--snapshot and a program do not go together");
-    enum tv_status status = check_text("output", settings->output, err);
+    enum tv_status status = check_alone(table, settings, "snapshot", of_snapshots, err);
     return status == TV_OK ? check_number("snapshot", settings->record.snapshot, INT32_MAX, err)
                            : status;
+}
+
+static enum tv_status check_android(const struct tv_option *table, struct tv_record_plan *plan,
+                                    struct tv_error *err)
+{
+    const struct tv_settings *settings = plan->settings;
+    enum tv_status status = check_alone(table, settings, "android", of_android, err);
+    if (status == TV_OK && tv_record_is_given(table, settings, "sample"))
+        status = check_number("sample", settings->record.sample, 10000, err);
+    if (status == TV_OK)
+        status = check_text("device", settings->record.device, err);
+    return status == TV_OK
+               ? parse_ms("duration", settings->record.duration, &plan->duration_ms, err)
+               : status;
 }
 
 enum tv_status tv_record_check(const struct tv_option *table, struct tv_record_plan *plan,
@@ -339,6 +363,8 @@ enum tv_status tv_record_check(const struct tv_option *table, struct tv_record_p
 {
     if (plan->way == TV_RECORD_SNAPSHOT)
         return check_snapshot(table, plan->settings, err);
+    if (plan->way == TV_RECORD_ANDROID)
+        return check_android(table, plan, err);
     enum tv_status status = check_values(table, plan, err);
     if (status != TV_OK)
         return status;
