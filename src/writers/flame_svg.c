@@ -223,7 +223,9 @@ static void add_title(const struct picture *p, struct tv_bytes name,
 static void add_frame(const struct picture *p, const struct tv_flame_frame *frame,
                       struct tv_bytes name, uint32_t level, uint32_t place)
 {
-    int64_t start = scale(p, frame->start), end = scale(p, frame->start + frame->width);
+    tv_ns behind = frame->start;
+    tv_time_add(&behind, frame->width); /* a sum may have stopped at the largest number */
+    int64_t start = scale(p, frame->start), end = scale(p, behind);
     if (level == 0)
         end = TV_FLAME_SVG_INNER * STEPS; /* also when there is no time at all */
     int top = top_of(p, level);
