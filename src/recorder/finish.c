@@ -423,9 +423,12 @@ void tv_recorder_unwatch(void)
 /* exit() and the return from main come here. */
 __attribute__((destructor)) static void at_exit(void)
 {
-    if (tv_recorder.started && tv_recorder.options.finish_at_end &&
-        tv_recorder.pid == (int)getpid())
-        tv_recording_stop(NULL);
+    if (tv_recorder.options.finish_at_end && tv_recorder.pid == (int)getpid()) {
+        if (tv_recorder.started)
+            tv_recording_stop(NULL);
+        /* The thread that waits may be writing the file, after a slow call or a signal. */
+        end_thread();
+    }
     if (!atomic_load(&watch.finish) || watch.finish_pid != (int)getpid())
         return;
     finish_all();
