@@ -2,88 +2,111 @@
 /* native_stream.c - see native_stream.h. */
 #include "cli/native_stream.h"
 
+#include <string.h>
+
 #include "base/memory.h"
 #include "cli/native_lines.h"
 #include "wire/method_trace.h"
 
-#define TEXT_MOST 65535u
-
 /* Behind a packet's u2 of 0: its kind. */
 #define OP_AT 2u
 
+/* More than the largest packet, which has a text of 65,535 bytes. */
+#define WINDOW_SIZE (1u << 18)
+
+/* A window moves over the file.  What lies before `passed` has been written or replaced; what lies
+ * from there to `at` is written as it is when the window moves on. */
 struct copy {
     FILE *in, *out;
     size_t record_size;
     struct tv_native_files files;
-    uint8_t *text; /* TEXT_MOST bytes */
+    uint8_t *window;
+    size_t passed, at, length;
 };
 
-/* Takes as many bytes as there are up to `size`; false: not all, and what there was is written. */
-static bool take(struct copy *copy, uint8_t *bytes, size_t size)
+static void write_passed(struct copy *copy)
 {
-    size_t got = fread(bytes, 1, size, copy->in);
-    if (got < size)
-        fwrite(bytes, 1, got, copy->out);
-    return got == size;
+    fwrite(copy->window + copy->passed, 1, copy->at - copy->passed, copy->out);
+    copy->passed = copy->at;
 }
 
-static bool pass(struct copy *copy, uint8_t *bytes, size_t size)
+/* Have `size` bytes behind `at`; false: the file ends before them. */
+static bool have(struct copy *copy, size_t size)
 {
-    size_t got = fread(bytes, 1, size, copy->in);
-    fwrite(bytes, 1, got, copy->out);
-    return got == size;
+    size_t left = copy->length - copy->at;
+    if (left >= size)
+        return true;
+    write_passed(copy);
+    memmove(copy->window, copy->window + copy->at, left);
+    copy->passed = copy->at = 0;
+    copy->length = left + fread(copy->window + left, 1, WINDOW_SIZE - left, copy->in);
+    return copy->length >= size;
 }
 
-static void put_method(struct copy *copy, size_t size, const void *text, size_t length)
+static bool pass(struct copy *copy, size_t size)
+{
+    if (!have(copy, size))
+        return false;
+    copy->at += size;
+    return true;
+}
+
+/* Write the packet at the window's position with another text. */
+static void replace_method(struct copy *copy, size_t size, const char *text, size_t length)
 {
     uint8_t head[TV_MT_STREAM_METHOD_HEAD];
+    write_passed(copy);
     tv_le_put_u16(head, TV_MT_STREAM_ESCAPE);
     head[OP_AT] = TV_MT_STREAM_METHOD;
-    tv_le_put_u16(head + 3, (uint16_t)size);
+    tv_le_put_u16(head + 3, (uint16_t)length);
     fwrite(head, 1, sizeof head, copy->out);
     fwrite(text, 1, length, copy->out);
+    copy->passed = copy->at = copy->at + size;
 }
 
-/* Behind the head's first three bytes. */
+/* A text that would be too long for its packet stays as it is. */
 static bool name_method(struct copy *copy)
 {
-    uint8_t size[2];
-    char *named = NULL;
-    size_t named_length = 0;
-    if (fread(size, 1, sizeof size, copy->in) < sizeof size)
+    if (!have(copy, TV_MT_STREAM_METHOD_HEAD))
         return false;
-    size_t length = tv_le_get_u16(size), got = fread(copy->text, 1, length, copy->in);
-    FILE *line = got == length ? open_memstream(&named, &named_length) : NULL;
+    size_t length = tv_le_get_u16(copy->window + copy->at + 3);
+    size_t size = TV_MT_STREAM_METHOD_HEAD + length, named_length = 0;
+    if (!have(copy, size))
+        return false;
+    char *named = NULL;
+    FILE *line = open_memstream(&named, &named_length);
     if (line) {
-        tv_native_line_put(line, (struct tv_bytes){copy->text, length}, &copy->files);
-        if (fclose(line) != 0 || named_length > TEXT_MOST)
+        const uint8_t *text = copy->window + copy->at + TV_MT_STREAM_METHOD_HEAD;
+        tv_native_line_put(line, (struct tv_bytes){text, length}, &copy->files);
+        if (fclose(line) != 0)
             named_length = 0;
     }
-    if (named_length > 0)
-        put_method(copy, named_length, named, named_length);
+    if (named_length > 0 && named_length <= UINT16_MAX)
+        replace_method(copy, size, named, named_length);
     else
-        put_method(copy, length, copy->text, got);
+        copy->at += size;
     tv_free(named);
-    return got == length;
+    return true;
 }
 
 static bool pass_thread(struct copy *copy)
 {
-    uint8_t head[TV_MT_STREAM_THREAD_HEAD - 3];
-    return pass(copy, head, sizeof head) && pass(copy, copy->text, tv_le_get_u16(head + 2));
+    return have(copy, TV_MT_STREAM_THREAD_HEAD) &&
+           pass(copy,
+                TV_MT_STREAM_THREAD_HEAD +
+                    (size_t)tv_le_get_u16(copy->window + copy->at + TV_MT_STREAM_THREAD_HEAD - 2));
 }
 
 /* A record, or a packet; false: the file's end, or what comes is copied as it is. */
 static bool pass_next(struct copy *copy)
 {
-    uint8_t *bytes = copy->text;
-    if (!take(copy, bytes, 3))
+    if (!have(copy, 3))
         return false;
-    if (tv_le_get_u16(bytes) == TV_MT_STREAM_ESCAPE && bytes[OP_AT] == TV_MT_STREAM_METHOD)
-        return name_method(copy);
-    fwrite(bytes, 1, 3, copy->out);
+    const uint8_t *bytes = copy->window + copy->at;
     if (tv_le_get_u16(bytes) != TV_MT_STREAM_ESCAPE)
-        return pass(copy, bytes, copy->record_size - 3);
+        return pass(copy, copy->record_size);
+    if (bytes[OP_AT] == TV_MT_STREAM_METHOD)
+        return name_method(copy);
     return bytes[OP_AT] == TV_MT_STREAM_THREAD && pass_thread(copy);
 }
 
@@ -107,13 +130,14 @@ bool tv_native_stream_put(FILE *in, FILE *out)
     if (!read_head(&copy, head, &length))
         return false;
     fwrite(head, 1, length, out);
-    copy.text = tv_alloc(TEXT_MOST, 1);
+    copy.window = tv_alloc(WINDOW_SIZE, 1);
     while (pass_next(&copy))
         continue;
-    /* A summary, or what nobody knows. */
-    while ((length = fread(copy.text, 1, TEXT_MOST, in)) > 0)
-        fwrite(copy.text, 1, length, out);
-    tv_free(copy.text);
+    /* The end of a file that was cut off, a summary, or what nobody knows. */
+    do {
+        copy.at = copy.length;
+    } while (have(&copy, 1));
+    tv_free(copy.window);
     tv_native_files_release(&copy.files);
     return true;
 }
