@@ -94,18 +94,35 @@ static bool use(struct tv_trace_job *job, uint32_t number)
     return true;
 }
 
-/* Which of the files that lay at an address it is of, the record's time tells: CPU time does not.
- */
-static uint64_t key_of(const struct tv_trace_job *job, const uint64_t *record, uint64_t address)
+/* Begin a chunk: what lay at an address may be another file than in the one before. */
+static void begin_chunk(struct tv_trace_job *job, uint32_t chunk)
 {
-    return job->key ? job->key(address, has_wall(job) ? record[1] : 0) : address;
+    const struct tv_area_chunk *from = &job->area->chunks[chunk - 1];
+    memset(job->cached, 0, sizeof job->cached);
+    job->cached_until =
+        from->count > 0 ? tv_area_at(job->area, from->first + from->count - 1)[1] : 0;
 }
 
-/* The number of the method at an address; 0: none, or there is no memory for it. */
+/* Which of the files that lay at an address it is of, the time tells: CPU time does not. */
+static uint64_t key_of(const struct tv_trace_job *job, uint64_t address, uint64_t ticks)
+{
+    return job->key ? job->key(address, has_wall(job) ? ticks : 0) : address;
+}
+
+/* The number of the method at an address; 0: none, or there is no memory for it.  A file lies at an
+ * address for one span of time: when it lay there at the record's time and at the chunk's last one,
+ * it is that of all records between. */
 static uint32_t number_address(struct tv_trace_job *job, const uint64_t *record, uint64_t address)
 {
-    uint64_t key = key_of(job, record, address);
+    size_t slot = (size_t)(address * 0x9E3779B97F4A7C15u >> 32) % TV_TRACE_CACHED;
+    if (job->cached[slot].number != 0 && job->cached[slot].address == address)
+        return job->cached[slot].number;
+    uint64_t key = key_of(job, address, record[1]);
     uint32_t number = tv_address_list_number(job->addresses, job->methods, job->namer, key);
+    if (number != 0 && key_of(job, address, job->cached_until) == key) {
+        job->cached[slot].address = address;
+        job->cached[slot].number = number;
+    }
     if (key == 0 || (number != 0 && make_used(job)))
         return number;
     atomic_store(&job->area->head->overflow, 1);
@@ -133,8 +150,11 @@ static uint32_t resolve(struct tv_trace_job *job, uint64_t *record)
 static void prepare_thread(struct tv_trace_job *job, uint32_t thread, bool trim)
 {
     struct cursor cursor = begin(job, thread);
+    uint32_t chunk = 0;
     uint64_t depth = 0;
     while (advance(job, &cursor)) {
+        if (cursor.chunk != chunk)
+            begin_chunk(job, chunk = cursor.chunk);
         uint32_t number = resolve(job, cursor.record);
         if (number == 0)
             continue;
@@ -424,6 +444,7 @@ static void put_thread_packet(struct tv_trace_job *job, uint32_t thread)
 int tv_trace_stream_chunk(struct tv_trace_job *job, uint32_t chunk)
 {
     const struct tv_area_chunk *from = &job->area->chunks[chunk - 1];
+    begin_chunk(job, chunk);
     for (uint32_t i = 0; i < from->count; i++) {
         uint64_t *record = tv_area_at(job->area, from->first + i);
         if (record[0] == 0)

@@ -10,6 +10,8 @@
 #include "recorder/methods.h"
 #include "recorder/sink.h"
 
+#define TV_TRACE_CACHED 256u /* a power of two */
+
 struct tv_trace_job {
     struct tv_area *area;
     struct tv_method_list *methods;
@@ -31,6 +33,13 @@ struct tv_trace_job {
     uint64_t written;                               /* records in the file */
     uint64_t unnamed;  /* records left out, as there was no memory for their methods */
     uint64_t shift_ns; /* the file's time 0: later than the start in a long ring */
+
+    /* Methods of addresses, for the chunk that is being written and times up to its last one. */
+    struct {
+        uint64_t address;
+        uint32_t number; /* 0: free */
+    } cached[TV_TRACE_CACHED];
+    uint64_t cached_until;
 };
 
 /* Makes records fit for the file: addresses become methods, what the file cannot hold is marked.
