@@ -90,7 +90,7 @@ static void add_record(struct record record, const char *names, const void *cont
         abort();
     uint8_t *to = (uint8_t *)journal.header + FIRST + used;
     memcpy(to, &record, sizeof record);
-    if (record.names > 0)
+    if (names && record.names > 0)
         memcpy(to + sizeof record, names, record.names);
     if (content && record.bytes > 0)
         memcpy(to + sizeof record + record.names, content, record.bytes);
