@@ -12,7 +12,7 @@ STRICT = $(if $(filter true,$(CI)),--werror)
 # Run meson setup with the words $(1); where it fails, name the packages that are missing.
 configure = meson setup $(1) || { tools/install-packages --check build; exit 1; }
 
-.PHONY: all help view site check bench bench-compare load fuzz coverage torture format install dist deb clean
+.PHONY: all help view site check bench bench-compare record-real load fuzz coverage torture format install dist deb clean
 
 all: ## build the program for development, in build/dev; build/traceview leads to it
 	@test -f build/dev/build.ninja || $(call configure,$(STRICT) build/dev)
@@ -43,12 +43,18 @@ bench: ## install what is missing, measure speed and memory into docs/performanc
 	$(MAKE) --no-print-directory build/release
 	tests/bench/run build/release $(if $(QUICK),--quick,--write)
 	tests/bench/run-record build/release $(if $(QUICK),,--write)
+	tests/bench/run-whole build/release $(if $(QUICK),--rounds 2,--write)
 	tests/bench/sampler build/release $(if $(QUICK),,--write)
 
 bench-compare: ## measure what changed since BASE (a revision; HEAD without one; QUICK=1 with small inputs)
 	tools/install-packages build bench
 	$(MAKE) --no-print-directory build/release
 	tests/bench/compare build/release $(BASE) $(if $(QUICK),--size 10000000 --rounds 10)
+
+record-real: ## install what is missing, record a dozen real Java programs, write the table of docs/recorder.md
+	tools/install-packages build check real
+	$(MAKE) --no-print-directory build/release
+	tests/recorder/real/run build/release/src/traceview build/release/tests/recorder/real/libentries.so --write
 
 load: ## install what is missing, put 200 clients on an upload server for a minute
 	tools/install-packages build check

@@ -4,7 +4,7 @@ import java.lang.management.ThreadMXBean;
 import java.util.Arrays;
 import java.util.Locale;
 
-/** What a call costs, rewritten or not: the median of some repetitions, CPU time, in ns a call. */
+/** What a call costs, rewritten or not: the median of some repetitions (7, or as told), CPU time, in ns a call. */
 public class RecordedCalls {
     static final int NUMBER = 27, CALLS = 635621, WARM_UP = 8, REPETITIONS = 7;
 
@@ -14,14 +14,15 @@ public class RecordedCalls {
 
     public static void main(String[] arguments) {
         ThreadMXBean threads = ManagementFactory.getThreadMXBean();
-        double[] times = new double[REPETITIONS];
-        for (int i = -WARM_UP; i < REPETITIONS; i++) {
+        int repetitions = arguments.length > 0 ? Integer.parseInt(arguments[0]) : REPETITIONS;
+        double[] times = new double[repetitions];
+        for (int i = -WARM_UP; i < repetitions; i++) {
             long start = threads.getCurrentThreadCpuTime();
             fib(NUMBER);
             if (i >= 0)
                 times[i] = (threads.getCurrentThreadCpuTime() - start) / (double) CALLS;
         }
         Arrays.sort(times);
-        System.out.printf(Locale.ROOT, "ns %.2f%n", times[REPETITIONS / 2]);
+        System.out.printf(Locale.ROOT, "ns %.2f%n", times[repetitions / 2]);
     }
 }

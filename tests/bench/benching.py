@@ -202,12 +202,12 @@ def describe_machine(*peers):
     return "; ".join(parts) + "."
 
 
-def write_page(name, text):
-    """Between the two marks of that name in docs/performance.md."""
+def write_page(name, text, path=PAGE):
+    """Between the two marks of that name in docs/performance.md, or another document."""
     begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
-    page = PAGE.read_text()
+    page = path.read_text()
     if begin not in page or end not in page:
-        sys.exit(f"bench: {PAGE} has no place for figures ({begin} ... {end})")
+        sys.exit(f"bench: {path} has no place for figures ({begin} ... {end})")
     before, rest = page.split(begin, 1)
-    PAGE.write_text(before + begin + "\n" + text + "\n" + end + rest.split(end, 1)[1])
-    print(f"bench: wrote {name} into {PAGE}", file=sys.stderr)
+    path.write_text(before + begin + "\n" + text + "\n" + end + rest.split(end, 1)[1])
+    print(f"bench: wrote {name} into {path}", file=sys.stderr)
