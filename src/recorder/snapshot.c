@@ -111,16 +111,23 @@ static struct {
     pthread_t thread;
     bool runs;
     _Atomic bool quit;
-    int socket; /* of a device and an inode: its number may be the program's by now */
-    dev_t device;
-    ino_t inode;
+    int socket;         /* its number may be the program's by now */
+    struct statx found; /* when it was opened */
 } requests = {.socket = -1};
+
+/* The thread sanitizer takes fstat for a race with a program that closes all descriptors. */
+static bool look_at_file(int file, struct statx *found)
+{
+    return statx(file, "", AT_EMPTY_PATH, STATX_INO, found) == 0;
+}
 
 static bool is_ours(void)
 {
-    struct stat found;
-    return requests.socket >= 0 && fstat(requests.socket, &found) == 0 &&
-           found.st_dev == requests.device && found.st_ino == requests.inode;
+    struct statx now;
+    return requests.socket >= 0 && look_at_file(requests.socket, &now) &&
+           now.stx_ino == requests.found.stx_ino &&
+           now.stx_dev_major == requests.found.stx_dev_major &&
+           now.stx_dev_minor == requests.found.stx_dev_minor;
 }
 
 static bool may_ask(int connection)
@@ -231,7 +238,6 @@ static void *listen_on(void *unused)
 static int open_socket(void)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    struct stat found;
     int length = snprintf(address.sun_path + 1, sizeof address.sun_path - 1, TV_SNAPSHOT_NAME,
                           (int)getpid());
     socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
@@ -239,12 +245,10 @@ static int open_socket(void)
     if (file < 0)
         return -1;
     if (bind(file, (const void *)&address, size) != 0 || listen(file, 4) != 0 ||
-        fstat(file, &found) != 0) {
+        !look_at_file(file, &requests.found)) {
         close(file);
         return -1;
     }
-    requests.device = found.st_dev;
-    requests.inode = found.st_ino;
     return tv_kept_move_high(file);
 }
 
