@@ -117,7 +117,7 @@ static bool drop_short(struct tv_recorder_thread *self, uint64_t entered)
         self->next <= tv_area_at(area, area->chunks[self->chunk - 1].first))
         return false;
     uint64_t *last = self->next - self->words;
-    uint64_t now = self->wall ? tv_clock_read(self->counter) : tv_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    uint64_t now = self->wall ? tv_clock_read(self->counter) : tv_recorder_cpu_ns(self);
     if (*last != entered || now - last[1] >= tv_recorder.least)
         return false;
     __atomic_store_n(last, 0, __ATOMIC_RELEASE);

@@ -51,7 +51,7 @@ void tv_recording_mount(struct tv_recorder_thread *fiber, uint32_t away)
     mounted.carrier = tv_recorder_self;
     mounted.epoch = atomic_load(&epoch);
     if (fiber != NULL && fiber->cpu)
-        fiber->cpu_shift = (int64_t)tv_clock_ns(CLOCK_THREAD_CPUTIME_ID) - fiber->cpu_left;
+        fiber->cpu_shift = (int64_t)tv_cpu_clock_ns() - fiber->cpu_left;
     tv_recorder_self = fiber;
     if (away != 0 && is_recorded(fiber) && fiber->over == 0 &&
         atomic_load(&atomic_load(&fiber->top)->word) == word)

@@ -270,6 +270,8 @@ static int open_area(int spool)
     head->clock = options->clock;
     head->full = options->full;
     head->counter = tv_clock_counter_is_good();
+    if (options->clock != TV_RECORDING_WALL)
+        tv_cpu_clock_begin(head->counter);
     head->overhead_ns = tv_clock_measure(head->counter, options->clock != TV_RECORDING_CPU,
                                          options->clock != TV_RECORDING_WALL);
     snprintf(head->vm, sizeof head->vm, "%s", options->vm ? options->vm : "native");

@@ -21,6 +21,7 @@
 
 #include "recorder/area.h"
 #include "recorder/clock.h"
+#include "recorder/cpu_clock.h"
 #include "recorder/kept.h"
 #include "recorder/methods.h"
 #include "recorder/recording.h"
@@ -234,7 +235,7 @@ int tv_recorder_name_child(const char *path, char *named, size_t size);
 /* Time of the processors, for the thread or the fiber that runs. */
 static inline uint64_t tv_recorder_cpu_ns(const struct tv_recorder_thread *self)
 {
-    return tv_clock_ns(CLOCK_THREAD_CPUTIME_ID) - (uint64_t)self->cpu_shift;
+    return tv_cpu_clock_ns() - (uint64_t)self->cpu_shift;
 }
 
 /* Makes the calling thread part of the recording; NULL: it has ended, or there is no room.  A

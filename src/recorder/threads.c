@@ -196,6 +196,8 @@ static void end_thread(struct tv_recorder_thread *self)
     }
     bool is_main = self->tid == (int)getpid();
     take_handler_stack(self);
+    if (self->tid != 0)
+        tv_cpu_clock_end();
     self->finished = true;
     tv_recorder.finished++;
     if (tv_recorder_self == self)
