@@ -101,11 +101,13 @@ static void put(struct tv_recorder_thread *self, uint64_t word)
     uint64_t *at = self->next;
     if (self->quick && atomic_load(&self->limit) == 0)
         tv_recorder_set_limit(self); /* a pause has taken it away */
-    self->next = at + self->words;
     at[1] = self->wall ? tv_clock_read(self->counter) : tv_recorder_cpu_ns(self);
     if (self->wall && self->cpu)
         at[2] = tv_recorder_cpu_ns(self);
+    /* In this order: a handler that jumps away in between leaves no gap.  A gap ends its chunk for
+     * the writer of the file, and every later record of the chunk would be lost. */
     __atomic_store_n(at, word, __ATOMIC_RELEASE);
+    self->next = at + self->words;
 }
 
 /* Take back the entry of a call that was too short to be kept.  It is the last record unless a call
