@@ -137,6 +137,9 @@ bool tv_bytes_equal(struct tv_bytes a, struct tv_bytes b);
 /* Whether the first bytes are those of `prefix`; the empty one is in front of everything. */
 bool tv_bytes_starts_with(struct tv_bytes bytes, struct tv_bytes prefix);
 
+/* Return whether the bytes end with `suffix`.  Everything ends with the empty one. */
+bool tv_bytes_ends_with(struct tv_bytes bytes, struct tv_bytes suffix);
+
 /* What separates words within a line: a blank, a tab, or the CR that stands before its end. */
 static inline bool tv_is_blank(uint8_t c)
 {
@@ -173,6 +176,18 @@ static inline size_t tv_bytes_control(struct tv_bytes bytes)
 static inline struct tv_bytes tv_bytes_of(const char *text)
 {
     return (struct tv_bytes){(const uint8_t *)text, strlen(text)};
+}
+
+/* The same two questions for C strings. */
+static inline bool tv_text_starts_with(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static inline bool tv_text_ends_with(const char *text, const char *suffix)
+{
+    size_t length = strlen(text), tail = strlen(suffix);
+    return length >= tail && memcmp(text + length - tail, suffix, tail) == 0;
 }
 
 #endif

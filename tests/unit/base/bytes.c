@@ -282,6 +282,23 @@ static void compares(void **state)
     assert_int_equal(tv_bytes_of("abc").length, 3);
 }
 
+static void knows_beginnings_and_ends(void **state)
+{
+    (void)state;
+    assert_true(tv_bytes_ends_with(TV_BYTES("a.key"), TV_BYTES(".key")));
+    assert_true(tv_bytes_ends_with(TV_BYTES(".key"), TV_BYTES(".key")));
+    assert_true(tv_bytes_ends_with((struct tv_bytes){NULL, 0}, TV_BYTES("")));
+    assert_false(tv_bytes_ends_with(TV_BYTES("key"), TV_BYTES(".key")));
+    assert_false(tv_bytes_ends_with(TV_BYTES("a.keys"), TV_BYTES(".key")));
+    assert_true(tv_text_starts_with("trace.json", "trace"));
+    assert_true(tv_text_starts_with("", ""));
+    assert_false(tv_text_starts_with("tra", "trace"));
+    assert_true(tv_text_ends_with("trace.json", ".json"));
+    assert_true(tv_text_ends_with("", ""));
+    assert_false(tv_text_ends_with("json", ".json"));
+    assert_false(tv_text_ends_with("trace.jsonl", ".json"));
+}
+
 static void trims(void **state)
 {
     (void)state;
@@ -324,5 +341,6 @@ UNIT_TESTS(bytes, cmocka_unit_test(takes_little_endian), cmocka_unit_test(does_n
            cmocka_unit_test(no_bytes_at_all), cmocka_unit_test(takes_uleb),
            cmocka_unit_test(takes_sleb), cmocka_unit_test(leb_must_end_within_64_bits),
            cmocka_unit_test(leb_round_trip), cmocka_unit_test(takes_lines),
-           cmocka_unit_test(splits), cmocka_unit_test(compares), cmocka_unit_test(trims),
+           cmocka_unit_test(splits), cmocka_unit_test(compares),
+           cmocka_unit_test(knows_beginnings_and_ends), cmocka_unit_test(trims),
            cmocka_unit_test(takes_words), cmocka_unit_test(finds_control_characters));
