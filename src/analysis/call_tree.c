@@ -139,11 +139,11 @@ void tv_call_tree_expect(const struct tv_call_tree *tree, uint32_t stretch)
 {
     uint32_t first = stretch * TV_TREE_STRETCH, left = tree->count - first;
     uint32_t count = left < TV_TREE_STRETCH ? left : TV_TREE_STRETCH;
-    tv_memory_expect(tree->cost + first, count * sizeof *tree->cost);
-    tv_memory_expect(tree->self_wall + first, count * sizeof *tree->self_wall);
-    tv_memory_expect(tree->self_cpu + first, count * sizeof *tree->self_cpu);
-    tv_memory_expect(tree->parent + first, count * sizeof *tree->parent);
-    tv_memory_expect(tree->frame + first, count * sizeof *tree->frame);
+    tv_memory_prefetch(tree->cost + first, count * sizeof *tree->cost);
+    tv_memory_prefetch(tree->self_wall + first, count * sizeof *tree->self_wall);
+    tv_memory_prefetch(tree->self_cpu + first, count * sizeof *tree->self_cpu);
+    tv_memory_prefetch(tree->parent + first, count * sizeof *tree->parent);
+    tv_memory_prefetch(tree->frame + first, count * sizeof *tree->frame);
 }
 
 const uint8_t *tv_call_tree_recursion(const struct tv_call_tree *tree)
@@ -312,7 +312,7 @@ static void add_stretch(struct tv_path_cost *cost, const struct tv_trace *trace,
 static void expect(const uint32_t *column, uint64_t first, uint32_t count)
 {
     if (column)
-        tv_memory_expect(column + first, count * sizeof *column);
+        tv_memory_prefetch(column + first, count * sizeof *column);
 }
 
 static void add_run(struct tv_path_cost *cost, const struct tv_trace *trace,

@@ -2,7 +2,7 @@
 #include "analysis/compensate.h"
 
 #include "base/memory.h"
-#include "base/number.h"
+#include "base/bytes.h"
 
 /* What a file of ours or of Android calls it. */
 #define KEY "clock-call-overhead-nsec"

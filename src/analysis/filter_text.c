@@ -9,7 +9,6 @@
 #include "analysis/needle.h"
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "base/number.h"
 
 #define MS INT64_C(1000000)
 #define SHOWN 60 /* characters of the user's text in a message */

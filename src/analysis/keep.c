@@ -3,7 +3,6 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "model/flow_end.h"
 
 void tv_keep_release(struct tv_keep *keep)

@@ -4,7 +4,6 @@
  */
 #include "analysis/states.h"
 #include "base/bytes.h"
-#include "base/number.h"
 #include "model/strips.h"
 
 static const struct tv_slice_place nowhere = {TV_NONE, TV_NONE};

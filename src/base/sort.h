@@ -9,10 +9,10 @@
 
 struct tv_sort_key {
     uint64_t key;
-    uint64_t index; /* what the caller knows it by */
+    uint64_t index; /* the caller's number for this row */
 };
 
-/* A signed number as a key: the order is the same. */
+/* Map a signed number to a key of the same order. */
 static inline uint64_t tv_sort_signed(int64_t number)
 {
     return (uint64_t)number ^ (uint64_t)1 << 63;

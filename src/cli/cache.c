@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/checksum.h"
+#include "base/hash.h"
 #include "cli/confine.h"
 
 #define MOST_BYTES (UINT64_C(10) << 30)

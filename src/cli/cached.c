@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
-#include "base/checksum.h"
+#include "base/hash.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/workers.h"

@@ -8,7 +8,6 @@
 #include "analysis/sample_tree.h"
 #include "analysis/tree_sink.h"
 #include "base/bytes.h"
-#include "base/number.h"
 #include "cli/command.h"
 #include "cli/measure.h"
 #include "cli/output.h"

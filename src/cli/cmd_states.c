@@ -7,7 +7,6 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "cli/command.h"
 #include "cli/load.h"
 #include "cli/message.h"

@@ -101,7 +101,7 @@ static enum tv_status open_own(struct own *own, uint32_t number, struct tv_sourc
     pthread_mutex_lock(&own->lock);
     enum tv_status status = *kept ? TV_OK : tv_inputs_open_argument(path, kept, err);
     if (status == TV_OK)
-        *source = tv_source_part(*kept, 0, tv_source_size(*kept), tv_source_name(*kept));
+        *source = tv_source_range(*kept, 0, tv_source_size(*kept), tv_source_name(*kept));
     pthread_mutex_unlock(&own->lock);
     return status;
 }

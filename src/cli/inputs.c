@@ -254,7 +254,7 @@ static enum tv_status unpack_whole(struct tv_source *packed, struct tv_unpacking
     enum tv_status status =
         rest ? tv_unpack_rest(rest, asked, taken->members, &taken->count, &cut_off, err)
              : tv_unpack(packed, asked, taken->members, &taken->count, &cut_off, err);
-    taken->cut_off = cut_off || tv_source_is_cut(packed);
+    taken->cut_off = cut_off || tv_source_is_truncated(packed);
     if (status != TV_OK || tv_source_check(packed, err) == TV_OK)
         return status;
     while (taken->count > 0)
@@ -273,7 +273,7 @@ static void note_cut(struct tv_inputs *inputs, struct tv_source *source)
 
 void tv_inputs_finish(struct tv_inputs *inputs, size_t number)
 {
-    if (tv_source_is_cut(inputs->rows[number].source))
+    if (tv_source_is_truncated(inputs->rows[number].source))
         note_cut(inputs, inputs->rows[number].source);
 }
 
@@ -343,7 +343,7 @@ static void keep_rest(struct tv_inputs *inputs, const struct tv_inputs_pending *
                                      sizeof *inputs->rests);
     struct tv_inputs_pending *kept = &inputs->rests[inputs->rest_count++];
     *kept = *container;
-    kept->source = tv_source_hold(container->source);
+    kept->source = tv_source_ref(container->source);
     kept->rest = rest;
 }
 

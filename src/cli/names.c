@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/names.h"
 
-#include "base/arena.h"
+#include "base/memory.h"
 
 static void name_frame(struct tv_head *head, struct tv_frame *frame,
                        const struct tv_mapping *mapping, struct tv_arena *arena)

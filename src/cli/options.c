@@ -5,7 +5,6 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "base/out.h"
 
 void tv_settings_init(struct tv_settings *settings)

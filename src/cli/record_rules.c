@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/number.h"
 #include "cli/record.h"
 #include "recorder/samples.h"
 

@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/intern.h"
+#include "base/map.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "base/out.h"
 #include "writers/figures.h"
 

@@ -9,7 +9,6 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "base/out.h"
 #include "base/source.h"
 #include "cli/curl.h"

@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/lock.h"
+#include "base/workers.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "symbols/demangle.h"
 #include "symbols/elf.h"
 

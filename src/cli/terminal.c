@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
-#include "base/number.h"
 
 /* The size of a terminal that does not tell its own, and the largest size that is believed. */
 #define USUAL_COLUMNS 80

@@ -22,7 +22,6 @@
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "base/workers.h"
 #include "engine/engine.h"
 #include "engine/kept.h"

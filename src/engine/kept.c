@@ -103,7 +103,7 @@ enum tv_status tv_kept_read(int fd, const struct tv_kept_key *key,
     later->loader = loader;
     later->wish = *wish;
     later->wish.source =
-        tv_source_part(wish->source, 0, tv_source_size(wish->source), tv_source_name(wish->source));
+        tv_source_range(wish->source, 0, tv_source_size(wish->source), tv_source_name(wish->source));
     pthread_mutex_init(&later->lock, NULL);
     struct tv_index_inputs inputs = {open_later, free_later, later};
     status = tv_index_read(&memory, bytes_of(key), &inputs, trace, err);

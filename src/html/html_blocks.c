@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/number.h"
 
 /* A longer tag is none of ours. */
 #define LONGEST_TAG ((size_t)4096)

@@ -6,7 +6,6 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "base/out.h"
 #include "model/head.h"
 #include "readers/json/json.h"

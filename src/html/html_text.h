@@ -6,7 +6,7 @@
 #ifndef TV_UNPACK_HTML_TEXT_H
 #define TV_UNPACK_HTML_TEXT_H
 
-#include "base/base64.h"
+#include "base/encoding.h"
 #include "html/html_blocks.h"
 
 /* Never longer than its blocks. */

@@ -5,7 +5,6 @@
 #include <strings.h>
 
 #include "base/bytes.h"
-#include "base/number.h"
 
 /* RFC 9110, section 5.6.2: what names of headers and methods consist of. */
 static bool is_token(const char *text)

@@ -15,7 +15,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "base/query.h"
+#include "base/encoding.h"
 #include "http/answer.h"
 #include "http/door.h"
 #include "http/head.h"
@@ -312,7 +312,7 @@ static void note_exchange(const struct exchange *exchange, bool sent)
 {
     const struct tv_handler *handler = &exchange->http->handler;
     struct tv_bytes path = {exchange->target, exchange->target_length};
-    tv_target_split(&path);
+    tv_query_split(&path);
     struct tv_http_note note = {
         .method = exchange->method,
         .path = path,
@@ -359,7 +359,7 @@ static struct tv_request make_request(const struct exchange *exchange,
                                       const struct gathered *gathered, uint8_t *target)
 {
     struct tv_bytes path = {target, exchange->target_length};
-    struct tv_bytes query = tv_target_split(&path);
+    struct tv_bytes query = tv_query_split(&path);
     return (struct tv_request){
         .method = exchange->method,
         .path = path,

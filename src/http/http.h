@@ -18,7 +18,7 @@
 #ifndef TV_HTTP_HTTP_H
 #define TV_HTTP_HTTP_H
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/error.h"
 #include "base/out.h"
 #include "base/source.h"

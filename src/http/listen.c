@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
-#include "base/number.h"
 #include "http/http.h"
 
 /* Longer names than DNS has are none. */

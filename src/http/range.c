@@ -2,7 +2,6 @@
 #include "http/range.h"
 
 #include "base/bytes.h"
-#include "base/number.h"
 
 /* "-5": the last five. */
 static enum tv_range_kind read_end(struct tv_bytes length, uint64_t size, uint64_t *from,

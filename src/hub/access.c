@@ -8,7 +8,7 @@
 #include <strings.h>
 #include <time.h>
 
-#include "base/base64.h"
+#include "base/encoding.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/random.h"

@@ -4,7 +4,6 @@
 #include <time.h>
 
 #include "base/bytes.h"
-#include "base/number.h"
 
 const char *tv_iso_time(int64_t seconds, char text[TV_ISO_TIME])
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/query.h"
+#include "base/encoding.h"
 #include "hub/handlers.h"
 
 /* An engine that has ended since its page looked last, or that only an address asks for, is there

@@ -9,10 +9,9 @@
 #include <strings.h>
 #include <time.h>
 
-#include "base/base64.h"
+#include "base/encoding.h"
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "hub/handlers.h"
 #include "hub/incoming.h"
 

@@ -3,10 +3,9 @@
 
 #include <string.h>
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/bytes.h"
 #include "base/file.h"
-#include "base/memory.h"
 #include "store/files.h"
 #include "store/search.h"
 

@@ -9,8 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "base/number.h"
-#include "base/query.h"
+#include "base/encoding.h"
 #include "hub/handlers.h"
 #include "hub/iso_time.h"
 #include "hub/reading.h"

@@ -7,7 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "base/query.h"
+#include "base/encoding.h"
 #include "hub/handlers.h"
 #include "hub/incoming.h"
 

@@ -2,7 +2,7 @@
 #include "index/layout.h"
 
 #include "base/bytes.h"
-#include "base/checksum.h"
+#include "base/hash.h"
 
 static uint64_t add_size(uint64_t sum, size_t size)
 {

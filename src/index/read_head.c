@@ -34,7 +34,7 @@ static void read_strings(struct tv_index_reading *r)
     const uint8_t *texts = tv_sections_find(r->sections, TV_INDEX_STRINGS, 0, 1, &length);
     struct tv_interner *strings = NULL;
     if (ends && texts && are_texts((struct tv_bytes){texts, (size_t)length}, ends, count))
-        strings = tv_interner_of((struct tv_bytes){texts, (size_t)length}, ends, count);
+        strings = tv_interner_from_texts((struct tv_bytes){texts, (size_t)length}, ends, count);
     if (!strings) {
         r->wrong = "its strings";
         return;

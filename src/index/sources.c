@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "base/lock.h"
+#include "base/workers.h"
 #include "base/memory.h"
 #include "base/source.h"
 #include "index/index.h"

@@ -483,7 +483,7 @@ struct tv_trace *tv_builder_finish(struct tv_builder *builder)
     tv_trace_settle(trace); /* which may call slices otherwise: that takes paths */
     tv_paths_finish(&trace->paths);
     tv_free(builder);
-    tv_memory_give_back(); /* what readers had lies between the tables */
+    tv_memory_trim(); /* what readers had lies between the tables */
     return trace;
 }
 

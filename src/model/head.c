@@ -6,7 +6,6 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "base/number.h"
 
 struct tv_head *tv_head_new(void)
 {

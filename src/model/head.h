@@ -11,7 +11,6 @@
 #define TV_MODEL_HEAD_H
 
 #include "base/error.h"
-#include "base/intern.h"
 #include "base/map.h"
 #include "base/types.h"
 #include "model/diagnostic.h"

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/lock.h"
+#include "base/workers.h"
 #include "base/memory.h"
 
 /* The first buckets are a microsecond long: shorter ones would show nothing. */

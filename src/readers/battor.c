@@ -5,7 +5,6 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "readers/side_input.h"
 
 #define NS_PER_MS 1000000

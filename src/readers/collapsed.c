@@ -5,7 +5,6 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "readers/chains.h"
 #include "readers/foreign.h"
 #include "readers/text_lines.h"

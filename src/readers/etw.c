@@ -3,10 +3,9 @@
 
 #include <string.h>
 
-#include "base/base64.h"
+#include "base/encoding.h"
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "readers/json/json.h"
 #include "readers/trace_event/values.h"
 

@@ -15,7 +15,7 @@
 #ifndef TV_READERS_ETW_H
 #define TV_READERS_ETW_H
 
-#include "base/intern.h"
+#include "base/map.h"
 #include "model/diagnostic.h"
 #include "model/tables.h"
 

@@ -3,7 +3,6 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "readers/side_input.h"
 
 /* No table has more columns that count. */

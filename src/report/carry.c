@@ -4,7 +4,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "base/base64.h"
+#include "base/encoding.h"
 #include "base/memory.h"
 #include "base/workers.h"
 

@@ -5,8 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "base/number.h"
-#include "base/query.h"
+#include "base/encoding.h"
 #include "model/head.h"
 #include "server/questions.h"
 

@@ -5,8 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/file.h"
-#include "base/number.h"
-#include "base/query.h"
+#include "base/encoding.h"
 #include "server/opening.h"
 #include "view/view.h"
 

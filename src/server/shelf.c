@@ -254,7 +254,7 @@ bool tv_shelf_get(struct tv_shelf *shelf, uint32_t number, struct tv_shelf_file 
     if (there) {
         memcpy(copy->name, file->name, sizeof copy->name);
         copy->source =
-            file->source ? tv_source_part(file->source, 0, file->bytes, file->name) : NULL;
+            file->source ? tv_source_range(file->source, 0, file->bytes, file->name) : NULL;
     }
     pthread_mutex_unlock(&shelf->lock);
     return there;

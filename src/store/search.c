@@ -12,10 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/arena.h"
-#include "base/bytes.h"
 #include "base/memory.h"
-#include "base/number.h"
+#include "base/bytes.h"
 #include "store/inside.h"
 #include "store/text.h"
 

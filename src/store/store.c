@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "base/number.h"
+#include "base/bytes.h"
 #include "store/inside.h"
 
 #define DEFAULT_IDLE_MS INT64_C(86400000)

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "store/inside.h"
 
 static const char *text_or_null(sqlite3_stmt *row, int column, struct tv_arena *arena)

@@ -8,7 +8,6 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/memory.h"
-#include "base/number.h"
 
 struct class_entry {
     struct tv_bytes original, obfuscated, file;

@@ -17,7 +17,7 @@
 #ifndef TV_SYMBOLS_MAPPING_H
 #define TV_SYMBOLS_MAPPING_H
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/source.h"
 
 struct tv_mapping;

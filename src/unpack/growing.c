@@ -24,7 +24,7 @@ static void end_member(struct growing *growing)
     if (!growing->member.context)
         return;
     growing->cut = growing->member.is_cut(growing->member.context) ||
-                   tv_source_is_cut(growing->ceiling.packed);
+                   tv_source_is_truncated(growing->ceiling.packed);
     growing->member.close(growing->member.context);
     growing->member.context = NULL;
     tv_source_free(growing->ceiling.packed);
@@ -100,7 +100,7 @@ struct tv_source *tv_growing_open(const struct tv_member *member, struct tv_byte
     };
     struct growing *growing = tv_alloc(1, sizeof *growing);
     *growing = (struct growing){.member = *member, .ceiling = *ceiling, .length = head.length};
-    growing->ceiling.packed = tv_source_hold(ceiling->packed);
+    growing->ceiling.packed = tv_source_ref(ceiling->packed);
     growing->spool = tv_spool_new(member->name);
     growing->piece = tv_alloc(PIECE, 1);
     memcpy(growing->piece, head.data, head.length);

@@ -138,7 +138,7 @@ enum tv_status tv_taking_add_plain(struct tv_taking *taking, const struct tv_pla
     if (status == TV_OK)
         status = ask(taking, length, taken, err);
     if (status == TV_OK && *taken)
-        take(taking, tv_source_part(member->container, member->start, member->end, member->name));
+        take(taking, tv_source_range(member->container, member->start, member->end, member->name));
     return status;
 }
 

@@ -11,7 +11,6 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "model/flow_end.h"
 #include "view/flow_index.h"
 #include "view/state.h"

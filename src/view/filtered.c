@@ -5,7 +5,7 @@
 
 #include "analysis/filter.h"
 #include "base/bytes.h"
-#include "base/lock.h"
+#include "base/workers.h"
 #include "base/memory.h"
 
 #define KEPT 4

@@ -8,8 +8,8 @@
 #ifndef TV_VIEW_FLOW_INDEX_H
 #define TV_VIEW_FLOW_INDEX_H
 
-#include "base/intern.h"
-#include "base/lock.h"
+#include "base/map.h"
+#include "base/workers.h"
 #include "model/trace.h"
 
 #define TV_FLOW_LEVELS 4

@@ -8,7 +8,7 @@
 #ifndef TV_VIEW_OBJECT_INDEX_H
 #define TV_VIEW_OBJECT_INDEX_H
 
-#include "base/lock.h"
+#include "base/workers.h"
 #include "model/trace.h"
 
 /* What finds no free one lies over others in the last. */

@@ -7,7 +7,6 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "view/members.h"
 #include "view/object_index.h"
 #include "view/pixels.h"

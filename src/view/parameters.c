@@ -6,7 +6,6 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "base/number.h"
 
 /* Times are asked for up to so far from the origin: twice the distance overflows nothing. */
 #define TIME_LIMIT ((int64_t)1 << 61)

@@ -11,7 +11,6 @@
 #include "analysis/places.h"
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "view/event_about.h"
 
 /* What one step does at most. */

@@ -6,7 +6,6 @@
 #include "analysis/tree_lines.h"
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "view/columns.h"
 #include "view/measures.h"
 #include "view/state.h"

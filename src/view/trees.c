@@ -10,9 +10,8 @@
 
 #include "analysis/compensate.h"
 #include "analysis/tree_shape.h"
-#include "base/lock.h"
-#include "base/memory.h"
 #include "base/workers.h"
+#include "base/memory.h"
 #include "view/state.h"
 
 struct kept {

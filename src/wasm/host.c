@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "base/query.h"
+#include "base/encoding.h"
 #include "base/source.h"
 #include "html/html_page.h"
 #include "html/html_text.h"
@@ -229,7 +229,7 @@ void tv_host_status(void)
 uint32_t tv_host_ask(uint32_t length)
 {
     struct tv_bytes name = {host.room, length};
-    struct tv_bytes rest = tv_target_split(&name);
+    struct tv_bytes rest = tv_query_split(&name);
     struct tv_query query;
     struct tv_error err = {0};
     enum tv_answer_type type;

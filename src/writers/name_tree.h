@@ -9,7 +9,7 @@
 #define TV_WRITERS_NAME_TREE_H
 
 #include "analysis/call_tree.h"
-#include "base/intern.h"
+#include "base/map.h"
 
 struct tv_name_tree {
     uint32_t count;

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/intern.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "base/source.h"
 #include "readers/trace_event/describe.h"

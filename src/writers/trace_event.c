@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "writers/trace_event.h"
 
-#include "base/intern.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "base/source.h"
 #include "writers/names.h"

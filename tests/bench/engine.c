@@ -28,7 +28,6 @@
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "base/workers.h"
 #include "model/builder.h"
 #include "readers/reader.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/query.h"
+#include "base/encoding.h"
 #include "server/guard.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct tv_guard guard = {.port = 8123, .token = "0123456789abcdef0123456789abcdef"};
     struct tv_bytes path = {data, size}, rest;
-    struct tv_bytes given = tv_target_split(&path);
+    struct tv_bytes given = tv_query_split(&path);
     if (tv_guard_take_token(&guard, path, &rest))
         require(rest.length == path.length - TV_TOKEN_LENGTH - 2);
 

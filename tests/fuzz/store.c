@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/bytes.h"
 #include "store/files.h"
 #include "store/search.h"

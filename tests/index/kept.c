@@ -69,7 +69,7 @@ static enum tv_status open_original(void *context, uint32_t number, struct tv_so
     if (number >= original->source_count - original->inner_count)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "there is no such source");
     struct tv_source *from = original->sources[original->inner_count + number];
-    *source = tv_source_part(from, 0, tv_source_size(from), tv_source_name(from));
+    *source = tv_source_range(from, 0, tv_source_size(from), tv_source_name(from));
     return TV_OK;
 }
 

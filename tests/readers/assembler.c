@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/number.h"
 
 #define MAX_OPEN 8
 

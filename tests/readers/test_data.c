@@ -12,7 +12,6 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "cases.h"
 #include "recording.h"
 #include "wire/method_trace.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/number.h"
 #include "readers/ftrace/args.h"
 #include "readers/ftrace/events.h"
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/number.h"
 #include "readers/ftrace/args.h"
 #include "readers/ftrace/said.h"
 

@@ -5,7 +5,6 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "readers/ftrace/args.h"
 #include "readers/ftrace/events.h"
 

@@ -9,7 +9,6 @@
 #ifndef TV_READERS_FTRACE_PART_H
 #define TV_READERS_FTRACE_PART_H
 
-#include "base/intern.h"
 #include "base/map.h"
 #include "model/assembly.h"
 #include "model/diagnostic.h"

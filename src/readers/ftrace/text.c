@@ -7,7 +7,6 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "readers/ftrace/args.h"
 #include "readers/ftrace/events.h"
 #include "readers/ftrace/graph.h"

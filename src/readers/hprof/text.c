@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/number.h"
 #include "readers/hprof/parts.h"
 #include "readers/text_lines.h"
 

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/number.h"
 #include "readers/json/walk.h"
 
 /* ---- Words ---- */

@@ -7,7 +7,6 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "model/event.h"
 
 void tv_mt_file_init(struct tv_mt_file *file, struct tv_source *source, struct tv_head *head)

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/base64.h"
+#include "base/encoding.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "readers/method_trace/deliver.h"

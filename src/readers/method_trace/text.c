@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/number.h"
 #include "readers/method_trace/header.h"
 #include "readers/text_lines.h"
 

@@ -2,7 +2,6 @@
 #include "readers/trace_event/check.h"
 
 #include "base/bytes.h"
-#include "base/intern.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "readers/json/json.h"

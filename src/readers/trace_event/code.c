@@ -10,7 +10,6 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "base/number.h"
 
 #define NOWHERE SIZE_MAX
 

@@ -9,8 +9,8 @@
 #ifndef TV_READERS_TRACE_EVENT_COUNTERS_H
 #define TV_READERS_TRACE_EVENT_COUNTERS_H
 
-#include "base/arena.h"
-#include "base/intern.h"
+#include "base/memory.h"
+#include "base/map.h"
 #include "model/diagnostic.h"
 #include "model/tables.h"
 #include "readers/trace_event/values.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/intern.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "readers/json/json.h"
 #include "readers/trace_event/edit.h"

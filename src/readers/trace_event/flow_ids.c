@@ -8,7 +8,6 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "base/number.h"
 
 /* ---- Texts ---- */
 

@@ -8,7 +8,7 @@
 #ifndef TV_READERS_TRACE_EVENT_FLOW_IDS_H
 #define TV_READERS_TRACE_EVENT_FLOW_IDS_H
 
-#include "base/intern.h"
+#include "base/map.h"
 #include "base/types.h"
 
 /* Up to 8: the length of the text that the bits hold. */

@@ -11,7 +11,6 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "readers/trace_event/ids.h"
 #include "readers/trace_event/memory_graph.h"
 

@@ -18,7 +18,7 @@
 #ifndef TV_READERS_TRACE_EVENT_MEMORY_GRAPH_H
 #define TV_READERS_TRACE_EVENT_MEMORY_GRAPH_H
 
-#include "base/intern.h"
+#include "base/map.h"
 #include "base/types.h"
 
 struct tv_te_memory_graph;

@@ -5,7 +5,6 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "base/out.h"
 #include "readers/json/json.h"
 #include "readers/trace_event/code.h"

@@ -7,7 +7,7 @@
 #ifndef TV_READERS_TRACE_EVENT_NAMES_H
 #define TV_READERS_TRACE_EVENT_NAMES_H
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "model/head.h"
 #include "readers/trace_event/values.h"
 

@@ -2,7 +2,7 @@
 #include "readers/trace_event/references.h"
 
 #include "base/bytes.h"
-#include "base/intern.h"
+#include "base/map.h"
 #include "model/objects.h"
 #include "readers/json/json.h"
 #include "readers/trace_event/nested.h"

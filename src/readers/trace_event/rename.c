@@ -6,7 +6,6 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "readers/json/json.h"
 #include "readers/trace_event/fields.h"
 #include "readers/trace_event/list.h"

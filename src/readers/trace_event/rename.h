@@ -9,7 +9,6 @@
 #ifndef TV_READERS_TRACE_EVENT_RENAME_H
 #define TV_READERS_TRACE_EVENT_RENAME_H
 
-#include "base/intern.h"
 #include "base/map.h"
 #include "base/out.h"
 #include "readers/trace_event/values.h"

@@ -8,7 +8,6 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "readers/trace_event/code.h"
 #include "readers/trace_event/ids.h"
 #include "readers/trace_event/profile.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/intern.h"
+#include "base/map.h"
 #include "base/memory.h"
 
 /* An entry while its table is read. */

@@ -5,7 +5,6 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "base/number.h"
 
 enum id_kind {
     ID_NUMBER = 'n',

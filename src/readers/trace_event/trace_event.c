@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/intern.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "readers/trace_event/container.h"
 #include "readers/trace_event/describe.h"

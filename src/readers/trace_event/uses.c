@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/intern.h"
+#include "base/map.h"
 #include "base/memory.h"
 
 void tv_te_uses_release(struct tv_te_uses *uses)

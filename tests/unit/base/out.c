@@ -527,7 +527,7 @@ static void memory_ends_at_its_limit(void **state)
         assert_int_equal(out.length, 20 * piece);
         tv_out_char(&out, 'x');
         assert_int_equal(tv_out_finish(&out, &err), TV_ERR_LIMIT);
-        assert_true(tv_out_is_broken(&out));
+        assert_true(tv_out_has_failed(&out));
         for (int i = 0; i < 1000; i++) {
             tv_out_bytes(&out, (struct tv_bytes){bytes, piece});
             tv_out_format(&out, "%d", i);

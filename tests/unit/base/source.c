@@ -205,9 +205,9 @@ static void a_part_is_a_stretch_of_the_whole(void **state)
     (void)state;
     struct pattern pattern;
     struct tv_source *whole = open_pattern(&pattern, 1000);
-    struct tv_source *part = tv_source_part(whole, 300, 720, "part");
-    struct tv_source *inner = tv_source_part(part, 20, 120, "inner");
-    struct tv_source *none = tv_source_part(whole, 1000, 1000, "none");
+    struct tv_source *part = tv_source_range(whole, 300, 720, "part");
+    struct tv_source *inner = tv_source_range(part, 20, 120, "inner");
+    struct tv_source *none = tv_source_range(whole, 1000, 1000, "none");
     uint8_t buffer[1000];
     size_t got;
     assert_int_equal(tv_source_size(part), 420);

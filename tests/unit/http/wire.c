@@ -12,7 +12,6 @@
 
 #include "base/bytes.h"
 #include "base/file.h"
-#include "base/number.h"
 
 /* The handler. */
 

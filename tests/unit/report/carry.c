@@ -5,7 +5,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "base/base64.h"
+#include "base/encoding.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "report/carry.h"

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "faults.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/bytes.h"
 #include "place.h"
 

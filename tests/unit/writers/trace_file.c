@@ -7,7 +7,6 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "feed.h"
 #include "model/builder.h"
 #include "wire/method_trace.h"
