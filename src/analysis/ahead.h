@@ -12,7 +12,7 @@
 #define TV_ANALYSIS_AHEAD_H
 
 #include "analysis/tally.h"
-#include "model/walk.h"
+#include "model/builder/walk.h"
 
 /* A thread's stack, as the batch will leave it. */
 struct tv_ahead_thread {

@@ -22,7 +22,7 @@ static struct tv_call_tree *tree_with(struct tv_tree_shape *shape, void *figures
 {
     struct tv_call_tree *tree = tv_alloc(1, sizeof *tree);
     tree->head = shape->head;
-    tree->clocks = tv_head_clocks(shape->head);
+    tree->clocks = tv_trace_info_clocks(shape->head);
     tree->count = shape->count;
     tree->shape = shape;
     tree->parent = shape->parent;
@@ -80,7 +80,7 @@ struct tv_call_tree *tv_call_tree_kept(struct tv_tree_shape *shape, const struct
     return tree;
 }
 
-struct tv_call_tree *tv_call_tree_new(const struct tv_head *head, const struct tv_paths *paths)
+struct tv_call_tree *tv_call_tree_new(const struct tv_trace_info *head, const struct tv_paths *paths)
 {
     struct tv_call_tree *tree = tv_call_tree_of_shape(tv_tree_shape_new(head, paths));
     tree->owns_shape = true;
@@ -279,7 +279,7 @@ static void add_wide(struct tv_path_cost *cost, const struct tv_trace *trace,
     }
 }
 
-/* Return true when the sum of all slice lengths fits (checked by tv_trace_settle). */
+/* Return true when the sum of all slice lengths fits (checked by tv_trace_finalize). */
 static bool lengths_fit(const struct tv_trace *trace)
 {
     return trace->head->diagnostics.kinds[TV_DIAGNOSTIC_TIME_SATURATED].count == 0;

@@ -38,7 +38,7 @@ struct tv_compensation {
 struct tv_tree_shape;
 
 struct tv_call_tree {
-    const struct tv_head *head; /* for the names; not owned */
+    const struct tv_trace_info *head; /* for the names; not owned */
     unsigned clocks;            /* enum tv_clocks */
     uint32_t count;
     const uint32_t *parent; /* [count]; parents before children; node 0 is the root */
@@ -63,7 +63,7 @@ void tv_call_tree_free(struct tv_call_tree *tree);
 
 /* What all trees of one trace share: for whoever asks for one selection after the other.  It must
  * live as long as they do. */
-struct tv_tree_shape *tv_tree_shape_new(const struct tv_head *head, const struct tv_paths *paths);
+struct tv_tree_shape *tv_tree_shape_new(const struct tv_trace_info *head, const struct tv_paths *paths);
 void tv_tree_shape_free(struct tv_tree_shape *shape);
 
 /* A tree with every figure 0. */
@@ -114,7 +114,7 @@ const uint8_t *tv_call_tree_recursion(const struct tv_call_tree *tree);
 void tv_call_tree_expect(const struct tv_call_tree *tree, uint32_t stretch);
 
 /* For whoever fills a tree: nodes as in `paths`, every figure 0. */
-struct tv_call_tree *tv_call_tree_new(const struct tv_head *head, const struct tv_paths *paths);
+struct tv_call_tree *tv_call_tree_new(const struct tv_trace_info *head, const struct tv_paths *paths);
 
 /* Computes self_wall and self_cpu from cost. */
 void tv_call_tree_settle(struct tv_call_tree *tree);

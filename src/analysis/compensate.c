@@ -10,11 +10,11 @@
 /* The slowest clock that was ever seen stated takes 20 us; a file may state anything. */
 #define SLOWEST_CLOCK_NS 1000000u
 
-tv_ns tv_clock_cost(const struct tv_head *head)
+tv_ns tv_clock_cost(const struct tv_trace_info *head)
 {
     uint64_t smallest = SLOWEST_CLOCK_NS, cost;
     for (uint32_t i = 0; i < head->input_count; i++) {
-        struct tv_bytes text = tv_head_find_metadata(head, i, KEY);
+        struct tv_bytes text = tv_trace_info_find_metadata(head, i, KEY);
         if (!text.data || !tv_parse_u64(text, &cost))
             return 0;
         smallest = cost < smallest ? cost : smallest;
@@ -22,10 +22,10 @@ tv_ns tv_clock_cost(const struct tv_head *head)
     return head->input_count > 0 ? (tv_ns)smallest : 0;
 }
 
-enum tv_status tv_compensation_find(const struct tv_head *head, tv_ns *cost, struct tv_error *err)
+enum tv_status tv_compensation_find(const struct tv_trace_info *head, tv_ns *cost, struct tv_error *err)
 {
     *cost = tv_clock_cost(head);
-    if (tv_head_figures(head) == TV_FIGURES_SAMPLED)
+    if (tv_trace_info_figures(head) == TV_FIGURES_SAMPLED)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "nothing to compensate: the trace was sampled, its calls cost nothing each");
     if (*cost > 0)

@@ -22,11 +22,11 @@
 
 /* Nanoseconds that a reading of the clocks took: the smallest that is stated; 0: an input does not
  * say, or says what cannot be. */
-tv_ns tv_clock_cost(const struct tv_head *head);
+tv_ns tv_clock_cost(const struct tv_trace_info *head);
 
 /* The cost by which the times of a trace can be compensated; fails with the reason why they cannot.
  */
-enum tv_status tv_compensation_find(const struct tv_head *head, tv_ns *cost,
+enum tv_status tv_compensation_find(const struct tv_trace_info *head, tv_ns *cost,
                                     struct tv_error *err) TV_MUST_CHECK;
 
 /* Takes the cost off the figures of a tree, which are its own and whole: none were compensated or

@@ -2,16 +2,16 @@
 #include "analysis/cut.h"
 
 #include "base/memory.h"
-#include "model/flow_end.h"
-#include "model/sift.h"
+#include "model/trace.h"
+#include "model/subset/subset.h"
 
 struct cutting {
     const struct tv_trace *trace;
     const struct tv_cut *cut;
     const struct tv_keep *keep;
     bool ranged;
-    struct tv_sieve_range range;
-    struct tv_sieve sieve;
+    struct tv_subset_range range;
+    struct tv_subset_filter sieve;
 };
 
 static bool has_all_times(const struct tv_trace *trace, const struct tv_cut *cut)
@@ -138,7 +138,7 @@ static void keep_objects(struct cutting *c)
 /* Samples have no category. */
 static bool keeps_sample(const struct cutting *c, const struct tv_sample *sample)
 {
-    const struct tv_head *head = c->trace->head;
+    const struct tv_trace_info *head = c->trace->head;
     bool known = sample->thread < head->thread_count;
     if (c->keep->category || !is_in_range(c, sample->input, sample->time))
         return false;
@@ -206,7 +206,7 @@ struct tv_trace *tv_cut_trace(const struct tv_trace *trace, const struct tv_cut 
     keep_objects(&c);
     keep_samples(&c);
     keep_dumps(&c);
-    struct tv_trace *made = tv_trace_sift(trace, &c.sieve);
-    tv_sieve_release(&c.sieve);
+    struct tv_trace *made = tv_trace_subset(trace, &c.sieve);
+    tv_subset_filter_release(&c.sieve);
     return made;
 }

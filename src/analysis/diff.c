@@ -9,14 +9,14 @@
 
 /* A method of one table, with what comparing it takes. */
 struct entry {
-    const struct tv_head *head;
+    const struct tv_trace_info *head;
     struct tv_method_cost method;
 };
 
-static int compare_text(const struct tv_head *head_a, uint32_t a, const struct tv_head *head_b,
+static int compare_text(const struct tv_trace_info *head_a, uint32_t a, const struct tv_trace_info *head_b,
                         uint32_t b)
 {
-    return tv_bytes_compare(tv_head_text(head_a, a), tv_head_text(head_b, b));
+    return tv_bytes_compare(tv_trace_info_text(head_a, a), tv_trace_info_text(head_b, b));
 }
 
 static int compare_methods(const struct entry *a, const struct entry *b)
@@ -120,7 +120,7 @@ void tv_diff_free(struct tv_diff *diff)
 }
 
 struct sortable {
-    const struct tv_head *head;
+    const struct tv_trace_info *head;
     uint32_t frame;
     int64_t change;
     struct tv_diff_method method;

@@ -24,15 +24,15 @@ struct subject {
 
 /* ---- One term ---- */
 
-static bool name_fits(const struct tv_filter_term *term, const struct tv_head *head,
+static bool name_fits(const struct tv_filter_term *term, const struct tv_trace_info *head,
                       const struct subject *subject)
 {
-    struct tv_bytes name = tv_head_text(head, *subject->name);
+    struct tv_bytes name = tv_trace_info_text(head, *subject->name);
     if (tv_filter_text_fits(term, name))
         return true;
     if (!subject->is_frame || subject->class_name == TV_EMPTY_STRING)
         return false;
-    struct tv_bytes class_name = tv_head_text(head, subject->class_name);
+    struct tv_bytes class_name = tv_trace_info_text(head, subject->class_name);
     size_t length = class_name.length + 1 + name.length;
     uint8_t *both = tv_alloc(length, 1);
     memcpy(both, class_name.data, class_name.length);
@@ -71,13 +71,13 @@ static bool id_fits(const struct tv_filter_term *term, struct tv_bytes id)
 }
 
 /* Of a field of an id, or of a name by which an id is known as well. */
-static bool number_fits(const struct tv_filter_term *term, const struct tv_head *head, uint64_t id,
+static bool number_fits(const struct tv_filter_term *term, const struct tv_trace_info *head, uint64_t id,
                         uint32_t key, bool alone)
 {
     char text[24];
     if (tv_filter_has_numbers(term))
         return key == TV_EMPTY_STRING && tv_filter_number_fits(term, (double)id);
-    struct tv_bytes bytes = tv_head_text(head, key);
+    struct tv_bytes bytes = tv_trace_info_text(head, key);
     if (key == TV_EMPTY_STRING) {
         snprintf(text, sizeof text, "%llu", (unsigned long long)id);
         bytes = tv_bytes_of(text);
@@ -85,29 +85,29 @@ static bool number_fits(const struct tv_filter_term *term, const struct tv_head 
     return alone ? tv_filter_text_fits(term, bytes) : id_fits(term, bytes);
 }
 
-static bool thread_fits(const struct tv_filter_term *term, const struct tv_head *head,
+static bool thread_fits(const struct tv_filter_term *term, const struct tv_trace_info *head,
                         uint32_t number)
 {
     if (number == TV_NONE)
         return false;
     const struct tv_thread *thread = &head->threads[number];
     bool alone = term->field == TV_FILTER_THREAD_ID;
-    return (!alone && tv_filter_text_fits(term, tv_head_text(head, thread->name))) ||
+    return (!alone && tv_filter_text_fits(term, tv_trace_info_text(head, thread->name))) ||
            number_fits(term, head, thread->id, thread->key, alone);
 }
 
-static bool process_fits(const struct tv_filter_term *term, const struct tv_head *head,
+static bool process_fits(const struct tv_filter_term *term, const struct tv_trace_info *head,
                          uint32_t number)
 {
     if (number >= head->process_count)
         return false;
     const struct tv_process *process = &head->processes[number];
     bool alone = term->field == TV_FILTER_PROCESS_ID;
-    return (!alone && tv_filter_text_fits(term, tv_head_text(head, process->name))) ||
+    return (!alone && tv_filter_text_fits(term, tv_trace_info_text(head, process->name))) ||
            number_fits(term, head, process->id, process->key, alone);
 }
 
-static bool term_holds(const struct tv_filter_term *term, const struct tv_head *head,
+static bool term_holds(const struct tv_filter_term *term, const struct tv_trace_info *head,
                        const struct subject *subject)
 {
     switch (term->field) {
@@ -115,13 +115,13 @@ static bool term_holds(const struct tv_filter_term *term, const struct tv_head *
         return !subject->name || name_fits(term, head, subject) != term->negated;
     case TV_FILTER_CLASS:
         return !subject->is_frame ||
-               tv_filter_text_fits(term, tv_head_text(head, subject->class_name)) != term->negated;
+               tv_filter_text_fits(term, tv_trace_info_text(head, subject->class_name)) != term->negated;
     case TV_FILTER_METHOD:
         return !subject->is_frame ||
-               tv_filter_text_fits(term, tv_head_text(head, *subject->name)) != term->negated;
+               tv_filter_text_fits(term, tv_trace_info_text(head, *subject->name)) != term->negated;
     case TV_FILTER_CATEGORY:
         return !subject->category ||
-               category_fits(term, tv_head_text(head, *subject->category)) != term->negated;
+               category_fits(term, tv_trace_info_text(head, *subject->category)) != term->negated;
     case TV_FILTER_THREAD:
     case TV_FILTER_THREAD_ID:
         return !subject->of_thread || thread_fits(term, head, subject->thread) != term->negated;
@@ -133,7 +133,7 @@ static bool term_holds(const struct tv_filter_term *term, const struct tv_head *
     }
 }
 
-static bool all_hold(const struct tv_filter *filter, const struct tv_head *head,
+static bool all_hold(const struct tv_filter *filter, const struct tv_trace_info *head,
                      const struct subject *subject)
 {
     for (size_t i = 0; i < filter->count; i++)
@@ -146,9 +146,9 @@ static bool all_hold(const struct tv_filter *filter, const struct tv_head *head,
 
 struct filtering {
     const struct tv_trace *trace;
-    const struct tv_head *head;
+    const struct tv_trace_info *head;
     const struct tv_filter *filter;
-    struct tv_sieve sieve;
+    struct tv_subset_filter sieve;
     bool *frames;   /* [frame_count] */
     bool *tracks;   /* [track_count] */
     uint8_t *paths; /* [paths.count] of their frames */
@@ -166,7 +166,7 @@ static bool has_terms(const struct tv_filter *filter, enum tv_filter_field first
 
 static void ask_frames(struct filtering *f)
 {
-    const struct tv_head *head = f->head;
+    const struct tv_trace_info *head = f->head;
     f->frames = tv_alloc(head->frame_count, sizeof *f->frames);
     for (uint32_t i = 0; i < head->frame_count; i++) {
         const struct tv_frame *frame = &head->frames[i];
@@ -326,7 +326,7 @@ static void mark_runs(struct filtering *f, uint32_t track, struct tv_slice_set *
 static bool stranger_holds(const struct filtering *f, uint32_t path)
 {
     const struct tv_frame *frame = &f->head->frames[f->trace->paths.nodes[path].frame];
-    struct tv_bytes name = tv_head_text(f->head, frame->name);
+    struct tv_bytes name = tv_trace_info_text(f->head, frame->name);
     for (size_t i = 0; i < f->filter->count; i++) {
         const struct tv_filter_term *term = &f->filter->terms[i];
         bool fits = term->field == TV_FILTER_THREAD && tv_filter_text_fits(term, name);
@@ -449,8 +449,8 @@ struct tv_trace *tv_filter_trace(const struct tv_trace *trace, const struct tv_f
         if (filter->terms[i].field == TV_FILTER_ARGUMENT)
             tv_filter_arguments(trace, &filter->terms[i], &f.sieve);
     f.sieve.workers = filter->workers;
-    struct tv_trace *sifted = tv_trace_sift(trace, &f.sieve);
-    tv_sieve_release(&f.sieve);
+    struct tv_trace *sifted = tv_trace_subset(trace, &f.sieve);
+    tv_subset_filter_release(&f.sieve);
     tv_free(f.sieve.threads);
     tv_free(f.tracks);
     tv_free(f.paths);

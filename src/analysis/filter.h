@@ -9,7 +9,7 @@
 #define TV_ANALYSIS_FILTER_H
 
 #include "analysis/filter_text.h"
-#include "model/sift.h"
+#include "model/subset/subset.h"
 
 /* Terms about arguments read the events of the trace's files again. The trace must live as long as
  * the new one, see tv_trace_take_over. */

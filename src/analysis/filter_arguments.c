@@ -264,7 +264,7 @@ static void ask_slices(const struct tv_trace *trace, const struct tv_filter_term
 }
 
 void tv_filter_arguments(const struct tv_trace *trace, const struct tv_filter_term *term,
-                         struct tv_sieve *sieve)
+                         struct tv_subset_filter *sieve)
 {
     struct candidates candidates;
     find_candidates(trace, term, &candidates);

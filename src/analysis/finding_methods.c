@@ -72,7 +72,7 @@ void tv_finding_clock(const struct tv_finding_look *look, const struct tv_rule *
     int64_t all;
     if (cost == 0)
         finding->missing = "the cost of its clock";
-    else if (tv_head_figures(look->trace->head) == TV_FIGURES_SAMPLED)
+    else if (tv_trace_info_figures(look->trace->head) == TV_FIGURES_SAMPLED)
         finding->missing = "each single call, as it was sampled";
     if (finding->missing)
         return;
@@ -148,7 +148,7 @@ static int64_t by_count(const struct tv_finding_place *place)
 void tv_finding_recursion(const struct tv_finding_look *look, const struct tv_rule *rule,
                           struct tv_finding *finding)
 {
-    const struct tv_head *head = look->trace->head;
+    const struct tv_trace_info *head = look->trace->head;
     if (look->trace->max_depth < rule->levels)
         return;
     struct deepest *deepest = tv_alloc(head->frame_count, sizeof *deepest);

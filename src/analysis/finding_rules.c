@@ -279,11 +279,11 @@ static uint8_t lists_of(const struct index *index, struct tv_bytes name)
 }
 
 /* "class.method"; names that are longer than any pattern needs are cut. */
-static struct tv_bytes join(const struct tv_head *head, const struct tv_frame *frame,
+static struct tv_bytes join(const struct tv_trace_info *head, const struct tv_frame *frame,
                             uint8_t room[512])
 {
-    struct tv_bytes name = tv_head_text(head, frame->name);
-    struct tv_bytes class_name = tv_head_text(head, frame->class_name);
+    struct tv_bytes name = tv_trace_info_text(head, frame->name);
+    struct tv_bytes class_name = tv_trace_info_text(head, frame->class_name);
     if (class_name.length == 0 || class_name.length + 1 + name.length > 512)
         return name;
     memcpy(room, class_name.data, class_name.length);
@@ -293,7 +293,7 @@ static struct tv_bytes join(const struct tv_head *head, const struct tv_frame *f
     return (struct tv_bytes){room, class_name.length + 1 + name.length};
 }
 
-uint8_t *tv_rule_lists(const struct tv_head *head)
+uint8_t *tv_rule_lists(const struct tv_trace_info *head)
 {
     uint8_t *lists = tv_alloc(head->frame_count, sizeof *lists);
     struct index *index = tv_alloc(1, sizeof *index);
@@ -320,7 +320,7 @@ static const struct {
     {"ftrace text", NULL},
 };
 
-bool tv_rule_is_main(const struct tv_head *head, uint32_t thread)
+bool tv_rule_is_main(const struct tv_trace_info *head, uint32_t thread)
 {
     const struct tv_thread *t = &head->threads[thread];
     const char *format = head->inputs[t->input].format;
@@ -328,7 +328,7 @@ bool tv_rule_is_main(const struct tv_head *head, uint32_t thread)
         if (strcmp(format, main_threads[i].format) != 0)
             continue;
         if (main_threads[i].thread) {
-            if (tv_bytes_equal(tv_head_text(head, t->name), tv_bytes_of(main_threads[i].thread)))
+            if (tv_bytes_equal(tv_trace_info_text(head, t->name), tv_bytes_of(main_threads[i].thread)))
                 return true;
         } else if (t->process != TV_NONE && head->processes[t->process].id == t->id) {
             return true;

@@ -10,7 +10,7 @@
 #define TV_ANALYSIS_FINDING_RULES_H
 
 #include "model/diagnostic.h"
-#include "model/head.h"
+#include "model/trace_info.h"
 
 enum tv_rule_condition {
     TV_RULE_CALLS,     /* calls that took longer than `longer`, of `names` */
@@ -63,9 +63,9 @@ uint32_t tv_rule_find(struct tv_bytes name);
 
 /* lists[frame]: the lists (enum tv_rule_names) that a frame is on, by "class.method" or its name.
  * To be given back with tv_free. */
-uint8_t *tv_rule_lists(const struct tv_head *head);
+uint8_t *tv_rule_lists(const struct tv_trace_info *head);
 
 /* Whether a thread is one that a user waits for: which it is depends on who recorded. */
-bool tv_rule_is_main(const struct tv_head *head, uint32_t thread);
+bool tv_rule_is_main(const struct tv_trace_info *head, uint32_t thread);
 
 #endif

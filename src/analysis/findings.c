@@ -58,7 +58,7 @@ static void look_at_diagnostics(const struct tv_finding_look *look, const struct
 static void look_at_sampling(const struct tv_finding_look *look, const struct tv_rule *rule,
                              struct tv_finding *finding)
 {
-    const struct tv_head *head = look->trace->head;
+    const struct tv_trace_info *head = look->trace->head;
     (void)rule;
     for (uint32_t i = 0; i < head->input_count; i++) {
         if (head->inputs[i].figures != TV_FIGURES_SAMPLED)

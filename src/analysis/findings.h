@@ -36,7 +36,7 @@ struct tv_finding {
 };
 
 struct tv_findings {
-    const struct tv_head *head; /* not owned */
+    const struct tv_trace_info *head; /* not owned */
     tv_ns looked_at;            /* how long the range within the trace is */
     struct tv_finding of[TV_RULES];
 };

@@ -25,22 +25,22 @@ void tv_flame_add(struct tv_flame *flame, const struct tv_flame_frame *frame)
         flame->levels = frame->depth + 1;
 }
 
-int tv_flame_compare_names(const struct tv_head *head, uint32_t a, uint32_t b)
+int tv_flame_compare_names(const struct tv_trace_info *head, uint32_t a, uint32_t b)
 {
     bool thread_a = a >= TV_THREAD_FRAME, thread_b = b >= TV_THREAD_FRAME;
     if (thread_a != thread_b)
         return thread_a ? -1 : 1;
     if (!thread_a)
         return tv_frame_compare_names(head, a, b);
-    struct tv_bytes name_a = tv_head_text(head, head->threads[a - TV_THREAD_FRAME].name);
-    struct tv_bytes name_b = tv_head_text(head, head->threads[b - TV_THREAD_FRAME].name);
+    struct tv_bytes name_a = tv_trace_info_text(head, head->threads[a - TV_THREAD_FRAME].name);
+    struct tv_bytes name_b = tv_trace_info_text(head, head->threads[b - TV_THREAD_FRAME].name);
     int order = tv_bytes_compare(name_a, name_b);
     return order ? order : (a > b) - (a < b);
 }
 
 /* A node that is wide enough. */
 struct kept {
-    const struct tv_head *head; /* for the comparison by name */
+    const struct tv_trace_info *head; /* for the comparison by name */
     int64_t width;
     uint32_t node, frame;
     uint32_t parent; /* among the kept */

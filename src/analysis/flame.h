@@ -67,6 +67,6 @@ void tv_flame_invert(struct tv_flame *flame, const struct tv_call_tree *tree,
 int64_t *tv_flame_widths(const struct tv_call_tree *tree, const int64_t *self);
 
 /* Which of two frames, maybe of threads, comes first by name: below 0, 0 or above 0. */
-int tv_flame_compare_names(const struct tv_head *head, uint32_t a, uint32_t b);
+int tv_flame_compare_names(const struct tv_trace_info *head, uint32_t a, uint32_t b);
 
 #endif

@@ -26,7 +26,7 @@ struct member {
 };
 
 struct group {
-    const struct tv_head *head; /* for the comparison by name */
+    const struct tv_trace_info *head; /* for the comparison by name */
     uint32_t frame;
     uint32_t first, end; /* members */
     uint32_t depth;

@@ -3,7 +3,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "model/flow_end.h"
+#include "model/trace.h"
 
 void tv_keep_release(struct tv_keep *keep)
 {
@@ -13,7 +13,7 @@ void tv_keep_release(struct tv_keep *keep)
     tv_free(keep->frames);
 }
 
-uint32_t tv_thread_process(const struct tv_head *head, uint32_t thread)
+uint32_t tv_thread_process(const struct tv_trace_info *head, uint32_t thread)
 {
     uint32_t process = thread < head->thread_count ? head->threads[thread].process : TV_NONE;
     return process < head->process_count ? process : TV_NONE;
@@ -60,25 +60,25 @@ bool tv_name_fits(struct tv_bytes name, struct tv_bytes pattern)
 }
 
 /* An id that is no plain number stands in `key`. */
-static bool id_fits(const struct tv_head *head, uint64_t id, uint32_t key, struct tv_bytes pattern)
+static bool id_fits(const struct tv_trace_info *head, uint64_t id, uint32_t key, struct tv_bytes pattern)
 {
     uint64_t number;
     if (key != TV_EMPTY_STRING)
-        return tv_name_fits(tv_head_text(head, key), pattern);
+        return tv_name_fits(tv_trace_info_text(head, key), pattern);
     return tv_parse_u64(pattern, &number) && number == id;
 }
 
-bool tv_process_fits(const struct tv_head *head, uint32_t process, struct tv_bytes pattern)
+bool tv_process_fits(const struct tv_trace_info *head, uint32_t process, struct tv_bytes pattern)
 {
     const struct tv_process *p = &head->processes[process];
-    return tv_name_fits(tv_head_text(head, p->name), pattern) ||
+    return tv_name_fits(tv_trace_info_text(head, p->name), pattern) ||
            id_fits(head, p->id, p->key, pattern);
 }
 
-bool tv_thread_fits(const struct tv_head *head, uint32_t thread, struct tv_bytes pattern)
+bool tv_thread_fits(const struct tv_trace_info *head, uint32_t thread, struct tv_bytes pattern)
 {
     const struct tv_thread *t = &head->threads[thread];
-    return tv_name_fits(tv_head_text(head, t->name), pattern) ||
+    return tv_name_fits(tv_trace_info_text(head, t->name), pattern) ||
            id_fits(head, t->id, t->key, pattern);
 }
 
@@ -115,7 +115,7 @@ bool tv_categories_fit(struct tv_bytes list, struct tv_bytes pattern)
 
 /* ---- Rows of tables ---- */
 
-bool tv_keep_instant(const struct tv_keep *keep, const struct tv_head *head,
+bool tv_keep_instant(const struct tv_keep *keep, const struct tv_trace_info *head,
                      const struct tv_instant *instant)
 {
     uint32_t process = instant->scope == TV_SCOPE_THREAD    ? tv_thread_process(head, instant->of)
@@ -124,11 +124,11 @@ bool tv_keep_instant(const struct tv_keep *keep, const struct tv_head *head,
     return tv_keep_process(keep, process) && tv_keep_frame(keep, instant->frame);
 }
 
-bool tv_keep_counter(const struct tv_keep *keep, const struct tv_head *head,
+bool tv_keep_counter(const struct tv_keep *keep, const struct tv_trace_info *head,
                      const struct tv_counter *counter)
 {
     return tv_keep_process(keep, counter->process) &&
-           tv_keep_category(keep, tv_head_text(head, counter->category));
+           tv_keep_category(keep, tv_trace_info_text(head, counter->category));
 }
 
 bool tv_keep_flow(const struct tv_keep *keep, const struct tv_trace *trace,
@@ -139,11 +139,11 @@ bool tv_keep_flow(const struct tv_keep *keep, const struct tv_trace *trace,
             tv_keep_process(keep, tv_flow_end_process(trace, &flow->to)));
 }
 
-bool tv_keep_object(const struct tv_keep *keep, const struct tv_head *head,
+bool tv_keep_object(const struct tv_keep *keep, const struct tv_trace_info *head,
                     const struct tv_object *object)
 {
     return tv_keep_process(keep, object->process) &&
-           tv_keep_category(keep, tv_head_text(head, object->category));
+           tv_keep_category(keep, tv_trace_info_text(head, object->category));
 }
 
 bool tv_keep_stack_frame(const struct tv_keep *keep, const struct tv_stack_frame *frame)

@@ -44,18 +44,18 @@ static inline bool tv_keep_category(const struct tv_keep *keep, struct tv_bytes 
 
 /* Of the rows of tables.  An arrow between two processes belongs to both, a stack frame of the
  * whole file to all. */
-bool tv_keep_instant(const struct tv_keep *keep, const struct tv_head *head,
+bool tv_keep_instant(const struct tv_keep *keep, const struct tv_trace_info *head,
                      const struct tv_instant *instant);
-bool tv_keep_counter(const struct tv_keep *keep, const struct tv_head *head,
+bool tv_keep_counter(const struct tv_keep *keep, const struct tv_trace_info *head,
                      const struct tv_counter *counter);
 bool tv_keep_flow(const struct tv_keep *keep, const struct tv_trace *trace,
                   const struct tv_flow *flow);
-bool tv_keep_object(const struct tv_keep *keep, const struct tv_head *head,
+bool tv_keep_object(const struct tv_keep *keep, const struct tv_trace_info *head,
                     const struct tv_object *object);
 bool tv_keep_stack_frame(const struct tv_keep *keep, const struct tv_stack_frame *frame);
 
 /* The process of a thread, a track or what a flow touches; TV_NONE: none is known. */
-uint32_t tv_thread_process(const struct tv_head *head, uint32_t thread);
+uint32_t tv_thread_process(const struct tv_trace_info *head, uint32_t thread);
 uint32_t tv_track_process(const struct tv_trace *trace, uint32_t track);
 uint32_t tv_flow_end_process(const struct tv_trace *trace, const struct tv_flow_end *end);
 
@@ -64,8 +64,8 @@ bool tv_name_fits(struct tv_bytes name, struct tv_bytes pattern);
 
 /* The same of a process (its name or its id), a thread, and of one category in a list; the empty
  * pattern fits a list that is empty. */
-bool tv_process_fits(const struct tv_head *head, uint32_t process, struct tv_bytes pattern);
-bool tv_thread_fits(const struct tv_head *head, uint32_t thread, struct tv_bytes pattern);
+bool tv_process_fits(const struct tv_trace_info *head, uint32_t process, struct tv_bytes pattern);
+bool tv_thread_fits(const struct tv_trace_info *head, uint32_t thread, struct tv_bytes pattern);
 bool tv_categories_fit(struct tv_bytes list, struct tv_bytes pattern);
 
 /* The next name of a list of categories, without the white space around it; false: no more. */

@@ -65,16 +65,16 @@ void tv_profile_free(struct tv_profile *profile)
     tv_free(profile);
 }
 
-int tv_frame_compare_names(const struct tv_head *head, uint32_t a, uint32_t b)
+int tv_frame_compare_names(const struct tv_trace_info *head, uint32_t a, uint32_t b)
 {
     const struct tv_frame *fa = &head->frames[a], *fb = &head->frames[b];
     int order =
-        tv_bytes_compare(tv_head_text(head, fa->class_name), tv_head_text(head, fb->class_name));
+        tv_bytes_compare(tv_trace_info_text(head, fa->class_name), tv_trace_info_text(head, fb->class_name));
     if (order == 0)
-        order = tv_bytes_compare(tv_head_text(head, fa->name), tv_head_text(head, fb->name));
+        order = tv_bytes_compare(tv_trace_info_text(head, fa->name), tv_trace_info_text(head, fb->name));
     if (order == 0)
         order =
-            tv_bytes_compare(tv_head_text(head, fa->signature), tv_head_text(head, fb->signature));
+            tv_bytes_compare(tv_trace_info_text(head, fa->signature), tv_trace_info_text(head, fb->signature));
     if (order == 0)
         order = (a > b) - (a < b);
     return order;
@@ -82,7 +82,7 @@ int tv_frame_compare_names(const struct tv_head *head, uint32_t a, uint32_t b)
 
 /* What qsort moves: it hands its comparison no context. */
 struct sortable {
-    const struct tv_head *head;
+    const struct tv_trace_info *head;
     int64_t key; /* larger first */
     struct tv_method_cost method;
 };

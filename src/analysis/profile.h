@@ -18,7 +18,7 @@ struct tv_method_cost {
 };
 
 struct tv_profile {
-    const struct tv_head *head; /* not owned */
+    const struct tv_trace_info *head; /* not owned */
     unsigned clocks;
     int64_t total_wall, total_cpu; /* sum over the threads: what 100 % is */
     uint32_t count;
@@ -55,7 +55,7 @@ enum tv_profile_order tv_profile_default_order(const struct tv_profile *profile)
 uint32_t *tv_profile_ranks(const struct tv_profile *profile);
 
 /* By class, name, signature, then number: below 0, 0 (the same frame) or above 0. */
-int tv_frame_compare_names(const struct tv_head *head, uint32_t a, uint32_t b);
+int tv_frame_compare_names(const struct tv_trace_info *head, uint32_t a, uint32_t b);
 
 /* One parent or child of a method. */
 struct tv_edge_cost {

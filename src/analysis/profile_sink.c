@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "model/seam.h"
+#include "model/builder/stitch.h"
 
 struct sums {
     uint64_t calls;
@@ -62,9 +62,9 @@ struct part {
 
 struct tv_profile_sink {
     struct tv_sink sink;
-    bool (*wanted)(const struct tv_head *head, uint32_t thread, void *context);
+    bool (*wanted)(const struct tv_trace_info *head, uint32_t thread, void *context);
     void *context;
-    struct tv_head *head;
+    struct tv_trace_info *head;
     uint32_t input;
     bool *skip;
     unsigned part_count;
@@ -145,7 +145,7 @@ static TV_NOINLINE void profile_wait(void *context, uint32_t thread, struct tv_w
 }
 
 static TV_NOINLINE void profile_below(void *context, uint32_t thread, struct tv_walk_thread *t,
-                                      struct tv_below *below)
+                                      struct tv_pending_exit *below)
 {
     struct part *part = context;
     struct note note = {.waits = part->level_waits[thread]};
@@ -236,7 +236,7 @@ static bool *find_skipped(const struct tv_profile_sink *sink)
     return skip;
 }
 
-static void profile_begin(struct tv_sink *base, struct tv_head *head, uint32_t input,
+static void profile_begin(struct tv_sink *base, struct tv_trace_info *head, uint32_t input,
                           unsigned parts)
 {
     struct tv_profile_sink *sink = (struct tv_profile_sink *)base;
@@ -378,7 +378,7 @@ static void add_seam_gap(const struct splice *splice, const struct part *part,
 {
     struct sums waits = {0};
     int64_t wall, cpu;
-    if (!tv_seam_gap(start, &part->walk.threads[splice->thread], &wall, &cpu))
+    if (!tv_stitch_gap(start, &part->walk.threads[splice->thread], &wall, &cpu))
         return;
     if (wall - cpu > part->walk.wait_threshold)
         add_wait(&waits, wall - cpu);
@@ -393,7 +393,7 @@ static void add_rest(const struct splice *splice, const struct part *part,
     int64_t wall, cpu;
     if (!t->seen)
         return;
-    tv_walk_level(t, t->last_wall, t->last_cpu, &wall, &cpu);
+    tv_walk_base_time(t, t->last_wall, t->last_cpu, &wall, &cpu);
     add_level(splice, start, start->depth - t->below_count, wall, cpu,
               &part->level_waits[splice->thread]);
     for (uint32_t i = 0; i < t->depth; i++) {
@@ -414,7 +414,7 @@ static void splice_part(const struct splice *splice, const struct part *part,
     note_lowest(splice, start, false);
     correct_recursion(splice, part, start);
     for (uint32_t i = 0; i < t->below_count; i++) {
-        const struct tv_below *below = &t->below[i];
+        const struct tv_pending_exit *below = &t->below[i];
         uint32_t place = start->depth - 1 - i;
         const struct tv_open *open = &start->stack[place];
         add_level(splice, start, place + 1, below->level_wall, below->level_cpu,
@@ -430,7 +430,7 @@ static void splice_part(const struct splice *splice, const struct part *part,
 static void splice_open(const struct splice *splice, const struct tv_walk_start *last)
 {
     const struct tv_input *input = &splice->sink->head->inputs[splice->sink->input];
-    int64_t end = tv_seam_open_end(input, last->last_wall);
+    int64_t end = tv_stitch_open_end(input, last->last_wall);
     note_lowest(splice, last, false);
     for (uint32_t i = 0; i < last->depth; i++)
         add_call(splice, last->stack[i].frame, is_outermost(splice, last, i),
@@ -440,12 +440,12 @@ static void splice_open(const struct splice *splice, const struct tv_walk_start 
     note_lowest(splice, last, true);
 }
 
-static void splice_threads(struct tv_profile_sink *sink, const struct tv_seam *seam)
+static void splice_threads(struct tv_profile_sink *sink, const struct tv_stitch *seam)
 {
     struct splice splice = {
         .sink = sink,
         .tick = sink->head->inputs[sink->input].tick_ns,
-        .unknown = seam->nameless ? tv_seam_unknown_frame(sink->head) : TV_NONE,
+        .unknown = seam->nameless ? tv_stitch_unknown_frame(sink->head) : TV_NONE,
     };
     splice.lowest = tv_alloc(sink->head->frame_count, sizeof *splice.lowest);
     memset(splice.lowest, 0xff, sink->head->frame_count * sizeof *splice.lowest);
@@ -455,8 +455,8 @@ static void splice_threads(struct tv_profile_sink *sink, const struct tv_seam *s
         sink->methods[sink->method_count] = (struct tv_method_cost){.frame = sink->method_count};
     for (splice.thread = 0; splice.thread < seam->thread_count; splice.thread++) {
         for (unsigned i = 0; i < sink->part_count; i++)
-            splice_part(&splice, &sink->parts[i], tv_seam_start(seam, i, splice.thread));
-        splice_open(&splice, tv_seam_start(seam, sink->part_count, splice.thread));
+            splice_part(&splice, &sink->parts[i], tv_stitch_start(seam, i, splice.thread));
+        splice_open(&splice, tv_stitch_start(seam, sink->part_count, splice.thread));
     }
     for (unsigned i = 0; i < sink->part_count; i++) {
         add_methods(&splice, &sink->parts[i]);
@@ -466,7 +466,7 @@ static void splice_threads(struct tv_profile_sink *sink, const struct tv_seam *s
     tv_free(splice.lowest);
 }
 
-static void add_facts(struct tv_walk_facts *facts, const struct tv_seam *seam)
+static void add_facts(struct tv_walk_facts *facts, const struct tv_stitch *seam)
 {
     facts->calls += seam->entries;
     facts->unmatched_exits += seam->unmatched_exits;
@@ -486,34 +486,34 @@ static void tell_saturation(struct tv_profile_sink *sink)
         tv_time_add(&wall, sink->methods[i].excl_wall);
         tv_time_add(&cpu, sink->methods[i].excl_cpu);
     }
-    tv_head_tell_saturation(sink->head, wall, cpu);
+    tv_trace_info_note_saturation(sink->head, wall, cpu);
 }
 
-static enum tv_splice profile_splice(struct tv_sink *base, unsigned pass)
+static enum tv_stitch_result profile_splice(struct tv_sink *base, unsigned pass)
 {
     struct tv_profile_sink *sink = (struct tv_profile_sink *)base;
-    struct tv_seam seam;
+    struct tv_stitch seam;
     (void)pass;
     if (sink->parts[0].mixed ||
         (sink->parts[0].shared && !tv_walk_sums_fit(&sink->parts[0].walk))) {
         sink->apart = true;
-        return TV_SPLICE_SERIAL;
+        return TV_STITCH_SERIAL;
     }
     struct tv_walk *walks = tv_alloc(sink->part_count, sizeof *walks);
     for (unsigned i = 0; i < sink->part_count; i++)
         walks[i] = sink->parts[i].walk;
-    enum tv_splice result = tv_seam_init(&seam, walks, sink->part_count);
-    if (result == TV_SPLICE_DONE)
-        tv_seam_add_diagnostics(&seam, walks, sink->head);
+    enum tv_stitch_result result = tv_stitch_init(&seam, walks, sink->part_count);
+    if (result == TV_STITCH_DONE)
+        tv_stitch_add_diagnostics(&seam, walks, sink->head);
     tv_free(walks);
-    if (result != TV_SPLICE_DONE)
+    if (result != TV_STITCH_DONE)
         return result;
     splice_threads(sink, &seam);
     add_facts(&sink->facts, &seam);
-    tv_seam_add_spans(&seam, sink->head->inputs[sink->input].tick_ns, &sink->wall, &sink->cpu);
+    tv_stitch_add_spans(&seam, sink->head->inputs[sink->input].tick_ns, &sink->wall, &sink->cpu);
     tell_saturation(sink);
-    tv_seam_release(&seam);
-    return TV_SPLICE_DONE;
+    tv_stitch_release(&seam);
+    return TV_STITCH_DONE;
 }
 
 static void profile_end(struct tv_sink *base)
@@ -529,7 +529,7 @@ static const struct tv_sink_ops profile_ops = {
     .end = profile_end,
 };
 
-struct tv_profile_sink *tv_profile_sink_new(bool (*wanted)(const struct tv_head *head,
+struct tv_profile_sink *tv_profile_sink_new(bool (*wanted)(const struct tv_trace_info *head,
                                                            uint32_t thread, void *context),
                                             void *context)
 {
@@ -550,11 +550,11 @@ void tv_profile_sink_facts(const struct tv_profile_sink *sink, struct tv_walk_fa
     *facts = sink->facts;
 }
 
-struct tv_profile *tv_profile_sink_finish(struct tv_profile_sink *sink, const struct tv_head *head)
+struct tv_profile *tv_profile_sink_finish(struct tv_profile_sink *sink, const struct tv_trace_info *head)
 {
     struct tv_profile *profile = tv_alloc(1, sizeof *profile);
     profile->head = head;
-    profile->clocks = tv_head_clocks(head);
+    profile->clocks = tv_trace_info_clocks(head);
     profile->waits = sink->waits;
     profile->methods = tv_alloc(sink->method_count, sizeof *profile->methods);
     for (uint32_t i = 0; i < sink->method_count; i++) {

@@ -7,19 +7,19 @@
 #define TV_ANALYSIS_PROFILE_SINK_H
 
 #include "analysis/profile.h"
-#include "model/sink.h"
+#include "model/builder/sink.h"
 
 struct tv_profile_sink;
 
 /* `wanted` says whether a thread counts (NULL: all do); called once a thread. */
-struct tv_profile_sink *tv_profile_sink_new(bool (*wanted)(const struct tv_head *head,
+struct tv_profile_sink *tv_profile_sink_new(bool (*wanted)(const struct tv_trace_info *head,
                                                            uint32_t thread, void *context),
                                             void *context);
 /* What a reader is given. */
 struct tv_sink *tv_profile_sink_sink(struct tv_profile_sink *sink);
 
 /* The profile of everything read; the sink is gone. `head` must live as long as the profile. */
-struct tv_profile *tv_profile_sink_finish(struct tv_profile_sink *sink, const struct tv_head *head);
+struct tv_profile *tv_profile_sink_finish(struct tv_profile_sink *sink, const struct tv_trace_info *head);
 
 /* What walking told besides, for `info` without a model. */
 struct tv_walk_facts {

@@ -63,7 +63,7 @@ static uint64_t *count_calls(const struct tv_call_tree *tree)
 
 /* What qsort moves: it hands its comparison no context. */
 struct sortable {
-    const struct tv_head *head;
+    const struct tv_trace_info *head;
     int64_t key; /* larger first */
     struct tv_edge_cost edge;
 };

@@ -27,7 +27,7 @@ enum tv_state {
 const char *tv_state_name(enum tv_state state);
 
 /* The state that a frame of a track of states stands for. */
-enum tv_state tv_state_of_frame(const struct tv_head *head, uint32_t frame);
+enum tv_state tv_state_of_frame(const struct tv_trace_info *head, uint32_t frame);
 
 static inline bool tv_state_is_wait(enum tv_state state)
 {

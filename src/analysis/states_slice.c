@@ -4,7 +4,7 @@
  */
 #include "analysis/states.h"
 #include "base/bytes.h"
-#include "model/strips.h"
+#include "model/assembly/assembly.h"
 
 static const struct tv_slice_place nowhere = {TV_NONE, TV_NONE};
 
@@ -16,9 +16,9 @@ const char *tv_state_name(enum tv_state state)
     return names[state];
 }
 
-enum tv_state tv_state_of_frame(const struct tv_head *head, uint32_t frame)
+enum tv_state tv_state_of_frame(const struct tv_trace_info *head, uint32_t frame)
 {
-    struct tv_bytes name = tv_head_text(head, head->frames[frame].name);
+    struct tv_bytes name = tv_trace_info_text(head, head->frames[frame].name);
     switch (head->frames[frame].colour) {
     case TV_COLOUR_RUNNING:
         return TV_STATE_RUNNING;
@@ -40,7 +40,7 @@ enum tv_state tv_state_of_frame(const struct tv_head *head, uint32_t frame)
 
 uint32_t tv_cpu_number(const struct tv_trace *trace, uint32_t track)
 {
-    struct tv_bytes name = tv_head_text(trace->head, trace->tracks[track].name);
+    struct tv_bytes name = tv_trace_info_text(trace->head, trace->tracks[track].name);
     size_t at = name.length;
     uint64_t number;
     while (at > 0 && name.data[at - 1] != ' ')

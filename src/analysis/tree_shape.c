@@ -12,7 +12,7 @@
 #include "analysis/tree_sink.h"
 #include "base/memory.h"
 
-struct tv_tree_shape *tv_tree_shape_blank(const struct tv_head *head, uint32_t count)
+struct tv_tree_shape *tv_tree_shape_blank(const struct tv_trace_info *head, uint32_t count)
 {
     struct tv_tree_shape *shape = tv_alloc(1, sizeof *shape);
     size_t size = tv_size_mul(count, sizeof(uint32_t));
@@ -23,7 +23,7 @@ struct tv_tree_shape *tv_tree_shape_blank(const struct tv_head *head, uint32_t c
     return shape;
 }
 
-struct tv_tree_shape *tv_tree_shape_new(const struct tv_head *head, const struct tv_paths *paths)
+struct tv_tree_shape *tv_tree_shape_new(const struct tv_trace_info *head, const struct tv_paths *paths)
 {
     struct tv_tree_shape *shape = tv_tree_shape_blank(head, paths->count);
     for (uint32_t i = 0; i < paths->count; i++) {

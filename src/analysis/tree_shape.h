@@ -22,7 +22,7 @@ struct tv_frame_places {
 };
 
 struct tv_tree_shape {
-    const struct tv_head *head;
+    const struct tv_trace_info *head;
     uint32_t count;
     uint32_t *parent, *frame;
     uint8_t *recursive;         /* NULL until asked for */
@@ -31,7 +31,7 @@ struct tv_tree_shape {
 };
 
 /* Of so many nodes, whose parents and frames are to be filled in. */
-struct tv_tree_shape *tv_tree_shape_blank(const struct tv_head *head, uint32_t count);
+struct tv_tree_shape *tv_tree_shape_blank(const struct tv_trace_info *head, uint32_t count);
 
 /* For each node 1 if its frame is also one of its ancestors', worked out at the first call. */
 const uint8_t *tv_tree_shape_recursion(struct tv_tree_shape *shape);

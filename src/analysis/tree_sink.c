@@ -17,7 +17,7 @@
 #include "analysis/tree_shape.h"
 #include "base/memory.h"
 #include "base/workers.h"
-#include "model/seam.h"
+#include "model/builder/stitch.h"
 
 #define STAND_IN 0xC0000000u
 
@@ -52,7 +52,7 @@ struct part {
 struct tv_tree_sink {
     struct tv_sink sink;
     struct tv_tree_sink_options options;
-    struct tv_head *head;
+    struct tv_trace_info *head;
     uint32_t input;
     bool *skip;
     uint32_t *fold;
@@ -143,7 +143,7 @@ static void tree_first(void *context, uint32_t thread, struct tv_walk_thread *t)
 }
 
 static void tree_below(void *context, uint32_t thread, struct tv_walk_thread *t,
-                       struct tv_below *below)
+                       struct tv_pending_exit *below)
 {
     struct part *part = context;
     uint32_t before = part->tally.nodes[below->tag].frame - STAND_IN;
@@ -220,7 +220,7 @@ static uint32_t *find_folds(const struct tv_tree_sink *sink)
 {
     if (!sink->options.fold_names)
         return NULL;
-    const struct tv_head *head = sink->head;
+    const struct tv_trace_info *head = sink->head;
     uint32_t *fold = tv_alloc(head->frame_count, sizeof *fold);
     struct tv_map first;
     tv_map_init(&first);
@@ -242,7 +242,7 @@ static void init_part(struct tv_tree_sink *sink, unsigned number)
     tv_ahead_init(&part->ahead, part->walk.thread_count, part->fold, part->fold_count);
 }
 
-static void tree_begin(struct tv_sink *base, struct tv_head *head, uint32_t input, unsigned parts)
+static void tree_begin(struct tv_sink *base, struct tv_trace_info *head, uint32_t input, unsigned parts)
 {
     struct tv_tree_sink *sink = (struct tv_tree_sink *)base;
     release_parts(sink);
@@ -261,7 +261,7 @@ static void tree_begin(struct tv_sink *base, struct tv_head *head, uint32_t inpu
 static uint32_t whole_frame(struct tv_tree_sink *sink, uint32_t frame)
 {
     if (frame == TV_ANY_FRAME)
-        frame = tv_seam_unknown_frame(sink->head);
+        frame = tv_stitch_unknown_frame(sink->head);
     if (sink->fold && frame < sink->parts[0].fold_count)
         frame = sink->fold[frame];
     return frame;
@@ -287,7 +287,7 @@ static void add_rest(struct part *part)
         if (!t->seen)
             continue;
         struct stand_in *bottom = stand_in_of(part, t);
-        tv_walk_level(t, t->last_wall, t->last_cpu, &bottom->own.wall, &bottom->own.cpu);
+        tv_walk_base_time(t, t->last_wall, t->last_cpu, &bottom->own.wall, &bottom->own.cpu);
         for (uint32_t i = 0; i < t->depth; i++) {
             const struct tv_open *open = &t->stack[i];
             bool top = i + 1 == t->depth;
@@ -316,11 +316,11 @@ static uint32_t stand_in_path(struct tv_tree_sink *sink, struct part *part,
 }
 
 /* The path that a stand-in is; its own time becomes that of its node. */
-static uint32_t place_stand_in(struct tv_tree_sink *sink, const struct tv_seam *seam,
+static uint32_t place_stand_in(struct tv_tree_sink *sink, const struct tv_stitch *seam,
                                unsigned number, const struct stand_in *stand_in)
 {
     struct part *part = &sink->parts[number];
-    const struct tv_walk_start *start = tv_seam_start(seam, number, stand_in->thread);
+    const struct tv_walk_start *start = tv_stitch_start(seam, number, stand_in->thread);
     uint32_t depth = start->depth - stand_in->below;
     if (depth) {
         sink->waits.calls += stand_in->waits.calls;
@@ -333,7 +333,7 @@ static uint32_t place_stand_in(struct tv_tree_sink *sink, const struct tv_seam *
     return stand_in_path(sink, part, stand_in, start, depth);
 }
 
-static void find_ground(struct tv_tree_sink *sink, const struct tv_seam *seam, unsigned number)
+static void find_ground(struct tv_tree_sink *sink, const struct tv_stitch *seam, unsigned number)
 {
     struct part *part = &sink->parts[number];
     tv_tally_init(&part->ground.paths);
@@ -361,13 +361,13 @@ static struct tv_tally_node *whole_node(struct tv_tree_sink *sink, uint32_t thre
 }
 
 /* Time between two parts belongs to the top of the stack there. */
-static void splice_gap(struct tv_tree_sink *sink, const struct tv_seam *seam, unsigned number,
+static void splice_gap(struct tv_tree_sink *sink, const struct tv_stitch *seam, unsigned number,
                        uint32_t thread)
 {
     const struct part *part = &sink->parts[number];
-    const struct tv_walk_start *start = tv_seam_start(seam, number, thread);
+    const struct tv_walk_start *start = tv_stitch_start(seam, number, thread);
     int64_t wall, cpu, tick = tick_of(sink);
-    if (!tv_seam_gap(start, &part->walk.threads[thread], &wall, &cpu) || !start->depth)
+    if (!tv_stitch_gap(start, &part->walk.threads[thread], &wall, &cpu) || !start->depth)
         return;
     struct tv_tally_node *cost = whole_node(sink, thread, start, start->depth);
     tv_time_add(&cost->wall, tv_time_times(wall, tick));
@@ -390,15 +390,15 @@ static void add_begun(struct tv_tree_sink *sink, uint32_t thread, const struct t
 
 /* What lies between parts and beyond them; calls open at the end of a sampled trace last
  * to it. */
-static void splice_edges(struct tv_tree_sink *sink, const struct tv_seam *seam, uint32_t thread)
+static void splice_edges(struct tv_tree_sink *sink, const struct tv_stitch *seam, uint32_t thread)
 {
     const struct tv_input *input = &sink->head->inputs[sink->input];
-    const struct tv_walk_start *first = tv_seam_start(seam, 0, thread);
-    const struct tv_walk_start *last = tv_seam_start(seam, sink->part_count, thread);
+    const struct tv_walk_start *first = tv_stitch_start(seam, 0, thread);
+    const struct tv_walk_start *last = tv_stitch_start(seam, sink->part_count, thread);
     for (unsigned part = 1; part < sink->part_count; part++)
         splice_gap(sink, seam, part, thread);
     add_begun(sink, thread, first);
-    int64_t rest = tv_seam_open_end(input, last->last_wall) - last->last_wall;
+    int64_t rest = tv_stitch_open_end(input, last->last_wall) - last->last_wall;
     if (last->depth && rest)
         tv_time_add(&whole_node(sink, thread, last, last->depth)->wall,
                     tv_time_times(rest, input->tick_ns));
@@ -417,7 +417,7 @@ static void add_tree(struct tv_tree_sink *sink, struct tv_tally *tally)
     memset(tally, 0, sizeof *tally);
 }
 
-static void splice_parts(struct tv_tree_sink *sink, const struct tv_seam *seam)
+static void splice_parts(struct tv_tree_sink *sink, const struct tv_stitch *seam)
 {
     for (unsigned i = 0; i < sink->part_count; i++) {
         add_rest(&sink->parts[i]);
@@ -453,34 +453,34 @@ static void tell_saturation(struct tv_tree_sink *sink)
         tv_time_add(&wall, is_nobody(node, i) ? 0 : node->wall);
         tv_time_add(&cpu, is_nobody(node, i) ? 0 : node->cpu);
     }
-    tv_head_tell_saturation(sink->head, wall, cpu);
+    tv_trace_info_note_saturation(sink->head, wall, cpu);
 }
 
-static enum tv_splice tree_splice(struct tv_sink *base, unsigned pass)
+static enum tv_stitch_result tree_splice(struct tv_sink *base, unsigned pass)
 {
     struct tv_tree_sink *sink = (struct tv_tree_sink *)base;
-    struct tv_seam seam;
+    struct tv_stitch seam;
     (void)pass;
     if (must_be_careful(sink)) {
         sink->careful = true;
-        return TV_SPLICE_SERIAL;
+        return TV_STITCH_SERIAL;
     }
     struct tv_walk *walks = tv_alloc(sink->part_count, sizeof *walks);
     for (unsigned i = 0; i < sink->part_count; i++)
         walks[i] = sink->parts[i].walk;
-    enum tv_splice result = tv_seam_init(&seam, walks, sink->part_count);
-    if (result == TV_SPLICE_DONE)
-        tv_seam_add_diagnostics(&seam, walks, sink->head);
+    enum tv_stitch_result result = tv_stitch_init(&seam, walks, sink->part_count);
+    if (result == TV_STITCH_DONE)
+        tv_stitch_add_diagnostics(&seam, walks, sink->head);
     tv_free(walks);
-    if (result != TV_SPLICE_DONE)
+    if (result != TV_STITCH_DONE)
         return result;
     splice_parts(sink, &seam);
     for (uint32_t thread = 0; thread < seam.thread_count; thread++)
         splice_edges(sink, &seam, thread);
-    tv_seam_add_spans(&seam, tick_of(sink), &sink->wall, &sink->cpu);
+    tv_stitch_add_spans(&seam, tick_of(sink), &sink->wall, &sink->cpu);
     tell_saturation(sink);
-    tv_seam_release(&seam);
-    return TV_SPLICE_DONE;
+    tv_stitch_release(&seam);
+    return TV_STITCH_DONE;
 }
 
 static void tree_end(struct tv_sink *base)
@@ -510,7 +510,7 @@ struct tv_sink *tv_tree_sink_sink(struct tv_tree_sink *sink)
     return &sink->sink;
 }
 
-struct tv_call_tree *tv_tree_sink_finish(struct tv_tree_sink *sink, const struct tv_head *head)
+struct tv_call_tree *tv_tree_sink_finish(struct tv_tree_sink *sink, const struct tv_trace_info *head)
 {
     tv_tally_finish(&sink->tally);
     struct tv_tree_shape *shape = tv_tree_shape_blank(head, sink->tally.count);

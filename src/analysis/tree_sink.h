@@ -7,13 +7,13 @@
 #define TV_ANALYSIS_TREE_SINK_H
 
 #include "analysis/call_tree.h"
-#include "model/sink.h"
+#include "model/builder/sink.h"
 
 struct tv_tree_sink;
 
 struct tv_tree_sink_options {
     /* Whether a thread (index in the head) counts; NULL: all do. Called once a thread. */
-    bool (*wanted)(const struct tv_head *head, uint32_t thread, void *context);
+    bool (*wanted)(const struct tv_trace_info *head, uint32_t thread, void *context);
     void *context;
     bool split_threads; /* each thread has a node of its own under the root: frame TV_THREAD_FRAME +
                            thread */
@@ -31,6 +31,6 @@ struct tv_sink *tv_tree_sink_sink(struct tv_tree_sink *sink);
 
 /* The tree of everything read; the sink is gone. `head` is the reader's and must live as long as
  * the tree. */
-struct tv_call_tree *tv_tree_sink_finish(struct tv_tree_sink *sink, const struct tv_head *head);
+struct tv_call_tree *tv_tree_sink_finish(struct tv_tree_sink *sink, const struct tv_trace_info *head);
 
 #endif

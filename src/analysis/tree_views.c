@@ -73,7 +73,7 @@ struct tv_call_tree *tv_call_tree_fold(const struct tv_call_tree *tree)
 }
 
 /* [frame_count] For each frame the first that has its class and name; to be freed. */
-static uint32_t *find_first_of_names(const struct tv_head *head)
+static uint32_t *find_first_of_names(const struct tv_trace_info *head)
 {
     uint32_t *first = tv_alloc(head->frame_count, sizeof *first);
     struct tv_map names;

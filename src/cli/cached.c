@@ -224,11 +224,11 @@ static bool is_named_by(struct tv_bytes name, struct tv_bytes path)
            (name.length == path.length || name.data[path.length] == ':');
 }
 
-static void rename_inputs(struct tv_head *head, struct tv_bytes before, struct tv_bytes now,
+static void rename_inputs(struct tv_trace_info *head, struct tv_bytes before, struct tv_bytes now,
                           bool *renamed)
 {
     for (uint32_t i = 0; i < head->input_count; i++) {
-        struct tv_bytes name = tv_head_text(head, head->inputs[i].name);
+        struct tv_bytes name = tv_trace_info_text(head, head->inputs[i].name);
         struct tv_out text;
         if (renamed[i] || !is_named_by(name, before))
             continue;
@@ -236,7 +236,7 @@ static void rename_inputs(struct tv_head *head, struct tv_bytes before, struct t
         tv_out_bytes(&text, now);
         tv_out_bytes(&text,
                      (struct tv_bytes){name.data + before.length, name.length - before.length});
-        head->inputs[i].name = tv_head_string(head, (struct tv_bytes){text.buffer, text.length});
+        head->inputs[i].name = tv_trace_info_string(head, (struct tv_bytes){text.buffer, text.length});
         renamed[i] = true;
         tv_out_release(&text);
     }
@@ -246,7 +246,7 @@ static void rename_inputs(struct tv_head *head, struct tv_bytes before, struct t
  * is not clear which is which. */
 static bool settle_names(const struct tv_cached *cached, struct tv_trace *trace)
 {
-    struct tv_head *head = trace->head;
+    struct tv_trace_info *head = trace->head;
     uint64_t length = 0;
     const uint8_t *kept = tv_sections_find(trace->sections, PLACES, 0, 1, &length);
     struct tv_bytes before = {kept, kept ? (size_t)length : 0};
@@ -371,7 +371,7 @@ bool tv_cached_read(const struct tv_cached *cached, struct tv_trace **trace)
 bool tv_cached_is_worth(const struct tv_cached *cached, const struct tv_trace *trace, bool packed,
                         uint64_t ns)
 {
-    const struct tv_head *head = trace->head;
+    const struct tv_trace_info *head = trace->head;
     uint64_t bytes = 0;
     bool slow = packed || tv_cached_is_assembled(trace);
     for (uint32_t i = 0; i < head->input_count; i++)
@@ -386,7 +386,7 @@ bool tv_cached_is_worth_waiting(const struct tv_cached *cached, uint64_t ns)
 
 bool tv_cached_is_assembled(const struct tv_trace *trace)
 {
-    const struct tv_head *head = trace->head;
+    const struct tv_trace_info *head = trace->head;
     for (uint32_t i = 0; i < head->input_count; i++)
         if (head->inputs[i].assembled)
             return true;

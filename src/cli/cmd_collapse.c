@@ -42,7 +42,7 @@ struct counting {
 /* --unit: its place among "us|ns". */
 #define UNIT_NS 1u
 
-static enum tv_status choose_unit(const struct tv_settings *settings, const struct tv_head *head,
+static enum tv_status choose_unit(const struct tv_settings *settings, const struct tv_trace_info *head,
                                   struct tv_collapsed_unit *unit, struct tv_error *err)
 {
     bool times = settings->samples == TV_CHOICE_NO_SAMPLES || settings->samples == TV_SAMPLES_TIME;

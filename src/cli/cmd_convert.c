@@ -37,7 +37,7 @@ static enum to choose_target(const struct tv_settings *settings, const struct tv
 {
     if (settings->to != TO_DEFAULT)
         return (enum to)settings->to;
-    return tv_head_clocks(trace->head) == (TV_CLOCK_WALL | TV_CLOCK_CPU) ? TO_V3 : TO_V2;
+    return tv_trace_info_clocks(trace->head) == (TV_CLOCK_WALL | TV_CLOCK_CPU) ? TO_V3 : TO_V2;
 }
 
 /* What is converted. */
@@ -58,7 +58,7 @@ static enum tv_status write_trace_file(struct converting *c, struct tv_output *o
         [TO_F2] = TV_TRACE_STREAM_1, [TO_F3] = TV_TRACE_STREAM_2,
     };
     struct tv_trace_file_options file = {
-        .target = targets[c->to], .cpu = c->cpu, .keep = &c->keep, .closed = c->trace->sifted};
+        .target = targets[c->to], .cpu = c->cpu, .keep = &c->keep, .closed = c->trace->is_subset};
     struct tv_trace_losses losses;
     enum tv_status status = tv_trace_file_write(&output->out, c->trace, &file, &losses, err);
     if (status == TV_OK)
@@ -100,7 +100,7 @@ static enum tv_status convert(const struct tv_settings *settings, const struct t
         .settings = settings, .trace = trace, .to = choose_target(settings, trace)};
     enum tv_status status = TV_OK;
     if (c.to != TO_JSON)
-        status = tv_clock_choose(settings, tv_head_clocks(trace->head), &c.cpu, err);
+        status = tv_clock_choose(settings, tv_trace_info_clocks(trace->head), &c.cpu, err);
     if (status != TV_OK)
         return status;
     tv_out_init_memory(&c.losses);

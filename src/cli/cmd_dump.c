@@ -48,26 +48,26 @@ static enum tv_status open_output(struct dumping *dumping, struct tv_error *err)
 }
 
 /* Nothing is printed, and no file made, for wishes that the trace cannot fulfil. */
-static enum tv_status check_wishes(const struct dumping *dumping, const struct tv_head *head,
+static enum tv_status check_wishes(const struct dumping *dumping, const struct tv_trace_info *head,
                                    struct tv_error *err)
 {
     const struct tv_settings *settings = dumping->settings;
     bool cpu;
     enum tv_status status = tv_wishes_check(settings, head, dumping->tables, err);
     if (status == TV_OK && settings->clock != TV_CHOICE_ANY)
-        status = tv_clock_choose(settings, tv_head_clocks(head), &cpu, err);
+        status = tv_clock_choose(settings, tv_trace_info_clocks(head), &cpu, err);
     return status;
 }
 
 /* The dump begins. */
-static bool start(const struct tv_head *head, void *context)
+static bool start(const struct tv_trace_info *head, void *context)
 {
     struct dumping *dumping = context;
     return dumping->opened || (check_wishes(dumping, head, &dumping->error) == TV_OK &&
                                open_output(dumping, &dumping->error) == TV_OK);
 }
 
-static bool is_wanted(const struct tv_head *head, uint32_t thread, void *context)
+static bool is_wanted(const struct tv_trace_info *head, uint32_t thread, void *context)
 {
     struct dumping *dumping = context;
     struct tv_settings settings = *dumping->settings;
@@ -85,7 +85,7 @@ static void show(void *context)
 static enum tv_status dump_stream(struct dumping *dumping, struct tv_loading *loading,
                                   struct tv_dump *dump, struct tv_error *err)
 {
-    struct tv_head *head = tv_head_new();
+    struct tv_trace_info *head = tv_trace_info_new();
     struct tv_dump_records records;
     struct tv_progress unseen = {
         0}; /* lines come while the file is read: the output's meter tells */
@@ -99,7 +99,7 @@ static enum tv_status dump_stream(struct dumping *dumping, struct tv_loading *lo
     if (status == TV_OK && dumping->error.status == TV_OK)
         tv_load_report(dumping->settings, head);
     tv_dump_end(dump);
-    tv_head_free(head);
+    tv_trace_info_free(head);
     return status;
 }
 

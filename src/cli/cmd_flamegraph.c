@@ -48,7 +48,7 @@ struct drawing {
     double min_share;
 };
 
-static const char *count_name(const struct tv_settings *settings, const struct tv_head *head)
+static const char *count_name(const struct tv_settings *settings, const struct tv_trace_info *head)
 {
     if (settings->countname)
         return settings->countname;
@@ -59,7 +59,7 @@ static const char *count_name(const struct tv_settings *settings, const struct t
     return tv_flame_svg_count_name(head);
 }
 
-static const char *count_each(const struct tv_settings *settings, const struct tv_head *head)
+static const char *count_each(const struct tv_settings *settings, const struct tv_trace_info *head)
 {
     if (settings->samples == TV_CHOICE_NO_SAMPLES)
         return tv_flame_svg_each(head);
@@ -105,7 +105,7 @@ static void draw_thread(struct tv_out *out, const struct tv_call_tree *tree, uin
 {
     const struct drawing *drawing = context;
     const struct tv_thread *t = &tree->head->threads[thread];
-    struct tv_bytes name = tv_head_text(tree->head, t->name);
+    struct tv_bytes name = tv_trace_info_text(tree->head, t->name);
     char title[1024];
     snprintf(title, sizeof title, "%s: %.*s [%llu]", title_of(drawing->settings),
              name.length < 200 ? (int)name.length : 200, (const char *)name.data,

@@ -38,7 +38,7 @@ static enum tv_status info_of_stream(const struct tv_settings *settings, struct 
                                      struct tv_error *err)
 {
     struct tv_info info = {.head = NULL};
-    struct tv_head *head = tv_head_new();
+    struct tv_trace_info *head = tv_trace_info_new();
     struct tv_profile_sink *sink = tv_profile_sink_new(NULL, NULL);
     struct tv_span_sink span;
     tv_span_sink_init(&span, tv_profile_sink_sink(sink));
@@ -55,7 +55,7 @@ static enum tv_status info_of_stream(const struct tv_settings *settings, struct 
         status = write_info(settings, &info, err);
     }
     tv_span_sink_release(&span);
-    tv_head_free(head);
+    tv_trace_info_free(head);
     return status;
 }
 

@@ -57,7 +57,7 @@ static enum tv_status choose_cpu(const struct tv_trace *trace, const char *word,
     return TV_OK;
 }
 
-static void choose_threads(const struct tv_settings *settings, const struct tv_head *head,
+static void choose_threads(const struct tv_settings *settings, const struct tv_trace_info *head,
                            bool *threads)
 {
     for (uint32_t i = 0; i < head->thread_count; i++)

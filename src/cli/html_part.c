@@ -96,9 +96,9 @@ static void write_note(const struct tv_html_part *part, const struct tv_piece *p
 /* The same of its name. */
 static void write_name(const struct tv_html_part *part, struct tv_out *out)
 {
-    const struct tv_head *head = part->whole->head;
+    const struct tv_trace_info *head = part->whole->head;
     char hash[TV_DISGUISE_ROOM];
-    struct tv_bytes first = tv_head_text(head, head->inputs[0].name);
+    struct tv_bytes first = tv_trace_info_text(head, head->inputs[0].name);
     if (part->settings->hash_names) {
         tv_disguise_text(&part->disguise, first, hash);
         first = tv_bytes_of(hash);

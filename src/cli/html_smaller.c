@@ -248,7 +248,7 @@ static enum tv_status fail_with_smallest(const struct ladder *ladder, size_t n,
 
 static bool has_arguments(const struct tv_html_part *part)
 {
-    const struct tv_head *head = part->whole->head;
+    const struct tv_trace_info *head = part->whole->head;
     bool any = false;
     for (uint32_t i = 0; i < head->input_count; i++)
         any = any || head->inputs[i].describe != NULL;

@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "cli/message.h"
-#include "model/head.h"
+#include "model/trace_info.h"
 #include "readers/foreign.h"
 #include "readers/reader.h"
 #include "unpack/unpack.h"

@@ -25,7 +25,7 @@ void tv_given_free(struct tv_given *given, size_t count);
 /* What a reader knows. */
 struct tv_inputs_row {
     struct tv_source *source;
-    uint32_t machine; /* those of a page of systrace are of one (model/machines.h) */
+    uint32_t machine; /* those of a page of systrace are of one (model/finalize.h) */
     tv_ns offset;     /* that of the file it came in, and what a report moved it by */
 };
 

@@ -454,14 +454,14 @@ static enum tv_status load(struct tv_loading *loading, struct tv_reading to,
     return status;
 }
 
-enum tv_status tv_load_stream(struct tv_loading *loading, struct tv_head *head,
+enum tv_status tv_load_stream(struct tv_loading *loading, struct tv_trace_info *head,
                               struct tv_sink *sink, struct tv_progress *progress,
                               struct tv_error *err)
 {
     return tv_load_tell(loading, head, sink, NULL, progress, err);
 }
 
-enum tv_status tv_load_tell(struct tv_loading *loading, struct tv_head *head, struct tv_sink *sink,
+enum tv_status tv_load_tell(struct tv_loading *loading, struct tv_trace_info *head, struct tv_sink *sink,
                             struct tv_teller *teller, struct tv_progress *progress,
                             struct tv_error *err)
 {
@@ -472,11 +472,11 @@ enum tv_status tv_load_tell(struct tv_loading *loading, struct tv_head *head, st
 }
 
 /* The name of the file that the diagnostics are about; several files share one list. */
-static const char *input_name(const struct tv_head *head)
+static const char *input_name(const struct tv_trace_info *head)
 {
     if (head->input_count != 1)
         return "the files together";
-    return (const char *)tv_head_text(head, head->inputs[0].name).data;
+    return (const char *)tv_trace_info_text(head, head->inputs[0].name).data;
 }
 
 /* Terms about arguments read the files again; an event that cannot be read fits none. */
@@ -528,7 +528,7 @@ enum tv_status tv_load_build(struct tv_loading *loading, struct tv_progress *pro
         tv_load_close(loading);
         return status;
     }
-    struct tv_reading to = {.head = tv_head_new()};
+    struct tv_reading to = {.head = tv_trace_info_new()};
     to.builder = tv_builder_new(to.head);
     to.sink = tv_builder_sink(to.builder);
     enum tv_status status = load(loading, to, progress, err);
@@ -554,20 +554,20 @@ enum tv_status tv_load_trace(const struct tv_settings *settings, const char *con
 }
 
 /* Of files that are read as one trace some may lack a clock: sums hold nothing of them there. */
-static void report_clocks(const struct tv_head *head)
+static void report_clocks(const struct tv_trace_info *head)
 {
-    unsigned all = tv_head_clocks(head);
+    unsigned all = tv_trace_info_clocks(head);
     for (uint32_t i = 0; i < head->input_count; i++) {
         const struct tv_input *input = &head->inputs[i];
         unsigned lacking = input->callless ? 0 : all & ~input->clocks;
         if (lacking != 0)
             tv_message("%s: note: it has no %s clock: its calls count as 0 there",
-                       (const char *)tv_head_text(head, input->name).data,
+                       (const char *)tv_trace_info_text(head, input->name).data,
                        lacking & TV_CLOCK_CPU ? "CPU" : "real");
     }
 }
 
-void tv_load_report(const struct tv_settings *settings, const struct tv_head *head)
+void tv_load_report(const struct tv_settings *settings, const struct tv_trace_info *head)
 {
     if (settings->quiet)
         return;

@@ -9,7 +9,7 @@
 #include "base/progress.h"
 #include "cli/inputs.h"
 #include "cli/options.h"
-#include "model/builder.h"
+#include "model/builder/builder.h"
 
 struct tv_teller;
 
@@ -69,11 +69,11 @@ bool tv_load_tells(const struct tv_loading *loading);
 /* Reads into a sink, or into a trace (of what --filter wants), which the caller frees; the loading
  * is gone.  The number of threads is that of the settings.  `progress` NULL: shown on the terminal.
  */
-enum tv_status tv_load_stream(struct tv_loading *loading, struct tv_head *head,
+enum tv_status tv_load_stream(struct tv_loading *loading, struct tv_trace_info *head,
                               struct tv_sink *sink, struct tv_progress *progress,
                               struct tv_error *err) TV_MUST_CHECK;
 /* The same, with a teller for those whose records can be told. */
-enum tv_status tv_load_tell(struct tv_loading *loading, struct tv_head *head, struct tv_sink *sink,
+enum tv_status tv_load_tell(struct tv_loading *loading, struct tv_trace_info *head, struct tv_sink *sink,
                             struct tv_teller *teller, struct tv_progress *progress,
                             struct tv_error *err) TV_MUST_CHECK;
 enum tv_status tv_load_build(struct tv_loading *loading, struct tv_progress *progress,
@@ -94,6 +94,6 @@ int tv_load_run(const struct tv_command *command, const struct tv_settings *sett
 /* What was repaired, one line a kind, to standard error; nothing when the user wants quiet.  Calls
  * that began before the trace or are open at its end are no repair: almost every trace has them,
  * `info` counts them. */
-void tv_load_report(const struct tv_settings *settings, const struct tv_head *head);
+void tv_load_report(const struct tv_settings *settings, const struct tv_trace_info *head);
 
 #endif

@@ -24,7 +24,7 @@ static bool wants_samples(const struct tv_settings *settings)
 static bool has_only_timed_samples(const struct tv_trace *trace)
 {
     return trace->recorded_calls == 0 && trace->tables.samples.count > 0 &&
-           tv_head_sampling(trace->head).interval > 0;
+           tv_trace_info_sampling(trace->head).interval > 0;
 }
 
 static struct tv_call_tree *count(const struct tv_settings *settings, unsigned flags,
@@ -119,7 +119,7 @@ static enum tv_status measure_stream(struct tv_settings *settings, unsigned flag
         .split_threads = flags & TV_MEASURE_SPLIT_THREADS,
         .fold_names = flags & TV_MEASURE_FOLD_NAMES,
     };
-    measured->head = tv_head_new();
+    measured->head = tv_trace_info_new();
     struct tv_tree_sink *sink = tv_tree_sink_new(&options);
     enum tv_status status =
         tv_load_stream(loading, measured->head, tv_tree_sink_sink(sink), NULL, err);
@@ -142,7 +142,7 @@ static void tell_of_kinds(const struct tv_settings *settings, const struct tv_tr
                    settings->files.items[0]);
     else if (has_only_timed_samples(trace) && !settings->split_threads)
         return;
-    else if (trace->tables.samples.count > 0 && tv_head_sampling(trace->head).interval > 0)
+    else if (trace->tables.samples.count > 0 && tv_trace_info_sampling(trace->head).interval > 0)
         tv_message("%s: note: of slices alone; collapse and flamegraph show its %zu %s with "
                    "--samples weight",
                    settings->files.items[0], trace->tables.samples.count,
@@ -213,7 +213,7 @@ static enum tv_status profile_stream(struct tv_settings *settings, struct tv_loa
                                      struct tv_measured *measured, struct tv_profile **profile,
                                      struct tv_error *err)
 {
-    measured->head = tv_head_new();
+    measured->head = tv_trace_info_new();
     struct tv_profile_sink *sink =
         tv_profile_sink_new(tv_threads_are_chosen(settings) ? tv_thread_is_wanted : NULL, settings);
     enum tv_status status =
@@ -252,6 +252,6 @@ void tv_measured_release(struct tv_measured *measured)
     if (measured->trace)
         tv_trace_free(measured->trace);
     else if (measured->head)
-        tv_head_free(measured->head);
+        tv_trace_info_free(measured->head);
     *measured = (struct tv_measured){NULL, NULL, NULL};
 }

@@ -12,7 +12,7 @@
 /* A tree and what its names live in. */
 struct tv_measured {
     struct tv_call_tree *tree;
-    struct tv_head *head;   /* owned when there is no trace */
+    struct tv_trace_info *head;   /* owned when there is no trace */
     struct tv_trace *trace; /* or NULL */
 };
 

@@ -3,23 +3,23 @@
 
 #include "base/memory.h"
 
-static void name_frame(struct tv_head *head, struct tv_frame *frame,
+static void name_frame(struct tv_trace_info *head, struct tv_frame *frame,
                        const struct tv_mapping *mapping, struct tv_arena *arena)
 {
     struct tv_mapped_method method = {
-        .class_name = tv_head_text(head, frame->class_name),
-        .name = tv_head_text(head, frame->name),
-        .signature = tv_head_text(head, frame->signature),
-        .file = tv_head_text(head, frame->file),
+        .class_name = tv_trace_info_text(head, frame->class_name),
+        .name = tv_trace_info_text(head, frame->name),
+        .signature = tv_trace_info_text(head, frame->signature),
+        .file = tv_trace_info_text(head, frame->file),
         .line = frame->line,
     };
     struct tv_mapped_method original;
     if (!tv_mapping_find(mapping, &method, arena, &original))
         return;
-    frame->class_name = tv_head_string(head, original.class_name);
-    frame->name = tv_head_string(head, original.name);
-    frame->signature = tv_head_string(head, original.signature);
-    frame->file = tv_head_string(head, original.file);
+    frame->class_name = tv_trace_info_string(head, original.class_name);
+    frame->name = tv_trace_info_string(head, original.name);
+    frame->signature = tv_trace_info_string(head, original.signature);
+    frame->file = tv_trace_info_string(head, original.file);
 }
 
 static struct tv_naming_sink *naming_of(struct tv_sink *sink)
@@ -28,7 +28,7 @@ static struct tv_naming_sink *naming_of(struct tv_sink *sink)
 }
 
 /* The head is complete here, or a reader that finds more frames calls again. */
-static void begin(struct tv_sink *sink, struct tv_head *head, uint32_t input, unsigned parts)
+static void begin(struct tv_sink *sink, struct tv_trace_info *head, uint32_t input, unsigned parts)
 {
     struct tv_naming_sink *naming = naming_of(sink);
     struct tv_arena arena;
@@ -45,7 +45,7 @@ static void take(struct tv_sink *sink, unsigned pass, unsigned part, const struc
     inner->ops->take(inner, pass, part, batch);
 }
 
-static enum tv_splice splice(struct tv_sink *sink, unsigned pass)
+static enum tv_stitch_result splice(struct tv_sink *sink, unsigned pass)
 {
     struct tv_sink *inner = naming_of(sink)->inner;
     return inner->ops->splice(inner, pass);

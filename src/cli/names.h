@@ -5,7 +5,7 @@
 #ifndef TV_CLI_NAMES_H
 #define TV_CLI_NAMES_H
 
-#include "model/sink.h"
+#include "model/builder/sink.h"
 #include "symbols/mapping.h"
 
 struct tv_naming_sink {

@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "model/head.h"
+#include "model/trace_info.h"
 
 #define MS INT64_C(1000000)
 

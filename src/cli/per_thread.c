@@ -61,18 +61,18 @@ struct naming {
     struct tv_map ids; /* id -> the first thread that has it */
 };
 
-static void note_ids(struct naming *naming, const struct tv_head *head)
+static void note_ids(struct naming *naming, const struct tv_trace_info *head)
 {
     tv_map_init(&naming->ids);
     for (uint32_t i = 0; i < head->thread_count; i++)
         tv_map_add(&naming->ids, head->threads[i].id, i);
 }
 
-static enum tv_status name_file(const struct naming *naming, const struct tv_head *head,
+static enum tv_status name_file(const struct naming *naming, const struct tv_trace_info *head,
                                 uint32_t thread, char *path, size_t size, struct tv_error *err)
 {
     char name[NAME_LENGTH + 1], again[16] = "";
-    make_safe(tv_head_text(head, head->threads[thread].name), name);
+    make_safe(tv_trace_info_text(head, head->threads[thread].name), name);
     /* Two threads of one id (of two files) are told apart by their place. */
     if (tv_map_find(&naming->ids, head->threads[thread].id) != thread)
         snprintf(again, sizeof again, ".%u", thread);

@@ -12,8 +12,8 @@
 
 #define MS INT64_C(1000000)
 
-static bool fits_any(const struct tv_head *head, uint32_t number, const struct tv_words *words,
-                     bool (*fits)(const struct tv_head *, uint32_t, struct tv_bytes))
+static bool fits_any(const struct tv_trace_info *head, uint32_t number, const struct tv_words *words,
+                     bool (*fits)(const struct tv_trace_info *, uint32_t, struct tv_bytes))
 {
     for (size_t i = 0; i < words->count; i++) {
         if (fits(head, number, tv_bytes_of(words->items[i])))
@@ -22,7 +22,7 @@ static bool fits_any(const struct tv_head *head, uint32_t number, const struct t
     return words->count == 0;
 }
 
-bool tv_thread_is_named(const struct tv_head *head, uint32_t thread, const struct tv_words *words)
+bool tv_thread_is_named(const struct tv_trace_info *head, uint32_t thread, const struct tv_words *words)
 {
     return fits_any(head, thread, words, tv_thread_fits);
 }
@@ -32,7 +32,7 @@ bool tv_threads_are_chosen(const struct tv_settings *settings)
     return settings->threads.count > 0 || settings->processes.count > 0;
 }
 
-bool tv_thread_is_wanted(const struct tv_head *head, uint32_t thread, void *context)
+bool tv_thread_is_wanted(const struct tv_trace_info *head, uint32_t thread, void *context)
 {
     const struct tv_settings *settings = context;
     uint32_t process = tv_thread_process(head, thread);
@@ -109,26 +109,26 @@ static enum tv_status listing_fail(struct listing *listing, const char *option, 
     return TV_ERR_USAGE;
 }
 
-static enum tv_status no_thread(const struct tv_head *head, const char *word, struct tv_error *err)
+static enum tv_status no_thread(const struct tv_trace_info *head, const char *word, struct tv_error *err)
 {
     struct listing listing;
     listing_init(&listing);
     for (uint32_t i = 0; i < head->thread_count; i++) {
         const struct tv_thread *thread = &head->threads[i];
-        listing_add_named(&listing, tv_head_text(head, thread->name), thread->id,
-                          tv_head_text(head, thread->key));
+        listing_add_named(&listing, tv_trace_info_text(head, thread->name), thread->id,
+                          tv_trace_info_text(head, thread->key));
     }
     return listing_fail(&listing, "thread", "thread", word, err);
 }
 
-static enum tv_status no_process(const struct tv_head *head, const char *word, struct tv_error *err)
+static enum tv_status no_process(const struct tv_trace_info *head, const char *word, struct tv_error *err)
 {
     struct listing listing;
     listing_init(&listing);
     for (uint32_t i = 0; i < head->process_count; i++) {
         const struct tv_process *process = &head->processes[i];
-        listing_add_named(&listing, tv_head_text(head, process->name), process->id,
-                          tv_head_text(head, process->key));
+        listing_add_named(&listing, tv_trace_info_text(head, process->name), process->id,
+                          tv_trace_info_text(head, process->key));
     }
     return listing_fail(&listing, "process", "process", word, err);
 }
@@ -140,31 +140,31 @@ static void listing_add_categories(struct listing *listing, struct tv_bytes list
         listing_add(listing, name);
 }
 
-static enum tv_status no_category(const struct tv_head *head, const struct tv_tables *tables,
+static enum tv_status no_category(const struct tv_trace_info *head, const struct tv_tables *tables,
                                   const char *word, struct tv_error *err)
 {
     struct listing listing;
     listing_init(&listing);
     for (uint32_t i = 0; i < head->frame_count; i++)
-        listing_add_categories(&listing, tv_head_text(head, head->frames[i].category));
+        listing_add_categories(&listing, tv_trace_info_text(head, head->frames[i].category));
     for (size_t i = 0; tables && i < tables->counters.count; i++)
-        listing_add_categories(&listing, tv_head_text(head, tables->counters.rows[i].category));
+        listing_add_categories(&listing, tv_trace_info_text(head, tables->counters.rows[i].category));
     return listing_fail(&listing, "category", "category", word, err);
 }
 
-static bool has_category(const struct tv_head *head, const struct tv_tables *tables,
+static bool has_category(const struct tv_trace_info *head, const struct tv_tables *tables,
                          struct tv_bytes word)
 {
     for (uint32_t i = 0; i < head->frame_count; i++)
-        if (tv_categories_fit(tv_head_text(head, head->frames[i].category), word))
+        if (tv_categories_fit(tv_trace_info_text(head, head->frames[i].category), word))
             return true;
     for (size_t i = 0; tables && i < tables->counters.count; i++)
-        if (tv_categories_fit(tv_head_text(head, tables->counters.rows[i].category), word))
+        if (tv_categories_fit(tv_trace_info_text(head, tables->counters.rows[i].category), word))
             return true;
     return false;
 }
 
-enum tv_status tv_wishes_check(const struct tv_settings *settings, const struct tv_head *head,
+enum tv_status tv_wishes_check(const struct tv_settings *settings, const struct tv_trace_info *head,
                                const struct tv_tables *tables, struct tv_error *err)
 {
     for (size_t i = 0; i < settings->processes.count; i++) {
@@ -191,7 +191,7 @@ enum tv_status tv_wishes_check(const struct tv_settings *settings, const struct 
 
 /* ---- What is wanted ---- */
 
-static void keep_processes(const struct tv_settings *settings, const struct tv_head *head,
+static void keep_processes(const struct tv_settings *settings, const struct tv_trace_info *head,
                            struct tv_keep *keep)
 {
     keep->processes = tv_alloc(head->process_count, sizeof *keep->processes);
@@ -216,7 +216,7 @@ static void keep_tracks(const struct tv_settings *settings, const struct tv_trac
                            tv_keep_process(keep, tv_thread_process(trace->head, i));
 }
 
-static void keep_frames(const struct tv_settings *settings, const struct tv_head *head,
+static void keep_frames(const struct tv_settings *settings, const struct tv_trace_info *head,
                         struct tv_keep *keep)
 {
     keep->category = category_is_wanted;
@@ -224,7 +224,7 @@ static void keep_frames(const struct tv_settings *settings, const struct tv_head
     keep->frames = tv_alloc(head->frame_count, sizeof *keep->frames);
     for (uint32_t i = 0; i < head->frame_count; i++)
         keep->frames[i] =
-            category_is_wanted(tv_head_text(head, head->frames[i].category), settings);
+            category_is_wanted(tv_trace_info_text(head, head->frames[i].category), settings);
 }
 
 enum tv_status tv_keep_make(const struct tv_settings *settings, const struct tv_trace *trace,
@@ -326,7 +326,7 @@ enum tv_status tv_sort_check(const struct tv_settings *settings, unsigned clocks
     return TV_OK;
 }
 
-enum tv_status tv_sort_check_calls(const struct tv_settings *settings, const struct tv_head *head,
+enum tv_status tv_sort_check_calls(const struct tv_settings *settings, const struct tv_trace_info *head,
                                    struct tv_error *err)
 {
     if (settings->sort == 2 && !tv_figures_count_calls(head))

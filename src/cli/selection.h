@@ -11,17 +11,17 @@
 
 /* Does the thread fit one of the words: its name, or its id in decimal? No words: every thread
  * does. */
-bool tv_thread_is_named(const struct tv_head *head, uint32_t thread, const struct tv_words *words);
+bool tv_thread_is_named(const struct tv_trace_info *head, uint32_t thread, const struct tv_words *words);
 
 /* Do --thread and --process leave any thread out? */
 bool tv_threads_are_chosen(const struct tv_settings *settings);
 
 /* Is it a thread that they want?  As the sinks' callback; `context` is the struct tv_settings. */
-bool tv_thread_is_wanted(const struct tv_head *head, uint32_t thread, void *context);
+bool tv_thread_is_wanted(const struct tv_trace_info *head, uint32_t thread, void *context);
 
 /* TV_ERR_USAGE, with what there is, when a word of --thread, --process or --category fits
  * nothing.  `tables` may be NULL. */
-enum tv_status tv_wishes_check(const struct tv_settings *settings, const struct tv_head *head,
+enum tv_status tv_wishes_check(const struct tv_settings *settings, const struct tv_trace_info *head,
                                const struct tv_tables *tables, struct tv_error *err) TV_MUST_CHECK;
 
 /* What the settings want of a trace, after that check; NULL members where they want all.  To be
@@ -56,7 +56,7 @@ enum tv_status tv_sort_check(const struct tv_settings *settings, unsigned clocks
                              struct tv_error *err) TV_MUST_CHECK;
 
 /* TV_ERR_USAGE when --sort asks a text table for calls that were not counted, as of samples. */
-enum tv_status tv_sort_check_calls(const struct tv_settings *settings, const struct tv_head *head,
+enum tv_status tv_sort_check_calls(const struct tv_settings *settings, const struct tv_trace_info *head,
                                    struct tv_error *err) TV_MUST_CHECK;
 
 #endif

@@ -8,7 +8,7 @@ static struct tv_span_sink *span_of(struct tv_sink *sink)
     return (struct tv_span_sink *)sink;
 }
 
-static void begin(struct tv_sink *sink, struct tv_head *head, uint32_t input, unsigned parts)
+static void begin(struct tv_sink *sink, struct tv_trace_info *head, uint32_t input, unsigned parts)
 {
     struct tv_span_sink *span = span_of(sink);
     tv_free(span->first);
@@ -33,7 +33,7 @@ static void take(struct tv_sink *sink, unsigned pass, unsigned part, const struc
     span->inner->ops->take(span->inner, pass, part, batch);
 }
 
-static enum tv_splice splice(struct tv_sink *sink, unsigned pass)
+static enum tv_stitch_result splice(struct tv_sink *sink, unsigned pass)
 {
     struct tv_sink *inner = span_of(sink)->inner;
     return inner->ops->splice(inner, pass);
@@ -70,9 +70,9 @@ void tv_span_sink_release(struct tv_span_sink *span)
     tv_free(span->first);
 }
 
-tv_ns tv_span_sink_get(const struct tv_span_sink *span, const struct tv_head *head)
+tv_ns tv_span_sink_get(const struct tv_span_sink *span, const struct tv_trace_info *head)
 {
-    bool wall = tv_head_clocks(head) & TV_CLOCK_WALL;
+    bool wall = tv_trace_info_clocks(head) & TV_CLOCK_WALL;
     tv_ns last = INT64_MIN, first = span->earliest[wall ? 0 : 1];
     for (uint32_t i = 0; i < head->input_count; i++) {
         const struct tv_input *input = &head->inputs[i];

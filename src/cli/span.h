@@ -6,7 +6,7 @@
 #ifndef TV_CLI_SPAN_H
 #define TV_CLI_SPAN_H
 
-#include "model/sink.h"
+#include "model/builder/sink.h"
 
 struct tv_span_sink {
     struct tv_sink sink;
@@ -23,6 +23,6 @@ void tv_span_sink_init(struct tv_span_sink *span, struct tv_sink *inner);
 void tv_span_sink_release(struct tv_span_sink *span);
 
 /* From the earliest record to the latest, on the axis of the trace; 0 without records. */
-tv_ns tv_span_sink_get(const struct tv_span_sink *span, const struct tv_head *head);
+tv_ns tv_span_sink_get(const struct tv_span_sink *span, const struct tv_trace_info *head);
 
 #endif

@@ -6,7 +6,7 @@
 #define TV_CLI_SYMBOLS_H
 
 #include "cli/options.h"
-#include "model/head.h"
+#include "model/trace_info.h"
 
 /* Opens the files that the words "ELF" or "ELF@BASE" name, of which the first that knows an address
  * is the one to answer; *namer is NULL without words. */

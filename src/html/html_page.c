@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/out.h"
-#include "model/head.h"
+#include "model/trace_info.h"
 #include "readers/json/json.h"
 #include "readers/trace_event/values.h"
 

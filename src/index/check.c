@@ -26,7 +26,7 @@ static bool is_process(const struct tv_process *process, uint32_t strings)
            tv_index_is_flag(&process->kernel_name);
 }
 
-static bool is_thread(const struct tv_head *head, const struct tv_thread *thread, uint32_t strings)
+static bool is_thread(const struct tv_trace_info *head, const struct tv_thread *thread, uint32_t strings)
 {
     return thread->name < strings && thread->key < strings &&
            tv_index_is_of(thread->process, head->process_count) &&
@@ -53,7 +53,7 @@ static bool are_paths(const struct tv_trace *trace)
     return true;
 }
 
-static bool are_diagnostics(const struct tv_head *head)
+static bool are_diagnostics(const struct tv_trace_info *head)
 {
     for (unsigned kind = 0; kind < TV_DIAGNOSTIC_COUNT; kind++) {
         const struct tv_diagnostic *diagnostic = &head->diagnostics.kinds[kind];
@@ -66,7 +66,7 @@ static bool are_diagnostics(const struct tv_head *head)
 
 static const char *check_inputs(const struct tv_trace *trace)
 {
-    const struct tv_head *head = trace->head;
+    const struct tv_trace_info *head = trace->head;
     if (trace->offset_count != head->input_count)
         return "the offsets of its clocks";
     for (uint32_t i = 0; i < head->input_count; i++)
@@ -75,7 +75,7 @@ static const char *check_inputs(const struct tv_trace *trace)
     return are_diagnostics(head) ? NULL : "its diagnostics";
 }
 
-static const char *check_lists(const struct tv_head *head, uint32_t strings)
+static const char *check_lists(const struct tv_trace_info *head, uint32_t strings)
 {
     for (uint32_t i = 0; i < head->process_count; i++)
         if (!is_process(&head->processes[i], strings))
@@ -156,7 +156,7 @@ static bool has_waits(const struct tv_trace *trace, const struct tv_track *track
 
 static bool is_track(const struct tv_trace *trace, const struct tv_track *track)
 {
-    const struct tv_head *head = trace->head;
+    const struct tv_trace_info *head = trace->head;
     if (track->input >= head->input_count)
         return false;
     int64_t tick = head->inputs[track->input].tick_ns;

@@ -184,7 +184,7 @@ static bool are_keys(const struct tv_tables *tables)
 
 const char *tv_index_check_tables(const struct tv_trace *trace)
 {
-    const struct tv_head *head = trace->head;
+    const struct tv_trace_info *head = trace->head;
     const struct tv_tables *tables = &trace->tables;
     struct all all = {
         trace,

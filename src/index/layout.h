@@ -79,7 +79,7 @@ struct tv_index_facts {
     int64_t origin, start, end;
     uint64_t slice_count, recorded_calls, unmatched_exits, open_calls;
     uint32_t max_depth, columns_count;
-    uint32_t cpu_axis, sifted;
+    uint32_t cpu_axis, is_subset;
 };
 
 enum tv_index_unit { TV_INDEX_NO_UNIT, TV_INDEX_NS, TV_INDEX_US, TV_INDEX_MS };

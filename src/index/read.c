@@ -158,7 +158,7 @@ enum tv_status tv_index_read(const struct tv_sections_memory *memory, struct tv_
     enum tv_status status = tv_sections_open(memory, &id, 0, &r.sections, err);
     if (status == TV_OK) {
         r.trace = tv_alloc(1, sizeof *r.trace);
-        r.trace->head = tv_head_new();
+        r.trace->head = tv_trace_info_new();
         r.trace->sections = r.sections;
         tv_index_read_head(&r);
         if (!r.wrong)

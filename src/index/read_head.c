@@ -27,7 +27,7 @@ static bool are_texts(struct tv_bytes texts, const uint64_t *ends, uint32_t coun
 
 static void read_strings(struct tv_index_reading *r)
 {
-    struct tv_head *head = r->trace->head;
+    struct tv_trace_info *head = r->trace->head;
     uint64_t length;
     uint32_t count;
     const uint64_t *ends = tv_index_take(r, TV_INDEX_STRING_ENDS, sizeof *ends, &count);
@@ -62,7 +62,7 @@ static void read_facts(struct tv_index_reading *r)
     trace->max_depth = facts->max_depth;
     trace->columns_count = facts->columns_count;
     trace->cpu_axis = facts->cpu_axis != 0;
-    trace->sifted = facts->sifted != 0;
+    trace->is_subset = facts->is_subset != 0;
     TV_INDEX_COPY(r, TV_INDEX_OFFSETS, trace->offset, &trace->offset_count);
 }
 
@@ -113,13 +113,13 @@ static void read_input(struct tv_index_reading *r, const struct tv_index_input *
                        struct tv_bytes format)
 {
     static const char *const units[] = {NULL, "ns", "us", "ms"};
-    struct tv_head *head = r->trace->head;
+    struct tv_trace_info *head = r->trace->head;
     if (!has_flags(&kept->input) || kept->unit >= TV_COUNT(units)) {
         r->wrong = "its inputs";
         return;
     }
-    uint32_t string = tv_head_string(head, format);
-    uint32_t input = tv_head_add_input(head, "", (const char *)tv_head_text(head, string).data);
+    uint32_t string = tv_trace_info_string(head, format);
+    uint32_t input = tv_trace_info_add_input(head, "", (const char *)tv_trace_info_text(head, string).data);
     struct tv_input *made = &head->inputs[input];
     const char *name = made->format;
     memcpy(made, &kept->input, sizeof *made);
@@ -182,7 +182,7 @@ static void read_diagnostics(struct tv_index_reading *r)
 
 void tv_index_read_head(struct tv_index_reading *r)
 {
-    struct tv_head *head = r->trace->head;
+    struct tv_trace_info *head = r->trace->head;
     read_strings(r);
     read_facts(r);
     if (!r->wrong)

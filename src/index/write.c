@@ -42,7 +42,7 @@ static void write_facts(struct writing *w)
         .max_depth = t->max_depth,
         .columns_count = t->columns_count,
         .cpu_axis = t->cpu_axis,
-        .sifted = t->sifted,
+        .is_subset = t->is_subset,
     };
     ADD(w, TV_INDEX_FACTS, 1, &facts);
     ADD(w, TV_INDEX_OFFSETS, t->offset_count, t->offset);
@@ -86,7 +86,7 @@ static uint32_t unit_of(const struct tv_input *input)
 
 static void write_inputs(struct writing *w)
 {
-    const struct tv_head *head = w->trace->head;
+    const struct tv_trace_info *head = w->trace->head;
     struct tv_index_input *inputs = tv_alloc(head->input_count, sizeof *inputs);
     struct tv_out formats;
     tv_out_init_memory(&formats);
@@ -161,7 +161,7 @@ static void write_diagnostics(struct writing *w)
 
 static void write_head(struct writing *w)
 {
-    const struct tv_head *head = w->trace->head;
+    const struct tv_trace_info *head = w->trace->head;
     write_facts(w);
     write_strings(w);
     write_inputs(w);

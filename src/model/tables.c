@@ -55,8 +55,8 @@ void tv_tables_reserve_samples(struct tv_tables *tables, size_t samples, size_t 
                          tables->counter_value_count + values, sizeof *tables->counter_values);
 }
 
-static void add_samples(struct tv_tables *tables, size_t count, const tv_ns *times,
-                        const uint64_t *offsets)
+static void counter_add_samples(struct tv_tables *tables, size_t count, const tv_ns *times,
+                                const uint64_t *offsets)
 {
     memcpy(tables->counter_times + tables->counter_sample_count, times, count * sizeof *times);
     memcpy(tables->counter_offsets + tables->counter_sample_count, offsets,
@@ -64,7 +64,7 @@ static void add_samples(struct tv_tables *tables, size_t count, const tv_ns *tim
     tables->counter_sample_count += count;
 }
 
-static void add_values(struct tv_tables *tables, size_t count, const double *values)
+static void counter_add_values(struct tv_tables *tables, size_t count, const double *values)
 {
     memcpy(tables->counter_values + tables->counter_value_count, values, count * sizeof *values);
     tables->counter_value_count += count;
@@ -85,9 +85,9 @@ void tv_tables_add_counter(struct tv_tables *tables, const struct tv_counter *co
         return;
     size_t value_count = tv_size_mul(counter->sample_count, counter->series_count);
     tv_tables_reserve_samples(tables, counter->sample_count, value_count);
-    add_samples(tables, counter->sample_count, times, offsets);
+    counter_add_samples(tables, counter->sample_count, times, offsets);
     if (value_count > 0)
-        add_values(tables, value_count, values);
+        counter_add_values(tables, value_count, values);
 }
 
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
@@ -200,7 +200,8 @@ DEFINE_KEY(flow_key, tv_flow, tv_sort_signed(r->from.time))
 DEFINE_KEY(slice_extra_key, tv_slice_extra, (uint64_t)r->row << 32 | r->index)
 DEFINE_KEY(async_extra_key, tv_async_extra, (uint64_t)r->row << 32 | r->index)
 
-static bool is_sorted(const uint8_t *rows, size_t count, size_t size, compare_function *compare)
+static bool table_is_sorted(const uint8_t *rows, size_t count, size_t size,
+                            compare_function *compare)
 {
     for (size_t i = 1; i < count; i++)
         if (compare(rows + (i - 1) * size, rows + i * size) > 0)
@@ -209,7 +210,7 @@ static bool is_sorted(const uint8_t *rows, size_t count, size_t size, compare_fu
 }
 
 /* By key alone. */
-static void sort_by_key(uint8_t *rows, size_t count, size_t size, key_function *key)
+static void table_sort_by_key(uint8_t *rows, size_t count, size_t size, key_function *key)
 {
     struct tv_sort_key *keys = tv_alloc(count, sizeof *keys);
     uint8_t *sorted = tv_alloc(count, size);
@@ -224,26 +225,26 @@ static void sort_by_key(uint8_t *rows, size_t count, size_t size, key_function *
 }
 
 /* Most tables are sorted when they come, or but for their keys. */
-static void sort(void *rows, size_t count, size_t size, compare_function *compare,
-                 key_function *key)
+static void table_sort(void *rows, size_t count, size_t size, compare_function *compare,
+                       key_function *key)
 {
-    if (is_sorted(rows, count, size, compare))
+    if (table_is_sorted(rows, count, size, compare))
         return;
     if (key) {
-        sort_by_key(rows, count, size, key);
-        if (is_sorted(rows, count, size, compare))
+        table_sort_by_key(rows, count, size, key);
+        if (table_is_sorted(rows, count, size, compare))
             return;
     }
     qsort(rows, count, size, compare);
 }
 
 #define SORT(table, compare, key)                                                                  \
-    sort((table)->rows, (table)->count, sizeof *(table)->rows, compare, key)
+    table_sort((table)->rows, (table)->count, sizeof *(table)->rows, compare, key)
 
 typedef void end_function(struct tv_tables *tables, struct tv_flow_end *end, void *context);
 
 /* Calls for each end of a flow that is an instant. */
-static void each_instant_end(struct tv_tables *tables, end_function *call, void *context)
+static void flow_each_instant_end(struct tv_tables *tables, end_function *call, void *context)
 {
     for (size_t i = 0; i < tables->flows.count; i++) {
         struct tv_flow *flow = &tables->flows.rows[i];
@@ -255,20 +256,20 @@ static void each_instant_end(struct tv_tables *tables, end_function *call, void 
 }
 
 /* Instants that flows touch, in the order of the flows. */
-struct touched {
+struct flow_instants {
     TV_TABLE(tv_instant) instants;
     size_t next;
 };
 
-static void note_instant(struct tv_tables *tables, struct tv_flow_end *end, void *context)
+static void flow_note_instant(struct tv_tables *tables, struct tv_flow_end *end, void *context)
 {
-    struct touched *touched = context;
+    struct flow_instants *touched = context;
     *tv_table_add(&touched->instants) = tables->instants.rows[end->index];
 }
 
-static void find_instant(struct tv_tables *tables, struct tv_flow_end *end, void *context)
+static void flow_find_instant(struct tv_tables *tables, struct tv_flow_end *end, void *context)
 {
-    struct touched *touched = context;
+    struct flow_instants *touched = context;
     const struct tv_instant *instants = tables->instants.rows;
     const struct tv_instant *found =
         bsearch(&touched->instants.rows[touched->next++], instants, tables->instants.count,
@@ -277,18 +278,18 @@ static void find_instant(struct tv_tables *tables, struct tv_flow_end *end, void
 }
 
 /* Sorting changes the numbers by which flows name them. */
-static void sort_instants(struct tv_tables *tables)
+static void tables_sort_instants(struct tv_tables *tables)
 {
-    struct touched touched = {.next = 0};
-    each_instant_end(tables, note_instant, &touched);
+    struct flow_instants touched = {.next = 0};
+    flow_each_instant_end(tables, flow_note_instant, &touched);
     SORT(&tables->instants, compare_instants, instant_key);
-    each_instant_end(tables, find_instant, &touched);
+    flow_each_instant_end(tables, flow_find_instant, &touched);
     tv_free(touched.instants.rows);
 }
 
 void tv_tables_finish(struct tv_tables *tables)
 {
-    sort_instants(tables);
+    tables_sort_instants(tables);
     SORT(&tables->flows, compare_flows, flow_key);
     SORT(&tables->samples, compare_samples, sample_key);
     SORT(&tables->memory_dumps, compare_dumps, NULL);

@@ -14,9 +14,9 @@
 #define TV_MODEL_TRACE_H
 
 #include "base/types.h"
-#include "model/head.h"
 #include "model/paths.h"
 #include "model/tables.h"
+#include "model/trace_info.h"
 
 struct tv_sections;
 struct tv_source;
@@ -109,9 +109,9 @@ struct tv_track {
 };
 
 struct tv_trace {
-    struct tv_head *head;
+    struct tv_trace_info *head;
     const struct tv_trace *base; /* NULL, or whose head and sources it uses (sift.h) */
-    bool sifted;                 /* it is not all that its inputs hold */
+    bool is_subset;              /* it is not all that its inputs hold */
     struct tv_paths paths;
     struct tv_columns *columns;
     uint32_t columns_count;
@@ -260,5 +260,43 @@ uint32_t *tv_path_innermost(const struct tv_trace *trace, uint32_t path, size_t 
 /* Stacks that are written again and again, one for each sample or event, have so many names: the
  * sum of all chains may be as long as the square of the file. */
 #define TV_STACK_NAMES 512u
+
+/*
+ * objects.h - what a reference to an object means at a time ("id_ref" in arguments).
+ */
+
+struct tv_object_reference {
+    uint32_t input;
+    struct tv_bytes pid;   /* of the process: its number, or its key where it has one */
+    struct tv_bytes scope; /* data NULL: the usual one */
+    struct tv_bytes id;
+    tv_ns time; /* on the input's clock, as in tables */
+};
+
+/* Puts the objects of a trace in the order in which they are looked for; once. */
+void tv_objects_index(struct tv_trace *trace);
+
+/* The object's last snapshot up to the time, or its first when all are later; TV_NONE when the
+ * object is unknown, gone by then, or has none. */
+uint32_t tv_object_find_snapshot(const struct tv_trace *trace,
+                                 const struct tv_object_reference *reference);
+
+/*
+ * flow_end.h - what a flow touches, a slice or an instant, and whose that is.
+ */
+
+static inline bool tv_flow_end_is_instant(const struct tv_flow_end *end)
+{
+    return end->row == TV_NONE;
+}
+
+/* The name of the slice or instant. */
+uint32_t tv_flow_end_frame(const struct tv_trace *trace, const struct tv_flow_end *end);
+
+/* TV_NONE: an instant, which lies on none. */
+uint32_t tv_flow_end_track(const struct tv_trace *trace, const struct tv_flow_end *end);
+
+/* TV_NONE: its track is of no thread. */
+uint32_t tv_flow_end_thread(const struct tv_trace *trace, const struct tv_flow_end *end);
 
 #endif

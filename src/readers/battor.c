@@ -91,7 +91,7 @@ static void take_comment(const struct reading *reading, struct tv_bytes text)
     struct tv_bytes key = tv_bytes_take_word(&text);
     skip_blanks(&text);
     if (text.length > 0)
-        tv_head_add_metadata(reading->side.trace->head, reading->side.input, key, text);
+        tv_trace_info_add_metadata(reading->side.trace->head, reading->side.input, key, text);
 }
 
 static void take_sample(struct reading *reading, struct tv_bytes text, uint64_t offset)
@@ -110,7 +110,7 @@ static void take_sample(struct reading *reading, struct tv_bytes text, uint64_t 
             .time = line.time,
             .asked = line.time,
             .offset = offset,
-            .id = tv_head_string(trace->head, line.sync_id),
+            .id = tv_trace_info_string(trace->head, line.sync_id),
             .input = reading->side.input,
         };
 }
@@ -146,14 +146,14 @@ static void add_counter(const struct reading *reading)
     size_t count = reading->count;
     struct tv_trace *trace = reading->side.trace;
     struct tv_counter counter = {
-        .name = tv_head_string(trace->head, TV_BYTES("BattOr power")),
-        .category = tv_head_string(trace->head, TV_BYTES("power")),
+        .name = tv_trace_info_string(trace->head, TV_BYTES("BattOr power")),
+        .category = tv_trace_info_string(trace->head, TV_BYTES("power")),
         .process = TV_NONE,
         .input = reading->side.input,
         .series_count = 1,
         .sample_count = (uint32_t)count,
     };
-    uint32_t series = tv_head_string(trace->head, TV_BYTES("W"));
+    uint32_t series = tv_trace_info_string(trace->head, TV_BYTES("W"));
     tv_ns *times = tv_alloc(count, sizeof *times);
     uint64_t *offsets = tv_alloc(count, sizeof *offsets);
     double *values = tv_alloc(count, sizeof *values);

@@ -29,7 +29,7 @@ static size_t key_length(struct tv_bytes text)
 static void take_line(void *context, const struct tv_text_line *line)
 {
     struct tv_side_input *side = context;
-    struct tv_head *head = side->trace->head;
+    struct tv_trace_info *head = side->trace->head;
     struct tv_bytes text = tv_bytes_trim(line->text);
     if (line->too_long)
         tv_diagnostics_add(&head->diagnostics, TV_DIAGNOSTIC_BAD_LINE, line->offset);
@@ -45,7 +45,7 @@ static void take_line(void *context, const struct tv_text_line *line)
     tv_out_init_memory(&out);
     tv_out_text(&out, "cgroup ");
     tv_out_bytes(&out, key);
-    tv_head_add_metadata(head, side->input, (struct tv_bytes){out.buffer, out.length}, value);
+    tv_trace_info_add_metadata(head, side->input, (struct tv_bytes){out.buffer, out.length}, value);
     tv_out_release(&out);
     head->inputs[side->input].records++;
 }

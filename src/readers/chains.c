@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 
-void tv_chains_init(struct tv_chains *chains, struct tv_head *head, struct tv_sink *sink,
+void tv_chains_init(struct tv_chains *chains, struct tv_trace_info *head, struct tv_sink *sink,
                     uint32_t input)
 {
     *chains = (struct tv_chains){.head = head, .sink = sink, .input = input};
@@ -92,6 +92,6 @@ void tv_chains_end(struct tv_chains *chains, uint64_t offset)
     flush(chains);
     input->records = chains->events_done;
     input->weight = chains->weight;
-    tv_head_tell_saturation(chains->head, chains->weight, 0);
+    tv_trace_info_note_saturation(chains->head, chains->weight, 0);
     input->last_wall = chains->latest / input->tick_ns;
 }

@@ -8,14 +8,13 @@
 #ifndef TV_READERS_CHAINS_H
 #define TV_READERS_CHAINS_H
 
-#include "model/event.h"
-#include "model/sink.h"
+#include "model/builder/sink.h"
 
 /* The axis of a thread ends here, in nanoseconds. */
 #define TV_CHAINS_LONGEST ((tv_ns)1 << 60)
 
 struct tv_chains {
-    struct tv_head *head;
+    struct tv_trace_info *head;
     struct tv_sink *sink;
     uint32_t input;
     unsigned pass;
@@ -31,7 +30,7 @@ struct tv_chains {
     struct tv_batch batch;
 };
 
-void tv_chains_init(struct tv_chains *chains, struct tv_head *head, struct tv_sink *sink,
+void tv_chains_init(struct tv_chains *chains, struct tv_trace_info *head, struct tv_sink *sink,
                     uint32_t input);
 void tv_chains_release(struct tv_chains *chains);
 

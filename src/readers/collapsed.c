@@ -131,7 +131,7 @@ static int sniff(struct tv_bytes head, uint64_t size)
 
 struct collapsed {
     struct tv_source *source;
-    struct tv_head *head;
+    struct tv_trace_info *head;
     struct tv_sink *sink;
     struct tv_progress *progress; /* or NULL */
     uint64_t start;               /* of the first line */
@@ -185,12 +185,12 @@ static void find_frames(struct collapsed *collapsed, struct tv_bytes text)
     }
     while (more) {
         more = tv_bytes_split(&rest, ';', &name);
-        struct tv_frame frame = {.name = tv_head_string(collapsed->head, name)};
+        struct tv_frame frame = {.name = tv_trace_info_string(collapsed->head, name)};
         collapsed->line = tv_array_reserve(collapsed->line, &collapsed->line_capacity, depth + 1,
                                            sizeof *collapsed->line);
         collapsed->ends = tv_array_reserve(collapsed->ends, &collapsed->end_capacity, depth + 1,
                                            sizeof *collapsed->ends);
-        collapsed->line[depth] = tv_head_add_stack_frame(collapsed->head, &frame,
+        collapsed->line[depth] = tv_trace_info_add_stack_frame(collapsed->head, &frame,
                                                          more ? TV_STACK_CALLER : TV_STACK_LEAF);
         collapsed->ends[depth++] = (size_t)(name.data + name.length - text.data);
     }
@@ -281,16 +281,16 @@ static enum tv_status deliver(struct collapsed *collapsed, struct tv_error *err)
 
 static void fill_head(struct collapsed *collapsed)
 {
-    struct tv_head *head = collapsed->head;
+    struct tv_trace_info *head = collapsed->head;
     struct tv_thread thread = {
-        .name = tv_head_string(head, TV_BYTES("all")),
-        .process = tv_head_add_process(head, 0, TV_BYTES("")),
+        .name = tv_trace_info_string(head, TV_BYTES("all")),
+        .process = tv_trace_info_add_process(head, 0, TV_BYTES("")),
         .listed = true,
     };
     collapsed->input =
-        tv_head_add_input(head, tv_source_name(collapsed->source), "Collapsed stacks");
+        tv_trace_info_add_input(head, tv_source_name(collapsed->source), "Collapsed stacks");
     thread.input = collapsed->input;
-    collapsed->thread = tv_head_add_thread(head, &thread);
+    collapsed->thread = tv_trace_info_add_thread(head, &thread);
     struct tv_input *input = input_of(collapsed);
     input->clocks = TV_CLOCK_WALL;
     input->figures = TV_FIGURES_SAMPLES;
@@ -307,7 +307,7 @@ static enum tv_status find_start(struct collapsed *collapsed, struct tv_error *e
     return status;
 }
 
-static enum tv_status read_file(struct tv_source *source, struct tv_head *head,
+static enum tv_status read_file(struct tv_source *source, struct tv_trace_info *head,
                                 struct tv_sink *sink, const struct tv_read_options *options,
                                 struct tv_error *err)
 {

@@ -9,13 +9,13 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/out.h"
-#include "model/strips.h"
+#include "model/assembly/assembly.h"
 #include "readers/etw.h"
 
 struct building {
     struct tv_etw *etw;
     const struct tv_etw_place *place;
-    struct tv_head *head;
+    struct tv_trace_info *head;
     struct tv_assembly *assembly;
     uint32_t input;
     struct tv_map processes;    /* tid -> pid */
@@ -24,8 +24,8 @@ struct building {
     struct tv_map frames;       /* tid -> frame */
     struct tv_map threads;      /* tid -> thread of the head */
     struct tv_map state_strips; /* thread -> strip */
-    TV_TABLE(tv_strip) strips;
-    TV_TABLE(tv_strip_slice) slices;
+    TV_TABLE(tv_state_track) strips;
+    TV_TABLE(tv_state_slice) slices;
 };
 
 /* ---- Names ---- */
@@ -46,7 +46,7 @@ static void find_processes(struct building *building)
         tv_map_set(&building->images, process->pid, process->name);
         *tv_table_add(&trace->tables.known_names) = (struct tv_known_name){
             .pid = process->pid,
-            .name = tv_head_string(building->head, name),
+            .name = tv_trace_info_string(building->head, name),
             .input = building->input,
         };
     }
@@ -55,7 +55,7 @@ static void find_processes(struct building *building)
 /* Those of the input beside. */
 static void find_thread_names(struct building *building)
 {
-    const struct tv_head *head = building->head;
+    const struct tv_trace_info *head = building->head;
     for (uint32_t i = 0; i < head->thread_count; i++) {
         const struct tv_thread *thread = &head->threads[i];
         if (thread->input == building->place->beside && thread->name != TV_EMPTY_STRING)
@@ -76,7 +76,7 @@ static uint32_t name_thread(struct building *building, uint32_t tid)
     if (image != TV_NONE)
         tv_out_bytes(&out, tv_interner_get(building->etw->texts, image));
     tv_out_format(&out, image == TV_NONE ? "tid %u" : " (tid %u)", tid);
-    name = tv_head_string(building->head, (struct tv_bytes){out.buffer, out.length});
+    name = tv_trace_info_string(building->head, (struct tv_bytes){out.buffer, out.length});
     tv_out_release(&out);
     return name;
 }
@@ -86,7 +86,7 @@ static uint32_t frame_of(struct building *building, uint32_t tid)
     uint32_t frame = tv_map_find(&building->frames, tid);
     if (frame == TV_NONE) {
         struct tv_frame named = {.name = name_thread(building, tid)};
-        frame = tv_head_add_frame(building->head, &named);
+        frame = tv_trace_info_add_frame(building->head, &named);
         tv_map_set(&building->frames, tid, frame);
     }
     return frame;
@@ -108,12 +108,12 @@ static uint32_t name_processor(struct building *building, uint32_t cpu)
 {
     char name[32];
     snprintf(name, sizeof name, "CPU %u", cpu);
-    return tv_head_string(building->head, tv_bytes_of(name));
+    return tv_trace_info_string(building->head, tv_bytes_of(name));
 }
 
 static void add_strip(struct building *building, uint32_t cpu)
 {
-    *tv_table_add(&building->strips) = (struct tv_strip){
+    *tv_table_add(&building->strips) = (struct tv_state_track){
         .kind = TV_TRACK_CPU,
         .name = name_processor(building, cpu),
         .process = TV_NONE,
@@ -129,7 +129,7 @@ static void add_slice(struct building *building, const struct tv_etw_switch *fro
         tv_diagnostics_add(&building->head->diagnostics, TV_DIAGNOSTIC_SWITCH_MISSED, to->offset);
     if (from->to == 0)
         return;
-    *tv_table_add(&building->slices) = (struct tv_strip_slice){
+    *tv_table_add(&building->slices) = (struct tv_state_slice){
         .start = from->time,
         .length = (to ? to->time : end) - from->time,
         .offset = from->offset & TV_OFFSET_MASK,
@@ -231,14 +231,14 @@ static uint32_t thread_of(struct building *building, uint32_t tid)
         .input = building->input,
         .listed = true,
     };
-    thread = tv_head_add_thread(building->head, &named);
+    thread = tv_trace_info_add_thread(building->head, &named);
     tv_map_set(&building->threads, tid, thread);
     return thread;
 }
 
 static void know_threads(struct building *building)
 {
-    const struct tv_head *head = building->head;
+    const struct tv_trace_info *head = building->head;
     const struct tv_etw *etw = building->etw;
     for (uint32_t i = 0; i < head->thread_count; i++)
         if (head->threads[i].input == building->place->beside)
@@ -261,7 +261,7 @@ static struct doing *doing_of(struct state_finding *finding, uint32_t tid, uint3
     uint32_t thread = tv_map_find(&building->threads, tid);
     *strip = tv_map_add(&building->state_strips, thread, (uint32_t)building->strips.count);
     if (*strip == building->strips.count)
-        *tv_table_add(&building->strips) = (struct tv_strip){
+        *tv_table_add(&building->strips) = (struct tv_state_track){
             .kind = TV_TRACK_STATES,
             .name = building->head->threads[thread].name,
             .process = building->head->threads[thread].process,
@@ -277,7 +277,7 @@ static void end_state(struct state_finding *finding, uint32_t strip, const struc
 {
     if (!doing->known || end <= doing->since)
         return;
-    *tv_table_add(&finding->building->slices) = (struct tv_strip_slice){
+    *tv_table_add(&finding->building->slices) = (struct tv_state_slice){
         .start = doing->since,
         .length = end - doing->since,
         .offset = doing->offset & TV_OFFSET_MASK,
@@ -395,10 +395,10 @@ static void add_states(struct building *building, tv_ns end)
     tv_map_init(&finding.runs);
     for (size_t i = 0; i < STATES; i++) {
         struct tv_frame frame = {
-            .name = tv_head_string(building->head, tv_bytes_of(states[i].name)),
-            .category = tv_head_string(building->head, TV_BYTES("thread state")),
+            .name = tv_trace_info_string(building->head, tv_bytes_of(states[i].name)),
+            .category = tv_trace_info_string(building->head, TV_BYTES("thread state")),
         };
-        finding.frames[i] = tv_head_add_frame(building->head, &frame);
+        finding.frames[i] = tv_trace_info_add_frame(building->head, &frame);
         building->head->frames[finding.frames[i]].colour = states[i].colour;
     }
     take_all(&finding);
@@ -443,7 +443,7 @@ static void add_input(struct building *building, struct tv_builder *builder, uin
 {
     building->head = tv_builder_head(builder);
     building->input =
-        tv_head_add_input(building->head, building->place->name, "Event Tracing for Windows");
+        tv_trace_info_add_input(building->head, building->place->name, "Event Tracing for Windows");
     building->assembly = tv_assembly_new(builder, building->input);
     struct tv_input *input = &building->head->inputs[building->input];
     input->bytes = bytes;
@@ -470,9 +470,9 @@ static void build(struct building *building)
     know_threads(building);
     add_processors(building, range.last);
     add_states(building, range.last);
-    struct tv_placing placing = {.end = range.last};
-    tv_assembly_place(building->assembly, &placing);
-    tv_assembly_strips(building->assembly, building->strips.rows, building->strips.count,
+    struct tv_row_options placing = {.end = range.last};
+    tv_assembly_build_rows(building->assembly, &placing);
+    tv_assembly_add_state_tracks(building->assembly, building->strips.rows, building->strips.count,
                        building->slices.rows, building->slices.count, 1);
     begin_tracks(building);
     tv_assembly_end(building->assembly);

@@ -6,7 +6,7 @@
 #ifndef TV_READERS_ETW_TRACE_H
 #define TV_READERS_ETW_TRACE_H
 
-#include "model/builder.h"
+#include "model/builder/builder.h"
 
 struct tv_etw_place {
     const char *name; /* of the input */

@@ -153,7 +153,7 @@ struct reading {
 static void take_line(void *context, const struct tv_text_line *line)
 {
     struct reading *reading = context;
-    struct tv_head *head = reading->trace->head;
+    struct tv_trace_info *head = reading->trace->head;
     struct tv_process_dump_row row;
     enum tv_process_dump_kind kind = line->too_long
                                          ? TV_PROCESS_DUMP_BAD
@@ -167,7 +167,7 @@ static void take_line(void *context, const struct tv_text_line *line)
         .pid = row.pid,
         .tid = row.tid,
         .is_thread = row.is_thread,
-        .name = tv_head_string(head, row.name),
+        .name = tv_trace_info_string(head, row.name),
         .input = reading->input,
     };
 }

@@ -43,7 +43,7 @@ enum tv_process_dump_kind tv_process_dump_line(struct tv_process_dump *dump, str
                                                struct tv_process_dump_row *row);
 
 /* Adds the rows of the source to tables->known_names of the trace that is built:
- * model/known_names.h applies them. */
+ * model/finalize.h applies them. */
 extern const struct tv_reader tv_reader_process_dump;
 
 #endif

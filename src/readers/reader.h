@@ -2,8 +2,8 @@
 /*
  * reader.h - how a file format plugs in.
  *
- * A reader turns the bytes of a source into a head (model/head.h) and events for a sink
- * (model/sink.h).  It trusts nothing; what it repairs or skips becomes a diagnostic in the head.  A
+ * A reader turns the bytes of a source into a head (model/trace_info.h) and events for a sink
+ * (model/builder/sink.h).  It trusts nothing; what it repairs or skips becomes a diagnostic in the head.  A
  * file cut off in the middle gives everything before the cut.  Adding a format is: one .c file (or
  * small family) with one const struct tv_reader, one line in readers.c, one page in docs/formats.
  */
@@ -13,8 +13,8 @@
 #include "base/error.h"
 #include "base/progress.h"
 #include "base/source.h"
-#include "model/builder.h"
-#include "model/sink.h"
+#include "model/builder/builder.h"
+#include "model/builder/sink.h"
 
 struct tv_teller;
 
@@ -48,10 +48,10 @@ struct tv_reader {
     int (*sniff)(struct tv_bytes head, uint64_t size);
 
     /* Reads all of the source.  On failure fills *err; head and sink keep what they got. */
-    enum tv_status (*read)(struct tv_source *source, struct tv_head *head, struct tv_sink *sink,
+    enum tv_status (*read)(struct tv_source *source, struct tv_trace_info *head, struct tv_sink *sink,
                            const struct tv_read_options *options, struct tv_error *err);
 
-    /* Instead of `read`, for formats whose events come in any order (model/assembly.h): adds an
+    /* Instead of `read`, for formats whose events come in any order (model/assembly/assembly.h): adds an
      * input to the builder's head and trace.  The source outlives the trace. */
     enum tv_status (*assemble)(struct tv_source *source, struct tv_builder *builder,
                                const struct tv_read_options *options, struct tv_error *err);
@@ -59,7 +59,7 @@ struct tv_reader {
     /* Besides `assemble`: gives the records themselves, in the order of the file and while it is
      * read, to a teller (teller.h), and adds an input to the head.  NULL: the format has none that
      * are told so. */
-    enum tv_status (*tell)(struct tv_source *source, struct tv_head *head, struct tv_teller *teller,
+    enum tv_status (*tell)(struct tv_source *source, struct tv_trace_info *head, struct tv_teller *teller,
                            struct tv_error *err);
 
     /* For those that read events again when somebody looks at them: how they call their inputs
@@ -93,13 +93,13 @@ bool tv_readers_stream(struct tv_source *source);
 
 /* Whether its records can be told; and tells them. */
 bool tv_readers_tell(struct tv_source *source);
-enum tv_status tv_readers_read_records(struct tv_source *source, struct tv_head *head,
+enum tv_status tv_readers_read_records(struct tv_source *source, struct tv_trace_info *head,
                                        struct tv_teller *teller,
                                        const struct tv_read_options *options,
                                        struct tv_error *err) TV_MUST_CHECK;
 
 /* Finds the reader and reads; one that cannot stream fails (TV_ERR_UNSUPPORTED). */
-enum tv_status tv_readers_read(struct tv_source *source, struct tv_head *head, struct tv_sink *sink,
+enum tv_status tv_readers_read(struct tv_source *source, struct tv_trace_info *head, struct tv_sink *sink,
                                const struct tv_read_options *options,
                                struct tv_error *err) TV_MUST_CHECK;
 

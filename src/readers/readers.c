@@ -155,7 +155,7 @@ bool tv_readers_stream(struct tv_source *source)
     return reader && reader->read;
 }
 
-enum tv_status tv_readers_read(struct tv_source *source, struct tv_head *head, struct tv_sink *sink,
+enum tv_status tv_readers_read(struct tv_source *source, struct tv_trace_info *head, struct tv_sink *sink,
                                const struct tv_read_options *options, struct tv_error *err)
 {
     const struct tv_reader *reader;
@@ -174,7 +174,7 @@ bool tv_readers_tell(struct tv_source *source)
     return reader && reader->tell;
 }
 
-enum tv_status tv_readers_read_records(struct tv_source *source, struct tv_head *head,
+enum tv_status tv_readers_read_records(struct tv_source *source, struct tv_trace_info *head,
                                        struct tv_teller *teller,
                                        const struct tv_read_options *options, struct tv_error *err)
 {

@@ -23,7 +23,7 @@ static enum tv_status read_source(struct tv_source *source, const struct tv_read
 }
 
 /* Of the inputs and processes that a source added; of machines a reader may know better. */
-static void set_origin(struct tv_head *head, uint32_t processes, uint32_t inputs,
+static void set_origin(struct tv_trace_info *head, uint32_t processes, uint32_t inputs,
                        const struct tv_reading_input *input)
 {
     for (uint32_t i = processes; i < head->process_count; i++)

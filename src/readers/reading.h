@@ -9,7 +9,7 @@
 
 /* Where the events of all inputs go. */
 struct tv_reading {
-    struct tv_head *head;
+    struct tv_trace_info *head;
     struct tv_sink *sink;
     struct tv_builder *builder; /* NULL: to the sink alone */
     struct tv_teller *teller;   /* of records, where a format has them; or NULL */

@@ -4,9 +4,9 @@
 void tv_side_input_begin(struct tv_side_input *side, struct tv_source *source,
                          struct tv_builder *builder, const char *format)
 {
-    struct tv_head *head = tv_builder_head(builder);
+    struct tv_trace_info *head = tv_builder_head(builder);
     side->source = source;
-    side->input = tv_head_add_input(head, tv_source_name(source), format);
+    side->input = tv_trace_info_add_input(head, tv_source_name(source), format);
     side->assembly = tv_assembly_new(builder, side->input);
     side->trace = tv_assembly_trace(side->assembly);
     struct tv_input *input = &head->inputs[side->input];

@@ -6,7 +6,7 @@
 #ifndef TV_READERS_SIDE_INPUT_H
 #define TV_READERS_SIDE_INPUT_H
 
-#include "model/assembly.h"
+#include "model/assembly/assembly.h"
 #include "readers/reader.h"
 #include "readers/text_lines.h"
 

@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/encoding.h"
-#include "model/head.h"
+#include "model/trace_info.h"
 #include "server/questions.h"
 
 /* What came of a question: a status and, when that is none of success, a sentence. */

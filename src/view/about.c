@@ -14,9 +14,9 @@
 #include "writers/info.h"
 #include "writers/piece.h"
 
-static void text(struct tv_out *out, const struct tv_head *head, uint32_t string)
+static void text(struct tv_out *out, const struct tv_trace_info *head, uint32_t string)
 {
-    tv_out_json(out, tv_head_text(head, string));
+    tv_out_json(out, tv_trace_info_text(head, string));
 }
 
 /* "app.trace" of "/data/traces/app.trace". */
@@ -41,7 +41,7 @@ static struct tv_bytes page_name(struct tv_bytes name)
     return (struct tv_bytes){name.data, end - mark.length};
 }
 
-const struct tv_input *tv_view_main_input(const struct tv_head *head)
+const struct tv_input *tv_view_main_input(const struct tv_trace_info *head)
 {
     for (uint32_t i = 0; i < head->input_count; i++)
         if (!head->inputs[i].eventless && !head->inputs[i].own_zero)
@@ -49,11 +49,11 @@ const struct tv_input *tv_view_main_input(const struct tv_head *head)
     return &head->inputs[0];
 }
 
-struct tv_bytes tv_view_input_name(const struct tv_head *head)
+struct tv_bytes tv_view_input_name(const struct tv_trace_info *head)
 {
     if (head->input_count == 0)
         return tv_bytes_of("");
-    return page_name(file_name(tv_head_text(head, tv_view_main_input(head)->name)));
+    return page_name(file_name(tv_trace_info_text(head, tv_view_main_input(head)->name)));
 }
 
 static void write_clocks(struct tv_out *out, const struct tv_view *view)
@@ -66,11 +66,11 @@ static void write_clocks(struct tv_out *out, const struct tv_view *view)
 }
 
 /* What several inputs have together. */
-static void write_sums(struct tv_out *out, const struct tv_head *head)
+static void write_sums(struct tv_out *out, const struct tv_trace_info *head)
 {
     uint64_t records = 0;
-    enum tv_figures figures = tv_head_figures(head);
-    struct tv_sampling sampling = tv_head_sampling(head);
+    enum tv_figures figures = tv_trace_info_figures(head);
+    struct tv_sampling sampling = tv_trace_info_sampling(head);
     bool overflow = false;
     for (uint32_t i = 0; i < head->input_count; i++) {
         const struct tv_input *input = &head->inputs[i];
@@ -97,7 +97,7 @@ static void write_sums(struct tv_out *out, const struct tv_head *head)
     }
 }
 
-static void write_input(struct tv_out *out, const struct tv_head *head)
+static void write_input(struct tv_out *out, const struct tv_trace_info *head)
 {
     const struct tv_input *input = tv_view_main_input(head);
     tv_out_text(out, ",\"name\":");
@@ -117,7 +117,7 @@ static void number(struct tv_out *out, const char *key, int64_t value)
 }
 
 /* Ids that are no plain numbers. */
-static void write_key(struct tv_out *out, const struct tv_head *head, uint32_t key)
+static void write_key(struct tv_out *out, const struct tv_trace_info *head, uint32_t key)
 {
     if (key == TV_EMPTY_STRING)
         return;
@@ -128,11 +128,11 @@ static void write_key(struct tv_out *out, const struct tv_head *head, uint32_t k
 /* How tracks are ordered and coloured, and in which unit the file wants its times shown. */
 static void write_manner(struct tv_out *out, const struct tv_view *view)
 {
-    const struct tv_head *head = view->trace->head;
+    const struct tv_trace_info *head = view->trace->head;
     const char *unit = head->input_count > 0 ? tv_view_main_input(head)->unit : NULL;
     tv_out_text(out, view->by_owner ? ",\"order\":\"owner\"" : ",\"order\":\"busiest\"");
     tv_out_text(out,
-                tv_head_has_categories(head) ? ",\"colours\":\"name\"" : ",\"colours\":\"rank\"");
+                tv_trace_info_has_categories(head) ? ",\"colours\":\"name\"" : ",\"colours\":\"rank\"");
     tv_out_text(out, ",\"unit\":");
     if (unit)
         tv_out_json(out, tv_bytes_of(unit));
@@ -140,7 +140,7 @@ static void write_manner(struct tv_out *out, const struct tv_view *view)
         tv_out_text(out, "null");
 }
 
-static void write_lists(struct tv_out *out, const struct tv_head *head)
+static void write_lists(struct tv_out *out, const struct tv_trace_info *head)
 {
     tv_out_text(out, ",\"metadata\":[");
     for (uint32_t i = 0; i < head->metadata_count; i++) {
@@ -184,7 +184,7 @@ static void write_line(struct tv_out *out, const struct tv_thread *thread)
 }
 
 /* Whose track it is, and what it is called: async tracks have names of their own. */
-static void write_owner(struct tv_out *out, const struct tv_head *head,
+static void write_owner(struct tv_out *out, const struct tv_trace_info *head,
                         const struct tv_track *track)
 {
     static const char *const kinds[] = {"thread", "overflow", "async", "cpu", "states"};
@@ -299,7 +299,7 @@ static void write_facts(struct tv_out *out, const struct tv_trace *trace)
 static void write_idle_threads(struct tv_out *out, const struct tv_view *view)
 {
     const struct tv_trace *trace = view->whole ? view->whole->trace : view->trace;
-    const struct tv_head *head = trace->head;
+    const struct tv_trace_info *head = trace->head;
     bool any = false, *busy = tv_alloc(head->thread_count, sizeof *busy);
     for (uint32_t i = 0; i < trace->track_count; i++)
         if (trace->tracks[i].kind == TV_TRACK_THREAD)
@@ -411,7 +411,7 @@ enum tv_status tv_view_trace(const struct tv_view *view, const struct tv_paramet
 enum tv_status tv_view_frames(const struct tv_view *view, const struct tv_parameters *parameters,
                               struct tv_out *out, struct tv_error *err)
 {
-    const struct tv_head *head = view->trace->head;
+    const struct tv_trace_info *head = view->trace->head;
     uint8_t *colours = tv_view_frame_colours(view->whole ? view->whole->trace : view->trace);
     (void)parameters, (void)err;
     tv_out_text(out, "{\"frames\":[");

@@ -11,7 +11,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "model/flow_end.h"
+#include "model/trace.h"
 #include "view/flow_index.h"
 #include "view/state.h"
 
@@ -237,10 +237,10 @@ static void write_arrows(struct tv_out *out, const struct joining *joining)
 /* Which frames have one of the categories "0,3". */
 static bool *frames_of(const struct tv_flow_index *index, const bool *categories)
 {
-    const struct tv_head *head = index->trace->head;
+    const struct tv_trace_info *head = index->trace->head;
     bool *frames = tv_alloc(head->frame_count, sizeof *frames);
     for (uint32_t frame = 0; frame < head->frame_count; frame++) {
-        struct tv_bytes list = tv_head_text(head, head->frames[frame].category);
+        struct tv_bytes list = tv_trace_info_text(head, head->frames[frame].category);
         uint32_t category;
         while (tv_flow_index_category(index, &list, &category))
             if (category < index->category_count && categories[category])

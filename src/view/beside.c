@@ -28,7 +28,7 @@ static void write_objects(struct tv_out *out, const struct tv_trace *trace,
 
 static uint32_t process_of(const struct tv_trace *trace, uint32_t thread)
 {
-    const struct tv_head *head = trace->head;
+    const struct tv_trace_info *head = trace->head;
     if (thread >= head->thread_count || head->threads[thread].process >= head->process_count)
         return TV_NONE;
     return head->threads[thread].process;
@@ -78,7 +78,7 @@ static void write_samples(struct tv_out *out, const struct tv_trace *trace,
 static void write_threads(struct tv_out *out, const struct tv_trace *trace,
                           const struct counts *counts)
 {
-    const struct tv_head *head = trace->head;
+    const struct tv_trace_info *head = trace->head;
     bool *drawn = tv_alloc((size_t)head->thread_count + 1, sizeof *drawn), any = false;
     for (uint32_t i = 0; i < trace->track_count; i++)
         if (trace->tracks[i].thread < head->thread_count)

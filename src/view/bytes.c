@@ -13,7 +13,7 @@
 enum tv_status tv_view_health(const struct tv_view *view, const struct tv_parameters *parameters,
                               struct tv_out *out, struct tv_error *err)
 {
-    const struct tv_head *head = view->trace->head;
+    const struct tv_trace_info *head = view->trace->head;
     bool any = false;
     (void)parameters, (void)err;
     tv_out_text(out, "{\"readable\":[");

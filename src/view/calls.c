@@ -170,7 +170,7 @@ void tv_view_write_event(struct tv_out *out, const struct tv_trace *trace,
         input->describe(trace, event->input, event->offset, event->end_offset, &text, &reason);
     if (event->frame != TV_NONE) {
         tv_out_text(out, ",\"category\":");
-        tv_out_json(out, tv_head_text(trace->head, trace->head->frames[event->frame].category));
+        tv_out_json(out, tv_trace_info_text(trace->head, trace->head->frames[event->frame].category));
     }
     member(out, ",\"offset\":", (int64_t)event->offset);
     tv_out_text(out, ",\"event\":");

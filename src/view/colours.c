@@ -42,7 +42,7 @@ static bool any_colour(const struct tv_tables *tables)
 
 uint8_t *tv_view_frame_colours(const struct tv_trace *trace)
 {
-    const struct tv_head *head = trace->head;
+    const struct tv_trace_info *head = trace->head;
     bool by_slice = any_colour(&trace->tables);
     size_t next = 0;
     uint8_t *colours = tv_alloc(head->frame_count, sizeof *colours);

@@ -2,7 +2,7 @@
 /*
  * Contexts of a slice: those that its thread was in when it began, as Trace Viewer records them.
  */
-#include "model/objects.h"
+#include "model/trace.h"
 #include "view/members.h"
 #include "view/state.h"
 
@@ -39,7 +39,7 @@ static uint32_t snapshot_of(const struct tv_trace *trace, const struct tv_contex
     struct tv_object_reference reference = {
         .input = context->input,
         .pid = tv_view_process_name(trace->head, process, room),
-        .id = tv_head_text(trace->head, context->id),
+        .id = tv_trace_info_text(trace->head, context->id),
         .time = time,
     };
     return tv_object_find_snapshot(trace, &reference);
@@ -50,9 +50,9 @@ static void write_context(struct tv_out *out, const struct tv_trace *trace,
                           const struct tv_context *context, tv_ns time)
 {
     tv_out_char(out, '[');
-    tv_out_json(out, tv_head_text(trace->head, context->type));
+    tv_out_json(out, tv_trace_info_text(trace->head, context->type));
     tv_out_char(out, ',');
-    tv_out_json(out, tv_head_text(trace->head, context->id));
+    tv_out_json(out, tv_trace_info_text(trace->head, context->id));
     tv_out_char(out, ',');
     tv_out_i64(out, tv_trace_time(trace, context->input, context->start));
     tv_out_char(out, ',');

@@ -82,16 +82,16 @@ static void write_counter(struct tv_out *out, const struct tv_trace *trace, uint
     double low, high;
     find_bounds(tables, counter, &low, &high);
     tv_out_format(out, "{\"counter\":%u,\"name\":", number);
-    tv_out_json(out, tv_head_text(trace->head, counter->name));
+    tv_out_json(out, tv_trace_info_text(trace->head, counter->name));
     tv_out_text(out, ",\"category\":");
-    tv_out_json(out, tv_head_text(trace->head, counter->category));
+    tv_out_json(out, tv_trace_info_text(trace->head, counter->category));
     tv_out_text(out, ",\"process\":");
     tv_out_i64(out, of_process ? (int64_t)counter->process : -1);
     tv_out_text(out, ",\"series\":[");
     for (uint32_t k = 0; k < counter->series_count; k++) {
         tv_out_text(out, k > 0 ? "," : "");
         tv_out_json(out,
-                    tv_head_text(trace->head, tables->series.rows[counter->first_series + k].name));
+                    tv_trace_info_text(trace->head, tables->series.rows[counter->first_series + k].name));
     }
     tv_out_format(out, "],\"samples\":%u", counter->sample_count);
     write_number(out, ",\"low\":", low);

@@ -165,7 +165,7 @@ enum tv_status tv_view_collapsed(const struct tv_view *view, const struct tv_par
 
 /* The facts. */
 
-static void write_input(struct tv_out *out, const struct tv_head *head)
+static void write_input(struct tv_out *out, const struct tv_trace_info *head)
 {
     const struct tv_input *input = tv_view_main_input(head);
     uint64_t records = 0;
@@ -182,7 +182,7 @@ static void write_input(struct tv_out *out, const struct tv_head *head)
 
 static void write_threads(struct tv_out *out, const struct tv_trace *trace)
 {
-    const struct tv_head *head = trace->head;
+    const struct tv_trace_info *head = trace->head;
     uint64_t *calls = tv_alloc(head->thread_count, sizeof *calls);
     for (uint32_t i = 0; i < trace->track_count; i++)
         if (tv_track_has_calls(&trace->tracks[i]) && trace->tracks[i].thread != TV_NONE)

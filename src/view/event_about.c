@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/event_about.h"
 
-#include "model/flow_end.h"
+#include "model/trace.h"
 
 static void set_thread(const struct tv_view *view, uint32_t thread, struct tv_event_about *about)
 {
@@ -98,7 +98,7 @@ static void set_dump(const struct tv_view *view, const struct tv_memory_dump *du
 static void set_lasting(const struct tv_view *view, const struct tv_event_place *place,
                         struct tv_event_about *about)
 {
-    const struct tv_head *head = view->trace->head;
+    const struct tv_trace_info *head = view->trace->head;
     about->time = view->trace->start;
     about->length = view->trace->end - view->trace->start;
     if (place->kind == TV_EVENT_METADATA) {
@@ -173,7 +173,7 @@ void tv_event_about_write(struct tv_out *out, const struct tv_view *view,
     number(out, ",", about->frame);
     tv_out_char(out, ',');
     if (about->frame == TV_NONE)
-        tv_out_json(out, tv_head_text(view->trace->head, about->name));
+        tv_out_json(out, tv_trace_info_text(view->trace->head, about->name));
     else
         tv_out_text(out, "null");
 }

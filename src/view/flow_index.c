@@ -145,7 +145,7 @@ static bool next_category(struct tv_bytes *list, struct tv_bytes *name)
 
 static struct tv_bytes category_list(const struct tv_trace *trace, uint32_t frame)
 {
-    struct tv_bytes list = tv_head_text(trace->head, trace->head->frames[frame].category);
+    struct tv_bytes list = tv_trace_info_text(trace->head, trace->head->frames[frame].category);
     return list.data ? list : TV_BYTES("");
 }
 

@@ -4,7 +4,7 @@
  * categories they have.
  */
 #include "base/bytes.h"
-#include "model/flow_end.h"
+#include "model/trace.h"
 #include "view/flow_index.h"
 #include "view/state.h"
 
@@ -36,7 +36,7 @@ void tv_view_write_flow(struct tv_out *out, const struct tv_trace *trace, uint32
 {
     const struct tv_flow *flow = &trace->tables.flows.rows[number];
     tv_out_format(out, "{\"flow\":%u,\"frame\":%u,\"id\":", number, flow->frame);
-    tv_out_json(out, tv_head_text(trace->head, flow->id));
+    tv_out_json(out, tv_trace_info_text(trace->head, flow->id));
     tv_out_text(out, ",\"from\":");
     write_end(out, trace, flow->input, &flow->from);
     tv_out_text(out, ",\"to\":");

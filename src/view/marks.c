@@ -41,7 +41,7 @@ static void write_row(struct tv_out *out, const struct tv_trace *trace,
 enum tv_status tv_view_instants(const struct tv_view *view, const struct tv_parameters *parameters,
                                 struct tv_out *out, struct tv_error *err)
 {
-    const struct tv_head *head = view->trace->head;
+    const struct tv_trace_info *head = view->trace->head;
     struct tv_moments instants = {
         .name = "instants",
         .count = view->trace->tables.instants.count,

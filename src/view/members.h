@@ -7,7 +7,7 @@
 #define TV_VIEW_MEMBERS_H
 
 #include "base/out.h"
-#include "model/head.h"
+#include "model/trace_info.h"
 
 static inline void tv_member_number(struct tv_out *out, const char *key, int64_t value)
 {
@@ -28,11 +28,11 @@ static inline void tv_member_flag(struct tv_out *out, const char *key, bool valu
 }
 
 /* A string of the head. */
-static inline void tv_member_text(struct tv_out *out, const char *key, const struct tv_head *head,
+static inline void tv_member_text(struct tv_out *out, const char *key, const struct tv_trace_info *head,
                                   uint32_t string)
 {
     tv_out_text(out, key);
-    tv_out_json(out, tv_head_text(head, string));
+    tv_out_json(out, tv_trace_info_text(head, string));
 }
 
 #endif

@@ -57,7 +57,7 @@ enum tv_status tv_view_memory_dumps(const struct tv_view *view,
 }
 
 /* [of, name, units, value] */
-static void write_figure(struct tv_out *out, const struct tv_head *head,
+static void write_figure(struct tv_out *out, const struct tv_trace_info *head,
                          const struct tv_memory_figure *figure)
 {
     tv_member_text(out, "[", head, figure->of);
@@ -70,9 +70,9 @@ static void write_figure(struct tv_out *out, const struct tv_head *head,
 }
 
 /* Of the process as a whole, or of an allocator and not of a part of one. */
-static bool is_top(const struct tv_head *head, const struct tv_memory_figure *figure)
+static bool is_top(const struct tv_trace_info *head, const struct tv_memory_figure *figure)
 {
-    struct tv_bytes of = tv_head_text(head, figure->of);
+    struct tv_bytes of = tv_trace_info_text(head, figure->of);
     return of.length == 0 || !memchr(of.data, '/', of.length);
 }
 

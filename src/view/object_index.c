@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "model/spans.h"
+#include "model/assembly/assembly.h"
 
 struct keyed {
     const struct tv_trace *trace;
@@ -24,10 +24,10 @@ static uint32_t type_of(const struct tv_object *object)
 static int compare(const void *left, const void *right)
 {
     const struct keyed *a = left, *b = right;
-    const struct tv_head *head = a->trace->head;
+    const struct tv_trace_info *head = a->trace->head;
     int order = COMPARE(a->object->process, b->object->process);
     if (order == 0 && a->type != b->type)
-        order = tv_bytes_compare(tv_head_text(head, a->type), tv_head_text(head, b->type));
+        order = tv_bytes_compare(tv_trace_info_text(head, a->type), tv_trace_info_text(head, b->type));
     if (order == 0)
         order = COMPARE(a->begin, b->begin);
     return order ? order : COMPARE(a->number, b->number);
@@ -80,7 +80,7 @@ static void take_lane(struct tv_object_index *index, struct tv_lanes *lanes,
 {
     struct tv_object_row *row = &index->rows[index->row_count - 1];
     tv_ns end = tv_object_end(index->trace, item->object);
-    uint32_t lane = tv_lanes_take(lanes, item->begin, end > item->begin ? end : item->begin + 1);
+    uint32_t lane = tv_lanes_claim(lanes, item->begin, end > item->begin ? end : item->begin + 1);
     if (lane >= TV_OBJECT_LANES)
         lane = TV_OBJECT_LANES - 1;
     if (lane >= row->lanes)

@@ -2,7 +2,7 @@
 /*
  * Objects: those of a row and a range with their snapshots, and all about one object or snapshot.
  */
-#include "model/objects.h"
+#include "model/trace.h"
 #include <stdio.h>
 
 #include "base/bytes.h"
@@ -104,7 +104,7 @@ static void write_object(struct tv_out *out, const struct shown *shown,
                          const struct tv_pixel_row *row)
 {
     const struct tv_object *object = &shown->trace->tables.objects.rows[row->number];
-    struct tv_bytes id = tv_head_text(shown->trace->head, object->id);
+    struct tv_bytes id = tv_trace_info_text(shown->trace->head, object->id);
     if (id.length > LABEL_LIMIT)
         id.length = LABEL_LIMIT;
     tv_out_format(out, "[%u,", row->number);
@@ -255,13 +255,13 @@ enum tv_status tv_view_snapshot(const struct tv_view *view, const struct tv_para
     return TV_OK;
 }
 
-struct tv_bytes tv_view_process_name(const struct tv_head *head, uint32_t process,
+struct tv_bytes tv_view_process_name(const struct tv_trace_info *head, uint32_t process,
                                      char room[TV_PROCESS_ROOM])
 {
     if (process >= head->process_count)
         return TV_BYTES("");
     if (head->processes[process].key != TV_EMPTY_STRING)
-        return tv_head_text(head, head->processes[process].key);
+        return tv_trace_info_text(head, head->processes[process].key);
     int length =
         snprintf(room, TV_PROCESS_ROOM, "%llu", (unsigned long long)head->processes[process].id);
     return (struct tv_bytes){(const uint8_t *)room, (size_t)length};

@@ -89,21 +89,21 @@ static int compare_by_wall(const void *left, const void *right)
 struct keyed {
     struct tv_view_track shown;
     const struct tv_trace *trace;
-    const struct tv_head *head;
+    const struct tv_trace_info *head;
     const struct tv_track *track;
 };
 
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
 /* Those with a name come first. */
-static int compare_names(const struct tv_head *head, uint32_t a, uint32_t b)
+static int compare_names(const struct tv_trace_info *head, uint32_t a, uint32_t b)
 {
     if ((a == TV_EMPTY_STRING) != (b == TV_EMPTY_STRING))
         return a == TV_EMPTY_STRING ? 1 : -1;
-    return a == b ? 0 : tv_collate(tv_head_text(head, a), tv_head_text(head, b));
+    return a == b ? 0 : tv_collate(tv_trace_info_text(head, a), tv_trace_info_text(head, b));
 }
 
-static int compare_processes(const struct tv_head *head, uint32_t a, uint32_t b)
+static int compare_processes(const struct tv_trace_info *head, uint32_t a, uint32_t b)
 {
     if (a == b || a >= head->process_count || b >= head->process_count)
         return COMPARE(a, b);
@@ -118,7 +118,7 @@ static int compare_processes(const struct tv_head *head, uint32_t a, uint32_t b)
 }
 
 /* TV_NONE, the tracks of a whole process, comes last. */
-static int compare_threads(const struct tv_head *head, uint32_t a, uint32_t b)
+static int compare_threads(const struct tv_trace_info *head, uint32_t a, uint32_t b)
 {
     if (a == b || a == TV_NONE || b == TV_NONE)
         return COMPARE(a, b);
@@ -162,7 +162,7 @@ static int compare_by_owner(const void *left, const void *right)
 
 /* A process or thread whose place is sought. */
 struct place {
-    const struct tv_head *head;
+    const struct tv_trace_info *head;
     uint32_t index;
 };
 
@@ -178,7 +178,7 @@ static int compare_thread_places(const void *left, const void *right)
     return compare_threads(a->head, a->index, b->index);
 }
 
-static void write_order(struct tv_out *out, const struct tv_head *head, uint32_t count,
+static void write_order(struct tv_out *out, const struct tv_trace_info *head, uint32_t count,
                         int (*compare)(const void *, const void *))
 {
     struct place *places = tv_alloc(count, sizeof *places);
@@ -195,7 +195,7 @@ static void write_order(struct tv_out *out, const struct tv_head *head, uint32_t
 
 void tv_view_write_order(const struct tv_view *view, struct tv_out *out)
 {
-    const struct tv_head *head = view->trace->head;
+    const struct tv_trace_info *head = view->trace->head;
     if (!view->by_owner)
         return;
     tv_out_text(out, ",\"standing\":{\"processes\":[");
@@ -220,7 +220,7 @@ static void order_by_owner(struct tv_view *view)
 
 void tv_view_order_tracks(struct tv_view *view)
 {
-    const struct tv_head *head = view->trace->head;
+    const struct tv_trace_info *head = view->trace->head;
     uint32_t count = view->trace->track_count;
     for (uint32_t i = 0; i < head->input_count; i++)
         view->by_owner |= head->inputs[i].assembled;

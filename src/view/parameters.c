@@ -138,7 +138,7 @@ enum tv_status tv_parameter_clock(const struct tv_parameters *parameters,
                                   struct tv_error *err)
 {
     static const char *const names[] = {"real", "cpu", NULL};
-    unsigned clocks = tv_head_clocks(trace->head), number;
+    unsigned clocks = tv_trace_info_clocks(trace->head), number;
     enum tv_status status = tv_parameter_choice(parameters, "clock", names, &number, err);
     if (status != TV_OK)
         return status;

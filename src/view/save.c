@@ -86,7 +86,7 @@ static void write_note(void *context, struct tv_out *out)
     const struct reporting *reporting = context;
     const struct tv_view *view = reporting->view;
     const struct tv_piece *piece = reporting->piece;
-    const struct tv_head *head = view->trace->head;
+    const struct tv_trace_info *head = view->trace->head;
     const bool *threads = piece->cut->keep->threads;
     struct tv_bytes text = tv_parameter_text(reporting->parameters, "filter");
     char *filter = tv_alloc(text.length + 1, 1);
@@ -99,7 +99,7 @@ static void write_note(void *context, struct tv_out *out)
         memcpy(filter, text.data, text.length);
     for (uint32_t i = 0; threads && i < head->thread_count && choices->count <= NAMED; i++)
         if (threads[i])
-            words[choices->count++] = (const char *)tv_head_text(head, head->threads[i].name).data;
+            words[choices->count++] = (const char *)tv_trace_info_text(head, head->threads[i].name).data;
     if (choices->count > NAMED)
         words[NAMED] = "and others";
     struct tv_part_facts part = {
@@ -130,8 +130,8 @@ static enum tv_status write_any(void *context, struct tv_out *out, struct tv_err
 /* What the file in the report is called: as text with a NUL behind it. */
 static void write_name(const struct tv_piece *piece, struct tv_out *out)
 {
-    const struct tv_head *head = piece->trace->head;
-    struct tv_bytes first = tv_head_text(head, head->inputs[0].name);
+    const struct tv_trace_info *head = piece->trace->head;
+    struct tv_bytes first = tv_trace_info_text(head, head->inputs[0].name);
     char hash[TV_DISGUISE_ROOM];
     if (piece->disguise && piece->disguise->hash_names) {
         tv_disguise_text(piece->disguise, first, hash);
@@ -161,7 +161,7 @@ static enum tv_status report_piece(const struct tv_view *view,
 }
 
 /* What is known of the file: whose machine it is of, and how it was moved. */
-static bool find_input(const struct tv_head *head, struct tv_view_file *file, bool alone)
+static bool find_input(const struct tv_trace_info *head, struct tv_view_file *file, bool alone)
 {
     for (uint32_t i = 0; i < head->input_count; i++) {
         const struct tv_input *input = &head->inputs[i];

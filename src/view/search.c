@@ -28,11 +28,11 @@ static const char phase_letters[] = "sicofmtda";
 /* A JSON string of the category, where that is what matches. */
 static void put_category(const struct tv_view_search *search, uint32_t frame, uint8_t fields)
 {
-    const struct tv_head *head = search->trace->head;
+    const struct tv_trace_info *head = search->trace->head;
     if (fields & TV_FIELD_NAME || frame == TV_NONE)
         tv_out_text(search->out, "null");
     else
-        tv_out_json(search->out, tv_head_text(head, head->frames[frame].category));
+        tv_out_json(search->out, tv_trace_info_text(head, head->frames[frame].category));
 }
 
 static bool begin_hit(struct tv_view_search *search)
@@ -71,24 +71,24 @@ static uint8_t match_texts(const struct tv_view_search *search, struct tv_bytes 
 }
 
 /* "class.method signature": what the names of a method trace are searched as. */
-static void put_frame_text(struct tv_out *text, const struct tv_head *head,
+static void put_frame_text(struct tv_out *text, const struct tv_trace_info *head,
                            const struct tv_frame *frame)
 {
     text->length = 0;
     if (frame->class_name != TV_EMPTY_STRING) {
-        tv_out_bytes(text, tv_head_text(head, frame->class_name));
+        tv_out_bytes(text, tv_trace_info_text(head, frame->class_name));
         tv_out_char(text, '.');
     }
-    tv_out_bytes(text, tv_head_text(head, frame->name));
+    tv_out_bytes(text, tv_trace_info_text(head, frame->name));
     if (frame->signature != TV_EMPTY_STRING) {
         tv_out_char(text, ' ');
-        tv_out_bytes(text, tv_head_text(head, frame->signature));
+        tv_out_bytes(text, tv_trace_info_text(head, frame->signature));
     }
 }
 
 static void match_frames(struct tv_view_search *search)
 {
-    const struct tv_head *head = search->trace->head;
+    const struct tv_trace_info *head = search->trace->head;
     struct tv_out text;
     tv_out_init_memory(&text);
     search->frames = tv_alloc(head->frame_count, sizeof *search->frames);
@@ -96,7 +96,7 @@ static void match_frames(struct tv_view_search *search)
         const struct tv_frame *frame = &head->frames[i];
         put_frame_text(&text, head, frame);
         search->frames[i] = match_texts(search, (struct tv_bytes){text.buffer, text.length},
-                                        tv_head_text(head, frame->category));
+                                        tv_trace_info_text(head, frame->category));
         search->any_frame |= search->frames[i] > 0;
     }
     tv_out_release(&text);
@@ -163,13 +163,13 @@ static bool search_instants(struct tv_view_search *search)
 /* A series counts as a part of the name. */
 static uint8_t match_counter(const struct tv_view_search *search, const struct tv_counter *counter)
 {
-    const struct tv_head *head = search->trace->head;
+    const struct tv_trace_info *head = search->trace->head;
     const struct tv_tables *tables = &search->trace->tables;
-    uint8_t fields = match_texts(search, tv_head_text(head, counter->name),
-                                 tv_head_text(head, counter->category));
+    uint8_t fields = match_texts(search, tv_trace_info_text(head, counter->name),
+                                 tv_trace_info_text(head, counter->category));
     for (uint32_t i = 0; fields == 0 && i < counter->series_count; i++)
         fields = match_texts(
-            search, tv_head_text(head, tables->series.rows[counter->first_series + i].name),
+            search, tv_trace_info_text(head, tables->series.rows[counter->first_series + i].name),
             (struct tv_bytes){NULL, 0});
     return fields;
 }
@@ -191,13 +191,13 @@ static bool search_counters(struct tv_view_search *search)
 
 static bool search_objects(struct tv_view_search *search)
 {
-    const struct tv_head *head = search->trace->head;
+    const struct tv_trace_info *head = search->trace->head;
     const struct tv_tables *tables = &search->trace->tables;
     struct tv_view_cursor *cursor = &search->cursor;
     for (; cursor->a < tables->objects.count; cursor->a++) {
         const struct tv_object *object = &tables->objects.rows[cursor->a];
-        uint8_t fields = match_texts(search, tv_head_text(head, object->type),
-                                     tv_head_text(head, object->category));
+        uint8_t fields = match_texts(search, tv_trace_info_text(head, object->type),
+                                     tv_trace_info_text(head, object->category));
         if (fields > 0 && search->found == search->limit)
             return false;
         if (fields > 0)
@@ -251,14 +251,14 @@ static bool search_samples(struct tv_view_search *search)
 
 static bool search_threads(struct tv_view_search *search)
 {
-    const struct tv_head *head = search->trace->head;
+    const struct tv_trace_info *head = search->trace->head;
     struct tv_view_cursor *cursor = &search->cursor;
     const struct tv_bytes none = {NULL, 0};
     for (; cursor->a < (uint64_t)head->thread_count + head->process_count; cursor->a++) {
         bool thread = cursor->a < head->thread_count;
         uint32_t number = (uint32_t)(thread ? cursor->a : cursor->a - head->thread_count);
         uint32_t name = thread ? head->threads[number].name : head->processes[number].name;
-        if (match_texts(search, tv_head_text(head, name), none) == 0)
+        if (match_texts(search, tv_trace_info_text(head, name), none) == 0)
             continue;
         if (search->found == search->limit)
             return false;
@@ -271,10 +271,10 @@ static bool search_threads(struct tv_view_search *search)
 /* Keys are names, values arguments. */
 static void put_metadata(struct tv_view_search *search, uint32_t number, uint8_t fields)
 {
-    const struct tv_head *head = search->trace->head;
+    const struct tv_trace_info *head = search->trace->head;
     struct tv_event_place place = {TV_EVENT_METADATA, number, 0, 0};
     struct tv_event_about about = tv_event_about(search->view, &place);
-    struct tv_bytes value = tv_head_text(head, head->metadata[number].value);
+    struct tv_bytes value = tv_trace_info_text(head, head->metadata[number].value);
     if (!tv_view_search_wants(search, about.time, about.length, about.track) || !begin_hit(search))
         return;
     if (value.length > MOST_VALUE)
@@ -287,14 +287,14 @@ static void put_metadata(struct tv_view_search *search, uint32_t number, uint8_t
 
 static bool search_metadata(struct tv_view_search *search)
 {
-    const struct tv_head *head = search->trace->head;
+    const struct tv_trace_info *head = search->trace->head;
     struct tv_view_cursor *cursor = &search->cursor;
     for (; cursor->a < head->metadata_count; cursor->a++) {
         const struct tv_metadata *metadata = &head->metadata[cursor->a];
         uint8_t fields =
-            match_texts(search, tv_head_text(head, metadata->key), (struct tv_bytes){NULL, 0});
+            match_texts(search, tv_trace_info_text(head, metadata->key), (struct tv_bytes){NULL, 0});
         if (search->fields & TV_FIELD_ARGUMENTS &&
-            tv_needle_in(&search->needle, tv_head_text(head, metadata->value)))
+            tv_needle_in(&search->needle, tv_trace_info_text(head, metadata->value)))
             fields |= TV_FIELD_ARGUMENTS;
         if (fields > 0 && search->found == search->limit)
             return false;
@@ -309,7 +309,7 @@ static bool search_metadata(struct tv_view_search *search)
 /* The next input of which events can be read again. */
 static void skip_inputs(struct tv_view_search *search)
 {
-    const struct tv_head *head = search->trace->head;
+    const struct tv_trace_info *head = search->trace->head;
     struct tv_view_cursor *cursor = &search->cursor;
     if (!(search->fields & TV_FIELD_ARGUMENTS))
         cursor->a = head->input_count;

@@ -109,7 +109,7 @@ void tv_view_write_flow(struct tv_out *out, const struct tv_trace *trace,
 /* A process as references name it: by its number, which is written into `room`, or its key where it
  * has one. */
 #define TV_PROCESS_ROOM 24
-struct tv_bytes tv_view_process_name(const struct tv_head *head, uint32_t process,
+struct tv_bytes tv_view_process_name(const struct tv_trace_info *head, uint32_t process,
                                      char room[TV_PROCESS_ROOM]); /* objects.c */
 
 /* The contexts that a slice began in, as a member of an object; nothing where there are none. */
@@ -126,8 +126,8 @@ uint8_t *tv_view_frame_colours(const struct tv_trace *trace); /* colours.c */
 
 /* What the others stand beside: the first input that has times, by a clock that is not its own; and
  * what it is called.  There is at least one. */
-const struct tv_input *tv_view_main_input(const struct tv_head *head); /* about.c */
-struct tv_bytes tv_view_input_name(const struct tv_head *head);        /* about.c */
+const struct tv_input *tv_view_main_input(const struct tv_trace_info *head); /* about.c */
+struct tv_bytes tv_view_input_name(const struct tv_trace_info *head);        /* about.c */
 
 /* A number, or null where there is no such clock. */
 static inline void tv_view_time(struct tv_out *out, bool there, int64_t value)

@@ -13,7 +13,7 @@
 
 static struct tv_bytes thread_name(const struct tv_trace *trace, uint32_t thread)
 {
-    return tv_head_text(trace->head, trace->head->threads[thread].name);
+    return tv_trace_info_text(trace->head, trace->head->threads[thread].name);
 }
 
 /* ---- The tables ---- */
@@ -65,7 +65,7 @@ static void write_runs(struct tv_out *out, const struct tv_thread_run *runs, uin
 static void write_thread(struct tv_out *out, const struct tv_trace *trace,
                          const struct tv_states *states, uint32_t number)
 {
-    const struct tv_head *head = trace->head;
+    const struct tv_trace_info *head = trace->head;
     const struct tv_thread_states *row = &states->threads[number];
     const struct tv_thread *thread = row->thread == TV_NONE ? NULL : &head->threads[row->thread];
     tv_member_index(out, "[", row->thread);

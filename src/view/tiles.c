@@ -33,7 +33,7 @@ static uint32_t cpu_share(const struct tv_view *view, const struct tv_tile_slice
 {
     const struct tv_trace *trace = view->trace;
     const struct tv_row *row = &trace->rows[at->row];
-    if (!view->wall || !view->cpu || !tv_head_has_categories(trace->head) ||
+    if (!view->wall || !view->cpu || !tv_trace_info_has_categories(trace->head) ||
         !tv_track_has_cpu(trace, row->track))
         return 0;
     struct tv_slice slice = tv_slice_get(trace, at->row, at->index);

@@ -93,7 +93,7 @@ static uint32_t *find_thread_tracks(const struct tv_trace *trace)
 struct tv_view *tv_view_new(const struct tv_trace *trace)
 {
     struct tv_view *view = tv_alloc(1, sizeof *view);
-    unsigned clocks = tv_head_clocks(trace->head);
+    unsigned clocks = tv_trace_info_clocks(trace->head);
     view->trace = trace;
     view->wall = clocks & TV_CLOCK_WALL;
     view->cpu = clocks & TV_CLOCK_CPU;
@@ -172,7 +172,7 @@ bool tv_view_is_large(struct tv_bytes name)
 
 uint64_t tv_view_bound(const struct tv_view *view, struct tv_bytes name)
 {
-    const struct tv_head *head = view->trace->head;
+    const struct tv_trace_info *head = view->trace->head;
     uint64_t bytes = 0, most = tv_view_is_large(name) ? UINT64_MAX / 2 : BOUND_SHOWN_MOST;
     uint64_t each = tv_view_is_large(name) ? BOUND_FILE : BOUND_SHOWN;
     for (uint32_t i = 0; i < head->input_count; i++)

@@ -10,7 +10,7 @@
 #include "base/source.h"
 #include "html/html_page.h"
 #include "html/html_text.h"
-#include "model/builder.h"
+#include "model/builder/builder.h"
 #include "readers/foreign.h"
 #include "readers/reading.h"
 #include "view/session.h"
@@ -141,7 +141,7 @@ static enum tv_status load(void *context, const struct tv_session_input *inputs,
 {
     (void)context, (void)inputs, (void)count;
     struct tv_source **sources = tv_alloc(host.count, sizeof *sources);
-    struct tv_reading to = {.head = tv_head_new()};
+    struct tv_reading to = {.head = tv_trace_info_new()};
     to.builder = tv_builder_new(to.head);
     to.sink = tv_builder_sink(to.builder);
     for (size_t i = 0; i < host.count; i++)

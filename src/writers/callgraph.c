@@ -39,7 +39,7 @@ static bool is_enough(const struct graph *g, int64_t part, int64_t whole)
     return share * (double)WHOLE_PERCENT >= (double)g->options->threshold;
 }
 
-static void add_label(struct tv_out *out, const struct tv_head *head, uint32_t frame)
+static void add_label(struct tv_out *out, const struct tv_trace_info *head, uint32_t frame)
 {
     struct tv_out name;
     tv_out_init_memory(&name);

@@ -32,7 +32,7 @@ bool tv_check_is_usual(enum tv_diagnostic_kind kind)
 
 bool tv_check_tells(const struct tv_trace *trace, enum tv_diagnostic_kind kind, bool strict)
 {
-    return strict || !tv_check_is_usual(kind) || tv_head_has_categories(trace->head);
+    return strict || !tv_check_is_usual(kind) || tv_trace_info_has_categories(trace->head);
 }
 
 static int compare_places(const void *left, const void *right)
@@ -46,7 +46,7 @@ static int compare_places(const void *left, const void *right)
 /* An input that is text and can be read again, or NULL. */
 static struct tv_source *text_source(const struct tv_trace *trace, uint32_t input)
 {
-    const struct tv_head *head = trace->head;
+    const struct tv_trace_info *head = trace->head;
     return input < head->input_count && head->inputs[input].describe ? head->inputs[input].source
                                                                      : NULL;
 }
@@ -156,7 +156,7 @@ static struct places find_places(const struct tv_trace *trace)
 
 static struct tv_bytes file_name(const struct tv_trace *trace, uint32_t input)
 {
-    return tv_head_text(trace->head, trace->head->inputs[input].name);
+    return tv_trace_info_text(trace->head, trace->head->inputs[input].name);
 }
 
 static void begin_line(struct tv_out *out, const struct tv_trace *trace, uint32_t input)

@@ -408,17 +408,17 @@ static void write_in_turns(struct tv_out *out, const struct listing *l, unsigned
     tv_free(shares);
 }
 
-struct tv_collapsed_unit tv_collapsed_unit_of(const struct tv_head *head)
+struct tv_collapsed_unit tv_collapsed_unit_of(const struct tv_trace_info *head)
 {
-    struct tv_collapsed_unit unit = {US, tv_head_figures(head) == TV_FIGURES_SAMPLES};
+    struct tv_collapsed_unit unit = {US, tv_trace_info_figures(head) == TV_FIGURES_SAMPLES};
     for (uint32_t i = 0; i < head->input_count; i++)
         unit.fractions = unit.fractions && head->inputs[i].tick_ns < US;
     return unit;
 }
 
-bool tv_collapsed_is_counted(const struct tv_head *head)
+bool tv_collapsed_is_counted(const struct tv_trace_info *head)
 {
-    return tv_head_figures(head) == TV_FIGURES_SAMPLES;
+    return tv_trace_info_figures(head) == TV_FIGURES_SAMPLES;
 }
 
 struct tv_collapsed_rest tv_collapsed_find_rest(const struct tv_name_tree *tree,

@@ -18,10 +18,10 @@ struct tv_collapsed_unit {
 
 /* Microseconds, or counts of chains that had no time.  Those that were counted in parts are written
  * in parts. */
-struct tv_collapsed_unit tv_collapsed_unit_of(const struct tv_head *head);
+struct tv_collapsed_unit tv_collapsed_unit_of(const struct tv_trace_info *head);
 
 /* Return true when the numbers count samples and none is a time. */
-bool tv_collapsed_is_counted(const struct tv_head *head);
+bool tv_collapsed_is_counted(const struct tv_trace_info *head);
 
 /* Chains that are left out because their self time is less than one unit. */
 struct tv_collapsed_rest {

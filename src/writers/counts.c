@@ -157,7 +157,7 @@ static void count_others(struct tv_counts *counts, const struct tv_trace *trace,
                          const struct tv_keep *keep)
 {
     const struct tv_tables *tables = &trace->tables;
-    const struct tv_head *head = trace->head;
+    const struct tv_trace_info *head = trace->head;
     counts->joins = tables->joins.count;
     for (size_t i = 0; i < tables->samples.count; i++)
         counts->samples +=
@@ -172,7 +172,7 @@ static void count_others(struct tv_counts *counts, const struct tv_trace *trace,
 struct tv_counts tv_counts_of(const struct tv_trace *trace, const struct tv_keep *keep)
 {
     struct tv_counts counts = {0};
-    const struct tv_head *head = trace->head;
+    const struct tv_trace_info *head = trace->head;
     for (uint32_t i = 0; i < head->process_count; i++)
         counts.processes += tv_keep_process(keep, i);
     for (uint32_t i = 0; i < head->thread_count; i++) {

@@ -63,7 +63,7 @@ static uint32_t count_of(const struct table *t, enum part part)
     return t->limit > 0 && counts[part] > t->limit ? (uint32_t)t->limit : counts[part];
 }
 
-static const struct tv_head *head_of(const struct tv_diff *diff, enum part part, uint32_t *frame,
+static const struct tv_trace_info *head_of(const struct tv_diff *diff, enum part part, uint32_t *frame,
                                      const struct tv_diff_method *method)
 {
     *frame = part == ONLY_B ? method->b.frame : method->a.frame;
@@ -90,10 +90,10 @@ static bool add_ratio(struct tv_out *out, int64_t a, int64_t b)
 
 /* The side whose unit both have: samples where both have them.  Beside times they are shown as the
  * times that `collapse` writes. */
-static const struct tv_head *unit_head(const struct table *t)
+static const struct tv_trace_info *unit_head(const struct table *t)
 {
-    const struct tv_head *a = t->diff->a->head;
-    return tv_head_figures(a) == TV_FIGURES_SAMPLES ? t->diff->b->head : a;
+    const struct tv_trace_info *a = t->diff->a->head;
+    return tv_trace_info_figures(a) == TV_FIGURES_SAMPLES ? t->diff->b->head : a;
 }
 
 static struct tv_figure_unit unit_of(const struct table *t)
@@ -114,7 +114,7 @@ static void text_name(const struct table *t, struct tv_text_table *table, enum p
                       const struct tv_diff_method *method)
 {
     uint32_t frame;
-    const struct tv_head *head = head_of(t->diff, part, &frame, method);
+    const struct tv_trace_info *head = head_of(t->diff, part, &frame, method);
     tv_names_full(tv_text_table_name(table, 0), head, &head->frames[frame]);
     tv_text_table_end_row(table);
 }
@@ -208,7 +208,7 @@ static void text_single(const struct table *t, enum part part)
 
 static void note_side(const struct table *t, const char *side, const struct tv_profile *profile)
 {
-    if (tv_head_figures(profile->head) != TV_FIGURES_SAMPLED)
+    if (tv_trace_info_figures(profile->head) != TV_FIGURES_SAMPLED)
         return;
     tv_out_text(t->out, side);
     tv_figures_note(t->out, profile->head);
@@ -242,15 +242,15 @@ static void csv_number(struct tv_out *out, bool there, int64_t value)
 static void csv_row(const struct table *t, enum part part, const struct tv_diff_method *method)
 {
     uint32_t frame;
-    const struct tv_head *head = head_of(t->diff, part, &frame, method);
+    const struct tv_trace_info *head = head_of(t->diff, part, &frame, method);
     const struct tv_frame *f = &head->frames[frame];
     tv_out_text(t->out, part_keys[part]);
     tv_out_char(t->out, ',');
-    tv_out_csv(t->out, tv_head_text(head, f->class_name));
+    tv_out_csv(t->out, tv_trace_info_text(head, f->class_name));
     tv_out_char(t->out, ',');
-    tv_out_csv(t->out, tv_head_text(head, f->name));
+    tv_out_csv(t->out, tv_trace_info_text(head, f->name));
     tv_out_char(t->out, ',');
-    tv_out_csv(t->out, tv_head_text(head, f->signature));
+    tv_out_csv(t->out, tv_trace_info_text(head, f->signature));
     csv_number(t->out, part != ONLY_B, (int64_t)calls_of(&method->a));
     csv_number(t->out, part != ONLY_A, (int64_t)calls_of(&method->b));
     for (size_t i = 0; i < TV_COUNT(figures); i++) {
@@ -295,14 +295,14 @@ static void json_number(struct tv_out *out, const char *key, const char *end, bo
 static void json_row(const struct table *t, enum part part, const struct tv_diff_method *method)
 {
     uint32_t frame;
-    const struct tv_head *head = head_of(t->diff, part, &frame, method);
+    const struct tv_trace_info *head = head_of(t->diff, part, &frame, method);
     const struct tv_frame *f = &head->frames[frame];
     tv_out_format(t->out, "{\"in\": \"%s\", \"class\": ", part_keys[part]);
-    tv_out_json(t->out, tv_head_text(head, f->class_name));
+    tv_out_json(t->out, tv_trace_info_text(head, f->class_name));
     tv_out_text(t->out, ", \"method\": ");
-    tv_out_json(t->out, tv_head_text(head, f->name));
+    tv_out_json(t->out, tv_trace_info_text(head, f->name));
     tv_out_text(t->out, ", \"signature\": ");
-    tv_out_json(t->out, tv_head_text(head, f->signature));
+    tv_out_json(t->out, tv_trace_info_text(head, f->signature));
     json_number(t->out, "calls", "_a", part != ONLY_B, (int64_t)calls_of(&method->a));
     json_number(t->out, "calls", "_b", part != ONLY_A, (int64_t)calls_of(&method->b));
     for (size_t i = 0; i < TV_COUNT(figures); i++) {

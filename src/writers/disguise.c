@@ -12,7 +12,7 @@
 /* The trace comes first: whoever describes its events gets no more than that. */
 struct tv_disguise {
     struct tv_trace trace;
-    struct tv_head head;
+    struct tv_trace_info head;
     const struct tv_trace *original;
     const struct tv_disguise_options *options;
 };
@@ -109,7 +109,7 @@ static enum tv_status describe_hashed(const struct tv_trace *trace, uint32_t inp
 
 static void disguise_inputs(struct tv_disguise *disguise)
 {
-    struct tv_head *head = &disguise->head;
+    struct tv_trace_info *head = &disguise->head;
     const struct tv_input *inputs = head->inputs;
     head->inputs = tv_alloc(head->input_count, sizeof *head->inputs);
     for (uint32_t i = 0; i < head->input_count; i++) {

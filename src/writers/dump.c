@@ -29,7 +29,7 @@ struct tv_dump {
     struct tv_sink sink;
     struct tv_out *out;
     struct tv_dump_options options;
-    struct tv_head *head;
+    struct tv_trace_info *head;
     struct tv_full_names names;
     struct dump_thread *threads;
     uint32_t thread_count;
@@ -61,7 +61,7 @@ static int compare_ids(const void *left, const void *right)
 /* The input's threads that are not listed yet, by their ids, which is the order of dmtracedump. */
 static void write_threads(struct tv_dump *dump, const char *more)
 {
-    const struct tv_head *head = dump->head;
+    const struct tv_trace_info *head = dump->head;
     uint64_t(*sorted)[2] = tv_alloc(head->thread_count, sizeof *sorted);
     uint32_t count = 0;
     for (uint32_t i = dump->listed; i < head->thread_count; i++) {
@@ -84,7 +84,7 @@ static void write_threads(struct tv_dump *dump, const char *more)
 static void write_head(struct tv_dump *dump)
 {
     tv_out_text(dump->out, "VERSION: ");
-    tv_names_line(dump->out, tv_head_text(dump->head, dump->head->inputs[dump->input].version));
+    tv_names_line(dump->out, tv_trace_info_text(dump->head, dump->head->inputs[dump->input].version));
     tv_out_char(dump->out, '\n');
     dump->listed = 0;
     write_threads(dump, "");
@@ -94,7 +94,7 @@ static void write_head(struct tv_dump *dump)
 /* Those that the head has and the dump does not know yet. */
 static void add_threads(struct tv_dump *dump)
 {
-    const struct tv_head *head = dump->head;
+    const struct tv_trace_info *head = dump->head;
     uint32_t known = dump->thread_count;
     struct dump_thread *threads = tv_alloc(head->thread_count, sizeof *threads);
     if (known > 0)
@@ -127,7 +127,7 @@ static void go_on(struct tv_dump *dump)
     add_threads(dump);
 }
 
-static void begin(struct tv_sink *sink, struct tv_head *head, uint32_t input, unsigned parts)
+static void begin(struct tv_sink *sink, struct tv_trace_info *head, uint32_t input, unsigned parts)
 {
     struct tv_dump *dump = (struct tv_dump *)sink;
     const struct tv_input *in = &head->inputs[input];
@@ -226,11 +226,11 @@ static void take(struct tv_sink *sink, unsigned pass, unsigned part, const struc
         write_event(dump, &batch->events[i]);
 }
 
-static enum tv_splice splice(struct tv_sink *sink, unsigned pass)
+static enum tv_stitch_result splice(struct tv_sink *sink, unsigned pass)
 {
     (void)sink;
     (void)pass;
-    return TV_SPLICE_DONE;
+    return TV_STITCH_DONE;
 }
 
 /* Threads that nobody knew of when the list was written have their names behind the events. */
@@ -290,7 +290,7 @@ static void dump_input(struct tv_dump *dump, const struct tv_trace *trace,
 }
 
 /* Whether some inputs with times have a CPU clock and others do not. */
-static bool clocks_differ(const struct tv_head *head)
+static bool clocks_differ(const struct tv_trace_info *head)
 {
     bool any_cpu = false, any_other = false;
     for (uint32_t i = 0; i < head->input_count; i++) {

@@ -19,7 +19,7 @@
 
 #include "analysis/keep.h"
 #include "base/out.h"
-#include "model/sink.h"
+#include "model/builder/sink.h"
 
 enum tv_dump_clock {
     /* The CPU clock where the input has one: what dmtracedump prints. The real one of a finished
@@ -34,9 +34,9 @@ struct tv_dump;
 struct tv_dump_options {
     enum tv_dump_clock clock;
     /* Whether a thread's events are printed; NULL: all are. Called once a thread. */
-    bool (*wanted)(const struct tv_head *head, uint32_t thread, void *context);
+    bool (*wanted)(const struct tv_trace_info *head, uint32_t thread, void *context);
     /* Asked once, before anything is written; false: nothing will be. NULL: nobody is asked. */
-    bool (*start)(const struct tv_head *head, void *context);
+    bool (*start)(const struct tv_trace_info *head, void *context);
     void *context;
 };
 

@@ -3,7 +3,7 @@
 
 #include "writers/names.h"
 
-static void begin(struct tv_teller *teller, const struct tv_head *head, uint32_t input)
+static void begin(struct tv_teller *teller, const struct tv_trace_info *head, uint32_t input)
 {
     struct tv_dump_records *dump = (struct tv_dump_records *)teller;
     dump->listed = false;

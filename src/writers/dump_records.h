@@ -29,7 +29,7 @@ struct tv_dump_records {
     struct tv_teller teller;
     struct tv_out *out;
     /* Asked once an input, before anything of it is written; false: nothing will be. */
-    bool (*start)(const struct tv_head *head, void *context);
+    bool (*start)(const struct tv_trace_info *head, void *context);
     void *context;
     /* Its own: */
     bool mute;

@@ -59,7 +59,7 @@ static int compare_edges(const void *left, const void *right)
 
 /* What qsort moves: it hands its comparison no context. */
 struct named {
-    const struct tv_head *head;
+    const struct tv_trace_info *head;
     uint32_t frame;
 };
 
@@ -70,7 +70,7 @@ static int compare_names(const void *left, const void *right)
 }
 
 /* Texts are compared once a frame, not once a comparison of edges. */
-static void rank_edges(struct tv_method_edges *edges, const struct tv_head *head)
+static void rank_edges(struct tv_method_edges *edges, const struct tv_trace_info *head)
 {
     struct named *sorted = tv_alloc(head->frame_count, sizeof *sorted);
     uint32_t *rank = tv_alloc(head->frame_count, sizeof *rank);

@@ -18,7 +18,7 @@ static const char *const titles[][2] = {
 };
 
 /* Nanoseconds where an input wants them shown (displayTimeUnit), else microseconds. */
-static int ms_decimals(const struct tv_head *head)
+static int ms_decimals(const struct tv_trace_info *head)
 {
     for (uint32_t i = 0; i < head->input_count; i++)
         if (head->inputs[i].unit && strcmp(head->inputs[i].unit, "ns") == 0)
@@ -26,10 +26,10 @@ static int ms_decimals(const struct tv_head *head)
     return 3;
 }
 
-struct tv_figure_unit tv_figures_unit(const struct tv_head *head)
+struct tv_figure_unit tv_figures_unit(const struct tv_trace_info *head)
 {
     struct tv_figure_unit samples = {"samples", TV_SAMPLE_NS, 0};
-    if (tv_head_figures(head) != TV_FIGURES_SAMPLES)
+    if (tv_trace_info_figures(head) != TV_FIGURES_SAMPLES)
         return (struct tv_figure_unit){"ms", MS, ms_decimals(head)};
     for (uint32_t i = 0; i < head->input_count; i++)
         if (head->inputs[i].tick_ns < TV_SAMPLE_NS)
@@ -37,7 +37,7 @@ struct tv_figure_unit tv_figures_unit(const struct tv_head *head)
     return samples;
 }
 
-bool tv_figures_count_calls(const struct tv_head *head)
+bool tv_figures_count_calls(const struct tv_trace_info *head)
 {
     for (uint32_t i = 0; i < head->input_count; i++)
         if (head->inputs[i].figures != TV_FIGURES_CALLS)
@@ -46,7 +46,7 @@ bool tv_figures_count_calls(const struct tv_head *head)
 }
 
 /* Return true when one input has samples without times and another has times. */
-static bool mixes_samples(const struct tv_head *head)
+static bool mixes_samples(const struct tv_trace_info *head)
 {
     uint32_t samples = 0;
     for (uint32_t i = 0; i < head->input_count; i++)
@@ -54,12 +54,12 @@ static bool mixes_samples(const struct tv_head *head)
     return samples > 0 && samples < head->input_count;
 }
 
-void tv_figures_note(struct tv_out *out, const struct tv_head *head)
+void tv_figures_note(struct tv_out *out, const struct tv_trace_info *head)
 {
     if (mixes_samples(head))
         tv_out_text(out, "Samples without times beside times: each sample is shown as 0.001 ms, "
                          "and calls are not counted.\n");
-    struct tv_sampling sampling = tv_head_sampling(head);
+    struct tv_sampling sampling = tv_trace_info_sampling(head);
     if (sampling.interval == 0)
         return;
     tv_out_text(out,
@@ -68,10 +68,10 @@ void tv_figures_note(struct tv_out *out, const struct tv_head *head)
     tv_out_text(out, " ms: times are estimates, calls are not counted.\n");
 }
 
-const char *tv_figures_title(const struct tv_head *head, const char *title)
+const char *tv_figures_title(const struct tv_trace_info *head, const char *title)
 {
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        if (tv_head_figures(head) == TV_FIGURES_SAMPLES && strcmp(titles[i][0], title) == 0)
+        if (tv_trace_info_figures(head) == TV_FIGURES_SAMPLES && strcmp(titles[i][0], title) == 0)
             return titles[i][1];
     return title;
 }

@@ -80,7 +80,7 @@ void tv_findings_threshold(struct tv_out *out, const struct tv_rule *rule)
 }
 
 /* Without its signature. */
-static void write_name(struct tv_out *out, const struct tv_head *head, uint32_t frame)
+static void write_name(struct tv_out *out, const struct tv_trace_info *head, uint32_t frame)
 {
     struct tv_out name;
     tv_out_init_memory(&name);
@@ -136,7 +136,7 @@ static void put_limit(const struct sentence *s)
 /* Inferred, it is an upper bound: a stack that did not change left no record. */
 static void put_interval(const struct sentence *s)
 {
-    bool inferred = tv_head_sampling(s->findings->head).inferred;
+    bool inferred = tv_trace_info_sampling(s->findings->head).inferred;
     tv_out_text(s->out, inferred ? "(inferred) at intervals of at most " : "every ");
     put_limit(s);
 }
@@ -174,7 +174,7 @@ static void put_field(const struct sentence *s, struct tv_bytes name)
 void tv_findings_sentence(struct tv_out *out, const struct tv_findings *findings, uint32_t rule)
 {
     const struct sentence s = {out, findings, &tv_rules[rule], &findings->of[rule],
-                               tv_head_has_categories(findings->head)};
+                               tv_trace_info_has_categories(findings->head)};
     struct tv_bytes rest = tv_bytes_of(s.rule->text), part;
     while (tv_bytes_split(&rest, '{', &part)) {
         tv_out_bytes(out, part);
@@ -186,9 +186,9 @@ void tv_findings_sentence(struct tv_out *out, const struct tv_findings *findings
 
 /* ---- For check ---- */
 
-static void write_file(struct tv_out *out, const struct tv_head *head)
+static void write_file(struct tv_out *out, const struct tv_trace_info *head)
 {
-    tv_names_line(out, tv_head_text(head, head->inputs[0].name));
+    tv_names_line(out, tv_trace_info_text(head, head->inputs[0].name));
 }
 
 static void text_place(struct tv_out *out, const struct tv_trace *trace, const struct tv_rule *rule,
@@ -254,7 +254,7 @@ static void json_text(struct tv_out *out, const struct tv_findings *findings, ui
     tv_out_release(&text);
 }
 
-static void json_name(struct tv_out *out, const struct tv_head *head, uint32_t frame)
+static void json_name(struct tv_out *out, const struct tv_trace_info *head, uint32_t frame)
 {
     struct tv_out text;
     tv_out_init_memory(&text);
@@ -280,7 +280,7 @@ static void json_place(struct tv_out *out, const struct tv_trace *trace,
         tv_out_format(out, ", \"time_ns\": %" PRId64 ", \"length_ns\": %" PRId64, place->start,
                       place->length);
         tv_out_format(out, ", \"tid\": %" PRIu64 ", \"thread\": ", trace->head->threads[thread].id);
-        tv_out_json(out, tv_head_text(trace->head, trace->head->threads[thread].name));
+        tv_out_json(out, tv_trace_info_text(trace->head, trace->head->threads[thread].name));
     }
     tv_out_char(out, '}');
 }
@@ -294,7 +294,7 @@ void tv_findings_write_json(struct tv_out *out, const struct tv_trace *trace,
             continue;
         tv_out_text(out, *any ? ",\n  {\"file\": " : "\n  {\"file\": ");
         *any = true;
-        tv_out_json(out, tv_head_text(trace->head, trace->head->inputs[0].name));
+        tv_out_json(out, tv_trace_info_text(trace->head, trace->head->inputs[0].name));
         tv_out_format(out, ", \"kind\": \"%s\", \"severity\": \"%s\", \"text\": ", tv_rules[i].name,
                       tv_severity_name(tv_rules[i].severity));
         json_text(out, findings, i);

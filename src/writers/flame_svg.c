@@ -25,7 +25,7 @@
 
 struct picture {
     struct tv_out *out;
-    const struct tv_head *head;
+    const struct tv_trace_info *head;
     const struct tv_flame *flame;
     const struct tv_flame_svg_options *options;
     int height;
@@ -298,7 +298,7 @@ static void add_heading(const struct picture *p)
     tv_out_xml(p->out, tv_bytes_of(p->options->title));
     tv_out_text(p->out, "</text>\n<text id=\"sum\" x=\"10\" y=\"48\">");
     add_count(p, p->flame->total);
-    if (tv_head_figures(p->head) == TV_FIGURES_SAMPLED)
+    if (tv_trace_info_figures(p->head) == TV_FIGURES_SAMPLED)
         tv_out_text(p->out, ", sampled");
     if (p->options->inverted)
         tv_out_text(p->out, ", from the methods that used the time down to their callers");
@@ -310,17 +310,17 @@ static void add_heading(const struct picture *p)
     tv_out_text(p->out, "</text>\n<g id=\"controls\"></g>\n</g>\n");
 }
 
-const char *tv_flame_svg_count_name(const struct tv_head *head)
+const char *tv_flame_svg_count_name(const struct tv_trace_info *head)
 {
-    return tv_head_figures(head) == TV_FIGURES_SAMPLES ? "samples" : "us";
+    return tv_trace_info_figures(head) == TV_FIGURES_SAMPLES ? "samples" : "us";
 }
 
-const char *tv_flame_svg_each(const struct tv_head *head)
+const char *tv_flame_svg_each(const struct tv_trace_info *head)
 {
     return tv_figures_count_calls(head) ? "call" : NULL;
 }
 
-void tv_flame_svg_write(struct tv_out *out, const struct tv_head *head,
+void tv_flame_svg_write(struct tv_out *out, const struct tv_trace_info *head,
                         const struct tv_flame *flame, const struct tv_flame_svg_options *options)
 {
     uint32_t levels = flame->levels < LEVEL_LIMIT ? flame->levels : LEVEL_LIMIT;

@@ -39,14 +39,14 @@ struct tv_flame_svg_options {
 
 /* What numbers of microseconds count: "us"; "samples" where the input has counts for times, as
  * collapsed stacks of other tools mostly have. */
-const char *tv_flame_svg_count_name(const struct tv_head *head);
+const char *tv_flame_svg_count_name(const struct tv_trace_info *head);
 
 /* Return the word for the things that the layouts of a trace count: "call", or NULL when calls are
  * not counted. */
-const char *tv_flame_svg_each(const struct tv_head *head);
+const char *tv_flame_svg_each(const struct tv_trace_info *head);
 
 /* The layout's frames, on a frame for everything. */
-void tv_flame_svg_write(struct tv_out *out, const struct tv_head *head,
+void tv_flame_svg_write(struct tv_out *out, const struct tv_trace_info *head,
                         const struct tv_flame *flame, const struct tv_flame_svg_options *options);
 
 /* The inside of the picture's <style> and <script>, each a list of lines that ends with NULL. */

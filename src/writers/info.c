@@ -22,9 +22,9 @@ struct sums {
     uint32_t listed, late;
 };
 
-static struct sums sum_up(const struct tv_head *head)
+static struct sums sum_up(const struct tv_trace_info *head)
 {
-    struct sums sums = {.clocks = tv_head_clocks(head)};
+    struct sums sums = {.clocks = tv_trace_info_clocks(head)};
     for (uint32_t i = 0; i < head->input_count; i++) {
         const struct tv_input *input = &head->inputs[i];
         tv_ns wall = input->last_wall * input->tick_ns, cpu = input->last_cpu * input->tick_ns;
@@ -118,7 +118,7 @@ void tv_info_write_recorded(struct tv_out *out, const struct tv_input *input)
 }
 
 /* One member for each key: of a key that stands twice, the last value. */
-static void json_metadata(struct tv_out *out, const struct tv_head *head, uint32_t input)
+static void json_metadata(struct tv_out *out, const struct tv_trace_info *head, uint32_t input)
 {
     struct tv_map last;
     bool any = false;
@@ -133,24 +133,24 @@ static void json_metadata(struct tv_out *out, const struct tv_head *head, uint32
         if (m->input != input || tv_map_find(&last, m->key) != i)
             continue;
         tv_out_text(out, any ? ", " : "");
-        tv_out_json(out, tv_head_text(head, m->key));
+        tv_out_json(out, tv_trace_info_text(head, m->key));
         tv_out_text(out, ": ");
-        tv_out_json(out, tv_head_text(head, m->value));
+        tv_out_json(out, tv_trace_info_text(head, m->value));
         any = true;
     }
     tv_out_char(out, '}');
     tv_map_release(&last);
 }
 
-static void json_input(struct tv_out *out, const struct tv_head *head, uint32_t index)
+static void json_input(struct tv_out *out, const struct tv_trace_info *head, uint32_t index)
 {
     const struct tv_input *input = &head->inputs[index];
     tv_out_text(out, "{\"name\": ");
-    tv_out_json(out, tv_head_text(head, input->name));
+    tv_out_json(out, tv_trace_info_text(head, input->name));
     tv_out_text(out, ", \"format\": ");
     tv_out_json(out, tv_bytes_of(input->format));
     tv_out_text(out, ", \"version\": ");
-    tv_out_json(out, tv_head_text(head, input->version));
+    tv_out_json(out, tv_trace_info_text(head, input->version));
     tv_out_format(out, ", \"clock\": \"%s\", \"recorded\": ", tv_names_clocks(input->clocks));
     tv_info_write_recorded(out, input);
     tv_out_text(out, ", \"bytes\": ");
@@ -217,13 +217,13 @@ static void json_tables(struct tv_out *out, const struct tv_info *info)
 }
 
 /* What the first file says stands for all where they differ; "inputs" has each one's. */
-static void json_first_input(struct tv_out *out, const struct tv_head *head, unsigned clocks)
+static void json_first_input(struct tv_out *out, const struct tv_trace_info *head, unsigned clocks)
 {
     const struct tv_input *input = &head->inputs[0];
     tv_out_text(out, "{\n  \"format\": ");
     tv_out_json(out, tv_bytes_of(input->format));
     json_key(out, "version");
-    tv_out_json(out, tv_head_text(head, input->version));
+    tv_out_json(out, tv_trace_info_text(head, input->version));
     json_key(out, "clock");
     tv_out_format(out, "\"%s\"", tv_names_clocks(clocks));
     json_key(out, "recorded");
@@ -237,7 +237,7 @@ static void json_first_input(struct tv_out *out, const struct tv_head *head, uns
 
 static void json_counts(struct tv_out *out, const struct tv_info *info, const struct sums *sums)
 {
-    const struct tv_head *head = info->head;
+    const struct tv_trace_info *head = info->head;
     json_time(out, "span_ns", true, info->span);
     json_number(out, "processes", info->counts.processes);
     json_number(out, "threads", info->counts.threads);
@@ -255,12 +255,12 @@ static void json_counts(struct tv_out *out, const struct tv_info *info, const st
     json_number(out, "max_depth", info->counts.facts.max_depth);
 }
 
-static void json_figures(struct tv_out *out, const struct tv_head *head)
+static void json_figures(struct tv_out *out, const struct tv_trace_info *head)
 {
     static const char *const names[] = {"calls", "sampled", "times", "samples"};
-    struct tv_sampling sampling = tv_head_sampling(head);
+    struct tv_sampling sampling = tv_trace_info_sampling(head);
     json_key(out, "figures");
-    tv_out_format(out, "\"%s\"", names[tv_head_figures(head)]);
+    tv_out_format(out, "\"%s\"", names[tv_trace_info_figures(head)]);
     json_key(out, "sampled");
     if (sampling.interval > 0)
         tv_out_format(out, "{\"interval_ns\": %lld, \"inferred\": %s}",
@@ -271,7 +271,7 @@ static void json_figures(struct tv_out *out, const struct tv_head *head)
 
 void tv_info_write_json(struct tv_out *out, const struct tv_info *info)
 {
-    const struct tv_head *head = info->head;
+    const struct tv_trace_info *head = info->head;
     struct sums sums = sum_up(head);
     json_first_input(out, head, sums.clocks);
     json_counts(out, info, &sums);
@@ -351,17 +351,17 @@ static void text_figures(struct tv_out *out, const struct tv_input *input)
     tv_out_text(out, " ms: times are estimates, calls are not counted\n");
 }
 
-static void text_input(struct tv_out *out, const struct tv_head *head, uint32_t index)
+static void text_input(struct tv_out *out, const struct tv_trace_info *head, uint32_t index)
 {
     const struct tv_input *input = &head->inputs[index];
     label(out, "file");
-    tv_names_line(out, tv_head_text(head, input->name));
+    tv_names_line(out, tv_trace_info_text(head, input->name));
     tv_out_char(out, '\n');
     label(out, "format");
     tv_out_text(out, input->format);
     if (input->version != TV_EMPTY_STRING) {
         tv_out_text(out, ", version ");
-        tv_names_line(out, tv_head_text(head, input->version));
+        tv_names_line(out, tv_trace_info_text(head, input->version));
     }
     tv_out_char(out, '\n');
     text_recorded(out, input);
@@ -372,16 +372,16 @@ static void text_input(struct tv_out *out, const struct tv_head *head, uint32_t 
 #define METADATA_COLUMNS 200
 
 /* "  key=value"; of a long value the beginning, and how to see the rest. */
-static void text_property(struct tv_out *out, const struct tv_head *head,
+static void text_property(struct tv_out *out, const struct tv_trace_info *head,
                           const struct tv_metadata *metadata)
 {
     uint32_t width = tv_layout_width(out) > 0 ? tv_layout_width(out) : METADATA_COLUMNS;
-    struct tv_bytes value = tv_head_text(head, metadata->value);
+    struct tv_bytes value = tv_trace_info_text(head, metadata->value);
     char note[80];
     struct tv_out line;
     tv_out_init_memory(&line);
     tv_out_text(&line, "  ");
-    tv_names_line(&line, tv_head_text(head, metadata->key));
+    tv_names_line(&line, tv_trace_info_text(head, metadata->key));
     tv_out_char(&line, '=');
     tv_names_line(&line, value);
     struct tv_bytes text = {line.buffer, line.length};
@@ -399,7 +399,7 @@ static void text_property(struct tv_out *out, const struct tv_head *head,
 }
 
 /* Write the metadata of the files, which may be long, after the facts. */
-static void text_metadata(struct tv_out *out, const struct tv_head *head)
+static void text_metadata(struct tv_out *out, const struct tv_trace_info *head)
 {
     uint32_t input = TV_NONE;
     for (uint32_t i = 0; i < head->metadata_count; i++) {
@@ -409,7 +409,7 @@ static void text_metadata(struct tv_out *out, const struct tv_head *head)
             tv_layout_text(out, TV_STYLE_TITLE, "metadata");
             tv_out_text(out, head->input_count > 1 ? " of " : "");
             if (head->input_count > 1)
-                tv_names_line(out, tv_head_text(head, head->inputs[input].name));
+                tv_names_line(out, tv_trace_info_text(head, head->inputs[input].name));
             tv_out_char(out, '\n');
         }
         text_property(out, head, metadata);
@@ -482,10 +482,10 @@ static void text_calls(struct tv_out *out, const struct tv_info *info, const str
 }
 
 /* "samples               542" */
-static void text_weight(struct tv_out *out, const struct tv_head *head, tv_ns weight)
+static void text_weight(struct tv_out *out, const struct tv_trace_info *head, tv_ns weight)
 {
     struct tv_figure_unit unit = tv_figures_unit(head);
-    bool samples = tv_head_figures(head) == TV_FIGURES_SAMPLES;
+    bool samples = tv_trace_info_figures(head) == TV_FIGURES_SAMPLES;
     label(out, samples ? unit.name : "time in all");
     tv_out_time(out, weight, unit.ns, unit.decimals);
     tv_out_text(out, samples ? "\n" : " ms\n");
@@ -507,7 +507,7 @@ static void text_times(struct tv_out *out, const struct tv_info *info, const str
 
 void tv_info_write_text(struct tv_out *out, const struct tv_info *info)
 {
-    const struct tv_head *head = info->head;
+    const struct tv_trace_info *head = info->head;
     struct sums sums = sum_up(head);
     for (uint32_t i = 0; i < head->input_count; i++)
         text_input(out, head, i);

@@ -11,7 +11,7 @@
 #include "writers/counts.h"
 
 struct tv_info {
-    const struct tv_head *head;
+    const struct tv_trace_info *head;
     const struct tv_trace *trace; /* NULL: a stream of calls, which has nothing beside them */
     struct tv_counts counts;      /* without a trace only `processes`, `threads` and `facts` */
     tv_ns span;                   /* from the earliest record to the latest, on the trace's axis */

@@ -84,13 +84,13 @@ void tv_jsonl_value(struct tv_out *out, double value)
 void tv_jsonl_frame(struct tv_out *out, const struct tv_trace *trace, uint32_t input,
                     const struct tv_frame *frame)
 {
-    const struct tv_head *head = trace->head;
+    const struct tv_trace_info *head = trace->head;
     if (head->inputs[input].assembled) {
-        tv_jsonl_text(out, "name", tv_head_text(head, frame->name));
-        tv_jsonl_text(out, "category", tv_head_text(head, frame->category));
+        tv_jsonl_text(out, "name", tv_trace_info_text(head, frame->name));
+        tv_jsonl_text(out, "category", tv_trace_info_text(head, frame->category));
     } else {
-        tv_jsonl_text(out, "class", tv_head_text(head, frame->class_name));
-        tv_jsonl_text(out, "method", tv_head_text(head, frame->name));
+        tv_jsonl_text(out, "class", tv_trace_info_text(head, frame->class_name));
+        tv_jsonl_text(out, "method", tv_trace_info_text(head, frame->name));
     }
 }
 
@@ -115,7 +115,7 @@ void tv_jsonl_event(struct tv_out *out, const struct tv_trace *trace, uint32_t i
 static void add_async(struct tv_out *out, const struct tv_trace *trace,
                       const struct tv_async_extra *extra)
 {
-    tv_jsonl_text(out, "async_id", tv_head_text(trace->head, extra->id));
+    tv_jsonl_text(out, "async_id", tv_trace_info_text(trace->head, extra->id));
     tv_jsonl_index(out, "start_thread", extra->start_thread);
     tv_jsonl_index(out, "end_thread", extra->end_thread);
     if (extra->group != TV_NONE)

@@ -43,7 +43,7 @@ static void name_file_losses(struct tv_out *out, enum tv_trace_target target,
 }
 
 /* What was no call in the trace. `stray_exits` are written all the same. */
-static void name_dropped(struct tv_out *out, const struct tv_head *head, uint64_t stray_exits)
+static void name_dropped(struct tv_out *out, const struct tv_trace_info *head, uint64_t stray_exits)
 {
     const struct tv_diagnostic *kinds = head->diagnostics.kinds;
     uint64_t ignored = kinds[TV_DIAGNOSTIC_IGNORED_EXIT].count;
@@ -86,9 +86,9 @@ void tv_losses_of_file(struct tv_out *out, const struct tv_trace *trace,
 void tv_losses_of_events(struct tv_out *out, const struct tv_trace *trace,
                          const struct tv_piece_losses *losses)
 {
-    if (tv_head_figures(trace->head) == TV_FIGURES_SAMPLED)
+    if (tv_trace_info_figures(trace->head) == TV_FIGURES_SAMPLED)
         say(out, "the events do not tell that the trace was sampled: they read as counted calls");
-    if (tv_head_figures(trace->head) == TV_FIGURES_SAMPLES)
+    if (tv_trace_info_figures(trace->head) == TV_FIGURES_SAMPLES)
         say(out, "samples become calls of a microsecond each");
     name_model_losses(out, &losses->events.model);
     say_count(out, losses->flows, "flow|flows left out, as one of the ends is left out");

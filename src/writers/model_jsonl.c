@@ -19,15 +19,15 @@ static void write_trace(struct tv_out *out, const struct tv_trace *trace)
     tv_jsonl_end(out);
 }
 
-static void write_inputs(struct tv_out *out, const struct tv_head *head)
+static void write_inputs(struct tv_out *out, const struct tv_trace_info *head)
 {
     for (uint32_t i = 0; i < head->input_count; i++) {
         const struct tv_input *input = &head->inputs[i];
         tv_jsonl_begin(out, "input");
         tv_jsonl_number(out, "id", i);
-        tv_jsonl_text(out, "name", tv_head_text(head, input->name));
+        tv_jsonl_text(out, "name", tv_trace_info_text(head, input->name));
         tv_jsonl_text(out, "format", tv_bytes_of(input->format));
-        tv_jsonl_text(out, "version", tv_head_text(head, input->version));
+        tv_jsonl_text(out, "version", tv_trace_info_text(head, input->version));
         tv_jsonl_text(out, "clock", tv_bytes_of(tv_names_clocks(input->clocks)));
         tv_jsonl_number(out, "records", (int64_t)input->records);
         if (input->unit)
@@ -37,36 +37,36 @@ static void write_inputs(struct tv_out *out, const struct tv_head *head)
     for (uint32_t i = 0; i < head->metadata_count; i++) {
         tv_jsonl_begin(out, "metadata");
         tv_jsonl_number(out, "input", head->metadata[i].input);
-        tv_jsonl_text(out, "key", tv_head_text(head, head->metadata[i].key));
-        tv_jsonl_text(out, "value", tv_head_text(head, head->metadata[i].value));
+        tv_jsonl_text(out, "key", tv_trace_info_text(head, head->metadata[i].key));
+        tv_jsonl_text(out, "value", tv_trace_info_text(head, head->metadata[i].value));
         tv_jsonl_end(out);
     }
 }
 
-static void write_process(struct tv_out *out, const struct tv_head *head, uint32_t id)
+static void write_process(struct tv_out *out, const struct tv_trace_info *head, uint32_t id)
 {
     const struct tv_process *process = &head->processes[id];
     tv_jsonl_begin(out, "process");
     tv_jsonl_number(out, "id", id);
     tv_out_text(out, ", \"pid\": ");
     tv_out_u64(out, process->id);
-    tv_jsonl_some_text(out, "key", tv_head_text(head, process->key));
-    tv_jsonl_text(out, "name", tv_head_text(head, process->name));
-    tv_jsonl_some_text(out, "labels", tv_head_text(head, process->labels));
+    tv_jsonl_some_text(out, "key", tv_trace_info_text(head, process->key));
+    tv_jsonl_text(out, "name", tv_trace_info_text(head, process->name));
+    tv_jsonl_some_text(out, "labels", tv_trace_info_text(head, process->labels));
     tv_jsonl_some_number(out, "sort_index", process->sort_index);
     tv_jsonl_some_number(out, "uptime_ns", process->uptime);
     tv_jsonl_end(out);
 }
 
-static void write_thread(struct tv_out *out, const struct tv_head *head, uint32_t id)
+static void write_thread(struct tv_out *out, const struct tv_trace_info *head, uint32_t id)
 {
     const struct tv_thread *thread = &head->threads[id];
     tv_jsonl_begin(out, "thread");
     tv_jsonl_number(out, "id", id);
     tv_out_text(out, ", \"tid\": ");
     tv_out_u64(out, thread->id);
-    tv_jsonl_some_text(out, "key", tv_head_text(head, thread->key));
-    tv_jsonl_text(out, "name", tv_head_text(head, thread->name));
+    tv_jsonl_some_text(out, "key", tv_trace_info_text(head, thread->key));
+    tv_jsonl_text(out, "name", tv_trace_info_text(head, thread->name));
     tv_jsonl_index(out, "process", thread->process);
     tv_jsonl_number(out, "input", thread->input);
     tv_jsonl_some_number(out, "sort_index", thread->sort_index);
@@ -76,7 +76,7 @@ static void write_thread(struct tv_out *out, const struct tv_head *head, uint32_
     tv_jsonl_end(out);
 }
 
-static void write_processes(struct tv_out *out, const struct tv_head *head,
+static void write_processes(struct tv_out *out, const struct tv_trace_info *head,
                             const struct tv_keep *keep)
 {
     for (uint32_t i = 0; i < head->process_count; i++)
@@ -87,18 +87,18 @@ static void write_processes(struct tv_out *out, const struct tv_head *head,
             write_thread(out, head, i);
 }
 
-static void write_frames(struct tv_out *out, const struct tv_head *head)
+static void write_frames(struct tv_out *out, const struct tv_trace_info *head)
 {
     for (uint32_t i = 0; i < head->frame_count; i++) {
         const struct tv_frame *frame = &head->frames[i];
         tv_jsonl_begin(out, "frame");
         tv_jsonl_number(out, "id", i);
-        tv_jsonl_text(out, "class", tv_head_text(head, frame->class_name));
-        tv_jsonl_text(out, "method", tv_head_text(head, frame->name));
-        tv_jsonl_text(out, "signature", tv_head_text(head, frame->signature));
-        tv_jsonl_text(out, "file", tv_head_text(head, frame->file));
+        tv_jsonl_text(out, "class", tv_trace_info_text(head, frame->class_name));
+        tv_jsonl_text(out, "method", tv_trace_info_text(head, frame->name));
+        tv_jsonl_text(out, "signature", tv_trace_info_text(head, frame->signature));
+        tv_jsonl_text(out, "file", tv_trace_info_text(head, frame->file));
         tv_jsonl_number(out, "line", frame->line);
-        tv_jsonl_some_text(out, "category", tv_head_text(head, frame->category));
+        tv_jsonl_some_text(out, "category", tv_trace_info_text(head, frame->category));
         tv_jsonl_end(out);
     }
 }
@@ -122,7 +122,7 @@ static void write_tracks(struct tv_out *out, const struct tv_trace *trace,
             tv_jsonl_index(out, "process", track->process);
             tv_jsonl_number(out, "lane", track->lane);
         }
-        tv_jsonl_some_text(out, "name", tv_head_text(trace->head, track->name));
+        tv_jsonl_some_text(out, "name", tv_trace_info_text(trace->head, track->name));
         tv_jsonl_number(out, "slices", (int64_t)track->slice_count);
         tv_jsonl_number(out, "levels", track->row_count);
         tv_jsonl_number_or_null(out, "first_real_ns", wall, track->first_wall * tick);

@@ -28,7 +28,7 @@ void tv_name_tree_free(struct tv_name_tree *tree)
     tv_free(tree);
 }
 
-static void name_thread(struct tv_out *text, const struct tv_head *head, uint32_t thread)
+static void name_thread(struct tv_out *text, const struct tv_trace_info *head, uint32_t thread)
 {
     tv_names_thread(text, head, thread);
     if (head->threads[thread].name != TV_EMPTY_STRING)

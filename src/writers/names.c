@@ -32,25 +32,25 @@ void tv_names_line(struct tv_out *out, struct tv_bytes text)
     tv_out_bytes(out, (struct tv_bytes){text.data + from, text.length - from});
 }
 
-void tv_names_method(struct tv_out *out, const struct tv_head *head, const struct tv_frame *frame)
+void tv_names_method(struct tv_out *out, const struct tv_trace_info *head, const struct tv_frame *frame)
 {
     if (frame->class_name != TV_EMPTY_STRING) {
-        tv_names_line(out, tv_head_text(head, frame->class_name));
+        tv_names_line(out, tv_trace_info_text(head, frame->class_name));
         tv_out_char(out, '.');
     }
-    tv_names_line(out, tv_head_text(head, frame->name));
+    tv_names_line(out, tv_trace_info_text(head, frame->name));
 }
 
-void tv_names_full(struct tv_out *out, const struct tv_head *head, const struct tv_frame *frame)
+void tv_names_full(struct tv_out *out, const struct tv_trace_info *head, const struct tv_frame *frame)
 {
     tv_names_method(out, head, frame);
     if (frame->signature == TV_EMPTY_STRING)
         return;
     tv_out_char(out, ' ');
-    tv_names_line(out, tv_head_text(head, frame->signature));
+    tv_names_line(out, tv_trace_info_text(head, frame->signature));
 }
 
-void tv_names_frame(struct tv_out *out, const struct tv_head *head, uint32_t frame)
+void tv_names_frame(struct tv_out *out, const struct tv_trace_info *head, uint32_t frame)
 {
     if (frame == TV_NONE)
         tv_out_text(out, "(none)");
@@ -58,11 +58,11 @@ void tv_names_frame(struct tv_out *out, const struct tv_head *head, uint32_t fra
         tv_names_full(out, head, &head->frames[frame]);
 }
 
-void tv_names_thread(struct tv_out *out, const struct tv_head *head, uint32_t thread)
+void tv_names_thread(struct tv_out *out, const struct tv_trace_info *head, uint32_t thread)
 {
     const struct tv_thread *t = &head->threads[thread];
     if (t->name != TV_EMPTY_STRING) {
-        tv_names_line(out, tv_head_text(head, t->name));
+        tv_names_line(out, tv_trace_info_text(head, t->name));
         return;
     }
     tv_out_char(out, '[');
@@ -132,7 +132,7 @@ void tv_names_number_column(struct tv_out *out, int width, uint64_t value)
     align_right(out, start, width);
 }
 
-void tv_full_names_init(struct tv_full_names *names, const struct tv_head *head)
+void tv_full_names_init(struct tv_full_names *names, const struct tv_trace_info *head)
 {
     names->head = head;
     names->place = tv_alloc(head->frame_count, sizeof *names->place);

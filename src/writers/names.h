@@ -6,20 +6,20 @@
 #define TV_WRITERS_NAMES_H
 
 #include "base/out.h"
-#include "model/head.h"
+#include "model/trace_info.h"
 
 /* "class.method", or the name alone when there is no class. */
-void tv_names_method(struct tv_out *out, const struct tv_head *head, const struct tv_frame *frame);
+void tv_names_method(struct tv_out *out, const struct tv_trace_info *head, const struct tv_frame *frame);
 
 /* The same and, behind a blank, the signature if there is one. Line breaks and tabs become blanks:
  * a method is never more than one line or one column. */
-void tv_names_full(struct tv_out *out, const struct tv_head *head, const struct tv_frame *frame);
+void tv_names_full(struct tv_out *out, const struct tv_trace_info *head, const struct tv_frame *frame);
 
 /* The full name of a frame's index; "(none)" for TV_NONE. */
-void tv_names_frame(struct tv_out *out, const struct tv_head *head, uint32_t frame);
+void tv_names_frame(struct tv_out *out, const struct tv_trace_info *head, uint32_t frame);
 
 /* A thread's name, or "[id]" when it has none. */
-void tv_names_thread(struct tv_out *out, const struct tv_head *head, uint32_t thread);
+void tv_names_thread(struct tv_out *out, const struct tv_trace_info *head, uint32_t thread);
 
 /* Text with a blank for each control character: line breaks, tabs, and what a terminal would obey
  * (ESC, DEL, U+0080 to U+009F). */
@@ -39,14 +39,14 @@ void tv_names_number_column(struct tv_out *out, int width, uint64_t value);
 
 /* The full names of frames, each made once: for what prints a line a call. */
 struct tv_full_names {
-    const struct tv_head *head;
+    const struct tv_trace_info *head;
     struct tv_out text;
     struct {
         size_t start, length;
     } * place; /* [frame_count]; length 0: not yet made */
 };
 
-void tv_full_names_init(struct tv_full_names *names, const struct tv_head *head);
+void tv_full_names_init(struct tv_full_names *names, const struct tv_trace_info *head);
 void tv_full_names_release(struct tv_full_names *names);
 
 /* The full name of a frame. Valid until the next call. */

@@ -76,16 +76,16 @@ static void add_part(struct tv_out *out, const struct tv_part_facts *part)
 /* ---- Its files ---- */
 
 /* "app.json: cgroupDump", behind app.json, is no file of its own. */
-static bool is_inside(const struct tv_head *head, uint32_t input, uint32_t last_file)
+static bool is_inside(const struct tv_trace_info *head, uint32_t input, uint32_t last_file)
 {
-    struct tv_bytes name = tv_head_text(head, head->inputs[input].name);
-    struct tv_bytes file = tv_head_text(head, head->inputs[last_file].name);
+    struct tv_bytes name = tv_trace_info_text(head, head->inputs[input].name);
+    struct tv_bytes file = tv_trace_info_text(head, head->inputs[last_file].name);
     return name.length > file.length + 2 && tv_bytes_starts_with(name, file) &&
            memcmp(name.data + file.length, ": ", 2) == 0;
 }
 
 /* The file behind that one, or the number of inputs. */
-static uint32_t next_file(const struct tv_head *head, uint32_t file)
+static uint32_t next_file(const struct tv_trace_info *head, uint32_t file)
 {
     uint32_t next = file + 1;
     while (next < head->input_count && is_inside(head, next, file))
@@ -93,7 +93,7 @@ static uint32_t next_file(const struct tv_head *head, uint32_t file)
     return next;
 }
 
-static uint32_t count_files(const struct tv_head *head)
+static uint32_t count_files(const struct tv_trace_info *head)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < head->input_count; i = next_file(head, i))
@@ -110,9 +110,9 @@ static void add_last_part(struct tv_out *out, struct tv_bytes name)
     tv_out_bytes(out, (struct tv_bytes){name.data + at, name.length - at});
 }
 
-static void add_file(struct tv_out *out, const struct tv_head *head, uint32_t input)
+static void add_file(struct tv_out *out, const struct tv_trace_info *head, uint32_t input)
 {
-    add_last_part(out, tv_head_text(head, head->inputs[input].name));
+    add_last_part(out, tv_trace_info_text(head, head->inputs[input].name));
     if (head->inputs[input].moved == 0)
         return;
     tv_out_text(out, " moved by ");
@@ -122,7 +122,7 @@ static void add_file(struct tv_out *out, const struct tv_head *head, uint32_t in
 
 static void add_files(struct tv_out *out, const struct tv_part_facts *part, uint32_t count)
 {
-    const struct tv_head *head = part->head;
+    const struct tv_trace_info *head = part->head;
     uint32_t named = 0;
     tv_out_format(out, "%" PRIu32 " files became one", count);
     for (uint32_t i = 0; i < head->input_count && named < NAMED && !part->hashed;
@@ -136,7 +136,7 @@ static void add_files(struct tv_out *out, const struct tv_part_facts *part, uint
     tv_out_char(out, '.');
 }
 
-void tv_part_name(struct tv_out *out, const struct tv_head *head, struct tv_bytes first)
+void tv_part_name(struct tv_out *out, const struct tv_trace_info *head, struct tv_bytes first)
 {
     uint32_t count = count_files(head);
     add_last_part(out, first);

@@ -7,7 +7,7 @@
 #define TV_WRITERS_PART_NOTE_H
 
 #include "base/out.h"
-#include "model/head.h"
+#include "model/trace_info.h"
 #include "writers/trace_event.h"
 
 /* What people chose, in their words. */
@@ -26,7 +26,7 @@ struct tv_part_facts {
     uint64_t kept, all;         /* slices */
     bool hashed, stripped;      /* names, arguments; of what is hashed the choices do not tell */
     struct tv_bytes losses;     /* what could not be written as it was: lines */
-    const struct tv_head *head; /* of all that was read: its warnings, and several files; or NULL */
+    const struct tv_trace_info *head; /* of all that was read: its warnings, and several files; or NULL */
     const struct tv_event_limit *limit; /* beyond it events are left out for a size; or NULL */
 };
 
@@ -35,6 +35,6 @@ void tv_part_note(struct tv_out *out, const struct tv_part_facts *part);
 
 /* What a part of all that was read is called, whose first file is called `first`: "a.json", "a.json
  * and 2 more". */
-void tv_part_name(struct tv_out *out, const struct tv_head *head, struct tv_bytes first);
+void tv_part_name(struct tv_out *out, const struct tv_trace_info *head, struct tv_bytes first);
 
 #endif

@@ -2,7 +2,7 @@
 #include "writers/piece.h"
 
 #include "base/bytes.h"
-#include "model/sift.h"
+#include "model/subset/subset.h"
 
 void tv_piece_make(struct tv_piece *piece, const struct tv_trace *trace, const struct tv_cut *cut)
 {
@@ -91,7 +91,7 @@ bool tv_piece_is_file(struct tv_piece *piece)
 
 enum tv_status tv_piece_check(struct tv_piece *piece, bool file, struct tv_error *err)
 {
-    bool all = !piece->made && !piece->trace->sifted;
+    bool all = !piece->made && !piece->trace->is_subset;
     if (!all && tv_trace_is_empty(trace_of(piece)))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "nothing of the trace is in the selection");
     if (file && !tv_piece_can_be_file(trace_of(piece)) && (!all || tv_rewrite_can(piece->trace)))
@@ -113,12 +113,12 @@ enum tv_trace_target tv_piece_target(const struct tv_trace *trace, bool *cpu)
         {"1", TV_TRACE_V1},          {"2", TV_TRACE_V2},          {"3", TV_TRACE_V3},
         {"0xF2", TV_TRACE_STREAM_1}, {"0xF3", TV_TRACE_STREAM_2},
     };
-    const struct tv_head *head = trace->head;
-    unsigned clocks = tv_head_clocks(head);
+    const struct tv_trace_info *head = trace->head;
+    unsigned clocks = tv_trace_info_clocks(head);
     *cpu = !(clocks & TV_CLOCK_WALL);
     if (head->input_count == 1 && !head->inputs[0].assembled)
         for (size_t i = 0; i < TV_COUNT(versions); i++)
-            if (tv_bytes_equal(tv_head_text(head, head->inputs[0].version),
+            if (tv_bytes_equal(tv_trace_info_text(head, head->inputs[0].version),
                                tv_bytes_of(versions[i].version)))
                 return versions[i].target;
     return clocks == (TV_CLOCK_WALL | TV_CLOCK_CPU) ? TV_TRACE_V3 : TV_TRACE_V2;
@@ -141,8 +141,8 @@ enum tv_status tv_piece_write_file(const struct tv_piece *piece, struct tv_out *
                                    struct tv_piece_losses *losses, struct tv_error *err)
 {
     struct tv_trace_file_options options = {
-        .used = piece->made || piece->trace->sifted || piece->disguise,
-        .closed = piece->trace->sifted,
+        .used = piece->made || piece->trace->is_subset || piece->disguise,
+        .closed = piece->trace->is_subset,
     };
     struct tv_disguise *disguise;
     const struct tv_trace *trace = begin_writing(piece, &disguise);
@@ -163,7 +163,7 @@ enum tv_status tv_piece_write_events(const struct tv_piece *piece, struct tv_out
                                       .modelled = piece->disguise != NULL,
                                       .limit = piece->limit};
     struct tv_disguise *disguise;
-    bool whole = !piece->made && !piece->trace->sifted && !piece->disguise && !piece->limit;
+    bool whole = !piece->made && !piece->trace->is_subset && !piece->disguise && !piece->limit;
     enum tv_status status = TV_OK;
     keep.tracks = NULL;
     if (piece->disguise) { /* names of what is wanted are no names any more */

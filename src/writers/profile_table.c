@@ -68,7 +68,7 @@ void tv_profile_rows_release(struct tv_profile_rows *rows)
     tv_free(rows->rows);
 }
 
-void tv_profile_row_name(struct tv_out *out, const struct tv_head *head, uint32_t frame)
+void tv_profile_row_name(struct tv_out *out, const struct tv_trace_info *head, uint32_t frame)
 {
     if (frame == TV_NONE)
         tv_out_text(out, WAITS);
@@ -78,7 +78,7 @@ void tv_profile_row_name(struct tv_out *out, const struct tv_head *head, uint32_
 
 /* ---- What CSV and JSON have in common ---- */
 
-static struct tv_frame frame_of(const struct tv_head *head, uint32_t frame)
+static struct tv_frame frame_of(const struct tv_trace_info *head, uint32_t frame)
 {
     if (frame == TV_NONE)
         return (struct tv_frame){.name = TV_EMPTY_STRING};
@@ -86,19 +86,19 @@ static struct tv_frame frame_of(const struct tv_head *head, uint32_t frame)
 }
 
 /* "Cart.java:17", "Cart.java", or nothing. */
-static void add_source(struct tv_out *out, const struct tv_head *head, const struct tv_frame *frame)
+static void add_source(struct tv_out *out, const struct tv_trace_info *head, const struct tv_frame *frame)
 {
     if (frame->file == TV_EMPTY_STRING)
         return;
-    tv_names_line(out, tv_head_text(head, frame->file));
+    tv_names_line(out, tv_trace_info_text(head, frame->file));
     if (frame->line > 0)
         tv_out_format(out, ":%d", (int)frame->line);
 }
 
-static struct tv_bytes method_text(const struct tv_head *head, uint32_t index,
+static struct tv_bytes method_text(const struct tv_trace_info *head, uint32_t index,
                                    const struct tv_frame *frame)
 {
-    return index == TV_NONE ? TV_BYTES(WAITS) : tv_head_text(head, frame->name);
+    return index == TV_NONE ? TV_BYTES(WAITS) : tv_trace_info_text(head, frame->name);
 }
 
 /* ---- JSON ---- */
@@ -122,20 +122,20 @@ static void json_time(struct tv_out *out, const char *key, bool there, int64_t n
 void tv_profile_row_json(struct tv_out *out, const struct tv_profile *profile,
                          const struct tv_method_cost *row)
 {
-    const struct tv_head *head = profile->head;
+    const struct tv_trace_info *head = profile->head;
     struct tv_frame frame = frame_of(head, row->frame);
     bool wall = profile->clocks & TV_CLOCK_WALL, cpu = profile->clocks & TV_CLOCK_CPU;
     struct tv_out source;
     tv_out_init_memory(&source);
     add_source(&source, head, &frame);
-    if (tv_head_has_categories(head)) {
+    if (tv_trace_info_has_categories(head)) {
         json_text(out, "name", method_text(head, row->frame, &frame));
-        json_text(out, "category", tv_head_text(head, frame.category));
+        json_text(out, "category", tv_trace_info_text(head, frame.category));
     } else {
-        json_text(out, "class", tv_head_text(head, frame.class_name));
+        json_text(out, "class", tv_trace_info_text(head, frame.class_name));
         json_text(out, "method", method_text(head, row->frame, &frame));
     }
-    json_text(out, "signature", tv_head_text(head, frame.signature));
+    json_text(out, "signature", tv_trace_info_text(head, frame.signature));
     if (source.length > 0)
         json_text(out, "source", (struct tv_bytes){source.buffer, source.length});
     else
@@ -177,19 +177,19 @@ static void csv_time(struct tv_out *out, bool there, int64_t ns)
 static void csv_row(struct tv_out *out, const struct tv_profile *profile,
                     const struct tv_method_cost *row)
 {
-    const struct tv_head *head = profile->head;
+    const struct tv_trace_info *head = profile->head;
     struct tv_frame frame = frame_of(head, row->frame);
     bool wall = profile->clocks & TV_CLOCK_WALL, cpu = profile->clocks & TV_CLOCK_CPU;
     struct tv_out source;
     tv_out_init_memory(&source);
     add_source(&source, head, &frame);
-    bool categories = tv_head_has_categories(head);
+    bool categories = tv_trace_info_has_categories(head);
     struct tv_bytes method = method_text(head, row->frame, &frame);
-    tv_out_csv(out, categories ? method : tv_head_text(head, frame.class_name));
+    tv_out_csv(out, categories ? method : tv_trace_info_text(head, frame.class_name));
     tv_out_char(out, ',');
-    tv_out_csv(out, categories ? tv_head_text(head, frame.category) : method);
+    tv_out_csv(out, categories ? tv_trace_info_text(head, frame.category) : method);
     tv_out_char(out, ',');
-    tv_out_csv(out, tv_head_text(head, frame.signature));
+    tv_out_csv(out, tv_trace_info_text(head, frame.signature));
     tv_out_char(out, ',');
     tv_out_csv(out, (struct tv_bytes){source.buffer, source.length});
     tv_out_release(&source);
@@ -209,7 +209,7 @@ static void csv_row(struct tv_out *out, const struct tv_profile *profile,
 static void write_csv(struct tv_out *out, const struct tv_profile *profile,
                       const struct tv_profile_rows *rows)
 {
-    tv_out_text(out, tv_head_has_categories(profile->head) ? "name,category" : "class,method");
+    tv_out_text(out, tv_trace_info_has_categories(profile->head) ? "name,category" : "class,method");
     tv_out_text(out, ",signature,source,calls,recursive_calls,"
                      "incl_real_ns,excl_real_ns,incl_cpu_ns,excl_cpu_ns");
     tv_out_text(out, profile->compensation.cost > 0 ? ",compensated_ns\n" : "\n");
@@ -371,7 +371,7 @@ static void write_text(struct tv_out *out, const struct tv_profile *profile,
 }
 
 /* What Markdown would take for markup is escaped; a name stands in a code span. */
-static void markdown_name(struct tv_out *out, const struct tv_head *head, uint32_t frame)
+static void markdown_name(struct tv_out *out, const struct tv_trace_info *head, uint32_t frame)
 {
     struct tv_out name;
     tv_out_init_memory(&name);
@@ -407,7 +407,7 @@ static void write_markdown(struct tv_out *out, const struct tv_profile *profile,
 {
     tv_figures_note(out, profile->head);
     tv_compensation_write(out, &profile->compensation, profile->clocks);
-    if (profile->compensation.cost > 0 || tv_head_figures(profile->head) == TV_FIGURES_SAMPLED)
+    if (profile->compensation.cost > 0 || tv_trace_info_figures(profile->head) == TV_FIGURES_SAMPLED)
         tv_out_char(out, '\n');
     tv_out_text(out, "| # |");
     for (size_t i = 0; i < TV_COUNT(columns); i++) {

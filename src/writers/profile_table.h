@@ -39,7 +39,7 @@ void tv_profile_table_write(struct tv_out *out, const struct tv_profile *profile
                             const struct tv_profile_rows *rows, enum tv_table_format format);
 
 /* A row's name: "class.method signature", "(context switch)". */
-void tv_profile_row_name(struct tv_out *out, const struct tv_head *head, uint32_t frame);
+void tv_profile_row_name(struct tv_out *out, const struct tv_trace_info *head, uint32_t frame);
 
 /* One row as JSON members, without the braces. */
 void tv_profile_row_json(struct tv_out *out, const struct tv_profile *profile,

@@ -156,16 +156,16 @@ static void json_edge(const struct writing *w, const struct tv_method_edge *edge
         .incl_wall = edge->wall,
         .incl_cpu = edge->cpu,
     };
-    const struct tv_head *head = w->profile->head;
+    const struct tv_trace_info *head = w->profile->head;
     struct tv_frame none = {0};
     const struct tv_frame *frame = row.frame == TV_NONE ? &none : &head->frames[row.frame];
     tv_out_text(out, "{\"class\": ");
-    tv_out_json(out, tv_head_text(head, frame->class_name));
+    tv_out_json(out, tv_trace_info_text(head, frame->class_name));
     tv_out_text(out, ", \"method\": ");
     tv_out_json(out,
-                row.frame == TV_NONE ? TV_BYTES("(toplevel)") : tv_head_text(head, frame->name));
+                row.frame == TV_NONE ? TV_BYTES("(toplevel)") : tv_trace_info_text(head, frame->name));
     tv_out_text(out, ", \"signature\": ");
-    tv_out_json(out, tv_head_text(head, frame->signature));
+    tv_out_json(out, tv_trace_info_text(head, frame->signature));
     tv_out_text(out, ", \"calls\": ");
     tv_out_u64(out, row.calls);
     tv_out_text(out, ", \"of_calls\": ");

@@ -75,11 +75,11 @@ static const char *key_of(const struct rewriting *r, uint32_t input, bool *names
  * cgroupDump".  Empty: it is a file by itself. */
 static struct tv_bytes member_of(const struct rewriting *r, uint32_t input, const char *key)
 {
-    const struct tv_head *head = r->trace->head;
-    struct tv_bytes name = tv_head_text(head, head->inputs[input].name), none = {NULL, 0};
+    const struct tv_trace_info *head = r->trace->head;
+    struct tv_bytes name = tv_trace_info_text(head, head->inputs[input].name), none = {NULL, 0};
     if (r->last_file == TV_NONE)
         return none;
-    struct tv_bytes file = tv_head_text(head, head->inputs[r->last_file].name);
+    struct tv_bytes file = tv_trace_info_text(head, head->inputs[r->last_file].name);
     if (!tv_bytes_starts_with(name, file) || name.length < file.length + 2 ||
         memcmp(name.data + file.length, ": ", 2) != 0)
         return none;
@@ -96,7 +96,7 @@ static bool has_key(const struct rewriting *r, const char *key)
 }
 
 /* Whether a process of another machine has the pid of one of this. */
-static bool shares_pids(const struct tv_head *head, uint32_t machine)
+static bool shares_pids(const struct tv_trace_info *head, uint32_t machine)
 {
     struct tv_map pids;
     bool any = false;
@@ -153,7 +153,7 @@ static enum role find_role(struct rewriting *r, uint32_t number)
 
 static void note_machine(struct rewriting *r, uint32_t input, uint32_t process)
 {
-    const struct tv_head *head = r->trace->head;
+    const struct tv_trace_info *head = r->trace->head;
     if (process < head->process_count && r->machines[input] == TV_NONE)
         r->machines[input] = head->processes[process].machine;
 }
@@ -162,7 +162,7 @@ static void note_machine(struct rewriting *r, uint32_t input, uint32_t process)
 static void find_machines(struct rewriting *r)
 {
     const struct tv_trace *trace = r->trace;
-    const struct tv_head *head = trace->head;
+    const struct tv_trace_info *head = trace->head;
     r->machines = tv_alloc(head->input_count, sizeof *r->machines);
     for (uint32_t i = 0; i < head->input_count; i++)
         r->machines[i] = TV_NONE;
@@ -184,7 +184,7 @@ static void find_machines(struct rewriting *r)
 
 static void find_roles(struct rewriting *r)
 {
-    const struct tv_head *head = r->trace->head;
+    const struct tv_trace_info *head = r->trace->head;
     r->roles = tv_alloc(head->input_count, sizeof *r->roles);
     r->last_file = TV_NONE;
     for (uint32_t i = 0; i < head->input_count; i++) {
@@ -223,7 +223,7 @@ static bool renames_frames(const struct rewriting *r, uint32_t input)
  * plain keys tell of. */
 static void take_pids(struct rewriting *r, uint32_t file)
 {
-    const struct tv_head *head = r->trace->head;
+    const struct tv_trace_info *head = r->trace->head;
     for (uint32_t input = 0; input < head->input_count; input++) {
         uint32_t machine = r->machines[input];
         if (r->roles[input] != ROLE_TEXT || machine == TV_NONE || machine == r->machines[file])
@@ -286,7 +286,7 @@ static void separate(void *context)
 
 static void write_models(struct rewriting *r)
 {
-    const struct tv_head *head = r->trace->head;
+    const struct tv_trace_info *head = r->trace->head;
     bool *inputs = tv_alloc(head->input_count, sizeof *inputs);
     struct tv_keep all = {.processes = NULL};
     struct tv_trace_event_choice choice = {
@@ -308,7 +308,7 @@ static void write_models(struct rewriting *r)
 
 static void write_model_pids(const struct rewriting *r, uint32_t input)
 {
-    const struct tv_head *head = r->trace->head;
+    const struct tv_trace_info *head = r->trace->head;
     bool any = false;
     tv_out_char(r->out, '{');
     for (uint32_t i = 0; i < head->process_count; i++) {
@@ -334,7 +334,7 @@ static void write_pid(const struct rewriting *r, const struct model_pid *pid, bo
 /* The pids of an input that was written from the model. */
 static void write_model_processes(const struct rewriting *r, uint32_t input)
 {
-    const struct tv_head *head = r->trace->head;
+    const struct tv_trace_info *head = r->trace->head;
     bool *own = tv_alloc(head->process_count, sizeof *own), any = false;
     memset(own, 0, head->process_count * sizeof *own);
     for (uint32_t i = 0; i < head->thread_count; i++)
@@ -372,7 +372,7 @@ static void write_end(const struct rewriting *r, uint32_t input, size_t file)
 /* Names of folders are nobody's business. */
 static struct tv_bytes name_of(const struct rewriting *r, uint32_t input)
 {
-    struct tv_bytes name = tv_head_text(r->trace->head, r->trace->head->inputs[input].name);
+    struct tv_bytes name = tv_trace_info_text(r->trace->head, r->trace->head->inputs[input].name);
     for (size_t i = name.length; i-- > 0;)
         if (name.data[i] == '/' && i + 1 < name.length)
             return (struct tv_bytes){name.data + i + 1, name.length - i - 1};
@@ -381,7 +381,7 @@ static struct tv_bytes name_of(const struct rewriting *r, uint32_t input)
 
 static void write_origins(const struct rewriting *r)
 {
-    const struct tv_head *head = r->trace->head;
+    const struct tv_trace_info *head = r->trace->head;
     size_t file = 0;
     tv_out_text(r->out, ",\n\"convertedFrom\":[");
     for (uint32_t i = 0; i < head->input_count; i++) {
@@ -406,7 +406,7 @@ static void write_origins(const struct rewriting *r)
 /* What an input that is written from the model says of itself: "app.trace: otherData". */
 static void write_metadata(const struct rewriting *r, uint32_t input)
 {
-    const struct tv_head *head = r->trace->head;
+    const struct tv_trace_info *head = r->trace->head;
     struct tv_out key;
     bool any = false;
     tv_out_init_memory(&key);
@@ -421,9 +421,9 @@ static void write_metadata(const struct rewriting *r, uint32_t input)
             tv_out_text(r->out, ":{\n");
         }
         any = true;
-        tv_out_json(r->out, tv_head_text(head, head->metadata[i].key));
+        tv_out_json(r->out, tv_trace_info_text(head, head->metadata[i].key));
         tv_out_char(r->out, ':');
-        tv_out_json(r->out, tv_head_text(head, head->metadata[i].value));
+        tv_out_json(r->out, tv_trace_info_text(head, head->metadata[i].value));
     }
     tv_out_text(r->out, any ? "}" : "");
     tv_out_release(&key);
@@ -431,13 +431,13 @@ static void write_metadata(const struct rewriting *r, uint32_t input)
 
 /* ---- What files that become one have in common ---- */
 
-static uint32_t id_text(struct tv_interner *texts, const struct tv_head *head, uint32_t thread)
+static uint32_t id_text(struct tv_interner *texts, const struct tv_trace_info *head, uint32_t thread)
 {
     char digits[24];
     snprintf(digits, sizeof digits, "%llu", (unsigned long long)head->threads[thread].id);
     return tv_interner_add(texts, head->threads[thread].key == TV_EMPTY_STRING
                                       ? tv_bytes_of(digits)
-                                      : tv_head_text(head, head->threads[thread].key));
+                                      : tv_trace_info_text(head, head->threads[thread].key));
 }
 
 /* Members of "samples" name a thread without its process: the last thread of that id is meant, also
@@ -453,7 +453,7 @@ static void count_samples(struct rewriting *r)
             tv_map_set(&inputs, id_text(texts, trace->head, i), trace->head->threads[i].input);
     for (size_t i = 0; i < trace->tables.samples.count; i++) {
         const struct tv_sample *sample = &trace->tables.samples.rows[i];
-        struct tv_bytes title = tv_head_text(trace->head, sample->title);
+        struct tv_bytes title = tv_trace_info_text(trace->head, sample->title);
         if (sample->thread == TV_NONE || r->roles[sample->input] != ROLE_EVENTS ||
             tv_bytes_equal(title, TV_BYTES("V8 Sample")) ||
             tv_bytes_equal(title, TV_BYTES("Trace Event Sample")))
@@ -470,7 +470,7 @@ static void count_samples(struct rewriting *r)
 static enum tv_status write_all(struct rewriting *r, struct tv_te_rewrite_choice *choices,
                                 struct tv_error *err)
 {
-    const struct tv_head *head = r->trace->head;
+    const struct tv_trace_info *head = r->trace->head;
     enum tv_status status = TV_OK;
     size_t file = 0;
     for (uint32_t i = 0; i < head->input_count && status == TV_OK; i++) {
@@ -498,7 +498,7 @@ static enum tv_status write_all(struct rewriting *r, struct tv_te_rewrite_choice
 
 static void begin(struct rewriting *r)
 {
-    const struct tv_head *head = r->trace->head;
+    const struct tv_trace_info *head = r->trace->head;
     find_machines(r);
     find_roles(r);
     r->pids = tv_alloc(head->process_count, sizeof *r->pids);

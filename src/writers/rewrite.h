@@ -42,7 +42,7 @@ enum tv_status tv_rewrite(const struct tv_trace *trace, const struct tv_rewrite_
 
 struct tv_rewrite_choice;
 
-/* `machine`: that of the input's processes (model/machines.h), or TV_NONE: of any. */
+/* `machine`: that of the input's processes (model/finalize.h), or TV_NONE: of any. */
 struct tv_rewrite_choice *tv_rewrite_choice_new(const struct tv_trace *trace,
                                                 const struct tv_rewrite_part *part, uint32_t input,
                                                 uint32_t machine);

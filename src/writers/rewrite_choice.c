@@ -116,11 +116,11 @@ static bool has_tracks_of(const struct tv_rewrite_choice *choice, uint32_t proce
 }
 
 /* An id as the reader shows it: a number, or any other text. */
-static struct tv_bytes id_text(const struct tv_head *head, uint64_t id, uint32_t key, char *number,
+static struct tv_bytes id_text(const struct tv_trace_info *head, uint64_t id, uint32_t key, char *number,
                                size_t size)
 {
     if (key != TV_EMPTY_STRING)
-        return tv_head_text(head, key);
+        return tv_trace_info_text(head, key);
     snprintf(number, size, "%llu", (unsigned long long)id);
     return tv_bytes_of(number);
 }
@@ -132,7 +132,7 @@ static bool is_of_machine(const struct tv_process *process, uint32_t machine)
 
 static void note_pids(struct tv_rewrite_choice *choice, uint32_t machine)
 {
-    const struct tv_head *head = choice->trace->head;
+    const struct tv_trace_info *head = choice->trace->head;
     for (uint32_t i = 0; i < head->process_count; i++) {
         const struct tv_process *process = &head->processes[i];
         char number[24];
@@ -159,7 +159,7 @@ static uint32_t find_thread(struct tv_interner *threads, struct tv_bytes pid, st
 
 static void note_threads(struct tv_rewrite_choice *choice)
 {
-    const struct tv_head *head = choice->trace->head;
+    const struct tv_trace_info *head = choice->trace->head;
     const bool *kept = choice->part->keep->threads;
     for (uint32_t i = 0; kept && i < head->thread_count; i++) {
         const struct tv_thread *thread = &head->threads[i];
@@ -614,18 +614,18 @@ static void make_async(struct tv_rewrite_choice *choice, const struct async_even
 /* ---- Samples of profiles ---- */
 
 static void add_id(struct tv_out *out, const char *key, uint64_t id, uint32_t text,
-                   const struct tv_head *head)
+                   const struct tv_trace_info *head)
 {
     tv_out_format(out, ",\"%s\":", key);
     if (text != TV_EMPTY_STRING)
-        tv_out_json(out, tv_head_text(head, text));
+        tv_out_json(out, tv_trace_info_text(head, text));
     else
         tv_out_format(out, "%llu", (unsigned long long)id);
 }
 
 static void make_sample(struct tv_rewrite_choice *choice, const struct tv_sample *sample)
 {
-    const struct tv_head *head = choice->trace->head;
+    const struct tv_trace_info *head = choice->trace->head;
     const struct tv_thread *thread = &head->threads[sample->thread];
     uint32_t owner = tv_thread_process(head, sample->thread);
     struct tv_out *text = &choice->text;
@@ -634,7 +634,7 @@ static void make_sample(struct tv_rewrite_choice *choice, const struct tv_sample
     uint32_t *frames = tv_path_frames(choice->trace, sample->path, &depth);
     text->length = 0;
     tv_out_text(text, "{\"ph\":\"P\",\"name\":");
-    tv_out_json(text, tv_head_text(head, sample->title));
+    tv_out_json(text, tv_trace_info_text(head, sample->title));
     if (owner != TV_NONE)
         add_id(text, "pid", head->processes[owner].id, head->processes[owner].key, head);
     add_id(text, "tid", thread->id, thread->key, head);
@@ -643,7 +643,7 @@ static void make_sample(struct tv_rewrite_choice *choice, const struct tv_sample
     tv_out_text(text, ",\"stack\":[");
     for (size_t i = 0; i < depth; i++) {
         tv_out_text(text, i > 0 ? "," : "");
-        tv_out_json(text, tv_head_text(head, head->frames[frames[i]].name));
+        tv_out_json(text, tv_trace_info_text(head, head->frames[frames[i]].name));
     }
     tv_out_text(text, "]}");
     tv_te_rewrite_event(choice->rewrite, finish_text(text), &none);

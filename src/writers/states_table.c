@@ -23,8 +23,8 @@ struct table {
 
 static struct tv_bytes name_of(const struct table *t, const struct tv_thread_states *thread)
 {
-    const struct tv_head *head = t->trace->head;
-    return tv_head_text(head, thread->thread == TV_NONE ? head->frames[thread->frame].name
+    const struct tv_trace_info *head = t->trace->head;
+    return tv_trace_info_text(head, thread->thread == TV_NONE ? head->frames[thread->frame].name
                                                         : head->threads[thread->thread].name);
 }
 
@@ -32,7 +32,7 @@ static struct tv_bytes name_of(const struct table *t, const struct tv_thread_sta
 static const struct tv_process *process_of(const struct table *t,
                                            const struct tv_thread_states *thread)
 {
-    const struct tv_head *head = t->trace->head;
+    const struct tv_trace_info *head = t->trace->head;
     uint32_t process = thread->thread == TV_NONE ? TV_NONE : head->threads[thread->thread].process;
     return process < head->process_count ? &head->processes[process] : NULL;
 }
@@ -51,8 +51,8 @@ static uint32_t input_of(const struct table *t, const struct tv_thread_states *t
 
 static struct tv_bytes input_name(const struct table *t, uint32_t input)
 {
-    const struct tv_head *head = t->trace->head;
-    return input < head->input_count ? tv_head_text(head, head->inputs[input].name) : TV_BYTES("");
+    const struct tv_trace_info *head = t->trace->head;
+    return input < head->input_count ? tv_trace_info_text(head, head->inputs[input].name) : TV_BYTES("");
 }
 
 static uint32_t cpu_input(const struct table *t, uint32_t cpu)
@@ -366,7 +366,7 @@ static void line_head(const struct table *t, char between)
 
 static void line_owner(const struct table *t, bool tabs, const struct tv_thread_states *thread)
 {
-    const struct tv_head *head = t->trace->head;
+    const struct tv_trace_info *head = t->trace->head;
     const struct tv_process *process = process_of(t, thread);
     char between = tabs ? '\t' : ',';
     if (t->several) {
@@ -377,7 +377,7 @@ static void line_owner(const struct table *t, bool tabs, const struct tv_thread_
         tv_out_u64(t->out, process->id);
     tv_out_char(t->out, between);
     if (process)
-        line_text(t, tabs, tv_head_text(head, process->name));
+        line_text(t, tabs, tv_trace_info_text(head, process->name));
     tv_out_char(t->out, between);
     if (thread->thread != TV_NONE)
         tv_out_u64(t->out, head->threads[thread->thread].id);
@@ -412,7 +412,7 @@ static void json_number(const struct table *t, const char *key, int64_t value)
 
 static void json_owner(const struct table *t, const struct tv_thread_states *thread)
 {
-    const struct tv_head *head = t->trace->head;
+    const struct tv_trace_info *head = t->trace->head;
     const struct tv_process *process = process_of(t, thread);
     tv_out_text(t->out, "{\"file\": ");
     tv_out_json(t->out, input_name(t, input_of(t, thread)));
@@ -422,7 +422,7 @@ static void json_owner(const struct table *t, const struct tv_thread_states *thr
     else
         tv_out_text(t->out, "null");
     tv_out_text(t->out, ", \"process\": ");
-    tv_out_json(t->out, process ? tv_head_text(head, process->name) : TV_BYTES(""));
+    tv_out_json(t->out, process ? tv_trace_info_text(head, process->name) : TV_BYTES(""));
     tv_out_text(t->out, ", \"thread_id\": ");
     if (thread->thread != TV_NONE)
         tv_out_u64(t->out, head->threads[thread->thread].id);

@@ -4,12 +4,12 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "model/flow_end.h"
+#include "model/trace.h"
 #include "writers/jsonl.h"
 
 static struct tv_bytes text_of(const struct tv_trace *trace, uint32_t string)
 {
-    return tv_head_text(trace->head, string);
+    return tv_trace_info_text(trace->head, string);
 }
 
 static void add_time(struct tv_out *out, const char *key, const struct tv_trace *trace,

@@ -20,7 +20,7 @@ void tv_trace_events_us(const struct tv_trace_events *events, const char *key, t
 void tv_trace_events_text(const struct tv_trace_events *events, const char *key, uint32_t string)
 {
     tv_out_format(events->out, ",\"%s\":", key);
-    tv_out_json(events->out, tv_head_text(events->trace->head, string));
+    tv_out_json(events->out, tv_trace_info_text(events->trace->head, string));
 }
 
 static bool is_process(const struct tv_trace_events *events, uint32_t process)
@@ -79,7 +79,7 @@ static void begin_metadata(const struct tv_trace_events *events, const char *nam
 static void end_with_text(const struct tv_trace_events *events, const char *key, uint32_t string)
 {
     tv_out_format(events->out, ",\"args\":{\"%s\":", key);
-    tv_out_json(events->out, tv_head_text(events->trace->head, string));
+    tv_out_json(events->out, tv_trace_info_text(events->trace->head, string));
     tv_out_text(events->out, "}}");
 }
 
@@ -139,7 +139,7 @@ static void speak_of_process(const struct tv_trace_events *events, struct spoken
 static void speak_of_threads(const struct tv_trace_events *events, struct spoken *spoken)
 {
     const struct tv_trace *trace = events->trace;
-    const struct tv_head *head = trace->head;
+    const struct tv_trace_info *head = trace->head;
     const struct tv_keep *keep = events->choice->keep;
     for (uint32_t i = 0; i < head->thread_count; i++)
         spoken->threads[i] = tv_trace_events_of(events, head->threads[i].input) &&
@@ -156,7 +156,7 @@ static void speak_of_threads(const struct tv_trace_events *events, struct spoken
 /* Then also processes are that nothing but a name or a label is known of. */
 static bool wants_all(const struct tv_trace_events *events)
 {
-    const struct tv_head *head = events->trace->head;
+    const struct tv_trace_info *head = events->trace->head;
     for (uint32_t i = 0; i < head->input_count; i++)
         if (!tv_trace_events_of(events, i))
             return false;
@@ -165,7 +165,7 @@ static bool wants_all(const struct tv_trace_events *events)
 
 static struct spoken find_spoken(const struct tv_trace_events *events)
 {
-    const struct tv_head *head = events->trace->head;
+    const struct tv_trace_info *head = events->trace->head;
     const struct tv_tables *tables = &events->trace->tables;
     struct spoken spoken = {tv_alloc(head->thread_count, sizeof *spoken.threads),
                             tv_alloc(head->process_count, sizeof *spoken.processes)};
@@ -185,7 +185,7 @@ static struct spoken find_spoken(const struct tv_trace_events *events)
 
 static void add_names(const struct tv_trace_events *events)
 {
-    const struct tv_head *head = events->trace->head;
+    const struct tv_trace_info *head = events->trace->head;
     const struct tv_keep *keep = events->choice->keep;
     struct spoken spoken = find_spoken(events);
     for (uint32_t i = 0; i < head->process_count; i++)
@@ -203,7 +203,7 @@ static void add_names(const struct tv_trace_events *events)
 /* Frames with calls whose name an earlier one of them has as well. */
 static uint64_t count_namesakes(const struct tv_trace *trace)
 {
-    const struct tv_head *head = trace->head;
+    const struct tv_trace_info *head = trace->head;
     struct tv_interner *names = tv_interner_new();
     bool *seen = tv_alloc(head->frame_count, sizeof *seen);
     uint64_t count = 0;
@@ -241,16 +241,16 @@ void tv_trace_event_add(struct tv_out *out, const struct tv_trace *trace,
         out->error = unread;
 }
 
-static void add_other_data(struct tv_out *out, const struct tv_head *head)
+static void add_other_data(struct tv_out *out, const struct tv_trace_info *head)
 {
     tv_out_text(out, "\n],\"displayTimeUnit\":\"ns\",\"otherData\":{");
     for (uint32_t i = 0, any = 0; i < head->metadata_count; i++) {
         if (head->metadata[i].input != 0)
             continue;
         tv_out_text(out, any ? ",\n" : "\n");
-        tv_out_json(out, tv_head_text(head, head->metadata[i].key));
+        tv_out_json(out, tv_trace_info_text(head, head->metadata[i].key));
         tv_out_char(out, ':');
-        tv_out_json(out, tv_head_text(head, head->metadata[i].value));
+        tv_out_json(out, tv_trace_info_text(head, head->metadata[i].value));
         any = 1;
     }
     tv_out_text(out, "}}\n");
@@ -258,7 +258,7 @@ static void add_other_data(struct tv_out *out, const struct tv_head *head)
 
 struct whole {
     struct tv_out *out;
-    const struct tv_head *head;
+    const struct tv_trace_info *head;
     bool any;
 };
 

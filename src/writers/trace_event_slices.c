@@ -7,13 +7,13 @@
 
 /* ---- Calls of formats with classes ---- */
 
-static void add_text_arg(struct tv_out *out, const struct tv_head *head, const char *key,
+static void add_text_arg(struct tv_out *out, const struct tv_trace_info *head, const char *key,
                          uint32_t text, bool *any)
 {
     if (text == TV_EMPTY_STRING)
         return;
     tv_out_format(out, "%s\"%s\":", *any ? "," : "", key);
-    tv_out_json(out, tv_head_text(head, text));
+    tv_out_json(out, tv_trace_info_text(head, text));
     *any = true;
 }
 
@@ -25,7 +25,7 @@ static void add_flag_arg(struct tv_out *out, const char *key, bool set, bool *an
     *any = true;
 }
 
-static void add_args(struct tv_out *out, const struct tv_head *head, const struct tv_frame *frame,
+static void add_args(struct tv_out *out, const struct tv_trace_info *head, const struct tv_frame *frame,
                      uint32_t flags)
 {
     bool any = false;
@@ -43,7 +43,7 @@ static void add_args(struct tv_out *out, const struct tv_head *head, const struc
     tv_out_char(out, '}');
 }
 
-static void add_name(struct tv_out *out, const struct tv_head *head, const struct tv_frame *frame)
+static void add_name(struct tv_out *out, const struct tv_trace_info *head, const struct tv_frame *frame)
 {
     struct tv_out name;
     tv_out_init_memory(&name);
@@ -102,7 +102,7 @@ static void describe(const struct tv_trace_events *events, const struct tv_call_
 /* An open one lasts until the end of whatever it is in; in a part that may come earlier. */
 static bool stays_open(const struct tv_trace_events *events, const struct tv_call_event *event)
 {
-    return (event->slice->flags & TV_SLICE_OPEN) && !events->trace->sifted;
+    return (event->slice->flags & TV_SLICE_OPEN) && !events->trace->is_subset;
 }
 
 static void add_slice(const struct tv_trace_events *events, const struct tv_call_event *event)
@@ -240,7 +240,7 @@ static void name_processors(const struct tv_trace_events *events)
         tv_out_text(events->out, "{\"ph\":\"M\",\"name\":\"thread_name\"");
         tv_trace_events_process(events, TV_TRACE_EVENT_PROCESSORS, track->input);
         tv_out_format(events->out, ",\"tid\":%u,\"args\":{\"name\":", (unsigned)i);
-        tv_out_json(events->out, tv_head_text(events->trace->head, track->name));
+        tv_out_json(events->out, tv_trace_info_text(events->trace->head, track->name));
         tv_out_text(events->out, "}}");
     }
 }

@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "base/source.h"
-#include "model/flow_end.h"
+#include "model/trace.h"
 #include "writers/jsonl.h"
 #include "writers/trace_event_parts.h"
 
@@ -46,7 +46,7 @@ static void add_values(const struct tv_trace_events *events, const struct tv_cou
             continue;
         tv_out_text(events->out, any ? "," : "");
         any = true;
-        tv_out_json(events->out, tv_head_text(events->trace->head, series[i].name));
+        tv_out_json(events->out, tv_trace_info_text(events->trace->head, series[i].name));
         tv_out_char(events->out, ':');
         tv_jsonl_value(events->out, values[i]);
     }
@@ -175,7 +175,7 @@ static void add_stack(const struct tv_trace_events *events, uint32_t path)
     tv_out_text(events->out, ",\"stack\":[");
     for (uint32_t i = 0; i < depth; i++) {
         tv_out_text(events->out, i > 0 ? "," : "");
-        tv_out_json(events->out, tv_head_text(trace->head, tv_path_frame(trace, chain[i])->name));
+        tv_out_json(events->out, tv_trace_info_text(trace->head, tv_path_frame(trace, chain[i])->name));
     }
     tv_out_char(events->out, ']');
     tv_free(chain);

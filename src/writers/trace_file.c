@@ -64,7 +64,7 @@ static uint16_t version_of(enum tv_trace_target target)
 /* Thread ids as they are where they fit and are free, else the lowest free numbers. */
 static enum tv_status number_threads(struct file *f, struct tv_error *err)
 {
-    const struct tv_head *head = f->trace->head;
+    const struct tv_trace_info *head = f->trace->head;
     uint32_t places = f->target == TV_TRACE_V1 ? 256 : 65536;
     uint32_t lowest = is_streaming(f->target) ? 1 : 0; /* there 0 announces a packet */
     if (head->thread_count > places - lowest)
@@ -120,22 +120,22 @@ static void add_name(struct file *f, struct tv_out *out, struct tv_bytes text, b
 /* "0x10\tclass\tname\tsignature\tfile[\tline]\n", or with two fields where there is only a name. */
 static void add_method(struct file *f, struct tv_out *out, uint32_t frame)
 {
-    const struct tv_head *head = f->trace->head;
+    const struct tv_trace_info *head = f->trace->head;
     const struct tv_frame *m = &head->frames[frame];
     bool bare = m->class_name == TV_EMPTY_STRING && m->signature == TV_EMPTY_STRING &&
                 m->file == TV_EMPTY_STRING;
     tv_out_format(out, frame == 0 ? "0" : "0x%x", method_id(frame));
     tv_out_char(out, '\t');
     if (!bare) {
-        add_name(f, out, tv_head_text(head, m->class_name), false);
+        add_name(f, out, tv_trace_info_text(head, m->class_name), false);
         tv_out_char(out, '\t');
     }
-    add_name(f, out, tv_head_text(head, m->name), false);
+    add_name(f, out, tv_trace_info_text(head, m->name), false);
     if (!bare) {
         tv_out_char(out, '\t');
-        add_name(f, out, tv_head_text(head, m->signature), false);
+        add_name(f, out, tv_trace_info_text(head, m->signature), false);
         tv_out_char(out, '\t');
-        add_name(f, out, tv_head_text(head, m->file), false);
+        add_name(f, out, tv_trace_info_text(head, m->file), false);
     }
     if (!bare && m->line != 0)
         tv_out_format(out, "\t%d", (int)m->line);
@@ -164,7 +164,7 @@ static const char *clock_name(const struct file *f)
 /* The version section: our own keys, then those of the first input that say something else. */
 static void add_keys(struct file *f, struct tv_out *out)
 {
-    const struct tv_head *head = f->trace->head;
+    const struct tv_trace_info *head = f->trace->head;
     bool overflow = false;
     for (uint32_t i = 0; i < head->input_count; i++)
         overflow |= head->inputs[i].overflow;
@@ -181,25 +181,25 @@ static void add_keys(struct file *f, struct tv_out *out)
         tv_out_format(out, TV_MT_KEY_RECORDS "=%llu\n", (unsigned long long)f->records);
     for (uint32_t i = 0; i < head->metadata_count; i++) {
         const struct tv_metadata *m = &head->metadata[i];
-        struct tv_bytes key = tv_head_text(head, m->key);
+        struct tv_bytes key = tv_trace_info_text(head, m->key);
         if (m->input != 0 || is_written_by_us(key))
             continue;
         add_name(f, out, key, true);
         tv_out_char(out, '=');
-        add_name(f, out, tv_head_text(head, m->value), true);
+        add_name(f, out, tv_trace_info_text(head, m->value), true);
         tv_out_char(out, '\n');
     }
 }
 
 static void add_threads(struct file *f, struct tv_out *out)
 {
-    const struct tv_head *head = f->trace->head;
+    const struct tv_trace_info *head = f->trace->head;
     tv_out_text(out, TV_MT_SECTION_THREADS "\n");
     for (uint32_t i = 0; i < head->thread_count; i++) {
         if (!head->threads[i].listed || (f->used_threads && !f->used_threads[i]))
             continue;
         tv_out_format(out, "%u\t", f->id[i]);
-        add_name(f, out, tv_head_text(head, head->threads[i].name), true);
+        add_name(f, out, tv_trace_info_text(head, head->threads[i].name), true);
         tv_out_char(out, '\n');
     }
 }
@@ -208,12 +208,12 @@ static void add_threads(struct file *f, struct tv_out *out)
  * is called. */
 static bool is_listed(const struct file *f, uint32_t frame)
 {
-    const struct tv_head *head = f->trace->head;
+    const struct tv_trace_info *head = f->trace->head;
     const struct tv_frame *m = &head->frames[frame];
     if (f->used_frames && !f->used_frames[frame])
         return false;
     bool made = m->class_name == TV_EMPTY_STRING && m->signature == TV_EMPTY_STRING &&
-                is_key(tv_head_text(head, m->name), "(unknown)");
+                is_key(tv_trace_info_text(head, m->name), "(unknown)");
     for (uint32_t i = 1; made && i < f->trace->paths.count; i++)
         made = f->trace->paths.nodes[i].frame != frame;
     return !made;
@@ -266,11 +266,11 @@ static void add_packet(struct file *f, const uint8_t *head, size_t length, struc
 
 static void announce_thread(struct file *f, uint32_t thread)
 {
-    const struct tv_head *head = f->trace->head;
+    const struct tv_trace_info *head = f->trace->head;
     uint8_t bytes[TV_MT_STREAM_THREAD_HEAD] = {0, 0, TV_MT_STREAM_THREAD};
     struct tv_out text;
     tv_out_init_memory(&text);
-    add_name(f, &text, tv_head_text(head, head->threads[thread].name), true);
+    add_name(f, &text, tv_trace_info_text(head, head->threads[thread].name), true);
     tv_le_put_u16(bytes + 3, (uint16_t)f->id[thread]);
     tv_le_put_u16(bytes + 5, (uint16_t)text.length);
     add_packet(f, bytes, sizeof bytes, &text);
@@ -489,7 +489,7 @@ static void write_records(struct file *f)
 
 static void note_clocks(struct file *f)
 {
-    unsigned clocks = tv_head_clocks(f->trace->head);
+    unsigned clocks = tv_trace_info_clocks(f->trace->head);
     bool both = has_both_clocks(f->target);
     f->losses->cpu_clock = (clocks & TV_CLOCK_CPU) && !both && !f->cpu;
     f->losses->wall_clock = (clocks & TV_CLOCK_WALL) && !both && f->cpu;
@@ -517,7 +517,7 @@ enum tv_status tv_trace_file_write(struct tv_out *out, const struct tv_trace *tr
                                    const struct tv_trace_file_options *options,
                                    struct tv_trace_losses *losses, struct tv_error *err)
 {
-    const struct tv_head *head = trace->head;
+    const struct tv_trace_info *head = trace->head;
     struct file f = {
         .out = out,
         .trace = trace,

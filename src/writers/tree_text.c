@@ -21,7 +21,7 @@ static const struct tv_column bottom_up_columns[TV_COUNT(columns)] = {
     {"calls", "Calls", 12, 3, 0},  {"level", "Level", 6, 4, 0},
 };
 
-static void text_line(struct tv_text_table *table, const struct tv_head *head,
+static void text_line(struct tv_text_table *table, const struct tv_trace_info *head,
                       const struct tv_flame *flame, const struct tv_flame_frame *frame,
                       bool bottom_up)
 {
@@ -37,18 +37,18 @@ static void text_line(struct tv_text_table *table, const struct tv_head *head,
     tv_text_table_end_row(table);
 }
 
-static void json_line(struct tv_out *out, const struct tv_head *head,
+static void json_line(struct tv_out *out, const struct tv_trace_info *head,
                       const struct tv_flame_frame *frame,
                       const struct tv_tree_text_options *options)
 {
     tv_ns compensated = options->compensation.cost;
     const struct tv_frame *f = &head->frames[frame->frame];
     tv_out_format(out, "{\"depth\": %u, \"class\": ", frame->depth);
-    tv_out_json(out, tv_head_text(head, f->class_name));
+    tv_out_json(out, tv_trace_info_text(head, f->class_name));
     tv_out_text(out, ", \"method\": ");
-    tv_out_json(out, tv_head_text(head, f->name));
+    tv_out_json(out, tv_trace_info_text(head, f->name));
     tv_out_text(out, ", \"signature\": ");
-    tv_out_json(out, tv_head_text(head, f->signature));
+    tv_out_json(out, tv_trace_info_text(head, f->signature));
     tv_out_text(out, ", \"calls\": ");
     tv_out_u64(out, frame->calls);
     tv_out_text(out, ", \"total_ns\": ");
@@ -79,7 +79,7 @@ static int64_t find_unshown(const struct tv_flame *flame)
 }
 
 /* Under the columns of a file; on a screen these have other widths. */
-static void write_unshown(struct tv_out *out, const struct tv_head *head,
+static void write_unshown(struct tv_out *out, const struct tv_trace_info *head,
                           const struct tv_flame *flame)
 {
     struct tv_figure_unit unit = tv_figures_unit(head);
@@ -95,7 +95,7 @@ static void write_unshown(struct tv_out *out, const struct tv_head *head,
     tv_out_text(out, " in calls that are too small to be shown (see --min-percent)\n");
 }
 
-static void write_text(struct tv_out *out, const struct tv_head *head, const struct tv_flame *flame,
+static void write_text(struct tv_out *out, const struct tv_trace_info *head, const struct tv_flame *flame,
                        const struct tv_tree_text_options *options)
 {
     const struct tv_column *own = options->bottom_up ? bottom_up_columns : columns;
@@ -117,7 +117,7 @@ static void write_text(struct tv_out *out, const struct tv_head *head, const str
     write_unshown(out, head, flame);
 }
 
-static void write_json(struct tv_out *out, const struct tv_head *head, const struct tv_flame *flame,
+static void write_json(struct tv_out *out, const struct tv_trace_info *head, const struct tv_flame *flame,
                        const struct tv_tree_text_options *options)
 {
     bool any = false;
@@ -132,7 +132,7 @@ static void write_json(struct tv_out *out, const struct tv_head *head, const str
     tv_out_text(out, "\n]\n");
 }
 
-void tv_tree_text_write(struct tv_out *out, const struct tv_head *head,
+void tv_tree_text_write(struct tv_out *out, const struct tv_trace_info *head,
                         const struct tv_flame *flame, const struct tv_tree_text_options *options)
 {
     if (options->json)

@@ -21,7 +21,7 @@ struct tv_tree_text_options {
 #define TV_TREE_COLUMNS "total|self|calls|level"
 
 /* The layout's frames, depth first. */
-void tv_tree_text_write(struct tv_out *out, const struct tv_head *head,
+void tv_tree_text_write(struct tv_out *out, const struct tv_trace_info *head,
                         const struct tv_flame *flame, const struct tv_tree_text_options *options);
 
 #endif

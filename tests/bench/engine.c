@@ -29,7 +29,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/workers.h"
-#include "model/builder.h"
+#include "model/builder/builder.h"
 #include "readers/reader.h"
 
 #define SCREENS 500u
@@ -82,7 +82,7 @@ TV_NOINLINE static struct tv_trace *load(const char *path, unsigned jobs)
 {
     struct tv_error err = {0};
     struct tv_source *source;
-    struct tv_head *head = tv_head_new();
+    struct tv_trace_info *head = tv_trace_info_new();
     struct tv_builder *builder = tv_builder_new(head);
     struct tv_read_options options = {.parts = jobs};
     enum tv_status status = tv_source_open_file(path, &source, &err);

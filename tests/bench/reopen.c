@@ -58,7 +58,7 @@ static struct tv_trace *load(const char *path)
 {
     struct tv_error err = {0};
     struct tv_source *source;
-    struct tv_head *head = tv_head_new();
+    struct tv_trace_info *head = tv_trace_info_new();
     struct tv_builder *builder = tv_builder_new(head);
     struct tv_read_options options = {.parts = 0};
     enum tv_status status = tv_source_open_file(path, &source, &err);

@@ -3,14 +3,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/builder.h"
+#include "model/builder/builder.h"
 #include "readers/hprof/hprof.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct tv_builder *builder = tv_builder_new(tv_head_new());
+    struct tv_builder *builder = tv_builder_new(tv_trace_info_new());
     struct tv_source *source = tv_source_from_memory((struct tv_bytes){data, size}, "fuzz");
     struct tv_read_options options = {.parts = 1};
     struct tv_error err = {0};

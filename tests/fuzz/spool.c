@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "model/builder.h"
+#include "model/builder/builder.h"
 #include "readers/reader.h"
 #include "recorder/area.h"
 #include "recorder/recording.h"
@@ -146,7 +146,7 @@ static void read_trace(void)
     struct tv_error err = {0};
     struct tv_source *source;
     require(tv_source_open_file(folder.output, &source, &err) == TV_OK, "trace");
-    struct tv_builder *builder = tv_builder_new(tv_head_new());
+    struct tv_builder *builder = tv_builder_new(tv_trace_info_new());
     if (tv_readers_build(source, builder, &options, &err) != TV_OK) {
         fprintf(stderr, "what was recovered cannot be read: %s\n", err.message);
         abort();

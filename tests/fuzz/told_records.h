@@ -13,7 +13,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "model/head.h"
+#include "model/trace_info.h"
 #include "readers/reader.h"
 #include "writers/dump_records.h"
 
@@ -69,7 +69,7 @@ static size_t count_lines(struct tv_bytes printed)
 static void tell(const struct tv_reader *reader, struct tv_source *source, struct tv_out *out)
 {
     struct tv_error err;
-    struct tv_head *head = tv_head_new();
+    struct tv_trace_info *head = tv_trace_info_new();
     struct tv_dump_records dump;
     tv_dump_records_init(&dump, out);
     enum tv_status status = reader->tell(source, head, &dump.teller, &err);
@@ -83,7 +83,7 @@ static void tell(const struct tv_reader *reader, struct tv_source *source, struc
     for (int kind = 0; kind < TV_DIAGNOSTIC_COUNT; kind++)
         tv_out_format(out, " %llu", (unsigned long long)head->diagnostics.kinds[kind].count);
     tv_dump_records_release(&dump);
-    tv_head_free(head);
+    tv_trace_info_free(head);
     tv_source_free(source);
 }
 

@@ -13,7 +13,7 @@
 #include "analysis/call_tree.h"
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "model/builder.h"
+#include "model/builder/builder.h"
 #include "readers/reader.h"
 #include "writers/collapsed.h"
 #include "writers/piece.h"
@@ -33,7 +33,7 @@ static void fail_written(const char *what, const char *why, const struct tv_out 
 static struct tv_trace *load(struct tv_bytes bytes, struct tv_error *err)
 {
     struct tv_read_options options = {.parts = 1};
-    struct tv_builder *builder = tv_builder_new(tv_head_new());
+    struct tv_builder *builder = tv_builder_new(tv_trace_info_new());
     struct tv_source *source = tv_source_from_memory(bytes, "fuzz");
     if (tv_readers_build(source, builder, &options, err) != TV_OK) {
         tv_builder_free(builder);
@@ -98,7 +98,7 @@ static void add_row(struct holding *holding, const struct tv_trace *trace, uint3
         holding->slices++;
         holding->shapes += mix(trace->rows[row].depth, (uint64_t)slice.length);
         holding->starts += mix((uint64_t)(slice.start - first), (uint64_t)slice.length);
-        holding->names += hash_text(tv_head_text(trace->head, frame->name));
+        holding->names += hash_text(tv_trace_info_text(trace->head, frame->name));
     }
 }
 

@@ -8,14 +8,14 @@
 #include "answers.h"
 #include "base/memory.h"
 #include "base/source.h"
-#include "model/builder.h"
+#include "model/builder/builder.h"
 #include "view/view.h"
 
 struct tv_trace *kept_load_with(struct tv_bytes bytes, const struct tv_read_options *options,
                                 struct tv_error *err)
 {
     struct tv_source *source = tv_source_from_memory(bytes, "test");
-    struct tv_head *head = tv_head_new();
+    struct tv_trace_info *head = tv_trace_info_new();
     struct tv_builder *builder = tv_builder_new(head);
     enum tv_status status =
         tv_readers_stream(source)

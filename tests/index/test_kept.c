@@ -17,7 +17,7 @@
 #include "base/memory.h"
 #include "cli/load.h"
 #include "kept.h"
-#include "model/sift.h"
+#include "model/subset/subset.h"
 
 /* Larger files take long and show nothing that smaller ones do not. */
 #define LARGEST_FILE ((off_t)1 << 20)
@@ -63,14 +63,14 @@ static void compare(const char *name, const char *what, const struct tv_out *exp
 /* A filtered trace may take all over that the index brought. */
 static struct tv_trace *take_over(struct tv_trace *trace)
 {
-    struct tv_sieve sieve = {.threads = NULL};
+    struct tv_subset_filter sieve = {.threads = NULL};
     tv_slice_set_init(&sieve.slices, trace);
     for (uint32_t row = 0; row < trace->row_count; row++)
         for (uint32_t i = 0; i < trace->rows[row].count; i += 2)
             tv_slice_set_put(&sieve.slices, trace->rows[row].columns, trace->rows[row].first + i,
                              true);
-    struct tv_trace *sifted = tv_trace_sift(trace, &sieve);
-    tv_sieve_release(&sieve);
+    struct tv_trace *sifted = tv_trace_subset(trace, &sieve);
+    tv_subset_filter_release(&sieve);
     tv_trace_take_over(sifted, trace);
     return sifted;
 }

@@ -17,7 +17,7 @@ struct recorded {
 struct recording {
     struct tv_sink sink;
     struct tv_sink_ops ops;
-    struct tv_head *head;
+    struct tv_trace_info *head;
     enum tv_status status;
     struct tv_error error;
     unsigned parts; /* of the last begin */

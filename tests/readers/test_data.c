@@ -141,7 +141,7 @@ static void check_keys(const struct recording *recording, const char *file, cons
     int64_t different = 0;
     for (size_t i = 0; i < TV_COUNT(keys); i++) {
         struct tv_bytes expected = json_value(line, keys[i]);
-        struct tv_bytes got = tv_head_find_metadata(recording->head, 0, keys[i]);
+        struct tv_bytes got = tv_trace_info_find_metadata(recording->head, 0, keys[i]);
         different += !tv_bytes_equal(expected, got);
     }
     check(file, "the number of keys that differ", 0, different);

@@ -225,7 +225,7 @@ static void add_flow(struct tv_ft_binder *binder, const struct sent *sent,
         .offset = sent->offset,
         .end_offset = row->offset,
         .frame = binder->flow,
-        .id = tv_head_string(binder->tell->merge->trace->head,
+        .id = tv_trace_info_string(binder->tell->merge->trace->head,
                              (struct tv_bytes){(const uint8_t *)id, (size_t)length}),
     };
 }

@@ -244,7 +244,7 @@ static void place_all(struct placing *p)
     }
     tell_all(p);
     if (p->relative)
-        tv_head_add_metadata(merge->trace->head, merge->input, TV_BYTES("times"),
+        tv_trace_info_add_metadata(merge->trace->head, merge->input, TV_BYTES("times"),
                              TV_BYTES("relative: calls lie one behind the other by durations"));
 }
 

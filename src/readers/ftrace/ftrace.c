@@ -198,8 +198,8 @@ static bool is_cancelled(const struct tv_read_options *options)
 
 static uint32_t add_input(struct tv_builder *builder, struct tv_source *source)
 {
-    struct tv_head *head = tv_builder_head(builder);
-    uint32_t number = tv_head_add_input(head, tv_source_name(source), tv_reader_ftrace.format);
+    struct tv_trace_info *head = tv_builder_head(builder);
+    uint32_t number = tv_trace_info_add_input(head, tv_source_name(source), tv_reader_ftrace.format);
     struct tv_input *input = &head->inputs[number];
     input->source = source;
     input->describe = tv_reader_ftrace.describe;
@@ -211,7 +211,7 @@ static uint32_t add_input(struct tv_builder *builder, struct tv_source *source)
 static void place(struct tv_ft_merge *merge, struct tv_ft_schedule *schedule,
                   const struct tv_read_options *options)
 {
-    struct tv_placing placing = {
+    struct tv_row_options placing = {
         .end = merge->last,
         .workers = options->parts,
         .cancel = options->progress ? &options->progress->cancel : NULL,
@@ -226,12 +226,12 @@ static void place(struct tv_ft_merge *merge, struct tv_ft_schedule *schedule,
         input->origin = merge->first;
         input->last_wall = merge->last - merge->first;
     }
-    tv_assembly_place(merge->assembly, &placing);
+    tv_assembly_build_rows(merge->assembly, &placing);
     tv_ft_schedule_place(schedule);
     tv_ft_schedule_tracks(schedule, merge->trace);
     if (merge->repeated)
         tv_diagnostics_merge(&merge->trace->head->diagnostics, merge->repeated);
-    tv_assembly_async(merge->assembly, merge->async_plan);
+    tv_assembly_add_async(merge->assembly, merge->async_plan);
     tv_ft_place_flows(merge);
 }
 

@@ -257,7 +257,7 @@ static struct line *line_of(struct tv_ft_lines *lines, uint32_t thread)
 static uint32_t frame_of(struct tv_ft_lines *lines, uint32_t text, const char *category)
 {
     struct tv_ft_merge *merge = lines->tell->merge;
-    struct tv_bytes name = tv_head_text(merge->trace->head, text);
+    struct tv_bytes name = tv_trace_info_text(merge->trace->head, text);
     return tv_ft_add_frame(merge, name, category);
 }
 
@@ -342,7 +342,7 @@ static void add_pipeline(struct tv_ft_lines *lines, const struct job *job,
                          const struct tv_ft_later *row, const struct tv_ft_told *run)
 {
     struct tv_ft_merge *merge = lines->tell->merge;
-    struct tv_bytes id = tv_head_text(merge->trace->head, row->text);
+    struct tv_bytes id = tv_trace_info_text(merge->trace->head, row->text);
     char name[48];
     uint32_t top = (uint32_t)merge->whole_asyncs.count;
     struct tv_async_slice slice = {

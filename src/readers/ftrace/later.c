@@ -76,22 +76,22 @@ void tv_ft_tell_later(struct tv_ft_merge *merge)
 }
 
 /* What is sought comes nearly in the order of time: `near` remembers where, by row. */
-static struct tv_near *new_near(const struct tv_ft_merge *merge)
+static struct tv_search_hint *new_near(const struct tv_ft_merge *merge)
 {
-    return tv_alloc(merge->trace->row_count, sizeof(struct tv_near));
+    return tv_alloc(merge->trace->row_count, sizeof(struct tv_search_hint));
 }
 
 static bool find_end(const struct tv_ft_merge *merge, const struct tv_ft_flow_end *end,
-                     struct tv_near *near, struct tv_flow_end *found)
+                     struct tv_search_hint *near, struct tv_flow_end *found)
 {
-    struct tv_sought sought = {end->thread, end->start, end->offset, near};
+    struct tv_slice_query sought = {end->thread, end->start, end->offset, near};
     found->time = end->time;
-    return tv_assembly_find(merge->assembly, &sought, &found->row, &found->index);
+    return tv_assembly_find_slice(merge->assembly, &sought, &found->row, &found->index);
 }
 
 static void place_ends(struct tv_ft_merge *merge)
 {
-    struct tv_near *near = new_near(merge);
+    struct tv_search_hint *near = new_near(merge);
     for (size_t i = 0; i < merge->slice_ends.count; i++) {
         const struct tv_ft_slice_end *end = &merge->slice_ends.rows[i];
         struct tv_flow_end found;
@@ -117,7 +117,7 @@ static void find_stretch(void *context, unsigned index)
     struct finding *finding = context;
     size_t count = finding->merge->flows.count, stretch = count / finding->workers + 1;
     size_t end = stretch * (index + 1) < count ? stretch * (index + 1) : count;
-    struct tv_near *near = new_near(finding->merge);
+    struct tv_search_hint *near = new_near(finding->merge);
     for (size_t i = stretch * index; i < end; i++) {
         const struct tv_ft_flow *arrow = &finding->merge->flows.rows[i];
         struct tv_flow *flow = &finding->flows[i];

@@ -17,15 +17,15 @@
 
 uint32_t tv_ft_process(struct tv_ft_merge *merge, int64_t tgid)
 {
-    struct tv_head *head = merge->trace->head;
+    struct tv_trace_info *head = merge->trace->head;
     if (tgid == TV_FT_NO_ID) {
         if (merge->kernel == TV_NONE)
-            merge->kernel = tv_head_add_process(head, 0, TV_BYTES(KERNEL));
+            merge->kernel = tv_trace_info_add_process(head, 0, TV_BYTES(KERNEL));
         return merge->kernel;
     }
     uint32_t number = tv_map_find(&merge->processes, (uint64_t)tgid);
     if (number == TV_NONE) {
-        number = tv_head_add_process(head, (uint64_t)tgid, (struct tv_bytes){NULL, 0});
+        number = tv_trace_info_add_process(head, (uint64_t)tgid, (struct tv_bytes){NULL, 0});
         tv_map_set(&merge->processes, (uint64_t)tgid, number);
     }
     return number;
@@ -58,7 +58,7 @@ static void see_task(struct tasks *tasks, struct known_task *known, const struct
 {
     if (known->seen_name != TV_EMPTY_STRING || task->seen_name == TV_EMPTY_STRING)
         return;
-    known->seen_name = tv_head_string(tasks->merge->trace->head,
+    known->seen_name = tv_trace_info_string(tasks->merge->trace->head,
                                       tv_interner_get(part->seen_names, task->seen_name));
     if (task->seen_odd)
         *tv_table_add(&tasks->merge->odd) = (struct tv_ft_odd){task->seen_at, known->seen_name};
@@ -104,12 +104,12 @@ static uint32_t process_of(struct tasks *tasks, const struct known_task *task)
 
 static void add_thread(struct tasks *tasks, struct known_task *task)
 {
-    struct tv_head *head = tasks->merge->trace->head;
+    struct tv_trace_info *head = tasks->merge->trace->head;
     if (task->tid == 0 && !task->used)
         return; /* the idle task runs where none does */
     uint32_t name = task->name != TV_EMPTY_STRING ? task->name : task->seen_name;
     if (task->tid == 0)
-        name = tv_head_string(head, TV_BYTES(IDLE));
+        name = tv_trace_info_string(head, TV_BYTES(IDLE));
     struct tv_thread thread = {
         .id = task->tid == TV_FT_NO_ID ? 0 : (uint64_t)task->tid,
         .key = task->tid == TV_FT_NO_ID ? name : TV_EMPTY_STRING,
@@ -120,7 +120,7 @@ static void add_thread(struct tasks *tasks, struct known_task *task)
         .listed = true,
         .line = task->tid == TV_FT_NO_ID,
     };
-    task->thread = tv_head_add_thread(head, &thread);
+    task->thread = tv_trace_info_add_thread(head, &thread);
     if (task->tid == task->tgid && head->processes[thread.process].name == TV_EMPTY_STRING) {
         head->processes[thread.process].name = name;
         head->processes[thread.process].kernel_name = true;
@@ -134,7 +134,7 @@ static void number_texts(struct tv_ft_merge *merge, size_t part)
     uint32_t count = tv_interner_count(texts);
     uint32_t *numbers = merge->numbers[part].texts = tv_alloc(count, sizeof *numbers);
     for (uint32_t i = 0; i < count; i++)
-        numbers[i] = tv_head_string(merge->trace->head, tv_interner_get(texts, i));
+        numbers[i] = tv_trace_info_string(merge->trace->head, tv_interner_get(texts, i));
 }
 
 static void number_frames(struct tv_ft_merge *merge, size_t part)
@@ -145,7 +145,7 @@ static void number_frames(struct tv_ft_merge *merge, size_t part)
     for (size_t i = 0; i < p->frames.count; i++) {
         struct tv_frame frame = {.name = texts[p->frames.rows[i].name],
                                  .category = texts[p->frames.rows[i].category]};
-        numbers[i] = tv_head_add_frame(merge->trace->head, &frame);
+        numbers[i] = tv_trace_info_add_frame(merge->trace->head, &frame);
     }
 }
 
@@ -338,7 +338,7 @@ static void move_wall_clock(struct tv_ft_merge *merge)
         const struct tv_ft_part *part = &merge->texts[i].part;
         if (part->wall_clock == TV_EMPTY_STRING)
             continue;
-        tv_head_add_metadata(merge->trace->head, merge->input, TV_BYTES("realtime_ts"),
+        tv_trace_info_add_metadata(merge->trace->head, merge->input, TV_BYTES("realtime_ts"),
                              tv_interner_get(part->texts, part->wall_clock));
         return;
     }
@@ -346,12 +346,12 @@ static void move_wall_clock(struct tv_ft_merge *merge)
 
 static void move_comments(struct tv_ft_merge *merge, const struct tv_ft_text *text)
 {
-    struct tv_head *head = merge->trace->head;
+    struct tv_trace_info *head = merge->trace->head;
     for (size_t i = 0; i < text->comments.count; i++) {
         struct tv_bytes key = tv_interner_get(text->part.texts, text->comments.rows[i].key);
         struct tv_bytes value = tv_interner_get(text->part.texts, text->comments.rows[i].value);
         uint64_t kept, written;
-        tv_head_add_metadata(head, merge->input, key, value);
+        tv_trace_info_add_metadata(head, merge->input, key, value);
         if (tv_bytes_starts_with(key, TV_BYTES("entries")) &&
             tv_ft_entries(value, &kept, &written) && written > kept)
             tv_diagnostics_add(&head->diagnostics, TV_DIAGNOSTIC_OVERWRITTEN, TV_NO_OFFSET);
@@ -376,7 +376,7 @@ static void move_buffers(struct tv_ft_merge *merge, size_t text)
         for (size_t earlier = 0; earlier < text && !known; earlier++)
             known = names_buffer(&texts[earlier], name);
         if (!known)
-            tv_head_add_metadata(merge->trace->head, merge->input, TV_BYTES("buffer"), name);
+            tv_trace_info_add_metadata(merge->trace->head, merge->input, TV_BYTES("buffer"), name);
     }
 }
 
@@ -467,7 +467,7 @@ static void number_parts(struct tv_ft_merge *merge)
 static void take_gathered(struct tv_ft_merge *merge, size_t index)
 {
     struct tv_ft_part *part = &merge->texts[index].part;
-    tv_assembly_take(merge->assembly, part->gather, merge->numbers[index].threads,
+    tv_assembly_add_chunk(merge->assembly, part->gather, merge->numbers[index].threads,
                      merge->numbers[index].frames);
     part->gather = NULL;
     merge->first = part->first < merge->first ? part->first : merge->first;

@@ -10,7 +10,7 @@
 #define TV_READERS_FTRACE_PART_H
 
 #include "base/map.h"
-#include "model/assembly.h"
+#include "model/assembly/assembly.h"
 #include "model/diagnostic.h"
 #include "model/tables.h"
 #include "readers/ftrace/line.h"

@@ -11,7 +11,7 @@
 
 struct telling {
     struct tv_teller *teller;
-    struct tv_head *head;
+    struct tv_trace_info *head;
     struct tv_input *input;
     struct tv_ft_owners owners;
     struct tv_diagnostics
@@ -104,11 +104,11 @@ static enum tv_status tell_lines(struct telling *telling, struct tv_source *sour
     return status;
 }
 
-enum tv_status tv_ft_records_tell(struct tv_source *source, struct tv_head *head,
+enum tv_status tv_ft_records_tell(struct tv_source *source, struct tv_trace_info *head,
                                   struct tv_teller *teller, struct tv_error *err)
 {
     struct telling *telling = tv_alloc(1, sizeof *telling);
-    uint32_t input = tv_head_add_input(head, tv_source_name(source), tv_reader_ftrace.format);
+    uint32_t input = tv_trace_info_add_input(head, tv_source_name(source), tv_reader_ftrace.format);
     telling->teller = teller;
     telling->head = head;
     telling->input = &head->inputs[input];

@@ -18,7 +18,7 @@ struct tv_ft_record {
 };
 
 /* The reader's `tell`. Empty lines are not told. */
-enum tv_status tv_ft_records_tell(struct tv_source *source, struct tv_head *head,
+enum tv_status tv_ft_records_tell(struct tv_source *source, struct tv_trace_info *head,
                                   struct tv_teller *teller, struct tv_error *err) TV_MUST_CHECK;
 
 #endif

@@ -92,8 +92,8 @@ static void end_run(struct finding *f, const struct processor *p, size_t cpu, in
         f->counts[cpu]++;
         return;
     }
-    tv_strip_rows_put(f->schedule->rows, 0,
-                      &(struct tv_strip_slice){
+    tv_state_rows_put(f->schedule->rows, 0,
+                      &(struct tv_state_slice){
                           .start = p->since,
                           .length = time - p->since,
                           .offset = p->offset & TV_OFFSET_MASK,
@@ -158,8 +158,8 @@ static uint32_t end_state(struct finding *f, const struct stretch *stretch, uint
     }
     if (doing->state == TV_FT_RUNNING)
         add_run(f, thread, doing->since, until);
-    return tv_strip_rows_put(f->schedule->rows, stretch->group,
-                             &(struct tv_strip_slice){
+    return tv_state_rows_put(f->schedule->rows, stretch->group,
+                             &(struct tv_state_slice){
                                  .start = doing->since,
                                  .length = until - doing->since,
                                  .offset = doing->offset & TV_OFFSET_MASK,
@@ -214,7 +214,7 @@ static void take_reason(struct finding *f, const struct stretch *stretch, uint32
     else if (!doing->known || doing->blocked == TV_NONE)
         doing->io_told = true;
     else if (f->writing)
-        tv_strip_rows_rename(s->rows, stretch->group, s->processor_count + thread, doing->blocked,
+        tv_state_rows_rename(s->rows, stretch->group, s->processor_count + thread, doing->blocked,
                              f->frames[TV_FT_BLOCKED_IO]);
 }
 
@@ -360,11 +360,11 @@ static void lay_out_strips(struct finding *f)
     struct tv_ft_schedule *s = f->schedule;
     size_t strips = s->processor_count + s->head->thread_count, slices = 0;
     size_t *ends = tv_alloc((size_t)f->stretch_count + 1, sizeof *ends);
-    struct tv_strip_layout layout = {f->counts, strips, ends, 1};
+    struct tv_state_layout layout = {f->counts, strips, ends, 1};
     for (size_t i = 0; i < strips; i++)
         slices += f->counts[i];
     ends[0] = strips;
-    if (f->stretch_count > 1 && slices >= TV_STRIP_GROUP_LEAST) {
+    if (f->stretch_count > 1 && slices >= TV_STATE_GROUP_LEAST) {
         ends[0] = s->processor_count;
         for (unsigned i = 0; i < f->stretch_count; i++) {
             f->stretches[i].group = i + 1;
@@ -372,7 +372,7 @@ static void lay_out_strips(struct finding *f)
         }
         layout.group_count = f->stretch_count + 1;
     }
-    s->rows = tv_strip_rows_new(s->assembly, &layout);
+    s->rows = tv_state_rows_new(s->assembly, &layout);
     tv_free(ends);
 }
 
@@ -424,9 +424,9 @@ static void make_strips(struct finding *f)
     s->strips = tv_alloc(s->processor_count + s->head->thread_count, sizeof *s->strips);
     for (size_t cpu = 0; cpu < s->processor_count; cpu++) {
         snprintf(name, sizeof name, "CPU %u", (unsigned)cpu);
-        s->strips[cpu] = (struct tv_strip){
+        s->strips[cpu] = (struct tv_state_track){
             .kind = TV_TRACK_CPU,
-            .name = tv_head_string(s->head, tv_bytes_of(name)),
+            .name = tv_trace_info_string(s->head, tv_bytes_of(name)),
             .process = TV_NONE,
             .thread = TV_NONE,
             .known = f->stretches[0].switched[cpu],
@@ -434,7 +434,7 @@ static void make_strips(struct finding *f)
         };
     }
     for (uint32_t thread = 0; thread < s->head->thread_count; thread++)
-        s->strips[s->processor_count + thread] = (struct tv_strip){
+        s->strips[s->processor_count + thread] = (struct tv_state_track){
             .kind = TV_TRACK_STATES,
             .name = s->head->threads[thread].name,
             .process = s->head->threads[thread].process,
@@ -444,13 +444,13 @@ static void make_strips(struct finding *f)
 
 static void make_frames(struct finding *f)
 {
-    struct tv_head *head = f->schedule->head;
+    struct tv_trace_info *head = f->schedule->head;
     for (size_t i = 0; i < TV_FT_STATES; i++) {
         struct tv_frame frame = {
-            .name = tv_head_string(head, tv_bytes_of(states[i].name)),
-            .category = tv_head_string(head, TV_BYTES("thread state")),
+            .name = tv_trace_info_string(head, tv_bytes_of(states[i].name)),
+            .category = tv_trace_info_string(head, TV_BYTES("thread state")),
         };
-        f->frames[i] = tv_head_add_frame(head, &frame);
+        f->frames[i] = tv_trace_info_add_frame(head, &frame);
         head->frames[f->frames[i]].colour = states[i].colour;
     }
 }
@@ -526,7 +526,7 @@ void tv_ft_schedule_place(struct tv_ft_schedule *schedule)
     schedule->runs = NULL;
     schedule->clocks = NULL;
     if (schedule->rows)
-        tv_assembly_strip_rows(schedule->assembly, schedule->strips, schedule->rows);
+        tv_assembly_add_state_rows(schedule->assembly, schedule->strips, schedule->rows);
     schedule->rows = NULL;
 }
 

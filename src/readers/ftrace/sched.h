@@ -5,14 +5,14 @@
 #ifndef TV_READERS_FTRACE_SCHED_H
 #define TV_READERS_FTRACE_SCHED_H
 
-#include "model/strips.h"
+#include "model/assembly/assembly.h"
 #include "readers/ftrace/part.h"
 
 /* What of the whole file is sorted by time; tasks are threads of the head, TV_NONE the idle one,
  * frames and texts those of the head. */
 struct tv_ft_schedule {
     struct tv_assembly *assembly;
-    struct tv_head *head;
+    struct tv_trace_info *head;
     struct tv_tables *tables; /* wake-ups and reasons go there */
     uint32_t input;
     struct tv_ft_switch *switches;
@@ -21,8 +21,8 @@ struct tv_ft_schedule {
     size_t wakeup_count;
     int64_t end; /* what goes on at the end goes on until then */
     /* Found: */
-    struct tv_strip *strips;    /* of the processors, then of all threads */
-    struct tv_strip_rows *rows; /* of these: what they show.  NULL: there is nothing */
+    struct tv_state_track *strips;    /* of the processors, then of all threads */
+    struct tv_state_rows *rows; /* of these: what they show.  NULL: there is nothing */
     size_t processor_count;
     int64_t *known_since;        /* of processors: their first switches */
     struct tv_run *runs;         /* of all threads */
@@ -33,7 +33,7 @@ struct tv_ft_schedule {
  * wake-ups. */
 void tv_ft_schedule_find(struct tv_ft_schedule *schedule, unsigned workers);
 
-/* Makes the tracks, after tv_assembly_place.  Clocks of threads are needed no more. */
+/* Makes the tracks, after tv_assembly_build_rows.  Clocks of threads are needed no more. */
 void tv_ft_schedule_place(struct tv_ft_schedule *schedule);
 
 /* After the strips were made: instants of processors, told by their numbers as yet, get their

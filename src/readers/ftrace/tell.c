@@ -54,9 +54,9 @@ static uint32_t *count_up(uint32_t count)
 
 void tv_ft_tell_end(struct tv_ft_tell *tell)
 {
-    const struct tv_head *head = tell->merge->trace->head;
+    const struct tv_trace_info *head = tell->merge->trace->head;
     uint32_t *threads = count_up(head->thread_count), *frames = count_up(head->frame_count);
-    tv_assembly_take(tell->merge->assembly, tell->gather, threads, frames);
+    tv_assembly_add_chunk(tell->merge->assembly, tell->gather, threads, frames);
     tv_free(threads);
     tv_free(frames);
     tell->gather = NULL;
@@ -64,8 +64,8 @@ void tv_ft_tell_end(struct tv_ft_tell *tell)
 
 uint32_t tv_ft_add_line(struct tv_ft_merge *merge, struct tv_bytes name)
 {
-    struct tv_head *head = merge->trace->head;
-    uint32_t text = tv_head_string(head, name);
+    struct tv_trace_info *head = merge->trace->head;
+    uint32_t text = tv_trace_info_string(head, name);
     struct tv_thread thread = {
         .key = text,
         .name = text,
@@ -74,13 +74,13 @@ uint32_t tv_ft_add_line(struct tv_ft_merge *merge, struct tv_bytes name)
         .listed = true,
         .line = true,
     };
-    return tv_head_add_thread(head, &thread);
+    return tv_trace_info_add_thread(head, &thread);
 }
 
 uint32_t tv_ft_add_frame(struct tv_ft_merge *merge, struct tv_bytes name, const char *category)
 {
-    struct tv_head *head = merge->trace->head;
-    struct tv_frame frame = {.name = tv_head_string(head, name),
-                             .category = tv_head_string(head, tv_bytes_of(category))};
-    return tv_head_add_frame(head, &frame);
+    struct tv_trace_info *head = merge->trace->head;
+    struct tv_frame frame = {.name = tv_trace_info_string(head, name),
+                             .category = tv_trace_info_string(head, tv_bytes_of(category))};
+    return tv_trace_info_add_frame(head, &frame);
 }

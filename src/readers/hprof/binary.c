@@ -71,7 +71,7 @@ static uint32_t string_of(const struct reading *reading, uint64_t id)
 
 static struct tv_bytes text_of(const struct reading *reading, uint64_t id)
 {
-    return tv_head_text(reading->hprof->head, string_of(reading, id));
+    return tv_trace_info_text(reading->hprof->head, string_of(reading, id));
 }
 
 /* ---- Records: false when one is shorter than it must be ---- */
@@ -83,17 +83,17 @@ static bool take_string(struct reading *reading, struct tv_cursor *cursor)
     if (!take_id(cursor, reading->id_size, &id))
         return false;
     tv_cursor_take_bytes(cursor, tv_cursor_left(cursor), &text);
-    tv_map_set(&reading->strings, id, tv_head_string(reading->hprof->head, text));
+    tv_map_set(&reading->strings, id, tv_trace_info_string(reading->hprof->head, text));
     return true;
 }
 
 /* A class's name with dots. */
-static uint32_t dotted(struct tv_head *head, struct tv_bytes name)
+static uint32_t dotted(struct tv_trace_info *head, struct tv_bytes name)
 {
     uint8_t *copy = tv_alloc(name.length + 1, 1);
     for (size_t i = 0; i < name.length; i++)
         copy[i] = name.data[i] == '/' ? '.' : name.data[i];
-    uint32_t string = tv_head_string(head, (struct tv_bytes){copy, name.length});
+    uint32_t string = tv_trace_info_string(head, (struct tv_bytes){copy, name.length});
     tv_free(copy);
     return string;
 }
@@ -126,7 +126,7 @@ static bool take_frame(struct reading *reading, struct tv_cursor *cursor)
         .file = string_of(reading, file),
         .line = line == (uint32_t)LINE_NATIVE ? -2 : 0,
     };
-    tv_map_set(&reading->frames, id, tv_head_add_recorded_frame(reading->hprof->head, &frame));
+    tv_map_set(&reading->frames, id, tv_trace_info_add_recorded_frame(reading->hprof->head, &frame));
     return true;
 }
 

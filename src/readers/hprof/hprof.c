@@ -58,7 +58,7 @@ uint32_t tv_hprof_thread(struct tv_hprof *hprof, uint64_t number, uint64_t offse
     if (thread != TV_NONE)
         return thread;
     struct tv_thread added = {.id = number, .process = hprof->process, .input = hprof->input};
-    thread = tv_head_add_thread(hprof->head, &added);
+    thread = tv_trace_info_add_thread(hprof->head, &added);
     tv_map_set(&hprof->threads, number, thread);
     tv_hprof_diagnose(hprof, TV_DIAGNOSTIC_UNLISTED_THREAD, offset);
     return thread;
@@ -67,19 +67,19 @@ uint32_t tv_hprof_thread(struct tv_hprof *hprof, uint64_t number, uint64_t offse
 void tv_hprof_list_thread(struct tv_hprof *hprof, uint64_t number, struct tv_bytes name,
                           struct tv_bytes group, uint64_t offset)
 {
-    struct tv_head *head = hprof->head;
+    struct tv_trace_info *head = hprof->head;
     uint32_t known = tv_map_find(&hprof->threads, number);
     if (known != TV_NONE) {
         tv_hprof_diagnose(hprof, TV_DIAGNOSTIC_DUPLICATE_THREAD, offset);
-        head->threads[known].name = tv_head_string(head, name);
+        head->threads[known].name = tv_trace_info_string(head, name);
         head->threads[known].listed = true;
     } else {
         struct tv_thread added = {.id = number,
-                                  .name = tv_head_string(head, name),
+                                  .name = tv_trace_info_string(head, name),
                                   .process = hprof->process,
                                   .input = hprof->input,
                                   .listed = true};
-        tv_map_set(&hprof->threads, number, tv_head_add_thread(head, &added));
+        tv_map_set(&hprof->threads, number, tv_trace_info_add_thread(head, &added));
     }
     if (group.length > 0) {
         struct tv_out key;
@@ -87,7 +87,7 @@ void tv_hprof_list_thread(struct tv_hprof *hprof, uint64_t number, struct tv_byt
         tv_out_text(&key, "thread ");
         tv_out_u64(&key, number);
         tv_out_text(&key, " group");
-        tv_head_add_metadata(head, hprof->input, (struct tv_bytes){key.buffer, key.length}, group);
+        tv_trace_info_add_metadata(head, hprof->input, (struct tv_bytes){key.buffer, key.length}, group);
         tv_out_release(&key);
     }
 }
@@ -173,17 +173,17 @@ static void reverse(uint32_t *frames, size_t count)
 /* The thread of stacks that name none. */
 static uint32_t thread_of_all(struct tv_hprof *hprof)
 {
-    struct tv_thread all = {.name = tv_head_string(hprof->head, TV_BYTES("all")),
+    struct tv_thread all = {.name = tv_trace_info_string(hprof->head, TV_BYTES("all")),
                             .process = hprof->process,
                             .input = hprof->input,
                             .listed = true};
-    return tv_head_add_thread(hprof->head, &all);
+    return tv_trace_info_add_thread(hprof->head, &all);
 }
 
 /* A stack of one frame for rows whose stack has none, or is not in the file. */
 static void stand_in(struct tv_hprof *hprof, const struct tv_hprof_row *row, uint32_t thread)
 {
-    struct tv_bytes leaf = tv_head_text(hprof->head, row->leaf);
+    struct tv_bytes leaf = tv_trace_info_text(hprof->head, row->leaf);
     uint32_t frame = tv_hprof_frame_of(hprof, leaf.length > 0 ? leaf : TV_BYTES("(no stack)"));
     tv_hprof_begin_stack(hprof, row->stack, thread, row->offset);
     tv_hprof_add_frame(hprof, frame);
@@ -282,16 +282,16 @@ static void deliver(struct tv_hprof *hprof, const struct chain *chains, struct t
 
 static void fill_head(struct tv_hprof *hprof, struct tv_bytes start)
 {
-    struct tv_head *head = hprof->head;
-    hprof->input = tv_head_add_input(head, tv_source_name(hprof->source), "hprof CPU profile");
-    hprof->process = tv_head_add_process(head, 0, TV_BYTES(""));
+    struct tv_trace_info *head = hprof->head;
+    hprof->input = tv_trace_info_add_input(head, tv_source_name(hprof->source), "hprof CPU profile");
+    hprof->process = tv_trace_info_add_process(head, 0, TV_BYTES(""));
     struct tv_input *input = &head->inputs[hprof->input];
     input->clocks = TV_CLOCK_WALL;
     input->tick_ns = TV_SAMPLE_NS;
     input->figures = TV_FIGURES_SAMPLES;
     input->bytes = tv_source_size(hprof->source);
     if (tv_bytes_starts_with(start, MAGIC))
-        input->version = tv_head_string(head, tv_hprof_version(start));
+        input->version = tv_trace_info_string(head, tv_hprof_version(start));
 }
 
 static void release(struct tv_hprof *hprof)
@@ -303,7 +303,7 @@ static void release(struct tv_hprof *hprof)
     tv_free(hprof->rows);
 }
 
-static enum tv_status read_file(struct tv_source *source, struct tv_head *head,
+static enum tv_status read_file(struct tv_source *source, struct tv_trace_info *head,
                                 struct tv_sink *sink, const struct tv_read_options *options,
                                 struct tv_error *err)
 {

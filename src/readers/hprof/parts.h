@@ -26,7 +26,7 @@ struct tv_hprof_row {
 
 struct tv_hprof {
     struct tv_source *source;
-    struct tv_head *head;
+    struct tv_trace_info *head;
     struct tv_progress *progress; /* or NULL */
     uint32_t input;
     uint32_t process;

@@ -102,7 +102,7 @@ static void place_of(struct tv_hprof *hprof, struct tv_bytes place, struct tv_fr
         frame->line = -2;
     if (!tv_bytes_equal(file, TV_BYTES("Unknown Source")) &&
         !tv_bytes_equal(file, TV_BYTES("<Unknown Source>")))
-        frame->file = tv_head_string(hprof->head, file);
+        frame->file = tv_trace_info_string(hprof->head, file);
 }
 
 /* Of the parenthesis that the last one ends: files and methods may have others.  Where they do not
@@ -130,12 +130,12 @@ uint32_t tv_hprof_frame_of(struct tv_hprof *hprof, struct tv_bytes text)
     }
     text = without_module(text);
     if (find_last(text, ".", &dot)) {
-        frame.class_name = tv_head_string(hprof->head, (struct tv_bytes){text.data, dot});
+        frame.class_name = tv_trace_info_string(hprof->head, (struct tv_bytes){text.data, dot});
         text.data += dot + 1;
         text.length -= dot + 1;
     }
-    frame.name = tv_head_string(hprof->head, text);
-    return tv_head_add_recorded_frame(hprof->head, &frame);
+    frame.name = tv_trace_info_string(hprof->head, text);
+    return tv_trace_info_add_recorded_frame(hprof->head, &frame);
 }
 
 /* ---- Lines ---- */
@@ -196,7 +196,7 @@ static bool take_table(struct reading *reading, struct tv_bytes text, bool times
     reading->table = offset;
     reading->section = TABLE;
     if (text.length > 0)
-        tv_head_add_metadata(hprof->head, hprof->input, TV_BYTES("written"), text);
+        tv_trace_info_add_metadata(hprof->head, hprof->input, TV_BYTES("written"), text);
     return true;
 }
 
@@ -239,7 +239,7 @@ static bool take_row(struct reading *reading, struct tv_bytes text, uint64_t off
         return false;
     text = tv_bytes_trim(text);
     if (text.length > 0 && !tv_bytes_equal(text, TV_BYTES("<empty trace>")))
-        row.leaf = tv_head_string(hprof->head, text);
+        row.leaf = tv_trace_info_string(hprof->head, text);
     /* A table of times has its milliseconds as a share of the total alone. */
     row.weight = hprof->times ? self * reading->total_ms * (NS_PER_MS / WHOLE_SHARE)
                               : (tv_ns)count * TV_SAMPLE_NS;
@@ -253,7 +253,7 @@ static bool take_header(struct reading *reading, struct tv_bytes text)
     size_t created;
     if (find_last(text, "created ", &created)) {
         created += strlen("created ");
-        tv_head_add_metadata(reading->hprof->head, reading->hprof->input, TV_BYTES("created"),
+        tv_trace_info_add_metadata(reading->hprof->head, reading->hprof->input, TV_BYTES("created"),
                              (struct tv_bytes){text.data + created, text.length - created});
     }
     reading->section = PRELUDE;

@@ -265,8 +265,8 @@ static enum outcome splice(struct attempt *attempt, unsigned pass)
 {
     struct tv_sink *sink = attempt->delivery.sink;
     tv_progress_join(attempt->delivery.file->progress, true);
-    enum tv_splice splice = sink->ops->splice(sink, pass);
-    return splice == TV_SPLICE_SERIAL ? OUTCOME_SERIAL : OUTCOME_DONE;
+    enum tv_stitch_result splice = sink->ops->splice(sink, pass);
+    return splice == TV_STITCH_SERIAL ? OUTCOME_SERIAL : OUTCOME_DONE;
 }
 
 /* The sink fits the first pass's parts together: they stand, or all is read again. */

@@ -8,7 +8,7 @@
 #ifndef TV_READERS_METHOD_TRACE_DELTAS_H
 #define TV_READERS_METHOD_TRACE_DELTAS_H
 
-#include "model/event.h"
+#include "model/builder/sink.h"
 #include "readers/method_trace/fast.h"
 
 /* A record is at most three numbers of ten bytes. */

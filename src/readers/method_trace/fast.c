@@ -103,7 +103,7 @@ void tv_mt_fast_init(struct tv_mt_fast *fast, const struct tv_mt_file *file,
 void tv_mt_fast_release(struct tv_mt_fast *fast)
 {
     const struct tv_mt_file *file = fast->file;
-    const struct tv_head *head = file->head;
+    const struct tv_trace_info *head = file->head;
     bool cpu_alone = file->clocks == TV_CLOCK_CPU;
     for (uint32_t thread = file->first_thread; thread < head->thread_count; thread++) {
         uint64_t tid = head->threads[thread].id;

@@ -8,7 +8,7 @@
 #ifndef TV_READERS_METHOD_TRACE_FAST_H
 #define TV_READERS_METHOD_TRACE_FAST_H
 
-#include "model/event.h"
+#include "model/builder/sink.h"
 #include "readers/method_trace/file.h"
 
 /* Finds frames by method ids; all parts share one. */

@@ -7,9 +7,9 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "model/event.h"
+#include "model/builder/sink.h"
 
-void tv_mt_file_init(struct tv_mt_file *file, struct tv_source *source, struct tv_head *head)
+void tv_mt_file_init(struct tv_mt_file *file, struct tv_source *source, struct tv_trace_info *head)
 {
     *file = (struct tv_mt_file){.source = source, .head = head};
     file->other_thread = TV_NONE;
@@ -17,8 +17,8 @@ void tv_mt_file_init(struct tv_mt_file *file, struct tv_source *source, struct t
     tv_map_init(&file->threads);
     tv_map_init(&file->methods);
     tv_map_init(&file->proxies);
-    file->input = tv_head_add_input(head, tv_source_name(source), "Android method trace");
-    file->process = tv_head_add_process(head, 0, TV_BYTES(""));
+    file->input = tv_trace_info_add_input(head, tv_source_name(source), "Android method trace");
+    file->process = tv_trace_info_add_process(head, 0, TV_BYTES(""));
     file->first_thread = head->thread_count;
     struct tv_input *input = tv_mt_input(file);
     if (!tv_source_has_size(source, &input->bytes))
@@ -131,14 +131,14 @@ static uint32_t new_thread(struct tv_mt_file *file, uint64_t id, struct tv_bytes
 {
     struct tv_thread thread = {
         .id = id,
-        .name = tv_head_string(file->head, name),
+        .name = tv_trace_info_string(file->head, name),
         .process = file->process,
         .input = file->input,
         .listed = listed,
     };
     if (id > file->greatest_tid)
         file->greatest_tid = id;
-    return tv_head_add_thread(file->head, &thread);
+    return tv_trace_info_add_thread(file->head, &thread);
 }
 
 void tv_mt_add_thread(struct tv_mt_file *file, uint64_t id, struct tv_bytes name,
@@ -156,14 +156,14 @@ void tv_mt_add_thread(struct tv_mt_file *file, uint64_t id, struct tv_bytes name
     if (again == TV_MT_RECYCLED)
         add_switch(file, &file->threads, id, new_thread(file, id, name, true));
     else
-        file->head->threads[known].name = tv_head_string(file->head, name);
+        file->head->threads[known].name = tv_trace_info_string(file->head, name);
 }
 
 uint32_t tv_mt_add_method(struct tv_mt_file *file, uint64_t id, const struct tv_frame *frame,
                           enum tv_mt_again again, uint64_t at)
 {
     uint32_t known = tv_map_find(&file->methods, id);
-    uint32_t index = tv_head_add_recorded_frame(file->head, frame);
+    uint32_t index = tv_trace_info_add_recorded_frame(file->head, frame);
     if (known == index)
         return index;
     if (known == TV_NONE) {
@@ -200,11 +200,11 @@ void tv_mt_add_unlisted_method(struct tv_mt_file *file, uint64_t id, uint32_t fr
 static uint32_t class_string(struct tv_mt_file *file, struct tv_bytes name)
 {
     if (name.length == 0 || memchr(name.data, '/', name.length) == NULL)
-        return tv_head_string(file->head, name);
+        return tv_trace_info_string(file->head, name);
     uint8_t *dotted = tv_alloc(name.length, 1);
     for (size_t i = 0; i < name.length; i++)
         dotted[i] = name.data[i] == '/' ? '.' : name.data[i];
-    uint32_t string = tv_head_string(file->head, (struct tv_bytes){dotted, name.length});
+    uint32_t string = tv_trace_info_string(file->head, (struct tv_bytes){dotted, name.length});
     tv_free(dotted);
     return string;
 }
@@ -222,7 +222,7 @@ static int32_t parse_line_number(struct tv_bytes text)
 
 bool tv_mt_parse_method(struct tv_mt_file *file, struct tv_bytes fields, struct tv_frame *frame)
 {
-    struct tv_head *head = file->head;
+    struct tv_trace_info *head = file->head;
     struct tv_bytes field[MAX_FIELDS];
     size_t count = 0;
     bool more = true;
@@ -233,23 +233,23 @@ bool tv_mt_parse_method(struct tv_mt_file *file, struct tv_bytes fields, struct 
 
     *frame = (struct tv_frame){0};
     if (count == 1) {
-        frame->name = tv_head_string(head, field[0]);
+        frame->name = tv_trace_info_string(head, field[0]);
         return true;
     }
     bool signature = count > 3 || (count == 3 && field[2].length > 0 && field[2].data[0] == '(');
     if (count == 3 && !signature) {
         /* How native programs were traced: name, file and line. */
-        frame->name = tv_head_string(head, field[0]);
-        frame->file = tv_head_string(head, field[1]);
+        frame->name = tv_trace_info_string(head, field[0]);
+        frame->file = tv_trace_info_string(head, field[1]);
         frame->line = parse_line_number(field[2]);
         return true;
     }
     frame->class_name = class_string(file, field[0]);
-    frame->name = tv_head_string(head, field[1]);
+    frame->name = tv_trace_info_string(head, field[1]);
     if (count > 2)
-        frame->signature = tv_head_string(head, field[2]);
+        frame->signature = tv_trace_info_string(head, field[2]);
     if (count > 3)
-        frame->file = tv_head_string(head, field[3]);
+        frame->file = tv_trace_info_string(head, field[3]);
     if (count > 4)
         frame->line = parse_line_number(field[4]);
     return true;

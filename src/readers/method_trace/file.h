@@ -18,7 +18,7 @@
 #include "base/map.h"
 #include "base/progress.h"
 #include "base/source.h"
-#include "model/head.h"
+#include "model/trace_info.h"
 #include "wire/method_trace.h"
 
 enum tv_mt_layout {
@@ -78,7 +78,7 @@ struct tv_mt_walk {
 
 struct tv_mt_file {
     struct tv_source *source;
-    struct tv_head *head;
+    struct tv_trace_info *head;
     struct tv_progress *progress; /* never NULL */
     uint32_t input;
     uint32_t process;
@@ -132,7 +132,7 @@ struct tv_mt_file {
 #define TV_MT_MAX_UNLISTED_THREADS ((uint32_t)65536)
 #define TV_MT_MAX_UNLISTED_METHODS ((uint32_t)1 << 20)
 
-void tv_mt_file_init(struct tv_mt_file *file, struct tv_source *source, struct tv_head *head);
+void tv_mt_file_init(struct tv_mt_file *file, struct tv_source *source, struct tv_trace_info *head);
 void tv_mt_file_release(struct tv_mt_file *file);
 
 /* Of all units. */

@@ -40,7 +40,7 @@ void tv_mt_header_settle(struct tv_mt_file *file, unsigned inferred)
     struct tv_input *input = tv_mt_input(file);
     const unsigned dual = TV_CLOCK_WALL | TV_CLOCK_CPU;
     char text[VERSION_SIZE];
-    input->version = tv_head_string(file->head, tv_bytes_of(version_text(file, text)));
+    input->version = tv_trace_info_string(file->head, tv_bytes_of(version_text(file, text)));
     input->overflow = file->facts.overflow;
     if (input->overflow)
         tv_mt_warn(file, TV_DIAGNOSTIC_OVERFLOW, TV_NO_OFFSET);

@@ -180,7 +180,7 @@ static enum tv_status walk(struct tv_mt_file *file, struct tv_bytes head, struct
     }
 }
 
-static enum tv_status read_file(struct tv_source *source, struct tv_head *head,
+static enum tv_status read_file(struct tv_source *source, struct tv_trace_info *head,
                                 struct tv_sink *sink, const struct tv_read_options *options,
                                 struct tv_error *err)
 {

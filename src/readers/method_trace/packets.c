@@ -79,7 +79,7 @@ static void take_thread(struct packets *packets, const struct packet *packet, st
     struct tv_mt_file *file = packets->file;
     uint32_t known = tv_map_find(&file->threads, packet->id);
     if (known == TV_NONE ||
-        !tv_bytes_equal(name, tv_head_text(file->head, file->head->threads[known].name)))
+        !tv_bytes_equal(name, tv_trace_info_text(file->head, file->head->threads[known].name)))
         tv_mt_add_thread(file, packet->id, name, TV_MT_RECYCLED, packets->offset);
 }
 

@@ -25,7 +25,7 @@ static bool others_stopped(struct tv_mt_part *part)
 static uint32_t find_sketched(const struct tv_mt_file *file, uint32_t thread)
 {
     char name[TV_SKETCH_NAME + 1];
-    struct tv_bytes told = tv_head_text(file->head, file->head->threads[thread].name);
+    struct tv_bytes told = tv_trace_info_text(file->head, file->head->threads[thread].name);
     int length = snprintf(name, sizeof name, "[%" PRIu64 "] %.*s", file->head->threads[thread].id,
                           told.length < TV_SKETCH_NAME ? (int)told.length : (int)TV_SKETCH_NAME,
                           (const char *)told.data);

@@ -5,7 +5,7 @@
 #ifndef TV_READERS_METHOD_TRACE_PART_H
 #define TV_READERS_METHOD_TRACE_PART_H
 
-#include "model/sink.h"
+#include "model/builder/sink.h"
 #include "readers/method_trace/fast.h"
 
 /* A record's place: the unit and how many bytes of it lie before. */

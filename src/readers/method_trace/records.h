@@ -7,7 +7,7 @@
 #ifndef TV_READERS_METHOD_TRACE_RECORDS_H
 #define TV_READERS_METHOD_TRACE_RECORDS_H
 
-#include "model/event.h"
+#include "model/builder/sink.h"
 #include "readers/method_trace/file.h"
 
 /* An exit that does not say of what. */

@@ -61,11 +61,11 @@ static void look_at_thread(struct id_survey *survey, const struct tv_mt_record *
     if (file->other_thread == TV_NONE) {
         struct tv_thread other = {
             .id = UINT64_MAX,
-            .name = tv_head_string(file->head, TV_BYTES("[others]")),
+            .name = tv_trace_info_string(file->head, TV_BYTES("[others]")),
             .process = file->process,
             .input = file->input,
         };
-        file->other_thread = tv_head_add_thread(file->head, &other);
+        file->other_thread = tv_trace_info_add_thread(file->head, &other);
     }
 }
 
@@ -125,8 +125,8 @@ static uint32_t named_frame(struct tv_mt_file *file, const char *format, uint64_
 {
     char name[48];
     snprintf(name, sizeof name, "%s0x%" PRIx64, format, id);
-    struct tv_frame frame = {.name = tv_head_string(file->head, tv_bytes_of(name))};
-    return tv_head_add_frame(file->head, &frame);
+    struct tv_frame frame = {.name = tv_trace_info_string(file->head, tv_bytes_of(name))};
+    return tv_trace_info_add_frame(file->head, &frame);
 }
 
 static void add_methods(struct id_survey *survey)
@@ -146,8 +146,8 @@ static void add_methods(struct id_survey *survey)
         tv_mt_add_unlisted_method(file, id, frame);
     }
     if (survey->count >= TV_MT_MAX_UNLISTED_METHODS) {
-        struct tv_frame frame = {.name = tv_head_string(file->head, TV_BYTES("(others)"))};
-        file->other_frame = tv_head_add_frame(file->head, &frame);
+        struct tv_frame frame = {.name = tv_trace_info_string(file->head, TV_BYTES("(others)"))};
+        file->other_frame = tv_trace_info_add_frame(file->head, &frame);
     }
 }
 

@@ -87,7 +87,7 @@ static void take_key(struct tv_mt_file *file, struct tv_bytes key, struct tv_byt
 {
     struct tv_mt_facts *facts = &file->facts;
     int64_t number;
-    tv_head_add_metadata(file->head, file->input, key, value);
+    tv_trace_info_add_metadata(file->head, file->input, key, value);
     take_time_key(facts, &tv_mt_input(file)->elapsed_ns, key, value);
     if (is_key(key, TV_MT_KEY_OVERFLOW)) {
         facts->overflow = tv_bytes_equal(value, TV_BYTES("true"));

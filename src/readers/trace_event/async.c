@@ -54,8 +54,8 @@ struct joining {
 /* The user timing of Blink names its measures "group:title/base64": a group makes one tree. */
 static bool is_measure(const struct joining *joining, const struct tv_frame *frame)
 {
-    struct tv_head *head = joining->context->trace->head;
-    return tv_bytes_equal(tv_head_text(head, frame->category), TV_BYTES("blink.user_timing"));
+    struct tv_trace_info *head = joining->context->trace->head;
+    return tv_bytes_equal(tv_trace_info_text(head, frame->category), TV_BYTES("blink.user_timing"));
 }
 
 static bool is_base64(uint8_t c)
@@ -99,22 +99,22 @@ static bool split_measure(struct tv_bytes name, struct tv_bytes *group, struct t
 /* Makes the key that of the measure's group and the frame that of its title. */
 static void use_measure(struct joining *joining, struct told *told)
 {
-    struct tv_head *head = joining->context->trace->head;
+    struct tv_trace_info *head = joining->context->trace->head;
     struct tv_frame frame = head->frames[told->frame];
     struct tv_bytes group, title;
-    if (!split_measure(tv_head_text(head, frame.name), &group, &title))
+    if (!split_measure(tv_trace_info_text(head, frame.name), &group, &title))
         return;
     joining->key.length = 0;
     tv_te_key_add(&joining->key, group);
     tv_te_key_add(&joining->key, TV_BYTES(":"));
-    tv_te_key_add(&joining->key, tv_head_text(head, frame.category));
-    frame.name = tv_head_string(head, title);
-    told->frame = tv_head_add_frame(head, &frame);
+    tv_te_key_add(&joining->key, tv_trace_info_text(head, frame.category));
+    frame.name = tv_trace_info_string(head, title);
+    told->frame = tv_trace_info_add_frame(head, &frame);
 }
 
 static uint32_t number_of(struct joining *joining, int64_t time, uint32_t group)
 {
-    uint32_t string = tv_head_string(joining->context->trace->head, tv_te_key_text(&joining->key));
+    uint32_t string = tv_trace_info_string(joining->context->trace->head, tv_te_key_text(&joining->key));
     uint32_t number = tv_map_add(&joining->id_numbers, string, (uint32_t)joining->id_count);
     if (number == joining->id_count) {
         joining->ids = tv_array_reserve(joining->ids, &joining->id_capacity, joining->id_count + 1,
@@ -135,7 +135,7 @@ static bool find_id(struct joining *joining, const struct tv_te_loose *event,
 {
     struct tv_te_context *context = joining->context;
     const struct tv_frame *frame = &context->trace->head->frames[event->frame];
-    struct tv_bytes category = tv_head_text(context->trace->head, frame->category);
+    struct tv_bytes category = tv_trace_info_text(context->trace->head, frame->category);
     joining->key.length = 0;
     tv_te_key_add(&joining->key, category);
     tv_te_key_add(&joining->key, TV_BYTES(":"));

@@ -9,7 +9,7 @@
 #ifndef TV_READERS_TRACE_EVENT_BINDING_H
 #define TV_READERS_TRACE_EVENT_BINDING_H
 
-#include "model/assembly.h"
+#include "model/assembly/assembly.h"
 #include "readers/trace_event/flow_events.h"
 
 /* Events of which some ask, of the threads that they are of.  The answer is a slice, or, row

@@ -3,7 +3,7 @@
  * clock.c - marks that put the clocks of several inputs against each other: phase c, and the old
  * "ClockSyncEvent.<id>" of Chrome (trace-event.md section 3.12).
  *
- * What marks of two inputs mean together is found out when all inputs are there (model/clocks.h).
+ * What marks of two inputs mean together is found out when all inputs are there (model/finalize.h).
  */
 #include <string.h>
 
@@ -18,7 +18,7 @@ static void add_mark(struct tv_te_context *context, const struct tv_te_loose *ev
     mark->time = event->time;
     mark->asked = asked < event->time ? asked : event->time;
     mark->offset = event->offset;
-    mark->id = tv_head_string(context->trace->head, id);
+    mark->id = tv_trace_info_string(context->trace->head, id);
     mark->input = context->input;
 }
 
@@ -43,8 +43,8 @@ static bool is_old_mark(const struct tv_te_context *context, const struct tv_te_
                         struct tv_bytes *id)
 {
     static const struct tv_bytes prefix = {(const uint8_t *)"ClockSyncEvent.", 15};
-    const struct tv_head *head = context->trace->head;
-    *id = tv_head_text(head, head->frames[event->frame].name);
+    const struct tv_trace_info *head = context->trace->head;
+    *id = tv_trace_info_text(head, head->frames[event->frame].name);
     if (!tv_bytes_starts_with(*id, prefix))
         return false;
     id->data += prefix.length;
@@ -77,8 +77,8 @@ static void read_marks(struct tv_te_context *context)
 /* The clock that the input names in its metadata. */
 static void name_clock(struct tv_te_context *context)
 {
-    struct tv_head *head = context->trace->head;
-    struct tv_bytes metadata = tv_head_find_metadata(head, context->input, "metadata");
+    struct tv_trace_info *head = context->trace->head;
+    struct tv_bytes metadata = tv_trace_info_find_metadata(head, context->input, "metadata");
     if (metadata.data == NULL)
         return;
     /* Reading JSON wants room behind the text. */
@@ -87,7 +87,7 @@ static void name_clock(struct tv_te_context *context)
     struct tv_bytes name = tv_te_member((struct tv_bytes){copy, metadata.length}, "clock-domain");
     if (name.data != NULL)
         head->inputs[context->input].clock =
-            tv_head_string(head, tv_te_text(name, &context->scratch));
+            tv_trace_info_string(head, tv_te_text(name, &context->scratch));
     tv_free(copy);
 }
 

@@ -81,7 +81,7 @@ static bool take_line(struct tv_bytes *text, int32_t *line)
 
 static uint32_t find_frame(struct tv_te_context *context, struct tv_bytes raw)
 {
-    struct tv_head *head = context->trace->head;
+    struct tv_trace_info *head = context->trace->head;
     struct tv_bytes name = without_kind(tv_te_text(raw, &context->scratch));
     struct tv_frame frame = {.line = 0};
     size_t blank = name.length;
@@ -89,11 +89,11 @@ static uint32_t find_frame(struct tv_te_context *context, struct tv_bytes raw)
         blank--;
     struct tv_bytes file = without(name, blank);
     if (blank > 0 && take_line(&file, &frame.line)) {
-        frame.file = tv_head_string(head, file);
+        frame.file = tv_trace_info_string(head, file);
         name.length = blank - 1;
     }
-    frame.name = tv_head_string(head, name.length > 0 ? name : TV_BYTES("(anonymous)"));
-    return tv_head_add_frame(head, &frame);
+    frame.name = tv_trace_info_string(head, name.length > 0 ? name : TV_BYTES("(anonymous)"));
+    return tv_trace_info_add_frame(head, &frame);
 }
 
 /* ---- Reading ---- */
@@ -152,7 +152,7 @@ static void read_change(struct tv_te_code *code, uint32_t process, uint64_t offs
 static void read_instants(struct tv_te_code *code)
 {
     const struct tv_trace *trace = code->context->trace;
-    const struct tv_head *head = trace->head;
+    const struct tv_trace_info *head = trace->head;
     uint32_t added = tv_interner_find(head->strings, TV_BYTES("JitCodeAdded"));
     uint32_t moved = tv_interner_find(head->strings, TV_BYTES("JitCodeMoved"));
     for (size_t i = 0; i < trace->tables.instants.count; i++) {

@@ -41,7 +41,7 @@ struct joining {
 static void read_event(struct joining *joining, const struct tv_te_loose *event, struct told *told)
 {
     struct tv_te_context *context = joining->context;
-    struct tv_head *head = context->trace->head;
+    struct tv_trace_info *head = context->trace->head;
     struct tv_te_fields fields;
     struct tv_bytes raw;
     *told = (struct told){TV_NONE, TV_EMPTY_STRING};
@@ -51,9 +51,9 @@ static void read_event(struct joining *joining, const struct tv_te_loose *event,
     struct tv_te_link link = tv_te_link_of(event, &fields);
     if (!tv_te_key_add_event_id(&joining->text, context, event, &link, TV_TE_ID_OWNED))
         return;
-    told->key = tv_head_string(head, tv_te_key_text(&joining->text));
+    told->key = tv_trace_info_string(head, tv_te_key_text(&joining->text));
     tv_te_id(&fields, &raw);
-    told->id = tv_head_string(head, tv_te_text(raw, &context->scratch));
+    told->id = tv_trace_info_string(head, tv_te_text(raw, &context->scratch));
 }
 
 static struct stack *find_stack(struct joining *joining, const struct tv_te_loose *event)

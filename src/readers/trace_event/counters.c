@@ -8,7 +8,7 @@
 #include "base/bytes.h"
 #include "base/map.h"
 #include "base/memory.h"
-#include "model/head.h"
+#include "model/trace_info.h"
 #include "readers/trace_event/fields.h"
 
 /* The series that an event names, as it names them: most events of a counter have the same. */
@@ -254,7 +254,7 @@ struct moved {
 };
 
 struct merge {
-    struct tv_head *head;
+    struct tv_trace_info *head;
     uint32_t input;
     struct tv_interner *keys;
     struct tv_map series; /* (joined, string) -> column */
@@ -267,7 +267,7 @@ struct merge {
 /* "name[id]" */
 static uint32_t shown_name(struct merge *merge, uint32_t name, struct tv_bytes id)
 {
-    struct tv_bytes text = tv_head_text(merge->head, name);
+    struct tv_bytes text = tv_trace_info_text(merge->head, name);
     uint8_t *shown = tv_alloc(text.length + id.length + 3, 1);
     memcpy(shown, text.data, text.length);
     shown[text.length] = '[';
@@ -275,7 +275,7 @@ static uint32_t shown_name(struct merge *merge, uint32_t name, struct tv_bytes i
         memcpy(shown + text.length + 1, id.data, id.length);
     shown[text.length + id.length + 1] = ']';
     uint32_t string =
-        tv_head_string(merge->head, (struct tv_bytes){shown, text.length + id.length + 2});
+        tv_trace_info_string(merge->head, (struct tv_bytes){shown, text.length + id.length + 2});
     tv_free(shown);
     return string;
 }
@@ -306,7 +306,7 @@ static uint32_t join_counter(struct merge *merge, const struct tv_te_counters_pa
 static uint32_t join_series(struct merge *merge, uint32_t number, struct tv_bytes text)
 {
     struct joined *joined = &merge->joined.rows[number];
-    uint32_t string = tv_head_string(merge->head, text);
+    uint32_t string = tv_trace_info_string(merge->head, text);
     uint32_t count = (uint32_t)joined->series_count;
     uint32_t column = tv_map_add(&merge->series, (uint64_t)number << 32 | string, count);
     if (column != count)
@@ -422,7 +422,7 @@ static void write_counter(struct merge *merge, struct joined *joined, struct tv_
 }
 
 void tv_te_counters_merge(const struct tv_te_counters_part *parts, size_t count,
-                          struct tv_head *head, uint32_t input, struct tv_tables *tables)
+                          struct tv_trace_info *head, uint32_t input, struct tv_tables *tables)
 {
     struct merge merge = {.head = head, .input = input, .keys = tv_interner_new()};
     size_t total = 0;

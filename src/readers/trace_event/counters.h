@@ -40,8 +40,8 @@ struct tv_te_counters_part {
 };
 
 /* Adds the counters of all parts, in the order of the parts, to the tables. */
-struct tv_head;
+struct tv_trace_info;
 void tv_te_counters_merge(const struct tv_te_counters_part *parts, size_t count,
-                          struct tv_head *head, uint32_t input, struct tv_tables *tables);
+                          struct tv_trace_info *head, uint32_t input, struct tv_tables *tables);
 
 #endif

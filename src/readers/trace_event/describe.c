@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an event says that the model does not hold, read again from its text (model/head.h,
+ * What an event says that the model does not hold, read again from its text (model/trace_info.h,
  * tv_describe): arguments, ids, stacks, and whatever else its writer put there.
  */
 #include "readers/trace_event/describe.h"
@@ -189,7 +189,7 @@ static void put_names(struct tv_out *out, const struct tv_trace *trace, const ch
     tv_out_char(out, '[');
     for (size_t i = 0; i < depth; i++) {
         tv_out_text(out, i > 0 ? "," : "");
-        tv_out_json(out, tv_head_text(trace->head, trace->head->frames[frames[i]].name));
+        tv_out_json(out, tv_trace_info_text(trace->head, trace->head->frames[frames[i]].name));
     }
     tv_out_char(out, ']');
     if (cut)
@@ -209,7 +209,7 @@ static void put_list(struct tv_out *out, const struct tv_trace *trace, struct tv
     while (more) {
         struct tv_bytes own = value;
         more = tv_te_element_next(&at, end, &value);
-        if (tv_head_find_address(trace->head, tv_te_text(own, scratch),
+        if (tv_trace_info_find_address(trace->head, tv_te_text(own, scratch),
                                  more ? TV_STACK_CALLER : TV_STACK_LEAF, &place) &&
             place.function.length > 0)
             tv_out_json(out, place.function);

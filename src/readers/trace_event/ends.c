@@ -60,9 +60,9 @@ tv_ns tv_te_end(const struct tv_te_context *context, uint32_t process, tv_ns sta
 
 void tv_te_quiets_find(struct tv_te_context *context)
 {
-    const struct tv_head *head = context->trace->head;
+    const struct tv_trace_info *head = context->trace->head;
     int64_t silence;
-    if (!tv_silence_find(&context->times, &silence))
+    if (!tv_idle_gap_find(&context->times, &silence))
         return;
     int64_t *lasts = tv_alloc(head->process_count, sizeof *lasts);
     for (uint32_t i = 0; i < head->process_count; i++)
@@ -72,27 +72,27 @@ void tv_te_quiets_find(struct tv_te_context *context)
         if (event->time < silence && event->time > lasts[event->process])
             lasts[event->process] = event->time;
     }
-    if (tv_assembly_lasts(context->assembly, silence, lasts))
-        context->quiets = lasts;
+    if (tv_assembly_last_times(context->assembly, silence, lasts))
+        context->idle_ends = lasts;
     else
         tv_free(lasts);
 }
 
 tv_ns tv_te_end_of_thread(const struct tv_te_context *context, uint32_t thread, tv_ns start)
 {
-    const struct tv_head *head = context->trace->head;
+    const struct tv_trace_info *head = context->trace->head;
     bool known = thread < head->thread_count;
     uint32_t process = known ? head->threads[thread].process : TV_NONE;
     tv_ns end = tv_te_end(context, process, start);
-    if (!known || !context->quiets)
+    if (!known || !context->idle_ends)
         return end;
-    tv_ns quiet = context->quiets[process];
+    tv_ns quiet = context->idle_ends[process];
     return quiet >= start && quiet < end ? quiet : end;
 }
 
 int64_t *tv_te_ends_of_threads(const struct tv_te_context *context)
 {
-    const struct tv_head *head = context->trace->head;
+    const struct tv_trace_info *head = context->trace->head;
     if (context->end_count == 0)
         return NULL;
     int64_t *ends = tv_alloc(head->thread_count, sizeof *ends);

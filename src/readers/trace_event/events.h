@@ -11,8 +11,8 @@
 #define TV_READERS_TRACE_EVENT_EVENTS_H
 
 #include "base/source.h"
-#include "model/assembly.h"
-#include "model/silence.h"
+#include "model/assembly/assembly.h"
+#include "model/assembly/idle_gap.h"
 #include "model/trace.h"
 #include "readers/reader.h"
 #include "readers/trace_event/fields.h"
@@ -72,10 +72,10 @@ struct tv_te_context {
     bool nothing;                   /* no event had a time: first and last mean nothing */
     tv_ns *ends; /* by process of the head: what tv_te_ends_read finds, or TV_NO_TIME */
     size_t end_count;
-    struct tv_silence times; /* of the events */
+    struct tv_idle_gap times; /* of the events */
     /* By process of the head: its last time before the trace falls silent, or TV_NO_TIME; NULL: it
      * does not. */
-    int64_t *quiets;
+    int64_t *idle_ends;
     struct tv_te_stretch stack_frames; /* value of "stackFrames": an object */
     struct tv_te_stretch samples;      /* value of "samples": an array */
     /* Metadata events "stackFrames" and "typeNames" of processes, and of V8's code: phase 'M'. */
@@ -141,7 +141,7 @@ tv_ns tv_te_end(const struct tv_te_context *context, uint32_t process, tv_ns sta
 /* The same of what one of its threads began. */
 tv_ns tv_te_end_of_thread(const struct tv_te_context *context, uint32_t thread, tv_ns start);
 
-/* Finds `quiets`, when all parts are taken and nothing is placed. */
+/* Finds `idle_ends`, when all parts are taken and nothing is placed. */
 void tv_te_quiets_find(struct tv_te_context *context);
 
 /* The same of each thread of the head, to be freed; NULL: all end with the file at hand. */
@@ -157,7 +157,7 @@ void tv_te_join_after_placing(struct tv_te_context *context);
 /* Called by these, each in its own file of the same name:
  *     before   tv_te_joined, tv_te_clock, tv_te_samples, tv_te_memory, tv_te_states_read
  *     beside   tv_te_async; tv_te_legacy, tv_te_objects; tv_te_flows_read
- *     after    tv_te_states_place; tv_assembly_async once; tv_te_contexts;
+ *     after    tv_te_states_place; tv_assembly_add_async once; tv_te_contexts;
  * tv_te_flows last */
 void tv_te_joined(struct tv_te_context *context);
 void tv_te_clock(struct tv_te_context *context);

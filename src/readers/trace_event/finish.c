@@ -32,7 +32,7 @@ void tv_te_join_beside_placing(void *of)
 void tv_te_join_after_placing(struct tv_te_context *context)
 {
     tv_te_states_place(context);
-    tv_assembly_async(context->assembly, context->async_plan);
+    tv_assembly_add_async(context->assembly, context->async_plan);
     context->async_plan = NULL;
     tv_paths_rest(&context->trace->paths);
     tv_te_contexts(context);

@@ -60,8 +60,8 @@ static bool contains(struct tv_bytes text, struct tv_bytes part)
  * around it, or the next. */
 static bool means_next(const struct tv_te_flow_plan *joining, const struct tv_te_flow_event *event)
 {
-    struct tv_head *head = joining->context->trace->head;
-    struct tv_bytes category = tv_head_text(head, head->frames[event->frame].category);
+    struct tv_trace_info *head = joining->context->trace->head;
+    struct tv_bytes category = tv_trace_info_text(head, head->frames[event->frame].category);
     return !contains(category, TV_BYTES("input")) && !contains(category, TV_BYTES("ipc.flow"));
 }
 
@@ -211,7 +211,7 @@ static uint32_t string_of(const struct tv_te_flow_plan *joining, uint32_t number
     const struct tv_te_flow_key *key = &joining->keys.rows[number];
     struct tv_te_flow_id id = {key->bits, key->form};
     char room[TV_TE_FLOW_ROOM];
-    return tv_head_string(joining->context->trace->head,
+    return tv_trace_info_string(joining->context->trace->head,
                           tv_te_flow_id_text(&id, joining->events->longer, room));
 }
 
@@ -312,8 +312,8 @@ static bool find_slice(struct tv_te_flow_plan *joining, struct tv_te_flow_event 
     uint32_t row, index;
     if (event->phase == 'b' || event->phase == 'n')
         return find_async(joining, event);
-    if (!tv_assembly_find(context->assembly,
-                          &(struct tv_sought){loose->thread, loose->time, loose->offset, NULL},
+    if (!tv_assembly_find_slice(context->assembly,
+                          &(struct tv_slice_query){loose->thread, loose->time, loose->offset, NULL},
                           &row, &index))
         return false;
     event->row = row;

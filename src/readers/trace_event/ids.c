@@ -23,25 +23,25 @@ void tv_te_key_add(struct tv_te_key *key, struct tv_bytes text)
 }
 
 /* An id as text: `text` where it is no plain number. */
-static void add_number(struct tv_te_key *key, const struct tv_head *head, uint32_t text,
+static void add_number(struct tv_te_key *key, const struct tv_trace_info *head, uint32_t text,
                        uint64_t id)
 {
     char digits[24];
     snprintf(digits, sizeof digits, "%llu", (unsigned long long)id);
-    tv_te_key_add(key, text != TV_EMPTY_STRING ? tv_head_text(head, text) : tv_bytes_of(digits));
+    tv_te_key_add(key, text != TV_EMPTY_STRING ? tv_trace_info_text(head, text) : tv_bytes_of(digits));
 }
 
-void tv_te_key_add_process(struct tv_te_key *key, const struct tv_head *head, uint32_t process)
+void tv_te_key_add_process(struct tv_te_key *key, const struct tv_trace_info *head, uint32_t process)
 {
     add_number(key, head, head->processes[process].key, head->processes[process].id);
 }
 
-void tv_te_key_add_tid(struct tv_te_key *key, const struct tv_head *head, uint32_t thread)
+void tv_te_key_add_tid(struct tv_te_key *key, const struct tv_trace_info *head, uint32_t thread)
 {
     add_number(key, head, head->threads[thread].key, head->threads[thread].id);
 }
 
-void tv_te_key_add_parts(struct tv_te_key *key, const struct tv_head *head, uint32_t process,
+void tv_te_key_add_parts(struct tv_te_key *key, const struct tv_trace_info *head, uint32_t process,
                          struct tv_bytes scope, struct tv_bytes id)
 {
     if (process != TV_NONE)

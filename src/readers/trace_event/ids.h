@@ -20,10 +20,10 @@ void tv_te_key_release(struct tv_te_key *key);
 /* Appends a text. */
 void tv_te_key_add(struct tv_te_key *key, struct tv_bytes text);
 /* Appends the id of a process. */
-void tv_te_key_add_process(struct tv_te_key *key, const struct tv_head *head, uint32_t process);
+void tv_te_key_add_process(struct tv_te_key *key, const struct tv_trace_info *head, uint32_t process);
 
 /* The id of a thread, without that of its process. */
-void tv_te_key_add_tid(struct tv_te_key *key, const struct tv_head *head, uint32_t thread);
+void tv_te_key_add_tid(struct tv_te_key *key, const struct tv_trace_info *head, uint32_t thread);
 
 static inline struct tv_bytes tv_te_key_text(const struct tv_te_key *key)
 {
@@ -36,7 +36,7 @@ enum tv_te_id_owner {
 };
 
 /* Appends "pid:scope:id"; no scope (data NULL) is "ptr", process TV_NONE no pid. */
-void tv_te_key_add_parts(struct tv_te_key *key, const struct tv_head *head, uint32_t process,
+void tv_te_key_add_parts(struct tv_te_key *key, const struct tv_trace_info *head, uint32_t process,
                          struct tv_bytes scope, struct tv_bytes id);
 
 /* An id as an event has it. */

@@ -119,7 +119,7 @@ static bool is_apart(const struct tv_te_top_member *member)
 static void set_apart(struct tv_te_context *context, const struct tv_te_top_member *member,
                       uint32_t first)
 {
-    struct tv_head *head = context->trace->head;
+    struct tv_trace_info *head = context->trace->head;
     for (uint32_t i = first; i < head->process_count && is_apart(member); i++)
         head->processes[i].machine = MACHINES + head->input_count;
 }

@@ -76,7 +76,7 @@ static uint32_t add_key(struct joining *joining, const struct tv_te_id_parts *id
     joining->key.length = 0;
     tv_te_key_add_id(&joining->key, joining->context, id, owner);
     return add_id(&joining->sets,
-                  tv_head_string(joining->context->trace->head, tv_te_key_text(&joining->key)));
+                  tv_trace_info_string(joining->context->trace->head, tv_te_key_text(&joining->key)));
 }
 
 /* The number of an id; that of the same id among objects is united with it, or of `object`, which
@@ -115,7 +115,7 @@ static bool is_id(enum tv_te_id_kind kind)
 static uint32_t id_string(struct joining *joining, struct tv_bytes raw)
 {
     struct tv_te_context *context = joining->context;
-    return tv_head_string(context->trace->head, tv_te_text(raw, &context->scratch));
+    return tv_trace_info_string(context->trace->head, tv_te_text(raw, &context->scratch));
 }
 
 static void note_join(struct joining *joining, const struct tv_join *join, struct row row)
@@ -158,13 +158,13 @@ static void join_event(struct joining *joining, const struct tv_te_loose *event)
 /* A group's number is that of a string which no other input's group has. */
 static uint32_t name_group(struct joining *joining, uint32_t root)
 {
-    struct tv_head *head = joining->context->trace->head;
+    struct tv_trace_info *head = joining->context->trace->head;
     char digits[16];
     snprintf(digits, sizeof digits, "%u=", (unsigned)joining->context->input);
     joining->key.length = 0;
     tv_te_key_add(&joining->key, tv_bytes_of(digits));
-    tv_te_key_add(&joining->key, tv_head_text(head, joining->sets.strings[root]));
-    return tv_head_string(head, tv_te_key_text(&joining->key));
+    tv_te_key_add(&joining->key, tv_trace_info_text(head, joining->sets.strings[root]));
+    return tv_trace_info_string(head, tv_te_key_text(&joining->key));
 }
 
 /* Whose number is a root that an event joined to another id, not only to itself. */

@@ -39,8 +39,8 @@ struct joining {
 
 static uint32_t number_of(struct joining *joining, uint32_t name)
 {
-    struct tv_head *head = joining->context->trace->head;
-    uint32_t id = tv_head_string(head, tv_te_key_text(&joining->text));
+    struct tv_trace_info *head = joining->context->trace->head;
+    uint32_t id = tv_trace_info_string(head, tv_te_key_text(&joining->text));
     uint32_t number =
         tv_map_add(&joining->numbers, (uint64_t)name << 32 | id, (uint32_t)joining->key_count);
     if (number < joining->key_count)
@@ -61,11 +61,11 @@ static uint32_t number_of(struct joining *joining, uint32_t name)
 static uint32_t step_name(struct joining *joining, const struct tv_te_loose *event,
                           const struct tv_te_fields *fields)
 {
-    struct tv_head *head = joining->context->trace->head;
+    struct tv_trace_info *head = joining->context->trace->head;
     struct tv_bytes step = tv_te_member(fields->args, "step");
     if (step.data == NULL)
         return head->frames[event->frame].name;
-    return tv_head_string(head, tv_te_text(step, &joining->context->scratch));
+    return tv_trace_info_string(head, tv_te_text(step, &joining->context->scratch));
 }
 
 /* Steps have more than what is kept: their names, and lengths that make them states. */
@@ -94,7 +94,7 @@ static void read_event(struct joining *joining, const struct tv_te_loose *event,
     told->colour = link.colour;
     told->tells = link.tells;
     /* Marks of Chrome's clock, which clock.c reads; they have no id. */
-    if (tv_bytes_starts_with(tv_head_text(context->trace->head, name), TV_BYTES("ClockSyncEvent.")))
+    if (tv_bytes_starts_with(tv_trace_info_text(context->trace->head, name), TV_BYTES("ClockSyncEvent.")))
         return;
     joining->text.length = 0;
     if (!tv_te_key_add_event_id(&joining->text, context, event, &link, TV_TE_ID_SHARED))
@@ -169,7 +169,7 @@ static void add_step(struct joining *joining, const struct tv_te_loose *event,
         add_slice(joining, event, told, event->phase == 'T' ? event->time : key->last);
     struct tv_async_slice *step = &context->async.rows[number];
     frame.name = told->step;
-    step->frame = tv_head_add_frame(context->trace->head, &frame);
+    step->frame = tv_trace_info_add_frame(context->trace->head, &frame);
     step->parent = key->slice;
     step->id = key->id;
     step->group = key->group;

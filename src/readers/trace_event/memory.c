@@ -45,7 +45,7 @@ struct joining {
 
 static uint32_t add_string(struct joining *joining, struct tv_bytes text)
 {
-    return tv_head_string(joining->context->trace->head, text);
+    return tv_trace_info_string(joining->context->trace->head, text);
 }
 
 static uint32_t string_of(struct joining *joining, struct tv_bytes raw)
@@ -207,7 +207,7 @@ static void read_attributes(struct joining *joining, uint32_t allocator, struct 
 static void read_allocator(struct joining *joining, uint32_t process, int64_t time,
                            struct tv_bytes key, struct tv_bytes value)
 {
-    struct tv_bytes path = tv_head_text(joining->context->trace->head, string_of(joining, key));
+    struct tv_bytes path = tv_trace_info_text(joining->context->trace->head, string_of(joining, key));
     int64_t flags = 0;
     if (tv_bytes_starts_with(path, TV_BYTES("global/"))) {
         path.data += 7;
@@ -243,7 +243,7 @@ static void read_allocators(struct joining *joining, uint32_t process, int64_t t
 /* "ownership" of one allocator by another; "retention" changes no sizes. */
 static void read_edges(struct joining *joining, struct tv_bytes edges)
 {
-    struct tv_head *head = joining->context->trace->head;
+    struct tv_trace_info *head = joining->context->trace->head;
     struct tv_bytes edge;
     if (edges.length == 0 || edges.data[0] != '[')
         return;
@@ -258,8 +258,8 @@ static void read_edges(struct joining *joining, struct tv_bytes edges)
         if (!tv_te_number(tv_te_member(edge, "importance"), &importance) ||
             importance != importance)
             importance = 0;
-        tv_te_memory_graph_own(joining->graph, tv_head_text(head, source),
-                               tv_head_text(head, target), importance);
+        tv_te_memory_graph_own(joining->graph, tv_trace_info_text(head, source),
+                               tv_trace_info_text(head, target), importance);
     }
 }
 

@@ -15,7 +15,7 @@
 
 struct applying {
     struct tv_te_context *context;
-    struct tv_head *head;
+    struct tv_trace_info *head;
     double cpus; /* the largest number told; 0: none */
 };
 
@@ -29,17 +29,17 @@ static bool is_space(uint8_t c)
 static void add_metadata(struct tv_te_context *context, struct tv_bytes key, struct tv_bytes value)
 {
     struct tv_te_scratch scratch = {NULL, 0};
-    struct tv_head *head = context->trace->head;
-    uint32_t key_string = tv_head_string(head, tv_te_text(key, &scratch));
-    key = tv_head_text(head, key_string);
+    struct tv_trace_info *head = context->trace->head;
+    uint32_t key_string = tv_trace_info_string(head, tv_te_text(key, &scratch));
+    key = tv_trace_info_text(head, key_string);
     if (tv_te_is_string(value)) {
-        tv_head_add_metadata(head, context->input, key, tv_te_text(value, &scratch));
+        tv_trace_info_add_metadata(head, context->input, key, tv_te_text(value, &scratch));
     } else {
         struct tv_out out;
         tv_out_init_memory(&out);
         /* A value means the same however it is written. */
         tv_json_normalise(value, &out, NULL);
-        tv_head_add_metadata(head, context->input, key, (struct tv_bytes){out.buffer, out.length});
+        tv_trace_info_add_metadata(head, context->input, key, (struct tv_bytes){out.buffer, out.length});
         tv_out_release(&out);
     }
     tv_te_scratch_release(&scratch);
@@ -53,7 +53,7 @@ static void add_long(struct tv_te_context *context, struct tv_bytes key,
     tv_out_format(&out, "(%llu bytes at byte %llu)", (unsigned long long)stretch.length,
                   (unsigned long long)stretch.offset);
     struct tv_te_scratch scratch = {NULL, 0};
-    tv_head_add_metadata(context->trace->head, context->input, tv_te_text(key, &scratch),
+    tv_trace_info_add_metadata(context->trace->head, context->input, tv_te_text(key, &scratch),
                          (struct tv_bytes){out.buffer, out.length});
     tv_te_scratch_release(&scratch);
     tv_out_release(&out);
@@ -63,7 +63,7 @@ static void add_long(struct tv_te_context *context, struct tv_bytes key,
 
 static uint32_t string_of(struct applying *applying, struct tv_bytes raw)
 {
-    return tv_head_string(applying->head, tv_te_text(raw, &applying->context->scratch));
+    return tv_trace_info_string(applying->head, tv_te_text(raw, &applying->context->scratch));
 }
 
 static bool name_process(struct applying *applying, const struct tv_te_loose *event,
@@ -122,7 +122,7 @@ static bool label_process(struct applying *applying, const struct tv_te_loose *e
     if (!raw.data)
         return false;
     tv_out_init_memory(&labels);
-    tv_out_bytes(&labels, tv_head_text(applying->head, process->labels));
+    tv_out_bytes(&labels, tv_trace_info_text(applying->head, process->labels));
     struct tv_bytes text = tv_te_text(raw, &applying->context->scratch);
     bool more = true;
     for (unsigned i = 0; more && i < MOST_LABELS && labels.length < LONGEST_VALUE; i++) {
@@ -132,7 +132,7 @@ static bool label_process(struct applying *applying, const struct tv_te_loose *e
             add_label(&labels, label);
     }
     process->labels =
-        tv_head_string(applying->head, (struct tv_bytes){labels.buffer, labels.length});
+        tv_trace_info_string(applying->head, (struct tv_bytes){labels.buffer, labels.length});
     tv_out_release(&labels);
     return true;
 }
@@ -259,7 +259,7 @@ size_t tv_te_metadata_events(struct tv_te_context *context, struct tv_te_loose *
         struct tv_out out;
         tv_out_init_memory(&out);
         tv_out_format(&out, "%.15g", applying.cpus);
-        tv_head_add_metadata(applying.head, context->input, TV_BYTES("num_cpus"),
+        tv_trace_info_add_metadata(applying.head, context->input, TV_BYTES("num_cpus"),
                              (struct tv_bytes){out.buffer, out.length});
         tv_out_release(&out);
     }

@@ -158,12 +158,12 @@ uint32_t tv_te_names_add(struct tv_te_names *names, struct tv_bytes name, struct
     }
 }
 
-static uint32_t string_of(struct tv_head *head, struct tv_bytes raw, struct tv_te_scratch *scratch)
+static uint32_t string_of(struct tv_trace_info *head, struct tv_bytes raw, struct tv_te_scratch *scratch)
 {
-    return tv_head_string(head, tv_te_text(raw, scratch));
+    return tv_trace_info_string(head, tv_te_text(raw, scratch));
 }
 
-void tv_te_names_merge(const struct tv_te_names *names, struct tv_head *head, uint32_t *frames)
+void tv_te_names_merge(const struct tv_te_names *names, struct tv_trace_info *head, uint32_t *frames)
 {
     struct tv_te_scratch scratch = {NULL, 0};
     for (size_t i = 0; i < names->count; i++) {
@@ -172,10 +172,10 @@ void tv_te_names_merge(const struct tv_te_names *names, struct tv_head *head, ui
         struct tv_bytes category = {known->text + known->name_length, known->category_length};
         struct tv_frame frame = {
             .name = known->has_name ? string_of(head, name, &scratch)
-                                    : tv_head_string(head, TV_BYTES("[No name]")),
+                                    : tv_trace_info_string(head, TV_BYTES("[No name]")),
             .category = category.length > 0 ? string_of(head, category, &scratch) : TV_EMPTY_STRING,
         };
-        frames[i] = tv_head_add_frame(head, &frame);
+        frames[i] = tv_trace_info_add_frame(head, &frame);
     }
     tv_te_scratch_release(&scratch);
 }

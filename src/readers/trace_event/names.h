@@ -8,7 +8,7 @@
 #define TV_READERS_TRACE_EVENT_NAMES_H
 
 #include "base/memory.h"
-#include "model/head.h"
+#include "model/trace_info.h"
 #include "readers/trace_event/values.h"
 
 struct tv_te_name {
@@ -34,6 +34,6 @@ void tv_te_names_release(struct tv_te_names *names);
 uint32_t tv_te_names_add(struct tv_te_names *names, struct tv_bytes name, struct tv_bytes category);
 
 /* Adds the frames that the names are to the head, in their order. */
-void tv_te_names_merge(const struct tv_te_names *names, struct tv_head *head, uint32_t *frames);
+void tv_te_names_merge(const struct tv_te_names *names, struct tv_trace_info *head, uint32_t *frames);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "model/objects.h"
+#include "model/trace.h"
 #include "readers/trace_event/ids.h"
 #include "readers/trace_event/nested.h"
 
@@ -58,7 +58,7 @@ struct joining {
 static uint32_t string_of(struct joining *joining, struct tv_bytes raw)
 {
     struct tv_te_context *context = joining->context;
-    return tv_head_string(context->trace->head, tv_te_text(raw, &context->scratch));
+    return tv_trace_info_string(context->trace->head, tv_te_text(raw, &context->scratch));
 }
 
 /* Where in the input a text lies that the last event is made of. */
@@ -74,7 +74,7 @@ static uint64_t offset_of(const struct tv_te_context *context, const uint8_t *at
  */
 static bool split_id(struct joining *joining, struct tv_bytes raw, uint32_t *type, uint32_t *id)
 {
-    struct tv_head *head = joining->context->trace->head;
+    struct tv_trace_info *head = joining->context->trace->head;
     struct tv_bytes text = tv_te_text(raw, &joining->context->scratch), front = text;
     while (front.length > 0 && front.data[front.length - 1] != '/')
         front.length--;
@@ -83,26 +83,26 @@ static bool split_id(struct joining *joining, struct tv_bytes raw, uint32_t *typ
     text.data += front.length;
     text.length -= front.length;
     front.length--;
-    *type = tv_head_string(head, front);
-    *id = tv_head_string(head, text);
+    *type = tv_trace_info_string(head, front);
+    *id = tv_trace_info_string(head, text);
     return true;
 }
 
 static void take_inner(void *context, const struct tv_te_nested *nested)
 {
     struct joining *joining = context;
-    struct tv_head *head = joining->context->trace->head;
+    struct tv_trace_info *head = joining->context->trace->head;
     struct told told = {.offset = offset_of(joining->context, nested->at)};
     if (!split_id(joining, nested->id, &told.type, &told.id))
         return;
-    told.scope = nested->scope.data == NULL ? tv_head_string(head, TV_BYTES("ptr"))
+    told.scope = nested->scope.data == NULL ? tv_trace_info_string(head, TV_BYTES("ptr"))
                                             : string_of(joining, nested->scope);
     told.category = nested->cat.data == NULL ? joining->category : string_of(joining, nested->cat);
     told.base_type = string_of(joining, nested->base_type);
     joining->text.length = 0;
     tv_te_key_add_parts(&joining->text, head, joining->event->process,
-                        tv_head_text(head, told.scope), tv_head_text(head, told.id));
-    told.key = tv_head_string(head, tv_te_key_text(&joining->text));
+                        tv_trace_info_text(head, told.scope), tv_trace_info_text(head, told.id));
+    told.key = tv_trace_info_string(head, tv_te_key_text(&joining->text));
     told.group = tv_te_group(joining->context, tv_te_key_text(&joining->text));
     joining->inner = tv_array_reserve(joining->inner, &joining->inner_capacity,
                                       joining->inner_count + 1, sizeof *joining->inner);
@@ -135,7 +135,7 @@ static void read_snapshot(struct joining *joining, const struct tv_te_loose *eve
 static void read_event(struct joining *joining, const struct tv_te_loose *event, struct told *told)
 {
     struct tv_te_context *context = joining->context;
-    struct tv_head *head = context->trace->head;
+    struct tv_trace_info *head = context->trace->head;
     struct tv_te_fields fields;
     struct tv_bytes raw;
     *told = (struct told){.key = TV_NONE};
@@ -148,9 +148,9 @@ static void read_event(struct joining *joining, const struct tv_te_loose *event,
     tv_te_id(&fields, &raw);
     *told = (struct told){
         .offset = event->offset,
-        .key = tv_head_string(head, tv_te_key_text(&joining->text)),
+        .key = tv_trace_info_string(head, tv_te_key_text(&joining->text)),
         .id = string_of(joining, raw),
-        .scope = fields.scope.data == NULL ? tv_head_string(head, TV_BYTES("ptr"))
+        .scope = fields.scope.data == NULL ? tv_trace_info_string(head, TV_BYTES("ptr"))
                                            : string_of(joining, fields.scope),
         .type = head->frames[event->frame].name,
         .category = head->frames[event->frame].category,
@@ -316,14 +316,14 @@ static void finish_objects(struct joining *joining)
 /* As the ids of async slices are shown: "category:scope:id". */
 static uint32_t shown_id(struct joining *joining, const struct tv_object *object)
 {
-    struct tv_head *head = joining->context->trace->head;
+    struct tv_trace_info *head = joining->context->trace->head;
     joining->text.length = 0;
-    tv_te_key_add(&joining->text, tv_head_text(head, object->category));
+    tv_te_key_add(&joining->text, tv_trace_info_text(head, object->category));
     tv_te_key_add(&joining->text, TV_BYTES(":"));
-    tv_te_key_add(&joining->text, tv_head_text(head, object->scope));
+    tv_te_key_add(&joining->text, tv_trace_info_text(head, object->scope));
     tv_te_key_add(&joining->text, TV_BYTES(":"));
-    tv_te_key_add(&joining->text, tv_head_text(head, object->id));
-    return tv_head_string(head, tv_te_key_text(&joining->text));
+    tv_te_key_add(&joining->text, tv_trace_info_text(head, object->id));
+    return tv_trace_info_string(head, tv_te_key_text(&joining->text));
 }
 
 static void add_lifetime(struct joining *joining, const struct tv_object *object, uint64_t offset)
@@ -337,7 +337,7 @@ static void add_lifetime(struct joining *joining, const struct tv_object *object
         .cpu_length = TV_NO_TIME,
         .offset = offset,
         .end_offset = TV_NO_OFFSET,
-        .frame = tv_head_add_frame(context->trace->head, &frame),
+        .frame = tv_trace_info_add_frame(context->trace->head, &frame),
         .parent = TV_NONE,
         .start_thread = TV_NONE,
         .end_thread = TV_NONE,

@@ -158,7 +158,7 @@ void tv_te_part_init(struct tv_te_part *part)
     part->gather = tv_gather_new();
     part->counters = tv_te_counters_new();
     part->cache = cache_new();
-    tv_silence_init(&part->times);
+    tv_idle_gap_init(&part->times);
     tv_te_names_init(&part->names);
     tv_te_threads_init(&part->threads, NULL, 0);
 }
@@ -271,7 +271,7 @@ static void take_loose(struct tv_te_part *part, const struct event *event)
     bool of_process = strchr("NODvVc", event->phase) != NULL;
     int64_t length;
     if (event->phase == 'T' && tv_te_time(event->fields->dur, &length))
-        tv_silence_widen(&part->times, event->time + tv_te_state_length(event->time, length));
+        tv_idle_gap_widen(&part->times, event->time + tv_te_state_length(event->time, length));
     uint32_t process = process_of(part, event->fields);
     add_loose(part, event, process, of_process ? TV_NONE : thread_of(part, event->fields));
 }
@@ -416,8 +416,8 @@ static void take_whole(struct tv_te_part *part, const struct event *event)
     bool timed = event->fields->tts.data || event->fields->tdur.data;
     if (timed)
         cpu = take_cpu(part, event->fields);
-    tv_silence_count(&part->times, event->time);
-    tv_silence_widen(&part->times, event->time + length);
+    tv_idle_gap_count(&part->times, event->time);
+    tv_idle_gap_widen(&part->times, event->time + length);
     add_span(part, event, &span, timed ? &cpu : NULL);
 }
 
@@ -534,7 +534,7 @@ static void take_metadata(struct tv_te_part *part, const struct event *event)
 static void take_timed(struct tv_te_part *part, const struct event *event)
 {
     if (event->phase != 'X') /* it may be left out, and has an end */
-        tv_silence_count(&part->times, event->time);
+        tv_idle_gap_count(&part->times, event->time);
     switch (event->phase) {
     case 'X':
         take_whole(part, event);

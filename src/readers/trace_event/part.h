@@ -7,8 +7,8 @@
 #ifndef TV_READERS_TRACE_EVENT_PART_H
 #define TV_READERS_TRACE_EVENT_PART_H
 
-#include "model/assembly.h"
-#include "model/silence.h"
+#include "model/assembly/assembly.h"
+#include "model/assembly/idle_gap.h"
 #include "model/sketch.h"
 #include "readers/trace_event/counters.h"
 #include "readers/trace_event/events.h"
@@ -44,7 +44,7 @@ struct tv_te_part {
     struct tv_te_loose_list metadata; /* phase 'M'; `thread` TV_NONE: it speaks of the process */
     TV_TABLE(tv_instant) instants;
     struct tv_diagnostics diagnostics;
-    struct tv_silence times;
+    struct tv_idle_gap times;
     uint64_t events;
     bool has_cpu;
     bool has_open;          /* a slice whose length is not told */

@@ -39,8 +39,8 @@ void tv_te_profiles_free(struct tv_te_profiles *profiles)
 
 static bool is_profile(const struct tv_te_profiles *profiles, const struct tv_te_loose *event)
 {
-    const struct tv_head *head = profiles->context->trace->head;
-    struct tv_bytes name = tv_head_text(head, head->frames[event->frame].name);
+    const struct tv_trace_info *head = profiles->context->trace->head;
+    struct tv_bytes name = tv_trace_info_text(head, head->frames[event->frame].name);
     return tv_bytes_equal(name, TV_BYTES("Profile")) ||
            tv_bytes_equal(name, TV_BYTES("ProfileChunk"));
 }
@@ -55,7 +55,7 @@ static uint32_t find_key(struct tv_te_profiles *profiles, const struct tv_te_loo
         return TV_NONE;
     profiles->text.length = 0;
     tv_te_key_add_id(&profiles->text, profiles->context, &id, TV_TE_ID_OWNED);
-    return tv_head_string(profiles->context->trace->head, tv_te_key_text(&profiles->text));
+    return tv_trace_info_string(profiles->context->trace->head, tv_te_key_text(&profiles->text));
 }
 
 static void begin(struct tv_te_profiles *profiles, const struct tv_te_loose *event)
@@ -87,7 +87,7 @@ void tv_te_profiles_begin(struct tv_te_profiles *profiles)
 static uint32_t string_of(struct tv_te_profiles *profiles, struct tv_bytes raw)
 {
     struct tv_te_context *context = profiles->context;
-    return tv_head_string(context->trace->head, tv_te_text(raw, &context->scratch));
+    return tv_trace_info_string(context->trace->head, tv_te_text(raw, &context->scratch));
 }
 
 static bool node_key(uint32_t profile, struct tv_bytes id, uint64_t *key)
@@ -102,17 +102,17 @@ static bool node_key(uint32_t profile, struct tv_bytes id, uint64_t *key)
 /* A function of V8: lines are counted from 0, -1 where there is none. */
 static uint32_t find_frame(struct tv_te_profiles *profiles, struct tv_bytes call)
 {
-    struct tv_head *head = profiles->context->trace->head;
+    struct tv_trace_info *head = profiles->context->trace->head;
     struct tv_frame frame = {
         .name = string_of(profiles, tv_te_member(call, "functionName")),
         .file = string_of(profiles, tv_te_member(call, "url")),
     };
     int64_t line;
     if (frame.name == TV_EMPTY_STRING)
-        frame.name = tv_head_string(head, TV_BYTES("(anonymous)"));
+        frame.name = tv_trace_info_string(head, TV_BYTES("(anonymous)"));
     if (tv_te_integer(tv_te_member(call, "lineNumber"), &line) && line >= 0 && line < INT32_MAX)
         frame.line = (int32_t)(line + 1);
-    return tv_head_add_frame(head, &frame);
+    return tv_trace_info_add_frame(head, &frame);
 }
 
 /* The node "(root)" is what has no function: the root of all paths. */
@@ -176,7 +176,7 @@ static void add_sample(struct tv_te_profiles *profiles, uint32_t number, struct 
         .thread = profile->thread,
         .cpu = TV_NONE,
         .path = path,
-        .title = tv_head_string(context->trace->head, TV_BYTES("V8 Sample")),
+        .title = tv_trace_info_string(context->trace->head, TV_BYTES("V8 Sample")),
         .input = context->input,
     };
 }

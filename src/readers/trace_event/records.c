@@ -7,7 +7,7 @@
 
 struct telling {
     struct tv_teller *teller;
-    struct tv_head *head;
+    struct tv_trace_info *head;
     struct tv_window window; /* of what stands beside the events */
     uint32_t input;
     bool begun;
@@ -63,7 +63,7 @@ static enum tv_status tell_beside(void *context, const struct tv_te_top_member *
 
 static void end(struct telling *telling, const struct tv_te_container *container)
 {
-    struct tv_head *head = telling->head;
+    struct tv_trace_info *head = telling->head;
     begin(telling);
     tv_diagnostics_merge(&head->diagnostics, &container->diagnostics);
     for (size_t i = 0; i < container->lists.count; i++) {
@@ -72,7 +72,7 @@ static void end(struct telling *telling, const struct tv_te_container *container
     }
 }
 
-enum tv_status tv_te_records_tell(struct tv_source *source, struct tv_head *head,
+enum tv_status tv_te_records_tell(struct tv_source *source, struct tv_trace_info *head,
                                   struct tv_teller *teller, struct tv_error *err)
 {
     struct telling telling = {.teller = teller, .head = head};
@@ -83,7 +83,7 @@ enum tv_status tv_te_records_tell(struct tv_source *source, struct tv_head *head
         .context = &telling,
     };
     struct tv_te_container container;
-    telling.input = tv_head_add_input(head, tv_source_name(source), tv_reader_trace_event.format);
+    telling.input = tv_trace_info_add_input(head, tv_source_name(source), tv_reader_trace_event.format);
     head->inputs[telling.input].callless = true; /* events are not made to calls */
     tv_window_init(&telling.window, source);
     enum tv_status status = tv_te_container_copy(&container, source, &copy, err);

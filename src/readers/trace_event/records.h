@@ -27,7 +27,7 @@ struct tv_te_beside {
 #define TV_TE_LONGEST_BESIDE ((uint64_t)64 << 20)
 
 /* The reader's `tell`. */
-enum tv_status tv_te_records_tell(struct tv_source *source, struct tv_head *head,
+enum tv_status tv_te_records_tell(struct tv_source *source, struct tv_trace_info *head,
                                   struct tv_teller *teller, struct tv_error *err) TV_MUST_CHECK;
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "base/bytes.h"
 #include "base/map.h"
-#include "model/objects.h"
+#include "model/trace.h"
 #include "readers/json/json.h"
 #include "readers/trace_event/nested.h"
 #include "readers/trace_event/values.h"

@@ -15,7 +15,7 @@
 
 #include "base/out.h"
 #include "base/source.h"
-#include "model/head.h"
+#include "model/trace_info.h"
 #include "readers/trace_event/edit.h"
 #include "readers/trace_event/list.h"
 #include "readers/trace_event/rename.h"

@@ -65,8 +65,8 @@ static uint32_t address_path(struct joining *joining, const struct tv_te_loose *
         frames = tv_array_reserve(frames, &capacity, count + 1, sizeof *frames);
         if (!tv_bytes_starts_with(text, TV_BYTES("0x")) || !tv_parse_hex(text, &address) ||
             !tv_te_code_find(joining->code, event->process, event->time, address, &frames[count])) {
-            struct tv_frame frame = {.name = tv_head_string(context->trace->head, text)};
-            frames[count] = tv_head_add_stack_frame(context->trace->head, &frame,
+            struct tv_frame frame = {.name = tv_trace_info_string(context->trace->head, text)};
+            frames[count] = tv_trace_info_add_stack_frame(context->trace->head, &frame,
                                                     count > 0 ? TV_STACK_CALLER : TV_STACK_LEAF);
         }
         count++;
@@ -87,16 +87,16 @@ static uint32_t v8_path(struct joining *joining, const struct tv_te_loose *event
     if (path != TV_ROOT_PATH)
         return path;
     struct tv_bytes state = tv_te_text(tv_te_member(data, "vm_state"), &joining->context->scratch);
-    struct tv_frame frame = {.name = tv_head_string(trace->head, state)};
+    struct tv_frame frame = {.name = tv_trace_info_string(trace->head, state)};
     return state.length == 0 ? TV_ROOT_PATH
                              : tv_paths_child(&trace->paths, TV_ROOT_PATH,
-                                              tv_head_add_frame(trace->head, &frame));
+                                              tv_trace_info_add_frame(trace->head, &frame));
 }
 
 static bool is_v8_sample(const struct tv_te_context *context, const struct tv_te_loose *event)
 {
-    const struct tv_head *head = context->trace->head;
-    return tv_bytes_equal(tv_head_text(head, head->frames[event->frame].name),
+    const struct tv_trace_info *head = context->trace->head;
+    return tv_bytes_equal(tv_trace_info_text(head, head->frames[event->frame].name),
                           TV_BYTES("V8Sample"));
 }
 
@@ -111,7 +111,7 @@ static void add_sample(struct tv_te_context *context, const struct tv_te_loose *
         .thread = event->thread,
         .cpu = TV_NONE,
         .path = path,
-        .title = tv_head_string(context->trace->head, title),
+        .title = tv_trace_info_string(context->trace->head, title),
         .input = context->input,
     };
 }
@@ -160,7 +160,7 @@ static void take_v8_samples(struct joining *joining)
 /* Threads by their tid alone: the last of several counts. */
 static void know_threads(struct joining *joining)
 {
-    struct tv_head *head = joining->context->trace->head;
+    struct tv_trace_info *head = joining->context->trace->head;
     joining->threads_known = true;
     for (uint32_t i = 0; i < head->thread_count; i++) {
         const struct tv_thread *thread = &head->threads[i];
@@ -168,7 +168,7 @@ static void know_threads(struct joining *joining)
             continue;
         joining->text.length = 0;
         tv_te_key_add_tid(&joining->text, head, i);
-        tv_map_set(&joining->threads, tv_head_string(head, tv_te_key_text(&joining->text)), i);
+        tv_map_set(&joining->threads, tv_trace_info_string(head, tv_te_key_text(&joining->text)), i);
     }
 }
 
@@ -193,7 +193,7 @@ static uint32_t find_thread(struct joining *joining, const struct tv_te_fields *
         if (!joining->threads_known)
             know_threads(joining);
         uint32_t string =
-            tv_head_string(context->trace->head, tv_te_text(fields->tid, &context->scratch));
+            tv_trace_info_string(context->trace->head, tv_te_text(fields->tid, &context->scratch));
         thread = tv_map_find(&joining->threads, string);
         if (thread == TV_NONE)
             thread =
@@ -225,7 +225,7 @@ static void take_sample(struct joining *joining, const struct tv_te_fields *fiel
     if (tv_te_integer(fields->cpu, &cpu) && cpu >= 0 && cpu < TV_NONE)
         sample.cpu = (uint32_t)cpu;
     sample.title =
-        tv_head_string(context->trace->head, tv_te_text(fields->name, &context->scratch));
+        tv_trace_info_string(context->trace->head, tv_te_text(fields->name, &context->scratch));
     sample.input = context->input;
     *tv_table_add(&context->trace->tables.samples) = sample;
 }

@@ -31,7 +31,7 @@ static uint64_t key_of(uint32_t process, uint32_t string)
 
 static uint32_t string_of(struct tv_te_context *context, struct tv_bytes raw)
 {
-    return tv_head_string(context->trace->head, tv_te_text(raw, &context->scratch));
+    return tv_trace_info_string(context->trace->head, tv_te_text(raw, &context->scratch));
 }
 
 /* {name, category, parent}; the parent may be a number or a string. */
@@ -115,7 +115,7 @@ static void find_parents(struct reading *reading)
 
 static uint32_t frame_of(struct reading *reading, const struct entry *entry)
 {
-    return tv_head_add_stack_frame(reading->stacks->context->trace->head, &entry->frame,
+    return tv_trace_info_add_stack_frame(reading->stacks->context->trace->head, &entry->frame,
                                    entry->is_parent ? TV_STACK_CALLER : TV_STACK_LEAF);
 }
 
@@ -219,7 +219,7 @@ static uint32_t *read_frames(struct tv_te_stacks *stacks, struct tv_bytes array,
         struct tv_frame frame = {.name = string_of(context, value)};
         more = tv_te_element_next(&at, array.data + array.length, &value);
         frames = tv_array_reserve(frames, &capacity, *count + 1, sizeof *frames);
-        frames[(*count)++] = tv_head_add_stack_frame(context->trace->head, &frame,
+        frames[(*count)++] = tv_trace_info_add_stack_frame(context->trace->head, &frame,
                                                      more ? TV_STACK_CALLER : TV_STACK_LEAF);
     }
     return frames;

@@ -11,7 +11,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "model/strips.h"
+#include "model/assembly/assembly.h"
 #include "readers/trace_event/ids.h"
 
 /* Reserved colours: their ids of trace-event.md section 5, less 22. */
@@ -64,7 +64,7 @@ struct strip {
 };
 
 struct strips {
-    TV_TABLE(tv_strip_slice) slices; /* their strips are indices of `rows` */
+    TV_TABLE(tv_state_slice) slices; /* their strips are indices of `rows` */
     struct strip *rows;
     size_t count, capacity;
     struct tv_map numbers; /* of a processor or thread -> index of `rows` */
@@ -78,8 +78,8 @@ struct tv_te_states {
 
 static uint32_t frame_of(struct tv_te_context *context, uint32_t name, struct tv_bytes args)
 {
-    struct tv_head *head = context->trace->head;
-    struct tv_bytes text = tv_head_text(head, name);
+    struct tv_trace_info *head = context->trace->head;
+    struct tv_bytes text = tv_trace_info_text(head, name);
     const struct state *known = NULL;
     for (size_t i = 0; i < TV_COUNT(states) && !known; i++)
         if (tv_bytes_equal(text, tv_bytes_of(states[i].written)))
@@ -89,17 +89,17 @@ static uint32_t frame_of(struct tv_te_context *context, uint32_t name, struct tv
         tv_te_truth(tv_te_member(args, "io_wait")))
         known = &in_io;
     struct tv_frame frame = {
-        .name = known ? tv_head_string(head, tv_bytes_of(known->name)) : name,
-        .category = tv_head_string(head, TV_BYTES("thread state")),
+        .name = known ? tv_trace_info_string(head, tv_bytes_of(known->name)) : name,
+        .category = tv_trace_info_string(head, TV_BYTES("thread state")),
     };
-    uint32_t added = tv_head_add_frame(head, &frame);
+    uint32_t added = tv_trace_info_add_frame(head, &frame);
     head->frames[added].colour = known ? known->colour : UNKNOWN;
     return added;
 }
 
 /* Slices come in the order of time.  One that is not over when the next begins ends there. */
 static void add_slice(struct tv_te_context *context, struct strips *strips, uint32_t number,
-                      struct tv_strip_slice slice)
+                      struct tv_state_slice slice)
 {
     uint32_t at = tv_map_add(&strips->numbers, number, (uint32_t)strips->count);
     if (at == strips->count) {
@@ -109,7 +109,7 @@ static void add_slice(struct tv_te_context *context, struct strips *strips, uint
     }
     struct strip *strip = &strips->rows[at];
     if (strip->last != TV_NONE) {
-        struct tv_strip_slice *last = &strips->slices.rows[strip->last];
+        struct tv_state_slice *last = &strips->slices.rows[strip->last];
         if (last->start + last->length > slice.start) {
             last->length = slice.start - last->start;
             tv_te_warn(context, TV_DIAGNOSTIC_STATE_OVERLAP, slice.offset);
@@ -125,24 +125,24 @@ static void add_slice(struct tv_te_context *context, struct strips *strips, uint
 /* What a processor shows of a thread. */
 static uint32_t thread_frame(struct tv_te_context *context, uint32_t thread)
 {
-    struct tv_head *head = context->trace->head;
+    struct tv_trace_info *head = context->trace->head;
     char number[32];
     snprintf(number, sizeof number, "Thread %llu", (unsigned long long)head->threads[thread].id);
     struct tv_frame frame = {
         .name = head->threads[thread].name == TV_EMPTY_STRING
-                    ? tv_head_string(head, tv_bytes_of(number))
+                    ? tv_trace_info_string(head, tv_bytes_of(number))
                     : head->threads[thread].name,
-        .category = tv_head_string(head, TV_BYTES("sched")),
+        .category = tv_trace_info_string(head, TV_BYTES("sched")),
     };
-    return tv_head_add_frame(head, &frame);
+    return tv_trace_info_add_frame(head, &frame);
 }
 
 /* Why the thread waits.  It is told with the state, but stands just behind its start: where one
  * state ends and the next begins it is that of the next. */
 static void add_blocking(struct tv_te_context *context, const struct tv_te_loose *event,
-                         const struct tv_strip_slice *slice, struct tv_bytes args)
+                         const struct tv_state_slice *slice, struct tv_bytes args)
 {
-    struct tv_head *head = context->trace->head;
+    struct tv_trace_info *head = context->trace->head;
     struct tv_bytes caller = tv_te_member(args, "blocked_function");
     if (!caller.data || tv_bytes_equal(caller, TV_BYTES("null")))
         return;
@@ -150,7 +150,7 @@ static void add_blocking(struct tv_te_context *context, const struct tv_te_loose
         .time = slice->start + (slice->length > 1),
         .offset = event->offset,
         .thread = event->thread,
-        .caller = tv_head_string(head, tv_te_text(caller, &context->scratch)),
+        .caller = tv_trace_info_string(head, tv_te_text(caller, &context->scratch)),
         .input = context->input,
         .io = head->frames[slice->frame].colour == IO,
     };
@@ -163,7 +163,7 @@ static void read_state(struct tv_te_context *context, const struct tv_te_loose *
     if (!tv_te_event_read(context, event->offset, &fields) || !tv_te_time(fields.dur, &length))
         return;
     uint32_t name = context->trace->head->frames[event->frame].name;
-    struct tv_strip_slice slice = {
+    struct tv_state_slice slice = {
         .start = event->time,
         .length = tv_te_state_length(event->time, length),
         .offset = event->offset & TV_OFFSET_MASK,
@@ -222,17 +222,17 @@ static void sort_strips(struct strips *strips)
     tv_free(places);
 }
 
-static struct tv_strip strip_of(struct tv_head *head, enum tv_track_kind kind, uint32_t number)
+static struct tv_state_track strip_of(struct tv_trace_info *head, enum tv_track_kind kind, uint32_t number)
 {
     char name[32];
     if (kind == TV_TRACK_STATES)
-        return (struct tv_strip){.kind = kind,
+        return (struct tv_state_track){.kind = kind,
                                  .name = head->threads[number].name,
                                  .process = head->threads[number].process,
                                  .thread = number};
     snprintf(name, sizeof name, "CPU %u", (unsigned)number);
-    return (struct tv_strip){.kind = kind,
-                             .name = tv_head_string(head, tv_bytes_of(name)),
+    return (struct tv_state_track){.kind = kind,
+                             .name = tv_trace_info_string(head, tv_bytes_of(name)),
                              .process = TV_NONE,
                              .thread = TV_NONE};
 }
@@ -242,10 +242,10 @@ static void place(struct tv_te_context *context, struct strips *strips, enum tv_
     if (strips->count == 0)
         return;
     sort_strips(strips);
-    struct tv_strip *made = tv_alloc(strips->count, sizeof *made);
+    struct tv_state_track *made = tv_alloc(strips->count, sizeof *made);
     for (size_t i = 0; i < strips->count; i++)
         made[i] = strip_of(context->trace->head, kind, strips->rows[i].number);
-    tv_assembly_strips(context->assembly, made, strips->count, strips->slices.rows,
+    tv_assembly_add_state_tracks(context->assembly, made, strips->count, strips->slices.rows,
                        strips->slices.count, context->options->parts);
     tv_free(made);
 }

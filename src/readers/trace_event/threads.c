@@ -12,7 +12,7 @@ enum id_kind {
     ID_OTHER = 'o', /* null, true, an object */
 };
 
-void tv_te_threads_init(struct tv_te_threads *threads, struct tv_head *head, uint32_t input)
+void tv_te_threads_init(struct tv_te_threads *threads, struct tv_trace_info *head, uint32_t input)
 {
     *threads = (struct tv_te_threads){
         .head = head,
@@ -72,7 +72,7 @@ static struct shown_id show(struct tv_te_threads *threads, uint32_t key)
     text.length--;
     if (kind != ID_NUMBER || !tv_parse_u64(text, &id.number)) {
         id.number = 0;
-        id.key = tv_head_string(threads->head, text);
+        id.key = tv_trace_info_string(threads->head, text);
     }
     if (kind == ID_STRING)
         id.name = id.key;
@@ -82,7 +82,7 @@ static struct shown_id show(struct tv_te_threads *threads, uint32_t key)
 static void add_process_to_head(struct tv_te_threads *threads, uint32_t key)
 {
     struct shown_id id = show(threads, key);
-    uint32_t process = tv_head_add_process(threads->head, id.number, TV_BYTES(""));
+    uint32_t process = tv_trace_info_add_process(threads->head, id.number, TV_BYTES(""));
     threads->head->processes[process].name = id.name;
     threads->head->processes[process].key = id.key;
 }
@@ -97,7 +97,7 @@ static void add_thread_to_head(struct tv_te_threads *threads, uint32_t process, 
         .process = threads->first_process + process,
         .input = threads->input,
     };
-    tv_head_add_thread(threads->head, &thread);
+    tv_trace_info_add_thread(threads->head, &thread);
 }
 
 /* ---- */

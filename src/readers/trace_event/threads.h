@@ -12,7 +12,7 @@
 #define TV_READERS_TRACE_EVENT_THREADS_H
 
 #include "base/map.h"
-#include "model/head.h"
+#include "model/trace_info.h"
 #include "readers/trace_event/values.h"
 
 struct tv_te_thread {
@@ -21,7 +21,7 @@ struct tv_te_thread {
 };
 
 struct tv_te_threads {
-    struct tv_head *head; /* NULL: of a part */
+    struct tv_trace_info *head; /* NULL: of a part */
     uint32_t input;
     uint32_t first_process, first_thread; /* in the head */
     struct tv_interner *keys;             /* a letter for the kind of id, then its text */
@@ -35,7 +35,7 @@ struct tv_te_threads {
 };
 
 /* `head` NULL: for a part. */
-void tv_te_threads_init(struct tv_te_threads *threads, struct tv_head *head, uint32_t input);
+void tv_te_threads_init(struct tv_te_threads *threads, struct tv_trace_info *head, uint32_t input);
 void tv_te_threads_release(struct tv_te_threads *threads);
 
 /* The number of a process with this raw id; added when there is none. */

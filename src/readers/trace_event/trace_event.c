@@ -126,7 +126,7 @@ static void take_part(struct merging *merging, size_t index)
     struct tv_te_context *context = merging->context;
     struct tv_te_part *part = part_of(merging, index);
     const struct numbers *numbers = &merging->numbers[index];
-    tv_assembly_take(context->assembly, part->gather, numbers->threads, numbers->frames);
+    tv_assembly_add_chunk(context->assembly, part->gather, numbers->threads, numbers->frames);
     part->gather = NULL;
     move_loose(&merging->loose, &part->loose, numbers);
     tv_te_flow_list_take(&context->flow_events, &part->flows, numbers->threads, numbers->frames);
@@ -138,7 +138,7 @@ static void take_part(struct merging *merging, size_t index)
         tv_te_widen(context, part->times.first);
         tv_te_widen(context, part->times.last);
     }
-    tv_silence_merge(&context->times, &part->times);
+    tv_idle_gap_merge(&context->times, &part->times);
     merging->has_cpu = merging->has_cpu || part->has_cpu;
     merging->has_open = merging->has_open || part->has_open;
     context->trace->head->inputs[context->input].records += part->events;
@@ -206,18 +206,18 @@ static void place(struct tv_te_context *context, bool has_open)
     const char *unit = context->trace->head->inputs[context->input].unit;
     int64_t *ends = tv_te_ends_of_threads(context);
     int64_t *lasts = has_open ? last_instants(context->trace) : NULL;
-    struct tv_placing placing = {
+    struct tv_row_options placing = {
         .tolerance = unit && strcmp(unit, "ns") == 0 ? 0 : TOLERANCE_NS,
         .end = context->nothing ? 0 : context->last,
         .ends = ends,
         .lasts = lasts,
-        .quiets = context->quiets,
+        .idle_ends = context->idle_ends,
         .workers = options->parts,
         .cancel = options->progress ? &options->progress->cancel : NULL,
         .beside = tv_te_join_beside_placing,
         .beside_context = context,
     };
-    tv_assembly_place(context->assembly, &placing);
+    tv_assembly_build_rows(context->assembly, &placing);
     tv_free(ends);
     tv_free(lasts);
 }
@@ -254,9 +254,9 @@ static enum tv_status build(struct merging *merging, struct tv_error *err)
 
 static void add_input(struct tv_te_context *context, struct tv_builder *builder)
 {
-    struct tv_head *head = tv_builder_head(builder);
+    struct tv_trace_info *head = tv_builder_head(builder);
     context->input =
-        tv_head_add_input(head, tv_source_name(context->source), tv_reader_trace_event.format);
+        tv_trace_info_add_input(head, tv_source_name(context->source), tv_reader_trace_event.format);
     struct tv_input *input = &head->inputs[context->input];
     input->source = context->source;
     input->describe = tv_reader_trace_event.describe;
@@ -265,7 +265,7 @@ static void add_input(struct tv_te_context *context, struct tv_builder *builder)
     context->assembly = tv_assembly_new(builder, context->input);
     context->trace = tv_assembly_trace(context->assembly);
     context->nothing = true;
-    tv_silence_init(&context->times);
+    tv_idle_gap_init(&context->times);
     tv_te_threads_init(&context->threads, head, context->input);
     tv_window_init(&context->window, context->source);
 }
@@ -297,7 +297,7 @@ static enum tv_status assemble(struct tv_source *source, struct tv_builder *buil
         tv_map_release(&context.joined);
         tv_te_uses_release(&context.uses);
         tv_free(context.ends);
-        tv_free(context.quiets);
+        tv_free(context.idle_ends);
         tv_window_release(&context.window);
         tv_free(merging.loose.rows);
         tv_free(merging.metadata.rows);

@@ -8,7 +8,7 @@
 #define CHILDREN 40000u
 
 struct walked {
-    struct tv_head head;
+    struct tv_trace_info head;
     struct tv_walk walk;
     struct tv_tally tally;
     struct tv_ahead ahead;
@@ -25,7 +25,7 @@ static void first(void *context, uint32_t thread, struct tv_walk_thread *t)
     (void)context, (void)thread, (void)t;
 }
 
-static void below(void *context, uint32_t thread, struct tv_walk_thread *t, struct tv_below *below)
+static void below(void *context, uint32_t thread, struct tv_walk_thread *t, struct tv_pending_exit *below)
 {
     (void)context, (void)thread, (void)t, (void)below;
 }

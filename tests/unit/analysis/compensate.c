@@ -132,11 +132,11 @@ static void the_cost_must_be_stated_and_the_trace_not_sampled(void **state)
     (void)state;
     const struct fixture_thread thread = {"main", NULL, {"AB"}};
     struct fixture f = fixture_draw(&thread, 1);
-    struct tv_head *head = f.trace->head;
+    struct tv_trace_info *head = f.trace->head;
     struct tv_error err = {0};
     tv_ns cost;
     assert_int_equal(tv_compensation_find(head, &cost, &err), TV_ERR_USAGE);
-    tv_head_add_metadata(head, 0, TV_BYTES("clock-call-overhead-nsec"), TV_BYTES("431"));
+    tv_trace_info_add_metadata(head, 0, TV_BYTES("clock-call-overhead-nsec"), TV_BYTES("431"));
     assert_int_equal(tv_compensation_find(head, &cost, &err), TV_OK);
     assert_int_equal(cost, 431);
     head->inputs[0].figures = TV_FIGURES_SAMPLED;
@@ -152,7 +152,7 @@ static void a_cost_that_is_no_number_is_none(void **state)
     const struct fixture_thread thread = {"main", NULL, {"AB"}};
     for (size_t i = 0; i < TV_COUNT(texts); i++) {
         struct fixture f = fixture_draw(&thread, 1);
-        tv_head_add_metadata(f.trace->head, 0, TV_BYTES("clock-call-overhead-nsec"),
+        tv_trace_info_add_metadata(f.trace->head, 0, TV_BYTES("clock-call-overhead-nsec"),
                              tv_bytes_of(texts[i]));
         assert_int_equal(tv_clock_cost(f.trace->head), 0);
         fixture_free(&f);

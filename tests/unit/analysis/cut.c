@@ -8,7 +8,7 @@
 #include "analysis/profile.h"
 #include "base/memory.h"
 #include "fixture.h"
-#include "model/sift.h"
+#include "model/subset/subset.h"
 
 static struct tv_profile *profile_of(const struct tv_trace *trace,
                                      const struct tv_selection *selection)

@@ -244,14 +244,14 @@ static void names_fold_frames(void **state)
 
 /* Frames 1 to `steps`, each called by the one before, and each calls frame 0 for a nanosecond: the
  * chains of callers of that one are some steps * steps / 2 frames, in a tree of twice `steps`. */
-static struct tv_call_tree *ladder(struct tv_head *head, uint32_t steps)
+static struct tv_call_tree *ladder(struct tv_trace_info *head, uint32_t steps)
 {
     struct tv_paths paths;
     uint32_t at = TV_ROOT_PATH, leaf = 0;
     tv_paths_init(&paths);
     for (uint32_t i = 0; i <= steps; i++) {
         struct tv_frame frame = {.line = (int32_t)i};
-        assert_int_equal(tv_head_add_frame(head, &frame), i);
+        assert_int_equal(tv_trace_info_add_frame(head, &frame), i);
     }
     for (uint32_t i = 1; i <= steps; i++) {
         at = tv_paths_child(&paths, at, i);
@@ -282,7 +282,7 @@ static void what_grows_with_the_square_is_cut(void **state)
 {
     enum { STEPS = 1200 };
     (void)state;
-    struct tv_head *head = tv_head_new();
+    struct tv_trace_info *head = tv_trace_info_new();
     struct tv_call_tree *tree = ladder(head, STEPS);
     struct tv_path_cost left_out;
     struct tv_call_tree *callers = tv_call_tree_callers(tree, 0, &left_out);
@@ -298,20 +298,20 @@ static void what_grows_with_the_square_is_cut(void **state)
     assert_cut(flame, TV_FLAME_FRAMES);
     tv_flame_free(flame);
     tv_call_tree_free(tree);
-    tv_head_free(head);
+    tv_trace_info_free(head);
 }
 
 static void graphs_have_no_more_frames_than_anybody_can_see(void **state)
 {
     (void)state;
-    struct tv_head *head = tv_head_new();
+    struct tv_trace_info *head = tv_trace_info_new();
     struct tv_call_tree *tree = ladder(head, TV_FLAME_FRAMES / 2 + 10);
     struct tv_flame_options options = {.clock = TV_CLOCK_WALL};
     struct tv_flame *flame = tv_flame_of_tree(tree, &options);
     assert_cut(flame, TV_FLAME_FRAMES);
     tv_flame_free(flame);
     tv_call_tree_free(tree);
-    tv_head_free(head);
+    tv_trace_info_free(head);
 }
 
 UNIT_TESTS(tree_views, cmocka_unit_test(what_grows_with_the_square_is_cut),

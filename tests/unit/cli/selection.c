@@ -27,17 +27,17 @@ static void reads_ranges(void **state)
     }
 }
 
-static uint32_t add_thread(struct tv_head *head, uint64_t id, const char *name)
+static uint32_t add_thread(struct tv_trace_info *head, uint64_t id, const char *name)
 {
-    struct tv_thread thread = {.id = id, .name = tv_head_string(head, tv_bytes_of(name))};
-    return tv_head_add_thread(head, &thread);
+    struct tv_thread thread = {.id = id, .name = tv_trace_info_string(head, tv_bytes_of(name))};
+    return tv_trace_info_add_thread(head, &thread);
 }
 
 /* By name or number; a name that looks like a number is both. */
 static void finds_threads(void **state)
 {
     (void)state;
-    struct tv_head *head = tv_head_new();
+    struct tv_trace_info *head = tv_trace_info_new();
     uint32_t main_thread = add_thread(head, 7, "main"), seven = add_thread(head, 9, "7");
     uint32_t other = add_thread(head, 11, "Binder");
     const char *words[] = {"7", "Binder"};
@@ -53,7 +53,7 @@ static void finds_threads(void **state)
     assert_int_equal(tv_wishes_check(&settings, head, NULL, NULL), TV_ERR_USAGE);
     words[1] = "B*d*";
     assert_int_equal(tv_wishes_check(&settings, head, NULL, NULL), TV_OK);
-    tv_head_free(head);
+    tv_trace_info_free(head);
 }
 
 static void chooses_clocks(void **state)

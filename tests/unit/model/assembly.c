@@ -6,9 +6,8 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/out.h"
-#include "model/assembly.h"
-#include "model/builder.h"
-#include "model/strips.h"
+#include "model/assembly/assembly.h"
+#include "model/builder/builder.h"
 #include "unit.h"
 
 /* One line a span: kind, name, time, length. */
@@ -16,26 +15,26 @@ struct fixture {
     struct tv_builder *builder;
     struct tv_assembly *assembly;
     struct tv_gather *gather;
-    struct tv_head *head;
+    struct tv_trace_info *head;
     uint32_t frames[26], thread;
     uint64_t offset;
     int64_t tolerance, end;
     unsigned parts;
-    const struct tv_strip_slice *states; /* of two strips: of the thread and of none */
+    const struct tv_state_slice *states; /* of two strips: of the thread and of none */
     size_t state_count;
 };
 
 static struct fixture begin(void)
 {
-    struct fixture f = {.head = tv_head_new(), .end = 1000, .parts = 1};
+    struct fixture f = {.head = tv_trace_info_new(), .end = 1000, .parts = 1};
     f.builder = tv_builder_new(f.head);
-    uint32_t input = tv_head_add_input(f.head, "x.json", "test");
-    uint32_t process = tv_head_add_process(f.head, 1, TV_BYTES("p"));
-    f.thread = tv_head_add_thread(f.head, &(struct tv_thread){.id = 1, .process = process});
+    uint32_t input = tv_trace_info_add_input(f.head, "x.json", "test");
+    uint32_t process = tv_trace_info_add_process(f.head, 1, TV_BYTES("p"));
+    f.thread = tv_trace_info_add_thread(f.head, &(struct tv_thread){.id = 1, .process = process});
     for (char c = 'a'; c <= 'z'; c++) {
         char name[2] = {c, 0};
-        f.frames[c - 'a'] = tv_head_add_frame(
-            f.head, &(struct tv_frame){.name = tv_head_string(f.head, tv_bytes_of(name))});
+        f.frames[c - 'a'] = tv_trace_info_add_frame(
+            f.head, &(struct tv_frame){.name = tv_trace_info_string(f.head, tv_bytes_of(name))});
     }
     f.assembly = tv_assembly_new(f.builder, input);
     f.gather = tv_gather_new();
@@ -44,7 +43,7 @@ static struct fixture begin(void)
 
 static void next_part(struct fixture *f)
 {
-    tv_assembly_take(f->assembly, f->gather, &f->thread, f->frames);
+    tv_assembly_add_chunk(f->assembly, f->gather, &f->thread, f->frames);
     f->gather = tv_gather_new();
 }
 
@@ -102,7 +101,7 @@ static void write_track(const struct tv_trace *trace, const struct tv_track *tra
             struct tv_slice slice = tv_slice_get(trace, row, i);
             uint32_t name = tv_path_frame(trace, slice.path)->name;
             uint32_t parent = tv_slice_parent(trace, row, i);
-            tv_out_format(out, " %s%c%ld-%ld", (const char *)tv_head_text(trace->head, name).data,
+            tv_out_format(out, " %s%c%ld-%ld", (const char *)tv_trace_info_text(trace->head, name).data,
                           mark_of(slice.flags), (long)slice.start,
                           (long)(slice.start + slice.length));
             if (parent != TV_NONE)
@@ -128,13 +127,13 @@ static void assert_trace(struct fixture *f, const char *expected)
 
 static void assert_rows(struct fixture *f, const char *expected)
 {
-    struct tv_placing placing = {.tolerance = f->tolerance, .end = f->end, .workers = 2};
+    struct tv_row_options placing = {.tolerance = f->tolerance, .end = f->end, .workers = 2};
     next_part(f);
     tv_gather_free(f->gather);
-    tv_assembly_place(f->assembly, &placing);
-    struct tv_strip strips[] = {{.kind = TV_TRACK_STATES, .thread = f->thread},
+    tv_assembly_build_rows(f->assembly, &placing);
+    struct tv_state_track strips[] = {{.kind = TV_TRACK_STATES, .thread = f->thread},
                                 {.kind = TV_TRACK_CPU, .process = TV_NONE, .thread = TV_NONE}};
-    tv_assembly_strips(f->assembly, strips, 2, f->states, f->state_count, 2);
+    tv_assembly_add_state_tracks(f->assembly, strips, 2, f->states, f->state_count, 2);
     tv_assembly_end(f->assembly);
     assert_trace(f, expected);
 }
@@ -298,7 +297,7 @@ static void strips_have_one_row_each(void **state)
 {
     (void)state;
     struct fixture f = begin();
-    const struct tv_strip_slice slices[] = {
+    const struct tv_state_slice slices[] = {
         {.start = 0, .length = 4, .frame = 17, .strip = 0},
         {.start = 1, .length = 9, .frame = 2, .strip = 1, .flags = TV_SLICE_OPEN},
         {.start = 4, .length = 20000000000, .frame = 18, .strip = 0},
@@ -317,28 +316,28 @@ static void strips_are_written_where_they_stay(void **state)
     struct fixture f = begin();
     const uint32_t counts[] = {2, 0, 2};
     const size_t ends[] = {1, 3};
-    const struct tv_strip strips[] = {
+    const struct tv_state_track strips[] = {
         {.kind = TV_TRACK_CPU, .process = TV_NONE, .thread = TV_NONE},
         {.kind = TV_TRACK_CPU, .known = true, .since = 3, .process = TV_NONE, .thread = TV_NONE},
         {.kind = TV_TRACK_STATES, .thread = f.thread},
     };
-    const struct tv_strip_slice slices[] = {
+    const struct tv_state_slice slices[] = {
         {.start = 0, .length = 4, .frame = 17, .strip = 2},
         {.start = 4, .length = 20000000000, .frame = 18, .strip = 2},
         {.start = 1, .length = 1, .frame = 2, .strip = 0},
         {.start = 7, .length = 2, .frame = 3, .strip = 0},
     };
-    struct tv_strip_rows *rows =
-        tv_strip_rows_new(f.assembly, &(struct tv_strip_layout){counts, 3, ends, 2});
-    assert_int_equal(tv_strip_rows_put(rows, 1, &slices[0]), 0);
-    assert_int_equal(tv_strip_rows_put(rows, 0, &slices[2]), 0);
-    assert_int_equal(tv_strip_rows_put(rows, 1, &slices[1]), 1);
-    assert_int_equal(tv_strip_rows_put(rows, 0, &slices[3]), 1);
-    tv_strip_rows_rename(rows, 1, 2, 1, 19);
+    struct tv_state_rows *rows =
+        tv_state_rows_new(f.assembly, &(struct tv_state_layout){counts, 3, ends, 2});
+    assert_int_equal(tv_state_rows_put(rows, 1, &slices[0]), 0);
+    assert_int_equal(tv_state_rows_put(rows, 0, &slices[2]), 0);
+    assert_int_equal(tv_state_rows_put(rows, 1, &slices[1]), 1);
+    assert_int_equal(tv_state_rows_put(rows, 0, &slices[3]), 1);
+    tv_state_rows_rename(rows, 1, 2, 1, 19);
     next_part(&f);
     tv_gather_free(f.gather);
-    tv_assembly_place(f.assembly, &(struct tv_placing){.end = f.end, .workers = 1});
-    tv_assembly_strip_rows(f.assembly, strips, rows);
+    tv_assembly_build_rows(f.assembly, &(struct tv_row_options){.end = f.end, .workers = 1});
+    tv_assembly_add_state_rows(f.assembly, strips, rows);
     tv_assembly_end(f.assembly);
     assert_trace(&f, "0: c 1-2 d 7-9\n0:\n0: r 0-4 t 4-20000000004\n");
 }

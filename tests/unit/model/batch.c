@@ -2,7 +2,7 @@
 /*
  * A slice of a batch: its events keep their bytes in the input.
  */
-#include "model/event.h"
+#include "model/builder/sink.h"
 
 #include "unit.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "feed.h"
-#include "model/builder.h"
+#include "model/builder/builder.h"
 
 /* *ended: the parts that it was read in after all. */
 static struct tv_trace *build_parts(const struct feed *feed, const size_t *starts, unsigned parts,
@@ -260,7 +260,7 @@ static void finding_slices_by_time(void **state)
 /* Begins with the feed and stops after so many steps of a whole reading. */
 static void give_up_after(const struct feed *feed, unsigned steps)
 {
-    struct tv_head *head = feed_head(feed);
+    struct tv_trace_info *head = feed_head(feed);
     struct tv_builder *builder = tv_builder_new(head);
     struct tv_sink *sink = tv_builder_sink(builder);
     struct tv_batch batch = {.events = feed->events, .count = feed->count};
@@ -270,7 +270,7 @@ static void give_up_after(const struct feed *feed, unsigned steps)
         if (steps > 1 + 2 * pass)
             sink->ops->take(sink, pass, 0, &batch);
         if (steps > 2 + 2 * pass)
-            assert_int_equal(sink->ops->splice(sink, pass), TV_SPLICE_DONE);
+            assert_int_equal(sink->ops->splice(sink, pass), TV_STITCH_DONE);
     }
     tv_builder_free(builder);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "model/spans.h"
+#include "model/assembly/assembly_internal.h"
 #include "unit.h"
 
 #define MOST 4000

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* CPU times of one input's slices from the states that another tells of their thread. */
 #include "base/bytes.h"
-#include "model/assembly.h"
-#include "model/builder.h"
-#include "model/strips.h"
+#include "model/assembly/assembly.h"
+#include "model/builder/builder.h"
 #include "unit.h"
 
 #define SECOND INT64_C(1000000000)
@@ -16,17 +15,17 @@
 #define CALLS 70
 #define STEP (5 * SECOND / 2)
 
-static uint32_t add_frame(struct tv_head *head, const char *name, uint8_t colour)
+static uint32_t add_frame(struct tv_trace_info *head, const char *name, uint8_t colour)
 {
-    struct tv_frame frame = {.name = tv_head_string(head, tv_bytes_of(name))};
-    uint32_t number = tv_head_add_frame(head, &frame);
+    struct tv_frame frame = {.name = tv_trace_info_string(head, tv_bytes_of(name))};
+    uint32_t number = tv_trace_info_add_frame(head, &frame);
     head->frames[number].colour = colour;
     return number;
 }
 
-static uint32_t add_input(struct tv_head *head, const char *name)
+static uint32_t add_input(struct tv_trace_info *head, const char *name)
 {
-    uint32_t number = tv_head_add_input(head, name, "test");
+    uint32_t number = tv_trace_info_add_input(head, name, "test");
     head->inputs[number].clocks = TV_CLOCK_WALL;
     head->inputs[number].assembled = true;
     return number;
@@ -35,29 +34,29 @@ static uint32_t add_input(struct tv_head *head, const char *name)
 /* The kernel: runs and sleeps in turn, on a clock that is a second behind. */
 static void tell_states(struct tv_builder *builder, uint32_t thread)
 {
-    struct tv_head *head = tv_builder_head(builder);
+    struct tv_trace_info *head = tv_builder_head(builder);
     uint32_t input = add_input(head, "kernel");
     uint32_t running = add_frame(head, "Running", TV_COLOUR_RUNNING);
     uint32_t sleeping = add_frame(head, "Sleeping", TV_COLOUR_SLEEPING);
     struct tv_assembly *assembly = tv_assembly_new(builder, input);
     tv_assembly_trace(assembly)->offset[input] = SECOND;
-    struct tv_strip strip = {.kind = TV_TRACK_STATES, .process = TV_NONE, .thread = thread};
-    struct tv_strip_slice slices[2 * RUNS];
+    struct tv_state_track strip = {.kind = TV_TRACK_STATES, .process = TV_NONE, .thread = thread};
+    struct tv_state_slice slices[2 * RUNS];
     for (int64_t i = 0; i < RUNS; i++) {
         slices[2 * i] =
-            (struct tv_strip_slice){.start = i * EACH - SECOND, .length = SECOND, .frame = running};
+            (struct tv_state_slice){.start = i * EACH - SECOND, .length = SECOND, .frame = running};
         slices[2 * i + 1] =
-            (struct tv_strip_slice){.start = i * EACH, .length = EACH - SECOND, .frame = sleeping};
+            (struct tv_state_slice){.start = i * EACH, .length = EACH - SECOND, .frame = sleeping};
     }
-    tv_assembly_place(assembly, &(struct tv_placing){.end = RUNS * EACH});
-    tv_assembly_strips(assembly, &strip, 1, slices, TV_COUNT(slices), 1);
+    tv_assembly_build_rows(assembly, &(struct tv_row_options){.end = RUNS * EACH});
+    tv_assembly_add_state_tracks(assembly, &strip, 1, slices, TV_COUNT(slices), 1);
     tv_assembly_end(assembly);
 }
 
 /* The program, whose thread may have a CPU clock of its own. */
 static void tell_calls(struct tv_builder *builder, uint32_t thread, bool cpu)
 {
-    struct tv_head *head = tv_builder_head(builder);
+    struct tv_trace_info *head = tv_builder_head(builder);
     uint32_t input = add_input(head, "program"), frame = add_frame(head, "f", 0);
     struct tv_assembly *assembly = tv_assembly_new(builder, input);
     struct tv_gather *gather = tv_gather_new();
@@ -69,16 +68,16 @@ static void tell_calls(struct tv_builder *builder, uint32_t thread, bool cpu)
             struct tv_cpu_times own = {i, 7};
             tv_gather_span(gather, 0, &span, cpu ? &own : NULL);
         }
-    tv_assembly_take(assembly, gather, &thread, &frame);
-    tv_assembly_place(assembly, &(struct tv_placing){.end = CALLS * STEP});
+    tv_assembly_add_chunk(assembly, gather, &thread, &frame);
+    tv_assembly_build_rows(assembly, &(struct tv_row_options){.end = CALLS * STEP});
     tv_assembly_end(assembly);
 }
 
 static struct tv_trace *make(bool cpu)
 {
-    struct tv_builder *builder = tv_builder_new(tv_head_new());
+    struct tv_builder *builder = tv_builder_new(tv_trace_info_new());
     struct tv_thread thread = {.id = 7, .process = TV_NONE};
-    uint32_t number = tv_head_add_thread(tv_builder_head(builder), &thread);
+    uint32_t number = tv_trace_info_add_thread(tv_builder_head(builder), &thread);
     tell_calls(builder, number, cpu);
     tell_states(builder, number);
     return tv_builder_finish(builder);

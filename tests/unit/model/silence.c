@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* When an input falls silent: parts count as the whole does. */
-#include "model/silence.h"
+#include "model/assembly/idle_gap.h"
 
 #include <string.h>
 
@@ -9,12 +9,12 @@
 /* 30 events from `from` on, one every `step` ns, and one at `stray`. */
 static bool is_silent(int64_t from, int64_t step, int64_t stray, int64_t *until)
 {
-    struct tv_silence silence;
-    tv_silence_init(&silence);
-    tv_silence_count(&silence, stray);
+    struct tv_idle_gap silence;
+    tv_idle_gap_init(&silence);
+    tv_idle_gap_count(&silence, stray);
     for (int i = 0; i < 30; i++)
-        tv_silence_count(&silence, from + i * step);
-    return tv_silence_find(&silence, until);
+        tv_idle_gap_count(&silence, from + i * step);
+    return tv_idle_gap_find(&silence, until);
 }
 
 static void finds_stray_events(void **state)
@@ -34,15 +34,15 @@ static void finds_stray_events(void **state)
 static void few_events_are_not_stray(void **state)
 {
     (void)state;
-    struct tv_silence silence;
+    struct tv_idle_gap silence;
     int64_t until;
-    tv_silence_init(&silence);
-    assert_false(tv_silence_find(&silence, &until));
+    tv_idle_gap_init(&silence);
+    assert_false(tv_idle_gap_find(&silence, &until));
     for (int i = 0; i < 30; i++)
-        tv_silence_count(&silence, i);
+        tv_idle_gap_count(&silence, i);
     for (int i = 0; i < 3; i++) /* a tenth of all before */
-        tv_silence_count(&silence, 1000 + i);
-    assert_false(tv_silence_find(&silence, &until));
+        tv_idle_gap_count(&silence, 1000 + i);
+    assert_false(tv_idle_gap_find(&silence, &until));
 }
 
 /* Wherever the events are parted and in whatever order they come. */
@@ -51,19 +51,19 @@ static void parts_count_as_the_whole(void **state)
     (void)state;
     const int64_t times[] = {5, -7, 1000, 4, 123456789, -99, 64, 63, INT64_C(1) << 40, 8, 8, 0};
     const size_t count = sizeof times / sizeof *times;
-    struct tv_silence whole;
-    tv_silence_init(&whole);
+    struct tv_idle_gap whole;
+    tv_idle_gap_init(&whole);
     for (size_t i = 0; i < count; i++)
-        tv_silence_count(&whole, times[i]);
+        tv_idle_gap_count(&whole, times[i]);
     for (size_t cut = 0; cut <= count; cut++) {
-        struct tv_silence all, parts[2];
-        tv_silence_init(&all);
-        tv_silence_init(&parts[0]);
-        tv_silence_init(&parts[1]);
+        struct tv_idle_gap all, parts[2];
+        tv_idle_gap_init(&all);
+        tv_idle_gap_init(&parts[0]);
+        tv_idle_gap_init(&parts[1]);
         for (size_t i = 0; i < count; i++)
-            tv_silence_count(&parts[i >= cut], times[i]);
-        tv_silence_merge(&all, &parts[1]);
-        tv_silence_merge(&all, &parts[0]);
+            tv_idle_gap_count(&parts[i >= cut], times[i]);
+        tv_idle_gap_merge(&all, &parts[1]);
+        tv_idle_gap_merge(&all, &parts[0]);
         assert_int_equal(all.shift, whole.shift);
         assert_true(all.first == whole.first && all.last == whole.last);
         assert_memory_equal(all.counts, whole.counts, sizeof whole.counts);

@@ -5,7 +5,7 @@
 #include "base/bytes.h"
 #include "base/out.h"
 #include "ft_made.h"
-#include "model/builder.h"
+#include "model/builder/builder.h"
 #include "readers/ftrace/ftrace.h"
 #include "unit.h"
 
@@ -338,7 +338,7 @@ static void keeps_ends_that_tell_more(void **context)
                                "a-7 [000] .... 1.000004: tracing_mark_write: E|7|chrome|k=v|cat\n"
                                "a-7 [000] .... 1.000005: tracing_mark_write: E\n";
     struct tv_source *source = tv_source_from_memory(tv_bytes_of(text), "x.txt");
-    struct tv_builder *builder = tv_builder_new(tv_head_new());
+    struct tv_builder *builder = tv_builder_new(tv_trace_info_new());
     struct tv_read_options options = {.parts = 1};
     struct tv_error error;
     assert_int_equal(tv_reader_ftrace.assemble(source, builder, &options, &error), TV_OK);

@@ -3,7 +3,7 @@
 
 #include "base/bytes.h"
 #include "base/out.h"
-#include "model/builder.h"
+#include "model/builder/builder.h"
 #include "unit.h"
 
 /* The reader's name, or what the file is. */
@@ -96,7 +96,7 @@ static uint64_t count_behind_letters(size_t letters)
                       "{\"name\":\"c\",\"ph\":\"X\",\"ts\":2,\"dur\":1}],\"more\":1}");
     struct tv_bytes text = {out.buffer, out.length};
     struct tv_source *source = tv_source_from_memory(text, "test");
-    struct tv_head *head = tv_head_new();
+    struct tv_trace_info *head = tv_trace_info_new();
     struct tv_builder *builder = tv_builder_new(head);
     assert_int_equal(tv_readers_build(source, builder, &options, &err), TV_OK);
     uint64_t records = head->inputs[0].records;

@@ -158,7 +158,7 @@ static void ends_of_deep_stacks_are_found(void **context)
     for (int i = 0; i < DEPTH; i++)
         at += snprintf(at, 400, "'ph':'e','ts':%d,'name':'x','id':1\n", DEPTH);
     struct te_made *made = te_made_new((const char *const[]){file, NULL});
-    const struct tv_head *head = te_made_trace(made)->head;
+    const struct tv_trace_info *head = te_made_trace(made)->head;
     assert_int_equal(head->diagnostics.kinds[TV_DIAGNOSTIC_ASYNC_OPEN].count, DEPTH);
     assert_int_equal(head->diagnostics.kinds[TV_DIAGNOSTIC_ASYNC_UNMATCHED_END].count, DEPTH);
     te_made_free(made);
@@ -395,10 +395,10 @@ static void joins_are_kept(void **context)
     assert_int_equal(tv_tables_joins(&trace->tables, TV_NONE, &first), 0);
     assert_int_equal(
         tv_tables_joins(&trace->tables, trace->tables.async_extras.rows[0].group, &first), 2);
-    assert_true(tv_bytes_equal(tv_head_text(trace->head, trace->tables.joins.rows[first].id),
+    assert_true(tv_bytes_equal(tv_trace_info_text(trace->head, trace->tables.joins.rows[first].id),
                                TV_BYTES("A")));
     assert_true(tv_bytes_equal(
-        tv_head_text(trace->head, trace->tables.joins.rows[first + 1].linked), TV_BYTES("C")));
+        tv_trace_info_text(trace->head, trace->tables.joins.rows[first + 1].linked), TV_BYTES("C")));
     te_made_free(made);
 }
 

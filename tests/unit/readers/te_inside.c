@@ -25,17 +25,17 @@ static void are_inputs_of_their_own(void **context)
         "'ph':'c','ts':4000,'args':{'sync_id':'k'}\n",
         NULL});
     const struct tv_trace *trace = te_made_trace(made);
-    const struct tv_head *head = trace->head;
+    const struct tv_trace_info *head = trace->head;
     assert_int_equal(head->input_count, 4);
     assert_int_equal(unread(made), 0);
-    assert_string_equal(tv_head_text(head, head->inputs[1].name).data,
+    assert_string_equal(tv_trace_info_text(head, head->inputs[1].name).data,
                         "made.json: powerTraceAsString");
     assert_int_equal(trace->tables.counters.count, 1);
     assert_int_equal(trace->tables.counters.rows[0].sample_count, 2);
     assert_int_equal(trace->offset[1] - trace->offset[0], 2000000);
-    assert_string_equal(tv_head_text(head, head->processes[0].name).data, "app");
-    assert_string_equal(tv_head_text(head, head->threads[0].name).data, "main");
-    assert_string_equal(tv_head_find_metadata(head, 3, "cgroup cpuset").data, "4 7 1");
+    assert_string_equal(tv_trace_info_text(head, head->processes[0].name).data, "app");
+    assert_string_equal(tv_trace_info_text(head, head->threads[0].name).data, "main");
+    assert_string_equal(tv_trace_info_find_metadata(head, 3, "cgroup cpuset").data, "4 7 1");
     te_made_free(made);
 }
 
@@ -48,7 +48,7 @@ static void what_is_unknown_is_counted(void **context)
         "'powerTraceAsString':'main;a 12\\nmain;b 13\\n','androidProcessDump':'',"
         "'cgroupDump':{'name':'ETW'}\n" SLICE,
         NULL});
-    const struct tv_head *head = te_made_trace(made)->head;
+    const struct tv_trace_info *head = te_made_trace(made)->head;
     assert_int_equal(head->input_count, 1);
     assert_int_equal(unread(made), 3);
     te_made_free(made);
@@ -91,7 +91,7 @@ static void assert_ran(const struct tv_trace *trace, uint32_t row, uint32_t inde
 {
     struct tv_slice slice = tv_slice_get(trace, row, index);
     const struct tv_frame *frame = tv_path_frame(trace, slice.path);
-    assert_string_equal(tv_head_text(trace->head, frame->name).data, name);
+    assert_string_equal(tv_trace_info_text(trace->head, frame->name).data, name);
     assert_int_equal(slice.start, start_us * 1000);
     assert_int_equal(slice.length, length_us * 1000);
 }
@@ -107,7 +107,7 @@ static void windows_tells_what_ran(void **context)
         "'ph':'M','name':'thread_name','pid':44,'tid':55,'args':{'name':'CrMain'}\n",
         NULL});
     const struct tv_trace *trace = te_made_trace(made);
-    const struct tv_head *head = trace->head;
+    const struct tv_trace_info *head = trace->head;
     uint32_t rows[2] = {TV_NONE, TV_NONE};
     unsigned count = 0;
     for (uint32_t i = 0; i < trace->track_count; i++)
@@ -115,7 +115,7 @@ static void windows_tells_what_ran(void **context)
             rows[count++] = trace->tracks[i].first_row;
     assert_int_equal(count, 2);
     assert_int_equal(unread(made), 0);
-    assert_string_equal(tv_head_text(head, trace->tracks[trace->rows[rows[1]].track].name).data,
+    assert_string_equal(tv_trace_info_text(head, trace->tracks[trace->rows[rows[1]].track].name).data,
                         "CPU 1");
     assert_int_equal(trace->rows[rows[0]].count, 2);
     assert_ran(trace, rows[0], 0, "CrMain", 0, 10);
@@ -123,7 +123,7 @@ static void windows_tells_what_ran(void **context)
     assert_int_equal(trace->rows[rows[1]].count, 1);
     assert_ran(trace, rows[1], 0, "tid 57", 5, 15);
     assert_int_equal(tv_slice_get(trace, rows[1], 0).flags & TV_SLICE_OPEN, TV_SLICE_OPEN);
-    assert_string_equal(tv_head_text(head, head->processes[0].name).data, "chrome.exe");
+    assert_string_equal(tv_trace_info_text(head, head->processes[0].name).data, "chrome.exe");
     te_made_free(made);
 }
 

@@ -7,8 +7,8 @@
 
 #include "base/memory.h"
 #include "base/source.h"
-#include "model/builder.h"
-#include "model/flow_end.h"
+#include "model/builder/builder.h"
+#include "model/trace.h"
 #include "readers/trace_event/trace_event.h"
 #include "unit.h"
 
@@ -63,7 +63,7 @@ static char *write_file(const char *lines)
 struct te_made *te_made_new(const char *const *files)
 {
     struct te_made *made = tv_alloc(1, sizeof *made);
-    struct tv_builder *builder = tv_builder_new(tv_head_new());
+    struct tv_builder *builder = tv_builder_new(tv_trace_info_new());
     struct tv_read_options options = {.parts = 1};
     struct tv_error err;
     for (; *files != NULL; files++) {
@@ -119,7 +119,7 @@ TV_PRINTF(2, 3) static void tell(struct answer *answer, const char *format, ...)
 
 static const char *string(const struct answer *answer, uint32_t number)
 {
-    return (const char *)tv_head_text(answer->trace->head, number).data;
+    return (const char *)tv_trace_info_text(answer->trace->head, number).data;
 }
 
 static const char *frame_name(const struct answer *answer, uint32_t frame)
@@ -138,7 +138,7 @@ static void tell_time(struct answer *answer, int64_t ns)
 
 static void tell_owner(struct answer *answer, uint32_t thread, uint32_t process)
 {
-    const struct tv_head *head = answer->trace->head;
+    const struct tv_trace_info *head = answer->trace->head;
     if (thread != TV_NONE)
         tell(answer, " T%llu", (unsigned long long)head->threads[thread].id);
     else if (process != TV_NONE)

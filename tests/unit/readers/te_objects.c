@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/source.h"
-#include "model/objects.h"
+#include "model/trace.h"
 #include "unit.h"
 
 static void lives_from_creation_to_deletion(void **context)

@@ -152,7 +152,7 @@ static void samples_make_threads(void **context)
                "'ph':'X','ts':0,'dur':1,'name':'x'\n",
         NULL});
     const struct tv_trace *trace = te_made_trace(made);
-    const struct tv_head *head = trace->head;
+    const struct tv_trace_info *head = trace->head;
     const struct tv_sample *samples = trace->tables.samples.rows;
     assert_int_equal(head->processes[head->threads[samples[0].thread].process].id, 9);
     assert_int_equal(head->processes[head->threads[samples[1].thread].process].id, 1);

@@ -26,7 +26,7 @@ static void add_flow(struct tv_trace *trace, char name, struct tv_flow_end from,
                              .offset = TV_NO_OFFSET,
                              .end_offset = TV_NO_OFFSET,
                              .frame = FIXTURE_FRAME(name),
-                             .id = tv_head_string(trace->head, TV_BYTES("7"))};
+                             .id = tv_trace_info_string(trace->head, TV_BYTES("7"))};
 }
 
 static void add_context(struct tv_trace *trace, uint32_t thread, const char *type, tv_ns start,
@@ -37,8 +37,8 @@ static void add_context(struct tv_trace *trace, uint32_t thread, const char *typ
                                    .end = end,
                                    .offset = (uint64_t)start / 1000,
                                    .thread = thread,
-                                   .type = tv_head_string(trace->head, tv_bytes_of(type)),
-                                   .id = tv_head_string(trace->head, TV_BYTES("0x1"))};
+                                   .type = tv_trace_info_string(trace->head, tv_bytes_of(type)),
+                                   .id = tv_trace_info_string(trace->head, TV_BYTES("0x1"))};
 }
 
 static int set_up(void **state)
@@ -47,8 +47,8 @@ static int set_up(void **state)
     asked->fixture = fixture_draw(drawing, 2);
     struct tv_trace *trace = asked->fixture.trace;
     trace->head->frames[FIXTURE_FRAME('F')].category =
-        tv_head_string(trace->head, TV_BYTES("net, gpu"));
-    trace->head->frames[FIXTURE_FRAME('G')].category = tv_head_string(trace->head, TV_BYTES("gpu"));
+        tv_trace_info_string(trace->head, TV_BYTES("net, gpu"));
+    trace->head->frames[FIXTURE_FRAME('G')].category = tv_trace_info_string(trace->head, TV_BYTES("gpu"));
     /* 0: A to D; 1: B to D; 2: D to C; 3: B back in time to A, without a category */
     add_flow(trace, 'F', (struct tv_flow_end){500000, 0, 0}, (struct tv_flow_end){2000000, 2, 0});
     add_flow(trace, 'F', (struct tv_flow_end){1500000, 1, 0}, (struct tv_flow_end){2000000, 2, 0});
@@ -162,7 +162,7 @@ static void instants_have_arrows(void **state)
 {
     struct tv_trace *trace = ((struct asked *)*state)->fixture.trace;
     struct asked asked = {.view = NULL};
-    uint32_t idle = tv_head_add_thread(trace->head, &(struct tv_thread){.id = 99});
+    uint32_t idle = tv_trace_info_add_thread(trace->head, &(struct tv_thread){.id = 99});
     *tv_table_add(&trace->tables.instants) =
         (struct tv_instant){.time = 3000000, .frame = FIXTURE_FRAME('D'), .of = idle};
     *tv_table_add(&trace->tables.instants) =

@@ -23,12 +23,12 @@ static const struct fixture_thread drawing[] = {
 static void add_counters(struct tv_trace *trace)
 {
     struct tv_tables *tables = &trace->tables;
-    uint32_t names[2] = {tv_head_string(trace->head, TV_BYTES("used")),
-                         tv_head_string(trace->head, TV_BYTES("free \"x\""))};
+    uint32_t names[2] = {tv_trace_info_string(trace->head, TV_BYTES("used")),
+                         tv_trace_info_string(trace->head, TV_BYTES("free \"x\""))};
     const tv_ns times[3] = {1000000, 2000000, 3000000};
     const uint64_t offsets[3] = {10, 20, 30};
     const double values[6] = {5, 2, 1, NAN, 7, -9};
-    struct tv_counter counter = {.name = tv_head_string(trace->head, TV_BYTES("memory")),
+    struct tv_counter counter = {.name = tv_trace_info_string(trace->head, TV_BYTES("memory")),
                                  .process = 0,
                                  .series_count = 2,
                                  .sample_count = 3,
@@ -41,7 +41,7 @@ static void add_counters(struct tv_trace *trace)
         many_times[i] = 2000000 + i;
         many_values[i] = i == 40 ? 1000 : i == 60 ? -3 : i;
     }
-    counter = (struct tv_counter){.name = tv_head_string(trace->head, TV_BYTES("load")),
+    counter = (struct tv_counter){.name = tv_trace_info_string(trace->head, TV_BYTES("load")),
                                   .process = TV_NONE,
                                   .series_count = 1,
                                   .sample_count = 100};
@@ -67,7 +67,7 @@ static void add_flow(struct tv_trace *trace, struct tv_flow_end from, struct tv_
     *flow = (struct tv_flow){.from = from,
                              .to = to,
                              .frame = FIXTURE_FRAME('F'),
-                             .id = tv_head_string(trace->head, TV_BYTES("7"))};
+                             .id = tv_trace_info_string(trace->head, TV_BYTES("7"))};
 }
 
 static int set_up(void **state)

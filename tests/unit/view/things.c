@@ -9,7 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "model/objects.h"
+#include "model/trace.h"
 #include "unit.h"
 
 #define MS 1000000
@@ -20,7 +20,7 @@ static const struct fixture_thread drawing[] = {
 
 static uint32_t text(struct tv_trace *trace, const char *word)
 {
-    return tv_head_string(trace->head, tv_bytes_of(word));
+    return tv_trace_info_string(trace->head, tv_bytes_of(word));
 }
 
 struct life {
@@ -120,7 +120,7 @@ static int set_up(void **state)
     asked->fixture = fixture_draw(drawing, 1);
     struct tv_trace *trace = asked->fixture.trace;
     struct tv_thread lone = {.id = 99, .name = text(trace, "lone"), .listed = true};
-    uint32_t thread = tv_head_add_thread(trace->head, &lone);
+    uint32_t thread = tv_trace_info_add_thread(trace->head, &lone);
     add_objects(trace);
     add_sample(trace, 1 * MS, 0, inner_path(trace));
     add_sample(trace, 1 * MS + 1, 0, TV_ROOT_PATH);

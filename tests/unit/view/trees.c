@@ -274,7 +274,7 @@ static void less_what_recording_cost(void **state)
     assert_refused(asked, "profile?compensate=1");
     assert_refused(asked, "relations?frame=0&compensate=1");
     assert_refused(asked, "flame?compensate=1");
-    tv_head_add_metadata(asked->fixture.trace->head, 0, TV_BYTES("clock-call-overhead-nsec"),
+    tv_trace_info_add_metadata(asked->fixture.trace->head, 0, TV_BYTES("clock-call-overhead-nsec"),
                          TV_BYTES("100000"));
     assert_refused(asked, "flame?order=time&compensate=1");
     assert_refused(asked, "tree?compensate=2");

@@ -89,13 +89,13 @@ static void tells_what_else_there_is(void **state)
                                       1000, 0, 1, true};
     struct asked asked = {.fixture = fixture_random(&dice)};
     const struct tv_trace *trace = asked.fixture.trace;
-    struct tv_head *head = trace->head;
-    struct tv_thread idle = {.id = 70, .name = tv_head_string(head, TV_BYTES("</script>"))};
-    tv_head_add_thread(head, &idle);
+    struct tv_trace_info *head = trace->head;
+    struct tv_thread idle = {.id = 70, .name = tv_trace_info_string(head, TV_BYTES("</script>"))};
+    tv_trace_info_add_thread(head, &idle);
     idle.id = 71;
-    tv_head_add_thread(head, &idle);
-    tv_head_add_metadata(head, 0, TV_BYTES("vm"), TV_BYTES("art"));
-    tv_head_add_metadata(head, 0, TV_BYTES("pid"), TV_BYTES("12"));
+    tv_trace_info_add_thread(head, &idle);
+    tv_trace_info_add_metadata(head, 0, TV_BYTES("vm"), TV_BYTES("art"));
+    tv_trace_info_add_metadata(head, 0, TV_BYTES("pid"), TV_BYTES("12"));
     tv_diagnostics_add(&head->diagnostics, TV_DIAGNOSTIC_TRUNCATED, 1234);
     tv_diagnostics_add(&head->diagnostics, TV_DIAGNOSTIC_TRUNCATED, 1300);
     head->inputs[0].recorded_us = 1000000;
@@ -139,9 +139,9 @@ static void is_named_by_its_main_trace(void **state)
     const struct fixture_dice dice = {1, 1, 1, 1, 10, TV_CLOCK_WALL, 1000, 0, 1, true};
     for (size_t i = 0; i < TV_COUNT(cases); i++) {
         struct asked asked = {.fixture = fixture_random(&dice)};
-        struct tv_head *head = asked.fixture.trace->head;
+        struct tv_trace_info *head = asked.fixture.trace->head;
         head->inputs[0].eventless = true;
-        tv_head_add_input(head, cases[i].input, "made");
+        tv_trace_info_add_input(head, cases[i].input, "made");
         asked.view = tv_view_new(asked.fixture.trace);
         assert_int_equal(ask(&asked, "trace"), TV_OK);
         tv_out_char(&asked.out, 0);

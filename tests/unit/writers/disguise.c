@@ -7,7 +7,7 @@
 
 #include "base/bytes.h"
 #include "feed.h"
-#include "model/builder.h"
+#include "model/builder/builder.h"
 #include "writers/disguise.h"
 
 static const char *const drawing[] = {"AB).)", "CD).)"};
@@ -15,10 +15,10 @@ static const char *const drawing[] = {"AB).)", "CD).)"};
 static struct tv_trace *build(const struct feed *feed)
 {
     size_t start = 0;
-    struct tv_head *head = feed_head(feed);
+    struct tv_trace_info *head = feed_head(feed);
     struct tv_builder *builder = tv_builder_new(head);
     feed_to(feed, head, tv_builder_sink(builder), &start, 1);
-    tv_head_add_metadata(head, 0, TV_BYTES("owner"), TV_BYTES("somebody"));
+    tv_trace_info_add_metadata(head, 0, TV_BYTES("owner"), TV_BYTES("somebody"));
     head->inputs[0].recorded_us = 5;
     return tv_builder_finish(builder);
 }
@@ -39,17 +39,17 @@ static void hashes_every_text(void **state)
     struct feed *feed = feed_draw(drawing, 2);
     struct tv_trace *trace = build(feed);
     struct tv_disguise *disguise = tv_disguise_new(trace, &options);
-    const struct tv_head *head = tv_disguise_trace(disguise)->head;
+    const struct tv_trace_info *head = tv_disguise_trace(disguise)->head;
     uint32_t count = tv_interner_count(trace->head->strings);
     assert_int_equal(tv_interner_count(head->strings), count);
-    assert_int_equal(tv_head_text(head, TV_EMPTY_STRING).length, 0);
+    assert_int_equal(tv_trace_info_text(head, TV_EMPTY_STRING).length, 0);
     assert_true(count > 4);
     for (uint32_t i = 1; i < count; i++) {
         char hash[TV_DISGUISE_ROOM];
-        tv_disguise_text(&options, tv_head_text(trace->head, i), hash);
+        tv_disguise_text(&options, tv_trace_info_text(trace->head, i), hash);
         assert_int_equal(strlen(hash), TV_DISGUISE_ROOM - 1);
         assert_int_equal(hash[0], 'h');
-        assert_true(tv_bytes_equal(tv_head_text(head, i), tv_bytes_of(hash)));
+        assert_true(tv_bytes_equal(tv_trace_info_text(head, i), tv_bytes_of(hash)));
     }
     assert_int_equal(head->metadata_count, 0);
     assert_int_equal(head->inputs[0].recorded_us, 0);

@@ -26,11 +26,11 @@ static void check_group(const struct tv_method_edges *all, uint32_t frame, enum 
 }
 
 /* Names in the other direction than frames, so that the order by one is not that by the other. */
-static void turn_names(struct tv_head *head)
+static void turn_names(struct tv_trace_info *head)
 {
     for (uint32_t i = 0; i < head->frame_count; i++) {
         uint8_t name = (uint8_t)('Z' - i % 26);
-        head->frames[i].name = tv_head_string(head, (struct tv_bytes){&name, 1});
+        head->frames[i].name = tv_trace_info_string(head, (struct tv_bytes){&name, 1});
     }
 }
 
@@ -64,7 +64,7 @@ static void equal_those_of_each_method(void **state)
         struct tv_tree_sink_options options = {.fold_names = false};
         size_t start = 0;
         struct feed *feed = feed_random(seed, &styles[seed % 2]);
-        struct tv_head *head = feed_head(feed);
+        struct tv_trace_info *head = feed_head(feed);
         struct tv_tree_sink *sink = tv_tree_sink_new(&options);
         feed_to(feed, head, tv_tree_sink_sink(sink), &start, 1);
         struct tv_call_tree *tree = tv_tree_sink_finish(sink, head);
@@ -82,7 +82,7 @@ static void equal_those_of_each_method(void **state)
         }
         tv_method_edges_release(&all);
         tv_call_tree_free(tree);
-        tv_head_free(head);
+        tv_trace_info_free(head);
         feed_free(feed);
     }
     assert_true(ties > 0);

@@ -17,11 +17,11 @@ static void writes_methods(void **state)
 {
     (void)state;
     struct tv_out out;
-    struct tv_head *head = tv_head_new();
-    struct tv_frame bare = {.name = tv_head_string(head, TV_BYTES("run\tit\n"))};
-    struct tv_frame full = {.class_name = tv_head_string(head, TV_BYTES("a.B")),
-                            .name = tv_head_string(head, TV_BYTES("c")),
-                            .signature = tv_head_string(head, TV_BYTES("()V"))};
+    struct tv_trace_info *head = tv_trace_info_new();
+    struct tv_frame bare = {.name = tv_trace_info_string(head, TV_BYTES("run\tit\n"))};
+    struct tv_frame full = {.class_name = tv_trace_info_string(head, TV_BYTES("a.B")),
+                            .name = tv_trace_info_string(head, TV_BYTES("c")),
+                            .signature = tv_trace_info_string(head, TV_BYTES("()V"))};
     tv_out_init_memory(&out);
     tv_names_full(&out, head, &bare);
     assert_text(&out, "run it ");
@@ -31,8 +31,8 @@ static void writes_methods(void **state)
     assert_text(&out, "a.B.c ()V");
 
     struct tv_full_names names;
-    tv_head_add_frame(head, &bare);
-    uint32_t index = tv_head_add_frame(head, &full);
+    tv_trace_info_add_frame(head, &bare);
+    uint32_t index = tv_trace_info_add_frame(head, &full);
     tv_full_names_init(&names, head);
     for (int i = 0; i < 2; i++) {
         struct tv_bytes text = tv_full_names_get(&names, index);
@@ -42,7 +42,7 @@ static void writes_methods(void **state)
     }
     tv_full_names_release(&names);
     tv_out_release(&out);
-    tv_head_free(head);
+    tv_trace_info_free(head);
 }
 
 /* Half a tenth is rounded up; nothing of nothing is 0; huge figures do not overflow. */

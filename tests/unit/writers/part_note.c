@@ -92,13 +92,13 @@ static void rounds_down(void **state)
 }
 
 /* A file inside of another is none of its own; folders are nobody's business. */
-static struct tv_head *several_files(void)
+static struct tv_trace_info *several_files(void)
 {
-    struct tv_head *head = tv_head_new();
-    tv_head_add_input(head, "my/a.json", "JSON");
-    tv_head_add_input(head, "my/a.json: cgroupDump", "Cgroup dump");
-    tv_head_add_input(head, "b.trace", "trace");
-    tv_head_add_input(head, "b.trace2", "trace");
+    struct tv_trace_info *head = tv_trace_info_new();
+    tv_trace_info_add_input(head, "my/a.json", "JSON");
+    tv_trace_info_add_input(head, "my/a.json: cgroupDump", "Cgroup dump");
+    tv_trace_info_add_input(head, "b.trace", "trace");
+    tv_trace_info_add_input(head, "b.trace2", "trace");
     head->inputs[2].moved = -1500000;
     return head;
 }
@@ -106,19 +106,19 @@ static struct tv_head *several_files(void)
 static void tells_every_file(void **state)
 {
     (void)state;
-    struct tv_head *head = several_files();
+    struct tv_trace_info *head = several_files();
     struct tv_part_facts part = {.from = INT64_MIN, .to = INT64_MAX, .head = head};
     is(&part, "3 files became one: a.json, b.trace moved by -1.5 ms, b.trace2.");
     part.hashed = true;
     is(&part, "3 files became one. Hashes stand in the place of names.");
-    tv_head_free(head);
+    tv_trace_info_free(head);
 }
 
 /* Notes are harmless; warnings are of the whole, also where the part has nothing of them. */
 static void tells_warnings(void **state)
 {
     (void)state;
-    struct tv_head *head = tv_head_new();
+    struct tv_trace_info *head = tv_trace_info_new();
     struct tv_part_facts part = {.chosen = true, .from = INT64_MIN, .to = INT64_MAX, .head = head};
     tv_diagnostics_add(&head->diagnostics, TV_DIAGNOSTIC_OPEN_CALL, TV_NO_OFFSET);
     is(&part, "This is a part of the trace.");
@@ -131,13 +131,13 @@ static void tells_warnings(void **state)
     is(&part, "Warnings of the whole trace: exits of a method that is not on the stack, ignored "
               "(ignored-exit: 3); ends of another name than the call that they end: it keeps its "
               "own (title-mismatch: 1).");
-    tv_head_free(head);
+    tv_trace_info_free(head);
 }
 
 static void names_the_first_file(void **state)
 {
     (void)state;
-    struct tv_head *head = several_files();
+    struct tv_trace_info *head = several_files();
     struct tv_out out;
     tv_out_init_memory(&out);
     tv_part_name(&out, head, TV_BYTES("my/a.json"));
@@ -147,7 +147,7 @@ static void names_the_first_file(void **state)
     tv_out_char(&out, '\0');
     assert_string_equal((const char *)out.buffer, "a.json and 2 more;dir/");
     tv_out_release(&out);
-    tv_head_free(head);
+    tv_trace_info_free(head);
 }
 
 UNIT_TESTS(part_note, cmocka_unit_test(tells_nothing_of_all),

@@ -8,7 +8,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "feed.h"
-#include "model/builder.h"
+#include "model/builder/builder.h"
 #include "wire/method_trace.h"
 #include "writers/trace_file.h"
 
@@ -19,7 +19,7 @@ static const char *const drawing[] = {"AB).)", ".cD"};
 static struct tv_trace *build(const struct feed *feed)
 {
     size_t start = 0;
-    struct tv_head *head = feed_head(feed);
+    struct tv_trace_info *head = feed_head(feed);
     struct tv_builder *builder = tv_builder_new(head);
     feed_to(feed, head, tv_builder_sink(builder), &start, 1);
     return tv_builder_finish(builder);
@@ -156,7 +156,7 @@ static void renumbers_threads(void **state)
     assert_int_equal(losses.renumbered, 2);
 
     for (uint32_t i = 0; i < 255; i++)
-        tv_head_add_thread(trace->head, &(struct tv_thread){.id = 1000 + i});
+        tv_trace_info_add_thread(trace->head, &(struct tv_thread){.id = 1000 + i});
     out.length = 0;
     assert_int_equal(tv_trace_file_write(&out, trace,
                                          &(struct tv_trace_file_options){.target = TV_TRACE_V1},

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Beginnings and ends become whole spans (trace-event.md section 3.1): an end closes the innermost
+ * open span if the names agree or it has none.  Else, in a thread with as many ends as beginnings,
+ * every one of them has its own: the end closes the span of its name below, leaving those above for
+ * theirs, or without such a span the innermost, as its writer means it so.  In other threads ends
+ * are missing: it closes the span of its name below and what is open above, or nothing.
+ *
+ * Spans without length, all at one time, lie in each other only where beginnings and ends say so.
+ * Sorting by start keeps their order, the outer one first; so a span that began and ended at one
+ * time keeps in its side how many of the next ones began and ended meanwhile (`inside`).
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "model/assembly/assembly_internal.h"
+
+/* How far down an end looks for its name: far deeper than programs nest. */
+#define SEARCH_DEPTH 1024u
+
+struct pairing {
+    struct tv_spans *spans;
+    uint32_t *open; /* indices of spans, the innermost last */
+    size_t depth, capacity;
+    unsigned side; /* TV_SPAN_KERNEL or 0: which of the spans are paired */
+    bool balanced;
+    uint32_t *empty; /* whole spans without length so far, of both sides */
+};
+
+static void pair_count_diagnostic(struct pairing *p, enum tv_diagnostic_kind kind,
+                                  const struct tv_span *span)
+{
+    tv_diagnostics_add(p->spans->diagnostics, kind, span->offset);
+}
+
+static void pair_push(struct pairing *p, size_t index)
+{
+    p->open = tv_array_reserve(p->open, &p->capacity, p->depth + 1, sizeof *p->open);
+    p->open[p->depth++] = (uint32_t)index;
+    p->spans->spans[index].side = *p->empty; /* until the span ends */
+}
+
+static struct tv_span *pair_open_span(struct pairing *p, size_t level)
+{
+    return &p->spans->spans[p->open[level]];
+}
+
+static uint32_t pair_name(const struct pairing *p, const struct tv_span *span)
+{
+    return p->spans->names[span->frame];
+}
+
+/* How many spans without length lie in one that ends: only those of its time are not nested by
+ * their times. */
+static uint32_t pair_count_inside(struct pairing *p, const struct tv_span *span, int64_t time)
+{
+    if (time > span->time)
+        return 0;
+    uint32_t inside = (*p->empty)++ - span->side;
+    return inside < TV_EXTRA_MOST_INSIDE ? inside : TV_EXTRA_MOST_INSIDE;
+}
+
+/* The span ends at `time`; its length held its CPU time at the beginning. */
+static void pair_end_span(struct pairing *p, struct tv_span *span, int64_t time, int64_t cpu_end,
+                          uint64_t end_offset)
+{
+    int64_t cpu = span->length;
+    bool has_cpu = cpu != TV_NO_TIME && cpu_end != TV_NO_TIME && cpu_end >= cpu;
+    uint32_t inside = pair_count_inside(p, span, time);
+    span->length = time - span->time;
+    span->flags = (TV_SPAN_WHOLE | p->side) & 0xff;
+    span->side = TV_NONE;
+    if (!has_cpu && end_offset == TV_EXTRA_NO_OFFSET && inside == 0)
+        return;
+    struct tv_spans *spans = p->spans;
+    spans->sides = tv_array_reserve(spans->sides, &spans->side_capacity, spans->side_count + 1,
+                                    sizeof *spans->sides);
+    span->side = (uint32_t)spans->side_count;
+    spans->sides[spans->side_count++] = (struct tv_span_extra){
+        .cpu_start = has_cpu ? cpu : TV_NO_TIME,
+        .cpu_length = has_cpu ? cpu_end - cpu : TV_NO_TIME,
+        .end_offset = end_offset & TV_OFFSET_MASK,
+        .inside = inside & TV_EXTRA_MOST_INSIDE,
+    };
+}
+
+/* Closes what is open above a level: the ends are missing. */
+static void pair_close_above(struct pairing *p, size_t level, int64_t time)
+{
+    while (p->depth > level + 1) {
+        struct tv_span *above = pair_open_span(p, --p->depth);
+        pair_count_diagnostic(p, TV_DIAGNOSTIC_MISSING_EXIT, above);
+        above->slice_flags |= TV_SLICE_MISSING_EXIT;
+        pair_end_span(p, above, time, TV_NO_TIME, TV_EXTRA_NO_OFFSET);
+    }
+}
+
+/* A span that began after the ended one does not contain it. */
+static void pair_skip_later(struct pairing *p, size_t level, const struct tv_span *ended)
+{
+    for (size_t i = level; ended->length == 0 && i < p->depth; i++)
+        pair_open_span(p, i)->side++;
+}
+
+/* Closes the span at a level with its end. */
+static void pair_close_level(struct pairing *p, size_t level, const struct tv_span *end)
+{
+    struct tv_span *span = pair_open_span(p, level);
+    if (!p->balanced)
+        pair_close_above(p, level, end->time);
+    p->depth--;
+    memmove(p->open + level, p->open + level + 1, (p->depth - level) * sizeof *p->open);
+    if (end->colour > 0 && end->colour < TV_COLOUR_HASHED)
+        span->colour = end->colour;
+    pair_end_span(p, span, end->time, end->length,
+                  end->flags & TV_SPAN_TELLS ? end->offset : TV_EXTRA_NO_OFFSET);
+    pair_skip_later(p, level, span);
+}
+
+/* The level of the innermost open span of the end's name, or p->depth. */
+static size_t pair_find_level(struct pairing *p, const struct tv_span *end)
+{
+    if (end->flags & TV_SPAN_NAMELESS)
+        return p->depth - 1;
+    uint32_t name = pair_name(p, end);
+    for (size_t i = 0; i < p->depth && i < SEARCH_DEPTH; i++)
+        if (pair_name(p, pair_open_span(p, p->depth - 1 - i)) == name)
+            return p->depth - 1 - i;
+    return p->depth;
+}
+
+static void pair_handle_end(struct pairing *p, const struct tv_span *end)
+{
+    if (p->depth == 0) {
+        if (!(end->flags & TV_SPAN_IF_OPEN))
+            pair_count_diagnostic(p, TV_DIAGNOSTIC_UNMATCHED_EXIT, end);
+        return;
+    }
+    size_t level = pair_find_level(p, end);
+    if (level < p->depth) {
+        pair_close_level(p, level, end);
+    } else if (p->balanced) {
+        struct tv_span noted = *end; /* its name at least */
+        noted.flags |= TV_SPAN_TELLS;
+        pair_count_diagnostic(p, TV_DIAGNOSTIC_TITLE_MISMATCH, end);
+        if (end->colour > 0) /* that of its name too, as Trace Viewer has it */
+            pair_open_span(p, p->depth - 1)->colour = end->colour;
+        pair_close_level(p, p->depth - 1, &noted);
+    } else {
+        pair_count_diagnostic(p, TV_DIAGNOSTIC_IGNORED_EXIT, end);
+    }
+}
+
+static void pair_find_balance(struct pairing sides[2], const struct tv_spans *spans)
+{
+    int64_t begun[2] = {0, 0};
+    for (size_t i = 0; i < spans->count; i++) {
+        unsigned flags = spans->spans[i].flags, kind = flags & TV_SPAN_KIND;
+        begun[(flags & TV_SPAN_KERNEL) != 0] += (kind == TV_SPAN_BEGIN) - (kind == TV_SPAN_END);
+    }
+    sides[0].balanced = begun[0] == 0;
+    sides[1].balanced = begun[1] == 0;
+}
+
+static void pair_drop_ends(struct tv_spans *spans)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < spans->count; i++)
+        if ((spans->spans[i].flags & TV_SPAN_KIND) != TV_SPAN_END)
+            spans->spans[kept++] = spans->spans[i];
+    spans->count = kept;
+}
+
+/* Pairs the spans of both sides in one pass, as they are in each other at one time. */
+static void pair_all_spans(struct pairing sides[2], struct tv_spans *spans)
+{
+    for (size_t i = 0; i < spans->count; i++) {
+        struct tv_span *span = &spans->spans[i];
+        unsigned kind = span->flags & TV_SPAN_KIND;
+        struct pairing *p = &sides[(span->flags & TV_SPAN_KERNEL) != 0];
+        if (kind == TV_SPAN_BEGIN)
+            pair_push(p, i);
+        else if (kind == TV_SPAN_END)
+            pair_handle_end(p, span);
+        else
+            *p->empty += span->length == 0;
+    }
+}
+
+int64_t tv_open_end(const struct tv_open_ends *ends, const struct tv_span *span,
+                    struct tv_diagnostics *diagnostics)
+{
+    if (ends->idle_end < span->time || ends->idle_end >= ends->end)
+        return ends->end;
+    tv_diagnostics_add(diagnostics, TV_DIAGNOSTIC_OPEN_UNTIL_SILENCE, span->offset);
+    diagnostics->quiet = ends->idle_end > diagnostics->quiet ? ends->idle_end : diagnostics->quiet;
+    return ends->idle_end;
+}
+
+static void pair_close_open(struct pairing *p, const struct tv_open_ends *ends)
+{
+    while (p->depth > 0) {
+        struct tv_span *span = pair_open_span(p, --p->depth);
+        pair_count_diagnostic(p, TV_DIAGNOSTIC_OPEN_CALL, span);
+        span->slice_flags |= TV_SLICE_OPEN;
+        int64_t end = tv_open_end(ends, span, p->spans->diagnostics);
+        pair_end_span(p, span, end, TV_NO_TIME, TV_EXTRA_NO_OFFSET);
+    }
+}
+
+void tv_spans_pair(struct tv_spans *spans, const struct tv_open_ends *ends)
+{
+    uint32_t empty = 0;
+    struct pairing sides[2] = {{.spans = spans, .empty = &empty},
+                               {.spans = spans, .empty = &empty, .side = TV_SPAN_KERNEL}};
+    pair_find_balance(sides, spans);
+    pair_all_spans(sides, spans);
+    for (unsigned i = 0; i < 2; i++) {
+        pair_close_open(&sides[i], ends);
+        tv_free(sides[i].open);
+    }
+    pair_drop_ends(spans);
+}
