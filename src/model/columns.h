@@ -4,8 +4,8 @@
  *
  * For the files of the builder, sift.c and trace.c alone.
  */
-#ifndef TV_MODEL_BUILDER_STORE_H
-#define TV_MODEL_BUILDER_STORE_H
+#ifndef TV_MODEL_COLUMNS_H
+#define TV_MODEL_COLUMNS_H
 
 #include "model/trace.h"
 

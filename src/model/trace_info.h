@@ -7,8 +7,8 @@
  * in the head already).  Several inputs read as one trace share one head; threads and metadata
  * know their input. Strings are numbers of `strings`.
  */
-#ifndef TV_MODEL_HEAD_H
-#define TV_MODEL_HEAD_H
+#ifndef TV_MODEL_TRACE_INFO_H
+#define TV_MODEL_TRACE_INFO_H
 
 #include "base/error.h"
 #include "base/map.h"

@@ -441,7 +441,7 @@ static void share_clock(struct building *building)
 
 static void add_input(struct building *building, struct tv_builder *builder, uint64_t bytes)
 {
-    building->head = tv_builder_head(builder);
+    building->head = tv_builder_trace_info(builder);
     building->input =
         tv_trace_info_add_input(building->head, building->place->name, "Event Tracing for Windows");
     building->assembly = tv_assembly_new(builder, building->input);

@@ -145,7 +145,7 @@ enum tv_status tv_readers_build(struct tv_source *source, struct tv_builder *bui
         return status;
     if (reader->assemble)
         return reader->assemble(source, builder, options, err);
-    return reader->read(source, tv_builder_head(builder), tv_builder_sink(builder), options, err);
+    return reader->read(source, tv_builder_trace_info(builder), tv_builder_sink(builder), options, err);
 }
 
 bool tv_readers_stream(struct tv_source *source)

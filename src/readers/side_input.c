@@ -4,7 +4,7 @@
 void tv_side_input_begin(struct tv_side_input *side, struct tv_source *source,
                          struct tv_builder *builder, const char *format)
 {
-    struct tv_trace_info *head = tv_builder_head(builder);
+    struct tv_trace_info *head = tv_builder_trace_info(builder);
     side->source = source;
     side->input = tv_trace_info_add_input(head, tv_source_name(source), format);
     side->assembly = tv_assembly_new(builder, side->input);

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The assembly: threads are worked on side by side, each alone from its gathered blocks to its
- * rows, so that no more than one thread a worker exists twice.  Path numbers follow the order of
- * the threads, whichever worker came first.
+ * assembly.c - distributes the threads of an input to workers and adds the results to the trace.
+ *
+ * Each worker takes one thread at a time from gathered blocks to finished rows, so at most one
+ * thread per worker is in memory in both forms.  Threads end in any order, but path numbers must
+ * not depend on that: the path trees are merged in the order of the threads, by whichever worker
+ * finds the next one done.
+ *
+ *     workers    | thread 0 | thread 3 ...      done[]   1 1 0 1 1 0
+ *                | thread 1 | thread 2 ...      merged       ^ next to merge
  */
 #include "model/assembly/assembly.h"
 
@@ -28,7 +34,7 @@ struct tv_trace *tv_assembly_trace(struct tv_assembly *assembly)
     return assembly->trace;
 }
 
-/* ---- Taking the chunks ---- */
+/* ---- Adding chunks ---- */
 
 static void assembly_reserve_threads(struct tv_assembly *assembly)
 {
@@ -71,11 +77,11 @@ void tv_assembly_add_chunk(struct tv_assembly *assembly, struct tv_gather *gathe
     tv_free(gather);
 }
 
-/* ---- Before a silence ---- */
+/* ---- Before an idle gap ---- */
 
 struct idle_scan {
     int64_t silence, last;
-    int64_t ended; /* behind the silence: ends without a beginning there */
+    int64_t ended; /* after the gap: ends minus begins */
     bool across;
 };
 
@@ -139,10 +145,10 @@ struct assembly_job {
     struct tv_assembly *assembly;
     const struct tv_row_options *placing;
     _Atomic uint32_t next;
-    /* Paths are merged in the order of threads, by whichever worker finds the next ones done. */
+    /* Whether the rows of each thread are done. */
     _Atomic bool *done; /* [threads] */
     atomic_flag merging;
-    uint32_t merged; /* threads so far; of who has the flag */
+    uint32_t merged; /* threads merged so far; owned by the holder of the flag */
 };
 
 static bool assembly_is_cancelled(const struct tv_row_options *placing)
@@ -167,7 +173,8 @@ static void assembly_merge_thread_paths(struct assembly_job *job, uint32_t threa
     work->nesting.nodes = NULL;
 }
 
-/* Merges what is done and next in order, unless another worker is at it, who will find it. */
+/* Merge the threads that are done and next in order.  If another worker is merging, that one will
+ * find them. */
 static void assembly_merge_ready_paths(struct assembly_job *job)
 {
     uint32_t count = job->assembly->thread_count, next;
@@ -191,8 +198,8 @@ static void assembly_place_one(struct assembly_job *job, struct tv_span_scratch 
     assembly_merge_ready_paths(job);
 }
 
-/* What is to be done beside comes late: when most of the memory of spans has been given back, and
- * there are still threads for the others. */
+/* Work on threads until none is left.  The other job starts late: when most spans are freed
+ * already, and while there is still work for the other workers. */
 static void assembly_worker_run(void *context, unsigned worker)
 {
     struct assembly_job *job = context;
@@ -315,7 +322,7 @@ static void assembly_add_thread(struct tv_assembly *assembly, uint32_t thread)
         trace->slice_count += work->columns.count;
         trace->recorded_calls += work->columns.count;
     } else {
-        /* Nothing but ends without a beginning. */
+        /* The thread has only ends without a begin. */
         tv_columns_release(&work->columns);
         work->columns = (struct tv_columns){.count = 0};
         work->first_track = TV_NONE;
@@ -325,7 +332,7 @@ static void assembly_add_thread(struct tv_assembly *assembly, uint32_t thread)
     tv_free(work->noted.rows);
 }
 
-/* Room for the tracks and rows of all threads. */
+/* Reserve tracks and rows for all threads. */
 static void assembly_reserve_rows(struct tv_assembly *assembly)
 {
     struct tv_trace *trace = assembly->trace;
@@ -342,7 +349,7 @@ static void assembly_reserve_rows(struct tv_assembly *assembly)
     trace->columns = tv_realloc(trace->columns, columns + 1, sizeof *trace->columns);
 }
 
-/* Gives back what chunks had in common, once all threads are placed. */
+/* Free the frame tables of the chunks after all threads are built. */
 static void assembly_release_chunks(struct tv_assembly *assembly)
 {
     for (size_t i = 0; i < assembly->chunk_count; i++)
@@ -390,7 +397,7 @@ uint32_t tv_assembly_track(const struct tv_assembly *assembly, uint32_t thread)
     return assembly->threads[thread].first_track;
 }
 
-/* The first slice of a row from a time on. */
+/* Return the first slice of a row that starts at or after a time. */
 static uint32_t row_find_with_hint(const struct tv_trace *trace, struct tv_search_hint *near,
                                    uint32_t row, int64_t start)
 {
@@ -406,7 +413,7 @@ static uint32_t row_find_with_hint(const struct tv_trace *trace, struct tv_searc
     return index;
 }
 
-/* The slice of a row with a start and an offset. */
+/* Find the slice of a row with a start and an offset. */
 static bool row_find_slice(const struct tv_trace *trace, const struct tv_slice_query *sought,
                            uint32_t row, int64_t start, uint32_t *index)
 {
@@ -442,7 +449,7 @@ void tv_assembly_end(struct tv_assembly *assembly)
 {
     for (uint32_t i = 0; i < assembly->thread_count; i++) {
         struct assembly_thread *work = &assembly->threads[i];
-        for (size_t j = 0; j < work->list_count; j++) /* after a cancelled placing */
+        for (size_t j = 0; j < work->list_count; j++) /* left after cancellation */
             for (struct tv_span_block *block = work->lists[j].first, *next; block; block = next) {
                 next = block->next;
                 tv_span_block_free(block);

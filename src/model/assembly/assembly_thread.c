@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One thread from its gathered blocks to its rows.
+ * assembly_thread.c - one thread from its gathered blocks to its rows.
+ *
+ *     unpack blocks -> close unfinished spans -> sort by time -> pair -> sort by start -> nest ->
+ * write
+ *
+ * Threads without begins and ends skip sorting by time and pairing.
  */
 #include <string.h>
 
@@ -17,7 +22,7 @@ static uint32_t spans_add_extra(struct tv_spans *spans, const struct tv_cpu_time
     return (uint32_t)spans->side_count++;
 }
 
-/* Copies a block's spans behind the others, with the numbers of the head. */
+/* Append the spans of a block with the frame numbers of the trace. */
 static void thread_unpack_block(const uint32_t *frames, const struct tv_span_block *block,
                                 struct tv_spans *spans)
 {
@@ -32,7 +37,7 @@ static void thread_unpack_block(const uint32_t *frames, const struct tv_span_blo
     }
 }
 
-/* Gathers the thread's spans in the order of the file, giving the blocks back. */
+/* Unpack all spans of the thread in file order and free the blocks. */
 static void thread_unpack_spans(const struct tv_assembly *assembly, struct assembly_thread *work,
                                 struct tv_spans *spans)
 {
@@ -49,7 +54,7 @@ static void thread_unpack_spans(const struct tv_assembly *assembly, struct assem
     work->list_count = 0;
 }
 
-/* The time of the last thing that the thread is known to do. */
+/* Return the last time at which the thread is known to act. */
 static int64_t spans_last_time(const struct tv_spans *spans)
 {
     int64_t last = INT64_MIN;
@@ -62,8 +67,8 @@ static int64_t spans_last_time(const struct tv_spans *spans)
     return last;
 }
 
-/* Makes whole what has no length, as the thread was seen until then, and tells whether there are
- * beginnings or ends. */
+/* Give spans of unknown length one that ends at the last activity of the thread, `seen` included.
+ * Return whether there are begins or ends to pair. */
 static bool spans_close_unfinished(struct tv_spans *spans, int64_t seen, int64_t idle_end)
 {
     int64_t last = spans_last_time(spans);
@@ -95,12 +100,12 @@ static void thread_add_slice_extra(struct assembly_thread *work, const struct tv
 
 int64_t tv_run_clock_at(const struct tv_run_clock *clock, int64_t time, size_t *near)
 {
-    size_t low = *near, high = clock->count; /* runs before `low` begin up to `time` */
+    size_t low = *near, high = clock->count; /* the first `low` runs begin at or before `time` */
     if (low > 0 && clock->runs[low - 1].start > time) {
         high = low - 1;
         low = 0;
     }
-    /* Steps double until they go too far. */
+    /* Double the step until it overshoots, then search within it. */
     for (size_t step = 1; high - low > step; step *= 2) {
         if (clock->runs[low + step].start > time)
             high = low + step;
@@ -121,7 +126,7 @@ int64_t tv_run_clock_at(const struct tv_run_clock *clock, int64_t time, size_t *
     return run->before + (time < run->end ? time : run->end) - run->start;
 }
 
-/* Gives the spans without CPU time that of their thread's clock. */
+/* Take missing CPU times from the thread's list of running times. */
 static void spans_read_clock(struct tv_spans *spans, const struct tv_run_clock *clock)
 {
     size_t near = 0;
@@ -140,7 +145,8 @@ static void spans_read_clock(struct tv_spans *spans, const struct tv_run_clock *
     }
 }
 
-/* Writes the slices of a thread; slices without CPU time stand where the CPU clock stood last. */
+/* Write the slices of a thread.  The CPU start of a slice without CPU time repeats the previous
+ * one. */
 static void thread_write_rows(struct assembly_thread *work, const struct tv_spans *spans,
                               struct tv_row_writer *places)
 {
@@ -204,7 +210,7 @@ static void thread_build_columns(const struct tv_assembly *assembly, struct asse
     tv_free(places);
 }
 
-/* Moves what a thread noted to its work: `diagnostics` is empty again. */
+/* Move the diagnostics of the thread to `work`; `diagnostics` is empty again. */
 static void thread_keep_diagnostics(struct assembly_thread *work,
                                     struct tv_diagnostics *diagnostics)
 {
@@ -220,7 +226,7 @@ static void thread_keep_diagnostics(struct assembly_thread *work,
     }
 }
 
-/* Where slices of the thread end that nobody ends. */
+/* Return the end of slices that no event ends. */
 static int64_t thread_open_end(const struct tv_assembly *assembly,
                                const struct tv_row_options *placing,
                                const struct assembly_thread *work, const struct tv_spans *spans)
@@ -263,11 +269,13 @@ void tv_assembly_thread_build(const struct tv_assembly *assembly,
 }
 
 /*
- * Stable sorting of spans: they are nearly sorted most of the time, as events are written when they
- * happen or when they end.
+ * ---- Sorting ----
+ *
+ * A stable merge sort that is fast for nearly sorted spans, which is the usual case: programs write
+ * events when they happen or when they end.
  */
 
-/* Runs of this many are sorted by insertion. */
+/* Runs of this length are sorted by insertion. */
 #define RUN 16u
 
 typedef bool less_function(const struct tv_span *a, const struct tv_span *b);
@@ -301,11 +309,11 @@ TV_INLINE void spans_sort_run(struct tv_span *spans, size_t count, less_function
     }
 }
 
-/* Merges [0, middle) and [middle, count); `spare` has room for the first. */
+/* Merge [0, middle) and [middle, count); `spare` has room for the first half. */
 TV_INLINE void spans_merge(struct tv_span *spans, size_t middle, size_t count,
                            struct tv_span *spare, less_function *less)
 {
-    size_t stays = 0; /* what is before all of the second half stands already */
+    size_t stays = 0; /* this prefix is in place already */
     while (stays < middle && !less(&spans[middle], &spans[stays]))
         stays++;
     if (stays == middle)
@@ -346,9 +354,9 @@ void tv_spans_sort_by_start(struct tv_spans *spans)
     spans_sort(spans, span_is_outer);
 }
 
-/* Memory of workers that goes from thread to thread. */
+/* ---- Scratch memory ---- */
 
-/* What is larger is rare, and would stand beside the rows that are made. */
+/* Larger memory is rare, and would add to the memory of the rows. */
 #define KEPT_MOST ((size_t)32 << 20)
 
 #define FIRST_SIZE ((size_t)4 << 10)
@@ -360,7 +368,7 @@ void *tv_scratch_get(struct tv_scratch *room, size_t count, size_t size)
         return room->memory;
     tv_scratch_release(room);
     while (roomy < bytes && roomy < KEPT_MOST)
-        roomy *= 2; /* what nobody writes to costs nothing */
+        roomy *= 2; /* untouched pages cost nothing */
     room->size = roomy < bytes ? bytes : roomy;
     room->memory = tv_pages_alloc(room->size);
     return room->memory;

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Async slices find their tracks: those of one name and owner share lanes, as Trace Viewer lays
- * them out (trace-event.md section 4, "Async rows").
+ * async.c - lays out async slices in tracks as Trace Viewer does (trace-event.md section 4, "Async
+ * rows").
+ *
+ *     slices with parents  ->  trees (roots)  ->  tracks by owner and name  ->  lanes  ->  rows
+ *
+ * A root with all slices below it occupies as many rows as it has levels.  Roots of one track that
+ * overlap in time go to different lanes.  All numbers (tracks, rows, paths) belong to the plan
+ * until it is added to the trace, so the plan can be made in parallel with the threads.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,35 +21,35 @@
 
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
-/* One slice on its way. */
+/* A slice during layout. */
 struct async_item {
     int64_t start, length;
     uint32_t slice;
-    uint32_t parent;  /* index among the slices; TV_NONE: on root */
-    uint32_t nesting; /* how deep it is to lie */
+    uint32_t parent;  /* index among the slices; TV_NONE: a root */
+    uint32_t nesting; /* number of ancestors */
     uint32_t root;    /* index in roots */
-    uint32_t depth;   /* below its root; 0: it is on root */
-    uint32_t above;   /* index in items; TV_NONE: it is on root */
+    uint32_t depth;   /* below its root; 0: it is a root */
+    uint32_t above;   /* index in items; TV_NONE: it is a root */
     uint32_t path;
     uint8_t flags;
 };
 
-/* A slice on root with all that lies below it. */
+/* A root with everything below it. */
 struct async_root {
-    int64_t start, end; /* of all */
+    int64_t start, end; /* extent of the tree */
     uint32_t process;
-    uint32_t thread; /* the one that all is on; TV_NONE: several */
+    uint32_t thread; /* the only thread of the tree; TV_NONE: several */
     uint32_t name;
-    uint32_t group; /* of joined ids: they share a track; TV_NONE */
+    uint32_t group; /* joined ids share a track; or TV_NONE */
     uint32_t slice;
     uint32_t levels;
-    uint32_t track; /* index in the trace */
-    /* Of the level looked at last: */
+    uint32_t track; /* index in the plan */
+    /* State of the level that was filled last: */
     uint32_t level, last_parent;
     int64_t last_end;
 };
 
-/* Tracks, rows and paths have numbers of the plan's own, until it is carried out. */
+/* Tracks, rows and paths have numbers of the plan until it is added to the trace. */
 struct tv_async_plan {
     const struct tv_trace_info *head;
     size_t count;
@@ -54,17 +60,17 @@ struct tv_async_plan {
     struct tv_columns columns;
     struct tv_async_extra *async_extras; /* [count] */
     TV_TABLE(tv_slice_extra) slice_extras;
-    /* While it is made: */
+    /* Only during layout: */
     const struct tv_async_slice *slices;
     struct async_item *items; /* by nesting and start */
-    uint32_t *item_of;        /* [slices] */
+    uint32_t *item_of;        /* [slices] index in items */
     struct async_root *roots;
     size_t root_count;
 };
 
-/* ---- What lies below what ---- */
+/* ---- Trees ---- */
 
-/* Sorts by one number after the other, the one that counts least first. */
+/* Sort by several keys: call this with the least significant key first. */
 static void async_sort_by(struct tv_sort_key *order, size_t count, const void *rows,
                           uint64_t (*key)(const void *rows, uint64_t index))
 {
@@ -96,7 +102,7 @@ static uint64_t async_nesting_key(const void *places, uint64_t index)
     return ((const struct tv_async_place *)places)[index].nesting;
 }
 
-/* By nesting, start, length and place among the slices. */
+/* Sort by nesting, start, length and position in the array. */
 static void async_sort_items(struct tv_async_plan *plan)
 {
     struct tv_async_place *places = tv_alloc(plan->count, sizeof *places);
@@ -125,8 +131,8 @@ static void async_sort_items(struct tv_async_plan *plan)
     tv_free(places);
 }
 
-/* Whether an item can lie below its parent: in the rows of a track nothing overlaps, and children
- * stand in the order of their parents. */
+/* Return whether an item may lie below its parent.  Slices of a row must not overlap, and children
+ * must have the order of their parents. */
 static bool async_fits_below(struct tv_async_plan *plan, const struct async_item *item,
                              uint32_t parent)
 {
@@ -230,8 +236,8 @@ static bool async_has_groups(const struct tv_async_plan *plan)
     return false;
 }
 
-/* What joined ids have on root stands in the track of the earliest: under its name, in its process,
- * and on its thread when all are. */
+/* Roots of a group go to the track of the earliest one: they take its name, its process, and its
+ * thread if all have the same. */
 static void async_share_tracks(struct tv_async_plan *plan)
 {
     size_t first = 0, end;
@@ -276,12 +282,12 @@ static uint64_t async_root_owner_key(const void *roots, uint64_t index)
     return (uint64_t)root->process << 32 | root->thread;
 }
 
-/* By owner, name, group, start and slice. Items then name them by the places that they have. */
+/* Sort by owner, name, group, start and slice, and renumber the roots of the items. */
 static void async_sort_roots(struct tv_async_plan *plan)
 {
     struct tv_sort_key *order = async_order_new(plan->root_count);
     struct async_root *sorted = tv_alloc(plan->root_count, sizeof *sorted);
-    uint32_t *rank = tv_alloc(plan->count, sizeof *rank); /* by the first slice */
+    uint32_t *rank = tv_alloc(plan->count, sizeof *rank); /* by the root's slice */
     async_sort_by(order, plan->root_count, plan->roots, async_root_slice_key);
     async_sort_by(order, plan->root_count, plan->roots, async_root_start_key);
     async_sort_by(order, plan->root_count, plan->roots, async_root_name_key);
@@ -380,7 +386,7 @@ static void async_make_rows(struct tv_async_plan *plan)
     plan->columns.block_count = block;
 }
 
-/* The items of each root one behind the other, in their order. */
+/* Return the items root by root, in their order. */
 static uint32_t *async_order_by_root(const struct tv_async_plan *plan)
 {
     uint32_t *order = tv_alloc(plan->count, sizeof *order);
@@ -442,7 +448,7 @@ static void async_write_item(struct tv_async_plan *plan, const struct async_item
 static void async_make_columns(struct tv_async_plan *plan)
 {
     unsigned clocks = TV_CLOCK_WALL;
-    uint64_t input_bytes = 0; /* as far as its slices reach */
+    uint64_t input_bytes = 0; /* largest offset of a slice */
     for (size_t i = 0; i < plan->count; i++) {
         const struct tv_async_slice *slice = &plan->slices[i];
         clocks |= slice->cpu_start != TV_NO_TIME ? (unsigned)TV_CLOCK_CPU : 0;
@@ -452,7 +458,7 @@ static void async_make_columns(struct tv_async_plan *plan)
     tv_columns_add_offsets(&plan->columns, input_bytes);
 }
 
-/* Rows are filled in the order of the roots, those of one root by time. */
+/* Fill the rows root by root; within a root by time. */
 static void async_write_columns(struct tv_async_plan *plan)
 {
     struct tv_row_writer *places = tv_alloc(plan->row_count, sizeof *places);
@@ -477,7 +483,7 @@ static void async_lay_out(struct tv_async_plan *plan)
     plan->roots = tv_alloc(plan->count, sizeof *plan->roots);
     async_sort_items(plan);
     async_find_roots(plan);
-    /* Sorting the roots moves them: from here on items name them by their first slice. */
+    /* Sorting moves the roots, so items refer to them by their slice from here on. */
     for (size_t i = 0; i < plan->count; i++)
         plan->items[i].root = plan->roots[plan->items[i].root].slice;
     async_share_tracks(plan);
@@ -517,7 +523,7 @@ void tv_async_plan_free(struct tv_async_plan *plan)
     tv_free(plan);
 }
 
-/* ---- Carrying it out ---- */
+/* ---- Adding the plan to the trace ---- */
 
 static void async_add_tracks(struct tv_trace *trace, const struct tv_async_plan *plan,
                              uint32_t input)
@@ -586,8 +592,10 @@ void tv_assembly_add_async(struct tv_assembly *assembly, struct tv_async_plan *p
 }
 
 /*
- * Async slices whose ids are joined form one tree: each lies in the innermost that is open when it
- * starts, whatever id that has.  Of those that start together the longest is the outer one.
+ * ---- Joined ids ----
+ *
+ * Slices whose ids are joined form one tree: each one lies in the innermost slice that is open at
+ * its start, whatever its id.  Of slices with equal starts the longest is the outer one.
  */
 
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
@@ -634,8 +642,8 @@ static struct async_joined *async_collect_joined(const struct tv_async_slice *sl
     return all;
 }
 
-/* Whether an open one has ended when the next starts.  One without a length has not for what its
- * own id put into it. */
+/* Return whether an open slice has ended when the next one starts.  A slice of length 0 stays open
+ * for its own children. */
 static bool async_open_has_ended(const struct async_open *open, const struct async_joined *next,
                                  uint32_t own_parent)
 {

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What chunks keep while an input is read: blocks of spans, one list a thread. */
+/* gather.c - stores the spans of a chunk in packed blocks, one list per thread, and reads them
+ * back. */
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "model/assembly/assembly_internal.h"
 
-/* Many threads have few spans, few have many.  The largest are 1 MiB: giving pages back interrupts
- * every processor that runs the program, so it must not happen too often. */
+/* Blocks double in size, because most threads have few spans, up to 1 MiB.  With smaller ones pages
+ * would return to the system too often, which interrupts every processor that runs the program. */
 #define FIRST_BLOCK 16u
 #define LARGEST_SIZE ((size_t)1 << 20)
 
-/* With fewer spans between bases, packing saves nothing. */
+/* With fewer spans between two changes of the bases, packing saves nothing. */
 #define FEWEST 3u
 
 _Static_assert(sizeof(struct tv_packed_span) == 20, "no padding");
@@ -21,7 +22,7 @@ static size_t span_block_size(const struct tv_span_block *block)
     return sizeof *block + block->capacity * tv_pack_size(block->packed, block->timed);
 }
 
-/* The large ones are pages, which go back to the system while threads are placed. */
+/* Large blocks are whole pages, which return to the system while rows are built. */
 void tv_span_block_free(struct tv_span_block *block)
 {
     tv_pages_free(block, span_block_size(block));
@@ -53,11 +54,11 @@ void tv_gather_free(struct tv_gather *gather)
 
 /* ---- Packing ---- */
 
-/* A span with its CPU times: of a beginning or an end `start` alone. */
+/* A span with its CPU times; a begin or an end has `start` only. */
 struct gathered_span {
     const struct tv_span *span;
     struct tv_cpu_times cpu;
-    bool timed; /* some of them are known */
+    bool timed; /* at least one of them is known */
 };
 
 TV_INLINE bool span_is_whole(const struct tv_span *span)
@@ -65,7 +66,7 @@ TV_INLINE bool span_is_whole(const struct tv_span *span)
     return (span->flags & TV_SPAN_KIND) == TV_SPAN_WHOLE;
 }
 
-/* Whether a number is one of 32 bits when counted from a base, and not the last of them. */
+/* Return whether number - base fits 32 bits and is not UINT32_MAX. */
 TV_INLINE bool pack_fits(int64_t number, int64_t base)
 {
     return (uint64_t)number - (uint64_t)base < UINT32_MAX;
@@ -76,7 +77,7 @@ TV_INLINE bool pack_fits_or_none(int64_t time, int64_t base)
     return time == TV_NO_TIME || pack_fits(time, base);
 }
 
-/* Whether bases are right for a span. */
+/* Return whether a span can be packed with these bases. */
 TV_INLINE bool pack_bases_fit(const struct tv_span_bases *bases,
                               const struct gathered_span *gathered)
 {
@@ -93,7 +94,7 @@ static int64_t pack_base_before(int64_t time)
     return time < INT64_MIN + TV_PACK_EARLIER ? INT64_MIN : time - TV_PACK_EARLIER;
 }
 
-/* The bases that suit a span best. */
+/* Return the best bases for a span. */
 static struct tv_span_bases pack_bases_for(const struct gathered_span *gathered)
 {
     const struct tv_span *span = gathered->span;
@@ -163,7 +164,7 @@ static void pack_write_unpacked(struct tv_span_block *block, const struct gather
         memcpy(at + sizeof *gathered->span, &gathered->cpu, sizeof gathered->cpu);
 }
 
-/* A block behind the others. */
+/* Append a block to the list. */
 static struct tv_span_block *span_list_add_block(struct tv_span_list *list, bool packed, bool timed)
 {
     uint32_t capacity = list->last ? list->last->capacity * 2 : FIRST_BLOCK;
@@ -180,7 +181,7 @@ static struct tv_span_block *span_list_add_block(struct tv_span_list *list, bool
     return block;
 }
 
-/* Where the last block has no room for a span, or not the bases for it. */
+/* Add a span for which the last block has no room, or the wrong bases. */
 static TV_NOINLINE void span_list_add_slow(struct tv_span_list *list,
                                            const struct gathered_span *gathered)
 {
@@ -233,7 +234,7 @@ TV_INLINE int64_t unpack_offset(uint32_t packed, int64_t base)
     return packed == UINT32_MAX ? TV_NO_TIME : base + packed;
 }
 
-/* False: it was a record of bases. */
+/* Return false when the record sets the bases. */
 TV_INLINE bool unpack_read_span(struct tv_span_reader *reader, const uint8_t *at,
                                 struct tv_span *span, struct tv_cpu_times *cpu)
 {

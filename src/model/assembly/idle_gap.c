@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * idle_gap.c - merging and evaluating the counts of events over time.
+ */
 #include "model/assembly/idle_gap.h"
 
 #include <string.h>
@@ -8,7 +11,7 @@ void tv_idle_gap_init(struct tv_idle_gap *silence)
     *silence = (struct tv_idle_gap){.first = INT64_MAX, .last = INT64_MIN};
 }
 
-/* Adds the counts of `from` to `counts`, whose bins are at least as long. */
+/* Add the counts of `from` to `counts`, whose bins are at least as long. */
 static void idle_gap_fold_counts(uint64_t *counts, unsigned shift, const struct tv_idle_gap *from)
 {
     uint64_t first = tv_idle_gap_bin(from->first, from->shift);

@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whole spans find their rows (trace-event.md section 4): a span lies below the innermost one that
- * contains it; one without length lies in another of its time only where beginnings and ends say so
- * (pair.c).  One that overlaps an open span without lying in it goes to the first overflow lane
- * where it fits.  Producers round starts and lengths by themselves, so a little overlap (the
- * tolerance) is cut off instead.
+ * nest.c - assigns whole spans to rows by nesting (trace-event.md section 4).
+ *
+ * Spans come sorted by start, the longest first, so one pass with a stack per lane suffices:
+ *
+ *     lane 0    depth 0   | a ----------------------- |
+ *               depth 1     | b -------- |  | d --- |
+ *     lane 1    depth 0              | c ----- |          overlaps b without nesting
+ *
+ * A span goes below the innermost open span that contains it.  A span that overlaps an open span
+ * goes to the first overflow lane where it nests.  Producers round starts and lengths separately,
+ * so an overlap below the tolerance is clipped instead.  A span of length 0 nests in another one at
+ * the same time only where begins and ends say so (`inside`, pair.c).
  */
 #include <string.h>
 
 #include "base/memory.h"
 #include "model/assembly/assembly_internal.h"
 
-/* Lane 0 and the first overflow lanes nest; the others, for what overlaps hundredfold, are flat. */
+/* Lane 0 and the first overflow lanes nest; later ones, for hundreds of overlaps, are flat. */
 #define NESTING_LANES 17u
 
-/* Levels of a lane, as of the calls of method traces. */
+/* Maximum depth of a lane, as for method traces. */
 #define DEPTH_LIMIT 65536u
 
 struct nest_level {
@@ -47,7 +54,7 @@ static struct tv_span *nest_span_at(const struct nest_state *nest, const struct 
     return &nest->spans->spans[lane->levels[level].span];
 }
 
-/* How many of the next spans lie in one without length. */
+/* Return how many of the following spans lie in one of length 0. */
 static size_t nest_count_inside(const struct nest_state *nest, const struct tv_span *open)
 {
     return open->side == TV_NONE ? 0 : nest->spans->sides[open->side].inside;
@@ -63,7 +70,7 @@ static bool nest_has_ended(const struct nest_state *nest, const struct tv_span *
 }
 
 enum nest_relation {
-    OVER,   /* has ended, or nearly */
+    OVER,   /* it has ended, or nearly */
     INSIDE, /* the span lies in it, or nearly */
     ACROSS,
 };
@@ -84,7 +91,7 @@ static enum nest_relation nest_relate(const struct nest_state *nest, const struc
     return inside < nest->tolerance ? OVER : ACROSS;
 }
 
-/* The depth at which the span fits into the lane; false when it does not. */
+/* Find the depth at which the span fits into the lane; return false when it does not. */
 static bool nest_find_depth(struct nest_state *nest, struct nest_lane *lane,
                             const struct tv_span *span, size_t *depth)
 {
@@ -111,7 +118,7 @@ static void nest_clip(struct nest_state *nest, struct tv_span *span, int64_t end
     span->slice_flags |= TV_SLICE_CLIPPED;
 }
 
-/* Leaves the levels that are over; what they overlap the span is cut off. */
+/* Close the levels that have ended, clipping those that overlap the span. */
 static void nest_leave(struct nest_state *nest, struct nest_lane *lane, const struct tv_span *span,
                        size_t depth)
 {
@@ -131,7 +138,7 @@ static uint32_t nest_add_row(struct nest_state *nest, uint32_t lane, uint32_t de
     return (uint32_t)nesting->row_count++;
 }
 
-/* Puts the span at a depth of a lane. */
+/* Put the span at a depth of a lane. */
 static void nest_enter(struct nest_state *nest, uint32_t number, size_t index, size_t depth)
 {
     struct nest_lane *lane = &nest->lanes[number];
@@ -189,7 +196,7 @@ static void nest_place(struct nest_state *nest, size_t index)
     nest_enter_flat(nest, index);
 }
 
-/* Rows were numbered as they came: puts them in the order of lanes and depths. */
+/* Renumber the rows, which were created on demand, by lane and depth. */
 static void nest_order_rows(struct nest_state *nest)
 {
     struct tv_nesting *nesting = nest->nesting;
@@ -240,8 +247,10 @@ void tv_spans_nest(struct tv_spans *spans, int64_t tolerance, struct tv_nesting 
     nest_keep_paths(nesting, &spans->scratch->paths);
 }
 
-/* The first free lane, by a tree of minima: a thousand overlapping slices need a thousand lanes,
- * and asking each of them each time would be quadratic. */
+/* ---- Lanes ----
+ *
+ * The first free lane is found in a tree of minima: a thousand overlapping slices need a thousand
+ * lanes, and testing each lane every time would be quadratic. */
 
 #define FIRST_LEAVES 8u
 

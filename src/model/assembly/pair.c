@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Beginnings and ends become whole spans (trace-event.md section 3.1): an end closes the innermost
- * open span if the names agree or it has none.  Else, in a thread with as many ends as beginnings,
- * every one of them has its own: the end closes the span of its name below, leaving those above for
- * theirs, or without such a span the innermost, as its writer means it so.  In other threads ends
- * are missing: it closes the span of its name below and what is open above, or nothing.
+ * pair.c - combines begins and ends into whole spans (trace-event.md section 3.1).
  *
- * Spans without length, all at one time, lie in each other only where beginnings and ends say so.
- * Sorting by start keeps their order, the outer one first; so a span that began and ended at one
- * time keeps in its side how many of the next ones began and ended meanwhile (`inside`).
+ * An end closes the innermost open span if their names agree or the end has no name.  Otherwise:
+ *
+ *     as many ends as begins        every span has its own end: close the span of this name further
+ *     in the thread                 down and leave those above open; if there is none, close the
+ *                                   innermost, because that is what the writer meant
+ *     else (some ends are missing)  close the span of this name further down and all above it; if
+ *                                   there is none, ignore the end
+ *
+ * Spans of length 0 at the same time nest only where begins and ends say so.  Sorting by start
+ * keeps their order, the outer one first, so each stores how many of the following ones began and
+ * ended within it (`inside`).
  */
 #include <string.h>
 
@@ -16,16 +20,16 @@
 #include "base/memory.h"
 #include "model/assembly/assembly_internal.h"
 
-/* How far down an end looks for its name: far deeper than programs nest. */
+/* Number of levels searched for the name of an end: far deeper than programs nest. */
 #define SEARCH_DEPTH 1024u
 
 struct pairing {
     struct tv_spans *spans;
-    uint32_t *open; /* indices of spans, the innermost last */
+    uint32_t *open; /* indices of spans, innermost last */
     size_t depth, capacity;
-    unsigned side; /* TV_SPAN_KERNEL or 0: which of the spans are paired */
+    unsigned side; /* TV_SPAN_KERNEL or 0: which spans to pair */
     bool balanced;
-    uint32_t *empty; /* whole spans without length so far, of both sides */
+    uint32_t *empty; /* number of whole spans of length 0 so far, of both sides */
 };
 
 static void pair_count_diagnostic(struct pairing *p, enum tv_diagnostic_kind kind,
@@ -51,8 +55,8 @@ static uint32_t pair_name(const struct pairing *p, const struct tv_span *span)
     return p->spans->names[span->frame];
 }
 
-/* How many spans without length lie in one that ends: only those of its time are not nested by
- * their times. */
+/* Return how many spans of length 0 lie in a span that ends.  Only spans at its own time count:
+ * times nest all others. */
 static uint32_t pair_count_inside(struct pairing *p, const struct tv_span *span, int64_t time)
 {
     if (time > span->time)
@@ -61,7 +65,7 @@ static uint32_t pair_count_inside(struct pairing *p, const struct tv_span *span,
     return inside < TV_EXTRA_MOST_INSIDE ? inside : TV_EXTRA_MOST_INSIDE;
 }
 
-/* The span ends at `time`; its length held its CPU time at the beginning. */
+/* End the span at `time`; its `length` holds its CPU time at the begin. */
 static void pair_end_span(struct pairing *p, struct tv_span *span, int64_t time, int64_t cpu_end,
                           uint64_t end_offset)
 {
@@ -85,7 +89,7 @@ static void pair_end_span(struct pairing *p, struct tv_span *span, int64_t time,
     };
 }
 
-/* Closes what is open above a level: the ends are missing. */
+/* Close the spans above a level, whose ends are missing. */
 static void pair_close_above(struct pairing *p, size_t level, int64_t time)
 {
     while (p->depth > level + 1) {
@@ -96,14 +100,14 @@ static void pair_close_above(struct pairing *p, size_t level, int64_t time)
     }
 }
 
-/* A span that began after the ended one does not contain it. */
+/* A span that began after the ended one does not lie in it. */
 static void pair_skip_later(struct pairing *p, size_t level, const struct tv_span *ended)
 {
     for (size_t i = level; ended->length == 0 && i < p->depth; i++)
         pair_open_span(p, i)->side++;
 }
 
-/* Closes the span at a level with its end. */
+/* Close the span at a level with its end. */
 static void pair_close_level(struct pairing *p, size_t level, const struct tv_span *end)
 {
     struct tv_span *span = pair_open_span(p, level);
@@ -118,7 +122,7 @@ static void pair_close_level(struct pairing *p, size_t level, const struct tv_sp
     pair_skip_later(p, level, span);
 }
 
-/* The level of the innermost open span of the end's name, or p->depth. */
+/* Return the level of the innermost open span with the name of the end, or p->depth. */
 static size_t pair_find_level(struct pairing *p, const struct tv_span *end)
 {
     if (end->flags & TV_SPAN_NAMELESS)
@@ -141,10 +145,10 @@ static void pair_handle_end(struct pairing *p, const struct tv_span *end)
     if (level < p->depth) {
         pair_close_level(p, level, end);
     } else if (p->balanced) {
-        struct tv_span noted = *end; /* its name at least */
+        struct tv_span noted = *end; /* keep at least its name */
         noted.flags |= TV_SPAN_TELLS;
         pair_count_diagnostic(p, TV_DIAGNOSTIC_TITLE_MISMATCH, end);
-        if (end->colour > 0) /* that of its name too, as Trace Viewer has it */
+        if (end->colour > 0) /* its colour, too, as Trace Viewer does */
             pair_open_span(p, p->depth - 1)->colour = end->colour;
         pair_close_level(p, p->depth - 1, &noted);
     } else {
@@ -172,7 +176,7 @@ static void pair_drop_ends(struct tv_spans *spans)
     spans->count = kept;
 }
 
-/* Pairs the spans of both sides in one pass, as they are in each other at one time. */
+/* Pair both sides in one pass, because they contain each other at equal times. */
 static void pair_all_spans(struct pairing sides[2], struct tv_spans *spans)
 {
     for (size_t i = 0; i < spans->count; i++) {

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * state_tracks.c - writes state tracks: one row of consecutive slices each.
+ *
+ * Workers write groups of tracks to columns of their own.  The path of a slice is only its frame
+ * until all groups are written; then every frame in use becomes a path, in the order of frames.
+ */
 #include "model/assembly/assembly.h"
 
 #include <assert.h>
@@ -8,15 +14,15 @@
 #include "base/workers.h"
 #include "model/assembly/assembly_internal.h"
 
-/* Strips that follow one another, written to columns of their own. */
+/* Consecutive state tracks, written to columns of their own by one worker. */
 struct state_group {
-    size_t first, end; /* states */
+    size_t first, end; /* state tracks [first, end) */
     struct tv_columns columns;
-    bool *used; /* by frame: a slice has it */
+    bool *used; /* by frame: some slice has it */
 };
 
 struct tv_state_rows {
-    struct tv_row_writer *places; /* by state */
+    struct tv_row_writer *places; /* per state track */
     size_t state_count, slice_count;
     struct state_group *groups;
     unsigned group_count;
@@ -57,7 +63,7 @@ struct tv_state_rows *tv_state_rows_new(const struct tv_assembly *assembly,
     return rows;
 }
 
-/* Paths are frames until all frames are known. */
+/* Store frames as paths until all frames are known. */
 uint32_t tv_state_rows_put(struct tv_state_rows *rows, unsigned group,
                            const struct tv_state_slice *slice)
 {
@@ -89,7 +95,7 @@ struct state_track_build {
     uint32_t input;
     const struct tv_state_track *states;
     struct tv_state_rows *rows;
-    uint32_t *paths; /* by frame; 0: it is not on a state */
+    uint32_t *paths; /* by frame; 0: no slice has it */
 };
 
 static bool state_row_is_track(const struct state_track_build *build, size_t state)
@@ -97,7 +103,7 @@ static bool state_row_is_track(const struct state_track_build *build, size_t sta
     return build->rows->places[state].count > 0 || build->states[state].known;
 }
 
-/* From when to when something of it is noted. */
+/* Set the first and last time of the track. */
 static void state_track_set_bounds(struct tv_track *track, const struct tv_state_track *state,
                                    const struct tv_columns *columns, const struct tv_row *row)
 {
@@ -139,7 +145,7 @@ static void state_add_track(struct state_track_build *build, size_t state,
     state_track_set_bounds(track, s, columns, row);
 }
 
-/* Columns without a track are nobody's. */
+/* Drop the columns when no track uses them. */
 static void state_add_group_tracks(struct state_track_build *build, struct state_group *group)
 {
     struct tv_trace *trace = build->trace;
@@ -177,7 +183,7 @@ static void state_worker_note_frames(void *context, unsigned index)
         group->used[group->columns.path[i]] = true;
 }
 
-/* In the order of the frames, whoever wrote them. */
+/* In the order of frames, so that path numbers do not depend on the groups. */
 static void state_find_paths(struct state_track_build *build)
 {
     uint32_t count = build->trace->head->frame_count;
@@ -222,7 +228,7 @@ void tv_assembly_add_state_rows(struct tv_assembly *assembly, const struct tv_st
     state_rows_free(rows);
 }
 
-/* ---- Mixed ---- */
+/* ---- From an array of slices ---- */
 
 struct state_mixed_slices {
     const struct tv_state_slice *slices;
@@ -239,7 +245,7 @@ static void state_worker_write_group(void *context, unsigned index)
             tv_state_rows_put(mixed->rows, index, &mixed->slices[i]);
 }
 
-/* Each group gets about as many slices as the others. */
+/* Give each group about the same number of slices. */
 static void state_cut_groups(const struct tv_state_layout *layout, size_t slice_count, size_t *ends)
 {
     size_t state = 0, before = 0;

@@ -1,15 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The builder joins the two passes (count.c, place.c):
+ * builder.c - two passes over each input, with stitching after each.
  *
- *     pass 0   every chunk counts its calls by (thread, level)
- *     splice   stitch.h finds each chunk's true start; sums of the counts give every row its size
- * and every chunk its first free place in every row pass 1   every chunk writes its slices, with a
- * path tree of its own splice   what a chunk could not write itself (ends of calls of earlier
- * chunks), path trees into one, open calls closed, flags counted
+ * The columns of a trace have no gaps and no slack: each row is an array of exactly as many slices
+ * as the thread has calls at that depth.  So the size of every row must be known before the first
+ * slice is written, and several workers must know where in a row their slices go.  That takes two
+ * passes:
  *
- * A chunk's path numbers follow the order of first appearance, so merging the chunks' trees in
- * order gives the numbers of a serial reading.
+ *     count pass    each chunk counts its calls by (thread, level), in parallel
+ *     stitch        stitch.h finds the true stack at the start of each chunk; level + depth of the
+ *                   start = depth in the row; sums over the chunks give the size of each row, and
+ *                   the position in each row where each chunk begins to write
+ *     write pass    each chunk writes its slices, with a path tree of its own, in parallel
+ *     stitch        ends of calls that earlier chunks began; path trees merged into one; open calls
+ *                   closed; parents and first children counted
+ *
+ *     row (thread 7, depth 2)   | supplied | chunk 0 ...   | chunk 1 ... | chunk 2 ...     |
+ *                                           ^ tips of chunk 0             ^ tips of chunk 2
+ *
+ * Invariants: chunks write disjoint ranges of each row, so the write pass needs no locks.  A slice
+ * is written by the chunk in which the call begins; if the call ends in a later chunk, that chunk
+ * defers the end (struct tv_deferred).  Path numbers of a chunk follow the order of first
+ * appearance, so merging the trees in the order of the chunks gives the same numbers as a serial
+ * reading: the result does not depend on the number of workers.
  */
 #include "model/builder/builder.h"
 
@@ -24,13 +37,13 @@ struct tv_builder {
     struct tv_sink sink;
     struct tv_trace *trace;
     uint32_t input;
-    uint32_t columns; /* of this input */
+    uint32_t columns; /* index of this input's columns */
     unsigned chunk_count;
     struct tv_build_chunk *chunks;
     struct tv_stitch stitch;
     bool stitched;
-    uint32_t first_track;      /* of this input */
-    uint32_t *track_of;        /* [threads] of this input, or TV_NONE */
+    uint32_t first_track;      /* first one of this input */
+    uint32_t *track_of;        /* [threads] track in this input, or TV_NONE */
     struct tv_depth_tip *tips; /* [chunks][tracks and rows of this input] */
 };
 
@@ -88,13 +101,13 @@ static struct tv_input *builder_input(const struct tv_builder *builder)
     return &builder->trace->head->inputs[builder->input];
 }
 
-/* The columns of the present input. */
+/* Return the columns of the current input. */
 static struct tv_columns *builder_columns(const struct tv_builder *builder)
 {
     return &builder->trace->columns[builder->columns];
 }
 
-/* Whether every distance between two times of a thread fits 32 bits. */
+/* Return whether all distances between two times of a thread fit 32 bits. */
 static bool builder_times_fit(const struct tv_builder *builder)
 {
     for (uint32_t thread = 0; thread < builder->stitch.thread_count; thread++) {
@@ -109,7 +122,7 @@ static bool builder_times_fit(const struct tv_builder *builder)
     return true;
 }
 
-/* Calls of a thread at a depth in one chunk. */
+/* Return the number of calls of a thread at a depth in one chunk. */
 static uint32_t builder_calls_at(const struct tv_builder *builder, unsigned chunk, uint32_t thread,
                                  uint32_t depth)
 {
@@ -164,7 +177,7 @@ static void builder_add_track(struct tv_builder *builder, uint32_t thread, size_
     builder->track_of[thread] = trace->track_count++;
 }
 
-/* Makes the tracks and rows of the input and allocates its columns. */
+/* Create the tracks and rows of the input and allocate its columns. */
 static void builder_lay_out(struct tv_builder *builder)
 {
     struct tv_trace *trace = builder->trace;
@@ -188,7 +201,7 @@ static void builder_lay_out(struct tv_builder *builder)
     tv_columns_init(columns, columns->count, columns->block_count, builder_input(builder)->clocks);
 }
 
-/* Gives a chunk the paths of the thread's open calls, in its own tree. */
+/* Add the paths of the thread's open calls to the chunk's own tree. */
 static void chunk_start_paths(struct tv_builder *builder, struct tv_build_chunk *chunk,
                               const struct tv_walk_start *start, struct tv_depth_tip *tips)
 {
@@ -205,7 +218,7 @@ static void chunk_start_paths(struct tv_builder *builder, struct tv_build_chunk 
     }
 }
 
-/* Gives a chunk the thread's open calls and its free places. */
+/* Give a chunk the open calls of a thread and its first free place in each row. */
 static void chunk_start_thread(struct tv_builder *builder, unsigned number, uint32_t thread,
                                struct tv_depth_tip *tips)
 {
@@ -214,7 +227,8 @@ static void chunk_start_thread(struct tv_builder *builder, unsigned number, uint
     const struct tv_track *track = &builder->trace->tracks[builder->track_of[thread]];
     const struct tv_row *rows = &builder->trace->rows[track->first_row];
     tv_walk_begin_known(&chunk->walk, thread, start);
-    chunk->walk.threads[thread].stack[-1].tag = 1; /* calls of depth 0 are nobody's children */
+    chunk->walk.threads[thread].stack[-1].tag =
+        1; /* calls of depth 0 have no parent that needs the flag */
     chunk_start_paths(builder, chunk, start, tips);
     chunk->tips[thread] = tips;
     for (uint32_t depth = 0; depth < track->row_count; depth++) {
@@ -251,8 +265,7 @@ static void chunk_start_writing(struct tv_builder *builder, unsigned number,
     }
 }
 
-/* Writes the starts of the calls that began before the trace: the first slice of each of their
- * rows. */
+/* Write the starts of calls that began before the trace: the first slice in each of their rows. */
 static void builder_write_supplied(struct tv_builder *builder, uint32_t thread)
 {
     struct tv_build_chunk *chunk = &builder->chunks[0];
@@ -281,7 +294,7 @@ static enum tv_stitch_result builder_stitch_counts(struct tv_builder *builder)
     enum tv_stitch_result splice = tv_stitch_init(&builder->stitch, walks, builder->chunk_count);
     builder->stitched = splice == TV_STITCH_DONE;
     bool wide = builder->stitched && !builder_times_fit(builder);
-    if (wide && builder->chunk_count > 1) /* blocks of 64 bits are written in order */
+    if (wide && builder->chunk_count > 1) /* wide blocks must be written in order */
         splice = TV_STITCH_SERIAL;
     if (splice == TV_STITCH_DONE)
         tv_stitch_add_diagnostics(&builder->stitch, walks, builder->trace->head);
@@ -334,10 +347,10 @@ static void builder_close_open_calls(struct tv_builder *builder)
     }
 }
 
-/* The rows of the input shared between workers, each renaming the paths that chunks wrote. */
+/* Workers share the rows of the input and translate the path numbers of the chunks. */
 struct path_renumbering {
     struct tv_builder *builder;
-    uint32_t **maps; /* of each chunk; NULL: its numbers stand */
+    uint32_t **maps; /* per chunk; NULL: its numbers are final */
 };
 
 static void builder_renumber_row(const struct path_renumbering *renaming, uint32_t thread,
@@ -345,7 +358,7 @@ static void builder_renumber_row(const struct path_renumbering *renaming, uint32
 {
     struct tv_builder *builder = renaming->builder;
     uint32_t *path = builder_columns(builder)->path;
-    uint32_t from = 0; /* supplied calls have paths of chunk 0 */
+    uint32_t from = 0; /* supplied calls use paths of chunk 0 */
     for (unsigned chunk = 0; chunk < builder->chunk_count; chunk++) {
         const struct tv_row_writer *place = &builder->chunks[chunk].tips[thread][depth].place;
         const uint32_t *map = renaming->maps[chunk];
@@ -371,7 +384,7 @@ static void builder_worker_renumber(void *context, unsigned worker)
         }
 }
 
-/* Joins the chunks' path trees; renames the paths in the columns and in the waits. */
+/* Merge the path trees of the chunks and translate the paths in columns and waits. */
 static void builder_merge_paths(struct tv_builder *builder)
 {
     struct tv_paths *paths = &builder->trace->paths;
@@ -396,7 +409,7 @@ static void builder_merge_paths(struct tv_builder *builder)
     tv_free(maps);
 }
 
-/* Counts each track's waits, or puts them into its table. */
+/* Count the waits of each track, or fill its table. */
 static void builder_add_chunk_waits(struct tv_builder *builder, const struct tv_build_chunk *chunk,
                                     bool filling)
 {
@@ -475,7 +488,7 @@ struct tv_trace *tv_builder_trace(struct tv_builder *builder)
     return builder->trace;
 }
 
-struct tv_trace_info *tv_builder_head(const struct tv_builder *builder)
+struct tv_trace_info *tv_builder_trace_info(const struct tv_builder *builder)
 {
     return builder->trace->head;
 }
@@ -484,10 +497,10 @@ struct tv_trace *tv_builder_finish(struct tv_builder *builder)
 {
     struct tv_trace *trace = builder->trace;
     builder_release_input(builder);
-    tv_trace_finalize(trace); /* which may call slices otherwise: that takes paths */
+    tv_trace_finalize(trace); /* may rename slices, which adds paths */
     tv_paths_finish(&trace->paths);
     tv_free(builder);
-    tv_memory_trim(); /* what readers had lies between the tables */
+    tv_memory_trim(); /* memory that readers freed lies between the tables */
     return trace;
 }
 
@@ -495,7 +508,7 @@ void tv_builder_free(struct tv_builder *builder)
 {
     if (!builder)
         return;
-    /* Not by way of finish: rows that were counted but never placed cannot be looked at. */
+    /* Do not call finish: rows that were counted but not written cannot be read. */
     builder_release_input(builder);
     tv_trace_free(builder->trace);
     tv_free(builder);

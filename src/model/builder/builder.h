@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * builder.h - the sink that makes a trace.
+ * builder.h - the sink that makes a trace of call entries and exits.
  *
- * Rows are filled by counting: pass 0 counts the calls of each (thread, depth) and learns how the
- * chunks fit together, pass 1 writes each slice where it stays.  Several inputs may follow each
- * other.
+ * The builder reads each input twice, so that every slice is written once, at its final place: the
+ * count pass counts the calls of each (thread, depth) and learns how the chunks fit together; the
+ * write pass fills the columns.  builder.c explains the design.  Several inputs may follow one
+ * another.
  */
-#ifndef TV_MODEL_BUILDER_H
-#define TV_MODEL_BUILDER_H
+#ifndef TV_MODEL_BUILDER_BUILDER_H
+#define TV_MODEL_BUILDER_BUILDER_H
 
 #include "model/builder/sink.h"
 #include "model/trace.h"
 
 struct tv_builder;
 
-/* Takes the head over; it must be the one given to the reader. */
+/* Create a builder and take `head` over; the reader must get the same trace info. */
 struct tv_builder *tv_builder_new(struct tv_trace_info *head);
 
-/* What a reader is given. */
+/* Return the sink to give to a reader. */
 struct tv_sink *tv_builder_sink(struct tv_builder *builder);
 
-/* The head given to tv_builder_new. */
-struct tv_trace_info *tv_builder_head(const struct tv_builder *builder);
+/* Return the trace info given to tv_builder_new. */
+struct tv_trace_info *tv_builder_trace_info(const struct tv_builder *builder);
 
-/* The finished trace; the builder is gone. */
+/* Return the finished trace and free the builder. */
 struct tv_trace *tv_builder_finish(struct tv_builder *builder);
 
-/* Gives the builder and its head back instead. */
+/* Free the builder and its trace info without a trace. */
 void tv_builder_free(struct tv_builder *builder);
 
 #endif

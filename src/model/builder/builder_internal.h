@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * builder_parts.h - what the builder keeps for each chunk of an input while it passes twice.
+ * builder_internal.h - state of the builder for one chunk, and the interface to the rest of the
+ * model.
  *
- * count.c is pass 0: how many calls each (thread, level) has.  place.c is pass 1: each slice to
- * its place. builder.c joins them.  For these files alone.
+ * builder_passes.c fills it: the count pass counts the calls of each (thread, level), the write
+ * pass writes each slice.  builder.c connects the two.
  */
 #ifndef TV_MODEL_BUILDER_BUILDER_INTERNAL_H
 #define TV_MODEL_BUILDER_BUILDER_INTERNAL_H
@@ -13,17 +14,17 @@
 #include "model/builder/walk.h"
 #include "model/columns.h"
 
-/* Calls of one thread in one chunk by level: depth against the chunk's start, so that levels below
- * it are negative. */
+/* Number of calls of one thread in one chunk by level.  A level is a depth relative to the chunk's
+ * start, so levels below the start are negative. */
 struct tv_levels {
-    uint32_t *counts; /* of level l: counts[l + bias] */
+    uint32_t *counts; /* count of level l: counts[l + bias] */
     uint32_t bias, size;
 };
 
-/* The end of a slice of an earlier chunk, to be written when all chunks have come through. */
+/* End of a slice of an earlier chunk, applied after all chunks are written. */
 struct tv_deferred {
     uint32_t thread, depth, index;
-    uint32_t flags; /* to be added */
+    uint32_t flags; /* flags to add to the slice */
     int64_t wall, cpu;
 };
 
@@ -32,14 +33,14 @@ struct tv_chunk_wait {
     struct tv_wait wait;
 };
 
-/* Where a thread's next call at a depth goes, and the path of its last one. */
+/* Per thread and depth: where the next slice goes, and the path of the last one. */
 struct tv_depth_tip {
     struct tv_row_writer place;
     uint32_t path;
-    uint32_t hash; /* of that path, or of one that is not known yet */
+    uint32_t hash; /* of that path, or of one that is not resolved yet */
 };
 
-/* A call that began, whose path is not known yet. */
+/* A call that began and whose path node is not known yet. */
 struct tv_unresolved_path {
     struct tv_depth_tip *tip;
     uint64_t slice;
@@ -49,13 +50,13 @@ struct tv_unresolved_path {
 struct tv_build_chunk {
     struct tv_walk walk;
     struct tv_diagnostics diagnostics;
-    struct tv_levels *levels; /* of each thread */
+    struct tv_levels *levels; /* per thread */
 
     struct tv_columns *columns;
-    uint32_t *walls[2], *cpus[2]; /* of them: starts, lengths */
+    uint32_t *walls[2], *cpus[2]; /* columns of starts and of lengths */
     struct tv_paths paths;
-    struct tv_depth_tip **tips; /* of each thread, by depth; tips[-1] is what lies below them */
-    struct tv_unresolved_path *begun; /* [TV_BATCH_EVENTS + 1] of the batch, in their order */
+    struct tv_depth_tip **tips; /* per thread and depth; tips[-1] stands for what lies below */
+    struct tv_unresolved_path *begun; /* [TV_BATCH_EVENTS + 1] calls of the batch in order */
     size_t begun_count;
     struct tv_deferred *deferred;
     size_t deferred_count, deferred_capacity;
@@ -64,30 +65,30 @@ struct tv_build_chunk {
     bool wide; /* times may need 64 bits */
 };
 
-/* Takes a batch of pass 0. */
+/* Count pass: process a batch. */
 void tv_chunk_count_batch(struct tv_build_chunk *chunk, const struct tv_batch *batch);
-/* After the last batch: prepares for the stitch. */
+/* Prepare the chunk for stitching after its last batch. */
 void tv_chunk_finish_count(struct tv_build_chunk *chunk);
 
-/* Calls of the thread at the level. */
+/* Return the number of calls at a level. */
 uint32_t tv_levels_get(const struct tv_levels *levels, int64_t level);
 
-/* Takes a batch of pass 1. */
+/* Write pass: process a batch. */
 void tv_chunk_write_batch(struct tv_build_chunk *chunk, const struct tv_batch *batch);
 
 void tv_chunk_release(struct tv_build_chunk *chunk);
 
 /*
- * builder_trace.h - the trace that a builder is making, for the assembly, which adds to it.
+ * ---- For the assembly and the finalizer ----
  */
 
-/* Owned by the builder until it finishes. */
+/* Return the unfinished trace, which the builder owns. */
 struct tv_trace *tv_builder_trace(struct tv_builder *builder);
 
-/* An offset of 0 for each input that has none yet. */
+/* Give each new input the clock offset 0. */
 void tv_trace_reserve_offsets(struct tv_trace *trace);
 
-/* What is found out when everything is there: the origin, the span, the order of the tables. */
+/* Compute what requires all inputs: the origin, the extent, and the order of the tables. */
 void tv_trace_finalize(struct tv_trace *trace);
 
 #endif

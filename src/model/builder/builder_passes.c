@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pass 0 of the builder: counts calls by thread and level. */
+/*
+ * builder_passes.c - what one chunk does in each of the two passes (builder.c): count, then write.
+ *
+ * Both passes plug their functions into the walk (walk.h), which inlines them.
+ */
 #include <assert.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "model/builder/builder_internal.h"
 
-/* Makes room for levels from -below to depth, half as many again on each side. Returns where
- * `depth - below` stands. */
+/* Make room for levels from -below to depth, plus half as many on each side.  Return the index of
+ * level `depth - below`. */
 static TV_NOINLINE size_t levels_grow(struct tv_levels *levels, uint32_t depth, uint32_t below)
 {
     uint32_t bias = levels->bias, above = levels->size - levels->bias;
@@ -36,7 +40,7 @@ TV_INLINE uint32_t count_pass_step(void *context, const struct tv_step *step)
     if (TV_UNLIKELY(at >= levels->size))
         at = levels_grow(levels, step->depth, step->t->below_count);
     levels->counts[at] += (uint32_t)(1 + step->exit);
-    step->caller->tag = 1; /* it has made calls */
+    step->caller->tag = 1; /* it made a call */
     return 0;
 }
 
@@ -72,9 +76,10 @@ void tv_chunk_finish_count(struct tv_build_chunk *chunk)
     }
 }
 
-/* Pass 1 of the builder: writes each slice where it stays. */
+/* ---- Write pass: each slice to its final place ---- */
 
-/* The call was open where the chunk begins: its slice is another chunk's to write. */
+/* Defer the end of a call that was open at the start of the chunk: another chunk writes its slice.
+ */
 static TV_NOINLINE void write_pass_end_inherited(struct tv_build_chunk *chunk,
                                                  const struct tv_step *step, uint32_t flags)
 {
@@ -85,18 +90,18 @@ static TV_NOINLINE void write_pass_end_inherited(struct tv_build_chunk *chunk,
         step->thread, step->depth, place->next - 1, flags, step->wall, step->cpu};
 }
 
-/* A row is written so far ahead of where its next cache line is asked for. */
+/* Distance, in slices, at which the next cache line of a row is prefetched. */
 #define AHEAD 16u
 
-/* The low half. */
+/* Store the low half of a time. */
 TV_INLINE void write_pass_time(uint32_t *column, uint64_t at, int64_t time)
 {
     TV_PREFETCH(&column[at + AHEAD]);
     column[at] = (uint32_t)time;
 }
 
-/* Notes a call that begins, and has memory look for its path unless the last call at its depth had
- * the same. */
+/* Record a call that begins.  Prefetch the hash slot of its path, unless the last call at this
+ * depth had the same path. */
 TV_INLINE void write_pass_begin_call(struct tv_build_chunk *chunk, struct tv_depth_tip *tip,
                                      uint64_t at, const struct tv_step *step)
 {
@@ -108,7 +113,8 @@ TV_INLINE void write_pass_begin_call(struct tv_build_chunk *chunk, struct tv_dep
     TV_PREFETCH(&chunk->columns->path[at]);
 }
 
-/* Finds the paths of the calls that began. */
+/* Resolve the paths of all calls that began in this batch.  Doing it late gives the prefetches
+ * time. */
 static void write_pass_resolve_paths(struct tv_build_chunk *chunk)
 {
     uint32_t *paths = chunk->columns->path;
@@ -123,7 +129,7 @@ static void write_pass_resolve_paths(struct tv_build_chunk *chunk)
     chunk->begun_count = 0;
 }
 
-/* A call's tag says whether it has made calls. */
+/* The tag of a call tells whether it made calls. */
 TV_INLINE uint32_t write_pass_step(void *context, const struct tv_step *step)
 {
     struct tv_build_chunk *chunk = context;
@@ -140,7 +146,7 @@ TV_INLINE uint32_t write_pass_step(void *context, const struct tv_step *step)
     uint32_t index = tip->place.next + exit;
     uint64_t at = tip->place.first + index;
     assert(index < tip->place.count);
-    /* A start at an entry, a length at an exit. */
+    /* Store the start at an entry and the length at an exit. */
     int64_t wall = (step->at_wall & ~step->exit) | step->wall;
     int64_t cpu = (step->at_cpu & ~step->exit) | step->cpu;
     if (TV_LIKELY(columns->start))
@@ -166,7 +172,7 @@ static void write_pass_below(void *context, uint32_t thread, struct tv_walk_thre
                              struct tv_pending_exit *below)
 {
     (void)context, (void)thread, (void)t, (void)below;
-    assert(false); /* a known walk sets nothing aside */
+    assert(false); /* a walk with known stacks has no pending exits */
 }
 
 static void write_pass_wait(void *context, uint32_t thread, struct tv_walk_thread *t, int64_t wall,

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stitch.c - two runs over the chunks of each thread.
+ *
+ * The first run uses recorded calls alone and collects the exits that match none of them: their
+ * calls must be supplied.  The second run starts with the supplied calls at the bottom of the stack
+ * and stores the stack at the start of every chunk.
+ */
 #include "model/builder/stitch.h"
 
 #include <assert.h>
@@ -7,9 +14,9 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 
-/* One thread's true stack while the chunks are gone through. */
+/* The true stack of one thread while stitching goes through the chunks. */
 struct stitch_stack {
-    struct tv_open *stack; /* supplied calls first, then recorded ones */
+    struct tv_open *stack; /* supplied calls, then recorded ones */
     size_t capacity;
     uint32_t depth, floor;
     bool seen;
@@ -34,7 +41,8 @@ static void stitch_push_opened(struct stitch_stack *fit, const struct tv_walk_th
     }
 }
 
-/* Levels of recorded entries that the chunk reached, given how many were open at its start. */
+/* Return the number of levels of recorded entries that the chunk reaches when `open` calls are open
+ * at its start. */
 static uint32_t stitch_levels_reached(const struct tv_walk_thread *t, uint32_t open)
 {
     uint32_t deepest = 0;
@@ -50,8 +58,8 @@ static uint32_t stitch_levels_reached(const struct tv_walk_thread *t, uint32_t o
 }
 
 /*
- * Goes through a thread's chunks with recorded calls alone.  Exits that find none open are
- * appended to `unmatched`.  False when an exit contradicts the stack.
+ * First run over a thread's chunks, with recorded calls alone.  Append exits that match none to
+ * `unmatched`.  Return false when an exit contradicts the stack.
  */
 static bool stitch_find_unmatched(struct stitch_stack *fit, const struct tv_walk *chunks,
                                   unsigned chunk_count, uint32_t thread,
@@ -91,7 +99,7 @@ static void stitch_keep_start(struct tv_walk_start *start, const struct stitch_s
         memcpy(start->stack, fit->stack, fit->depth * sizeof *start->stack);
 }
 
-/* Goes through the chunks again with the supplied calls at the bottom, keeping each start. */
+/* Second run, with the supplied calls at the bottom: store the stack at each start. */
 static void stitch_compute_starts(struct tv_stitch *stitch, const struct tv_walk *chunks,
                                   uint32_t thread, const struct stitch_stack *unmatched)
 {
@@ -238,7 +246,7 @@ int64_t tv_stitch_open_end(const struct tv_input *input, int64_t last_wall)
     int64_t elapsed = input->elapsed_ns / input->tick_ns;
     if (input->figures != TV_FIGURES_SAMPLED || !(input->clocks & TV_CLOCK_WALL))
         return last_wall;
-    /* After the buffer was full, the stacks may have changed at any time. */
+    /* Once the buffer was full, the stacks may have changed unseen. */
     return elapsed > input->last_wall && !input->overflow ? elapsed : input->last_wall;
 }
 

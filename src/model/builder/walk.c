@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * walk.c - the slow path of the walk: everything that tv_walk_batch does not inline.
+ */
 #include "model/builder/walk.h"
 
 #include <assert.h>
@@ -31,7 +34,7 @@ void tv_walk_release(struct tv_walk *walk)
     memset(walk, 0, sizeof *walk);
 }
 
-/* Which events are ordinary now. */
+/* Compute the range of depths in which events are ordinary. */
 static void walk_set_limits(struct tv_walk_thread *t)
 {
     uint32_t deepest = t->floor + TV_DEPTH_LIMIT;
@@ -49,7 +52,7 @@ static void walk_reserve_stack(struct tv_walk_thread *t, uint32_t needed)
     struct tv_open *slots = tv_array_reserve(before ? t->stack - 1 : NULL, &capacity,
                                              (size_t)needed + 1, sizeof *slots);
     memset(slots + before, 0,
-           (capacity - before) * sizeof *slots); /* entries look at free slots too */
+           (capacity - before) * sizeof *slots); /* the fast path reads free slots, too */
     if (!before)
         slots[0].frame = TV_NONE;
     t->stack = slots + 1;
@@ -108,8 +111,8 @@ bool tv_walk_make_room(struct tv_walk *walk, struct tv_walk_thread *t, uint64_t 
     return false;
 }
 
-/* How many calls to take off so that the nearest open call of the frame goes; 0 when none is
- * open. */
+/* Return how many calls must end so that the nearest open call of the frame ends, or 0 when it is
+ * not open. */
 static uint32_t walk_distance_to(const struct tv_walk_thread *t, uint32_t frame)
 {
     uint32_t open = t->depth - t->floor;
@@ -120,7 +123,7 @@ static uint32_t walk_distance_to(const struct tv_walk_thread *t, uint32_t frame)
     return 0;
 }
 
-/* Nothing recorded is open: the exit ends a call from before. */
+/* Resolve an exit while no recorded call is open: its call began earlier. */
 static uint32_t walk_resolve_outer_exit(struct tv_walk *walk, struct tv_walk_thread *t,
                                         uint64_t offset)
 {

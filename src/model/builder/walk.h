@@ -1,135 +1,147 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * walk.h - from entries and exits to calls: one stack a thread, the same for every sink.
+ * walk.h - from entries and exits to calls: one stack per thread, the same for every sink.
  *
- * A chunk of an input is walked without knowing the calls that were open where it begins.  So its
- * stacks begin empty, and an exit on an empty stack is set aside ("below"): it ends a call of an
- * earlier chunk, or one that began before the trace.  stitch.h fits the chunks together afterwards.
- * The second pass of the builder walks again with the true stacks given (tv_walk_begin_known);
- * then nothing is set aside.
+ * A chunk is walked without knowledge of the calls that are open at its start.  Its stacks begin
+ * empty, and an exit on an empty stack becomes a pending exit ("below" the bottom of the stack).
+ * It ends a call of an earlier chunk, or one that began before the trace:
  *
- * What an exit that does not match the top means (method-trace.md section 8, rules 1 and 2):
- * nothing recorded is open: the call began before the trace; its method is open further down: the
- * calls above it have lost their exits and end here; else it is ignored.  Whether it is open
- * further down can only be told when the whole stack is known: a chunk that is not the first then
- * gives up (`undecided`) and the input is read again as one chunk.
+ *     events of a thread     exit b   enter c   exit c   exit a   enter d
+ *     stack of the chunk     []       [c]       []       []       [d]
+ *     pending exits          b                           a
  *
- * An ordinary event is taken without asking which it is: the slot of the call that begins or
- * ends, its caller's slot and a mask (0 at an entry, -1 at an exit) serve both, since nothing
- * predicts which comes next and a wrong guess costs more than the work.  Whatever is not ordinary
- * goes the slow way.  The sink's own work is a few small functions in a const struct, which the
+ * stitch.h matches the pending exits afterwards.  The write pass of the builder walks the chunk
+ * again with its true stacks (tv_walk_begin_known); then no exit is pending.
+ *
+ * An exit whose frame is not on top of the stack has one of these meanings (method-trace.md section
+ * 8, rules 1 and 2):
+ *
+ *     no recorded call is open          its call began before the trace
+ *     its frame is open further down    the calls above lost their exits and end here, too
+ *     its frame is not open             ignore it
+ *
+ * To tell the last two apart the whole stack must be known.  A chunk that is not the first one
+ * therefore gives up (`undecided`), and the input is read again as one chunk.
+ *
+ * Performance: nothing predicts whether an entry or an exit comes next, and a mispredicted branch
+ * costs more than the work itself.  So ordinary events take one branch-free path for both: slot of
+ * the call, slot of its caller, and a mask that is 0 for an entry and -1 for an exit.  Everything
+ * else takes the slow path.  The sink supplies a few small functions in a const struct, which the
  * compiler inlines into tv_walk_batch.
  */
-#ifndef TV_MODEL_WALK_H
-#define TV_MODEL_WALK_H
+#ifndef TV_MODEL_BUILDER_WALK_H
+#define TV_MODEL_BUILDER_WALK_H
 
 #include "model/builder/sink.h"
 #include "model/diagnostic.h"
 #include "model/trace_info.h"
 
-/* Recorded calls may be nested so deep, and so many exits may lack their entry, in one thread. */
+/* Limit of recorded calls on one stack, and of exits without an entry, per thread. */
 #define TV_DEPTH_LIMIT 65536u
 
-/* How far down the stack the entry for an exit is looked for. */
+/* How far down the stack an exit searches its entry. */
 #define TV_UNWIND_LIMIT 1024u
 
-/* A time in which a thread's wall clock ran ahead of its CPU clock by more than this is a wait
- * (method-trace.md section 9, "(context switch)"). */
+/* A wait: the wall clock of a thread advances by this much more than its CPU clock (method-trace.md
+ * section 9, "(context switch)"). */
 #define TV_WAIT_NS 100000
 
 struct tv_open {
-    int64_t wall, cpu;             /* of the entry, ticks */
-    int64_t inner_wall, inner_cpu; /* time of the calls that it made (tv_walk_add_inner) */
-    uint32_t frame;                /* TV_ANY_FRAME: a supplied call whose exit did not say */
-    uint32_t tag;                  /* the sink's */
+    int64_t wall, cpu;             /* at the entry, ticks */
+    int64_t inner_wall, inner_cpu; /* time of the calls it made (tv_walk_add_inner) */
+    uint32_t frame;                /* TV_ANY_FRAME: a supplied call whose exit has no name */
+    uint32_t tag;                  /* for use by the sink */
 };
 
-/* An exit set aside. */
+/* An exit whose call is not in this chunk. */
 struct tv_pending_exit {
     int64_t wall, cpu;
-    int64_t level_wall, level_cpu; /* time with nothing of the chunk open, since the previous one */
+    int64_t level_wall, level_cpu; /* time with an empty stack since the previous pending exit */
     uint64_t offset;
     uint32_t frame;
-    uint32_t max_depth; /* of the chunk's own stack before it, since the previous one */
-    uint32_t tag;       /* the sink's: stack[-1]'s at first */
+    uint32_t max_depth; /* deepest stack of the chunk since the previous pending exit */
+    uint32_t tag;       /* for use by the sink; starts as that of stack[-1] */
     bool unrolled;
 };
 
 struct tv_walk_thread {
-    struct tv_open *stack; /* stack[-1] stands for what is below the chunk's own calls */
-    uint32_t depth;        /* open calls */
-    uint32_t low;          /* exits above this depth, */
-    uint32_t room;         /* and entries below this one, are ordinary */
-    uint32_t floor;        /* the lowest calls, that began before the trace */
-    uint32_t inherited;    /* the lowest calls, that began before the chunk */
+    struct tv_open *stack; /* stack[-1] stands for everything below the calls of the chunk */
+    uint32_t depth;        /* number of open calls */
+    uint32_t low;          /* an exit above this depth is ordinary */
+    uint32_t room;         /* an entry below this depth is ordinary */
+    uint32_t floor;        /* calls at the bottom that began before the trace */
+    uint32_t inherited;    /* calls at the bottom that began before the chunk */
     uint32_t capacity;
-    uint32_t too_deep; /* entries beyond the limit, still open */
+    uint32_t too_deep; /* open entries beyond the limit */
     uint32_t max_depth;
     uint32_t below_count;
     size_t below_capacity;
     struct tv_pending_exit *below;
     bool seen;
-    bool had_child; /* calls were made with nothing of the chunk open, since the last exit set
-                       aside; the sink's */
-    int64_t first_wall, first_cpu, last_wall, last_cpu; /* of the chunk's records, ticks */
+    bool had_child; /* for use by the sink: a call was made on an empty stack since the last pending
+                       exit */
+    int64_t first_wall, first_cpu, last_wall,
+        last_cpu; /* first and last record in the chunk, ticks */
     uint64_t entries;
 };
 
 struct tv_walk {
-    struct tv_walk_thread *threads; /* of all threads of the head */
+    struct tv_walk_thread *threads; /* one per thread of the trace info */
     uint32_t thread_count;
-    const bool *skip;       /* threads that do not count, or NULL */
-    int64_t wait_threshold; /* ticks; INT64_MAX when the input has not both clocks */
-    bool first;             /* the chunk begins where the input begins */
+    const bool *skip;       /* threads to ignore, or NULL */
+    int64_t wait_threshold; /* ticks; INT64_MAX unless the input has both clocks */
+    bool first;             /* this is the first chunk of the input */
     bool known;             /* the stacks at the start were given */
     bool undecided;
-    struct tv_diagnostics *diagnostics; /* NULL: counted already */
+    struct tv_diagnostics *diagnostics; /* NULL: an earlier pass counted them */
 };
 
-/* A call begins or ends. */
+/* One step of the walk: a call begins or ends. */
 struct tv_step {
     uint32_t thread;
     uint32_t frame;
-    uint32_t depth; /* of the call */
+    uint32_t depth; /* depth of the call */
     struct tv_walk_thread *t;
-    struct tv_open *call; /* its slot: as it was at an exit, to be filled by the walk at an entry */
+    struct tv_open
+        *call; /* slot of the call: still filled at an exit, filled by the walk after an entry */
     struct tv_open *caller; /* call - 1 */
-    int64_t exit;           /* -1: it ends; 0: it begins */
+    int64_t exit;           /* -1: the call ends; 0: it begins */
     int64_t at_wall, at_cpu;
-    int64_t wall, cpu; /* its length when it ends, else 0 */
-    uint32_t flags;    /* tv_slice_flags of its end */
-    bool slow;         /* a constant where it is false */
+    int64_t wall, cpu; /* its duration when it ends, else 0 */
+    uint32_t flags;    /* enum tv_slice_flags of its end */
+    bool slow;         /* false is a compile-time constant in the fast path */
 };
 
-/* For the steps of sinks that ask for tv_walk_base_time or a call's inner time: each adds it. */
+/* Add a call's time to its caller.  Sinks that use tv_walk_base_time or inner times call this in
+ * every step. */
 TV_INLINE void tv_walk_add_inner(const struct tv_step *step)
 {
     step->caller->inner_wall += step->wall;
     step->caller->inner_cpu += step->cpu;
 }
 
-/* Return true when the spans of all threads, from first to last record in ticks, have a sum that
- * fits: then every sum of self times within the chunk fits too. */
+/* Return whether the time from first to last record, summed over all threads in ticks, fits 64
+ * bits: then every sum of self times in the chunk fits, too. */
 bool tv_walk_sums_fit(const struct tv_walk *walk);
 
 struct tv_walk_calls {
-    /* Returns the call's tag. */
+    /* Return the new tag of the call. */
     uint32_t (*step)(void *chunk, const struct tv_step *step);
-    /* The thread's first record in the chunk: stack[-1] is there. */
+    /* First record of the thread in the chunk; stack[-1] exists. */
     void (*first)(void *chunk, uint32_t thread, struct tv_walk_thread *t);
-    /* An exit was set aside; t->stack[-1] begins anew. */
+    /* A pending exit was added; t->stack[-1] starts again. */
     void (*below)(void *chunk, uint32_t thread, struct tv_walk_thread *t,
                   struct tv_pending_exit *below);
-    /* The thread waited so long since its last record, on top of t->stack[0 .. depth). */
+    /* The thread waited since its last record, with t->stack[0 .. depth) open. */
     void (*wait)(void *chunk, uint32_t thread, struct tv_walk_thread *t, int64_t wall, int64_t cpu);
 };
 
-/* For the threads and clocks of an input. `diagnostics` is the chunk's own. */
+/* Prepare a walk for the threads and clocks of an input.  `diagnostics` belongs to the chunk. */
 void tv_walk_init(struct tv_walk *walk, const struct tv_trace_info *head, uint32_t input,
                   bool first, struct tv_diagnostics *diagnostics);
 void tv_walk_release(struct tv_walk *walk);
 
-/* The thread's stack, last record and floor at the chunk's start, for a known walk. */
+/* Stack, last record and floor of a thread at the start of a chunk. */
 struct tv_walk_start {
     struct tv_open *stack;
     uint32_t depth, floor;
@@ -138,7 +150,7 @@ struct tv_walk_start {
 };
 void tv_walk_begin_known(struct tv_walk *walk, uint32_t thread, const struct tv_walk_start *start);
 
-/* Time with nothing of the chunk open, since the last exit set aside, up to a time. */
+/* Return the time with an empty stack from the last pending exit up to the given time. */
 static inline void tv_walk_base_time(const struct tv_walk_thread *t, int64_t wall, int64_t cpu,
                                      int64_t *level_wall, int64_t *level_cpu)
 {
@@ -147,24 +159,27 @@ static inline void tv_walk_base_time(const struct tv_walk_thread *t, int64_t wal
     *level_cpu = (t->depth ? t->stack[0].cpu : cpu) - bottom->cpu - bottom->inner_cpu;
 }
 
-/* For tv_walk_batch: how many calls an exit that is not ordinary ends, what it counts and gives
- * up. */
+/* Decide an exit that is not ordinary: return the number of calls that it ends, or TV_POP_BELOW for
+ * a pending exit, and count diagnostics. */
 #define TV_POP_BELOW UINT32_MAX
 uint32_t tv_walk_resolve_exit(struct tv_walk *walk, struct tv_walk_thread *t,
                               const struct tv_event *event, uint64_t offset);
-/* Appends an exit to those set aside; stack[-1] begins anew. Valid until the next one. */
+/* Append a pending exit and reset stack[-1].  The result is valid until the next call. */
 struct tv_pending_exit *tv_walk_add_pending_exit(struct tv_walk_thread *t,
                                                  const struct tv_event *event, uint64_t offset);
-/* Whether an entry that is not ordinary has room after all. */
+/* Make room for an entry that is not ordinary; return false when the stack is too deep. */
 bool tv_walk_make_room(struct tv_walk *walk, struct tv_walk_thread *t, uint64_t offset);
-/* The thread's first record in the chunk. */
+/* Handle the first record of a thread in the chunk. */
 void tv_walk_first_event(struct tv_walk_thread *t, const struct tv_event *event);
-/* A call was taken off the slow way: it may have been one from before. */
+/* Adjust the limits after the slow path ended a call, which may be an inherited one. */
 void tv_walk_popped(struct tv_walk_thread *t);
 
-enum { TV_FLAG_UNROLLED = 1, TV_FLAG_MISSING_EXIT = 8 }; /* = enum tv_slice_flags (trace.h) */
+enum {
+    TV_FLAG_UNROLLED = 1,
+    TV_FLAG_MISSING_EXIT = 8
+}; /* same values as in enum tv_slice_flags (trace.h) */
 
-/* An event, and who takes it. */
+/* An event with the context of its step. */
 struct tv_walk_turn {
     struct tv_walk_thread *t;
     const struct tv_walk_calls *calls;
@@ -172,7 +187,7 @@ struct tv_walk_turn {
     const struct tv_event *event;
 };
 
-/* Does what an entry or exit does to the stack, and tells the sink. */
+/* Apply an entry or exit to the stack and call the sink. */
 TV_INLINE void tv_walk_step(const struct tv_walk_turn *turn, uint32_t frame, int64_t exit,
                             uint32_t flags, bool slow)
 {
@@ -220,8 +235,8 @@ TV_INLINE void tv_walk_exit_slowly(struct tv_walk *walk, const struct tv_walk_tu
     }
 }
 
-/* Whether an entry finds room, or an exit its own call on top: in sums and masks, for compilers
- * turn a choice into a jump. */
+/* Return whether an entry has room, or an exit ends the call on top.  Sums and masks, because
+ * compilers turn conditions into jumps. */
 TV_INLINE bool tv_walk_is_ordinary(const struct tv_walk_thread *t, const struct tv_event *event,
                                    int64_t exit)
 {
@@ -231,7 +246,8 @@ TV_INLINE bool tv_walk_is_ordinary(const struct tv_walk_thread *t, const struct 
     return (lacking | other) == 0;
 }
 
-/* Walks a batch. `calls` must be a constant where this is called. */
+/* Walk a batch.  `calls` must be a compile-time constant at the call site, so that its functions
+ * are inlined. */
 TV_INLINE void tv_walk_batch(struct tv_walk *walk, const struct tv_batch *batch,
                              const struct tv_walk_calls *calls, void *chunk)
 {

@@ -8,8 +8,8 @@
  *
  * A filter with a range cuts what it keeps to it, and leaves arrows out that lead beyond.
  */
-#ifndef TV_MODEL_SIFT_H
-#define TV_MODEL_SIFT_H
+#ifndef TV_MODEL_SUBSET_SUBSET_H
+#define TV_MODEL_SUBSET_SUBSET_H
 
 #include "model/trace.h"
 

@@ -5,8 +5,8 @@
  *
  * For the files of sift.h alone.
  */
-#ifndef TV_MODEL_SIFT_TABLES_H
-#define TV_MODEL_SIFT_TABLES_H
+#ifndef TV_MODEL_SUBSET_SUBSET_INTERNAL_H
+#define TV_MODEL_SUBSET_SUBSET_INTERNAL_H
 
 #include "model/subset/subset.h"
 

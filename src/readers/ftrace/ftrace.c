@@ -198,7 +198,7 @@ static bool is_cancelled(const struct tv_read_options *options)
 
 static uint32_t add_input(struct tv_builder *builder, struct tv_source *source)
 {
-    struct tv_trace_info *head = tv_builder_head(builder);
+    struct tv_trace_info *head = tv_builder_trace_info(builder);
     uint32_t number = tv_trace_info_add_input(head, tv_source_name(source), tv_reader_ftrace.format);
     struct tv_input *input = &head->inputs[number];
     input->source = source;

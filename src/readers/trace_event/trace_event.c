@@ -254,7 +254,7 @@ static enum tv_status build(struct merging *merging, struct tv_error *err)
 
 static void add_input(struct tv_te_context *context, struct tv_builder *builder)
 {
-    struct tv_trace_info *head = tv_builder_head(builder);
+    struct tv_trace_info *head = tv_builder_trace_info(builder);
     context->input =
         tv_trace_info_add_input(head, tv_source_name(context->source), tv_reader_trace_event.format);
     struct tv_input *input = &head->inputs[context->input];

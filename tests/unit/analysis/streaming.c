@@ -74,7 +74,7 @@ static void assert_profile(const struct tv_profile *profile, const struct tv_met
 static struct tv_trace *build(const struct feed *feed)
 {
     struct tv_builder *builder = tv_builder_new(feed_head(feed));
-    feed_to(feed, tv_builder_head(builder), tv_builder_sink(builder), NULL, 1);
+    feed_to(feed, tv_builder_trace_info(builder), tv_builder_sink(builder), NULL, 1);
     return tv_builder_finish(builder);
 }
 

@@ -12,7 +12,7 @@ static struct tv_trace *build_parts(const struct feed *feed, const size_t *start
                                     unsigned *ended)
 {
     struct tv_builder *builder = tv_builder_new(feed_head(feed));
-    *ended = feed_to(feed, tv_builder_head(builder), tv_builder_sink(builder), starts, parts);
+    *ended = feed_to(feed, tv_builder_trace_info(builder), tv_builder_sink(builder), starts, parts);
     assert_int_not_equal(*ended, 0);
     return tv_builder_finish(builder);
 }

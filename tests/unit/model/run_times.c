@@ -34,7 +34,7 @@ static uint32_t add_input(struct tv_trace_info *head, const char *name)
 /* The kernel: runs and sleeps in turn, on a clock that is a second behind. */
 static void tell_states(struct tv_builder *builder, uint32_t thread)
 {
-    struct tv_trace_info *head = tv_builder_head(builder);
+    struct tv_trace_info *head = tv_builder_trace_info(builder);
     uint32_t input = add_input(head, "kernel");
     uint32_t running = add_frame(head, "Running", TV_COLOUR_RUNNING);
     uint32_t sleeping = add_frame(head, "Sleeping", TV_COLOUR_SLEEPING);
@@ -56,7 +56,7 @@ static void tell_states(struct tv_builder *builder, uint32_t thread)
 /* The program, whose thread may have a CPU clock of its own. */
 static void tell_calls(struct tv_builder *builder, uint32_t thread, bool cpu)
 {
-    struct tv_trace_info *head = tv_builder_head(builder);
+    struct tv_trace_info *head = tv_builder_trace_info(builder);
     uint32_t input = add_input(head, "program"), frame = add_frame(head, "f", 0);
     struct tv_assembly *assembly = tv_assembly_new(builder, input);
     struct tv_gather *gather = tv_gather_new();
@@ -77,7 +77,7 @@ static struct tv_trace *make(bool cpu)
 {
     struct tv_builder *builder = tv_builder_new(tv_trace_info_new());
     struct tv_thread thread = {.id = 7, .process = TV_NONE};
-    uint32_t number = tv_trace_info_add_thread(tv_builder_head(builder), &thread);
+    uint32_t number = tv_trace_info_add_thread(tv_builder_trace_info(builder), &thread);
     tell_calls(builder, number, cpu);
     tell_states(builder, number);
     return tv_builder_finish(builder);
