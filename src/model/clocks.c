@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * clocks.c - aligns the clocks of several inputs (finalize.h).
+ */
 #include "model/finalize.h"
 
 #include "base/map.h"
 #include "base/memory.h"
 
-/* Marks beyond these (two years before the epoch, three centuries behind it) say nothing; the
- * difference of two within fits. */
+/* Marks outside these bounds (two years before the epoch, three centuries after it) are invalid;
+ * the difference of two valid ones fits 64 bits. */
 #define EARLIEST (-((int64_t)1 << 56))
 #define LATEST (INT64_MAX + EARLIEST)
 
-/* Larger differences between clocks are nonsense, and sums of them would not fit. */
+/* Larger differences between clocks are invalid, and their sums could overflow. */
 #define SHIFT_MAX (LATEST / 2)
 
-/* Two inputs' clocks: a's time is b's time and `shift`, give or take `error`. */
+/* A relation between the clocks of two inputs: a's time = b's time + shift, within +- error. */
 struct clock_tie {
     uint32_t a, b;
     int64_t shift, error;
@@ -54,7 +57,7 @@ static bool clock_sync_is_valid(const struct tv_clock_sync *mark)
     return mark->asked >= EARLIEST && mark->asked <= mark->time && mark->time <= LATEST;
 }
 
-/* False: the mark says nothing, as it is in one input twice, or no clock has such times. */
+/* Return false when the mark is useless: both are in one input, or a time is invalid. */
 static bool clock_tie_marks(struct clock_ties *ties, const struct tv_clock_sync *a,
                             const struct tv_clock_sync *b)
 {
@@ -68,7 +71,9 @@ static bool clock_tie_marks(struct clock_ties *ties, const struct tv_clock_sync 
     return true;
 }
 
-#define PAIRED UINT32_C(0x80000000) /* of a mark's number: its id is in two inputs */
+#define PAIRED                                                                                     \
+    UINT32_C(0x80000000) /* added to a mark's number: its id is in two inputs already              \
+                          */
 
 static void clock_tie_by_marks(struct clock_ties *ties, struct tv_trace *trace)
 {
@@ -92,7 +97,7 @@ static void clock_tie_by_marks(struct clock_ties *ties, struct tv_trace *trace)
 }
 
 struct clock_offset {
-    uint32_t root; /* the first input that it can be put against */
+    uint32_t root; /* the first input that this one is connected to */
     int64_t offset, error;
 };
 
@@ -111,7 +116,8 @@ static bool clock_improve_offset(struct clock_offset *clocks, uint32_t from, uin
     return true;
 }
 
-/* Every input against the first it is tied to, by the way of the least error. */
+/* Align every input with the first one that it is connected to, along the path of least error
+ * (Bellman-Ford). */
 static void clock_set_offsets(struct tv_trace *trace, const struct clock_ties *ties)
 {
     uint32_t count = trace->head->input_count;
@@ -138,7 +144,8 @@ static bool clock_input_has_times(const struct tv_input *input)
     return input->assembled && !input->eventless;
 }
 
-/* Without these an axis would reach from their zero to the times of the others. */
+/* An input without ties that counts from 0 would stretch the axis from 0 to the epoch of the
+ * others, so it begins where they begin. */
 static void clock_place_untied(struct tv_trace *trace, const struct clock_ties *ties)
 {
     struct tv_trace_info *head = trace->head;

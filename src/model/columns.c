@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * columns.c - allocation and writing of packed columns.
+ */
 #include "model/columns.h"
 
 #include <string.h>
@@ -79,7 +82,7 @@ static bool time_fits_u32(int64_t distance)
     return distance >= 0 && distance <= UINT32_MAX;
 }
 
-/* Gives the block of slice `index` 64 bits a time, filled from the 32 bits of its slices up to
+/* Give the block of slice `index` 64-bit times, converting the 32-bit ones of slices before
  * `written`. */
 static struct tv_wide_time *row_widen_block(struct tv_columns *columns,
                                             const struct tv_row_writer *place, uint32_t index,
@@ -143,7 +146,7 @@ void tv_row_write_length(struct tv_columns *columns, const struct tv_row_writer 
     tv_row_write_wide(columns, place, index, wall, cpu, true);
 }
 
-/* Whether the block need not be wide for that slice. */
+/* Return whether the slice fits into a block of 32-bit times. */
 static bool row_fits_block(const struct tv_slice_block *block,
                            const struct tv_slice_times *columns_alloc_u32)
 {

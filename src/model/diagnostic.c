@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * diagnostic.c - names, counts and offsets of diagnostics.
+ */
 #include "model/diagnostic.h"
 
 #include <assert.h>
@@ -13,7 +16,7 @@ static const char *const severities[TV_SEVERITIES] = {
     [TV_ERROR] = "error",
 };
 
-/* Severities, short for the table of kinds. */
+/* Short names of the severities for the table of kinds. */
 enum { N = TV_NOTE, W = TV_WARNING, E = TV_ERROR };
 
 static const struct {
@@ -101,7 +104,8 @@ static bool diagnostic_is_after(const struct tv_diagnostic_places *places, uint3
     return places->inputs[i] != input ? places->inputs[i] > input : places->offsets[i] > offset;
 }
 
-/* The first ones of the file, in whatever order they are found: threads and parts take turns. */
+/* Keep the first offsets of the file, in whatever order they come: threads and chunks run in
+ * parallel. */
 static void diagnostic_keep_offset(struct tv_diagnostic *diagnostic, uint64_t offset,
                                    uint32_t input)
 {

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is found out about a trace when all its inputs are there. */
+/* finalize.c - what can be computed only when all inputs of a trace are read.
+ *
+ * tv_trace_finalize shows the order of the steps.  Each needs the results of those before it:
+ * clocks are aligned first, then processes and threads of one machine become one (which renumbers
+ * them), then names spread, tables are sorted, and times get their origin and extent. */
 #include "model/finalize.h"
 #include "base/memory.h"
 #include "model/assembly/assembly.h"
@@ -20,7 +24,8 @@ static bool finalize_has_origin(const struct tv_input *input)
     return input->assembled && !input->eventless;
 }
 
-/* Epochs are large and far from 0: assembled inputs count from the first time of any of them. */
+/* Epochs are huge numbers, so the time 0 of the trace is the earliest time of all assembled inputs.
+ */
 static void finalize_origin(struct tv_trace *trace)
 {
     const struct tv_trace_info *head = trace->head;
@@ -50,7 +55,7 @@ static void extent_cover(struct trace_extent *span, tv_ns start, tv_ns end)
     span->any = true;
 }
 
-/* From a track's first record to its last one or the last end of a call. */
+/* Extend from the first record of a track to its last one, or to the end of the last call. */
 static void extent_cover_track(struct trace_extent *span, const struct tv_trace *trace,
                                const struct tv_track *track)
 {
@@ -101,15 +106,16 @@ static struct trace_extent extent_of_trace(const struct tv_trace *trace)
     return span;
 }
 
-/* Where an input begins on the axis. */
+/* Return where an input begins on the axis. */
 static tv_ns finalize_input_begin(const struct tv_trace *trace, uint32_t input)
 {
     const struct tv_input *in = &trace->head->inputs[input];
     return (in->assembled ? in->origin : 0) + trace->offset[input];
 }
 
-/* Moves the inputs that were asked to.  What would begin before 0 pushes all others back, so that
- * the axis keeps its zero.  False: none is, or the sums would not fit. */
+/* Apply the shifts that the user asked for.  If an input would begin before 0, all inputs move
+ * right, so that the axis keeps its zero.  Return false when there is no shift, or sums could
+ * overflow. */
 static bool finalize_move_inputs(struct tv_trace *trace, const struct trace_extent *span)
 {
     const struct tv_trace_info *head = trace->head;
@@ -130,7 +136,7 @@ static bool finalize_move_inputs(struct tv_trace *trace, const struct trace_exte
     return true;
 }
 
-/* What tells no calls lacks no clock for them. */
+/* Mark inputs without calls, which need no CPU clock. */
 static void finalize_mark_callless(struct tv_trace *trace)
 {
     struct tv_input *inputs = trace->head->inputs;
@@ -143,8 +149,8 @@ static void finalize_mark_callless(struct tv_trace *trace)
     }
 }
 
-/* The length of a row by its CPU clock, at least: of threads whose records came in order it is that
- * of the thread, else it has to be looked up. */
+/* Return an upper bound of the sum of CPU times in a row.  Records of a stream are in order, so the
+ * thread's own total suffices; other inputs need a look at every slice. */
 static tv_ns finalize_row_cpu_bound(const struct tv_trace *trace, uint32_t row)
 {
     const struct tv_row *r = &trace->rows[row];
@@ -160,14 +166,15 @@ static tv_ns finalize_row_cpu_bound(const struct tv_trace *trace, uint32_t row)
     return sum;
 }
 
-/* Slices of a row do not overlap. */
+/* Slices of a row do not overlap, so its extent is an upper bound. */
 static tv_ns finalize_row_wall_bound(const struct tv_trace *trace, uint32_t row)
 {
     uint32_t count = trace->rows[row].count;
     return count > 0 ? tv_slice_end(trace, row, count - 1) - tv_slice_start(trace, row, 0) : 0;
 }
 
-/* Finds whether lengths can be added up: few traces need a look at each of them. */
+/* Check whether sums of times can overflow.  Bounds settle this for most traces without a look at
+ * each slice. */
 static void finalize_check_saturation(const struct tv_trace *trace)
 {
     tv_ns wall = 0, cpu = 0;
@@ -187,12 +194,13 @@ static void finalize_check_saturation(const struct tv_trace *trace)
     tv_trace_info_note_saturation(trace->head, wall, cpu);
 }
 
-/* Find whether the weights of samples can be added up, and the times from each to the next of its
- * thread; the last lasts as long as the one before (analysis/sample_tree.c). */
+/* Check whether sums of sample weights can overflow, and sums of the times between samples of a
+ * thread; the last sample lasts as long as the one before (analysis/sample_tree.c). */
 static void finalize_check_sample_saturation(const struct tv_trace *trace)
 {
     const struct tv_tables *tables = &trace->tables;
-    size_t threads = (size_t)trace->head->thread_count + 1; /* the last: of no thread */
+    size_t threads =
+        (size_t)trace->head->thread_count + 1; /* the last one: samples without a thread */
     struct {
         const struct tv_sample *last;
         tv_ns gap;
@@ -237,7 +245,8 @@ void tv_trace_finalize(struct tv_trace *trace)
     finalize_check_sample_saturation(trace);
 }
 
-/* The number of a thread's track of states and 1; 0: it has none.  NULL: no thread has one. */
+/* Return for each thread the number of its state track plus 1, or 0; NULL when no thread has one.
+ */
 static uint32_t *derive_find_state_tracks(const struct tv_trace *trace)
 {
     uint32_t threads = trace->head->thread_count;
@@ -256,7 +265,7 @@ static uint32_t *derive_find_state_tracks(const struct tv_trace *trace)
     return NULL;
 }
 
-/* When the thread ran, on the trace's axis. */
+/* Return the times in which the thread ran, on the axis of the trace. */
 static struct tv_run *derive_read_runs(const struct tv_trace *trace, uint32_t row, size_t *count)
 {
     uint32_t slices = trace->rows[row].count;
@@ -273,17 +282,17 @@ static struct tv_run *derive_read_runs(const struct tv_trace *trace, uint32_t ro
     return runs;
 }
 
-/* Columns of a thread that get a CPU clock. */
+/* The columns of a thread that get CPU times. */
 struct cpu_derivation {
     struct tv_trace *trace;
     struct tv_run_clock clock;
-    uint32_t first, end;      /* rows */
+    uint32_t first, end;      /* [first, end) */
     int64_t tick, offset;     /* of their input */
-    size_t near;              /* where the clock was looked at last */
+    size_t near;              /* position of the last query */
     struct tv_wide_time *was; /* of all slices */
 };
 
-/* The thread's CPU clock at a time of the input, in its ticks. */
+/* Return the thread's CPU clock at a time of the input, in its ticks. */
 static int64_t derive_cpu_at(struct cpu_derivation *t, int64_t time)
 {
     return tv_run_clock_at(&t->clock, time * t->tick + t->offset, &t->near) / t->tick;
@@ -312,7 +321,7 @@ static void derive_track(struct cpu_derivation *t, struct tv_track *track)
         input->last_cpu = track->last_cpu;
 }
 
-/* All rows of the thread's columns are written anew: 32 bits may not do any more. */
+/* Rewrite all rows of the thread's columns: 32 bits may not suffice any more. */
 static void derive_columns(struct cpu_derivation *t)
 {
     struct tv_columns *columns = &t->trace->columns[t->trace->rows[t->first].columns];
@@ -330,7 +339,7 @@ static void derive_columns(struct cpu_derivation *t)
     tv_free(t->was);
 }
 
-/* Rows of the thread's tracks stand behind one another, in columns of their own. */
+/* The rows of a thread's tracks are consecutive and have columns of their own. */
 static void derive_thread(struct tv_trace *trace, const struct tv_track *track, uint32_t states)
 {
     size_t count;

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * identities.c - which processes and threads of several inputs are the same, and their best names.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,8 +21,8 @@ static uint32_t machine_renumber(const struct machine_numbers *r, uint32_t numbe
     return number < r->old_count ? r->to[number] : number;
 }
 
-/* Gives each of `count` things the number of the first with its key; keys of 0 are nobody else's.
- * The keys are freed.  Whether any two are one. */
+/* Give each of `count` items the number of the first one with its key; an item with key 0 is
+ * unique.  Free the keys.  Return whether any two items merged. */
 static bool machine_number_by_key(struct machine_numbers *r, uint64_t *keys, uint32_t count)
 {
     struct tv_map known;
@@ -34,7 +37,7 @@ static bool machine_number_by_key(struct machine_numbers *r, uint64_t *keys, uin
     return r->count < count;
 }
 
-/* Two ids of at most 32 bits as one key, else 0. */
+/* Combine two 32-bit ids into a key; return 0 when that is not possible. */
 static uint64_t machine_key(uint64_t of, uint64_t id, uint32_t text)
 {
     return id > 0 && id < TV_NONE && text == TV_EMPTY_STRING ? (of << 32) | id : 0;
@@ -42,10 +45,10 @@ static uint64_t machine_key(uint64_t of, uint64_t id, uint32_t text)
 
 struct machine_name {
     uint32_t *text; /* string */
-    bool *kernel;   /* said by the kernel */
+    bool *kernel;   /* the kernel gave it */
 };
 
-/* What a program says goes before what the kernel does, what is said first before the other. */
+/* A name from a program beats one from the kernel; otherwise the first one wins. */
 static void machine_merge_names(const struct tv_trace_info *head, struct machine_name first,
                                 struct machine_name other)
 {
@@ -185,7 +188,7 @@ static bool machine_merge_threads(struct tv_trace *trace)
 
 /* ---- Tracks ---- */
 
-/* Calls of another input do not nest with those of the first. */
+/* Calls of another input do not nest with those of the first, so they get lanes of their own. */
 static void machine_assign_lanes(struct tv_trace *trace, uint32_t *lanes)
 {
     for (uint32_t i = 0; i < trace->track_count; i++) {
@@ -197,7 +200,7 @@ static void machine_assign_lanes(struct tv_trace *trace, uint32_t *lanes)
     }
 }
 
-/* The tracks of a thread stand behind its first one. */
+/* Move the tracks of each thread behind its first one. */
 static void machine_order_tracks(struct tv_trace *trace)
 {
     uint32_t count = trace->track_count;
@@ -239,10 +242,12 @@ void tv_trace_merge_machines(struct tv_trace *trace)
     tv_free(lanes);
 }
 
-/* Bytes of a thread's name in the kernel, without the NUL. */
+/* ---- Known names ---- */
+
+/* The kernel keeps this many bytes of the name of a thread, without the NUL. */
 #define KERNEL_NAME 15
 
-/* Ids that the kernel has. */
+/* Ids above 32 bits are not the kernel's. */
 static bool kernel_id_is_valid(uint64_t id)
 {
     return id < TV_NONE;
@@ -255,20 +260,20 @@ bool tv_known_name_is_cut(struct tv_bytes name, struct tv_bytes whole)
             memcmp(whole.data + whole.length - KERNEL_NAME, name.data, KERNEL_NAME) == 0);
 }
 
-/* ---- Rows by what they are about ---- */
+/* ---- Rows by key ---- */
 
-#define ANY_MACHINE (UINT64_C(1) << 32) /* no other number of a machine has so many bits */
-#define NO_TID TV_NONE                  /* of a process */
+#define ANY_MACHINE (UINT64_C(1) << 32) /* larger than any number of a machine */
+#define NO_TID TV_NONE                  /* key of a process */
 
 struct known_key {
     uint64_t machine;
-    uint32_t id[2]; /* of a process: pid, NO_TID; of a thread that is to be named: pid, tid; to be
-                     * placed: NO_TID, tid */
+    uint32_t
+        id[2]; /* process: pid, NO_TID; thread to name: pid, tid; thread to assign: NO_TID, tid */
 };
 
 struct known_row {
     struct known_key key;
-    uint32_t at; /* in the table */
+    uint32_t at; /* row in the table */
     uint32_t pid, name;
 };
 
@@ -286,7 +291,7 @@ static int known_compare_keys(const struct known_key *a, const struct known_key 
     return (a->id[1] > b->id[1]) - (a->id[1] < b->id[1]);
 }
 
-/* What stands later in the table comes first. */
+/* Later rows of the table come first. */
 static int known_compare_rows(const void *left, const void *right)
 {
     const struct known_row *a = left, *b = right;
@@ -312,7 +317,7 @@ static void known_add_row(struct known_rows *all, const struct tv_trace *trace, 
     struct known_row known = {.at = at, .pid = pid, .name = row->name};
     known_add(all, machine, pid, tid, known);
     known_add(all, ANY_MACHINE, pid, tid, known);
-    /* A process is its first thread's. */
+    /* The first thread of a process has its id. */
     known_add(all, machine, NO_TID, row->is_thread ? tid : pid, known);
 }
 
@@ -326,7 +331,7 @@ static struct known_rows known_collect(const struct tv_trace *trace)
     return all;
 }
 
-/* NULL: nothing is known. */
+/* Return NULL when nothing is known. */
 static const struct known_row *known_find(const struct known_rows *all, uint64_t machine,
                                           uint32_t first, uint32_t second)
 {
@@ -345,7 +350,7 @@ static const struct known_row *known_find(const struct known_rows *all, uint64_t
 
 /* ---- Names ---- */
 
-/* Puts a better name, if one is known, in the place of the one there. */
+/* Replace a name if a better one is known. */
 static void known_rename(const struct tv_trace_info *head, const struct known_rows *all,
                          const struct known_key *key, uint32_t *name, bool *kernel_name)
 {
@@ -384,7 +389,7 @@ static void known_name_threads(struct tv_trace_info *head, const struct known_ro
     }
 }
 
-/* Its states are called as the thread is. */
+/* A state track has the name of its thread. */
 static void known_name_state_tracks(struct tv_trace *trace)
 {
     for (uint32_t i = 0; i < trace->track_count; i++) {
@@ -394,15 +399,15 @@ static void known_name_state_tracks(struct tv_trace *trace)
     }
 }
 
-/* ---- What processors ran ---- */
+/* ---- Slices of processors ---- */
 
-/* thread_state_running, as a colour: its id of trace-event.md section 5, less 22. */
+/* thread_state_running as a colour: its id of trace-event.md section 5 minus 22. */
 #define RUNNING_COLOUR 3
 
 struct cpu_rows {
-    uint32_t *rows; /* of all inputs */
+    uint32_t *rows; /* rows of all processors, of all inputs */
     uint32_t count;
-    uint32_t last; /* most threads stay where they ran last */
+    uint32_t last; /* most threads stay on the processor where they ran last */
 };
 
 static struct cpu_rows known_find_cpu_rows(const struct tv_trace *trace)
@@ -414,8 +419,8 @@ static struct cpu_rows known_find_cpu_rows(const struct tv_trace *trace)
     return found;
 }
 
-/* Whether the slice that begins with the running state, at one place of one file, is in the row:
- * then it is called so. */
+/* If the row has the slice that begins together with this running state, at the same place of the
+ * same file, name it after the thread and return true. */
 static bool known_name_run(struct tv_trace *trace, uint32_t row, struct tv_flow_end running,
                            uint32_t name)
 {
@@ -448,7 +453,7 @@ static bool known_name_run_on_any_cpu(struct tv_trace *trace, struct cpu_rows *p
     return false;
 }
 
-/* Inputs that tell states alone have none of them. */
+/* Give up on a thread after so many misses: inputs with states only have no such slices. */
 #define MOST_MISSES 16
 
 static void known_name_runs_of_thread(struct tv_trace *trace, struct cpu_rows *processors,
@@ -463,7 +468,7 @@ static void known_name_runs_of_thread(struct tv_trace *trace, struct cpu_rows *p
     }
 }
 
-/* The kernel called their slices by its own names, which others know better. */
+/* The kernel named these slices; other inputs know the threads better. */
 static void known_name_runs(struct tv_trace *trace)
 {
     struct cpu_rows processors = known_find_cpu_rows(trace);
@@ -490,7 +495,7 @@ void tv_known_names_apply(struct tv_trace *trace)
 
 /* ---- Threads without a process ---- */
 
-/* That of a pid on a machine. */
+/* Return the process with a pid on a machine, adding it if needed. */
 static uint32_t known_process_of(struct tv_trace_info *head, struct tv_map *by_id, uint32_t machine,
                                  uint32_t pid)
 {
@@ -513,7 +518,7 @@ static void known_index_processes(const struct tv_trace_info *head, struct tv_ma
     }
 }
 
-/* Whether it has a process now. */
+/* Return whether the thread has got a process. */
 static bool known_assign_process(struct tv_trace_info *head, const struct known_rows *all,
                                  struct tv_map *by_id, struct tv_thread *thread)
 {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Trees of millions of paths are larger than the caches: what counts is how many places of memory a
- * step touches, and whether it must wait for one to know the next.
+ * paths.c - insertion into the call-path tree, and merging of trees.
+ *
+ * Trees of millions of paths exceed the caches.  The cost of a step is the number of cache lines
+ * that it touches, and whether it must wait for one of them to know the next.
  */
 #include "model/paths.h"
 
@@ -32,7 +34,7 @@ static void paths_free_nodes(struct tv_paths *paths)
         tv_pages_free(paths->recents, paths->capacity * sizeof *paths->recents);
 }
 
-/* Room for one more node. Recents that nobody wrote to stay untouched. */
+/* Make room for more nodes.  Untouched `recents` stay untouched, so they take no memory. */
 static TV_NOINLINE void paths_grow_nodes(struct tv_paths *paths)
 {
     struct tv_paths grown = *paths;
@@ -60,7 +62,7 @@ TV_INLINE uint32_t paths_append(struct tv_paths *paths, struct tv_path_node node
     return paths->count++;
 }
 
-/* Puts nodes from `first` on, which are not there yet, into their places. */
+/* Insert the nodes from `first` on into the hash slots. */
 static void paths_fill_slots(struct tv_paths *paths, uint32_t first)
 {
     for (uint32_t i = first; i < paths->count; i++) {
@@ -70,13 +72,13 @@ static void paths_fill_slots(struct tv_paths *paths, uint32_t first)
     }
 }
 
-/* How many nodes so many places are for: a quarter stays free. */
+/* Return the number of nodes for so many slots; a quarter stays free. */
 static size_t paths_slots_limit(size_t places)
 {
     return places / 4 * 3;
 }
 
-/* Makes the places anew, with room for all nodes and some more. */
+/* Rebuild the hash table with room for all nodes and some more. */
 static TV_NOINLINE void paths_rebuild_slots(struct tv_paths *paths)
 {
     size_t count = FIRST_NODES * 2;
@@ -111,7 +113,7 @@ void tv_paths_release(struct tv_paths *paths)
     memset(paths, 0, sizeof *paths);
 }
 
-/* The node, or 0; *at is its place, or where it belongs. */
+/* Return the node, or 0; *at is its slot, or the free one where it belongs. */
 TV_INLINE uint32_t paths_find_slot(const struct tv_paths *paths, struct tv_path_node wanted,
                                    uint32_t hash, size_t *at, bool recents)
 {
@@ -119,7 +121,7 @@ TV_INLINE uint32_t paths_find_slot(const struct tv_paths *paths, struct tv_path_
         struct tv_path_place place = paths->places[*at];
         if (place.hash != hash)
             continue;
-        if (recents) /* its children will be asked for next */
+        if (recents) /* its children are looked up next */
             TV_PREFETCH(&paths->recents[place.node]);
         if (paths->nodes[place.node].parent == wanted.parent &&
             paths->nodes[place.node].frame == wanted.frame)
@@ -142,7 +144,7 @@ TV_INLINE uint32_t paths_find_or_add(struct tv_paths *paths, struct tv_path_node
     return node;
 }
 
-/* The child that was asked for before the last one, or 0. */
+/* Return the child that was looked up before the last one, or 0. */
 TV_INLINE uint32_t paths_previous_child(const struct tv_paths *paths, struct tv_path_node wanted)
 {
     const struct tv_path_recent *recent = &paths->recents[wanted.parent];
@@ -180,9 +182,9 @@ TV_NOINLINE uint32_t tv_paths_child_of_hash_slow(struct tv_paths *paths, struct 
     return paths_remember_child(paths, wanted, child);
 }
 
-/* No two nodes of a tree are one path: so what is new is new to those that come after it as well,
- * and children of new nodes need not be looked for.  map[i] is the hash of node i until its number
- * takes the place. */
+/* The nodes of a tree are distinct paths.  So a node that is new in `to` is new to all nodes after
+ * it as well, and children of new nodes need no lookup.  map[i] holds the hash of node i until its
+ * number replaces it. */
 void tv_paths_merge_nodes(struct tv_paths *to, const struct tv_path_node *nodes, uint32_t count,
                           uint32_t *map)
 {

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sketch.c - counts of events in buckets that double in length.
+ */
 #include "model/sketch.h"
 
 #include <string.h>
@@ -6,7 +9,7 @@
 #include "base/memory.h"
 #include "base/workers.h"
 
-/* The first buckets are a microsecond long: shorter ones would show nothing. */
+/* The first buckets last a microsecond; shorter ones would show nothing. */
 #define FIRST_SHIFT 10u
 
 struct sketch_track {
@@ -16,9 +19,9 @@ struct sketch_track {
 
 struct tv_sketch {
     struct tv_lock lock;
-    unsigned shift; /* a bucket is 2 to this many nanoseconds */
+    unsigned shift; /* a bucket lasts 2^shift ns */
     int64_t first;  /* number of the first bucket, counted from time 0 */
-    bool any;       /* there was a mark: `first` means something */
+    bool any;       /* there was a mark, so `first` is valid */
     uint32_t track_count;
     struct sketch_track tracks[TV_SKETCH_TRACKS];
 };
@@ -62,14 +65,14 @@ uint32_t tv_sketch_track(struct tv_sketch *sketch, struct tv_bytes name)
     return track;
 }
 
-/* Rounds down, also before 0. */
+/* Round down, also below 0. */
 static int64_t sketch_bucket_of(int64_t time, unsigned shift)
 {
     int64_t length = (int64_t)1 << shift;
     return time / length - (time % length < 0);
 }
 
-/* The first bucket and how many there are up to the last in use. */
+/* Return the number of buckets from the first to the last one in use. */
 static uint32_t sketch_used_buckets(const struct tv_sketch *sketch, uint32_t *first)
 {
     uint32_t end = 0;
@@ -83,7 +86,7 @@ static uint32_t sketch_used_buckets(const struct tv_sketch *sketch, uint32_t *fi
     return end > *first ? end - *first : 0;
 }
 
-/* Puts the counts into buckets that begin at `first` and are 2 to `shift` long. */
+/* Move the counts to buckets that start at `first` and last 2^shift ns. */
 static void sketch_rearrange(struct tv_sketch *sketch, int64_t first, unsigned shift)
 {
     for (uint32_t i = 0; i < sketch->track_count; i++) {
@@ -98,7 +101,7 @@ static void sketch_rearrange(struct tv_sketch *sketch, int64_t first, unsigned s
     sketch->shift = shift;
 }
 
-/* Makes room for a time outside of the buckets. */
+/* Extend the range to a time outside of the buckets. */
 static void sketch_include_time(struct tv_sketch *sketch, int64_t time)
 {
     uint32_t begin, count = sketch_used_buckets(sketch, &begin);

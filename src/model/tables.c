@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tables.c - growing and sorting the tables beside the slices.
+ * tables.c - growing, sorting and searching the tables of a trace.
  */
 #include "model/tables.h"
 
@@ -92,7 +92,7 @@ void tv_tables_add_counter(struct tv_tables *tables, const struct tv_counter *co
 
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
-/* By input and time; events of one time stay in the order of the file. */
+/* By input and time; events at equal times keep the order of the file. */
 #define DEFINE_COMPARE_TIMES(name, type)                                                           \
     static int name(const void *left, const void *right)                                           \
     {                                                                                              \
@@ -145,7 +145,7 @@ static int compare_async_extras(const void *left, const void *right)
     return COMPARE_SLICES(a, b);
 }
 
-/* By input and key; that of the whole file last, so that searching for the end finds it. */
+/* By input and key; the entry of the whole file sorts last, so an upper bound finds it first. */
 static int compare_stack_keys(const struct tv_stack_frame *a, const struct tv_stack_frame *b)
 {
     return a->input != b->input ? COMPARE(a->input, b->input) : COMPARE(a->key, b->key);
@@ -158,7 +158,7 @@ static int compare_stack_frames(const void *left, const void *right)
     return keys ? keys : COMPARE(a->process, b->process);
 }
 
-/* Those of one group together. */
+/* By group. */
 static int compare_joins(const void *left, const void *right)
 {
     const struct tv_join *a = left, *b = right;
@@ -183,7 +183,7 @@ static int compare_blockings(const void *left, const void *right)
     return a->time != b->time ? COMPARE(a->time, b->time) : COMPARE(a->offset, b->offset);
 }
 
-/* What most of the order of a row is. */
+/* The most significant part of a row's sort key. */
 typedef uint64_t key_function(const void *row);
 typedef int compare_function(const void *left, const void *right);
 
@@ -224,7 +224,7 @@ static void table_sort_by_key(uint8_t *rows, size_t count, size_t size, key_func
     tv_free(keys);
 }
 
-/* Most tables are sorted when they come, or but for their keys. */
+/* Most tables are sorted already, or differ only within equal keys. */
 static void table_sort(void *rows, size_t count, size_t size, compare_function *compare,
                        key_function *key)
 {
@@ -243,7 +243,7 @@ static void table_sort(void *rows, size_t count, size_t size, compare_function *
 
 typedef void end_function(struct tv_tables *tables, struct tv_flow_end *end, void *context);
 
-/* Calls for each end of a flow that is an instant. */
+/* Call a function for each flow end that is an instant. */
 static void flow_each_instant_end(struct tv_tables *tables, end_function *call, void *context)
 {
     for (size_t i = 0; i < tables->flows.count; i++) {
@@ -255,7 +255,7 @@ static void flow_each_instant_end(struct tv_tables *tables, end_function *call, 
     }
 }
 
-/* Instants that flows touch, in the order of the flows. */
+/* The instants at flow ends, in the order of the flows. */
 struct flow_instants {
     TV_TABLE(tv_instant) instants;
     size_t next;
@@ -277,7 +277,7 @@ static void flow_find_instant(struct tv_tables *tables, struct tv_flow_end *end,
     end->index = (uint32_t)(found - instants);
 }
 
-/* Sorting changes the numbers by which flows name them. */
+/* Sort the instants and renumber them in the flows. */
 static void tables_sort_instants(struct tv_tables *tables)
 {
     struct flow_instants touched = {.next = 0};

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * trace.c - decoding and searching the columns of a finished trace, and resolving references.
+ */
 #include "model/trace.h"
 
 #include <assert.h>
@@ -41,7 +44,7 @@ uint8_t tv_slice_colour(const struct tv_trace *trace, uint32_t row, uint32_t ind
     return extra && extra->colour ? extra->colour : trace->head->frames[frame].colour;
 }
 
-/* What lies in the sections of a file, when there is one. */
+/* Free the columns, paths, waits and tables that do not lie in an index file. */
 static void trace_release_columns(struct tv_trace *trace)
 {
     tv_paths_release(&trace->paths);
@@ -90,11 +93,11 @@ uint64_t tv_slice_offset(const struct tv_trace *trace, uint32_t row, uint32_t in
     return high << 32 | columns->offset[at];
 }
 
-/* What decoding a row's slices takes. */
+/* Everything needed to decode the slices of a row. */
 struct row_decoder {
     const struct tv_columns *columns;
     const struct tv_row *row;
-    const struct tv_slice_block *blocks; /* the row's */
+    const struct tv_slice_block *blocks; /* of the row */
     int64_t tick;
     tv_ns offset;
     bool cpu_axis;
@@ -172,7 +175,7 @@ tv_ns tv_slice_end(const struct tv_trace *trace, uint32_t row, uint32_t index)
     return decoder_end(&d, index);
 }
 
-/* The first of [low, low + count) that ends after the time. */
+/* Return the first slice in [low, low + count) that ends after the time. */
 static uint32_t decoder_find_end(const struct row_decoder *d, uint32_t low, uint32_t count,
                                  tv_ns time)
 {
@@ -198,14 +201,14 @@ uint32_t tv_row_find_from(const struct tv_trace *trace, uint32_t row, uint32_t f
 {
     struct row_decoder d = decoder_for_row(trace, row);
     uint32_t low = from, step = 1;
-    /* Steps that double, then halves of the last. */
+    /* Double the step until it overshoots, then search within it. */
     for (; d.row->count - low >= step && decoder_end(&d, low + step - 1) <= time; step *= 2)
         low += step;
     uint32_t left = d.row->count - low;
     return decoder_find_end(&d, low, left < step ? left : step, time);
 }
 
-/* The first of [low, low + count) that does not start before the time. */
+/* Return the first slice in [low, low + count) that starts at or after the time. */
 TV_INLINE uint32_t decoder_find_start(const struct row_decoder *d, uint32_t low, uint32_t count,
                                       tv_ns time)
 {
@@ -227,7 +230,7 @@ uint32_t tv_row_find_start(const struct tv_trace *trace, uint32_t row, tv_ns tim
     return decoder_find_start(&d, 0, d.row->count, time);
 }
 
-/* Steps double until they go too far. */
+/* Double the step until it overshoots, then search within it. */
 uint32_t tv_row_find_start_near(const struct tv_trace *trace, uint32_t row, tv_ns time,
                                 uint32_t near)
 {
@@ -257,8 +260,12 @@ uint32_t tv_row_find_start_near(const struct tv_trace *trace, uint32_t row, tv_n
 }
 
 /*
- * The i-th call with children of a row made the i-th first child of the row below: parents and
- * children are found by counting the one flag and selecting the other.
+ * Parents and children are found by rank and select: the i-th call with children in a row is the
+ * parent of the i-th "first child" in the row below.  Flags are counted within a block of 1024
+ * slices; each block stores the counts before it.
+ *
+ *     row 1   | a* | b | c* |            * TV_SLICE_HAS_CHILDREN: a is the 1st, c the 2nd
+ *     row 2   | d^ | e | f^ | g |        ^ TV_SLICE_FIRST_CHILD: d the 1st, f the 2nd
  */
 
 static uint32_t flag_count_before(const struct tv_slice_block *block, unsigned flag)
@@ -266,7 +273,7 @@ static uint32_t flag_count_before(const struct tv_slice_block *block, unsigned f
     return flag == TV_SLICE_FIRST_CHILD ? block->first_children : block->parents;
 }
 
-/* How many of eight bytes have the flag. */
+/* Return how many of eight bytes have the flag. */
 TV_INLINE uint32_t flag_count_eight(const uint8_t *flags, unsigned flag)
 {
     uint64_t word;
@@ -275,7 +282,7 @@ TV_INLINE uint32_t flag_count_eight(const uint8_t *flags, unsigned flag)
     return (uint32_t)((word * UINT64_C(0x0101010101010101)) >> 56);
 }
 
-/* Among `count` slices; `flag` is TV_SLICE_FIRST_CHILD or TV_SLICE_HAS_CHILDREN. */
+/* Count a flag, TV_SLICE_FIRST_CHILD or TV_SLICE_HAS_CHILDREN, in `count` bytes. */
 TV_INLINE uint32_t flag_count(const uint8_t *flags, uint32_t count, unsigned flag)
 {
     uint32_t found = 0, i = 0;
@@ -286,7 +293,7 @@ TV_INLINE uint32_t flag_count(const uint8_t *flags, uint32_t count, unsigned fla
     return found;
 }
 
-/* Slices with the flag among [0, index]. */
+/* Return the number of slices with the flag in [0, index]. */
 static uint32_t flag_rank(const struct row_decoder *d, unsigned flag, uint32_t index)
 {
     uint32_t block = index / TV_BLOCK_SLICES, first = block * TV_BLOCK_SLICES;
@@ -297,7 +304,7 @@ static uint32_t flag_rank(const struct row_decoder *d, unsigned flag, uint32_t i
     return before + flag_count(flags, count, TV_SLICE_HAS_CHILDREN);
 }
 
-/* The index of the number-th slice (from 1) with the flag; row.count when there are fewer. */
+/* Return the index of the number-th slice (from 1) with the flag, or row.count. */
 static uint32_t flag_select(const struct row_decoder *d, unsigned flag, uint32_t number)
 {
     uint32_t low = 0, blocks = (d->row->count + TV_BLOCK_SLICES - 1) / TV_BLOCK_SLICES;
@@ -386,7 +393,7 @@ static void around_consider_slice(struct around_time *around, tv_ns at,
 
 __extension__ typedef unsigned __int128 wide_product;
 
-/* before + (after - before) * part / whole, rounded down, for 0 <= part < whole. */
+/* Return before + (after - before) * part / whole, rounded down, for 0 <= part < whole. */
 static tv_ns interpolate_floor(tv_ns before, tv_ns after, tv_ns part, tv_ns whole)
 {
     uint64_t rise = (uint64_t)(after - before);
@@ -442,10 +449,10 @@ uint32_t *tv_path_innermost(const struct tv_trace *trace, uint32_t path, size_t 
 
 #define DEFAULT_SCOPE TV_BYTES("ptr")
 
-/* Objects of one name before and behind a time that may have to be passed over. */
+/* Number of objects with equal names that a search examines before and after a time. */
 #define MOST_LIVES 16u
 
-/* ---- The order ---- */
+/* ---- Objects: sorting ---- */
 
 static int object_compare_u32(uint32_t a, uint32_t b)
 {
@@ -500,9 +507,9 @@ void tv_objects_index(struct tv_trace *trace)
           object_compare_keys);
 }
 
-/* ---- Looking ---- */
+/* ---- Objects: searching ---- */
 
-/* One that no event created may be older than its first snapshot. */
+/* An object without a creation event may be older than its first snapshot. */
 static bool object_is_alive(const struct tv_object *object, tv_ns time)
 {
     if (time < object->created)
@@ -527,7 +534,7 @@ static uint32_t object_find_snapshot_at(const struct tv_trace *trace,
     return low;
 }
 
-/* False: nothing has such a name. */
+/* Return false when no object has such a name. */
 static bool object_make_key(const struct tv_trace *trace,
                             const struct tv_object_reference *reference, struct tv_object_key *key)
 {
@@ -544,7 +551,7 @@ static bool object_make_key(const struct tv_trace *trace,
     return key->pid != TV_NONE && key->id != TV_NONE && key->scope != TV_NONE;
 }
 
-/* Of several lives of one id the latest that had begun; else the first. */
+/* Of several objects with one id return the latest that existed at the time, else the first one. */
 static const struct tv_object *object_find_life(const struct tv_trace *trace,
                                                 const struct tv_object_key *wanted)
 {

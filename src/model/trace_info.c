@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * trace_info.c - adding inputs, processes, threads and frames, and questions about all inputs.
+ */
 #include "model/trace_info.h"
 
 #include <string.h>
@@ -32,7 +35,7 @@ void tv_trace_info_free(struct tv_trace_info *head)
     tv_free(head);
 }
 
-/* Room for one more in a table of the head. */
+/* Reserve room for one more element in a table. */
 #define RESERVE(head, table, count, capacity)                                                      \
     ((head)->table = tv_array_reserve((head)->table, &(head)->capacity, (size_t)(head)->count + 1, \
                                       sizeof *(head)->table))
@@ -91,7 +94,7 @@ static uint64_t frame_hash(const struct tv_frame *frame)
 
 uint32_t tv_trace_info_add_frame(struct tv_trace_info *head, const struct tv_frame *frame)
 {
-    /* Frames whose hashes are equal stand under the following keys. */
+    /* Frames with equal hashes use consecutive keys. */
     uint64_t key = frame_hash(frame);
     for (;; key++) {
         uint32_t found = tv_map_add(&head->frame_index, key, head->frame_count);
@@ -112,7 +115,8 @@ bool tv_trace_info_find_address(const struct tv_trace_info *head, struct tv_byte
     if (!head->namer || !tv_bytes_starts_with(text, TV_BYTES("0x")) ||
         !tv_parse_hex(text, &address))
         return false;
-    /* Behind a call that never returns another function may begin. */
+    /* A call that never returns may be the last instruction of its function, so the return address
+     * can belong to the next one. */
     if (entry == TV_STACK_CALLER && address > 0)
         address--;
     return head->namer->find(head->namer, address, place);
@@ -132,7 +136,7 @@ uint32_t tv_trace_info_add_stack_frame(struct tv_trace_info *head, const struct 
     return tv_trace_info_add_frame(head, &named);
 }
 
-/* Is the text the last part of the path? */
+/* Return whether the text is the last component of the path. */
 static bool text_is_file_name_of(struct tv_bytes text, struct tv_bytes path)
 {
     size_t rest = path.length - text.length;

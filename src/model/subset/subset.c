@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two walks over each track, each call before those that it made: the first counts what goes to
- * which new depth, the second puts it there.  So slices come to their new rows in order of time,
- * and parents before children.
+ * subset.c - copies the selected slices to new rows in two walks over each track.
  *
- * Workers have neighbouring tracks each, and paths and side tables of their own, which are joined
- * in the order of the tracks: the trace is the same whatever their number.
+ * A walk visits each call before the calls it made.  The first walk counts the slices for each new
+ * depth; the second writes them.  So slices arrive in their new rows in order of time, parents
+ * before children:
+ *
+ *     old depth   0  a*          new depth   0  a*
+ *                 1  b                       1  d*        b is not selected, so a becomes the
+ *                 2  d*                                   parent of d
+ *
+ * Each worker gets consecutive tracks, with paths and wide times of its own, which are merged in
+ * the order of the tracks: the result does not depend on the number of workers.
  */
 #include "model/subset/subset.h"
 
@@ -43,24 +49,24 @@ void tv_subset_filter_release(struct tv_subset_filter *filter)
     tv_free(filter->memory_dumps);
 }
 
-/* One level of a walk, and one new depth. */
+/* A level of the walk and, by the same index, a new depth. */
 struct subset_level {
     const uint8_t *flags;
     uint64_t first; /* of the row, in the columns */
     uint32_t row, count, next;
-    uint32_t depth;                       /* new: where a slice of this level goes if it is kept */
-    struct tv_subset_ref *ref, *refs_end; /* what is asked of this level, from here on */
-    /* Of the slice that was kept last at this new depth: */
+    uint32_t depth;                       /* new depth of a selected slice of this level */
+    struct tv_subset_ref *ref, *refs_end; /* refs to slices of this level from here on */
+    /* The last slice written at this new depth: */
     uint64_t at;
     uint32_t path, index;
 };
 
-/* The new path that an old one became last, below which new one: mostly the same again. */
+/* Cache: the new path that an old one became under some new parent. */
 struct subset_recent_path {
-    uint32_t parent, path; /* path 0: none yet */
+    uint32_t parent, path; /* path 0: empty */
 };
 
-/* The ends of the range on the clocks of a track's input, ticks. */
+/* The range on the clocks of a track's input, ticks. */
 struct subset_edges {
     int64_t from, to; /* on the axis */
     int64_t cpu_from, cpu_to;
@@ -73,14 +79,14 @@ struct subset_work {
     struct tv_subset_refs refs;
     struct subset_level *levels;
     size_t level_capacity, row_capacity;
-    struct tv_row_writer *places; /* [new depth], of the track at hand */
+    struct tv_row_writer *places; /* [new depth] of the current track */
     size_t place_capacity;
     struct subset_recent_path *recent; /* [from->paths.count] */
-    /* Where slices go: columns of `to` whose side tables are the worker's, and paths of its own;
-     * the first worker's are those of `to`. */
+    /* Destination of the slices: columns of `to` with wide times of the worker, and paths of the
+     * worker; worker 0 uses those of `to`. */
     struct tv_columns *columns;
     struct tv_paths *paths, own_paths;
-    struct subset_edges edges; /* of the track at hand, where the filter has a range */
+    struct subset_edges edges; /* of the current track, if the filter has a range */
 };
 
 /* ---- Walking ---- */
@@ -105,7 +111,7 @@ static void subset_open_track(struct subset_work *s, const struct tv_track *trac
     s->levels[track->row_count] = (struct subset_level){.count = 0};
 }
 
-/* From a level whose slice is done to that of the next slice; false: there is none. */
+/* Move from a finished slice to the level of the next one; return false at the end. */
 TV_INLINE bool subset_next_level(const struct subset_level *levels, uint32_t *level)
 {
     const struct subset_level *l = &levels[*level];
@@ -114,7 +120,7 @@ TV_INLINE bool subset_next_level(const struct subset_level *levels, uint32_t *le
     return l->next < l->count;
 }
 
-/* How many slices of a track go to each new depth: counts[depth].  Returns how many depths. */
+/* Count the slices of a track for each new depth and return the number of depths. */
 static uint32_t subset_count_track(struct subset_work *s, const struct tv_track *track,
                                    uint32_t *counts)
 {
@@ -161,7 +167,7 @@ static void subset_add_row(struct subset_work *s, const struct tv_track *track, 
     columns->block_count += tv_blocks_for(count);
 }
 
-/* A track without slices stays when its thread does. */
+/* A track without slices stays if its thread is selected. */
 static bool subset_keeps_empty_track(const struct subset_work *s, const struct tv_track *track)
 {
     const bool *threads = s->filter->threads, *tracks = s->filter->tracks;
@@ -169,15 +175,14 @@ static bool subset_keeps_empty_track(const struct subset_work *s, const struct t
            (track->thread == TV_NONE || !threads || threads[track->thread]);
 }
 
-/* The track with its rows, still without slices, counts[depth] of them; false: nothing of it is
- * kept. */
+/* Add a track with rows for counts[depth] slices; return false when nothing of it is selected. */
 static bool subset_add_track(struct subset_work *s, const struct tv_track *track,
                              const uint32_t *counts, uint32_t depths)
 {
     struct tv_trace *to = s->to;
     bool kept = depths > 0 || subset_keeps_empty_track(s, track);
     if (track->slice_count == 0)
-        depths = track->row_count; /* rows without slices */
+        depths = track->row_count; /* empty rows */
     if (kept) {
         struct tv_track *made = &to->tracks[to->track_count];
         *made = *track;
@@ -210,9 +215,9 @@ static void subset_make_columns(struct subset_work *s)
     }
 }
 
-/* ---- Slices to their places ---- */
+/* ---- Writing ---- */
 
-/* Where a slice of this level went, or else the nearest one around it that is kept. */
+/* Store where a slice of this level went, or its nearest selected ancestor. */
 static void subset_answer_refs(const struct subset_work *s, const struct tv_track *made,
                                struct subset_level *l, uint32_t index, bool kept)
 {
@@ -238,7 +243,7 @@ TV_INLINE uint32_t subset_find_path(struct subset_work *s, uint32_t parent, uint
     return recent->path;
 }
 
-/* A time on the axis in ticks of the track's clock, rounded down or up. */
+/* Convert a time on the axis to ticks of the track's clock, rounded down or up. */
 static int64_t subset_ticks_at(const struct tv_trace *trace, const struct tv_track *track,
                                tv_ns time, bool up)
 {
@@ -248,7 +253,7 @@ static int64_t subset_ticks_at(const struct tv_trace *trace, const struct tv_tra
     return ticks + (up && ticks * tick < time);
 }
 
-/* The ends of the range for a track, and the CPU time that its thread had there. */
+/* Compute the range for a track, and its thread's CPU time at both ends. */
 static struct subset_edges subset_find_edges(const struct subset_work *s,
                                              const struct tv_track *track)
 {
@@ -265,7 +270,8 @@ static struct subset_edges subset_find_edges(const struct subset_work *s,
     return edges;
 }
 
-/* Cuts a slice to the range.  What began or ended at its ends did so for all that follows. */
+/* Clip a slice to the range.  A clipped end is a normal begin or end for everything that follows.
+ */
 static void subset_clip_slice(const struct subset_work *s, struct tv_slice_times *times,
                               unsigned *flags)
 {
@@ -357,17 +363,17 @@ static void subset_write_track(struct subset_work *s, const struct tv_track *tra
 /* ---- Workers ---- */
 
 struct subset_workers {
-    struct subset_work *all;     /* what they have in common */
+    struct subset_work *all;     /* shared state */
     struct subset_work *workers; /* [count] */
     unsigned count;
-    uint32_t *first;  /* [count + 1]: tracks of each */
-    uint32_t *counts; /* of each row of `from`: the slices that go to this depth of its track */
-    uint32_t *depths; /* of each track */
-    uint32_t *made;   /* [track_count]: its number in `to`; TV_NONE: none of it is kept */
-    uint32_t **maps;  /* [count]: from the worker's paths to those of `to`; NULL: they are these */
+    uint32_t *first;  /* [count + 1] first track of each worker */
+    uint32_t *counts; /* per row of `from`: slices that go to this depth of its track */
+    uint32_t *depths; /* per track */
+    uint32_t *made;   /* [track_count] number in `to`; TV_NONE: nothing is selected */
+    uint32_t **maps;  /* [count] worker's path -> path in `to`; NULL: identical */
 };
 
-/* Below so many slices a second thread costs more than it brings. */
+/* With fewer slices a second thread costs more than it saves. */
 #define SLICES_A_WORKER 200000u
 
 static unsigned subset_useful_workers(const struct tv_trace *trace, unsigned asked)
@@ -379,7 +385,7 @@ static unsigned subset_useful_workers(const struct tv_trace *trace, unsigned ask
     return available < useful ? available : (unsigned)useful;
 }
 
-/* Deals the tracks out, about the same number of slices to each worker. */
+/* Distribute the tracks, about the same number of slices to each worker. */
 static void subset_assign_tracks(struct subset_workers *team, struct subset_work *all)
 {
     const struct tv_trace *from = all->from;
@@ -416,7 +422,7 @@ static void subset_worker_count(void *context, unsigned index)
     }
 }
 
-/* The new track with slices of an old one; NULL: there is none. */
+/* Return the new track of an old one, or NULL when it has no slices. */
 static const struct tv_track *subset_new_track(const struct subset_workers *team, uint32_t track)
 {
     const struct tv_trace *to = team->all->to;
@@ -440,7 +446,7 @@ static void subset_worker_write(void *context, unsigned index)
     tv_free(s->recent);
 }
 
-/* The side table that is the worker's goes behind what there is in the trace's. */
+/* The worker's wide times go behind those of the trace: adjust the indices in the blocks. */
 static void subset_shift_wide_blocks(struct tv_trace *to, const struct tv_track *track)
 {
     for (uint32_t r = track->first_row; r < track->first_row + track->row_count; r++) {
@@ -474,7 +480,7 @@ static void subset_join_columns(struct subset_workers *team, unsigned index)
     tv_free(s->columns);
 }
 
-/* From the worker's paths to those of the trace. */
+/* Translate the worker's paths to those of the trace. */
 static void subset_worker_renumber(void *context, unsigned index)
 {
     const struct subset_workers *team = context;
@@ -491,7 +497,7 @@ static void subset_worker_renumber(void *context, unsigned index)
     }
 }
 
-/* Columns of the trace with side tables of the worker's own, and paths. */
+/* Give a worker its own wide times and paths. */
 static void subset_init_worker(struct subset_work *s)
 {
     const struct tv_trace *to = s->to;
@@ -533,7 +539,7 @@ static void subset_release_workers(struct subset_workers *team)
     tv_free(team->made);
 }
 
-/* ---- Facts ---- */
+/* ---- Totals ---- */
 
 static void subset_count_calls(struct tv_trace *trace, uint32_t row)
 {
@@ -588,7 +594,7 @@ static struct tv_trace *subset_new_trace(const struct tv_trace *from)
     return to;
 }
 
-/* Of its records those in the range, and the ends of what was cut. */
+/* Clip the first and last record of a track to the range. */
 static void subset_clip_track(const struct subset_work *s, const struct tv_track *track,
                               struct tv_track *made)
 {

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sift.h - a trace of some of the slices of another, nested anew, and of some rows of its tables.
+ * subset.h - creates a trace from selected slices of another one, nested anew, and from selected
+ * rows of its tables.
  *
- * The parent of a slice is the nearest slice around it that is kept.  The new trace is finished and
- * immutable like any other, has the axis of the one it was made from, and uses its head and its
- * sources.  Arrows and waits of a slice that is not kept become those of its new parent.
+ * The parent of a slice is its nearest selected ancestor.  Flows and waits of a slice that is not
+ * selected move to that ancestor, too.  The new trace is finished and immutable like any other; it
+ * has the axis of the original and uses its trace info and its sources.
  *
- * A filter with a range cuts what it keeps to it, and leaves arrows out that lead beyond.
+ * A filter with a range clips everything to it and drops flows that lead outside.
  */
 #ifndef TV_MODEL_SUBSET_SUBSET_H
 #define TV_MODEL_SUBSET_SUBSET_H
 
 #include "model/trace.h"
 
-/* A bit for each slice of each of a trace's columns: [columns_count], at row.first + index. */
+/* One bit for each slice of each set of columns: [columns_count], at row.first + index. */
 struct tv_slice_set {
     uint64_t **bits;
     uint32_t columns_count;
@@ -34,38 +35,37 @@ static inline void tv_slice_set_put(struct tv_slice_set *set, uint32_t columns, 
     *word = there ? *word | bit : *word & ~bit;
 }
 
-/* What is kept.  Arrays are by the number of a row; NULL: all. */
+/* The selection.  Arrays have one element per row of a table; NULL: everything. */
 struct tv_subset_filter {
     struct tv_slice_set slices;
-    bool *threads;      /* [head->thread_count]: of contexts, wake-ups and blockings, and of tracks
-                         * that have no slices anyway */
-    const bool *tracks; /* [track_count]: that stay without slices */
-    bool *frames; /* [head->frame_count]: of the stacks of samples; a sample goes with the last
-                   * frame of its stack */
+    bool *threads; /* [head->thread_count]: for contexts, wake-ups, blockings, and tracks without
+                      slices */
+    const bool *tracks; /* [track_count]: tracks that stay without slices */
+    bool *frames; /* [head->frame_count]: for stacks of samples; a sample whose stack becomes empty
+                     is dropped */
     bool *instants, *counters, *objects, *samples, *memory_dumps;
-    /* [from, to) of the trace's axis: what lasts is cut to it, in whole ticks; of the slices, and
-     * of what has one time, the arrays above say whether they are kept.  NULL: all. */
+    /* Range [from, to) on the axis of the trace.  Slices are clipped to it, in whole ticks; the
+     * arrays above decide about slices, and about rows with a single time.  NULL: everything. */
     const struct tv_subset_range *range;
-    bool own_ends;    /* an arrow goes with a slice at one of its ends */
-    unsigned workers; /* threads that share the work; 0: one a processor, where that pays */
+    bool own_ends;    /* drop a flow when a slice at one of its ends is dropped */
+    unsigned workers; /* 0: one per processor, where that helps */
 };
 
 struct tv_subset_range {
     tv_ns from, to;
 };
 
-/* That it has nothing at all: no slices, and no rows in tables of what happened. */
+/* Return whether the trace has no slices and no rows in tables of events. */
 bool tv_trace_is_empty(const struct tv_trace *trace);
 
-/* Frees the slices and the arrays of tables; threads, tracks and frames are their maker's. */
+/* Free the slice set and the arrays of tables; the caller owns threads, tracks and frames. */
 void tv_subset_filter_release(struct tv_subset_filter *filter);
 
-/* The trace must live as long as what is made of it. */
+/* Create the subset.  `trace` must live as long as the result. */
 struct tv_trace *tv_trace_subset(const struct tv_trace *trace,
                                  const struct tv_subset_filter *filter);
 
-/* Ends that: the subset trace takes over what it needs of the one it was made from, which is
- * freed. */
+/* Make the subset independent: it takes what it needs from the original trace, which is freed. */
 void tv_trace_take_over(struct tv_trace *subset, struct tv_trace *from);
 
 #endif

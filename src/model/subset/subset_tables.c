@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * subset_tables.c - copies the selected rows of each table.
+ */
 #include "model/subset/subset_internal.h"
 
 #include <stdlib.h>
@@ -8,9 +11,9 @@
 #include "base/sort.h"
 #include "model/tables.h"
 
-/* ---- Spots ---- */
+/* ---- References ---- */
 
-/* The slice that waited. */
+/* Find the slice that waited. */
 static bool subset_find_waiter(const struct tv_trace *trace, const struct tv_track *track,
                                const struct tv_wait *wait, uint32_t *row, uint32_t *index)
 {
@@ -91,7 +94,7 @@ void tv_subset_refs_release(struct tv_subset_refs *refs)
     *refs = (struct tv_subset_refs){NULL, 0};
 }
 
-/* The first ref that is not before a slice. */
+/* Return the first reference at or after a slice. */
 static size_t refs_lower_bound(const struct tv_subset_refs *refs, uint32_t row, uint32_t index)
 {
     size_t low = 0, count = refs->count;
@@ -123,9 +126,9 @@ static const struct tv_subset_ref *refs_get(const struct tv_subset_refs *refs, u
     return &refs->rows[refs_lower_bound(refs, row, index)];
 }
 
-/* ---- What is of slices ---- */
+/* ---- Tables that refer to slices ---- */
 
-/* False: it lies beyond the range. */
+/* Clip a wait; return false when it lies outside of the range. */
 static bool subset_clip_wait(const struct tv_trace *from, const struct tv_track *track,
                              const struct tv_subset_range *range, struct tv_wait *wait)
 {
@@ -169,8 +172,8 @@ static void subset_waits(struct tv_trace *to, const struct tv_trace *from,
     }
 }
 
-/* An end is a slice, or without a row an instant, whose new number `instants` tells.  `own`: a
- * slice around it will not do. */
+/* Update a flow end; return false when it is gone.  instants[] maps old to new numbers.  `own`: an
+ * ancestor does not count. */
 static bool subset_move_flow_end(struct tv_flow_end *end, const struct tv_subset_refs *refs,
                                  const uint32_t *instants, bool own)
 {
@@ -196,7 +199,7 @@ static bool flow_ends_are_equal(const struct tv_flow_end *a, const struct tv_flo
     return a->row == b->row && a->index == b->index;
 }
 
-/* An arrow that would now lead from a slice to itself tells nothing, unless it did before. */
+/* Drop a flow that would lead from a slice to itself, unless it did so before. */
 static void subset_flows(struct tv_tables *to, const struct tv_trace *trace,
                          const struct tv_subset_filter *filter, const struct tv_subset_refs *refs,
                          const uint32_t *instants)
@@ -237,7 +240,7 @@ static void subset_extras(struct tv_tables *to, const struct tv_tables *from,
     }
 }
 
-/* ---- What is not ---- */
+/* ---- Other tables ---- */
 
 #define COPY_TABLE(to, from, table, condition)                                                     \
     for (size_t i = 0; i < (from)->table.count; i++)                                               \
@@ -254,7 +257,7 @@ static bool subset_keeps_thread(const struct tv_subset_filter *filter, uint32_t 
     return !filter->threads || (thread != TV_NONE && filter->threads[thread]);
 }
 
-/* instants[number] becomes the new number, or TV_NONE. */
+/* instants[] becomes the map from old to new numbers, or TV_NONE. */
 static void subset_instants(struct tv_tables *to, const struct tv_tables *from, const bool *kept,
                             uint32_t *instants)
 {
@@ -265,8 +268,8 @@ static void subset_instants(struct tv_tables *to, const struct tv_tables *from, 
     }
 }
 
-/* The samples of a counter that count in a range: the first one may lie before it, and holds where
- * it begins. */
+/* Return the samples of a counter in the range.  The first one may precede it, because its value
+ * holds at the start of the range. */
 static void subset_find_counter_samples(const struct tv_trace *trace,
                                         const struct tv_counter *counter,
                                         const struct tv_subset_range *range, uint32_t *first,
@@ -315,7 +318,7 @@ static void subset_counters(struct tv_tables *to, const struct tv_trace *trace,
             subset_counter(to, trace, &trace->tables.counters.rows[i], filter->range);
 }
 
-/* Only what lives in the range is kept: its life is cut to that. */
+/* Clip the lifetime of an object to the range. */
 static void subset_clip_object(const struct tv_trace *trace, const struct tv_subset_range *range,
                                struct tv_object *object)
 {
@@ -330,14 +333,14 @@ static void subset_clip_object(const struct tv_trace *trace, const struct tv_sub
     object->flags &= (uint8_t)~TV_OBJECT_DELETED;
 }
 
-/* Of its snapshots those in the range, and the one that holds where it begins. */
+/* Copy the snapshots in the range, and the one that is valid at its start. */
 static void subset_snapshots(struct tv_tables *to, const struct tv_trace *trace,
                              const struct tv_object *old, const struct tv_subset_range *range)
 {
     struct tv_object *object = &to->objects.rows[to->objects.count - 1];
     object->first_snapshot = (uint32_t)to->snapshots.count;
     object->snapshot_count = 0;
-    if (old->snapshot_count == 0) /* there may be no table */
+    if (old->snapshot_count == 0) /* the table may be empty */
         return;
     const struct tv_snapshot *rows = &trace->tables.snapshots.rows[old->first_snapshot];
     for (uint32_t i = 0; i < old->snapshot_count; i++) {
@@ -355,7 +358,7 @@ static void subset_snapshots(struct tv_tables *to, const struct tv_trace *trace,
     }
 }
 
-/* Snapshots stay in their order, those of one object together. */
+/* Copy the objects; snapshots of one object stay together and in order. */
 static void subset_objects(struct tv_tables *to, const struct tv_trace *trace,
                            const struct tv_subset_filter *filter)
 {
@@ -399,7 +402,7 @@ static void subset_memory_dumps(struct tv_tables *to, const struct tv_tables *fr
 
 /* ---- Stacks ---- */
 
-/* The new number of a stack's path without the frames that are not kept. `map` remembers. */
+/* Return the new path of a stack without the frames that are dropped; `map` is a cache. */
 static uint32_t subset_path(struct tv_trace *to, const struct tv_path_node *nodes, uint32_t path,
                             const bool *frames, uint32_t *map)
 {
@@ -450,7 +453,7 @@ static void subset_samples(struct tv_trace *to, const struct tv_trace *from,
     tv_free(map);
 }
 
-/* Events name these, whatever is kept of them. */
+/* Events refer to these entries, whatever is selected. */
 static void subset_copy_stack_frames(struct tv_trace *to, const struct tv_trace *from)
 {
     if (from->tables.stack_frames.count == 0)

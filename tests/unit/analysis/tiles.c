@@ -94,7 +94,7 @@ static void compare_row(const struct tv_pyramid *pyramid, uint32_t row, unsigned
 {
     const struct tv_trace *trace = pyramid->trace;
     struct flat *flat = decode_row(trace, row);
-    struct tv_state_track *strips = tv_alloc(2, sizeof *strips);
+    struct tv_strip *strips = tv_alloc(2, sizeof *strips);
     tv_ns tile = (tv_ns)TV_STRIP_PIXELS << res;
     int64_t first = trace->start / tile - 1, last = trace->end / tile + 1;
     int64_t step = (last - first) / 50 + 1;
