@@ -45,7 +45,7 @@ void tv_call_tree_keep(const struct tv_call_tree *tree, struct tv_sections_write
     tv_sections_add(writer, KEPT_RAISED, 0, 1, 1, tree->raised ? "\1" : "");
 }
 
-/* All figures are counts or times, and as large as these can be (index/check.h); together too, for
+/* All figures are counts or times, and as large as these can be (index/layout.h); together too, for
  * children are added up when a range is taken off them. */
 static bool are_figures(const uint64_t *figures, uint64_t count)
 {

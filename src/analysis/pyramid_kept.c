@@ -16,7 +16,7 @@
 
 #define FAN TV_PYRAMID_FAN
 
-/* As of times (index/check.h): sums of a few fit. */
+/* As of times (index/layout.h): sums of a few fit. */
 #define LONGEST ((int64_t)1 << 61)
 
 void tv_pyramid_keep(const struct tv_pyramid *pyramid, struct tv_sections_writer *writer)

@@ -6,6 +6,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include <assert.h>
 
 /* Marks outside these bounds (two years before the epoch, three centuries after it) are invalid;
  * the difference of two valid ones fits 64 bits. */
@@ -28,6 +29,7 @@ struct clock_ties {
 
 static void clock_add_tie(struct clock_ties *ties, struct clock_tie tie)
 {
+    assert(tie.a != tie.b && tie.error >= 0);
     ties->rows = tv_array_reserve(ties->rows, &ties->capacity, ties->count + 1, sizeof *ties->rows);
     ties->rows[ties->count++] = tie;
 }

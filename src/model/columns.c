@@ -4,6 +4,7 @@
  */
 #include "model/columns.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -47,6 +48,7 @@ void tv_columns_add_cpu(struct tv_columns *columns)
 
 void tv_columns_fit(struct tv_columns *columns)
 {
+    assert(columns->wide_count <= columns->wide_capacity);
     if (columns->wide_capacity == columns->wide_count)
         return;
     columns->wide = tv_realloc(columns->wide, columns->wide_count, sizeof *columns->wide);
@@ -88,6 +90,7 @@ static struct tv_wide_time *row_widen_block(struct tv_columns *columns,
                                             const struct tv_row_writer *place, uint32_t index,
                                             uint32_t written)
 {
+    assert(index < place->count);
     uint32_t first = index - index % TV_BLOCK_SLICES;
     struct tv_slice_block *block = &columns->blocks[place->first_block + index / TV_BLOCK_SLICES];
     if (block->wide != TV_NONE)
@@ -158,6 +161,7 @@ static bool row_fits_block(const struct tv_slice_block *block,
 void tv_row_write_slice(struct tv_columns *columns, struct tv_row_writer *place,
                         const struct tv_slice_times *columns_alloc_u32)
 {
+    assert(place->next < place->count);
     uint32_t index = place->next++;
     uint64_t at = place->first + index;
     if (index % TV_BLOCK_SLICES == 0)
@@ -182,6 +186,7 @@ void tv_row_write_slice(struct tv_columns *columns, struct tv_row_writer *place,
 
 void tv_columns_set_offset(struct tv_columns *columns, uint64_t slice, uint64_t offset)
 {
+    assert(columns->offset != NULL && slice < columns->count);
     columns->offset[slice] = (uint32_t)offset;
     if (columns->offset_high)
         columns->offset_high[slice] = (uint8_t)(offset >> 32);

@@ -121,6 +121,7 @@ static void diagnostic_keep_offset(struct tv_diagnostic *diagnostic, uint64_t of
         places->offsets[at] = places->offsets[at - 1];
         places->inputs[at] = places->inputs[at - 1];
     }
+    assert(at < TV_DIAGNOSTIC_OFFSETS);
     places->offsets[at] = offset;
     places->inputs[at] = input;
     diagnostic->offset_count += diagnostic->offset_count < TV_DIAGNOSTIC_OFFSETS;

@@ -10,6 +10,7 @@
 #include "model/builder/builder_internal.h"
 #include "model/columns.h"
 #include "model/trace.h"
+#include <assert.h>
 
 void tv_trace_reserve_offsets(struct tv_trace *trace)
 {
@@ -239,6 +240,7 @@ void tv_trace_finalize(struct tv_trace *trace)
         span = extent_of_trace(trace);
     tv_trace_derive_cpu_times(trace);
     finalize_mark_callless(trace);
+    assert(trace->offset_count == trace->head->input_count);
     trace->start = span.start;
     trace->end = span.end;
     finalize_check_saturation(trace);

@@ -2,6 +2,7 @@
 /*
  * identities.c - which processes and threads of several inputs are the same, and their best names.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +33,7 @@ static bool machine_number_by_key(struct machine_numbers *r, uint64_t *keys, uin
         r->to[i] = keys[i] ? tv_map_add(&known, keys[i], r->count) : r->count;
         r->count += r->to[i] == r->count;
     }
+    assert(r->count <= r->old_count);
     tv_map_release(&known);
     tv_free(keys);
     return r->count < count;

@@ -7,6 +7,7 @@
  */
 #include "model/paths.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -57,6 +58,7 @@ TV_INLINE uint32_t paths_append(struct tv_paths *paths, struct tv_path_node node
 {
     if (TV_UNLIKELY(paths->count == paths->capacity))
         paths_grow_nodes(paths);
+    assert(node.parent < paths->count || paths->count == 0); /* parents come first */
     paths->nodes[paths->count] = node;
     paths->hashes[paths->count] = hash;
     return paths->count++;
@@ -167,6 +169,7 @@ TV_INLINE uint32_t paths_remember_child(struct tv_paths *paths, struct tv_path_n
 TV_NOINLINE uint32_t tv_paths_child_slow(struct tv_paths *paths, uint32_t parent, uint32_t frame)
 {
     struct tv_path_node wanted = {parent, frame};
+    assert(parent < paths->count);
     uint32_t child = paths_previous_child(paths, wanted);
     if (child == 0)
         child = paths_find_or_add(paths, wanted, tv_path_hash(paths->hashes[parent], frame));
@@ -189,6 +192,7 @@ void tv_paths_merge_nodes(struct tv_paths *to, const struct tv_path_node *nodes,
                           uint32_t *map)
 {
     uint32_t first = to->count;
+    assert(first > 0 && count > 0 && to->hashes != NULL); /* `to` is not finished */
     if (!to->places)
         paths_rebuild_slots(to);
     map[TV_ROOT_PATH] = TV_ROOT_HASH;

@@ -4,6 +4,7 @@
  */
 #include "model/sketch.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -97,6 +98,7 @@ static void sketch_rearrange(struct tv_sketch *sketch, int64_t first, unsigned s
                     sketch->tracks[i].counts[j];
         memcpy(sketch->tracks[i].counts, counts, sizeof counts);
     }
+    assert(shift >= sketch->shift); /* buckets never become shorter */
     sketch->first = first;
     sketch->shift = shift;
 }

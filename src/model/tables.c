@@ -4,6 +4,7 @@
  */
 #include "model/tables.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,6 +84,7 @@ void tv_tables_add_counter(struct tv_tables *tables, const struct tv_counter *co
         tv_table_add(&tables->series)->name = series_names[i];
     if (counter->sample_count == 0)
         return;
+    assert(times != NULL && offsets != NULL);
     size_t value_count = tv_size_mul(counter->sample_count, counter->series_count);
     tv_tables_reserve_samples(tables, counter->sample_count, value_count);
     counter_add_samples(tables, counter->sample_count, times, offsets);
@@ -274,6 +276,7 @@ static void flow_find_instant(struct tv_tables *tables, struct tv_flow_end *end,
     const struct tv_instant *found =
         bsearch(&touched->instants.rows[touched->next++], instants, tables->instants.count,
                 sizeof *found, compare_instants);
+    assert(found != NULL);
     end->index = (uint32_t)(found - instants);
 }
 

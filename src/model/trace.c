@@ -105,6 +105,7 @@ struct row_decoder {
 
 static struct row_decoder decoder_for_row(const struct tv_trace *trace, uint32_t row)
 {
+    assert(row < trace->row_count);
     const struct tv_row *r = &trace->rows[row];
     const struct tv_columns *columns = &trace->columns[r->columns];
     return (struct row_decoder){columns,
@@ -201,6 +202,7 @@ uint32_t tv_row_find_from(const struct tv_trace *trace, uint32_t row, uint32_t f
 {
     struct row_decoder d = decoder_for_row(trace, row);
     uint32_t low = from, step = 1;
+    assert(from <= d.row->count);
     /* Double the step until it overshoots, then search within it. */
     for (; d.row->count - low >= step && decoder_end(&d, low + step - 1) <= time; step *= 2)
         low += step;

@@ -12,6 +12,7 @@
  */
 #include "model/assembly/assembly.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -25,6 +26,7 @@ struct tv_assembly *tv_assembly_new(struct tv_builder *builder, uint32_t input)
     assembly->trace = tv_builder_trace(builder);
     assembly->trace->head->inputs[input].assembled = true;
     tv_trace_reserve_offsets(assembly->trace);
+    assert(input < assembly->trace->head->input_count);
     assembly->input = input;
     return assembly;
 }
@@ -61,6 +63,7 @@ static void assembly_add_thread_spans(struct assembly_thread *work, const struct
 void tv_assembly_add_chunk(struct tv_assembly *assembly, struct tv_gather *gather,
                            const uint32_t *threads, const uint32_t *frames)
 {
+    assert(gather != NULL && assembly->names == NULL); /* before the rows are built */
     size_t frame_count = gather->frame_count;
     assembly_reserve_threads(assembly);
     assembly->chunks = tv_array_reserve(assembly->chunks, &assembly->chunk_capacity,
@@ -377,7 +380,9 @@ void tv_assembly_build_rows(struct tv_assembly *assembly, const struct tv_row_op
     };
     assembly_copy_names(assembly);
     tv_workers_run(workers, assembly_worker_run, &job);
+    assert(job.merged == assembly->thread_count);
     tv_free(assembly->names);
+    assembly->names = NULL;
     tv_free(job.done);
     assembly_release_chunks(assembly);
     assembly_reserve_rows(assembly);

@@ -7,6 +7,7 @@
  *
  * Threads without begins and ends skip sorting by time and pairing.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -160,6 +161,7 @@ static void thread_write_rows(struct assembly_thread *work, const struct tv_span
         struct tv_row_writer *place = &places[row];
         uint64_t at = place->first + place->next;
         unsigned flags = span->slice_flags;
+        assert(place->next < place->count);
         if (side && side->cpu_start != TV_NO_TIME && side->cpu_length != TV_NO_TIME) {
             times.cpu_start = cpu = side->cpu_start;
             times.cpu_length = side->cpu_length;
@@ -241,6 +243,7 @@ void tv_assembly_thread_build(const struct tv_assembly *assembly,
 {
     struct tv_spans spans = {.scratch = scratch, .names = assembly->names};
     spans.diagnostics = scratch->diagnostics;
+    assert(!work->placed && work->count > 0);
     thread_unpack_spans(assembly, work, &spans);
     uint32_t thread = (uint32_t)(work - assembly->threads);
     uint32_t process = assembly->trace->head->threads[thread].process;

@@ -9,6 +9,7 @@
  * overlap in time go to different lanes.  All numbers (tracks, rows, paths) belong to the plan
  * until it is added to the trace, so the plan can be made in parallel with the threads.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -492,6 +493,7 @@ static void async_lay_out(struct tv_async_plan *plan)
     async_find_tracks(plan);
     async_make_rows(plan);
     async_write_columns(plan);
+    assert(plan->root_count <= plan->count);
     tv_free(plan->items);
     tv_free(plan->item_of);
     tv_free(plan->roots);

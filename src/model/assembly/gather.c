@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gather.c - stores the spans of a chunk in packed blocks, one list per thread, and reads them
  * back. */
+#include <assert.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -110,6 +111,7 @@ static struct tv_span_bases pack_bases_for(const struct gathered_span *gathered)
 
 TV_INLINE uint8_t *pack_next_record(struct tv_span_block *block)
 {
+    assert(block->count < block->capacity);
     return block->bytes + block->count++ * tv_pack_size(block->packed, block->timed);
 }
 
@@ -125,6 +127,7 @@ static void pack_write_bases(struct tv_span_block *block, const struct tv_span_b
     memcpy(at, &packed, sizeof(struct tv_packed_span));
     if (block->timed)
         memcpy(at + sizeof(struct tv_packed_span), &bases->cpu, sizeof bases->cpu);
+    assert(block->packed);
     block->bases = *bases;
     block->since = 0;
 }

@@ -4,6 +4,7 @@
  */
 #include "model/assembly/idle_gap.h"
 
+#include <assert.h>
 #include <string.h>
 
 void tv_idle_gap_init(struct tv_idle_gap *silence)
@@ -25,6 +26,7 @@ void tv_idle_gap_coarsen(struct tv_idle_gap *silence, int64_t first, int64_t las
 {
     uint64_t counts[TV_IDLE_GAP_BINS] = {0};
     unsigned shift = silence->shift;
+    assert(first <= last);
     while (tv_idle_gap_bin(last, shift) - tv_idle_gap_bin(first, shift) >= TV_IDLE_GAP_BINS)
         shift++;
     idle_gap_fold_counts(counts, shift, silence);

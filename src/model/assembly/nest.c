@@ -13,6 +13,7 @@
  * so an overlap below the tolerance is clipped instead.  A span of length 0 nests in another one at
  * the same time only where begins and ends say so (`inside`, pair.c).
  */
+#include <assert.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -154,6 +155,7 @@ static void nest_enter(struct nest_state *nest, uint32_t number, size_t index, s
         parent->slice_flags |= TV_SLICE_HAS_CHILDREN;
         parent_path = lane->levels[depth - 1].path;
     }
+    assert(lane->depth == depth && depth <= lane->row_count);
     if (depth == lane->row_count) {
         lane->rows =
             tv_array_reserve(lane->rows, &lane->row_capacity, depth + 1, sizeof *lane->rows);
@@ -275,6 +277,7 @@ uint32_t tv_lanes_claim(struct tv_lanes *lanes, int64_t start, int64_t end)
     while (node < lanes->leaves)
         node = 2 * node + (lanes->busy[2 * node] > start);
     size_t lane = node - lanes->leaves;
+    assert(lane <= lanes->count && lanes->busy[node] <= start);
     for (lanes->busy[node] = end; node > 1; node /= 2) {
         int64_t other = lanes->busy[node ^ 1];
         lanes->busy[node / 2] = lanes->busy[node] < other ? lanes->busy[node] : other;

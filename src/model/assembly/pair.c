@@ -14,6 +14,7 @@
  * keeps their order, the outer one first, so each stores how many of the following ones began and
  * ended within it (`inside`).
  */
+#include <assert.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -111,6 +112,7 @@ static void pair_skip_later(struct pairing *p, size_t level, const struct tv_spa
 static void pair_close_level(struct pairing *p, size_t level, const struct tv_span *end)
 {
     struct tv_span *span = pair_open_span(p, level);
+    assert(level < p->depth);
     if (!p->balanced)
         pair_close_above(p, level, end->time);
     p->depth--;
@@ -220,6 +222,7 @@ void tv_spans_pair(struct tv_spans *spans, const struct tv_open_ends *ends)
                                {.spans = spans, .empty = &empty, .side = TV_SPAN_KERNEL}};
     pair_find_balance(sides, spans);
     pair_all_spans(sides, spans);
+    assert(spans->side_count <= spans->side_capacity);
     for (unsigned i = 0; i < 2; i++) {
         pair_close_open(&sides[i], ends);
         tv_free(sides[i].open);

@@ -235,6 +235,7 @@ static void chunk_start_thread(struct tv_builder *builder, unsigned number, uint
         uint32_t next = depth < builder->stitch.supplied[thread];
         for (unsigned before = 0; before < number; before++)
             next += builder_calls_at(builder, before, thread, depth);
+        assert(next <= rows[depth].count);
         tips[depth].place = (struct tv_row_writer){rows[depth].first, rows[depth].first_block, next,
                                                    rows[depth].count};
     }
@@ -325,6 +326,7 @@ static void builder_apply_deferred(struct tv_builder *builder)
             const struct tv_deferred *deferred = &builder->chunks[i].deferred[j];
             const struct tv_row_writer *place =
                 &last->tips[deferred->thread][deferred->depth].place;
+            assert(deferred->index < place->next);
             columns->flags[place->first + deferred->index] |= (uint8_t)deferred->flags;
             tv_row_write_length(columns, place, deferred->index, deferred->wall, deferred->cpu);
         }
@@ -340,6 +342,7 @@ static void builder_close_open_calls(struct tv_builder *builder)
         for (uint32_t depth = 0; depth < t->depth; depth++) {
             const struct tv_row_writer *place = &last->tips[thread][depth].place;
             uint32_t parent = t->stack[depth].tag * TV_SLICE_HAS_CHILDREN;
+            assert(place->next > 0); /* the open call has a slice */
             columns->flags[place->first + place->next - 1] |= (uint8_t)(TV_SLICE_OPEN | parent);
             tv_row_write_length(columns, place, place->next - 1, end - t->stack[depth].wall,
                                 t->last_cpu - t->stack[depth].cpu);

@@ -120,6 +120,7 @@ static void stitch_compute_starts(struct tv_stitch *stitch, const struct tv_walk
         if (levels > stitch->max_depth[thread])
             stitch->max_depth[thread] = levels;
         stitch_keep_start(tv_stitch_start(stitch, chunk, thread), &fit);
+        assert(t->below_count <= fit.depth); /* the supplied calls make up for it */
         fit.depth -= t->below_count;
         if (fit.floor > fit.depth)
             fit.floor = fit.depth;

@@ -71,6 +71,7 @@ void tv_walk_first_event(struct tv_walk_thread *t, const struct tv_event *event)
 void tv_walk_begin_known(struct tv_walk *walk, uint32_t thread, const struct tv_walk_start *start)
 {
     struct tv_walk_thread *t = &walk->threads[thread];
+    assert(start->floor <= start->depth && t->depth == 0);
     walk->known = true;
     walk_reserve_stack(t, start->depth + 1);
     if (start->depth)
@@ -85,6 +86,7 @@ void tv_walk_begin_known(struct tv_walk *walk, uint32_t thread, const struct tv_
 
 void tv_walk_popped(struct tv_walk_thread *t)
 {
+    assert(t->depth < t->capacity);
     if (t->floor > t->depth)
         t->floor = t->depth;
     if (t->inherited > t->depth)

@@ -308,6 +308,7 @@ static void subset_write_slice(struct subset_work *s, const struct subset_column
     struct tv_slice_times times = {ticks.start, ticks.length, ticks.cpu_start, ticks.cpu_length};
     unsigned flags = old->flags[from] & ~(unsigned)(TV_SLICE_HAS_CHILDREN | TV_SLICE_FIRST_CHILD);
     uint32_t parent = l->depth > 0 ? own[-1].path : TV_ROOT_PATH;
+    assert(place->next < place->count);
     if (s->filter->range)
         subset_clip_slice(s, &times, &flags);
     own->path = subset_find_path(s, parent, old->path[from]);

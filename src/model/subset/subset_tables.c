@@ -4,6 +4,7 @@
  */
 #include "model/subset/subset_internal.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,7 +124,9 @@ void tv_subset_refs_of_row(const struct tv_subset_refs *refs, uint32_t row,
 static const struct tv_subset_ref *refs_get(const struct tv_subset_refs *refs, uint32_t row,
                                             uint32_t index)
 {
-    return &refs->rows[refs_lower_bound(refs, row, index)];
+    size_t at = refs_lower_bound(refs, row, index);
+    assert(at < refs->count && refs->rows[at].row == row && refs->rows[at].index == index);
+    return &refs->rows[at];
 }
 
 /* ---- Tables that refer to slices ---- */
