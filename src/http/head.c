@@ -81,7 +81,7 @@ static bool must_stand_alone(const char *name)
     return false;
 }
 
-static bool comes_again(const struct tv_trace_info *head, size_t i)
+static bool comes_again(const struct tv_head *head, size_t i)
 {
     for (size_t k = i + 1; k < head->count; k++)
         if (strcasecmp(head->headers[k].name, head->headers[i].name) == 0)
@@ -94,7 +94,7 @@ static bool comes_again(const struct tv_trace_info *head, size_t i)
  * that end otherwise, values that go on in the next line, blanks too many in the first line and
  * bytes behind a NUL all make a difference between the sum of the parts and the whole.
  */
-static bool adds_up(const struct tv_trace_info *head)
+static bool adds_up(const struct tv_head *head)
 {
     size_t sum = strlen(head->method) + 1 + head->target.length + 1 + strlen(head->version) + 4;
     for (size_t i = 0; i < head->count; i++) {
@@ -108,7 +108,7 @@ static bool adds_up(const struct tv_trace_info *head)
     return sum == head->size;
 }
 
-static bool are_headers_good(const struct tv_trace_info *head)
+static bool are_headers_good(const struct tv_head *head)
 {
     for (size_t i = 0; i < head->count; i++) {
         const struct tv_http_header *header = &head->headers[i];
@@ -133,7 +133,7 @@ static bool read_length(const struct tv_request *request, const char *version, u
     return said == NULL || (tv_parse_u64(tv_bytes_of(said), length) && *length <= INT64_MAX);
 }
 
-bool tv_head_is_good(const struct tv_trace_info *head, uint64_t *length)
+bool tv_head_is_good(const struct tv_head *head, uint64_t *length)
 {
     struct tv_request request = {.headers = head->headers, .header_count = head->count};
     const char *host = tv_request_header(&request, "Host");

@@ -11,7 +11,7 @@
 
 #include "http/http.h"
 
-struct tv_trace_info {
+struct tv_head {
     const char *method, *version;
     struct tv_bytes target;
     /* Each value stands behind its name in the same memory, as they came. */
@@ -21,6 +21,6 @@ struct tv_trace_info {
 };
 
 /* Whether it is well formed; then *length is that of the body, 0 when there is none. */
-bool tv_head_is_good(const struct tv_trace_info *head, uint64_t *length);
+bool tv_head_is_good(const struct tv_head *head, uint64_t *length);
 
 #endif

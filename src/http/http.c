@@ -412,7 +412,7 @@ static bool ask_to_begin(struct exchange *exchange, const struct gathered *gathe
 static bool is_good(struct MHD_Connection *connection, const char *method, const char *version,
                     struct exchange *exchange, const struct gathered *gathered)
 {
-    struct tv_trace_info head = {
+    struct tv_head head = {
         .method = method,
         .version = version,
         .target = {exchange->target, exchange->target_length},

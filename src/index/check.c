@@ -9,14 +9,14 @@
 #include "base/memory.h"
 
 /* Return whether the time of the input's last record can be computed without overflow. */
-static bool check_input_end(const struct tv_input *input, tv_ns offset)
+static bool index_check_input_end(const struct tv_input *input, tv_ns offset)
 {
     int64_t end;
     return !__builtin_add_overflow(input->origin, input->last_wall, &end) &&
            !__builtin_add_overflow(end, offset, &end);
 }
 
-static bool check_input(const struct tv_trace *trace, const struct tv_input *input)
+static bool index_check_input(const struct tv_trace *trace, const struct tv_input *input)
 {
     uint32_t strings = tv_index_strings(trace);
     return input->name < strings && input->version < strings && input->clock < strings &&
@@ -26,14 +26,14 @@ static bool check_input(const struct tv_trace *trace, const struct tv_input *inp
            input->weight >= 0 && tv_index_is_time(input->sampled_ns);
 }
 
-static bool check_process(const struct tv_process *process, uint32_t strings)
+static bool index_check_process(const struct tv_process *process, uint32_t strings)
 {
     return process->name < strings && process->key < strings && process->labels < strings &&
            tv_index_is_flag(&process->kernel_name);
 }
 
-static bool check_thread(const struct tv_trace_info *head, const struct tv_thread *thread,
-                         uint32_t strings)
+static bool index_check_thread(const struct tv_trace_info *head, const struct tv_thread *thread,
+                               uint32_t strings)
 {
     return thread->name < strings && thread->key < strings &&
            tv_index_is_of(thread->process, head->process_count) &&
@@ -42,13 +42,13 @@ static bool check_thread(const struct tv_trace_info *head, const struct tv_threa
            tv_index_is_flag(&thread->line);
 }
 
-static bool check_frame(const struct tv_frame *frame, uint32_t strings)
+static bool index_check_frame(const struct tv_frame *frame, uint32_t strings)
 {
     return frame->class_name < strings && frame->name < strings && frame->signature < strings &&
            frame->file < strings && frame->category < strings;
 }
 
-static bool check_path_tree(const struct tv_trace *trace)
+static bool index_check_path_tree(const struct tv_trace *trace)
 {
     const struct tv_path_node *nodes = trace->paths.nodes;
     uint32_t frames = trace->head->frame_count;
@@ -60,7 +60,7 @@ static bool check_path_tree(const struct tv_trace *trace)
     return true;
 }
 
-static bool check_diagnostics(const struct tv_trace_info *head)
+static bool index_check_diagnostics(const struct tv_trace_info *head)
 {
     for (unsigned kind = 0; kind < TV_DIAGNOSTIC_COUNT; kind++) {
         const struct tv_diagnostic *diagnostic = &head->diagnostics.kinds[kind];
@@ -71,28 +71,28 @@ static bool check_diagnostics(const struct tv_trace_info *head)
     return true;
 }
 
-static const char *check_all_inputs(const struct tv_trace *trace)
+static const char *index_check_all_inputs(const struct tv_trace *trace)
 {
     const struct tv_trace_info *head = trace->head;
     if (trace->offset_count != head->input_count)
         return "the offsets of its clocks";
     for (uint32_t i = 0; i < head->input_count; i++)
-        if (!check_input(trace, &head->inputs[i]) ||
-            !check_input_end(&head->inputs[i], trace->offset[i]))
+        if (!index_check_input(trace, &head->inputs[i]) ||
+            !index_check_input_end(&head->inputs[i], trace->offset[i]))
             return "an input";
-    return check_diagnostics(head) ? NULL : "its diagnostics";
+    return index_check_diagnostics(head) ? NULL : "its diagnostics";
 }
 
-static const char *check_lists_of_info(const struct tv_trace_info *head, uint32_t strings)
+static const char *index_check_lists(const struct tv_trace_info *head, uint32_t strings)
 {
     for (uint32_t i = 0; i < head->process_count; i++)
-        if (!check_process(&head->processes[i], strings))
+        if (!index_check_process(&head->processes[i], strings))
             return "a process";
     for (uint32_t i = 0; i < head->thread_count; i++)
-        if (!check_thread(head, &head->threads[i], strings))
+        if (!index_check_thread(head, &head->threads[i], strings))
             return "a thread";
     for (uint32_t i = 0; i < head->frame_count; i++)
-        if (!check_frame(&head->frames[i], strings))
+        if (!index_check_frame(&head->frames[i], strings))
             return "a frame";
     for (uint32_t i = 0; i < head->metadata_count; i++)
         if (head->metadata[i].input >= head->input_count || head->metadata[i].key >= strings ||
@@ -103,37 +103,38 @@ static const char *check_lists_of_info(const struct tv_trace_info *head, uint32_
 
 const char *tv_index_check_head(const struct tv_trace *trace)
 {
-    const char *wrong = check_all_inputs(trace);
+    const char *wrong = index_check_all_inputs(trace);
     if (!wrong)
-        wrong = check_lists_of_info(trace->head, tv_index_strings(trace));
+        wrong = index_check_lists(trace->head, tv_index_strings(trace));
     if (wrong)
         return wrong;
     if (!tv_index_is_time(trace->start) || !tv_index_is_time(trace->end) ||
         trace->start > trace->end)
         return "its times";
-    return check_path_tree(trace) ? NULL : "its call paths";
+    return index_check_path_tree(trace) ? NULL : "its call paths";
 }
 
 /* ---- Rows ---- */
 
-static uint64_t check_blocks_of(uint32_t slices)
+static uint64_t index_check_blocks_of(uint32_t slices)
 {
     return ((uint64_t)slices + TV_BLOCK_SLICES - 1) / TV_BLOCK_SLICES;
 }
 
-static bool check_row(const struct tv_trace *trace, const struct tv_row *row)
+static bool index_check_row(const struct tv_trace *trace, const struct tv_row *row)
 {
     if (row->track >= trace->track_count || row->input >= trace->head->input_count ||
         row->columns >= trace->columns_count)
         return false;
     const struct tv_columns *columns = &trace->columns[row->columns];
     return tv_index_is_range(row->first, row->count, columns->count) &&
-           tv_index_is_range(row->first_block, check_blocks_of(row->count), columns->block_count) &&
+           tv_index_is_range(row->first_block, index_check_blocks_of(row->count),
+                             columns->block_count) &&
            (row->count == 0 || columns->flags);
 }
 
 /* The rows of a track are consecutive, by depth, and in the same columns. */
-static bool check_track_rows(const struct tv_trace *trace, uint32_t number)
+static bool index_check_track_rows(const struct tv_trace *trace, uint32_t number)
 {
     const struct tv_track *track = &trace->tracks[number];
     uint64_t slices = 0;
@@ -149,7 +150,7 @@ static bool check_track_rows(const struct tv_trace *trace, uint32_t number)
     return slices == track->slice_count;
 }
 
-static bool check_track_waits(const struct tv_trace *trace, const struct tv_track *track)
+static bool index_check_track_waits(const struct tv_trace *trace, const struct tv_track *track)
 {
     int64_t tick = trace->head->inputs[track->input].tick_ns;
     for (uint32_t i = 0; i < track->wait_count; i++) {
@@ -162,7 +163,7 @@ static bool check_track_waits(const struct tv_trace *trace, const struct tv_trac
     return true;
 }
 
-static bool check_track(const struct tv_trace *trace, const struct tv_track *track)
+static bool index_check_track(const struct tv_trace *trace, const struct tv_track *track)
 {
     const struct tv_trace_info *head = trace->head;
     if (track->input >= head->input_count)
@@ -181,11 +182,11 @@ const char *tv_index_check_rows(const struct tv_trace *trace)
 {
     uint64_t slices = 0, rows = 0;
     for (uint32_t i = 0; i < trace->row_count; i++)
-        if (!check_row(trace, &trace->rows[i]))
+        if (!index_check_row(trace, &trace->rows[i]))
             return "a row";
     for (uint32_t i = 0; i < trace->track_count; i++) {
-        if (!check_track(trace, &trace->tracks[i]) || !check_track_rows(trace, i) ||
-            !check_track_waits(trace, &trace->tracks[i]))
+        if (!index_check_track(trace, &trace->tracks[i]) || !index_check_track_rows(trace, i) ||
+            !index_check_track_waits(trace, &trace->tracks[i]))
             return "a track";
         slices += trace->tracks[i].slice_count;
         rows += trace->tracks[i].row_count;
@@ -222,7 +223,7 @@ static bool table_flow_end_is_valid(const struct table_counts *counts, uint32_t 
                                : table_slice_is_valid(counts, end->row, end->index);
 }
 
-static bool check_instants_row(const struct table_counts *counts, const struct tv_instant *r)
+static bool index_check_instants_row(const struct table_counts *counts, const struct tv_instant *r)
 {
     if (r->input >= counts->inputs || r->frame >= counts->frames ||
         !table_time_is_valid(counts, r->input, r->time))
@@ -239,7 +240,7 @@ static bool check_instants_row(const struct table_counts *counts, const struct t
     }
 }
 
-static bool check_counters_row(const struct table_counts *counts, const struct tv_counter *r)
+static bool index_check_counters_row(const struct table_counts *counts, const struct tv_counter *r)
 {
     const struct tv_tables *tables = &counts->trace->tables;
     return r->name < counts->strings && r->category < counts->strings &&
@@ -250,19 +251,19 @@ static bool check_counters_row(const struct table_counts *counts, const struct t
                              tables->counter_value_count);
 }
 
-static bool check_series_row(const struct table_counts *counts, const struct tv_series *r)
+static bool index_check_series_row(const struct table_counts *counts, const struct tv_series *r)
 {
     return r->name < counts->strings;
 }
 
-static bool check_flows_row(const struct table_counts *counts, const struct tv_flow *r)
+static bool index_check_flows_row(const struct table_counts *counts, const struct tv_flow *r)
 {
     return r->input < counts->inputs && table_flow_end_is_valid(counts, r->input, &r->from) &&
            table_flow_end_is_valid(counts, r->input, &r->to) && r->frame < counts->frames &&
            r->id < counts->strings;
 }
 
-static bool check_objects_row(const struct table_counts *counts, const struct tv_object *r)
+static bool index_check_objects_row(const struct table_counts *counts, const struct tv_object *r)
 {
     return r->input < counts->inputs && table_time_is_valid(counts, r->input, r->created) &&
            table_time_is_valid(counts, r->input, r->deleted) && r->type < counts->strings &&
@@ -273,13 +274,14 @@ static bool check_objects_row(const struct table_counts *counts, const struct tv
                              counts->trace->tables.snapshots.count);
 }
 
-static bool check_snapshots_row(const struct table_counts *counts, const struct tv_snapshot *r)
+static bool index_check_snapshots_row(const struct table_counts *counts,
+                                      const struct tv_snapshot *r)
 {
     return r->input < counts->inputs && table_time_is_valid(counts, r->input, r->time) &&
            r->object < counts->trace->tables.objects.count && tv_index_is_flag(&r->inner);
 }
 
-static bool check_samples_row(const struct table_counts *counts, const struct tv_sample *r)
+static bool index_check_samples_row(const struct table_counts *counts, const struct tv_sample *r)
 {
     return r->input < counts->inputs && table_time_is_valid(counts, r->input, r->time) &&
            r->weight >= -TV_INDEX_TIME_MAX && r->weight <= TV_INDEX_TIME_MAX &&
@@ -287,8 +289,8 @@ static bool check_samples_row(const struct table_counts *counts, const struct tv
            r->title < counts->strings;
 }
 
-static bool check_memory_dumps_row(const struct table_counts *counts,
-                                   const struct tv_memory_dump *r)
+static bool index_check_memory_dumps_row(const struct table_counts *counts,
+                                         const struct tv_memory_dump *r)
 {
     return r->input < counts->inputs && table_time_is_valid(counts, r->input, r->time) &&
            tv_index_is_of(r->process, counts->processes) && r->id < counts->strings &&
@@ -297,64 +299,67 @@ static bool check_memory_dumps_row(const struct table_counts *counts,
                              counts->trace->tables.memory_figures.count);
 }
 
-static bool check_memory_figures_row(const struct table_counts *counts,
-                                     const struct tv_memory_figure *r)
+static bool index_check_memory_figures_row(const struct table_counts *counts,
+                                           const struct tv_memory_figure *r)
 {
     return r->of < counts->strings && r->name < counts->strings && r->units < counts->strings;
 }
 
-static bool check_contexts_row(const struct table_counts *counts, const struct tv_context *r)
+static bool index_check_contexts_row(const struct table_counts *counts, const struct tv_context *r)
 {
     return r->input < counts->inputs && table_time_is_valid(counts, r->input, r->start) &&
            table_time_is_valid(counts, r->input, r->end) && r->thread < counts->threads &&
            r->type < counts->strings && r->id < counts->strings;
 }
 
-static bool check_joins_row(const struct table_counts *counts, const struct tv_join *r)
+static bool index_check_joins_row(const struct table_counts *counts, const struct tv_join *r)
 {
     return r->id < counts->strings && r->linked < counts->strings && r->input < counts->inputs;
 }
 
-static bool check_clock_syncs_row(const struct table_counts *counts, const struct tv_clock_sync *r)
+static bool index_check_clock_syncs_row(const struct table_counts *counts,
+                                        const struct tv_clock_sync *r)
 {
     return r->input < counts->inputs && table_time_is_valid(counts, r->input, r->time) &&
            table_time_is_valid(counts, r->input, r->asked) && r->id < counts->strings;
 }
 
-static bool check_known_names_row(const struct table_counts *counts, const struct tv_known_name *r)
+static bool index_check_known_names_row(const struct table_counts *counts,
+                                        const struct tv_known_name *r)
 {
     return r->name < counts->strings && r->input < counts->inputs &&
            tv_index_is_flag(&r->is_thread);
 }
 
-static bool check_stack_frames_row(const struct table_counts *counts,
-                                   const struct tv_stack_frame *r)
+static bool index_check_stack_frames_row(const struct table_counts *counts,
+                                         const struct tv_stack_frame *r)
 {
     return r->key < counts->strings && tv_index_is_of(r->process, counts->processes) &&
            r->path < counts->paths && r->input < counts->inputs;
 }
 
-static bool check_slice_extras_row(const struct table_counts *counts,
-                                   const struct tv_slice_extra *r)
+static bool index_check_slice_extras_row(const struct table_counts *counts,
+                                         const struct tv_slice_extra *r)
 {
     return table_slice_is_valid(counts, r->row, r->index);
 }
 
-static bool check_async_extras_row(const struct table_counts *counts,
-                                   const struct tv_async_extra *r)
+static bool index_check_async_extras_row(const struct table_counts *counts,
+                                         const struct tv_async_extra *r)
 {
     return table_slice_is_valid(counts, r->row, r->index) && r->id < counts->strings &&
            tv_index_is_of(r->start_thread, counts->threads) &&
            tv_index_is_of(r->end_thread, counts->threads) && tv_index_is_flag(&r->lifetime);
 }
 
-static bool check_wakeups_row(const struct table_counts *counts, const struct tv_wakeup *r)
+static bool index_check_wakeups_row(const struct table_counts *counts, const struct tv_wakeup *r)
 {
     return r->input < counts->inputs && table_time_is_valid(counts, r->input, r->time) &&
            r->thread < counts->threads && tv_index_is_of(r->by, counts->threads);
 }
 
-static bool check_blockings_row(const struct table_counts *counts, const struct tv_blocking *r)
+static bool index_check_blockings_row(const struct table_counts *counts,
+                                      const struct tv_blocking *r)
 {
     return r->input < counts->inputs && table_time_is_valid(counts, r->input, r->time) &&
            r->thread < counts->threads && r->caller < counts->strings && tv_index_is_flag(&r->io);
@@ -403,7 +408,7 @@ const char *tv_index_check_tables(const struct tv_trace *trace)
     };
 #define CHECK_TABLE(table, ...)                                                                    \
     for (size_t i = 0; i < tables->table.count; i++)                                               \
-        if (!check_##table##_row(&counts, &tables->table.rows[i]))                                 \
+        if (!index_check_##table##_row(&counts, &tables->table.rows[i]))                           \
             return "one of its " #table;
     TV_INDEX_TABLES(CHECK_TABLE)
 #undef CHECK_TABLE

@@ -268,17 +268,18 @@ static uint32_t *derive_find_state_tracks(const struct tv_trace *trace)
 }
 
 /* Return the times in which the thread ran, on the axis of the trace. */
-static struct tv_run *derive_read_runs(const struct tv_trace *trace, uint32_t row, size_t *count)
+static struct tv_running *derive_read_runs(const struct tv_trace *trace, uint32_t row,
+                                           size_t *count)
 {
     uint32_t slices = trace->rows[row].count;
-    struct tv_run *runs = tv_alloc(slices, sizeof *runs);
+    struct tv_running *runs = tv_alloc(slices, sizeof *runs);
     int64_t before = 0;
     *count = 0;
     for (uint32_t i = 0; i < slices; i++) {
         struct tv_slice slice = tv_slice_get(trace, row, i);
         if (tv_path_frame(trace, slice.path)->colour != TV_COLOUR_RUNNING)
             continue;
-        runs[(*count)++] = (struct tv_run){slice.start, slice.start + slice.length, before};
+        runs[(*count)++] = (struct tv_running){slice.start, slice.start + slice.length, before};
         before += slice.length;
     }
     return runs;
@@ -287,7 +288,7 @@ static struct tv_run *derive_read_runs(const struct tv_trace *trace, uint32_t ro
 /* The columns of a thread that get CPU times. */
 struct cpu_derivation {
     struct tv_trace *trace;
-    struct tv_run_clock clock;
+    struct tv_running_clock clock;
     uint32_t first, end;      /* [first, end) */
     int64_t tick, offset;     /* of their input */
     size_t near;              /* position of the last query */
@@ -297,7 +298,7 @@ struct cpu_derivation {
 /* Return the thread's CPU clock at a time of the input, in its ticks. */
 static int64_t derive_cpu_at(struct cpu_derivation *t, int64_t time)
 {
-    return tv_run_clock_at(&t->clock, time * t->tick + t->offset, &t->near) / t->tick;
+    return tv_running_clock_at(&t->clock, time * t->tick + t->offset, &t->near) / t->tick;
 }
 
 static void derive_row(struct cpu_derivation *t, struct tv_columns *columns,
@@ -345,7 +346,7 @@ static void derive_columns(struct cpu_derivation *t)
 static void derive_thread(struct tv_trace *trace, const struct tv_track *track, uint32_t states)
 {
     size_t count;
-    struct tv_run *runs = derive_read_runs(trace, trace->tracks[states].first_row, &count);
+    struct tv_running *runs = derive_read_runs(trace, trace->tracks[states].first_row, &count);
     struct cpu_derivation t = {
         .trace = trace,
         .clock = {runs, count},

@@ -553,7 +553,7 @@ static bool object_make_key(const struct tv_trace *trace,
     return key->pid != TV_NONE && key->id != TV_NONE && key->scope != TV_NONE;
 }
 
-/* Of several objects with one id return the latest that existed at the time, else the first one. */
+/* Among objects with one id return the latest that existed at the time, else the first one. */
 static const struct tv_object *object_find_life(const struct tv_trace *trace,
                                                 const struct tv_object_key *wanted)
 {

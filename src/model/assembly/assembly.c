@@ -148,7 +148,7 @@ struct assembly_job {
     struct tv_assembly *assembly;
     const struct tv_row_options *placing;
     _Atomic uint32_t next;
-    /* Whether the rows of each thread are done. */
+    /* Threads whose rows are done.  Paths are merged in the order of threads. */
     _Atomic bool *done; /* [threads] */
     atomic_flag merging;
     uint32_t merged; /* threads merged so far; owned by the holder of the flag */

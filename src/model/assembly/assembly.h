@@ -89,19 +89,19 @@ void tv_assembly_add_chunk(struct tv_assembly *assembly, struct tv_gather *gathe
 
 /* A time in which a thread ran.  The list of a thread is sorted and does not overlap; it gives CPU
  * times to slices without their own. */
-struct tv_run {
+struct tv_running {
     int64_t start, end;
     int64_t before; /* CPU time at `start` */
 };
 
-struct tv_run_clock {
-    const struct tv_run *runs;
+struct tv_running_clock {
+    const struct tv_running *runs;
     size_t count;
 };
 
 /* Return the CPU time of a thread at a time.  Queries come nearly in order: *near is the position
  * of the previous one, 0 at first. */
-int64_t tv_run_clock_at(const struct tv_run_clock *clock, int64_t time, size_t *near);
+int64_t tv_running_clock_at(const struct tv_running_clock *clock, int64_t time, size_t *near);
 
 /* Before building rows: raise lasts[process] to the last time of the process before the idle gap
  * (idle_gap.h), as far as slices and instants tell.  Return false when a slice spans the gap, so
@@ -119,9 +119,9 @@ struct tv_row_options {
     /* Per process: end of unfinished slices that began before the idle gap, TV_NO_TIME when there
      * is none; NULL: the trace has no idle gap. */
     const int64_t *idle_ends;
-    unsigned workers;                  /* 0: one per processor */
-    const _Atomic bool *cancel;        /* or NULL */
-    const struct tv_run_clock *clocks; /* per thread; NULL: none has one */
+    unsigned workers;                      /* 0: one per processor */
+    const _Atomic bool *cancel;            /* or NULL */
+    const struct tv_running_clock *clocks; /* per thread; NULL: none has one */
     /* Another job for one of the workers, or NULL.  It may add to the trace info, except threads
      * and processes, and must not touch the trace. */
     void (*beside)(void *context);

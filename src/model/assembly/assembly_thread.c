@@ -99,7 +99,7 @@ static void thread_add_slice_extra(struct assembly_thread *work, const struct tv
         .row = row, .index = index, .end_offset = end_offset, .colour = (uint8_t)span->colour};
 }
 
-int64_t tv_run_clock_at(const struct tv_run_clock *clock, int64_t time, size_t *near)
+int64_t tv_running_clock_at(const struct tv_running_clock *clock, int64_t time, size_t *near)
 {
     size_t low = *near, high = clock->count; /* the first `low` runs begin at or before `time` */
     if (low > 0 && clock->runs[low - 1].start > time) {
@@ -123,12 +123,12 @@ int64_t tv_run_clock_at(const struct tv_run_clock *clock, int64_t time, size_t *
     *near = low;
     if (low == 0)
         return 0;
-    const struct tv_run *run = &clock->runs[low - 1];
+    const struct tv_running *run = &clock->runs[low - 1];
     return run->before + (time < run->end ? time : run->end) - run->start;
 }
 
 /* Take missing CPU times from the thread's list of running times. */
-static void spans_read_clock(struct tv_spans *spans, const struct tv_run_clock *clock)
+static void spans_read_clock(struct tv_spans *spans, const struct tv_running_clock *clock)
 {
     size_t near = 0;
     for (size_t i = 0; clock->count > 0 && i < spans->count; i++) {
@@ -139,9 +139,10 @@ static void spans_read_clock(struct tv_spans *spans, const struct tv_run_clock *
         }
         struct tv_span_extra *side = &spans->sides[span->side];
         if (side->cpu_start == TV_NO_TIME) {
-            side->cpu_start = tv_run_clock_at(clock, span->time, &near);
+            side->cpu_start = tv_running_clock_at(clock, span->time, &near);
             size_t end = near;
-            side->cpu_length = tv_run_clock_at(clock, tv_span_end(span), &end) - side->cpu_start;
+            side->cpu_length =
+                tv_running_clock_at(clock, tv_span_end(span), &end) - side->cpu_start;
         }
     }
 }

@@ -24,7 +24,7 @@
 /* Number of levels searched for the name of an end: far deeper than programs nest. */
 #define SEARCH_DEPTH 1024u
 
-struct pairing {
+struct pair_state {
     struct tv_spans *spans;
     uint32_t *open; /* indices of spans, innermost last */
     size_t depth, capacity;
@@ -33,32 +33,32 @@ struct pairing {
     uint32_t *empty; /* number of whole spans of length 0 so far, of both sides */
 };
 
-static void pair_count_diagnostic(struct pairing *p, enum tv_diagnostic_kind kind,
+static void pair_count_diagnostic(struct pair_state *p, enum tv_diagnostic_kind kind,
                                   const struct tv_span *span)
 {
     tv_diagnostics_add(p->spans->diagnostics, kind, span->offset);
 }
 
-static void pair_push(struct pairing *p, size_t index)
+static void pair_push(struct pair_state *p, size_t index)
 {
     p->open = tv_array_reserve(p->open, &p->capacity, p->depth + 1, sizeof *p->open);
     p->open[p->depth++] = (uint32_t)index;
     p->spans->spans[index].side = *p->empty; /* until the span ends */
 }
 
-static struct tv_span *pair_open_span(struct pairing *p, size_t level)
+static struct tv_span *pair_open_span(struct pair_state *p, size_t level)
 {
     return &p->spans->spans[p->open[level]];
 }
 
-static uint32_t pair_name(const struct pairing *p, const struct tv_span *span)
+static uint32_t pair_name(const struct pair_state *p, const struct tv_span *span)
 {
     return p->spans->names[span->frame];
 }
 
 /* Return how many spans of length 0 lie in a span that ends.  Only spans at its own time count:
  * times nest all others. */
-static uint32_t pair_count_inside(struct pairing *p, const struct tv_span *span, int64_t time)
+static uint32_t pair_count_inside(struct pair_state *p, const struct tv_span *span, int64_t time)
 {
     if (time > span->time)
         return 0;
@@ -67,7 +67,7 @@ static uint32_t pair_count_inside(struct pairing *p, const struct tv_span *span,
 }
 
 /* End the span at `time`; its `length` holds its CPU time at the begin. */
-static void pair_end_span(struct pairing *p, struct tv_span *span, int64_t time, int64_t cpu_end,
+static void pair_end_span(struct pair_state *p, struct tv_span *span, int64_t time, int64_t cpu_end,
                           uint64_t end_offset)
 {
     int64_t cpu = span->length;
@@ -91,7 +91,7 @@ static void pair_end_span(struct pairing *p, struct tv_span *span, int64_t time,
 }
 
 /* Close the spans above a level, whose ends are missing. */
-static void pair_close_above(struct pairing *p, size_t level, int64_t time)
+static void pair_close_above(struct pair_state *p, size_t level, int64_t time)
 {
     while (p->depth > level + 1) {
         struct tv_span *above = pair_open_span(p, --p->depth);
@@ -102,14 +102,14 @@ static void pair_close_above(struct pairing *p, size_t level, int64_t time)
 }
 
 /* A span that began after the ended one does not lie in it. */
-static void pair_skip_later(struct pairing *p, size_t level, const struct tv_span *ended)
+static void pair_skip_later(struct pair_state *p, size_t level, const struct tv_span *ended)
 {
     for (size_t i = level; ended->length == 0 && i < p->depth; i++)
         pair_open_span(p, i)->side++;
 }
 
 /* Close the span at a level with its end. */
-static void pair_close_level(struct pairing *p, size_t level, const struct tv_span *end)
+static void pair_close_level(struct pair_state *p, size_t level, const struct tv_span *end)
 {
     struct tv_span *span = pair_open_span(p, level);
     assert(level < p->depth);
@@ -125,7 +125,7 @@ static void pair_close_level(struct pairing *p, size_t level, const struct tv_sp
 }
 
 /* Return the level of the innermost open span with the name of the end, or p->depth. */
-static size_t pair_find_level(struct pairing *p, const struct tv_span *end)
+static size_t pair_find_level(struct pair_state *p, const struct tv_span *end)
 {
     if (end->flags & TV_SPAN_NAMELESS)
         return p->depth - 1;
@@ -136,7 +136,7 @@ static size_t pair_find_level(struct pairing *p, const struct tv_span *end)
     return p->depth;
 }
 
-static void pair_handle_end(struct pairing *p, const struct tv_span *end)
+static void pair_handle_end(struct pair_state *p, const struct tv_span *end)
 {
     if (p->depth == 0) {
         if (!(end->flags & TV_SPAN_IF_OPEN))
@@ -158,7 +158,7 @@ static void pair_handle_end(struct pairing *p, const struct tv_span *end)
     }
 }
 
-static void pair_find_balance(struct pairing sides[2], const struct tv_spans *spans)
+static void pair_find_balance(struct pair_state sides[2], const struct tv_spans *spans)
 {
     int64_t begun[2] = {0, 0};
     for (size_t i = 0; i < spans->count; i++) {
@@ -179,12 +179,12 @@ static void pair_drop_ends(struct tv_spans *spans)
 }
 
 /* Pair both sides in one pass, because they contain each other at equal times. */
-static void pair_all_spans(struct pairing sides[2], struct tv_spans *spans)
+static void pair_all_spans(struct pair_state sides[2], struct tv_spans *spans)
 {
     for (size_t i = 0; i < spans->count; i++) {
         struct tv_span *span = &spans->spans[i];
         unsigned kind = span->flags & TV_SPAN_KIND;
-        struct pairing *p = &sides[(span->flags & TV_SPAN_KERNEL) != 0];
+        struct pair_state *p = &sides[(span->flags & TV_SPAN_KERNEL) != 0];
         if (kind == TV_SPAN_BEGIN)
             pair_push(p, i);
         else if (kind == TV_SPAN_END)
@@ -204,7 +204,7 @@ int64_t tv_open_end(const struct tv_open_ends *ends, const struct tv_span *span,
     return ends->idle_end;
 }
 
-static void pair_close_open(struct pairing *p, const struct tv_open_ends *ends)
+static void pair_close_open(struct pair_state *p, const struct tv_open_ends *ends)
 {
     while (p->depth > 0) {
         struct tv_span *span = pair_open_span(p, --p->depth);
@@ -218,8 +218,8 @@ static void pair_close_open(struct pairing *p, const struct tv_open_ends *ends)
 void tv_spans_pair(struct tv_spans *spans, const struct tv_open_ends *ends)
 {
     uint32_t empty = 0;
-    struct pairing sides[2] = {{.spans = spans, .empty = &empty},
-                               {.spans = spans, .empty = &empty, .side = TV_SPAN_KERNEL}};
+    struct pair_state sides[2] = {{.spans = spans, .empty = &empty},
+                                  {.spans = spans, .empty = &empty, .side = TV_SPAN_KERNEL}};
     pair_find_balance(sides, spans);
     pair_all_spans(sides, spans);
     assert(spans->side_count <= spans->side_capacity);

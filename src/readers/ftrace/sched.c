@@ -141,9 +141,9 @@ static bool is_blocked(enum tv_ft_state state)
 static void add_run(struct finding *f, uint32_t thread, int64_t start, int64_t end)
 {
     struct tv_ft_schedule *s = f->schedule;
-    struct tv_run *run = &s->runs[f->amounts[thread].runs++];
+    struct tv_running *run = &s->runs[f->amounts[thread].runs++];
     bool first = run == s->clocks[thread].runs;
-    *run = (struct tv_run){start, end, first ? 0 : run[-1].before + run[-1].end - run[-1].start};
+    *run = (struct tv_running){start, end, first ? 0 : run[-1].before + run[-1].end - run[-1].start};
 }
 
 /* The thread was in its state until then: the index of that in its strip. */
@@ -408,7 +408,7 @@ static void lay_out(struct finding *f)
     for (uint32_t i = 0; i < threads; i++) {
         struct amount has = f->amounts[i];
         if (s->clocks)
-            s->clocks[i] = (struct tv_run_clock){s->runs + next.runs, has.runs};
+            s->clocks[i] = (struct tv_running_clock){s->runs + next.runs, has.runs};
         f->amounts[i] = next;
         next.runs += has.runs;
         next.wakeups += has.wakeups;

@@ -25,8 +25,8 @@ struct tv_ft_schedule {
     struct tv_state_rows *rows; /* of these: what they show.  NULL: there is nothing */
     size_t processor_count;
     int64_t *known_since;        /* of processors: their first switches */
-    struct tv_run *runs;         /* of all threads */
-    struct tv_run_clock *clocks; /* of each thread of the head; NULL: none is seen running */
+    struct tv_running *runs;         /* of all threads */
+    struct tv_running_clock *clocks; /* of each thread of the head; NULL: none is seen running */
 };
 
 /* Fills what is to be found, by that many threads; nothing when there are neither switches nor
