@@ -83,7 +83,7 @@ void tv_assembly_add_chunk(struct tv_assembly *assembly, struct tv_gather *gathe
 /* ---- Before an idle gap ---- */
 
 struct idle_scan {
-    int64_t silence, last;
+    int64_t gap, last;
     int64_t ended; /* after the gap: ends minus begins */
     bool across;
 };
@@ -92,12 +92,12 @@ static void idle_scan_span(struct idle_scan *lasting, const struct tv_span *span
 {
     unsigned kind = span->flags & (TV_SPAN_KIND | TV_SPAN_UNFINISHED);
     int64_t end = kind == TV_SPAN_WHOLE ? tv_span_end(span) : span->time;
-    if (span->time >= lasting->silence) {
+    if (span->time >= lasting->gap) {
         lasting->ended += kind == TV_SPAN_END;
         lasting->ended -= kind == TV_SPAN_BEGIN;
         return;
     }
-    lasting->across |= end >= lasting->silence;
+    lasting->across |= end >= lasting->gap;
     lasting->last = end > lasting->last ? end : lasting->last;
 }
 
@@ -115,13 +115,13 @@ static void idle_scan_thread(struct idle_scan *lasting, const struct assembly_th
     lasting->ended = 0;
 }
 
-static void idle_scan_instants(const struct tv_assembly *assembly, int64_t silence, int64_t *lasts)
+static void idle_scan_instants(const struct tv_assembly *assembly, int64_t gap, int64_t *lasts)
 {
     const struct tv_trace_info *head = assembly->trace->head;
     for (size_t i = 0; i < assembly->trace->tables.instants.count; i++) {
         const struct tv_instant *instant = &assembly->trace->tables.instants.rows[i];
         bool of_thread = instant->scope == TV_SCOPE_THREAD;
-        if (instant->input != assembly->input || instant->time >= silence ||
+        if (instant->input != assembly->input || instant->time >= gap ||
             (!of_thread && instant->scope != TV_SCOPE_PROCESS))
             continue;
         uint32_t process = of_thread ? head->threads[instant->of].process : instant->of;
@@ -129,10 +129,10 @@ static void idle_scan_instants(const struct tv_assembly *assembly, int64_t silen
     }
 }
 
-bool tv_assembly_last_times(const struct tv_assembly *assembly, int64_t silence, int64_t *lasts)
+bool tv_assembly_last_times(const struct tv_assembly *assembly, int64_t gap, int64_t *lasts)
 {
-    struct idle_scan lasting = {.silence = silence};
-    idle_scan_instants(assembly, silence, lasts);
+    struct idle_scan lasting = {.gap = gap};
+    idle_scan_instants(assembly, gap, lasts);
     for (uint32_t i = 0; i < assembly->thread_count && !lasting.across; i++) {
         uint32_t process = assembly->trace->head->threads[i].process;
         lasting.last = lasts[process];

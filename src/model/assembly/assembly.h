@@ -106,7 +106,7 @@ int64_t tv_running_clock_at(const struct tv_running_clock *clock, int64_t time, 
 /* Before building rows: raise lasts[process] to the last time of the process before the idle gap
  * (idle_gap.h), as far as slices and instants tell.  Return false when a slice spans the gap, so
  * that it is none. */
-bool tv_assembly_last_times(const struct tv_assembly *assembly, int64_t silence, int64_t *lasts);
+bool tv_assembly_last_times(const struct tv_assembly *assembly, int64_t gap, int64_t *lasts);
 
 struct tv_row_options {
     int64_t tolerance; /* a nested slice may end later than its parent by less than this; it is

@@ -7,9 +7,9 @@
 #include <assert.h>
 #include <string.h>
 
-void tv_idle_gap_init(struct tv_idle_gap *silence)
+void tv_idle_gap_init(struct tv_idle_gap *gap)
 {
-    *silence = (struct tv_idle_gap){.first = INT64_MAX, .last = INT64_MIN};
+    *gap = (struct tv_idle_gap){.first = INT64_MAX, .last = INT64_MIN};
 }
 
 /* Add the counts of `from` to `counts`, whose bins are at least as long. */
@@ -22,16 +22,16 @@ static void idle_gap_fold_counts(uint64_t *counts, unsigned shift, const struct 
             from->counts[(first + i) % TV_IDLE_GAP_BINS];
 }
 
-void tv_idle_gap_coarsen(struct tv_idle_gap *silence, int64_t first, int64_t last)
+void tv_idle_gap_coarsen(struct tv_idle_gap *gap, int64_t first, int64_t last)
 {
     uint64_t counts[TV_IDLE_GAP_BINS] = {0};
-    unsigned shift = silence->shift;
+    unsigned shift = gap->shift;
     assert(first <= last);
     while (tv_idle_gap_bin(last, shift) - tv_idle_gap_bin(first, shift) >= TV_IDLE_GAP_BINS)
         shift++;
-    idle_gap_fold_counts(counts, shift, silence);
-    memcpy(silence->counts, counts, sizeof counts);
-    silence->shift = shift;
+    idle_gap_fold_counts(counts, shift, gap);
+    memcpy(gap->counts, counts, sizeof counts);
+    gap->shift = shift;
 }
 
 void tv_idle_gap_merge(struct tv_idle_gap *to, const struct tv_idle_gap *chunk)
@@ -51,19 +51,19 @@ void tv_idle_gap_merge(struct tv_idle_gap *to, const struct tv_idle_gap *chunk)
     *to = both;
 }
 
-bool tv_idle_gap_find(const struct tv_idle_gap *silence, int64_t *until)
+bool tv_idle_gap_find(const struct tv_idle_gap *gap, int64_t *until)
 {
-    if (silence->first > silence->last)
+    if (gap->first > gap->last)
         return false;
-    uint64_t first = tv_idle_gap_bin(silence->first, silence->shift);
-    uint64_t bins = tv_idle_gap_bin(silence->last, silence->shift) - first + 1;
+    uint64_t first = tv_idle_gap_bin(gap->first, gap->shift);
+    uint64_t bins = tv_idle_gap_bin(gap->last, gap->shift) - first + 1;
     uint64_t all = 0, before = 0, empty = 0;
     for (size_t i = 0; i < TV_IDLE_GAP_BINS; i++)
-        all += silence->counts[i];
+        all += gap->counts[i];
     for (uint64_t i = 0; i < bins; i++) {
-        uint64_t count = silence->counts[(first + i) % TV_IDLE_GAP_BINS];
+        uint64_t count = gap->counts[(first + i) % TV_IDLE_GAP_BINS];
         if (count > 0 && empty > bins / 2 && (all - before) * 10 < before) {
-            *until = (int64_t)(((first + i) << silence->shift) ^ (UINT64_C(1) << 63));
+            *until = (int64_t)(((first + i) << gap->shift) ^ (UINT64_C(1) << 63));
             return true;
         }
         empty = count > 0 ? 0 : empty + 1;

@@ -28,7 +28,7 @@ struct tv_idle_gap {
     uint64_t counts[TV_IDLE_GAP_BINS];
 };
 
-void tv_idle_gap_init(struct tv_idle_gap *silence);
+void tv_idle_gap_init(struct tv_idle_gap *gap);
 
 TV_INLINE uint64_t tv_idle_gap_bin(int64_t time, unsigned shift)
 {
@@ -36,28 +36,27 @@ TV_INLINE uint64_t tv_idle_gap_bin(int64_t time, unsigned shift)
 }
 
 /* Lengthen the bins until the ring holds the range [first, last]. */
-void tv_idle_gap_coarsen(struct tv_idle_gap *silence, int64_t first, int64_t last);
+void tv_idle_gap_coarsen(struct tv_idle_gap *gap, int64_t first, int64_t last);
 
 /* Extend the range to a time. */
-TV_INLINE void tv_idle_gap_widen(struct tv_idle_gap *silence, int64_t time)
+TV_INLINE void tv_idle_gap_widen(struct tv_idle_gap *gap, int64_t time)
 {
-    if (TV_LIKELY(time >= silence->first && time <= silence->last))
+    if (TV_LIKELY(time >= gap->first && time <= gap->last))
         return;
-    int64_t first = time < silence->first ? time : silence->first;
-    int64_t last = time > silence->last ? time : silence->last;
-    if (TV_UNLIKELY(tv_idle_gap_bin(last, silence->shift) -
-                        tv_idle_gap_bin(first, silence->shift) >=
+    int64_t first = time < gap->first ? time : gap->first;
+    int64_t last = time > gap->last ? time : gap->last;
+    if (TV_UNLIKELY(tv_idle_gap_bin(last, gap->shift) - tv_idle_gap_bin(first, gap->shift) >=
                     TV_IDLE_GAP_BINS))
-        tv_idle_gap_coarsen(silence, first, last);
-    silence->first = first;
-    silence->last = last;
+        tv_idle_gap_coarsen(gap, first, last);
+    gap->first = first;
+    gap->last = last;
 }
 
 /* Count an event that begins at a time. */
-TV_INLINE void tv_idle_gap_count(struct tv_idle_gap *silence, int64_t time)
+TV_INLINE void tv_idle_gap_count(struct tv_idle_gap *gap, int64_t time)
 {
-    tv_idle_gap_widen(silence, time);
-    silence->counts[tv_idle_gap_bin(time, silence->shift) % TV_IDLE_GAP_BINS]++;
+    tv_idle_gap_widen(gap, time);
+    gap->counts[tv_idle_gap_bin(time, gap->shift) % TV_IDLE_GAP_BINS]++;
 }
 
 /* Add the counts of a chunk. */
@@ -65,6 +64,6 @@ void tv_idle_gap_merge(struct tv_idle_gap *to, const struct tv_idle_gap *chunk);
 
 /* Return whether the input has an idle gap; *until is the time of its end: earlier events precede
  * it. */
-bool tv_idle_gap_find(const struct tv_idle_gap *silence, int64_t *until);
+bool tv_idle_gap_find(const struct tv_idle_gap *gap, int64_t *until);
 
 #endif

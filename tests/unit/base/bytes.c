@@ -32,7 +32,7 @@ static void takes_little_endian(void **state)
     assert_int_equal(tv_cursor_left(&cursor), 0);
 }
 
-/* With one byte less than needed each take says no, moves nothing and writes nothing. */
+/* With one byte too few every take returns false, moves nothing and writes nothing. */
 static void does_not_leave_the_bytes(void **state)
 {
     (void)state;
@@ -86,7 +86,7 @@ static void no_bytes_at_all(void **state)
     assert_int_equal(part.length, 0);
 }
 
-/* The examples of the DWARF standard (7.6), and the ends of 64 bits. */
+/* The examples of the DWARF standard (7.6), and both ends of 64 bits. */
 static void takes_uleb(void **state)
 {
     (void)state;
@@ -112,7 +112,7 @@ static void takes_uleb(void **state)
         assert_true(tv_cursor_take_uleb(&cursor, &value));
         assert_int_equal(value, cases[i].value);
         assert_int_equal(tv_cursor_left(&cursor), 0);
-        /* Cut off anywhere it is no number. */
+        /* A truncated number is invalid at every length. */
         for (size_t length = 0; length < cases[i].bytes.length; length++) {
             cursor = tv_cursor_over((struct tv_bytes){cases[i].bytes.data, length});
             assert_false(tv_cursor_take_uleb(&cursor, &value));
@@ -208,7 +208,7 @@ static void assert_comes_back(int64_t number)
     assert_int_equal(tv_cursor_left(&cursor), 0);
 }
 
-/* Written as the definition has it, read back: all lengths, both signs. */
+/* Encode as defined and decode again: all lengths, both signs. */
 static void leb_round_trip(void **state)
 {
     (void)state;

@@ -63,7 +63,7 @@ static void carries_digits_over_calls(void **context)
     assert_memory_equal(bytes, "fooba", 5);
 }
 
-/* In pieces of `step` bytes. */
+/* Encode in pieces of `step` bytes. */
 static void encodes(const char *bytes, const char *expected, size_t step)
 {
     struct tv_base64_encoder encoder = {.count = 0};
@@ -81,7 +81,7 @@ static void encodes(const char *bytes, const char *expected, size_t step)
     tv_out_release(&out);
 }
 
-/* The examples of RFC 4648, section 10, whichever way they are cut. */
+/* The examples of RFC 4648, section 10, divided in every way. */
 static void encodes_the_examples(void **context)
 {
     (void)context;
@@ -97,7 +97,7 @@ static void encodes_the_examples(void **context)
     }
 }
 
-/* More than is put down in one go comes back as it was. */
+/* Decoding restores more than one buffer of encoded data. */
 static void decodes_what_it_encodes(void **context)
 {
     (void)context;
@@ -119,7 +119,7 @@ static void decodes_what_it_encodes(void **context)
 
 /* ---- Query ---- */
 
-/* Parses a copy; what was found as "name=value;name=value;", or "refused". */
+/* Parse a copy and return "name=value;name=value;", or "refused". */
 static const char *shown(const char *text)
 {
     static char shown[512];
@@ -177,7 +177,7 @@ static void refuses_broken_escapes(void **state)
     (void)state;
     assert_string_equal(shown("a=%"), "refused");
     assert_string_equal(shown("a=%4"), "refused");
-    assert_string_equal(shown("a=%4&b=1"), "refused"); /* does not reach into the next one */
+    assert_string_equal(shown("a=%4&b=1"), "refused"); /* must not reach into the next parameter */
     assert_string_equal(shown("a=%g1"), "refused");
     assert_string_equal(shown("a=%1g"), "refused");
     assert_string_equal(shown("a=%-1"), "refused");
@@ -240,7 +240,7 @@ static void splits_the_target_once(void **state)
     assert_int_equal(query.length, 0);
 }
 
-/* What a name in a path means, "refused" where it is none. */
+/* Decode a name in a path, or return "refused". */
 static const char *name_of(const char *text)
 {
     static char shown[64];

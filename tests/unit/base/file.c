@@ -90,7 +90,7 @@ static int make_folder(void **state)
     return 0;
 }
 
-/* Fails when a test leaves anything but its file: temporary files must have no names. */
+/* Fail when a test leaves anything but its file: temporary files must have no names. */
 static int remove_folder(void **state)
 {
     (void)state;
@@ -140,7 +140,7 @@ static void an_empty_file_is_an_empty_source(void **state)
     tv_source_free(source);
 }
 
-/* The kernel says that such a file is empty; it is not. */
+/* The kernel reports size 0 for such a file, but it has content. */
 static void files_without_a_size_are_read(void **state)
 {
     (void)state;
@@ -342,8 +342,8 @@ static void a_spool_in_a_file_can_be_dropped(void **state)
     tv_spool_free(spool);
 }
 
-/* Where no file may grow: exit code 2 when adding within the cap fails, 3 when adding beyond it
- * does not, 4 for another error than the one expected. */
+/* Without room for files: exit code 2 when adding within the cap fails, 3 when adding beyond it
+ * succeeds, 4 for an unexpected error. */
 static void fill_beyond_the_cap_without_disk(void)
 {
     struct rlimit none = {0, 0};
@@ -391,7 +391,7 @@ static bool pipe_bytes_match(const uint8_t *buffer, uint64_t offset, size_t size
     return true;
 }
 
-/* Writes [from, to) of the bytes that there are. */
+/* Write [from, to) of the pattern. */
 static void put(int fd, uint64_t from, uint64_t to)
 {
     uint8_t chunk[7777];
@@ -450,7 +450,7 @@ static void what_was_written_is_read_while_the_pipe_is_open(void **state)
     tv_source_free(source);
 }
 
-/* Though more would have room in it. */
+/* The window does not wait for more, although its buffer has room. */
 static void a_window_waits_for_what_is_wanted_alone(void **state)
 {
     (void)state;
@@ -505,7 +505,7 @@ static void *write_all(void *context)
     return NULL;
 }
 
-/* Anywhere, far behind what was written too. */
+/* Read anywhere, also far beyond the bytes written so far. */
 static void read_anywhere(void *context, unsigned index)
 {
     struct crowd *crowd = context;
@@ -539,7 +539,7 @@ static void threads_read_what_is_still_to_come(void **state)
 
 /* ---- Errors ---- */
 
-/* A source that has ten bytes and then none, but an error. */
+/* A source with ten bytes that ends with an error. */
 static enum tv_status grow_to_ten(void *context, uint64_t wanted, uint64_t *size, bool *ended,
                                   struct tv_error *err)
 {
@@ -576,7 +576,7 @@ static void what_came_before_an_error_is_read_until_it_is_met(void **state)
     assert_string_equal(err.message, "the cable broke");
     assert_int_equal(calls, 2);
 
-    /* Nobody is asked again, and nothing passes for the whole. */
+    /* The source is not asked again, and the ten bytes do not pass for the whole. */
     err = (struct tv_error){0};
     assert_int_equal(tv_source_read(source, 0, bytes, 10, &got, &err), TV_ERR_IO);
     assert_string_equal(err.message, "the cable broke");

@@ -182,7 +182,7 @@ static void pages_are_zero_and_writable(void **state)
     tv_pages_free(NULL, 4096);
 }
 
-/* Whether memory of the C library is counted as it is in a release: sanitizers have their own. */
+/* Whether glibc counts memory as in a release build; sanitizers replace its allocator. */
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #if !defined(__has_feature)
 #define IS_PLAIN true
@@ -205,7 +205,7 @@ static long resident_pages(void)
     return resident;
 }
 
-/* A large array that was freed before does not make the C library keep those behind it. */
+/* Freeing a large array must not make glibc keep later ones. */
 static void gives_large_arrays_back(void **state)
 {
     enum { LARGE = 8 << 20, ABOVE = 100000 };
@@ -222,7 +222,7 @@ static void gives_large_arrays_back(void **state)
         assert_true(given > (long)LARGE / 2 / sysconf(_SC_PAGESIZE));
 }
 
-/* 64 MB in pieces of 32 KB, of which every 64th stays. */
+/* 64 MB in blocks of 32 KB, every 64th of which stays. */
 static void gives_back_what_lies_between(void **state)
 {
     enum { PIECES = 2048, PIECE = 32768, EACH = 64 };
@@ -259,8 +259,7 @@ static void empty_owns_nothing(void **state)
     tv_arena_release(&arena);
 }
 
-/* Pieces of all sizes are zero, aligned, and do not overlap: each keeps the byte it was filled
- * with. */
+/* Blocks of all sizes are zero, aligned, and do not overlap: each keeps its fill byte. */
 static void pieces_stand_apart(void **state)
 {
     (void)state;
@@ -296,7 +295,7 @@ static void pieces_stand_apart(void **state)
     }
     assert_true(arena.total >= sum);
     assert_true(arena.total < sum * 2);
-    memset(piece, 0, sizeof piece); /* so that the leak checker sees blocks that get lost */
+    memset(piece, 0, sizeof piece); /* so that the leak checker sees lost blocks */
     tv_arena_release(&arena);
     assert_int_equal(arena.total, 0);
 }
@@ -312,7 +311,7 @@ static void large_pieces(void **state)
     uint8_t *smaller = tv_arena_alloc(&arena, 1, 10);
     memset(first, 1, 5000000);
     memset(second, 2, 3000000);
-    /* A large piece does not throw away the block that small ones come from. */
+    /* A large block does not discard the block that small ones come from. */
     assert_ptr_equal(smaller, small + 16);
     for (size_t i = 0; i < 10; i++)
         assert_int_equal(small[i] | smaller[i], 0);
@@ -343,7 +342,7 @@ static void texts_end_with_a_nul(void **state)
     struct tv_bytes with_nul = TV_BYTES("a\0b");
     const char *copy = tv_arena_text(&arena, with_nul);
     assert_memory_equal(copy, "a\0b\0", 4);
-    /* Texts that just fit, and just do not, into what is left of a block. */
+    /* Texts that just fit, and just do not fit, into the rest of a block. */
     for (size_t i = 0; i < 300; i++) {
         char text[301];
         memset(text, 'x', i);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clocks and names that inputs know of each other, whatever reader they came from. */
+/*
+ * clocks.c - clocks and names that inputs know of each other, from any reader.
+ */
 #include "model/finalize.h"
 
 #include <string.h>
@@ -15,7 +17,7 @@ struct made {
     struct tv_trace *trace;
 };
 
-/* Inputs whose first times are these. */
+/* Make inputs with these first times. */
 static void make(struct made *made, size_t count, const tv_ns *origins)
 {
     made->head = tv_trace_info_new();
@@ -32,8 +34,8 @@ static void make(struct made *made, size_t count, const tv_ns *origins)
 static void mark(struct made *made, uint32_t input, const char *id, tv_ns asked, tv_ns time)
 {
     struct tv_clock_sync *row = tv_table_add(&made->trace->tables.clock_syncs);
-    *row =
-        (struct tv_clock_sync){time, asked, 0, tv_trace_info_string(made->head, tv_bytes_of(id)), input};
+    *row = (struct tv_clock_sync){time, asked, 0, tv_trace_info_string(made->head, tv_bytes_of(id)),
+                                  input};
 }
 
 static void finish(struct made *made)
@@ -46,7 +48,7 @@ static tv_ns ahead(const struct made *made, uint32_t input)
     return made->trace->offset[input] - made->trace->offset[0];
 }
 
-/* What is marked in the last input ties the first two: nothing hangs on who was read first. */
+/* Marks in the last input connect the first two: the order of reading does not matter. */
 static void ties_all_inputs_at_the_end(void **context)
 {
     (void)context;
@@ -69,16 +71,18 @@ static tv_ns begins(const struct made *made, uint32_t input)
     return made->trace->offset[input] + (in->assembled ? in->origin : 0);
 }
 
-/* By hand: on the common clock they begin at 1000 and 1040, the axis counts from 1000. */
+/* By hand: on the common clock the inputs begin at 1000 and 1040; the axis starts at 1000. */
 static void moves_inputs_behind_their_ties(void **context)
 {
     (void)context;
     static const struct {
         tv_ns moved[2], begins[2], origin;
     } cases[] = {
-        {{0, 0}, {0, 40}, 1000},  {{0, 5}, {0, 45}, 1000},
+        {{0, 0}, {0, 40}, 1000},
+        {{0, 5}, {0, 45}, 1000},
         {{7, 0}, {7, 40}, 1000}, /* nothing begins at 0 any more: the axis stays */
-        {{0, -40}, {0, 0}, 1000}, {{0, -50}, {10, 0}, 990}, /* before 0: the other is pushed back */
+        {{0, -40}, {0, 0}, 1000},
+        {{0, -50}, {10, 0}, 990}, /* before 0: the other one moves right */
         {{-3, -3}, {0, 40}, 997},
     };
     for (size_t i = 0; i < TV_COUNT(cases); i++) {
@@ -96,7 +100,7 @@ static void moves_inputs_behind_their_ties(void **context)
     }
 }
 
-/* A method trace counts from its own zero, beside one that counts from 1000. */
+/* A method trace counts from 0, beside an input that counts from 1000. */
 static void moves_inputs_that_are_not_tied(void **context)
 {
     (void)context;
@@ -110,7 +114,7 @@ static void moves_inputs_that_are_not_tied(void **context)
     tv_trace_free(made.trace);
 }
 
-/* Times that no clock has would not fit into differences. */
+/* Times that no clock has would overflow differences. */
 static void leaves_nonsense_alone(void **context)
 {
     (void)context;
@@ -128,7 +132,7 @@ static void leaves_nonsense_alone(void **context)
     tv_trace_free(made.trace);
 }
 
-/* An input without times has no say in where the axis begins. */
+/* An input without times does not affect the start of the axis. */
 static void inputs_without_times_have_no_origin(void **context)
 {
     (void)context;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CPU times of one input's slices from the states that another tells of their thread. */
+/*
+ * finalize.c - CPU times of one input's slices from the states that another has of their thread.
+ */
 #include "base/bytes.h"
 #include "model/assembly/assembly.h"
 #include "model/builder/builder.h"
@@ -7,11 +9,11 @@
 
 #define SECOND INT64_C(1000000000)
 
-/* The thread runs for a second of each ten, which 32 bits of nanoseconds do not hold. */
+/* The thread runs for one second of every ten, which exceeds 32 bits of nanoseconds. */
 #define RUNS 20
 #define EACH (10 * SECOND)
 
-/* Slices of the program: calls of 2 s every 2.5 s, each with one of 1 s inside. */
+/* Slices of the program: calls of 2 s every 2.5 s, each with a call of 1 s inside. */
 #define CALLS 70
 #define STEP (5 * SECOND / 2)
 
@@ -31,7 +33,7 @@ static uint32_t add_input(struct tv_trace_info *head, const char *name)
     return number;
 }
 
-/* The kernel: runs and sleeps in turn, on a clock that is a second behind. */
+/* The kernel: alternating runs and sleeps, on a clock that is a second behind. */
 static void tell_states(struct tv_builder *builder, uint32_t thread)
 {
     struct tv_trace_info *head = tv_builder_trace_info(builder);
@@ -83,7 +85,7 @@ static struct tv_trace *make(bool cpu)
     return tv_builder_finish(builder);
 }
 
-/* How much of [from, to) the thread ran, one run after the other. */
+/* Compute the time in [from, to) in which the thread ran, run by run. */
 static int64_t ran(int64_t from, int64_t to)
 {
     int64_t sum = 0;
@@ -116,7 +118,7 @@ static void counts_what_the_kernel_saw(void **context)
     tv_trace_free(trace);
 }
 
-/* A parent is found by counting: that is made anew, too. */
+/* Parents are found by counting, and the counts are computed again, too. */
 static void keeps_parents(void **context)
 {
     (void)context;
@@ -134,5 +136,5 @@ static void leaves_clocks_of_programs(void **context)
     tv_trace_free(trace);
 }
 
-UNIT_TESTS(run_times, cmocka_unit_test(counts_what_the_kernel_saw), cmocka_unit_test(keeps_parents),
+UNIT_TESTS(finalize, cmocka_unit_test(counts_what_the_kernel_saw), cmocka_unit_test(keeps_parents),
            cmocka_unit_test(leaves_clocks_of_programs));

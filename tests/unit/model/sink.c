@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A slice of a batch: its events keep their bytes in the input.
+ * sink.c - tests of batches (model/builder/sink.h): a slice of a batch keeps the offsets of its
+ * events.
  */
 #include "model/builder/sink.h"
 
@@ -12,7 +13,7 @@ static const struct tv_event events[EVENTS] = {
     {.frame = 10}, {.frame = 11}, {.frame = 12}, {.frame = 13}, {.frame = 14},
 };
 
-/* Of five events in twos, the last slice has one. */
+/* Of five events in slices of two, the last slice has one. */
 static void assert_slices(const struct tv_batch *batch, const uint64_t *bytes)
 {
     static const size_t counts[] = {2, 2, 1};
@@ -44,4 +45,4 @@ static void slice_with_offsets(void **state)
     assert_slices(&batch, bytes);
 }
 
-UNIT_TESTS(batch, cmocka_unit_test(slice_of_even_steps), cmocka_unit_test(slice_with_offsets));
+UNIT_TESTS(sink, cmocka_unit_test(slice_of_even_steps), cmocka_unit_test(slice_with_offsets));

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When an input falls silent: parts count as the whole does. */
+/*
+ * idle_gap.c - detection of the idle gap: chunks count as the whole input does.
+ */
 #include "model/assembly/idle_gap.h"
 
 #include <string.h>
@@ -9,12 +11,12 @@
 /* 30 events from `from` on, one every `step` ns, and one at `stray`. */
 static bool is_silent(int64_t from, int64_t step, int64_t stray, int64_t *until)
 {
-    struct tv_idle_gap silence;
-    tv_idle_gap_init(&silence);
-    tv_idle_gap_count(&silence, stray);
+    struct tv_idle_gap gap;
+    tv_idle_gap_init(&gap);
+    tv_idle_gap_count(&gap, stray);
     for (int i = 0; i < 30; i++)
-        tv_idle_gap_count(&silence, from + i * step);
-    return tv_idle_gap_find(&silence, until);
+        tv_idle_gap_count(&gap, from + i * step);
+    return tv_idle_gap_find(&gap, until);
 }
 
 static void finds_stray_events(void **state)
@@ -25,7 +27,7 @@ static void finds_stray_events(void **state)
     assert_true(until > 3900 && until <= 20000);
     assert_true(is_silent(-3000, 100, INT64_MAX / 2, &until));
     assert_true(is_silent(1700000000000000000, 1000000, 1700000091710000000, &until));
-    /* The gap is not longer than the rest of the trace; and a stray first event is no silence. */
+    /* The gap is no longer than the rest of the trace; and a stray first event makes no gap. */
     assert_false(is_silent(1000, 100, 6000, &until));
     assert_false(is_silent(1000, 100, -20000, &until));
     assert_false(is_silent(1000, 0, 1000, &until));
@@ -34,18 +36,18 @@ static void finds_stray_events(void **state)
 static void few_events_are_not_stray(void **state)
 {
     (void)state;
-    struct tv_idle_gap silence;
+    struct tv_idle_gap gap;
     int64_t until;
-    tv_idle_gap_init(&silence);
-    assert_false(tv_idle_gap_find(&silence, &until));
+    tv_idle_gap_init(&gap);
+    assert_false(tv_idle_gap_find(&gap, &until));
     for (int i = 0; i < 30; i++)
-        tv_idle_gap_count(&silence, i);
-    for (int i = 0; i < 3; i++) /* a tenth of all before */
-        tv_idle_gap_count(&silence, 1000 + i);
-    assert_false(tv_idle_gap_find(&silence, &until));
+        tv_idle_gap_count(&gap, i);
+    for (int i = 0; i < 3; i++) /* a tenth of all events before */
+        tv_idle_gap_count(&gap, 1000 + i);
+    assert_false(tv_idle_gap_find(&gap, &until));
 }
 
-/* Wherever the events are parted and in whatever order they come. */
+/* Wherever the events are divided, and in whatever order the chunks come. */
 static void parts_count_as_the_whole(void **state)
 {
     (void)state;
@@ -70,5 +72,5 @@ static void parts_count_as_the_whole(void **state)
     }
 }
 
-UNIT_TESTS(silence, cmocka_unit_test(finds_stray_events),
+UNIT_TESTS(idle_gap, cmocka_unit_test(finds_stray_events),
            cmocka_unit_test(few_events_are_not_stray), cmocka_unit_test(parts_count_as_the_whole));
