@@ -325,41 +325,47 @@ const struct tv_async_extra *tv_tables_async_extra(const struct tv_tables *table
                    compare_async_extras);
 }
 
+struct join_search {
+    const struct tv_tables *tables;
+    uint32_t group;
+};
+
+static bool join_is_before(const void *context, size_t index)
+{
+    const struct join_search *search = context;
+    return search->tables->joins.rows[index].group < search->group;
+}
+
 size_t tv_tables_joins(const struct tv_tables *tables, uint32_t group, size_t *first)
 {
-    size_t low = 0, count = tables->joins.count, end;
     *first = 0;
     if (group == TV_NONE)
         return 0;
-    while (count > 0) {
-        size_t half = count / 2;
-        if (tables->joins.rows[low + half].group < group) {
-            low += half + 1;
-            count -= half + 1;
-        } else {
-            count = half;
-        }
-    }
+    struct join_search search = {tables, group};
+    size_t low = tv_lower_bound(0, tables->joins.count, join_is_before, &search), end;
     *first = low;
     for (end = low; end < tables->joins.count && tables->joins.rows[end].group == group;)
         end++;
     return end - low;
 }
 
+struct stack_frame_search {
+    const struct tv_tables *tables;
+    const struct tv_stack_frame *wanted;
+};
+
+static bool stack_frame_is_not_after(const void *context, size_t index)
+{
+    const struct stack_frame_search *search = context;
+    return compare_stack_keys(&search->tables->stack_frames.rows[index], search->wanted) <= 0;
+}
+
 const struct tv_stack_frame *tv_tables_stack_frame(const struct tv_tables *tables, uint32_t input,
                                                    uint32_t key)
 {
     struct tv_stack_frame wanted = {.input = input, .key = key};
-    size_t low = 0, count = tables->stack_frames.count;
-    while (count > 0) {
-        size_t half = count / 2;
-        if (compare_stack_keys(&tables->stack_frames.rows[low + half], &wanted) <= 0) {
-            low += half + 1;
-            count -= half + 1;
-        } else {
-            count = half;
-        }
-    }
+    struct stack_frame_search search = {tables, &wanted};
+    size_t low = tv_lower_bound(0, tables->stack_frames.count, stack_frame_is_not_after, &search);
     if (low == 0 || compare_stack_keys(&tables->stack_frames.rows[low - 1], &wanted) != 0)
         return NULL;
     return &tables->stack_frames.rows[low - 1];

@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/sections.h"
+#include "base/sort.h"
 #include "base/source.h"
 #include "model/columns.h"
 
@@ -553,20 +554,25 @@ static bool object_make_key(const struct tv_trace *trace,
     return key->pid != TV_NONE && key->id != TV_NONE && key->scope != TV_NONE;
 }
 
+struct object_search {
+    const struct tv_object_key *keys, *wanted;
+};
+
+static bool object_key_is_not_after(const void *context, size_t index)
+{
+    const struct object_search *search = context;
+    return object_compare_keys(&search->keys[index], search->wanted) <= 0;
+}
+
 /* Among objects with one id return the latest that existed at the time, else the first one. */
 static const struct tv_object *object_find_life(const struct tv_trace *trace,
                                                 const struct tv_object_key *wanted)
 {
     const struct tv_object_key *keys = trace->tables.object_keys;
     const struct tv_object *objects = trace->tables.objects.rows;
-    size_t count = trace->tables.objects.count, low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (object_compare_keys(&keys[middle], wanted) <= 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t count = trace->tables.objects.count;
+    struct object_search search = {keys, wanted};
+    size_t low = tv_lower_bound(0, count, object_key_is_not_after, &search);
     for (size_t i = low, tried = 0; i > 0 && tried < MOST_LIVES; i--, tried++) {
         if (object_compare_names(&keys[i - 1], wanted) != 0)
             break;

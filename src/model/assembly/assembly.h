@@ -255,7 +255,7 @@ uint32_t tv_state_rows_put(struct tv_state_rows *rows, unsigned group,
                            const struct tv_state_slice *slice);
 
 /* Change the frame of a slice that was written. */
-void tv_state_rows_rename(struct tv_state_rows *rows, unsigned group, size_t strip, uint32_t index,
+void tv_state_rows_rename(struct tv_state_rows *rows, unsigned group, size_t state, uint32_t index,
                           uint32_t frame);
 
 /* Add the state tracks, once, after tv_assembly_build_rows; takes the rows over.  A track without

@@ -81,11 +81,11 @@ struct tv_scratch {
 };
 
 /* Return room for `count` elements of `size` bytes with arbitrary contents. */
-void *tv_scratch_get(struct tv_scratch *room, size_t count, size_t size);
+void *tv_scratch_get(struct tv_scratch *scratch, size_t count, size_t size);
 
 /* Release the memory after use if it is large. */
-void tv_scratch_trim(struct tv_scratch *room);
-void tv_scratch_release(struct tv_scratch *room);
+void tv_scratch_trim(struct tv_scratch *scratch);
+void tv_scratch_release(struct tv_scratch *scratch);
 
 struct tv_span_scratch {
     struct tv_scratch spans, spare, row_of;

@@ -365,30 +365,30 @@ void tv_spans_sort_by_start(struct tv_spans *spans)
 
 #define FIRST_SIZE ((size_t)4 << 10)
 
-void *tv_scratch_get(struct tv_scratch *room, size_t count, size_t size)
+void *tv_scratch_get(struct tv_scratch *scratch, size_t count, size_t size)
 {
     size_t bytes = tv_size_mul(count, size), roomy = FIRST_SIZE;
-    if (bytes <= room->size)
-        return room->memory;
-    tv_scratch_release(room);
+    if (bytes <= scratch->size)
+        return scratch->memory;
+    tv_scratch_release(scratch);
     while (roomy < bytes && roomy < KEPT_MOST)
         roomy *= 2; /* untouched pages cost nothing */
-    room->size = roomy < bytes ? bytes : roomy;
-    room->memory = tv_pages_alloc(room->size);
-    return room->memory;
+    scratch->size = roomy < bytes ? bytes : roomy;
+    scratch->memory = tv_pages_alloc(scratch->size);
+    return scratch->memory;
 }
 
-void tv_scratch_trim(struct tv_scratch *room)
+void tv_scratch_trim(struct tv_scratch *scratch)
 {
-    if (room->size > KEPT_MOST)
-        tv_scratch_release(room);
+    if (scratch->size > KEPT_MOST)
+        tv_scratch_release(scratch);
 }
 
-void tv_scratch_release(struct tv_scratch *room)
+void tv_scratch_release(struct tv_scratch *scratch)
 {
-    if (room->memory)
-        tv_pages_free(room->memory, room->size);
-    *room = (struct tv_scratch){NULL, 0};
+    if (scratch->memory)
+        tv_pages_free(scratch->memory, scratch->size);
+    *scratch = (struct tv_scratch){NULL, 0};
 }
 
 void tv_span_scratch_init(struct tv_span_scratch *scratch)

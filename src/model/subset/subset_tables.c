@@ -95,20 +95,25 @@ void tv_subset_refs_release(struct tv_subset_refs *refs)
     *refs = (struct tv_subset_refs){NULL, 0};
 }
 
+struct refs_search {
+    const struct tv_subset_refs *refs;
+    const struct tv_subset_ref *wanted;
+};
+
+static bool ref_is_before(const void *context, size_t index)
+{
+    const struct refs_search *search = context;
+    const struct tv_subset_ref *ref = &search->refs->rows[index];
+    return ref->row != search->wanted->row ? ref->row < search->wanted->row
+                                           : ref->index < search->wanted->index;
+}
+
 /* Return the first reference at or after a slice. */
 static size_t refs_lower_bound(const struct tv_subset_refs *refs, uint32_t row, uint32_t index)
 {
-    size_t low = 0, count = refs->count;
-    while (count > 0) {
-        const struct tv_subset_ref *half = &refs->rows[low + count / 2];
-        if (half->row < row || (half->row == row && half->index < index)) {
-            low += count / 2 + 1;
-            count -= count / 2 + 1;
-        } else {
-            count /= 2;
-        }
-    }
-    return low;
+    struct tv_subset_ref wanted = {.row = row, .index = index};
+    struct refs_search search = {refs, &wanted};
+    return tv_lower_bound(0, refs->count, ref_is_before, &search);
 }
 
 void tv_subset_refs_of_row(const struct tv_subset_refs *refs, uint32_t row,
