@@ -2,7 +2,7 @@
 #include "analysis/extents.h"
 
 #include "analysis/runs.h"
-#include "analysis/search.h"
+#include "analysis/search/call_search.h"
 #include "base/memory.h"
 #include "base/workers.h"
 
@@ -37,7 +37,7 @@ static void merge(struct tv_track_extents *track, struct tv_track_extents *found
 
 struct job {
     const struct tv_trace *trace;
-    struct tv_search search;
+    struct tv_call_search search;
     tv_ns pixel;
     struct tv_runs runs;
     unsigned workers;
@@ -55,7 +55,7 @@ static void search_run(void *context, const struct tv_run *run)
     struct share *share = context;
     const struct job *job = share->job;
     uint32_t end = run->first + run->count;
-    for (uint32_t i = run->first; (i = tv_search_next(&job->search, run->row, i, end)) < end; i++) {
+    for (uint32_t i = run->first; (i = tv_call_search_next(&job->search, run->row, i, end)) < end; i++) {
         tv_ns start = tv_slice_start(job->trace, run->row, i);
         add(&share->found, (struct tv_extent){start, tv_slice_end(job->trace, run->row, i)},
             job->pixel);
@@ -79,7 +79,7 @@ static void plan(struct job *job, const struct tv_selection *selection)
     tv_runs_init(&job->runs, trace->row_count);
     for (uint32_t i = 0; i < trace->row_count && selection->from < selection->to; i++) {
         uint32_t first, end;
-        if (!wanted[trace->rows[i].track] || !tv_search_in_row(&job->search, i))
+        if (!wanted[trace->rows[i].track] || !tv_call_search_has_row(&job->search, i))
             continue;
         tv_row_overlap(trace, i, selection->from, selection->to, &first, &end);
         tv_runs_add(&job->runs, (struct tv_run){i, first, end - first});
@@ -96,7 +96,7 @@ struct tv_extents *tv_extents_of(const struct tv_trace *trace, uint32_t frame,
 {
     struct tv_extents *extents = tv_alloc(1, sizeof *extents);
     struct job job = {.trace = trace, .pixel = pixel > 1 ? pixel : 1};
-    tv_search_init(&job.search, trace, frame);
+    tv_call_search_init(&job.search, trace, frame);
     plan(&job, selection);
     job.workers = tv_runs_workers(&job.runs, SLICES_A_WORKER, workers);
     job.tracks = tv_alloc(tv_size_mul(job.workers, trace->track_count), sizeof *job.tracks);
@@ -108,7 +108,7 @@ struct tv_extents *tv_extents_of(const struct tv_trace *trace, uint32_t frame,
     extents->track_count = trace->track_count;
     extents->tracks = job.tracks;
     tv_runs_release(&job.runs);
-    tv_search_release(&job.search);
+    tv_call_search_release(&job.search);
     return extents;
 }
 

@@ -4,7 +4,7 @@
  */
 #include "analysis/compensate.h"
 #include "analysis/finding_parts.h"
-#include "analysis/search.h"
+#include "analysis/search/call_search.h"
 #include "analysis/visit.h"
 #include "base/memory.h"
 
@@ -46,18 +46,18 @@ static struct own *find_own(const struct tv_finding_look *look, int64_t *all)
 /* The first call of the range, in the first row that has one. */
 static void find_first(const struct tv_finding_look *look, struct tv_finding_place *place)
 {
-    struct tv_search search;
+    struct tv_call_search search;
     uint32_t first, end;
-    tv_search_init(&search, look->trace, place->frame);
+    tv_call_search_init(&search, look->trace, place->frame);
     for (uint32_t row = 0; row < look->trace->row_count && place->row == TV_NONE; row++) {
-        if (!look->wanted[look->trace->rows[row].track] || !tv_search_in_row(&search, row))
+        if (!look->wanted[look->trace->rows[row].track] || !tv_call_search_has_row(&search, row))
             continue;
         tv_row_overlap(look->trace, row, look->selection->from, look->selection->to, &first, &end);
-        first = tv_search_next(&search, row, first, end);
+        first = tv_call_search_next(&search, row, first, end);
         if (first < end)
             set_call(look->trace, place, row, first);
     }
-    tv_search_release(&search);
+    tv_call_search_release(&search);
 }
 
 static int64_t by_part(const struct tv_finding_place *place)

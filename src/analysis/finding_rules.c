@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "analysis/keep.h"
+#include "analysis/subset/subset.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 
@@ -272,7 +272,7 @@ static uint8_t lists_of(const struct index *index, struct tv_bytes name)
         return 0;
     for (uint8_t i = 0; i < index->count[name.data[0]]; i++) {
         const struct pattern *pattern = &patterns[index->first[name.data[0]][i]];
-        if (tv_name_fits(name, tv_bytes_of(pattern->text)))
+        if (tv_glob_matches(name, tv_bytes_of(pattern->text)))
             lists = pattern->lists;
     }
     return (uint8_t)lists;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "analysis/search.h"
+#include "analysis/search/call_search.h"
 #include "base/memory.h"
 
 /* So many lengths are kept at once, or all of one frame. */
@@ -435,13 +435,13 @@ static void add_time(struct tv_durations *durations, struct lengths *lengths,
     lengths->list[lengths->count++] = slice->length;
 }
 
-static void add_row_of_frame(const struct tv_search *search, uint32_t row, const uint32_t range[2],
+static void add_row_of_frame(const struct tv_call_search *search, uint32_t row, const uint32_t range[2],
                              bool by_cpu, struct tv_durations *durations, struct lengths *lengths)
 {
     const struct tv_trace *trace = search->trace;
     struct measure measure = measure_of(trace, row, by_cpu);
     tv_ns time;
-    for (uint32_t i = range[0]; (i = tv_search_next(search, row, i, range[1])) < range[1]; i++) {
+    for (uint32_t i = range[0]; (i = tv_call_search_next(search, row, i, range[1])) < range[1]; i++) {
         struct tv_slice slice = tv_slice_get(trace, row, i);
         add_slice(&durations->figures, &slice, measure);
         if (took(measure, &slice, &time))
@@ -456,15 +456,15 @@ void tv_durations_of(const struct tv_trace *trace, const struct tv_selection *se
 {
     struct rows rows = rows_of(trace, selection, by_cpu);
     struct lengths lengths = {NULL, 0, 0};
-    struct tv_search search;
+    struct tv_call_search search;
     uint32_t range[2];
     *durations = (struct tv_durations){.figures = no_statistics(frame)};
-    tv_search_init(&search, trace, frame);
+    tv_call_search_init(&search, trace, frame);
     for (uint32_t row = 0; row < trace->row_count; row++)
-        if (tv_search_in_row(&search, row) && row_range(&rows, row, range))
+        if (tv_call_search_has_row(&search, row) && row_range(&rows, row, range))
             add_row_of_frame(&search, row, range, by_cpu, durations, &lengths);
     set_figures(&durations->figures, by_cpu, lengths.list);
-    tv_search_release(&search);
+    tv_call_search_release(&search);
     tv_free(lengths.list);
     tv_free(rows.wanted);
 }

@@ -44,7 +44,7 @@ static enum to choose_target(const struct tv_settings *settings, const struct tv
 struct converting {
     const struct tv_settings *settings;
     const struct tv_trace *trace;
-    struct tv_keep keep;
+    struct tv_subset keep;
     enum to to;
     bool cpu;
     struct tv_out losses;
@@ -69,7 +69,7 @@ static enum tv_status write_trace_file(struct converting *c, struct tv_output *o
 static enum tv_status write_events(struct converting *c, struct tv_output *output,
                                    struct tv_error *err)
 {
-    struct tv_cut cut = {&c->keep, INT64_MIN, INT64_MAX, false};
+    struct tv_crop cut = {&c->keep, INT64_MIN, INT64_MAX, false};
     struct tv_piece piece;
     struct tv_piece_losses losses;
     tv_piece_make(&piece, c->trace, &cut);
@@ -111,7 +111,7 @@ static enum tv_status convert(const struct tv_settings *settings, const struct t
         tv_losses_tell(settings->files.items[0],
                        (struct tv_bytes){c.losses.buffer, c.losses.length});
     tv_out_release(&c.losses);
-    tv_keep_release(&c.keep);
+    tv_subset_release(&c.keep);
     return status;
 }
 

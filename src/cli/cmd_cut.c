@@ -79,10 +79,10 @@ static enum tv_status write_piece(const struct tv_settings *settings, const stru
 }
 
 static enum tv_status cut_and_write(const struct tv_settings *settings,
-                                    const struct tv_trace *trace, const struct tv_keep *keep,
+                                    const struct tv_trace *trace, const struct tv_subset *keep,
                                     struct tv_error *err)
 {
-    struct tv_cut cut = {keep, INT64_MIN, INT64_MAX, settings->threads.count > 0};
+    struct tv_crop cut = {keep, INT64_MIN, INT64_MAX, settings->threads.count > 0};
     struct tv_piece piece;
     struct tv_disguise_options disguise;
     bool disguised;
@@ -105,11 +105,11 @@ static enum tv_status cut_and_write(const struct tv_settings *settings,
 static enum tv_status cut(const struct tv_settings *settings, const struct tv_trace *trace,
                           struct tv_error *err)
 {
-    struct tv_keep keep;
+    struct tv_subset keep;
     enum tv_status status = tv_keep_make(settings, trace, &keep, err);
     if (status == TV_OK)
         status = cut_and_write(settings, trace, &keep, err);
-    tv_keep_release(&keep);
+    tv_subset_release(&keep);
     return status;
 }
 

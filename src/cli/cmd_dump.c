@@ -110,12 +110,12 @@ static enum tv_status dump_trace(struct dumping *dumping, struct tv_loading *loa
     enum tv_status status = tv_load_build(loading, NULL, &trace, err);
     if (status != TV_OK)
         return status;
-    struct tv_keep keep;
+    struct tv_subset keep;
     dumping->tables = &trace->tables;
     status = tv_keep_make(dumping->settings, trace, &keep, err);
     if (status == TV_OK)
         tv_dump_trace(dump, trace, &keep);
-    tv_keep_release(&keep);
+    tv_subset_release(&keep);
     if (status == TV_OK && dumping->error.status == TV_OK)
         tv_load_report(dumping->settings, trace->head);
     tv_dump_end(dump);
@@ -222,7 +222,7 @@ static enum tv_status dump_model(struct dumping *dumping, struct tv_error *err)
         tv_load_trace(settings, settings->files.items, settings->files.count, NULL, &trace, err);
     if (status != TV_OK)
         return status;
-    struct tv_keep keep;
+    struct tv_subset keep;
     status = tv_keep_make(settings, trace, &keep, err);
     if (status == TV_OK)
         status = open_output(dumping, err);
@@ -230,7 +230,7 @@ static enum tv_status dump_model(struct dumping *dumping, struct tv_error *err)
         tv_load_report(settings, trace->head);
         tv_model_jsonl_write(&dumping->output.out, trace, &keep);
     }
-    tv_keep_release(&keep);
+    tv_subset_release(&keep);
     tv_trace_free(trace);
     return status;
 }

@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "analysis/filter.h"
+#include "analysis/subset/filter.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "cli/command.h"

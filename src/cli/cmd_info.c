@@ -63,7 +63,7 @@ static enum tv_status info_of_trace(const struct tv_settings *settings, struct t
                                     struct tv_error *err)
 {
     struct tv_trace *trace;
-    struct tv_keep keep = {0};
+    struct tv_subset keep = {0};
     enum tv_status status = tv_load_build(loading, NULL, &trace, err);
     if (status != TV_OK)
         return status;
@@ -78,7 +78,7 @@ static enum tv_status info_of_trace(const struct tv_settings *settings, struct t
         };
         status = write_info(settings, &info, err);
     }
-    tv_keep_release(&keep);
+    tv_subset_release(&keep);
     tv_trace_free(trace);
     return status;
 }

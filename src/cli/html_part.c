@@ -155,7 +155,7 @@ static enum tv_status make_of_piece(void *context, const struct tv_html_part *pa
 }
 
 /* The first of the range's shares, each of the same length. */
-static void limit_to_share(const struct tv_html_part *part, struct tv_cut *cut)
+static void limit_to_share(const struct tv_html_part *part, struct tv_crop *cut)
 {
     tv_ns start = part->trace->start, end = part->trace->end;
     if (cut->from > start)
@@ -174,9 +174,9 @@ static enum tv_status make_and_use(const struct tv_html_part *part, use_piece *u
                                    struct tv_error *err)
 {
     const struct tv_settings *settings = part->settings;
-    struct tv_keep keep;
+    struct tv_subset keep;
     struct tv_piece piece;
-    struct tv_cut cut = {&keep, INT64_MIN, INT64_MAX, settings->threads.count > 0};
+    struct tv_crop cut = {&keep, INT64_MIN, INT64_MAX, settings->threads.count > 0};
     enum tv_status status = tv_keep_make(settings, part->trace, &keep, err);
     if (status == TV_OK)
         status = tv_range_choose(settings, part->trace, &cut.from, &cut.to, err);
@@ -188,7 +188,7 @@ static enum tv_status make_and_use(const struct tv_html_part *part, use_piece *u
         status = use(context, part, &piece, err);
         tv_piece_release(&piece);
     }
-    tv_keep_release(&keep);
+    tv_subset_release(&keep);
     return status;
 }
 

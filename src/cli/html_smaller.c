@@ -12,7 +12,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "analysis/filter.h"
+#include "analysis/subset/filter.h"
 #include "base/bytes.h"
 #include "cli/html_lengths.h"
 #include "cli/message.h"

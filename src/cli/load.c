@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analysis/filter.h"
+#include "analysis/subset/filter.h"
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/memory.h"

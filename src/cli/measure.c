@@ -28,7 +28,7 @@ static bool has_only_timed_samples(const struct tv_trace *trace)
 }
 
 static struct tv_call_tree *count(const struct tv_settings *settings, unsigned flags,
-                                  const struct tv_trace *trace, const struct tv_keep *keep,
+                                  const struct tv_trace *trace, const struct tv_subset *keep,
                                   const struct tv_selection *selection)
 {
     if (wants_samples(settings))
@@ -59,7 +59,7 @@ static void take_instead(struct tv_measured *measured, struct tv_call_tree *tree
 }
 
 static enum tv_status count_trace(const struct tv_settings *settings, unsigned flags,
-                                  const struct tv_keep *keep, struct tv_measured *measured,
+                                  const struct tv_subset *keep, struct tv_measured *measured,
                                   struct tv_error *err)
 {
     const struct tv_trace *trace = measured->trace;
@@ -74,7 +74,7 @@ static enum tv_status count_trace(const struct tv_settings *settings, unsigned f
     if (status == TV_OK)
         status = compensate(settings, measured, err);
     if (status == TV_OK && keep->frames)
-        take_instead(measured, tv_call_tree_sift(measured->tree, keep->frames));
+        take_instead(measured, tv_call_tree_of_frames(measured->tree, keep->frames));
     if (status == TV_OK && (flags & TV_MEASURE_FOLD_NAMES) && !wants_samples(settings))
         take_instead(measured, tv_call_tree_fold_names(measured->tree));
     return status;
@@ -88,7 +88,7 @@ static enum tv_status measure_trace(const struct tv_settings *settings, unsigned
     enum tv_status status = tv_load_build(loading, NULL, &measured->trace, err);
     if (status != TV_OK)
         return status;
-    struct tv_keep keep;
+    struct tv_subset keep;
     measured->head = measured->trace->head;
     if (!wants_samples(settings) && !(flags & TV_MEASURE_SPLIT_THREADS))
         own.async |= tv_trace_has_only_async(measured->trace);
@@ -98,7 +98,7 @@ static enum tv_status measure_trace(const struct tv_settings *settings, unsigned
     status = tv_keep_make(&own, measured->trace, &keep, err);
     if (status == TV_OK)
         status = count_trace(&own, flags, &keep, measured, err);
-    tv_keep_release(&keep);
+    tv_subset_release(&keep);
     return status;
 }
 

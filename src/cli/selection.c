@@ -25,7 +25,7 @@ static bool fits_any(const struct tv_head *head, uint32_t number, const struct t
 
 bool tv_thread_is_named(const struct tv_head *head, uint32_t thread, const struct tv_words *words)
 {
-    return fits_any(head, thread, words, tv_thread_fits);
+    return fits_any(head, thread, words, tv_thread_matches);
 }
 
 bool tv_threads_are_chosen(const struct tv_settings *settings)
@@ -40,14 +40,14 @@ bool tv_thread_is_wanted(const struct tv_head *head, uint32_t thread, void *cont
     if (!tv_thread_is_named(head, thread, &settings->threads))
         return false;
     return process == TV_NONE ? settings->processes.count == 0
-                              : fits_any(head, process, &settings->processes, tv_process_fits);
+                              : fits_any(head, process, &settings->processes, tv_process_matches);
 }
 
 static bool category_is_wanted(struct tv_bytes list, const void *context)
 {
     const struct tv_settings *settings = context;
     for (size_t i = 0; i < settings->categories.count; i++)
-        if (tv_categories_fit(list, tv_bytes_of(settings->categories.items[i])))
+        if (tv_categories_match(list, tv_bytes_of(settings->categories.items[i])))
             return true;
     return settings->categories.count == 0;
 }
@@ -157,10 +157,10 @@ static bool has_category(const struct tv_head *head, const struct tv_tables *tab
                          struct tv_bytes word)
 {
     for (uint32_t i = 0; i < head->frame_count; i++)
-        if (tv_categories_fit(tv_head_text(head, head->frames[i].category), word))
+        if (tv_categories_match(tv_head_text(head, head->frames[i].category), word))
             return true;
     for (size_t i = 0; tables && i < tables->counters.count; i++)
-        if (tv_categories_fit(tv_head_text(head, tables->counters.rows[i].category), word))
+        if (tv_categories_match(tv_head_text(head, tables->counters.rows[i].category), word))
             return true;
     return false;
 }
@@ -171,7 +171,7 @@ enum tv_status tv_wishes_check(const struct tv_settings *settings, const struct 
     for (size_t i = 0; i < settings->processes.count; i++) {
         const char *word = settings->processes.items[i];
         uint32_t process = 0;
-        while (process < head->process_count && !tv_process_fits(head, process, tv_bytes_of(word)))
+        while (process < head->process_count && !tv_process_matches(head, process, tv_bytes_of(word)))
             process++;
         if (process == head->process_count)
             return no_process(head, word, err);
@@ -179,7 +179,7 @@ enum tv_status tv_wishes_check(const struct tv_settings *settings, const struct 
     for (size_t i = 0; i < settings->threads.count; i++) {
         const char *word = settings->threads.items[i];
         uint32_t thread = 0;
-        while (thread < head->thread_count && !tv_thread_fits(head, thread, tv_bytes_of(word)))
+        while (thread < head->thread_count && !tv_thread_matches(head, thread, tv_bytes_of(word)))
             thread++;
         if (thread == head->thread_count)
             return no_thread(head, word, err);
@@ -193,15 +193,15 @@ enum tv_status tv_wishes_check(const struct tv_settings *settings, const struct 
 /* ---- What is wanted ---- */
 
 static void keep_processes(const struct tv_settings *settings, const struct tv_head *head,
-                           struct tv_keep *keep)
+                           struct tv_subset *keep)
 {
     keep->processes = tv_alloc(head->process_count, sizeof *keep->processes);
     for (uint32_t i = 0; i < head->process_count; i++)
-        keep->processes[i] = fits_any(head, i, &settings->processes, tv_process_fits);
+        keep->processes[i] = fits_any(head, i, &settings->processes, tv_process_matches);
 }
 
 static void keep_tracks(const struct tv_settings *settings, const struct tv_trace *trace,
-                        struct tv_keep *keep)
+                        struct tv_subset *keep)
 {
     keep->tracks = tv_alloc(trace->track_count, sizeof *keep->tracks);
     for (uint32_t i = 0; i < trace->track_count; i++) {
@@ -209,16 +209,16 @@ static void keep_tracks(const struct tv_settings *settings, const struct tv_trac
         bool named =
             settings->threads.count == 0 ||
             (thread != TV_NONE && tv_thread_is_named(trace->head, thread, &settings->threads));
-        keep->tracks[i] = named && tv_keep_process(keep, tv_track_process(trace, i));
+        keep->tracks[i] = named && tv_subset_has_process(keep, tv_track_process(trace, i));
     }
     keep->threads = tv_alloc(trace->head->thread_count, sizeof *keep->threads);
     for (uint32_t i = 0; i < trace->head->thread_count; i++)
         keep->threads[i] = tv_thread_is_named(trace->head, i, &settings->threads) &&
-                           tv_keep_process(keep, tv_thread_process(trace->head, i));
+                           tv_subset_has_process(keep, tv_thread_process(trace->head, i));
 }
 
 static void keep_frames(const struct tv_settings *settings, const struct tv_head *head,
-                        struct tv_keep *keep)
+                        struct tv_subset *keep)
 {
     keep->category = category_is_wanted;
     keep->context = settings;
@@ -229,9 +229,9 @@ static void keep_frames(const struct tv_settings *settings, const struct tv_head
 }
 
 enum tv_status tv_keep_make(const struct tv_settings *settings, const struct tv_trace *trace,
-                            struct tv_keep *keep, struct tv_error *err)
+                            struct tv_subset *keep, struct tv_error *err)
 {
-    *keep = (struct tv_keep){.processes = NULL};
+    *keep = (struct tv_subset){.processes = NULL};
     enum tv_status status = tv_wishes_check(settings, trace->head, &trace->tables, err);
     if (status != TV_OK)
         return status;
@@ -290,7 +290,7 @@ static bool is_of_kind(const struct tv_settings *settings, const struct tv_track
 }
 
 enum tv_status tv_selection_make(const struct tv_settings *settings, const struct tv_trace *trace,
-                                 const struct tv_keep *keep, uint32_t *tracks,
+                                 const struct tv_subset *keep, uint32_t *tracks,
                                  struct tv_selection *selection, struct tv_error *err)
 {
     *selection = TV_SELECT_ALL;

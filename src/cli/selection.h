@@ -6,7 +6,7 @@
 #ifndef TV_CLI_SELECTION_H
 #define TV_CLI_SELECTION_H
 
-#include "analysis/keep.h"
+#include "analysis/subset/subset.h"
 #include "cli/options.h"
 
 /* Does the thread fit one of the words: its name, or its id in decimal? No words: every thread
@@ -27,7 +27,7 @@ enum tv_status tv_wishes_check(const struct tv_settings *settings, const struct 
 /* What the settings want of a trace, after that check; NULL members where they want all.  To be
  * released, also after an error. */
 enum tv_status tv_keep_make(const struct tv_settings *settings, const struct tv_trace *trace,
-                            struct tv_keep *keep, struct tv_error *err) TV_MUST_CHECK;
+                            struct tv_subset *keep, struct tv_error *err) TV_MUST_CHECK;
 
 /* "A:B" into a range; an end that is not written is open. */
 enum tv_status tv_range_parse(const char *text, tv_ns *from, tv_ns *to,
@@ -41,7 +41,7 @@ enum tv_status tv_range_choose(const struct tv_settings *settings, const struct 
 /* The range that the settings name and the tracks of threads among those to keep, whose numbers
  * `tracks` holds: trace->track_count places. */
 enum tv_status tv_selection_make(const struct tv_settings *settings, const struct tv_trace *trace,
-                                 const struct tv_keep *keep, uint32_t *tracks,
+                                 const struct tv_subset *keep, uint32_t *tracks,
                                  struct tv_selection *selection,
                                  struct tv_error *err) TV_MUST_CHECK;
 

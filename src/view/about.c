@@ -255,7 +255,7 @@ static void write_counts(struct tv_out *out, const struct tv_trace *trace)
 /* How much of all there is, as info counts it. */
 static void write_facts(struct tv_out *out, const struct tv_trace *trace)
 {
-    struct tv_keep all = {0};
+    struct tv_subset all = {0};
     struct tv_counts counts = tv_counts_of(trace, &all);
     const struct {
         const char *name;

@@ -3,7 +3,7 @@
  * The file behind the trace: what is wrong with it, which event stands at a place, its bytes.
  */
 #include "base/bytes.h"
-#include "analysis/places.h"
+#include "analysis/search/event_lookup.h"
 #include "base/source.h"
 #include "view/event_about.h"
 #include "writers/check_report.h"
@@ -50,13 +50,13 @@ static enum tv_status read_place(const struct tv_parameters *parameters,
 enum tv_status tv_view_at(const struct tv_view *view, const struct tv_parameters *parameters,
                           struct tv_out *out, struct tv_error *err)
 {
-    struct tv_neighbours found;
+    struct tv_event_neighbours found;
     uint32_t input;
     uint64_t offset;
     enum tv_status status = read_place(parameters, view->trace, &input, &offset, err);
     if (status != TV_OK)
         return status;
-    tv_places_find(view->trace, input, &offset, 1, &found);
+    tv_event_lookup(view->trace, input, &offset, 1, &found);
     bool exact = found.at.kind != TV_EVENT_NONE && found.at.offset == offset;
     const struct tv_event_place *place =
         exact || found.after.kind == TV_EVENT_NONE ? &found.at : &found.after;

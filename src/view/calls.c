@@ -2,7 +2,7 @@
 /*
  * One call: all about it, and the way to the next of its method.
  */
-#include "analysis/search.h"
+#include "analysis/search/call_search.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "view/state.h"
@@ -149,12 +149,12 @@ static void write_neighbours(struct tv_out *out, const struct call *call)
 
 static void write_place(struct tv_out *out, const struct call *call)
 {
-    struct tv_search search;
+    struct tv_call_search search;
     uint64_t of;
-    tv_search_init(&search, call->view->trace, call->frame);
-    member(out, ",\"nth\":", (int64_t)tv_search_place(&search, call->row, call->index, &of));
+    tv_call_search_init(&search, call->view->trace, call->frame);
+    member(out, ",\"nth\":", (int64_t)tv_call_search_rank(&search, call->row, call->index, &of));
     member(out, ",\"of\":", (int64_t)of);
-    tv_search_release(&search);
+    tv_call_search_release(&search);
 }
 
 void tv_view_write_event(struct tv_out *out, const struct tv_trace *trace,
@@ -248,12 +248,12 @@ enum tv_status tv_view_step(const struct tv_view *view, const struct tv_paramete
     if (status != TV_OK)
         return status;
     bool *wanted = tv_selection_wanted(view->trace, &selection);
-    struct tv_search search;
+    struct tv_call_search search;
     uint32_t row, index;
-    tv_search_init(&search, view->trace, (uint32_t)frame);
-    bool found = tv_search_step(&search, wanted, time, back ? -1 : 1, &row, &index);
+    tv_call_search_init(&search, view->trace, (uint32_t)frame);
+    bool found = tv_call_search_step(&search, wanted, time, back ? -1 : 1, &row, &index);
     place(out, "", found, row, index);
-    tv_search_release(&search);
+    tv_call_search_release(&search);
     tv_free(wanted);
     tv_parameter_release_selection(&selection);
     return TV_OK;

@@ -5,7 +5,7 @@
 #ifndef TV_VIEW_EVENT_ABOUT_H
 #define TV_VIEW_EVENT_ABOUT_H
 
-#include "analysis/places.h"
+#include "analysis/search/event_lookup.h"
 #include "view/state.h"
 
 struct tv_event_about {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/event_text.h"
 
-#include "analysis/tokens.h"
+#include "analysis/search/event_lookup.h"
 #include "base/bytes.h"
 
 /* So many characters of an excerpt stand before the match, and behind it. */
@@ -11,25 +11,25 @@
 /* The token in which the needle is, and the key that it belongs to. */
 struct match {
     struct tv_bytes key; /* empty: an element of a list */
-    struct tv_token token;
+    struct tv_json_token token;
     size_t place; /* of the match in the token */
 };
 
-static bool find_match(struct tv_tokens *tokens, const struct tv_needle *needle,
+static bool find_match(struct tv_json_tokens *tokens, const struct tv_text_search *needle,
                        struct match *match)
 {
-    struct tv_token token;
+    struct tv_json_token token;
     match->key = (struct tv_bytes){NULL, 0};
-    while (tv_tokens_next(tokens, &token)) {
+    while (tv_json_tokens_next(tokens, &token)) {
         if (token.kind == TV_TOKEN_OPEN)
             continue;
         if (token.kind == TV_TOKEN_CLOSE) {
             match->key = (struct tv_bytes){NULL, 0};
             continue;
         }
-        match->place = tv_needle_in_string(needle, token.text);
+        match->place = tv_text_search_find_in_string(needle, token.text);
         match->token = token;
-        if (match->place != TV_NEEDLE_NONE)
+        if (match->place != TV_TEXT_SEARCH_NONE)
             return true;
         if (token.kind == TV_TOKEN_KEY)
             match->key = token.text;
@@ -41,7 +41,7 @@ static bool find_match(struct tv_tokens *tokens, const struct tv_needle *needle,
 static size_t go_on(struct tv_bytes text, size_t at, size_t count)
 {
     for (size_t length; count > 0 && at < text.length; count--) {
-        tv_needle_take((struct tv_bytes){text.data + at, text.length - at}, &length);
+        tv_character_decode_json((struct tv_bytes){text.data + at, text.length - at}, &length);
         at += length;
     }
     return at < text.length ? at : text.length;
@@ -62,14 +62,14 @@ static void put_piece(struct tv_out *out, struct tv_bytes text, size_t place)
     tv_out_text(out, end < text.length ? cut : "");
 }
 
-static void put_excerpt(struct tv_out *out, struct tv_tokens *tokens, const struct match *match)
+static void put_excerpt(struct tv_out *out, struct tv_json_tokens *tokens, const struct match *match)
 {
-    struct tv_token value = match->token;
+    struct tv_json_token value = match->token;
     tv_out_char(out, '"');
     if (value.kind == TV_TOKEN_KEY) {
         put_piece(out, value.text, match->place);
         tv_out_text(out, ": ");
-        bool there = tv_tokens_next(tokens, &value);
+        bool there = tv_json_tokens_next(tokens, &value);
         if (there && value.kind == TV_TOKEN_OPEN)
             tv_out_text(out, value.text.data[0] == '{' ? "{\xe2\x80\xa6}" : "[\xe2\x80\xa6]");
         else if (there)
@@ -86,7 +86,7 @@ static void put_excerpt(struct tv_out *out, struct tv_tokens *tokens, const stru
 
 /* `out` NULL: without an excerpt. */
 static bool match_event(const struct tv_trace *trace, uint32_t input, const uint64_t offsets[2],
-                        const struct tv_needle *needle, struct tv_out *out, uint64_t *read)
+                        const struct tv_text_search *needle, struct tv_out *out, uint64_t *read)
 {
     struct tv_error unused;
     struct tv_out text;
@@ -96,12 +96,12 @@ static bool match_event(const struct tv_trace *trace, uint32_t input, const uint
     enum tv_status status =
         trace->head->inputs[input].describe(trace, input, offsets[0], offsets[1], &text, &unused);
     struct tv_bytes all = {text.buffer, text.length};
-    struct tv_tokens tokens;
+    struct tv_json_tokens tokens;
     *read += all.length;
-    if (status == TV_OK && tv_tokens_of_arguments(&tokens, all)) {
+    if (status == TV_OK && tv_json_tokens_of_arguments(&tokens, all)) {
         do
             found = find_match(&tokens, needle, &match);
-        while (!found && tv_tokens_of_hidden(&tokens));
+        while (!found && tv_json_tokens_of_overridden(&tokens));
         if (found && out)
             put_excerpt(out, &tokens, &match);
     }
@@ -110,7 +110,7 @@ static bool match_event(const struct tv_trace *trace, uint32_t input, const uint
 }
 
 bool tv_event_text_match(const struct tv_trace *trace, uint32_t input,
-                         const struct tv_event_place *place, const struct tv_needle *needle,
+                         const struct tv_event_place *place, const struct tv_text_search *needle,
                          struct tv_out *out, uint64_t *read)
 {
     uint64_t offsets[2] = {place->offset, TV_NO_OFFSET};

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "analysis/filter.h"
+#include "analysis/subset/filter.h"
 #include "base/bytes.h"
 #include "base/lock.h"
 #include "base/memory.h"

@@ -13,7 +13,7 @@
 
 /* The chosen tracks, and their threads. */
 static void keep_tracks(const struct tv_trace *trace, const struct tv_selection *selection,
-                        struct tv_keep *keep)
+                        struct tv_subset *keep)
 {
     keep->tracks = tv_alloc(trace->track_count, sizeof *keep->tracks);
     keep->threads = tv_alloc(trace->head->thread_count, sizeof *keep->threads);
@@ -52,7 +52,7 @@ static enum tv_status read_disguise(const struct tv_parameters *parameters,
                     : tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "no names can be hashed here");
 }
 
-static enum tv_status write_piece(const struct tv_trace *trace, const struct tv_cut *cut,
+static enum tv_status write_piece(const struct tv_trace *trace, const struct tv_crop *cut,
                                   const struct tv_disguise_options *disguise, bool file,
                                   struct tv_out *out, struct tv_error *err)
 {
@@ -194,7 +194,7 @@ static struct tv_view_file *find_files(const struct tv_view *view, bool renames,
 }
 
 static enum tv_status save_report(const struct tv_view *view,
-                                  const struct tv_parameters *parameters, const struct tv_cut *cut,
+                                  const struct tv_parameters *parameters, const struct tv_crop *cut,
                                   const struct tv_disguise_options *disguise, struct tv_out *out,
                                   struct tv_error *err)
 {
@@ -204,7 +204,7 @@ static enum tv_status save_report(const struct tv_view *view,
     size_t count;
     if (!reporter)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "no report can be made here");
-    if (!view->whole && !disguise && tv_cut_is_all(view->trace, cut))
+    if (!view->whole && !disguise && tv_crop_is_everything(view->trace, cut))
         files = find_files(view, reporter->renames, &count);
     if (files) {
         enum tv_status status = reporter->write(files, count, NULL, out, err);
@@ -225,7 +225,7 @@ enum tv_status tv_view_save(const struct tv_view *view, const struct tv_paramete
     struct tv_disguise_options options;
     const struct tv_disguise_options *disguise;
     struct tv_selection selection;
-    struct tv_keep keep = {.processes = NULL};
+    struct tv_subset keep = {.processes = NULL};
     unsigned kind;
     enum tv_status status = tv_parameter_choice(parameters, "as", kinds, &kind, err);
     if (status == TV_OK)
@@ -236,10 +236,10 @@ enum tv_status tv_view_save(const struct tv_view *view, const struct tv_paramete
         return status;
     if (selection.tracks)
         keep_tracks(view->trace, &selection, &keep);
-    struct tv_cut cut = {&keep, selection.from, selection.to, selection.tracks != NULL};
+    struct tv_crop cut = {&keep, selection.from, selection.to, selection.tracks != NULL};
     status = kind == 2 ? save_report(view, parameters, &cut, disguise, out, err)
                        : write_piece(view->trace, &cut, disguise, kind == 1, out, err);
-    tv_keep_release(&keep);
+    tv_subset_release(&keep);
     tv_parameter_release_selection(&selection);
     return status;
 }

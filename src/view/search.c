@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "analysis/places.h"
+#include "analysis/search/event_lookup.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/number.h"
@@ -64,9 +64,9 @@ static uint8_t match_texts(const struct tv_view_search *search, struct tv_bytes 
                            struct tv_bytes category)
 {
     uint8_t fields = 0;
-    if (search->fields & TV_FIELD_NAME && tv_needle_in(&search->needle, name))
+    if (search->fields & TV_FIELD_NAME && tv_text_search_matches(&search->needle, name))
         fields |= TV_FIELD_NAME;
-    if (search->fields & TV_FIELD_CATEGORY && tv_needle_in(&search->needle, category))
+    if (search->fields & TV_FIELD_CATEGORY && tv_text_search_matches(&search->needle, category))
         fields |= TV_FIELD_CATEGORY;
     return fields;
 }
@@ -295,7 +295,7 @@ static bool search_metadata(struct tv_view_search *search)
         uint8_t fields =
             match_texts(search, tv_head_text(head, metadata->key), (struct tv_bytes){NULL, 0});
         if (search->fields & TV_FIELD_ARGUMENTS &&
-            tv_needle_in(&search->needle, tv_head_text(head, metadata->value)))
+            tv_text_search_matches(&search->needle, tv_head_text(head, metadata->value)))
             fields |= TV_FIELD_ARGUMENTS;
         if (fields > 0 && search->found == search->limit)
             return false;
@@ -446,11 +446,11 @@ static enum tv_status read_question(const struct tv_parameters *parameters,
         return status;
     search->count_only = count_only > 0;
     search->limit = search->count_only ? UINT32_MAX : (uint32_t)limit;
-    if (pattern > 0 && text.length <= TV_NEEDLE_LIMIT)
-        return tv_needle_init_pattern(&search->needle, text, match_case > 0, err);
-    if (pattern > 0 || !tv_needle_init(&search->needle, text, match_case > 0))
+    if (pattern > 0 && text.length <= TV_TEXT_SEARCH_LIMIT)
+        return tv_text_search_init_regex(&search->needle, text, match_case > 0, err);
+    if (pattern > 0 || !tv_text_search_init(&search->needle, text, match_case > 0))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "q: expected 1 to %u characters",
-                       TV_NEEDLE_LIMIT);
+                       TV_TEXT_SEARCH_LIMIT);
     return TV_OK;
 }
 
@@ -462,7 +462,7 @@ enum tv_status tv_view_search(const struct tv_view *view, const struct tv_parame
     if (status == TV_OK)
         status = tv_parameter_selection(parameters, view->trace, &search.selection, err);
     if (status != TV_OK) {
-        tv_needle_release(&search.needle);
+        tv_text_search_release(&search.needle);
         return status;
     }
     search.wanted = tv_selection_wanted(view->trace, &search.selection);
@@ -477,7 +477,7 @@ enum tv_status tv_view_search(const struct tv_view *view, const struct tv_parame
     tv_free(search.frames);
     tv_free(search.paths);
     tv_free(search.wanted);
-    tv_needle_release(&search.needle);
+    tv_text_search_release(&search.needle);
     tv_parameter_release_selection(&search.selection);
     return TV_OK;
 }
@@ -503,6 +503,6 @@ enum tv_status tv_view_search_frames(const struct tv_view *view,
     }
     tv_out_text(out, "]}");
     tv_free(search.frames);
-    tv_needle_release(&search.needle);
+    tv_text_search_release(&search.needle);
     return TV_OK;
 }

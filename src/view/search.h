@@ -6,7 +6,7 @@
 #ifndef TV_VIEW_SEARCH_H
 #define TV_VIEW_SEARCH_H
 
-#include "analysis/needle.h"
+#include "analysis/search/text_search.h"
 #include "view/state.h"
 
 enum tv_view_field {
@@ -37,7 +37,7 @@ struct tv_view_search {
     const struct tv_trace *trace;
     struct tv_selection selection;
     bool *wanted; /* [tracks] */
-    struct tv_needle needle;
+    struct tv_text_search needle;
     unsigned fields; /* enum tv_view_field: searched in */
     uint8_t *frames; /* [frames] the fields that match */
     bool any_frame;

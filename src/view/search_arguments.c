@@ -4,7 +4,7 @@
  * ways in which JSON may write it, the places are turned into events by one pass over the offsets,
  * and those events are read again to see whether it is in their arguments indeed.
  */
-#include "analysis/places.h"
+#include "analysis/search/event_lookup.h"
 #include "base/memory.h"
 #include "base/source.h"
 #include "view/event_about.h"
@@ -27,12 +27,12 @@ struct places {
 };
 
 /* Notes the matches that begin in what was read; `end` of it are places where they may. */
-static void note_matches(const struct tv_needle *needle, struct tv_bytes bytes, size_t end,
+static void note_matches(const struct tv_text_search *needle, struct tv_bytes bytes, size_t end,
                          struct places *places)
 {
     uint64_t base = places->scanned;
     size_t at = 0;
-    while ((at = tv_needle_next(needle, bytes, at, end)) < end) {
+    while ((at = tv_text_search_next(needle, bytes, at, end)) < end) {
         places->offsets[places->count++] = base + at;
         at += APART;
         if (places->count == places->most)
@@ -43,10 +43,10 @@ static void note_matches(const struct tv_needle *needle, struct tv_bytes bytes, 
 
 /* Notes the matches that begin in [places->scanned, to), up to `most`; ends early when the file
  * cannot be read. */
-static void scan(const struct tv_needle *needle, struct tv_source *source, uint64_t to,
+static void scan(const struct tv_text_search *needle, struct tv_source *source, uint64_t to,
                  struct places *places)
 {
-    size_t ahead = needle->count * TV_NEEDLE_WIDEST, got = 1;
+    size_t ahead = needle->count * TV_CHARACTER_JSON_MAX, got = 1;
     uint8_t *buffer = tv_alloc(READ_SIZE + ahead, 1);
     struct tv_error unused;
     while (places->scanned < to && places->count < places->most && got > 0) {
@@ -60,7 +60,7 @@ static void scan(const struct tv_needle *needle, struct tv_source *source, uint6
 }
 
 /* Whether an event that began before this step was found, and looked at, by the step before. */
-static bool was_looked_at(const struct tv_needle *needle, struct tv_source *source, uint64_t event,
+static bool was_looked_at(const struct tv_text_search *needle, struct tv_source *source, uint64_t event,
                           uint64_t step)
 {
     uint64_t place;
@@ -117,12 +117,12 @@ static uint64_t look_at_all(struct tv_view_search *search, uint32_t input, uint6
                             const struct places *places)
 {
     struct tv_source *source = search->trace->head->inputs[input].source;
-    struct tv_neighbours *found = tv_alloc(places->count, sizeof *found);
+    struct tv_event_neighbours *found = tv_alloc(places->count, sizeof *found);
     struct tv_event_place last = {TV_EVENT_NONE, 0, 0, 0};
     uint64_t next = places->scanned;
     unsigned looked = 0;
     uint64_t read = 0;
-    tv_places_find(search->trace, input, places->offsets, places->count, found);
+    tv_event_lookup(search->trace, input, places->offsets, places->count, found);
     for (size_t i = 0; i < places->count; i++) {
         const struct tv_event_place *place = &found[i].at;
         if (place->kind == TV_EVENT_NONE || is_same(place, &last))

@@ -178,7 +178,7 @@ struct tv_call_merge *tv_call_merge_new(const struct tv_trace *trace)
     return tv_call_merge_kept(trace, NULL);
 }
 
-struct tv_call_merge *tv_call_merge_kept(const struct tv_trace *trace, const struct tv_keep *keep)
+struct tv_call_merge *tv_call_merge_kept(const struct tv_trace *trace, const struct tv_subset *keep)
 {
     struct tv_call_merge *merge = tv_alloc(1, sizeof *merge);
     merge->heap = tv_alloc(trace->track_count, sizeof *merge->heap);

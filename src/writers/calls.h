@@ -6,7 +6,7 @@
 #ifndef TV_WRITERS_CALLS_H
 #define TV_WRITERS_CALLS_H
 
-#include "analysis/keep.h"
+#include "analysis/subset/subset.h"
 
 struct tv_call_event {
     bool exit;
@@ -33,7 +33,7 @@ bool tv_call_cursor_next(struct tv_call_cursor *cursor, struct tv_call_event *ev
 struct tv_call_merge;
 struct tv_call_merge *tv_call_merge_new(const struct tv_trace *trace);
 /* Of the wanted tracks and frames alone; NULL: of all. */
-struct tv_call_merge *tv_call_merge_kept(const struct tv_trace *trace, const struct tv_keep *keep);
+struct tv_call_merge *tv_call_merge_kept(const struct tv_trace *trace, const struct tv_subset *keep);
 void tv_call_merge_free(struct tv_call_merge *merge);
 
 /* The next event of the trace; false after the last. */

@@ -28,7 +28,7 @@ static bool is_thread(const struct tv_trace *trace, uint32_t track)
 }
 
 static void count_calls(struct tv_counts *counts, const struct tv_trace *trace, uint32_t track,
-                        const struct tv_keep *keep)
+                        const struct tv_subset *keep)
 {
     struct tv_call_cursor *cursor = tv_call_cursor_new(trace, track);
     struct tv_call_event event;
@@ -43,7 +43,7 @@ static void count_calls(struct tv_counts *counts, const struct tv_trace *trace, 
 }
 
 static uint64_t count_async(const struct tv_trace *trace, uint32_t track,
-                            const struct tv_keep *keep)
+                            const struct tv_subset *keep)
 {
     const struct tv_track *t = &trace->tracks[track];
     uint64_t count = 0;
@@ -58,7 +58,7 @@ static uint64_t count_async(const struct tv_trace *trace, uint32_t track,
 }
 
 static void count_kept_slices(struct tv_counts *counts, const struct tv_trace *trace,
-                              const struct tv_keep *keep)
+                              const struct tv_subset *keep)
 {
     counts->sums = (struct tv_slice_sums){0};
     counts->facts = (struct tv_walk_facts){0};
@@ -87,7 +87,7 @@ static uint32_t threads_with_events(const struct tv_trace *trace)
 }
 
 static void count_slices(struct tv_counts *counts, const struct tv_trace *trace,
-                         const struct tv_keep *keep)
+                         const struct tv_subset *keep)
 {
     if (keep->tracks || keep->frames) {
         count_kept_slices(counts, trace, keep);
@@ -104,49 +104,49 @@ static void count_slices(struct tv_counts *counts, const struct tv_trace *trace,
 /* ---- Tables ---- */
 
 static void count_marks(struct tv_counts *counts, const struct tv_trace *trace,
-                        const struct tv_keep *keep)
+                        const struct tv_subset *keep)
 {
     const struct tv_tables *tables = &trace->tables;
     for (size_t i = 0; i < tables->instants.count; i++) {
         const struct tv_instant *instant = &tables->instants.rows[i];
         bool of_thread = instant->scope == TV_SCOPE_THREAD;
-        if (!tv_keep_instant(keep, trace->head, instant))
+        if (!tv_subset_has_instant(keep, trace->head, instant))
             continue;
         counts->thread_instants += of_thread;
         counts->other_instants += !of_thread;
     }
     for (size_t i = 0; i < tables->counters.count; i++) {
         const struct tv_counter *counter = &tables->counters.rows[i];
-        if (!tv_keep_counter(keep, trace->head, counter))
+        if (!tv_subset_has_counter(keep, trace->head, counter))
             continue;
         counts->counters++;
         counts->series += counter->series_count;
         counts->counter_samples += (uint64_t)counter->sample_count * counter->series_count;
     }
     for (size_t i = 0; i < tables->flows.count; i++)
-        counts->flows += tv_keep_flow(keep, trace, &tables->flows.rows[i]);
+        counts->flows += tv_subset_has_flow(keep, trace, &tables->flows.rows[i]);
 }
 
 static void count_objects(struct tv_counts *counts, const struct tv_trace *trace,
-                          const struct tv_keep *keep)
+                          const struct tv_subset *keep)
 {
     const struct tv_tables *tables = &trace->tables;
     for (size_t i = 0; i < tables->objects.count; i++)
-        counts->objects += tv_keep_object(keep, trace->head, &tables->objects.rows[i]);
+        counts->objects += tv_subset_has_object(keep, trace->head, &tables->objects.rows[i]);
     for (size_t i = 0; i < tables->snapshots.count; i++)
-        counts->snapshots += tv_keep_object(
+        counts->snapshots += tv_subset_has_object(
             keep, trace->head, &tables->objects.rows[tables->snapshots.rows[i].object]);
 }
 
 static void count_dumps(struct tv_counts *counts, const struct tv_tables *tables,
-                        const struct tv_keep *keep)
+                        const struct tv_subset *keep)
 {
     struct tv_map ids;
     tv_map_init(&ids);
     for (size_t i = 0; i < tables->memory_dumps.count; i++) {
         const struct tv_memory_dump *dump = &tables->memory_dumps.rows[i];
         uint32_t next = (uint32_t)counts->memory_dumps;
-        if (tv_keep_process(keep, dump->process))
+        if (tv_subset_has_process(keep, dump->process))
             counts->memory_dumps +=
                 tv_map_add(&ids, (uint64_t)dump->input << 32 | dump->id, next) == next;
     }
@@ -154,27 +154,27 @@ static void count_dumps(struct tv_counts *counts, const struct tv_tables *tables
 }
 
 static void count_others(struct tv_counts *counts, const struct tv_trace *trace,
-                         const struct tv_keep *keep)
+                         const struct tv_subset *keep)
 {
     const struct tv_tables *tables = &trace->tables;
     const struct tv_head *head = trace->head;
     counts->joins = tables->joins.count;
     for (size_t i = 0; i < tables->samples.count; i++)
         counts->samples +=
-            tv_keep_process(keep, tv_thread_process(head, tables->samples.rows[i].thread));
+            tv_subset_has_process(keep, tv_thread_process(head, tables->samples.rows[i].thread));
     for (size_t i = 0; i < tables->contexts.count; i++)
         counts->contexts +=
-            tv_keep_process(keep, tv_thread_process(head, tables->contexts.rows[i].thread));
+            tv_subset_has_process(keep, tv_thread_process(head, tables->contexts.rows[i].thread));
     for (size_t i = 0; i < tables->stack_frames.count; i++)
-        counts->stack_frames += tv_keep_stack_frame(keep, &tables->stack_frames.rows[i]);
+        counts->stack_frames += tv_subset_has_stack_frame(keep, &tables->stack_frames.rows[i]);
 }
 
-struct tv_counts tv_counts_of(const struct tv_trace *trace, const struct tv_keep *keep)
+struct tv_counts tv_counts_of(const struct tv_trace *trace, const struct tv_subset *keep)
 {
     struct tv_counts counts = {0};
     const struct tv_head *head = trace->head;
     for (uint32_t i = 0; i < head->process_count; i++)
-        counts.processes += tv_keep_process(keep, i);
+        counts.processes += tv_subset_has_process(keep, i);
     for (uint32_t i = 0; i < head->thread_count; i++) {
         bool wanted = (!keep->threads || keep->threads[i]) && !head->threads[i].late;
         counts.threads += wanted && !head->threads[i].line;

@@ -6,7 +6,7 @@
 #ifndef TV_WRITERS_COUNTS_H
 #define TV_WRITERS_COUNTS_H
 
-#include "analysis/keep.h"
+#include "analysis/subset/subset.h"
 #include "analysis/profile_sink.h"
 #include "analysis/slice_sums.h"
 
@@ -23,6 +23,6 @@ struct tv_counts {
 
 /* Joins of ids belong to no process: all of them.  A slice that is left out gives its time to the
  * one around, as in dump. */
-struct tv_counts tv_counts_of(const struct tv_trace *trace, const struct tv_keep *keep);
+struct tv_counts tv_counts_of(const struct tv_trace *trace, const struct tv_subset *keep);
 
 #endif

@@ -266,7 +266,7 @@ struct tv_sink *tv_dump_sink(struct tv_dump *dump)
 }
 
 static void dump_input(struct tv_dump *dump, const struct tv_trace *trace,
-                       const struct tv_keep *keep, uint32_t input)
+                       const struct tv_subset *keep, uint32_t input)
 {
     struct tv_call_merge *merge = tv_call_merge_kept(trace, keep);
     struct tv_call_event call;
@@ -301,7 +301,7 @@ static bool clocks_differ(const struct tv_head *head)
     return any_cpu && any_other;
 }
 
-void tv_dump_trace(struct tv_dump *dump, const struct tv_trace *trace, const struct tv_keep *keep)
+void tv_dump_trace(struct tv_dump *dump, const struct tv_trace *trace, const struct tv_subset *keep)
 {
     if (dump->options.clock == TV_DUMP_FIRST && clocks_differ(trace->head))
         dump->options.clock = TV_DUMP_REAL;

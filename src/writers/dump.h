@@ -17,7 +17,7 @@
 #ifndef TV_WRITERS_DUMP_H
 #define TV_WRITERS_DUMP_H
 
-#include "analysis/keep.h"
+#include "analysis/subset/subset.h"
 #include "base/out.h"
 #include "model/sink.h"
 
@@ -46,7 +46,7 @@ struct tv_sink *tv_dump_sink(struct tv_dump *dump);
 
 /* Instead of reading into the sink: the calls of a finished trace, in the order of time; those to
  * keep. */
-void tv_dump_trace(struct tv_dump *dump, const struct tv_trace *trace, const struct tv_keep *keep);
+void tv_dump_trace(struct tv_dump *dump, const struct tv_trace *trace, const struct tv_subset *keep);
 
 /* Lets go of the head that was read into. */
 void tv_dump_end(struct tv_dump *dump);

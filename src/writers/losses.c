@@ -121,7 +121,7 @@ static uint64_t count_cut_overlaps(const struct tv_piece *piece)
     const struct tv_trace *made = piece->made;
     uint64_t count = 0;
     tv_ns from, to;
-    if (!made || !tv_cut_range(piece->trace, piece->cut, &from, &to))
+    if (!made || !tv_crop_range(piece->trace, piece->cut, &from, &to))
         return 0;
     uint8_t *cut = tv_alloc(made->head->thread_count, 1); /* of each thread's other slices */
     for (uint32_t i = 0; i < made->row_count; i++) {

@@ -77,13 +77,13 @@ static void write_thread(struct tv_out *out, const struct tv_head *head, uint32_
 }
 
 static void write_processes(struct tv_out *out, const struct tv_head *head,
-                            const struct tv_keep *keep)
+                            const struct tv_subset *keep)
 {
     for (uint32_t i = 0; i < head->process_count; i++)
-        if (tv_keep_process(keep, i))
+        if (tv_subset_has_process(keep, i))
             write_process(out, head, i);
     for (uint32_t i = 0; i < head->thread_count; i++)
-        if (tv_keep_process(keep, tv_thread_process(head, i)))
+        if (tv_subset_has_process(keep, tv_thread_process(head, i)))
             write_thread(out, head, i);
 }
 
@@ -104,13 +104,13 @@ static void write_frames(struct tv_out *out, const struct tv_head *head)
 }
 
 static void write_tracks(struct tv_out *out, const struct tv_trace *trace,
-                         const struct tv_keep *keep)
+                         const struct tv_subset *keep)
 {
     static const char *const kinds[] = {"thread", "overflow", "async", "cpu", "states"};
     for (uint32_t i = 0; i < trace->track_count; i++) {
         const struct tv_track *track = &trace->tracks[i];
         const struct tv_input *input = &trace->head->inputs[track->input];
-        if (!tv_keep_process(keep, tv_track_process(trace, i)))
+        if (!tv_subset_has_process(keep, tv_track_process(trace, i)))
             continue;
         int64_t tick = input->tick_ns;
         bool wall = input->clocks & TV_CLOCK_WALL, cpu = input->clocks & TV_CLOCK_CPU;
@@ -231,9 +231,9 @@ static void write_diagnostics(struct tv_out *out, const struct tv_diagnostics *a
 }
 
 void tv_model_jsonl_write(struct tv_out *out, const struct tv_trace *trace,
-                          const struct tv_keep *keep)
+                          const struct tv_subset *keep)
 {
-    static const struct tv_keep all = {.processes = NULL};
+    static const struct tv_subset all = {.processes = NULL};
     uint64_t number = 0;
     keep = keep ? keep : &all;
     write_trace(out, trace);

@@ -4,11 +4,11 @@
 #include "base/bytes.h"
 #include "model/sift.h"
 
-void tv_piece_make(struct tv_piece *piece, const struct tv_trace *trace, const struct tv_cut *cut)
+void tv_piece_make(struct tv_piece *piece, const struct tv_trace *trace, const struct tv_crop *cut)
 {
     *piece = (struct tv_piece){.trace = trace, .cut = cut};
-    if (!tv_cut_is_all(trace, cut))
-        piece->made = tv_cut_trace(trace, cut);
+    if (!tv_crop_is_everything(trace, cut))
+        piece->made = tv_crop_trace(trace, cut);
 }
 
 void tv_piece_release(struct tv_piece *piece)
@@ -157,7 +157,7 @@ enum tv_status tv_piece_write_events(const struct tv_piece *piece, struct tv_out
                                      struct tv_piece_losses *losses, struct tv_error *err)
 {
     /* Of the tracks those that are wanted are all that the part has, by other numbers. */
-    struct tv_keep keep = *piece->cut->keep;
+    struct tv_subset keep = *piece->cut->keep;
     struct tv_rewrite_part rewrite = {.keep = &keep,
                                       .tracks_only = piece->cut->tracks_only,
                                       .modelled = piece->disguise != NULL,
@@ -170,8 +170,8 @@ enum tv_status tv_piece_write_events(const struct tv_piece *piece, struct tv_out
         keep.frames = NULL;
         keep.category = NULL;
     }
-    *losses = (struct tv_piece_losses){.flows = tv_cut_lost_flows(piece->trace, piece->cut)};
-    rewrite.ranged = tv_cut_range(piece->trace, piece->cut, &rewrite.from, &rewrite.to);
+    *losses = (struct tv_piece_losses){.flows = tv_crop_lost_flows(piece->trace, piece->cut)};
+    rewrite.ranged = tv_crop_range(piece->trace, piece->cut, &rewrite.from, &rewrite.to);
     const struct tv_trace *trace = begin_writing(piece, &disguise);
     if (tv_rewrite_can(piece->trace))
         status = tv_rewrite(trace, whole ? NULL : &rewrite, out, &losses->events, err);

@@ -8,7 +8,7 @@
 #ifndef TV_WRITERS_PIECE_H
 #define TV_WRITERS_PIECE_H
 
-#include "analysis/cut.h"
+#include "analysis/subset/subset.h"
 #include "writers/disguise.h"
 #include "writers/rewrite.h"
 #include "writers/trace_file.h"
@@ -22,7 +22,7 @@ struct tv_piece_losses {
 /* A part that is made to be written. */
 struct tv_piece {
     const struct tv_trace *trace;
-    const struct tv_cut *cut;
+    const struct tv_crop *cut;
     struct tv_trace *made;                      /* NULL: it is the whole trace */
     const struct tv_disguise_options *disguise; /* NULL: it is written as it is */
     const struct tv_event_limit *limit;         /* of JSON; NULL: all of its events */
@@ -30,7 +30,7 @@ struct tv_piece {
 };
 
 /* Makes it, to be released.  The trace and the cut must live as long. */
-void tv_piece_make(struct tv_piece *piece, const struct tv_trace *trace, const struct tv_cut *cut);
+void tv_piece_make(struct tv_piece *piece, const struct tv_trace *trace, const struct tv_crop *cut);
 void tv_piece_release(struct tv_piece *piece);
 
 /* TV_ERR_USAGE: something was selected, and nothing of the trace is in it, or no call, which is all

@@ -288,7 +288,7 @@ static void write_models(struct rewriting *r)
 {
     const struct tv_head *head = r->trace->head;
     bool *inputs = tv_alloc(head->input_count, sizeof *inputs);
-    struct tv_keep all = {.processes = NULL};
+    struct tv_subset all = {.processes = NULL};
     struct tv_trace_event_choice choice = {
         .keep = r->part ? r->part->keep : &all,
         .inputs = inputs,

@@ -10,7 +10,7 @@
 #ifndef TV_WRITERS_REWRITE_H
 #define TV_WRITERS_REWRITE_H
 
-#include "analysis/keep.h"
+#include "analysis/subset/subset.h"
 #include "base/out.h"
 #include "readers/trace_event/rewrite.h"
 #include "writers/trace_event.h"
@@ -23,10 +23,10 @@ struct tv_rewrite_losses {
 /* Whether any input has more than calls. */
 bool tv_rewrite_can(const struct tv_trace *trace);
 
-/* What was left when the trace was made (analysis/cut.h), of a part of what its inputs hold. */
+/* What was left when the trace was made (analysis/subset/subset.h), of a part of what its inputs hold. */
 struct tv_rewrite_part {
-    const struct tv_keep *keep; /* of the processes, threads and categories */
-    bool tracks_only;           /* as in struct tv_cut */
+    const struct tv_subset *keep; /* of the processes, threads and categories */
+    bool tracks_only;           /* as in struct tv_crop */
     bool modelled;              /* nothing is to be taken from the text of its inputs */
     bool ranged;                /* it is cut to [from, to) of the axis */
     tv_ns from, to;

@@ -105,7 +105,7 @@ static const struct slice_place *find_slice(const struct tv_rewrite_choice *choi
 static bool has_tracks_of(const struct tv_rewrite_choice *choice, uint32_t process)
 {
     const struct tv_trace *trace = choice->trace;
-    const struct tv_keep *keep = choice->part->keep;
+    const struct tv_subset *keep = choice->part->keep;
     for (uint32_t i = 0; i < trace->track_count; i++)
         if (tv_track_process(trace, i) == process)
             return true;
@@ -136,7 +136,7 @@ static void note_pids(struct tv_rewrite_choice *choice, uint32_t machine)
     for (uint32_t i = 0; i < head->process_count; i++) {
         const struct tv_process *process = &head->processes[i];
         char number[24];
-        if (is_of_machine(process, machine) && tv_keep_process(choice->part->keep, i) &&
+        if (is_of_machine(process, machine) && tv_subset_has_process(choice->part->keep, i) &&
             (!choice->part->tracks_only || has_tracks_of(choice, i)))
             tv_interner_add(choice->pids,
                             id_text(head, process->id, process->key, number, sizeof number));
@@ -323,7 +323,7 @@ static bool is_of_thread(struct tv_rewrite_choice *choice, const struct tv_te_fi
 
 static bool is_of_category(struct tv_rewrite_choice *choice, const struct tv_te_fields *fields)
 {
-    return tv_keep_category(choice->part->keep, tv_te_text(fields->cat, &choice->scratch));
+    return tv_subset_has_category(choice->part->keep, tv_te_text(fields->cat, &choice->scratch));
 }
 
 static bool is_in_range(const struct tv_rewrite_choice *choice, const struct tv_te_fields *fields)
@@ -698,7 +698,7 @@ static enum tv_status end(void *context, struct tv_te_rewrite *rewrite, struct t
 {
     struct tv_rewrite_choice *choice = context;
     const struct tv_trace *trace = choice->trace;
-    struct tv_keep keep = {.tracks = tv_alloc(trace->track_count, sizeof *keep.tracks)};
+    struct tv_subset keep = {.tracks = tv_alloc(trace->track_count, sizeof *keep.tracks)};
     enum tv_status status = choice->status;
     struct tv_call_event event;
     (void)rewrite;
@@ -712,7 +712,7 @@ static enum tv_status end(void *context, struct tv_te_rewrite *rewrite, struct t
     while (status == TV_OK && tv_call_merge_next(merge, &event))
         status = add_async(choice, &event, err);
     tv_call_merge_free(merge);
-    tv_keep_release(&keep);
+    tv_subset_release(&keep);
     return status;
 }
 

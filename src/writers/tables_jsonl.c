@@ -28,12 +28,12 @@ static void add_offset(struct tv_out *out, uint64_t offset)
 }
 
 static void write_instants(struct tv_out *out, const struct tv_trace *trace,
-                           const struct tv_keep *keep)
+                           const struct tv_subset *keep)
 {
     static const char *const scopes[] = {"thread", "process", "global", "track"};
     for (size_t i = 0; i < trace->tables.instants.count; i++) {
         const struct tv_instant *instant = &trace->tables.instants.rows[i];
-        if (!tv_keep_instant(keep, trace->head, instant))
+        if (!tv_subset_has_instant(keep, trace->head, instant))
             continue;
         tv_jsonl_begin(out, "instant");
         tv_jsonl_number(out, "id", (int64_t)i);
@@ -70,11 +70,11 @@ static void write_counter_samples(struct tv_out *out, const struct tv_trace *tra
 }
 
 static void write_counters(struct tv_out *out, const struct tv_trace *trace,
-                           const struct tv_keep *keep)
+                           const struct tv_subset *keep)
 {
     for (size_t i = 0; i < trace->tables.counters.count; i++) {
         const struct tv_counter *counter = &trace->tables.counters.rows[i];
-        if (!tv_keep_counter(keep, trace->head, counter))
+        if (!tv_subset_has_counter(keep, trace->head, counter))
             continue;
         tv_jsonl_begin(out, "counter");
         tv_jsonl_number(out, "id", (int64_t)i);
@@ -107,11 +107,11 @@ static void add_flow_end(struct tv_out *out, const struct tv_trace *trace, uint3
 }
 
 static void write_flows(struct tv_out *out, const struct tv_trace *trace,
-                        const struct tv_keep *keep)
+                        const struct tv_subset *keep)
 {
     for (size_t i = 0; i < trace->tables.flows.count; i++) {
         const struct tv_flow *flow = &trace->tables.flows.rows[i];
-        if (!tv_keep_flow(keep, trace, flow))
+        if (!tv_subset_has_flow(keep, trace, flow))
             continue;
         tv_jsonl_begin(out, "flow");
         tv_jsonl_text(out, "flow_id", text_of(trace, flow->id));
@@ -124,11 +124,11 @@ static void write_flows(struct tv_out *out, const struct tv_trace *trace,
 }
 
 static void write_objects(struct tv_out *out, const struct tv_trace *trace,
-                          const struct tv_keep *keep)
+                          const struct tv_subset *keep)
 {
     for (size_t i = 0; i < trace->tables.objects.count; i++) {
         const struct tv_object *object = &trace->tables.objects.rows[i];
-        if (!tv_keep_object(keep, trace->head, &trace->tables.objects.rows[i]))
+        if (!tv_subset_has_object(keep, trace->head, &trace->tables.objects.rows[i]))
             continue;
         tv_jsonl_begin(out, "object");
         tv_jsonl_number(out, "id", (int64_t)i);
@@ -149,7 +149,7 @@ static void write_objects(struct tv_out *out, const struct tv_trace *trace,
     }
     for (size_t i = 0; i < trace->tables.snapshots.count; i++) {
         const struct tv_snapshot *snapshot = &trace->tables.snapshots.rows[i];
-        if (!tv_keep_object(keep, trace->head, &trace->tables.objects.rows[snapshot->object]))
+        if (!tv_subset_has_object(keep, trace->head, &trace->tables.objects.rows[snapshot->object]))
             continue;
         tv_jsonl_begin(out, "snapshot");
         tv_jsonl_number(out, "id", (int64_t)i);
@@ -196,11 +196,11 @@ static void add_stack(struct tv_out *out, const struct tv_trace *trace, uint32_t
 }
 
 static void write_samples(struct tv_out *out, const struct tv_trace *trace,
-                          const struct tv_keep *keep)
+                          const struct tv_subset *keep)
 {
     for (size_t i = 0; i < trace->tables.samples.count; i++) {
         const struct tv_sample *sample = &trace->tables.samples.rows[i];
-        if (!tv_keep_process(keep, tv_thread_process(trace->head, sample->thread)))
+        if (!tv_subset_has_process(keep, tv_thread_process(trace->head, sample->thread)))
             continue;
         tv_jsonl_begin(out, "sample");
         tv_jsonl_index(out, "thread", sample->thread);
@@ -215,11 +215,11 @@ static void write_samples(struct tv_out *out, const struct tv_trace *trace,
 }
 
 static void write_stack_frames(struct tv_out *out, const struct tv_trace *trace,
-                               const struct tv_keep *keep)
+                               const struct tv_subset *keep)
 {
     for (size_t i = 0; i < trace->tables.stack_frames.count; i++) {
         const struct tv_stack_frame *frame = &trace->tables.stack_frames.rows[i];
-        if (!tv_keep_stack_frame(keep, frame))
+        if (!tv_subset_has_stack_frame(keep, frame))
             continue;
         tv_jsonl_begin(out, "stack-frame");
         tv_jsonl_text(out, "key", text_of(trace, frame->key));
@@ -250,11 +250,11 @@ static void write_figures(struct tv_out *out, const struct tv_trace *trace,
 }
 
 static void write_memory_dumps(struct tv_out *out, const struct tv_trace *trace,
-                               const struct tv_keep *keep)
+                               const struct tv_subset *keep)
 {
     for (size_t i = 0; i < trace->tables.memory_dumps.count; i++) {
         const struct tv_memory_dump *dump = &trace->tables.memory_dumps.rows[i];
-        if (!tv_keep_process(keep, dump->process))
+        if (!tv_subset_has_process(keep, dump->process))
             continue;
         tv_jsonl_begin(out, "memory-dump");
         tv_jsonl_index(out, "process", dump->process);
@@ -268,11 +268,11 @@ static void write_memory_dumps(struct tv_out *out, const struct tv_trace *trace,
 }
 
 static void write_contexts(struct tv_out *out, const struct tv_trace *trace,
-                           const struct tv_keep *keep)
+                           const struct tv_subset *keep)
 {
     for (size_t i = 0; i < trace->tables.contexts.count; i++) {
         const struct tv_context *context = &trace->tables.contexts.rows[i];
-        if (!tv_keep_process(keep, tv_thread_process(trace->head, context->thread)))
+        if (!tv_subset_has_process(keep, tv_thread_process(trace->head, context->thread)))
             continue;
         tv_jsonl_begin(out, "context");
         tv_jsonl_index(out, "thread", context->thread);
@@ -300,7 +300,7 @@ static void write_clock_syncs(struct tv_out *out, const struct tv_trace *trace)
 }
 
 void tv_tables_jsonl_write(struct tv_out *out, const struct tv_trace *trace,
-                           const struct tv_keep *keep)
+                           const struct tv_subset *keep)
 {
     write_clock_syncs(out, trace);
     write_instants(out, trace, keep);

@@ -140,7 +140,7 @@ static void speak_of_threads(const struct tv_trace_events *events, struct spoken
 {
     const struct tv_trace *trace = events->trace;
     const struct tv_head *head = trace->head;
-    const struct tv_keep *keep = events->choice->keep;
+    const struct tv_subset *keep = events->choice->keep;
     for (uint32_t i = 0; i < head->thread_count; i++)
         spoken->threads[i] = tv_trace_events_of(events, head->threads[i].input) &&
                              (!keep->threads || keep->threads[i]);
@@ -186,13 +186,13 @@ static struct spoken find_spoken(const struct tv_trace_events *events)
 static void add_names(const struct tv_trace_events *events)
 {
     const struct tv_head *head = events->trace->head;
-    const struct tv_keep *keep = events->choice->keep;
+    const struct tv_subset *keep = events->choice->keep;
     struct spoken spoken = find_spoken(events);
     for (uint32_t i = 0; i < head->process_count; i++)
-        if (spoken.processes[i] && tv_keep_process(keep, i))
+        if (spoken.processes[i] && tv_subset_has_process(keep, i))
             add_process(events, i);
     for (uint32_t i = 0; i < head->thread_count; i++)
-        if (spoken.threads[i] && tv_keep_process(keep, tv_thread_process(head, i)))
+        if (spoken.threads[i] && tv_subset_has_process(keep, tv_thread_process(head, i)))
             add_thread(events, i);
     tv_free(spoken.threads);
     tv_free(spoken.processes);
@@ -277,7 +277,7 @@ static void separate(void *context)
 }
 
 void tv_trace_event_write(struct tv_out *out, const struct tv_trace *trace,
-                          const struct tv_keep *keep, struct tv_trace_event_losses *losses)
+                          const struct tv_subset *keep, struct tv_trace_event_losses *losses)
 {
     struct whole whole = {.out = out, .head = trace->head};
     struct tv_trace_event_choice choice = {

@@ -12,7 +12,7 @@
 #ifndef TV_WRITERS_TRACE_EVENT_H
 #define TV_WRITERS_TRACE_EVENT_H
 
-#include "analysis/keep.h"
+#include "analysis/subset/subset.h"
 #include "base/out.h"
 
 /* Instead of a process: threads and counters of an input that belong to none; its processors. */
@@ -45,7 +45,7 @@ static inline bool tv_event_args_fit(const struct tv_event_limit *limit, uint64_
 
 /* What is written, and where. */
 struct tv_trace_event_choice {
-    const struct tv_keep *keep;
+    const struct tv_subset *keep;
     const bool *inputs;                 /* wanted; NULL: all */
     const struct tv_event_limit *limit; /* NULL: all */
     tv_ns base;                         /* added to times on the trace's axis */
@@ -74,6 +74,6 @@ void tv_trace_event_add(struct tv_out *out, const struct tv_trace *trace,
 
 /* A whole file of all calls, or those to keep, of inputs that have nothing else. */
 void tv_trace_event_write(struct tv_out *out, const struct tv_trace *trace,
-                          const struct tv_keep *keep, struct tv_trace_event_losses *losses);
+                          const struct tv_subset *keep, struct tv_trace_event_losses *losses);
 
 #endif

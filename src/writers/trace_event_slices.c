@@ -226,7 +226,7 @@ static void name_process_of_processors(const struct tv_trace_events *events, uin
 /* The threads that processors become. */
 static void name_processors(const struct tv_trace_events *events)
 {
-    const struct tv_keep *keep = events->choice->keep;
+    const struct tv_subset *keep = events->choice->keep;
     uint32_t named = TV_NONE;
     for (uint32_t i = 0; i < events->trace->track_count; i++) {
         const struct tv_track *track = &events->trace->tracks[i];

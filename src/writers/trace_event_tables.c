@@ -10,7 +10,7 @@
 static bool wants_instant(const struct tv_trace_events *events, const struct tv_instant *instant)
 {
     return tv_trace_events_of(events, instant->input) &&
-           tv_keep_instant(events->choice->keep, events->trace->head, instant);
+           tv_subset_has_instant(events->choice->keep, events->trace->head, instant);
 }
 
 static void add_instant(const struct tv_trace_events *events, const struct tv_instant *instant)
@@ -74,7 +74,7 @@ static void add_counter(const struct tv_trace_events *events, const struct tv_co
 static bool wants_counter(const struct tv_trace_events *events, const struct tv_counter *counter)
 {
     return tv_trace_events_of(events, counter->input) &&
-           tv_keep_counter(events->choice->keep, events->trace->head, counter);
+           tv_subset_has_counter(events->choice->keep, events->trace->head, counter);
 }
 
 /* ---- Flows ---- */
@@ -83,12 +83,12 @@ static bool wants_counter(const struct tv_trace_events *events, const struct tv_
 static bool wants_end(const struct tv_trace_events *events, const struct tv_flow_end *end)
 {
     const struct tv_trace *trace = events->trace;
-    const struct tv_keep *keep = events->choice->keep;
+    const struct tv_subset *keep = events->choice->keep;
     uint32_t track = tv_flow_end_track(trace, end);
     if (track == TV_NONE)
-        return tv_keep_instant(keep, trace->head, &trace->tables.instants.rows[end->index]);
+        return tv_subset_has_instant(keep, trace->head, &trace->tables.instants.rows[end->index]);
     return tv_track_has_calls(&trace->tracks[track]) && (!keep->tracks || keep->tracks[track]) &&
-           tv_keep_frame(keep, tv_flow_end_frame(trace, end));
+           tv_subset_has_frame(keep, tv_flow_end_frame(trace, end));
 }
 
 /* How the reader finds again what an end touches. */
@@ -184,9 +184,9 @@ static void add_stack(const struct tv_trace_events *events, uint32_t path)
 /* Samples have no category: where some are chosen, there are none. */
 static void add_sample(const struct tv_trace_events *events, const struct tv_sample *sample)
 {
-    const struct tv_keep *keep = events->choice->keep;
+    const struct tv_subset *keep = events->choice->keep;
     if (keep->category ||
-        !tv_keep_process(keep, tv_thread_process(events->trace->head, sample->thread)))
+        !tv_subset_has_process(keep, tv_thread_process(events->trace->head, sample->thread)))
         return;
     if (sample->thread == TV_NONE) {
         events->losses->others++;
@@ -210,7 +210,7 @@ static void add_sample(const struct tv_trace_events *events, const struct tv_sam
 #define COUNT_OF_THREADS(events, table, sum)                                                       \
     for (size_t i = 0; i < (events)->trace->tables.table.count; i++)                               \
     (sum) += tv_trace_events_of(events, (events)->trace->tables.table.rows[i].input) &&            \
-             tv_keep_process((events)->choice->keep,                                               \
+             tv_subset_has_process((events)->choice->keep,                                               \
                              tv_thread_process((events)->trace->head,                              \
                                                (events)->trace->tables.table.rows[i].thread))
 

@@ -32,7 +32,7 @@ struct file {
     enum tv_trace_target target;
     bool cpu;    /* of a target with one clock */
     bool closed; /* as in the options */
-    const struct tv_keep *keep;
+    const struct tv_subset *keep;
     const bool *used_threads, *used_frames; /* NULL: all are listed */
     struct tv_trace_losses *losses;
     uint32_t *id;         /* [thread_count] in the file */

@@ -12,7 +12,7 @@
 #ifndef TV_WRITERS_TRACE_FILE_H
 #define TV_WRITERS_TRACE_FILE_H
 
-#include "analysis/keep.h"
+#include "analysis/subset/subset.h"
 #include "base/out.h"
 
 enum tv_trace_target {
@@ -38,7 +38,7 @@ struct tv_trace_losses {
 struct tv_trace_file_options {
     enum tv_trace_target target;
     bool cpu;                   /* a target with one clock gets the CPU clock */
-    const struct tv_keep *keep; /* only these calls; NULL: all */
+    const struct tv_subset *keep; /* only these calls; NULL: all */
     bool used;                  /* of threads and methods only those of the calls */
     bool closed; /* open calls begin and end here: what they lasted from and to may be left out */
 };

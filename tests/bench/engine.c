@@ -21,9 +21,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analysis/filter.h"
+#include "analysis/subset/filter.h"
 #include "analysis/profile.h"
-#include "analysis/search.h"
+#include "analysis/search/call_search.h"
 #include "analysis/tiles.h"
 #include "base/bytes.h"
 #include "base/file.h"
@@ -245,13 +245,13 @@ static void print_searches(const struct tv_trace *trace)
     double times[SEARCHES];
     uint32_t frames = trace->head->frame_count;
     for (uint32_t i = 0; i < SEARCHES; i++) {
-        struct tv_search search;
+        struct tv_call_search search;
         double before = now();
-        tv_search_init(&search, trace, (uint32_t)((uint64_t)frames * i / SEARCHES));
+        tv_call_search_init(&search, trace, (uint32_t)((uint64_t)frames * i / SEARCHES));
         for (uint32_t row = 0; row < trace->row_count; row++)
-            if (tv_search_in_row(&search, row))
-                (void)tv_search_count(&search, row, 0, trace->rows[row].count);
-        tv_search_release(&search);
+            if (tv_call_search_has_row(&search, row))
+                (void)tv_call_search_count(&search, row, 0, trace->rows[row].count);
+        tv_call_search_release(&search);
         times[i] = now() - before;
     }
     qsort(times, SEARCHES, sizeof times[0], compare_doubles);

@@ -209,10 +209,10 @@ static void digest(const uint8_t key[TV_DISGUISE_KEY], struct tv_bytes text,
         made[i % TV_DISGUISE_KEY] ^= (uint8_t)(text.data[i] + i);
 }
 
-static void write_piece(const struct tv_trace *trace, const struct tv_cut *cut,
+static void write_piece(const struct tv_trace *trace, const struct tv_crop *cut,
                         const struct tv_disguise_options *disguise)
 {
-    bool whole = tv_cut_is_all(trace, cut) && !disguise;
+    bool whole = tv_crop_is_everything(trace, cut) && !disguise;
     for (int file = 0; file < 2; file++) {
         struct tv_piece piece;
         struct tv_piece_losses losses;
@@ -273,7 +273,7 @@ static void write_stacks(const struct tv_trace *trace)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct tv_error err = {0};
-    struct tv_keep all = {0};
+    struct tv_subset all = {0};
     if (size < 2 || size > LONGEST_INPUT)
         return -1;
     uint8_t how = data[0], when = data[1];
@@ -282,8 +282,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return -1;
     struct tv_disguise_options disguise = {
         .hash_names = how & 1, .strip_args = how & 2, .mac = digest, .key = "k"};
-    struct tv_cut whole = {&all, INT64_MIN, INT64_MAX, false};
-    struct tv_cut part = {&all, (tv_ns)when * 100, (tv_ns)when * 100 + 1 + (tv_ns)how * 777, false};
+    struct tv_crop whole = {&all, INT64_MIN, INT64_MAX, false};
+    struct tv_crop part = {&all, (tv_ns)when * 100, (tv_ns)when * 100 + 1 + (tv_ns)how * 777, false};
     write_piece(trace, &whole, NULL);
     if (how & 3)
         write_piece(trace, &whole, &disguise);

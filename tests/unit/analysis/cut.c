@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "analysis/cut.h"
+#include "analysis/subset/subset.h"
 #include "analysis/profile.h"
 #include "base/memory.h"
 #include "fixture.h"
@@ -50,17 +50,17 @@ static void cut_one(const struct tv_trace *trace, uint32_t *dice)
     tv_ns span = trace->end - trace->start + 40;
     struct tv_selection selection = TV_SELECT_ALL, all = TV_SELECT_ALL;
     uint32_t *tracks = tv_alloc(trace->track_count, sizeof *tracks);
-    struct tv_keep keep = {.tracks = tv_alloc(trace->track_count, sizeof *keep.tracks)};
+    struct tv_subset keep = {.tracks = tv_alloc(trace->track_count, sizeof *keep.tracks)};
     selection.from = trace->start - 20 + fixture_roll(dice, (uint32_t)span);
     selection.to = selection.from + fixture_roll(dice, (uint32_t)span);
     selection.tracks = tracks;
     selection.track_count = choose_tracks(trace, dice, tracks, keep.tracks);
-    struct tv_cut cut = {&keep, selection.from, selection.to, true};
-    struct tv_trace *piece = tv_cut_trace(trace, &cut);
+    struct tv_crop cut = {&keep, selection.from, selection.to, true};
+    struct tv_trace *piece = tv_crop_trace(trace, &cut);
     struct tv_profile *whole = profile_of(trace, &selection), *part = profile_of(piece, &all);
     assert_equal(whole, part);
     struct tv_trace *again =
-        tv_cut_trace(piece, &(struct tv_cut){&(struct tv_keep){.tracks = NULL}, selection.from,
+        tv_crop_trace(piece, &(struct tv_crop){&(struct tv_subset){.tracks = NULL}, selection.from,
                                              selection.to, false});
     assert_int_equal(again->slice_count, piece->slice_count);
     tv_profile_free(part);
@@ -70,7 +70,7 @@ static void cut_one(const struct tv_trace *trace, uint32_t *dice)
     tv_profile_free(part);
     tv_trace_free(again);
     tv_trace_free(piece);
-    tv_keep_release(&keep);
+    tv_subset_release(&keep);
     tv_free(tracks);
 }
 
@@ -95,13 +95,13 @@ static void ranges_may_be_anything(void **state)
     static const tv_ns ends[] = {INT64_MIN, INT64_MIN + 1, -1, 0, 1, INT64_MAX - 1, INT64_MAX};
     struct fixture_dice dice = {7, 2, 4, 5, 100, TV_CLOCK_WALL | TV_CLOCK_CPU, 1000, 50, 1, false};
     struct fixture fixture = fixture_random(&dice);
-    struct tv_keep keep = {.tracks = NULL};
+    struct tv_subset keep = {.tracks = NULL};
     for (size_t i = 0; i < TV_COUNT(ends); i++) {
         for (size_t j = 0; j < TV_COUNT(ends); j++) {
-            struct tv_cut cut = {&keep, ends[i], ends[j], false};
+            struct tv_crop cut = {&keep, ends[i], ends[j], false};
             bool whole = ends[i] <= fixture.trace->start && ends[j] > fixture.trace->end;
-            struct tv_trace *piece = tv_cut_trace(fixture.trace, &cut);
-            assert_int_equal(tv_cut_is_all(fixture.trace, &cut), whole);
+            struct tv_trace *piece = tv_crop_trace(fixture.trace, &cut);
+            assert_int_equal(tv_crop_is_everything(fixture.trace, &cut), whole);
             if (whole)
                 assert_int_equal(piece->slice_count, fixture.trace->slice_count);
             else if (ends[j] <= fixture.trace->start || ends[i] > fixture.trace->end)
@@ -119,9 +119,9 @@ static void open_calls_are_closed_where_they_are_cut(void **state)
     static const struct fixture_thread drawing[] = {{"main", NULL, {"<AAA  BBB>", " C     D "}}};
     const unsigned ends = TV_SLICE_OPEN | TV_SLICE_ENTERED_BEFORE;
     struct fixture fixture = fixture_draw(drawing, 1);
-    struct tv_keep keep = {.tracks = NULL};
-    struct tv_cut middle = {&keep, 1500000, 7500000, false};
-    struct tv_trace *piece = tv_cut_trace(fixture.trace, &middle);
+    struct tv_subset keep = {.tracks = NULL};
+    struct tv_crop middle = {&keep, 1500000, 7500000, false};
+    struct tv_trace *piece = tv_crop_trace(fixture.trace, &middle);
     struct tv_slice a = tv_slice_get(piece, 0, 0), b = tv_slice_get(piece, 0, 1);
     assert_int_equal(piece->slice_count, 4);
     assert_int_equal(a.start, 1500000);
@@ -130,13 +130,13 @@ static void open_calls_are_closed_where_they_are_cut(void **state)
     assert_int_equal(b.start + b.length, 7500000);
     assert_int_equal((a.flags | b.flags) & ends, 0);
     tv_trace_free(piece);
-    struct tv_cut back = {&keep, 1500000, INT64_MAX, false};
-    piece = tv_cut_trace(fixture.trace, &back);
+    struct tv_crop back = {&keep, 1500000, INT64_MAX, false};
+    piece = tv_crop_trace(fixture.trace, &back);
     assert_int_equal(tv_slice_get(piece, 0, 0).flags & ends, 0);
     assert_int_equal(tv_slice_get(piece, 0, 1).flags & ends, TV_SLICE_OPEN);
     tv_trace_free(piece);
-    struct tv_cut front = {&keep, INT64_MIN, 7500000, false};
-    piece = tv_cut_trace(fixture.trace, &front);
+    struct tv_crop front = {&keep, INT64_MIN, 7500000, false};
+    piece = tv_crop_trace(fixture.trace, &front);
     assert_int_equal(tv_slice_get(piece, 0, 0).flags & ends, TV_SLICE_ENTERED_BEFORE);
     assert_int_equal(tv_slice_get(piece, 0, 1).flags & ends, 0);
     tv_trace_free(piece);

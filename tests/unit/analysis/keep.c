@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
-#include "analysis/keep.h"
+#include "analysis/subset/subset.h"
 
 #include "analysis/reference.h"
 #include "base/bytes.h"
@@ -23,7 +23,7 @@ static void names_fit_patterns(void **state)
         {"main", "**", true},       {"main2", "main", false},
     };
     for (size_t i = 0; i < TV_COUNT(cases); i++)
-        assert_int_equal(tv_name_fits(tv_bytes_of(cases[i].name), tv_bytes_of(cases[i].pattern)),
+        assert_int_equal(tv_glob_matches(tv_bytes_of(cases[i].name), tv_bytes_of(cases[i].pattern)),
                          cases[i].fits);
 }
 
@@ -49,7 +49,7 @@ static void categories_are_a_list(void **state)
     };
     for (size_t i = 0; i < TV_COUNT(cases); i++)
         assert_int_equal(
-            tv_categories_fit(tv_bytes_of(cases[i].list), tv_bytes_of(cases[i].pattern)),
+            tv_categories_match(tv_bytes_of(cases[i].list), tv_bytes_of(cases[i].pattern)),
             cases[i].fits);
 }
 
@@ -76,7 +76,7 @@ static void sifting_hands_calls_up(void **state)
     bool frames[26];
     for (uint32_t i = 0; i < 26; i++)
         frames[i] = i != FIXTURE_FRAME('B');
-    struct tv_call_tree *sifted = tv_call_tree_sift(tree, frames);
+    struct tv_call_tree *sifted = tv_call_tree_of_frames(tree, frames);
     uint32_t a = find_node(sifted, TV_ROOT_PATH, 'A'), c = find_node(sifted, a, 'C');
     uint32_t d = find_node(sifted, TV_ROOT_PATH, 'D');
     assert_int_equal(sifted->count, 4);

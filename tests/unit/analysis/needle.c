@@ -4,23 +4,23 @@
 
 #include <string.h>
 
-#include "analysis/needle.h"
+#include "analysis/search/text_search.h"
 #include "base/bytes.h"
 
-static bool plain(const char *needle, const char *text, bool match_case)
+static bool plain(const char *search, const char *text, bool match_case)
 {
-    struct tv_needle n;
-    assert_true(tv_needle_init(&n, tv_bytes_of(needle), match_case));
-    return tv_needle_in(&n, tv_bytes_of(text));
+    struct tv_text_search n;
+    assert_true(tv_text_search_init(&n, tv_bytes_of(search), match_case));
+    return tv_text_search_matches(&n, tv_bytes_of(text));
 }
 
 /* The place in JSON, or -1. */
-static int written(const char *needle, const char *text, bool match_case)
+static int written(const char *search, const char *text, bool match_case)
 {
-    struct tv_needle n;
+    struct tv_text_search n;
     struct tv_bytes bytes = tv_bytes_of(text);
-    assert_true(tv_needle_init(&n, tv_bytes_of(needle), match_case));
-    size_t at = tv_needle_next(&n, bytes, 0, bytes.length);
+    assert_true(tv_text_search_init(&n, tv_bytes_of(search), match_case));
+    size_t at = tv_text_search_next(&n, bytes, 0, bytes.length);
     return at == bytes.length ? -1 : (int)at;
 }
 
@@ -73,38 +73,38 @@ static void what_is_cut_or_broken_matches_nothing_wrong(void **state)
 static void a_match_runs_over_the_end_of_the_starts(void **state)
 {
     (void)state;
-    struct tv_needle n;
-    assert_true(tv_needle_init(&n, TV_BYTES("needle"), true));
-    struct tv_bytes bytes = TV_BYTES("a needle, a needle");
-    assert_int_equal(tv_needle_next(&n, bytes, 0, 3), 2);
-    assert_int_equal(tv_needle_next(&n, bytes, 0, 2), 2); /* none: the end */
-    assert_int_equal(tv_needle_next(&n, bytes, 3, bytes.length), 12);
-    assert_int_equal(tv_needle_next(&n, (struct tv_bytes){bytes.data, 17}, 3, 17), 17);
+    struct tv_text_search n;
+    assert_true(tv_text_search_init(&n, TV_BYTES("search"), true));
+    struct tv_bytes bytes = TV_BYTES("a search, a search");
+    assert_int_equal(tv_text_search_next(&n, bytes, 0, 3), 2);
+    assert_int_equal(tv_text_search_next(&n, bytes, 0, 2), 2); /* none: the end */
+    assert_int_equal(tv_text_search_next(&n, bytes, 3, bytes.length), 12);
+    assert_int_equal(tv_text_search_next(&n, (struct tv_bytes){bytes.data, 17}, 3, 17), 17);
 }
 
 /* Inside of a string it is known where an escape begins. */
 static void in_a_string_escapes_begin_where_they_begin(void **state)
 {
     (void)state;
-    struct tv_needle n;
-    assert_true(tv_needle_init(&n, TV_BYTES("\n"), true));
-    assert_true(tv_needle_in_string(&n, TV_BYTES("C:\\\\new")) == TV_NEEDLE_NONE);
-    assert_int_equal(tv_needle_in_string(&n, TV_BYTES("C:\\\\\\new")), 4);
+    struct tv_text_search n;
+    assert_true(tv_text_search_init(&n, TV_BYTES("\n"), true));
+    assert_true(tv_text_search_find_in_string(&n, TV_BYTES("C:\\\\new")) == TV_TEXT_SEARCH_NONE);
+    assert_int_equal(tv_text_search_find_in_string(&n, TV_BYTES("C:\\\\\\new")), 4);
     assert_int_equal(written("\n", "C:\\\\new", true), 3); /* outside it may be one */
 }
 
 static void a_needle_has_bounds(void **state)
 {
     (void)state;
-    struct tv_needle n;
-    char text[TV_NEEDLE_LIMIT + 1];
+    struct tv_text_search n;
+    char text[TV_TEXT_SEARCH_LIMIT + 1];
     memset(text, 'x', sizeof text);
-    assert_false(tv_needle_init(&n, TV_BYTES(""), true));
-    assert_true(tv_needle_init(&n, (struct tv_bytes){(uint8_t *)text, TV_NEEDLE_LIMIT}, true));
-    assert_false(tv_needle_init(&n, (struct tv_bytes){(uint8_t *)text, sizeof text}, true));
+    assert_false(tv_text_search_init(&n, TV_BYTES(""), true));
+    assert_true(tv_text_search_init(&n, (struct tv_bytes){(uint8_t *)text, TV_TEXT_SEARCH_LIMIT}, true));
+    assert_false(tv_text_search_init(&n, (struct tv_bytes){(uint8_t *)text, sizeof text}, true));
 }
 
-UNIT_TESTS(needle, cmocka_unit_test(case_counts_when_it_is_to),
+UNIT_TESTS(search, cmocka_unit_test(case_counts_when_it_is_to),
            cmocka_unit_test(escapes_are_the_characters_that_they_mean),
            cmocka_unit_test(what_is_cut_or_broken_matches_nothing_wrong),
            cmocka_unit_test(a_match_runs_over_the_end_of_the_starts),

@@ -4,19 +4,19 @@
 
 #include <string.h>
 
-#include "analysis/needle.h"
-#include "analysis/pattern.h"
+#include "analysis/search/text_search.h"
+#include "analysis/search/regex.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 
 static bool finds(const char *text, const char *in, bool match_case)
 {
-    struct tv_pattern *pattern;
+    struct tv_regex *pattern;
     struct tv_error err;
-    assert_int_equal(tv_pattern_new(tv_bytes_of(text), !match_case, &pattern, &err), TV_OK);
-    size_t end = tv_pattern_find(pattern, tv_bytes_of(in), tv_needle_take_plain);
-    tv_pattern_free(pattern);
-    return end != TV_PATTERN_NONE;
+    assert_int_equal(tv_regex_new(tv_bytes_of(text), !match_case, &pattern, &err), TV_OK);
+    size_t end = tv_regex_find(pattern, tv_bytes_of(in), tv_character_decode);
+    tv_regex_free(pattern);
+    return end != TV_REGEX_NONE;
 }
 
 /* Each pattern with a text that it matches, and one that it does not. */
@@ -76,9 +76,9 @@ static void case_counts_when_it_is_to(void **state)
 
 static void refuses(const char *text, const char *why)
 {
-    struct tv_pattern *pattern = NULL;
+    struct tv_regex *pattern = NULL;
     struct tv_error err;
-    assert_int_equal(tv_pattern_new(tv_bytes_of(text), false, &pattern, &err), TV_ERR_USAGE);
+    assert_int_equal(tv_regex_new(tv_bytes_of(text), false, &pattern, &err), TV_ERR_USAGE);
     assert_non_null(strstr(err.message, why));
     assert_null(pattern);
 }
@@ -133,12 +133,12 @@ static void deep_groups_end(void **state)
 /* The place in JSON, or -1. */
 static int written(const char *text, const char *json)
 {
-    struct tv_needle needle;
+    struct tv_text_search search;
     struct tv_error err;
     struct tv_bytes bytes = tv_bytes_of(json);
-    assert_int_equal(tv_needle_init_pattern(&needle, tv_bytes_of(text), true, &err), TV_OK);
-    size_t at = tv_needle_next(&needle, bytes, 0, bytes.length);
-    tv_needle_release(&needle);
+    assert_int_equal(tv_text_search_init_regex(&search, tv_bytes_of(text), true, &err), TV_OK);
+    size_t at = tv_text_search_next(&search, bytes, 0, bytes.length);
+    tv_text_search_release(&search);
     return at == bytes.length ? -1 : (int)at;
 }
 
@@ -159,11 +159,11 @@ static void nothing_is_an_empty_text(void **state)
 {
     (void)state;
     const struct tv_bytes nothing = {NULL, 0};
-    struct tv_pattern *pattern;
+    struct tv_regex *pattern;
     struct tv_error err;
-    assert_int_equal(tv_pattern_new(TV_BYTES("a"), false, &pattern, &err), TV_OK);
-    assert_true(tv_pattern_find(pattern, nothing, tv_needle_take_plain) == TV_PATTERN_NONE);
-    tv_pattern_free(pattern);
+    assert_int_equal(tv_regex_new(TV_BYTES("a"), false, &pattern, &err), TV_OK);
+    assert_true(tv_regex_find(pattern, nothing, tv_character_decode) == TV_REGEX_NONE);
+    tv_regex_free(pattern);
 }
 
 UNIT_TESTS(pattern, cmocka_unit_test(nothing_is_an_empty_text),

@@ -2,7 +2,7 @@
 /* Which event stands at a place of a file. */
 #include "unit.h"
 
-#include "analysis/places.h"
+#include "analysis/search/event_lookup.h"
 
 #include "base/bytes.h"
 #include "base/error.h"
@@ -44,8 +44,8 @@ static void finds_what_is_at_and_what_is_after(void **state)
     (void)state;
     struct fixture f = made_up();
     const uint64_t offsets[] = {0, 100, 250, 300, 301, 450, 500, 650, 999};
-    struct tv_neighbours found[TV_COUNT(offsets)];
-    tv_places_find(f.trace, 0, offsets, TV_COUNT(offsets), found);
+    struct tv_event_neighbours found[TV_COUNT(offsets)];
+    tv_event_lookup(f.trace, 0, offsets, TV_COUNT(offsets), found);
     assert_int_equal(found[0].at.kind, TV_EVENT_NONE);
     assert_place(found[0].after, TV_EVENT_INSTANT, 1, 0, 100);
     assert_place(found[1].at, TV_EVENT_INSTANT, 1, 0, 100);
@@ -69,11 +69,11 @@ static void another_input_has_none(void **state)
     (void)state;
     struct fixture f = made_up();
     const uint64_t offset = 300;
-    struct tv_neighbours found;
-    tv_places_find(f.trace, 1, &offset, 1, &found);
+    struct tv_event_neighbours found;
+    tv_event_lookup(f.trace, 1, &offset, 1, &found);
     assert_int_equal(found.at.kind, TV_EVENT_NONE);
     assert_int_equal(found.after.kind, TV_EVENT_NONE);
-    tv_places_find(f.trace, 0, &offset, 0, &found);
+    tv_event_lookup(f.trace, 0, &offset, 0, &found);
     fixture_free(&f);
 }
 

@@ -4,7 +4,7 @@
 
 #include "analysis/activity.h"
 #include "analysis/extents.h"
-#include "analysis/search.h"
+#include "analysis/search/call_search.h"
 
 #include "analysis/reference.h"
 #include "base/memory.h"
@@ -45,8 +45,8 @@ static void steps_equal_the_reference(void **state)
     struct fixture f = fixture_random(&dice);
     uint32_t seed = 3;
     for (uint32_t frame = 0; frame <= dice.frames; frame++) { /* the last is none */
-        struct tv_search search;
-        tv_search_init(&search, f.trace, frame);
+        struct tv_call_search search;
+        tv_call_search_init(&search, f.trace, frame);
         for (int i = 0; i < 60; i++) {
             bool wanted[3] = {i % 2 == 0, true, i % 3 == 0};
             tv_ns time =
@@ -57,13 +57,13 @@ static void steps_equal_the_reference(void **state)
             for (int direction = -1; direction <= 1; direction += 2) {
                 expect_step(f.trace, wanted, frame, time, direction, &expected_row,
                             &expected_index);
-                bool found = tv_search_step(&search, wanted, time, direction, &row, &index);
+                bool found = tv_call_search_step(&search, wanted, time, direction, &row, &index);
                 assert_int_equal(found, expected_row != TV_NONE);
                 assert_int_equal(row, expected_row);
                 assert_int_equal(index, expected_index);
             }
         }
-        tv_search_release(&search);
+        tv_call_search_release(&search);
     }
     fixture_free(&f);
 }
@@ -87,11 +87,11 @@ static void place_counts_the_calls_before(void **state)
                 before += start < call.start ||
                           (start == call.start && (r < row || (r == row && i < index)));
             }
-        struct tv_search search;
-        tv_search_init(&search, f.trace, frame);
-        assert_int_equal(tv_search_place(&search, row, index, &of), before + 1);
+        struct tv_call_search search;
+        tv_call_search_init(&search, f.trace, frame);
+        assert_int_equal(tv_call_search_rank(&search, row, index, &of), before + 1);
         assert_int_equal(of, all);
-        tv_search_release(&search);
+        tv_call_search_release(&search);
     }
     fixture_free(&f);
 }
