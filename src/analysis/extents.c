@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/extents.h"
 
-#include "analysis/runs.h"
+#include "analysis/subset/selection.h"
 #include "analysis/search/call_search.h"
 #include "base/memory.h"
 #include "base/workers.h"
@@ -39,7 +39,7 @@ struct job {
     const struct tv_trace *trace;
     struct tv_call_search search;
     tv_ns pixel;
-    struct tv_runs runs;
+    struct tv_slice_runs runs;
     unsigned workers;
     struct tv_track_extents *tracks; /* [workers][track_count] */
 };
@@ -50,12 +50,13 @@ struct share {
     struct tv_track_extents found;
 };
 
-static void search_run(void *context, const struct tv_run *run)
+static void search_run(void *context, const struct tv_slice_run *run)
 {
     struct share *share = context;
     const struct job *job = share->job;
     uint32_t end = run->first + run->count;
-    for (uint32_t i = run->first; (i = tv_call_search_next(&job->search, run->row, i, end)) < end; i++) {
+    for (uint32_t i = run->first; (i = tv_call_search_next(&job->search, run->row, i, end)) < end;
+         i++) {
         tv_ns start = tv_slice_start(job->trace, run->row, i);
         add(&share->found, (struct tv_extent){start, tv_slice_end(job->trace, run->row, i)},
             job->pixel);
@@ -68,7 +69,7 @@ static void search_share(void *context, unsigned index)
     struct job *job = context;
     struct share share = {.job = job,
                           .tracks = job->tracks + (size_t)index * job->trace->track_count};
-    tv_runs_share(&job->runs, index, job->workers, search_run, &share);
+    tv_slice_runs_share(&job->runs, index, job->workers, search_run, &share);
     tv_free(share.found.list);
 }
 
@@ -76,13 +77,13 @@ static void plan(struct job *job, const struct tv_selection *selection)
 {
     const struct tv_trace *trace = job->trace;
     bool *wanted = tv_selection_wanted(trace, selection);
-    tv_runs_init(&job->runs, trace->row_count);
+    tv_slice_runs_init(&job->runs, trace->row_count);
     for (uint32_t i = 0; i < trace->row_count && selection->from < selection->to; i++) {
         uint32_t first, end;
         if (!wanted[trace->rows[i].track] || !tv_call_search_has_row(&job->search, i))
             continue;
         tv_row_overlap(trace, i, selection->from, selection->to, &first, &end);
-        tv_runs_add(&job->runs, (struct tv_run){i, first, end - first});
+        tv_slice_runs_add(&job->runs, (struct tv_slice_run){i, first, end - first});
     }
     tv_free(wanted);
 }
@@ -98,7 +99,7 @@ struct tv_extents *tv_extents_of(const struct tv_trace *trace, uint32_t frame,
     struct job job = {.trace = trace, .pixel = pixel > 1 ? pixel : 1};
     tv_call_search_init(&job.search, trace, frame);
     plan(&job, selection);
-    job.workers = tv_runs_workers(&job.runs, SLICES_A_WORKER, workers);
+    job.workers = tv_slice_runs_workers(&job.runs, SLICES_A_WORKER, workers);
     job.tracks = tv_alloc(tv_size_mul(job.workers, trace->track_count), sizeof *job.tracks);
     tv_workers_run(job.workers, search_share, &job);
     for (size_t i = trace->track_count; i < (size_t)job.workers * trace->track_count; i++) {
@@ -107,7 +108,7 @@ struct tv_extents *tv_extents_of(const struct tv_trace *trace, uint32_t frame,
     }
     extents->track_count = trace->track_count;
     extents->tracks = job.tracks;
-    tv_runs_release(&job.runs);
+    tv_slice_runs_release(&job.runs);
     tv_call_search_release(&job.search);
     return extents;
 }

@@ -5,7 +5,7 @@
 #ifndef TV_ANALYSIS_EXTENTS_H
 #define TV_ANALYSIS_EXTENTS_H
 
-#include "analysis/call_tree.h"
+#include "analysis/calltree/call_tree.h"
 
 struct tv_extent {
     tv_ns start, end;

@@ -2,7 +2,7 @@
 /*
  * Rules about methods: what reading the clock costs them, and how often they stand on one stack.
  */
-#include "analysis/compensate.h"
+#include "analysis/calltree/derived_trees.h"
 #include "analysis/finding_parts.h"
 #include "analysis/search/call_search.h"
 #include "analysis/visit.h"
@@ -103,16 +103,16 @@ struct deepest {
 
 static void find_deepest(const struct tv_call_tree *tree, struct deepest *deepest)
 {
-    struct tv_visit visit;
-    tv_visit_init(&visit, tree);
-    while (tv_visit_next(&visit)) {
+    struct tree_visit visit;
+    tree_visit_init(&visit, tree);
+    while (tree_visit_next(&visit)) {
         if (!tv_call_tree_is_call(tree, visit.node) || tree->cost[visit.node].calls == 0)
             continue;
         uint32_t frame = tree->frame[visit.node];
         if (visit.active[frame] > deepest[frame].levels)
             deepest[frame] = (struct deepest){visit.active[frame], visit.node};
     }
-    tv_visit_release(&visit);
+    tree_visit_release(&visit);
 }
 
 /* The first call of a path in the range. */

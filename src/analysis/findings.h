@@ -10,7 +10,7 @@
 #ifndef TV_ANALYSIS_FINDINGS_H
 #define TV_ANALYSIS_FINDINGS_H
 
-#include "analysis/call_tree.h"
+#include "analysis/calltree/call_tree.h"
 #include "analysis/finding_rules.h"
 
 #define TV_FINDING_PLACES 10

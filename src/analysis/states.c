@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/call_tree.h"
+#include "analysis/calltree/call_tree.h"
 #include "base/bytes.h"
 #include "base/map.h"
 #include "base/memory.h"

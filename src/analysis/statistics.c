@@ -435,13 +435,15 @@ static void add_time(struct tv_durations *durations, struct lengths *lengths,
     lengths->list[lengths->count++] = slice->length;
 }
 
-static void add_row_of_frame(const struct tv_call_search *search, uint32_t row, const uint32_t range[2],
-                             bool by_cpu, struct tv_durations *durations, struct lengths *lengths)
+static void add_row_of_frame(const struct tv_call_search *search, uint32_t row,
+                             const uint32_t range[2], bool by_cpu, struct tv_durations *durations,
+                             struct lengths *lengths)
 {
     const struct tv_trace *trace = search->trace;
     struct measure measure = measure_of(trace, row, by_cpu);
     tv_ns time;
-    for (uint32_t i = range[0]; (i = tv_call_search_next(search, row, i, range[1])) < range[1]; i++) {
+    for (uint32_t i = range[0]; (i = tv_call_search_next(search, row, i, range[1])) < range[1];
+         i++) {
         struct tv_slice slice = tv_slice_get(trace, row, i);
         add_slice(&durations->figures, &slice, measure);
         if (took(measure, &slice, &time))

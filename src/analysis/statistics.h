@@ -16,7 +16,7 @@
 #ifndef TV_ANALYSIS_STATISTICS_H
 #define TV_ANALYSIS_STATISTICS_H
 
-#include "analysis/call_tree.h"
+#include "analysis/calltree/call_tree.h"
 
 struct tv_frame_statistics {
     uint32_t frame;

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 
-void tv_visit_init(struct tv_visit *visit, const struct tv_call_tree *tree)
+void tree_visit_init(struct tree_visit *visit, const struct tv_call_tree *tree)
 {
     size_t size = tv_size_mul(tree->count, sizeof(uint32_t));
     visit->tree = tree;
@@ -22,7 +22,7 @@ void tv_visit_init(struct tv_visit *visit, const struct tv_call_tree *tree)
     }
 }
 
-void tv_visit_release(struct tv_visit *visit)
+void tree_visit_release(struct tree_visit *visit)
 {
     tv_pages_free(visit->first_child, 2 * tv_size_mul(visit->tree->count, sizeof(uint32_t)));
     tv_free(visit->active);

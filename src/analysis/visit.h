@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * visit.h - goes through a call tree depth first, knowing which frames stand on the path, without
- * recursion.
+ * ---- Depth-first walk ----
+ *
+ * Visit the nodes of a call tree depth first, without recursion, and know which frames are on the
+ * current path.
  */
 #ifndef TV_ANALYSIS_VISIT_H
 #define TV_ANALYSIS_VISIT_H
 
-#include "analysis/call_tree.h"
+#include "analysis/calltree/call_tree.h"
 
-struct tv_visit {
+struct tree_visit {
     const struct tv_call_tree *tree;
     uint32_t *first_child; /* [count] TV_NONE: none */
-    uint32_t *next;        /* [count] next child of the same parent, ascending; TV_NONE: the last */
-    uint32_t *active;      /* [head->frame_count] how often a frame stands on the path */
-    uint32_t node;         /* the current one: TV_ROOT_PATH before the first */
+    uint32_t *next;        /* [count] the parent's next child, ascending; TV_NONE: the last */
+    uint32_t *active;      /* [head->frame_count] how often a frame is on the path */
+    uint32_t node;         /* current node; TV_ROOT_PATH before the first */
 };
 
-void tv_visit_init(struct tv_visit *visit, const struct tv_call_tree *tree);
-void tv_visit_release(struct tv_visit *visit);
+void tree_visit_init(struct tree_visit *visit, const struct tv_call_tree *tree);
+void tree_visit_release(struct tree_visit *visit);
 
-/* Moves to the next node in depth-first order; false after the last. The frame of the current node
- * is counted in `active`: 1 means that this activation is the outermost. */
-TV_INLINE bool tv_visit_next(struct tv_visit *visit)
+/* Move to the next node in depth-first order; false after the last.  `active` counts the current
+ * node's frame: 1 means that this activation is the outermost. */
+TV_INLINE bool tree_visit_next(struct tree_visit *visit)
 {
     const struct tv_call_tree *tree = visit->tree;
     uint32_t node = visit->first_child[visit->node];
@@ -40,8 +42,8 @@ TV_INLINE bool tv_visit_next(struct tv_visit *visit)
     return true;
 }
 
-/* Whether the current node, a call, is an activation with another of the same frame below it. */
-TV_INLINE bool tv_visit_is_recursive(const struct tv_visit *visit)
+/* Return true if the current node, a call, is inside another activation of its frame. */
+TV_INLINE bool tree_visit_is_recursive(const struct tree_visit *visit)
 {
     return visit->active[visit->tree->frame[visit->node]] > 1;
 }

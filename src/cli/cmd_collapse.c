@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "analysis/sample_tree.h"
+#include "analysis/calltree/derived_trees.h"
 #include "base/out.h"
 #include "cli/command.h"
 #include "cli/measure.h"

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/sample_tree.h"
-#include "analysis/tree_sink.h"
+#include "analysis/calltree/derived_trees.h"
+#include "analysis/calltree/call_tree.h"
 #include "base/bytes.h"
 #include "base/number.h"
 #include "cli/command.h"

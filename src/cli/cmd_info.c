@@ -2,7 +2,7 @@
 /*
  * cmd_info.c - what a trace says about itself.
  */
-#include "analysis/profile_sink.h"
+#include "analysis/calltree/profile.h"
 #include "cli/command.h"
 #include "cli/load.h"
 #include "cli/output.h"

@@ -3,12 +3,9 @@
 
 #include <stdio.h>
 
-#include "analysis/compensate.h"
-#include "analysis/profile_sink.h"
-#include "analysis/sample_tree.h"
-#include "analysis/thread_tree.h"
-#include "analysis/tree_sink.h"
-#include "analysis/tree_views.h"
+#include "analysis/calltree/derived_trees.h"
+#include "analysis/calltree/profile.h"
+#include "analysis/calltree/call_tree.h"
 #include "base/memory.h"
 #include "base/out.h"
 #include "cli/load.h"

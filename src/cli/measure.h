@@ -6,7 +6,7 @@
 #ifndef TV_CLI_MEASURE_H
 #define TV_CLI_MEASURE_H
 
-#include "analysis/profile.h"
+#include "analysis/calltree/profile.h"
 #include "cli/command.h"
 
 /* A tree and what its names live in. */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/tree_sink.h"
+#include "analysis/calltree/call_tree.h"
 #include "base/map.h"
 #include "cli/output.h"
 

@@ -6,7 +6,7 @@
 #ifndef TV_CLI_PER_THREAD_H
 #define TV_CLI_PER_THREAD_H
 
-#include "analysis/call_tree.h"
+#include "analysis/calltree/call_tree.h"
 #include "cli/options.h"
 
 struct tv_out;

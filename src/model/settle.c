@@ -189,7 +189,7 @@ static void find_saturation(const struct tv_trace *trace)
 }
 
 /* Find whether the weights of samples can be added up, and the times from each to the next of its
- * thread; the last lasts as long as the one before (analysis/sample_tree.c). */
+ * thread; the last lasts as long as the one before (analysis/calltree/derived_trees.c). */
 static void find_sample_saturation(const struct tv_trace *trace)
 {
     const struct tv_tables *tables = &trace->tables;

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "analysis/compensate.h"
+#include "analysis/calltree/derived_trees.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "view/members.h"

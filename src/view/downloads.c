@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "analysis/findings.h"
-#include "analysis/flame.h"
-#include "analysis/tree_views.h"
+#include "analysis/flame/flame.h"
+#include "analysis/calltree/derived_trees.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "view/members.h"

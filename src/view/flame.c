@@ -2,12 +2,8 @@
 /*
  * Flame graphs of calls and of samples.
  */
-#include "analysis/compensate.h"
-#include "analysis/flame_samples.h"
-#include "analysis/flame_time.h"
-#include "analysis/sample_tree.h"
-#include "analysis/thread_tree.h"
-#include "analysis/tree_views.h"
+#include "analysis/calltree/derived_trees.h"
+#include "analysis/flame/flame.h"
 #include "view/columns.h"
 #include "view/measures.h"
 #include "view/state.h"

@@ -7,7 +7,7 @@
 #ifndef TV_VIEW_PARAMETERS_H
 #define TV_VIEW_PARAMETERS_H
 
-#include "analysis/call_tree.h"
+#include "analysis/calltree/call_tree.h"
 #include "analysis/tiles.h"
 #include "view/view.h"
 

@@ -6,7 +6,7 @@
 #ifndef TV_VIEW_STATE_H
 #define TV_VIEW_STATE_H
 
-#include "analysis/profile.h"
+#include "analysis/calltree/profile.h"
 #include "analysis/pyramid.h"
 #include "view/parameters.h"
 #include "view/view.h"

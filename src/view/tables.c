@@ -123,7 +123,7 @@ enum tv_status tv_view_relations(const struct tv_view *view, const struct tv_par
     if (status != TV_OK)
         return status;
     struct tv_relations *r =
-        tv_relations_of(tv_trees_enter_compensated(view->trees, &selection, cost), (uint32_t)frame);
+        tv_relations_of_tree(tv_trees_enter_compensated(view->trees, &selection, cost), (uint32_t)frame);
     tv_trees_leave(view->trees);
     write_edges(out, view, "{\"parents\":[", &r->parents);
     write_edges(out, view, ",\n\"children\":[", &r->children);

@@ -2,8 +2,8 @@
 /*
  * Lines of the tree tables: of calls and of samples.
  */
-#include "analysis/sample_tree.h"
-#include "analysis/tree_lines.h"
+#include "analysis/calltree/derived_trees.h"
+#include "analysis/calltree/tree_lines.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/number.h"

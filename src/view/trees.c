@@ -8,8 +8,8 @@
  */
 #include <string.h>
 
-#include "analysis/compensate.h"
-#include "analysis/tree_shape.h"
+#include "analysis/calltree/derived_trees.h"
+#include "analysis/calltree/tree_shape.h"
 #include "base/lock.h"
 #include "base/memory.h"
 #include "base/workers.h"
@@ -50,7 +50,7 @@ static void count(struct tv_tree_cache *cache, struct kept *kept,
 /* That of the whole trace may have been kept with it. */
 static void make_whole(struct tv_tree_cache *cache)
 {
-    cache->whole.tree = tv_call_tree_kept(cache->shape, cache->trace);
+    cache->whole.tree = tv_call_tree_load_stored(cache->shape, cache->trace);
     if (cache->whole.tree)
         set_selection(cache, &cache->whole, &TV_SELECT_ALL);
     else
@@ -90,7 +90,7 @@ void tv_trees_prepare(struct tv_tree_cache *cache)
 
 void tv_trees_keep(const struct tv_tree_cache *cache, struct tv_sections_writer *writer)
 {
-    tv_call_tree_keep(cache->whole.tree, writer);
+    tv_call_tree_store(cache->whole.tree, writer);
 }
 
 static void release(struct kept *kept)

@@ -5,7 +5,7 @@
 #ifndef TV_WRITERS_CALLGRAPH_H
 #define TV_WRITERS_CALLGRAPH_H
 
-#include "analysis/profile.h"
+#include "analysis/calltree/profile.h"
 #include "base/out.h"
 
 struct tv_callgraph_options {

@@ -5,7 +5,7 @@
 #ifndef TV_WRITERS_COMPENSATION_TEXT_H
 #define TV_WRITERS_COMPENSATION_TEXT_H
 
-#include "analysis/call_tree.h"
+#include "analysis/calltree/call_tree.h"
 #include "base/out.h"
 
 /* A line; nothing where nothing was taken off. `clocks` are those of the table. */

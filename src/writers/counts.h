@@ -7,7 +7,7 @@
 #define TV_WRITERS_COUNTS_H
 
 #include "analysis/subset/subset.h"
-#include "analysis/profile_sink.h"
+#include "analysis/calltree/profile.h"
 #include "analysis/slice_sums.h"
 
 struct tv_counts {

@@ -7,7 +7,7 @@
 #ifndef TV_WRITERS_DIFF_TABLE_H
 #define TV_WRITERS_DIFF_TABLE_H
 
-#include "analysis/diff.h"
+#include "analysis/calltree/diff.h"
 #include "base/out.h"
 
 enum tv_diff_format {

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/profile.h"
+#include "analysis/calltree/profile.h"
 #include "base/memory.h"
 
 /* Frames have 30 bits, so that a key holds the whole edge. */

@@ -4,12 +4,12 @@
  *
  * One pass gives every call path's figures to two edges: it is a child of the method that called it
  * and a parent of the one that was called.  An edge is recursive when the activation of the method
- * in whose list it stands is not the outermost (as analysis/profile.h has it for one method).
+ * in whose list it stands is not the outermost (as analysis/calltree/profile.h has it for one method).
  */
 #ifndef TV_WRITERS_EDGES_H
 #define TV_WRITERS_EDGES_H
 
-#include "analysis/call_tree.h"
+#include "analysis/calltree/call_tree.h"
 #include "base/map.h"
 
 /* In the order in which they stand in a method's list. */

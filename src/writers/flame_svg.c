@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "analysis/tree_sink.h"
+#include "analysis/calltree/call_tree.h"
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "writers/figures.h"

@@ -6,7 +6,7 @@
 #ifndef TV_WRITERS_FLAME_SVG_H
 #define TV_WRITERS_FLAME_SVG_H
 
-#include "analysis/flame.h"
+#include "analysis/flame/flame.h"
 #include "base/out.h"
 
 enum tv_flame_colors {

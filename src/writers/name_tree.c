@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "writers/name_tree.h"
 
-#include "analysis/tree_sink.h"
+#include "analysis/calltree/call_tree.h"
 #include "base/memory.h"
 #include "base/out.h"
 #include "model/paths.h"

@@ -8,7 +8,7 @@
 #ifndef TV_WRITERS_NAME_TREE_H
 #define TV_WRITERS_NAME_TREE_H
 
-#include "analysis/call_tree.h"
+#include "analysis/calltree/call_tree.h"
 #include "base/intern.h"
 
 struct tv_name_tree {

@@ -7,7 +7,7 @@
 #ifndef TV_WRITERS_PROFILE_TABLE_H
 #define TV_WRITERS_PROFILE_TABLE_H
 
-#include "analysis/profile.h"
+#include "analysis/calltree/profile.h"
 #include "base/out.h"
 
 enum tv_table_format {

@@ -9,7 +9,7 @@
 #ifndef TV_WRITERS_REGRESSION_H
 #define TV_WRITERS_REGRESSION_H
 
-#include "analysis/profile.h"
+#include "analysis/calltree/profile.h"
 #include "base/out.h"
 
 /* `profile` is that of the whole trace; it is sorted anew. */

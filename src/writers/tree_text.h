@@ -5,7 +5,7 @@
 #ifndef TV_WRITERS_TREE_TEXT_H
 #define TV_WRITERS_TREE_TEXT_H
 
-#include "analysis/flame.h"
+#include "analysis/flame/flame.h"
 #include "base/out.h"
 
 struct tv_tree_text_options {

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "analysis/subset/filter.h"
-#include "analysis/profile.h"
+#include "analysis/calltree/profile.h"
 #include "analysis/search/call_search.h"
 #include "analysis/tiles.h"
 #include "base/bytes.h"

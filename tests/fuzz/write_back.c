@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/call_tree.h"
+#include "analysis/calltree/call_tree.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "model/builder.h"

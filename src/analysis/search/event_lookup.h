@@ -43,10 +43,7 @@ struct tv_event_neighbours {
 void tv_event_lookup(const struct tv_trace *trace, uint32_t input, const uint64_t *offsets,
                      size_t count, struct tv_event_neighbours *found);
 
-/*
- * json_tokens.h - iterate over one value of strict JSON without white space, as tv_describe
- * writes it.
- */
+/* ---- Arguments: one value of strict JSON without white space, as tv_describe writes it ---- */
 
 enum tv_json_token_kind {
     TV_TOKEN_KEY,

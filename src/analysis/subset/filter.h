@@ -3,8 +3,8 @@
  * filter.h - filters: the language in which the user says which events to keep, and the trace of
  * those events.
  *
- * The filter language is, "thread:main -name:access$ dur>2ms" (docs/filter.md):
- * parse a line into terms, and match a text or a number against one term.
+ * A filter is a line of terms, "thread:main -name:access$ dur>2ms" (docs/filter.md).  It is parsed
+ * once; then each term can be matched against a text or a number.
  */
 #ifndef TV_ANALYSIS_SUBSET_FILTER_H
 #define TV_ANALYSIS_SUBSET_FILTER_H
@@ -93,8 +93,7 @@ static inline bool tv_filter_has_numbers(const struct tv_filter_term *term)
     return term->value_count == 0 && !term->regex;
 }
 
-/*
- * filter.h - make a trace of the events that match a filter (docs/filter.md).
+/* ---- Filtered traces ----
  *
  * A term is tested on every row that has its field, and a row must match every term.  Slices have
  * all fields.  When a slice is hidden, its time becomes self time of its nearest visible ancestor.
@@ -113,9 +112,7 @@ bool tv_filter_same_track(const struct tv_track *a, const struct tv_track *b);
 bool tv_filter_same_slice(const struct tv_trace *trace, uint32_t row, uint32_t index,
                           const struct tv_trace *other, uint32_t *other_row, uint32_t *other_index);
 
-/*
- * filter_arguments.h - a filter's terms about arguments, which stand in the files alone.
- */
+/* ---- Terms about arguments, which only the input files hold ---- */
 
 /* Unmark the slices and instants (whose array must exist) that do not match a term about
  * arguments.  An event that cannot be read again has no arguments. */

@@ -11,7 +11,7 @@
 
 #include <assert.h>
 
-#include "analysis/call_tree.h"
+#include "analysis/calltree/call_tree.h"
 
 /* Members of a subset; a NULL array means "all".  The trace itself is not changed: see
  * tv_crop_trace. */
@@ -85,13 +85,13 @@ struct tv_call_tree *tv_call_tree_of_frames(const struct tv_call_tree *tree, con
  * Cropping a trace makes a new trace of a subset and a time range.
  * The new trace has the slices that a profile of the same selection counts, clipped to the range in
  * whole ticks, so that a profile of the new trace equals a profile of the selection.  Events at one
- * point in time stay if that point is in the range; counters and snapshots also subset the value that
- * is current when the range begins.  A flow stays if both of its ends do.
+ * point in time stay if that point is in the range; counters and snapshots also subset the value
+ * that is current when the range begins.  A flow stays if both of its ends do.
  */
 
 struct tv_crop {
     const struct tv_subset *keep; /* who and what */
-    tv_ns from, to;   /* [from, to), as in struct tv_selection */
+    tv_ns from, to;               /* [from, to), as in struct tv_selection */
     bool tracks_only; /* subset only what belongs to the subset's tracks: drop counters, objects and
                          the like */
 };
@@ -100,7 +100,8 @@ struct tv_crop {
 bool tv_crop_is_everything(const struct tv_trace *trace, const struct tv_crop *crop);
 
 /* Clamp the range to the trace; false if it covers all times. */
-bool tv_crop_range(const struct tv_trace *trace, const struct tv_crop *crop, tv_ns *from, tv_ns *to);
+bool tv_crop_range(const struct tv_trace *trace, const struct tv_crop *crop, tv_ns *from,
+                   tv_ns *to);
 
 /* Count the flows that are dropped although one of their ends stays. */
 uint64_t tv_crop_lost_flows(const struct tv_trace *trace, const struct tv_crop *crop);

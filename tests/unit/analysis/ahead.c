@@ -2,7 +2,7 @@
 /* Guesses of a batch's paths: right where the events are ordinary, harmless where they are not. */
 #include "unit.h"
 
-#include "analysis/ahead.h"
+#include "analysis/calltree/path_builder.h"
 
 /* More than fit the first places of a tree. */
 #define CHILDREN 40000u
@@ -10,14 +10,14 @@
 struct walked {
     struct tv_head head;
     struct tv_walk walk;
-    struct tv_tally tally;
-    struct tv_ahead ahead;
+    struct tv_path_builder builder;
+    struct tv_path_predictor predictor;
     struct tv_diagnostics diagnostics;
 };
 
 static uint32_t step(void *context, const struct tv_step *step)
 {
-    return tv_tally_child(&((struct walked *)context)->tally, step->caller->tag, step->frame);
+    return tv_path_builder_child(&((struct walked *)context)->builder, step->caller->tag, step->frame);
 }
 
 static void first(void *context, uint32_t thread, struct tv_walk_thread *t)
@@ -46,7 +46,7 @@ static void walk(struct walked *walked, const struct tv_event *events, size_t co
 static size_t look(struct walked *walked, const struct tv_event *events, size_t count)
 {
     struct tv_batch batch = {.events = events, .count = count};
-    return tv_ahead_look(&walked->ahead, &walked->walk, &walked->tally, &batch);
+    return tv_path_predictor_run(&walked->predictor, &walked->walk, &walked->builder, &batch);
 }
 
 /* A thread of one root call, frame 0, with leaves of the frames 1 to CHILDREN below it. */
@@ -56,8 +56,8 @@ static void begin(struct walked *walked, uint32_t children)
     static struct tv_input input = {.clocks = TV_CLOCK_WALL, .tick_ns = 1};
     *walked = (struct walked){.head = {.threads = threads, .thread_count = 2, .inputs = &input}};
     tv_walk_init(&walked->walk, &walked->head, 0, true, &walked->diagnostics);
-    tv_tally_init(&walked->tally);
-    tv_ahead_init(&walked->ahead, 2, NULL, 0);
+    tv_path_builder_init(&walked->builder);
+    tv_path_predictor_init(&walked->predictor, 2, NULL, 0);
     struct tv_event root = {.action = TV_ENTER, .frame = 0};
     walk(walked, &root, 1);
     for (uint32_t i = 1; i <= children; i++) {
@@ -69,8 +69,8 @@ static void begin(struct walked *walked, uint32_t children)
 
 static void end(struct walked *walked)
 {
-    tv_ahead_release(&walked->ahead);
-    tv_tally_release(&walked->tally);
+    tv_path_predictor_release(&walked->predictor);
+    tv_path_builder_release(&walked->builder);
     tv_walk_release(&walked->walk);
     tv_diagnostics_clear(&walked->diagnostics);
 }
@@ -83,7 +83,7 @@ static void guesses_known_paths(void **state)
     uint32_t root, hits = 0;
     (void)state;
     begin(&walked, CHILDREN);
-    root = tv_tally_child(&walked.tally, TV_ROOT_PATH, 0);
+    root = tv_path_builder_child(&walked.builder, TV_ROOT_PATH, 0);
     for (uint32_t i = 0; i < CALLS; i++) {
         uint32_t frame = 1 + i * 79 % CHILDREN;
         events[2 * i] = (struct tv_event){.action = TV_ENTER, .frame = frame & TV_ANY_FRAME};
@@ -91,9 +91,9 @@ static void guesses_known_paths(void **state)
     }
     assert_int_equal(look(&walked, events, 2 * CALLS), CALLS);
     for (uint32_t i = 0; i < CALLS; i++) {
-        uint32_t child = tv_tally_child(&walked.tally, root, events[2 * i].frame);
-        assert_true(walked.ahead.nodes[i] == 0 || walked.ahead.nodes[i] == child);
-        hits += walked.ahead.nodes[i] == child;
+        uint32_t child = tv_path_builder_child(&walked.builder, root, events[2 * i].frame);
+        assert_true(walked.predictor.nodes[i] == 0 || walked.predictor.nodes[i] == child);
+        hits += walked.predictor.nodes[i] == child;
     }
     assert_true(hits > CALLS / 4 * 3); /* others stand behind the places that were looked at */
     end(&walked);
@@ -107,8 +107,8 @@ static void does_not_guess_new_paths(void **state)
     struct tv_event events[] = {{.action = TV_ENTER, .frame = CHILDREN + 1},
                                 {.action = TV_ENTER, .frame = 1}};
     assert_int_equal(look(&walked, events, 2), 2);
-    assert_int_equal(walked.ahead.nodes[0], 0);
-    assert_int_equal(walked.ahead.nodes[1], 0);
+    assert_int_equal(walked.predictor.nodes[0], 0);
+    assert_int_equal(walked.predictor.nodes[1], 0);
     end(&walked);
 }
 
@@ -126,11 +126,11 @@ static void puts_wrong_guesses_right(void **state)
     for (size_t i = 0; i < TV_BATCH_EVENTS; i++)
         exits[i] = (struct tv_event){.action = TV_EXIT, .frame = CHILDREN + 5};
     assert_int_equal(look(&walked, exits, TV_BATCH_EVENTS), 0);
-    assert_int_equal(walked.ahead.threads[0].depth, 0);
+    assert_int_equal(walked.predictor.threads[0].depth, 0);
     walk(&walked, exits, TV_BATCH_EVENTS);
     assert_int_equal(look(&walked, &leaf, 1), 1);
-    assert_int_equal(walked.ahead.threads[0].depth, 2);
-    assert_int_equal(walked.ahead.threads[0].hashes[1], tv_path_hash(TV_ROOT_HASH, 0));
+    assert_int_equal(walked.predictor.threads[0].depth, 2);
+    assert_int_equal(walked.predictor.threads[0].hashes[1], tv_path_hash(TV_ROOT_HASH, 0));
     end(&walked);
 }
 
@@ -145,7 +145,7 @@ static void has_room_for_deep_stacks(void **state)
         entries[i] = (struct tv_event){.action = TV_ENTER, .frame = 7};
     for (unsigned i = 1; i <= 3; i++) {
         assert_int_equal(look(&walked, entries, TV_BATCH_EVENTS), TV_BATCH_EVENTS);
-        assert_int_equal(walked.ahead.threads[0].depth, 1 + i * TV_BATCH_EVENTS);
+        assert_int_equal(walked.predictor.threads[0].depth, 1 + i * TV_BATCH_EVENTS);
         walk(&walked, entries, TV_BATCH_EVENTS);
     }
     end(&walked);
@@ -164,8 +164,8 @@ static void keeps_little_of_short_stretches(void **state)
         assert_int_equal(look(&walked, events, TV_COUNT(events)), TV_COUNT(events));
         walk(&walked, events, TV_COUNT(events));
         for (uint32_t j = 0; j < 2; j++) {
-            assert_int_equal(walked.ahead.threads[j].depth, 1 - j + 4 * i);
-            assert_true(walked.ahead.threads[j].capacity < TV_BATCH_EVENTS / 16);
+            assert_int_equal(walked.predictor.threads[j].depth, 1 - j + 4 * i);
+            assert_true(walked.predictor.threads[j].capacity < TV_BATCH_EVENTS / 16);
         }
     }
     end(&walked);
@@ -184,10 +184,10 @@ static void passes_over_skipped_threads(void **state)
     begin(&walked, 8);
     walked.walk.skip = skip;
     assert_int_equal(look(&walked, events, TV_COUNT(events)), 2);
-    assert_int_equal(walked.ahead.nodes[0],
-                     tv_tally_child(&walked.tally, walked.walk.threads[0].stack[0].tag, 3));
-    assert_int_equal(walked.ahead.nodes[1], 0);
-    assert_int_equal(walked.ahead.nodes[2], 0);
+    assert_int_equal(walked.predictor.nodes[0],
+                     tv_path_builder_child(&walked.builder, walked.walk.threads[0].stack[0].tag, 3));
+    assert_int_equal(walked.predictor.nodes[1], 0);
+    assert_int_equal(walked.predictor.nodes[2], 0);
     end(&walked);
 }
 
@@ -199,11 +199,11 @@ static void guesses_what_stands_for_a_frame(void **state)
     struct tv_event event = {.action = TV_ENTER, .frame = 3};
     (void)state;
     begin(&walked, 8);
-    walked.ahead.fold = fold;
-    walked.ahead.fold_count = TV_COUNT(fold);
+    walked.predictor.fold = fold;
+    walked.predictor.fold_count = TV_COUNT(fold);
     assert_int_equal(look(&walked, &event, 1), 1);
-    assert_int_equal(walked.ahead.nodes[0],
-                     tv_tally_child(&walked.tally, walked.walk.threads[0].stack[0].tag, 2));
+    assert_int_equal(walked.predictor.nodes[0],
+                     tv_path_builder_child(&walked.builder, walked.walk.threads[0].stack[0].tag, 2));
     end(&walked);
 }
 

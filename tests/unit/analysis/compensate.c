@@ -5,8 +5,8 @@
  */
 #include "unit.h"
 
-#include "analysis/compensate.h"
-#include "analysis/profile.h"
+#include "analysis/calltree/derived_trees.h"
+#include "analysis/calltree/profile.h"
 
 #include "analysis/reference.h"
 #include "base/bytes.h"

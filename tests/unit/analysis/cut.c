@@ -5,7 +5,7 @@
 #include "unit.h"
 
 #include "analysis/subset/subset.h"
-#include "analysis/profile.h"
+#include "analysis/calltree/profile.h"
 #include "base/memory.h"
 #include "fixture.h"
 #include "model/sift.h"

@@ -6,7 +6,7 @@
 
 #include "analysis/subset/filter.h"
 
-#include "analysis/profile.h"
+#include "analysis/calltree/profile.h"
 #include "analysis/reference.h"
 #include "base/bytes.h"
 #include "base/memory.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/flame_samples.h"
+#include "analysis/flame/flame.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/tree_sink.h"
+#include "analysis/calltree/call_tree.h"
 #include "base/memory.h"
 #include "fixture.h"
 #include "unit.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
-#include "analysis/profile.h"
+#include "analysis/calltree/profile.h"
 
 #include "analysis/reference.h"
 #include "base/memory.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
-#include "analysis/profile.h"
+#include "analysis/calltree/profile.h"
 
 #include "analysis/reference.h"
 
@@ -9,7 +9,7 @@ static struct tv_relations *relations_of(const struct tv_trace *trace, uint32_t 
 {
     struct tv_selection all = TV_SELECT_ALL;
     struct tv_call_tree *tree = tv_call_tree_of_trace(trace, &all, 1);
-    struct tv_relations *relations = tv_relations_of(tree, frame);
+    struct tv_relations *relations = tv_relations_of_tree(tree, frame);
     tv_call_tree_free(tree);
     return relations;
 }
@@ -139,7 +139,7 @@ static void random_traces_equal_the_reference(void **state)
     struct tv_profile *profile = tv_profile_of_tree(tree);
     for (uint32_t i = 0; i < profile->count; i++) {
         const struct tv_method_cost *m = &profile->methods[i];
-        struct tv_relations *relations = tv_relations_of(tree, m->frame);
+        struct tv_relations *relations = tv_relations_of_tree(tree, m->frame);
         compare_list(&r, &relations->parents, m->frame, 0, false);
         compare_list(&r, &relations->children, m->frame, 1, false);
         compare_list(&r, &relations->recursive_parents, m->frame, 0, true);

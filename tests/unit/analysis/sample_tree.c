@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/sample_tree.h"
+#include "analysis/calltree/derived_trees.h"
 
 #include "unit.h"
 

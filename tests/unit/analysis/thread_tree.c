@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Below a thread's node is what the tree of that thread alone has. */
-#include "analysis/thread_tree.h"
+#include "analysis/calltree/derived_trees.h"
 
 #include "analysis/reference.h"
-#include "analysis/tree_sink.h"
+#include "analysis/calltree/call_tree.h"
 #include "base/memory.h"
 #include "unit.h"
 

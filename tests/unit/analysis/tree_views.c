@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/tree_views.h"
+#include "analysis/calltree/derived_trees.h"
 
-#include "analysis/flame.h"
-#include "analysis/profile.h"
+#include "analysis/flame/flame.h"
+#include "analysis/calltree/profile.h"
 #include "base/memory.h"
 #include "fixture.h"
 #include "unit.h"

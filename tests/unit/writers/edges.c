@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The edges of all methods at once are those of each method alone (analysis/profile.h). */
+/* The edges of all methods at once are those of each method alone (analysis/calltree/profile.h). */
 #include "unit.h"
 
-#include "analysis/profile.h"
-#include "analysis/tree_sink.h"
+#include "analysis/calltree/profile.h"
+#include "analysis/calltree/call_tree.h"
 #include "feed.h"
 #include "writers/edges.h"
 
@@ -73,7 +73,7 @@ static void equal_those_of_each_method(void **state)
         tv_method_edges_init(&all, tree, false);
         ties += check_order(&all);
         for (uint32_t frame = 0; frame < head->frame_count; frame++) {
-            struct tv_relations *alone = tv_relations_of(tree, frame);
+            struct tv_relations *alone = tv_relations_of_tree(tree, frame);
             check_group(&all, frame, TV_EDGE_PARENT, &alone->parents);
             check_group(&all, frame, TV_EDGE_CHILD, &alone->children);
             check_group(&all, frame, TV_EDGE_RECURSIVE_PARENT, &alone->recursive_parents);

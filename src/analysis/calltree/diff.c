@@ -1,45 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/diff.h"
+#include "analysis/calltree/diff.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/bytes.h"
 #include "base/memory.h"
 
-/* A method of one table, with what comparing it takes. */
-struct entry {
+/* A method of one table and the head that names it. */
+struct diff_entry {
     const struct tv_head *head;
     struct tv_method_cost method;
 };
 
-static int compare_text(const struct tv_head *head_a, uint32_t a, const struct tv_head *head_b,
-                        uint32_t b)
+static int diff_compare_text(const struct tv_head *head_a, uint32_t a, const struct tv_head *head_b,
+                             uint32_t b)
 {
     return tv_bytes_compare(tv_head_text(head_a, a), tv_head_text(head_b, b));
 }
 
-static int compare_methods(const struct entry *a, const struct entry *b)
+static int diff_compare_methods(const struct diff_entry *a, const struct diff_entry *b)
 {
     const struct tv_frame *fa = &a->head->frames[a->method.frame];
     const struct tv_frame *fb = &b->head->frames[b->method.frame];
-    int order = compare_text(a->head, fa->class_name, b->head, fb->class_name);
+    int order = diff_compare_text(a->head, fa->class_name, b->head, fb->class_name);
     if (order == 0)
-        order = compare_text(a->head, fa->name, b->head, fb->name);
+        order = diff_compare_text(a->head, fa->name, b->head, fb->name);
     if (order == 0)
-        order = compare_text(a->head, fa->signature, b->head, fb->signature);
+        order = diff_compare_text(a->head, fa->signature, b->head, fb->signature);
     return order;
 }
 
-static int compare_entries(const void *left, const void *right)
+static int diff_compare_entries(const void *left, const void *right)
 {
-    const struct entry *a = left, *b = right;
-    int order = compare_methods(a, b);
+    const struct diff_entry *a = left, *b = right;
+    int order = diff_compare_methods(a, b);
     return order ? order
                  : (a->method.frame > b->method.frame) - (a->method.frame < b->method.frame);
 }
 
-static void add_method(struct tv_method_cost *sum, const struct tv_method_cost *method)
+static void diff_add_method(struct tv_method_cost *sum, const struct tv_method_cost *method)
 {
     sum->calls += method->calls;
     sum->recursive_calls += method->recursive_calls;
@@ -49,32 +50,34 @@ static void add_method(struct tv_method_cost *sum, const struct tv_method_cost *
     tv_time_add(&sum->excl_cpu, method->excl_cpu);
 }
 
-/* The methods of a table by name, equal ones added up. */
-static struct entry *sort_by_name(const struct tv_profile *profile, uint32_t *count)
+/* Return the methods of a table by name, equal ones added up. */
+static struct diff_entry *diff_sort_by_name(const struct tv_profile *profile, uint32_t *count)
 {
-    struct entry *entries = tv_alloc(profile->count, sizeof *entries);
+    struct diff_entry *entries = tv_alloc(profile->count, sizeof *entries);
     for (uint32_t i = 0; i < profile->count; i++)
-        entries[i] = (struct entry){profile->head, profile->methods[i]};
-    qsort(entries, profile->count, sizeof *entries, compare_entries);
+        entries[i] = (struct diff_entry){profile->head, profile->methods[i]};
+    qsort(entries, profile->count, sizeof *entries, diff_compare_entries);
     *count = 0;
     for (uint32_t i = 0; i < profile->count; i++) {
-        if (*count > 0 && compare_methods(&entries[*count - 1], &entries[i]) == 0)
-            add_method(&entries[*count - 1].method, &entries[i].method);
+        if (*count > 0 && diff_compare_methods(&entries[*count - 1], &entries[i]) == 0)
+            diff_add_method(&entries[*count - 1].method, &entries[i].method);
         else
             entries[(*count)++] = entries[i];
     }
     return entries;
 }
 
-/* One pass over both tables, by name. Counts when `methods` is NULL, else fills the three parts. */
-static void join(struct tv_diff *diff, const struct entry *a, uint32_t count_a,
-                 const struct entry *b, uint32_t count_b)
+/* Merge both tables, which are sorted by name: count the parts if `methods` is NULL, otherwise
+ * fill them. */
+static void diff_merge(struct tv_diff *diff, const struct diff_entry *a, uint32_t count_a,
+                       const struct diff_entry *b, uint32_t count_b)
 {
+    assert(!diff->methods || diff->both + diff->only_a >= diff->only_a);
     static const struct tv_method_cost none = {.frame = TV_NONE};
     struct tv_diff_method *methods = diff->methods;
     uint32_t both = 0, only_a = 0, only_b = 0;
     for (uint32_t i = 0, k = 0; i < count_a || k < count_b;) {
-        int order = i == count_a ? 1 : k == count_b ? -1 : compare_methods(&a[i], &b[k]);
+        int order = i == count_a ? 1 : k == count_b ? -1 : diff_compare_methods(&a[i], &b[k]);
         struct tv_diff_method pair = {order <= 0 ? a[i].method : none,
                                       order >= 0 ? b[k].method : none};
         uint32_t place = order == 0  ? both
@@ -97,14 +100,15 @@ struct tv_diff *tv_diff_of(const struct tv_profile *a, const struct tv_profile *
 {
     struct tv_diff *diff = tv_alloc(1, sizeof *diff);
     uint32_t count_a, count_b;
-    struct entry *by_name_a = sort_by_name(a, &count_a), *by_name_b = sort_by_name(b, &count_b);
+    struct diff_entry *by_name_a = diff_sort_by_name(a, &count_a),
+                      *by_name_b = diff_sort_by_name(b, &count_b);
     diff->a = a;
     diff->b = b;
     diff->clocks = a->clocks & b->clocks;
-    join(diff, by_name_a, count_a, by_name_b, count_b);
+    diff_merge(diff, by_name_a, count_a, by_name_b, count_b);
     diff->methods =
         tv_alloc((size_t)diff->both + diff->only_a + diff->only_b, sizeof *diff->methods);
-    join(diff, by_name_a, count_a, by_name_b, count_b);
+    diff_merge(diff, by_name_a, count_a, by_name_b, count_b);
     tv_free(by_name_a);
     tv_free(by_name_b);
     tv_diff_sort(diff, diff->clocks & TV_CLOCK_CPU ? TV_ORDER_INCL_CPU : TV_ORDER_INCL_WALL);
@@ -119,26 +123,26 @@ void tv_diff_free(struct tv_diff *diff)
     tv_free(diff);
 }
 
-struct sortable {
+struct diff_sortable {
     const struct tv_head *head;
     uint32_t frame;
     int64_t change;
     struct tv_diff_method method;
 };
 
-static int compare_sortable(const void *left, const void *right)
+static int diff_compare_changes(const void *left, const void *right)
 {
-    const struct sortable *a = left, *b = right;
+    const struct diff_sortable *a = left, *b = right;
     if (a->change != b->change)
         return a->change > b->change ? -1 : 1;
     return tv_frame_compare_names(a->head, a->frame, b->frame);
 }
 
-static void sort_part(const struct tv_diff *diff, uint32_t first, uint32_t count,
-                      enum tv_profile_order order)
+static void diff_sort_part(const struct tv_diff *diff, uint32_t first, uint32_t count,
+                           enum tv_profile_order order)
 {
     struct tv_diff_method *methods = diff->methods + first;
-    struct sortable *all = tv_alloc(count, sizeof *all);
+    struct diff_sortable *all = tv_alloc(count, sizeof *all);
     for (uint32_t i = 0; i < count; i++) {
         bool in_a = methods[i].a.frame != TV_NONE;
         int64_t change =
@@ -148,7 +152,7 @@ static void sort_part(const struct tv_diff *diff, uint32_t first, uint32_t count
         all[i].change = change < 0 ? -change : change;
         all[i].method = methods[i];
     }
-    qsort(all, count, sizeof *all, compare_sortable);
+    qsort(all, count, sizeof *all, diff_compare_changes);
     for (uint32_t i = 0; i < count; i++)
         methods[i] = all[i].method;
     tv_free(all);
@@ -156,14 +160,14 @@ static void sort_part(const struct tv_diff *diff, uint32_t first, uint32_t count
 
 void tv_diff_sort_both(struct tv_diff *diff, enum tv_profile_order order)
 {
-    sort_part(diff, 0, diff->both, order);
+    diff_sort_part(diff, 0, diff->both, order);
 }
 
 void tv_diff_sort(struct tv_diff *diff, enum tv_profile_order order)
 {
     tv_diff_sort_both(diff, order);
-    sort_part(diff, diff->both, diff->only_a, order);
-    sort_part(diff, diff->both + diff->only_a, diff->only_b, order);
+    diff_sort_part(diff, diff->both, diff->only_a, order);
+    diff_sort_part(diff, diff->both + diff->only_a, diff->only_b, order);
 }
 
 double tv_diff_ratio(int64_t a, int64_t b)

@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The part of a call tree that does not depend on a selection: parents, frames, and which nodes are
- * recursive.
+ * The part of a call tree that does not depend on a selection: parents, frames, depth-first order
+ * and recursion.
  *
- * For the latter the nodes are laid in depth-first order, a node's descendants right behind it, by
- * a pass that counts and one that places.  Then a walk over that order with a stack of the ends of
- * the open nodes knows the frames on the path.
+ *       node  parent          depth-first: place  0 1 2 3 4
+ *        0     -     0                     node   0 1 3 2 4
+ *        1     0     |-1--3                end    5 3 3 5 5
+ *        2     0     '-2--4
+ *        3     1
+ *        4     2
+ *
+ * Counting the descendants of each node gives every node its place without recursion: children are
+ * placed in the gaps that their parents reserved.  A walk over that order with a stack of open
+ * nodes knows the frames on the current path, hence which nodes are recursive.
  */
-#include "analysis/tree_shape.h"
+#include "analysis/calltree/tree_shape.h"
 
-#include "analysis/tree_sink.h"
+#include <assert.h>
+
+#include "analysis/calltree/call_tree.h"
 #include "base/memory.h"
 
 struct tv_tree_shape *tv_tree_shape_blank(const struct tv_head *head, uint32_t count)
@@ -33,7 +42,7 @@ struct tv_tree_shape *tv_tree_shape_new(const struct tv_head *head, const struct
     return shape;
 }
 
-static void order_free(struct tv_tree_order *order, uint32_t count)
+static void tree_order_free(struct tv_tree_order *order, uint32_t count)
 {
     size_t size = tv_size_mul(count, sizeof(uint32_t));
     tv_pages_free(order->node, size);
@@ -49,7 +58,7 @@ void tv_tree_shape_free(struct tv_tree_shape *shape)
     tv_pages_free(shape->frame, tv_size_mul(shape->count, sizeof(uint32_t)));
     tv_free(shape->recursive);
     if (shape->order.node)
-        order_free(&shape->order, shape->count);
+        tree_order_free(&shape->order, shape->count);
     if (shape->of_frame.first) {
         tv_free(shape->of_frame.first);
         tv_pages_free(shape->of_frame.place, tv_size_mul(shape->count, sizeof(uint32_t)));
@@ -57,12 +66,14 @@ void tv_tree_shape_free(struct tv_tree_shape *shape)
     tv_free(shape);
 }
 
-static struct tv_tree_order order_of(const struct tv_tree_shape *shape)
+static struct tv_tree_order tree_order_compute(const struct tv_tree_shape *shape)
 {
+    assert(shape->count > 0);
     uint32_t count = shape->count;
     size_t size = tv_size_mul(count, sizeof(uint32_t));
     struct tv_tree_order order = {tv_pages_alloc(size), tv_pages_alloc(size), tv_pages_alloc(size)};
-    uint32_t *next = tv_pages_alloc(size); /* [node] sizes, then where its next child goes */
+    uint32_t *next =
+        tv_pages_alloc(size); /* [node] subtree sizes; later the place of the node's next child */
     for (uint32_t i = count; i-- > 1;)
         next[shape->parent[i]] += ++next[i];
     next[TV_ROOT_PATH] = 1;
@@ -83,7 +94,7 @@ static struct tv_tree_order order_of(const struct tv_tree_shape *shape)
 const struct tv_tree_order *tv_tree_shape_order(struct tv_tree_shape *shape)
 {
     if (!shape->order.node)
-        shape->order = order_of(shape);
+        shape->order = tree_order_compute(shape);
     return &shape->order;
 }
 
@@ -94,6 +105,7 @@ uint32_t tv_tree_shape_keys(const struct tv_tree_shape *shape)
 
 uint32_t tv_tree_shape_key(const struct tv_tree_shape *shape, uint32_t node)
 {
+    assert(node < shape->count && node != TV_ROOT_PATH);
     uint32_t frame = shape->frame[node];
     return frame >= TV_THREAD_FRAME ? shape->head->frame_count + (frame - TV_THREAD_FRAME) : frame;
 }
@@ -105,7 +117,8 @@ const struct tv_frame_places *tv_tree_shape_of_frame(struct tv_tree_shape *shape
         return of;
     const struct tv_tree_order *order = tv_tree_shape_order(shape);
     uint32_t keys = tv_tree_shape_keys(shape), before = 0;
-    uint32_t *next = tv_alloc(keys, sizeof *next); /* counts, then where the next place goes */
+    uint32_t *next =
+        tv_alloc(keys, sizeof *next); /* counts; later the place of the key's next node */
     of->first = tv_alloc((size_t)keys + 1, sizeof *of->first);
     of->place = tv_pages_alloc(tv_size_mul(shape->count, sizeof *of->place));
     for (uint32_t i = 1; i < shape->count; i++)
@@ -122,16 +135,17 @@ const struct tv_frame_places *tv_tree_shape_of_frame(struct tv_tree_shape *shape
     return of;
 }
 
-/* An open node of the walk. */
-struct open {
+/* A node on the current path. */
+struct open_node {
     uint32_t frame, end;
 };
 
-static void mark(struct tv_tree_shape *shape, const struct tv_tree_order *order)
+static void tree_shape_mark_recursion(struct tv_tree_shape *shape,
+                                      const struct tv_tree_order *order)
 {
-    uint32_t threads = shape->head->frame_count; /* all count as one that is no frame */
+    uint32_t threads = shape->head->frame_count; /* all threads share one pseudo-frame */
     uint32_t *active = tv_alloc((size_t)threads + 1, sizeof *active);
-    struct open *stack = NULL;
+    struct open_node *stack = NULL;
     size_t capacity = 0, depth = 0;
     for (uint32_t i = 1; i < shape->count; i++) {
         uint32_t frame = shape->frame[order->node[i]];
@@ -143,7 +157,7 @@ static void mark(struct tv_tree_shape *shape, const struct tv_tree_order *order)
             shape->recursive[order->node[i]] = active[frame] > 0;
         active[frame]++;
         stack = tv_array_reserve(stack, &capacity, depth + 1, sizeof *stack);
-        stack[depth++] = (struct open){frame, order->end[i]};
+        stack[depth++] = (struct open_node){frame, order->end[i]};
     }
     tv_free(stack);
     tv_free(active);
@@ -155,11 +169,11 @@ const uint8_t *tv_tree_shape_recursion(struct tv_tree_shape *shape)
         return shape->recursive;
     shape->recursive = tv_alloc(shape->count, 1);
     if (shape->order.node) {
-        mark(shape, &shape->order);
+        tree_shape_mark_recursion(shape, &shape->order);
         return shape->recursive;
     }
-    struct tv_tree_order order = order_of(shape);
-    mark(shape, &order);
-    order_free(&order, shape->count);
+    struct tv_tree_order order = tree_order_compute(shape);
+    tree_shape_mark_recursion(shape, &order);
+    tree_order_free(&order, shape->count);
     return shape->recursive;
 }

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/call_tree.h"
+#include "analysis/calltree/call_tree.h"
 
+#include <assert.h>
 #include <string.h>
 
-#include "analysis/runs.h"
-#include "analysis/tree_shape.h"
+#include "analysis/calltree/tree_shape.h"
+#include "analysis/subset/selection.h"
 #include "base/memory.h"
 #include "base/sections.h"
 #include "base/workers.h"
 
-/* Bytes of one node's figures, which are one allocation. */
-#define FIGURES_SIZE (sizeof(struct tv_path_cost) + 2 * sizeof(int64_t))
+/* Bytes of one node's costs; all nodes' costs are one allocation. */
+#define COSTS_SIZE (sizeof(struct tv_path_cost) + 2 * sizeof(int64_t))
 
-/* Their sections in a file that a trace lies in. */
-#define KEPT_FIGURES TV_SECTION_TAG('t', 'r', 'e', 'e')
-#define KEPT_WAITS TV_SECTION_TAG('t', 'r', 'e', 'w')
-#define KEPT_RAISED TV_SECTION_TAG('t', 'r', 'e', 'r')
+/* Sections of an index file. */
+#define SECTION_COSTS TV_SECTION_TAG('t', 'r', 'e', 'e')
+#define SECTION_WAITS TV_SECTION_TAG('t', 'r', 'e', 'w')
+#define SECTION_RAISED TV_SECTION_TAG('t', 'r', 'e', 'r')
 
-/* With figures that lie there: costs, then own times of either clock. */
-static struct tv_call_tree *tree_with(struct tv_tree_shape *shape, void *figures)
+/* Lay a tree over `figures`: costs, then self times of either clock. */
+static struct tv_call_tree *call_tree_over(struct tv_tree_shape *shape, void *figures)
 {
     struct tv_call_tree *tree = tv_alloc(1, sizeof *tree);
     tree->head = shape->head;
@@ -35,19 +36,20 @@ static struct tv_call_tree *tree_with(struct tv_tree_shape *shape, void *figures
 
 struct tv_call_tree *tv_call_tree_of_shape(struct tv_tree_shape *shape)
 {
-    return tree_with(shape, tv_pages_alloc(tv_size_mul(shape->count, FIGURES_SIZE)));
+    return call_tree_over(shape, tv_pages_alloc(tv_size_mul(shape->count, COSTS_SIZE)));
 }
 
-void tv_call_tree_keep(const struct tv_call_tree *tree, struct tv_sections_writer *writer)
+void tv_call_tree_store(const struct tv_call_tree *tree, struct tv_sections_writer *writer)
 {
-    tv_sections_add(writer, KEPT_FIGURES, 0, FIGURES_SIZE, tree->count, tree->cost);
-    tv_sections_add(writer, KEPT_WAITS, 0, sizeof tree->waits, 1, &tree->waits);
-    tv_sections_add(writer, KEPT_RAISED, 0, 1, 1, tree->raised ? "\1" : "");
+    tv_sections_add(writer, SECTION_COSTS, 0, COSTS_SIZE, tree->count, tree->cost);
+    tv_sections_add(writer, SECTION_WAITS, 0, sizeof tree->waits, 1, &tree->waits);
+    tv_sections_add(writer, SECTION_RAISED, 0, 1, 1, tree->raised ? "\1" : "");
 }
 
-/* All figures are counts or times, and as large as these can be (index/check.h); together too, for
- * children are added up when a range is taken off them. */
-static bool are_figures(const uint64_t *figures, uint64_t count)
+/* Validate costs from an index file: each must be in the range of a count or time
+ * (index/check.h), and so must their sum, because children are added up when a range is subtracted.
+ */
+static bool call_tree_costs_are_valid(const uint64_t *figures, uint64_t count)
 {
     uint64_t all = 0, upper = 0;
     for (uint64_t i = 0; i < count; i++) {
@@ -57,22 +59,24 @@ static bool are_figures(const uint64_t *figures, uint64_t count)
     return all < (uint64_t)1 << 61 && upper + count < (uint64_t)1 << 30;
 }
 
-struct tv_call_tree *tv_call_tree_kept(struct tv_tree_shape *shape, const struct tv_trace *trace)
+struct tv_call_tree *tv_call_tree_load_stored(struct tv_tree_shape *shape,
+                                              const struct tv_trace *trace)
 {
     uint64_t count, waits_count, raised_count;
     void *lent;
     if (!trace->sections)
         return NULL;
-    const void *figures = tv_sections_find(trace->sections, KEPT_FIGURES, 0, FIGURES_SIZE, &count);
+    const void *figures = tv_sections_find(trace->sections, SECTION_COSTS, 0, COSTS_SIZE, &count);
     const struct tv_path_cost *waits =
-        tv_sections_find(trace->sections, KEPT_WAITS, 0, sizeof *waits, &waits_count);
+        tv_sections_find(trace->sections, SECTION_WAITS, 0, sizeof *waits, &waits_count);
     const uint8_t *raised =
-        tv_sections_find(trace->sections, KEPT_RAISED, 0, sizeof *raised, &raised_count);
+        tv_sections_find(trace->sections, SECTION_RAISED, 0, sizeof *raised, &raised_count);
     if (!figures || count != shape->count || !waits || waits_count != 1 || !raised ||
-        raised_count != 1 || !are_figures(figures, count * (FIGURES_SIZE / sizeof(uint64_t))))
+        raised_count != 1 ||
+        !call_tree_costs_are_valid(figures, count * (COSTS_SIZE / sizeof(uint64_t))))
         return NULL;
     memcpy(&lent, &figures, sizeof lent);
-    struct tv_call_tree *tree = tree_with(shape, lent);
+    struct tv_call_tree *tree = call_tree_over(shape, lent);
     tree->waits = *waits;
     tree->raised = *raised != 0;
     tree->lent = true;
@@ -90,7 +94,7 @@ struct tv_call_tree *tv_call_tree_new(const struct tv_head *head, const struct t
 struct tv_call_tree *tv_call_tree_copy(const struct tv_call_tree *tree)
 {
     struct tv_call_tree *copy = tv_call_tree_of_shape(tree->shape);
-    memcpy(copy->cost, tree->cost, tree->count * FIGURES_SIZE);
+    memcpy(copy->cost, tree->cost, tree->count * COSTS_SIZE);
     copy->waits = tree->waits;
     copy->compensation = tree->compensation;
     copy->counted = tree->counted;
@@ -98,9 +102,10 @@ struct tv_call_tree *tv_call_tree_copy(const struct tv_call_tree *tree)
     return copy;
 }
 
-/* Behind the root the nodes stand depth first. */
+/* In depth-first order the subtree is one contiguous range. */
 struct tv_call_tree *tv_call_tree_part(const struct tv_call_tree *tree, uint32_t node)
 {
+    assert(node < tree->count);
     const struct tv_tree_order *order = tv_tree_shape_order(tree->shape);
     uint32_t first = order->place[node], count = order->end[first] - first;
     struct tv_tree_shape *shape = tv_tree_shape_blank(tree->head, count + 1);
@@ -121,7 +126,7 @@ struct tv_call_tree *tv_call_tree_part(const struct tv_call_tree *tree, uint32_t
 
 void tv_call_tree_touch(struct tv_call_tree *tree)
 {
-    memset(tree->cost, 0, tree->count * FIGURES_SIZE);
+    memset(tree->cost, 0, tree->count * COSTS_SIZE);
 }
 
 void tv_call_tree_free(struct tv_call_tree *tree)
@@ -129,7 +134,7 @@ void tv_call_tree_free(struct tv_call_tree *tree)
     if (!tree)
         return;
     if (!tree->lent)
-        tv_pages_free(tree->cost, tv_size_mul(tree->count, FIGURES_SIZE));
+        tv_pages_free(tree->cost, tv_size_mul(tree->count, COSTS_SIZE));
     if (tree->owns_shape)
         tv_tree_shape_free(tree->shape);
     tv_free(tree);
@@ -151,10 +156,11 @@ const uint8_t *tv_call_tree_recursion(const struct tv_call_tree *tree)
     return tv_tree_shape_recursion(tree->shape);
 }
 
-/* From the leaves to the root: until its turn comes, a node's self time holds the sum of its
+/* Go from the leaves to the root: before a node's own turn, its self time holds the sum of its
  * children. */
 void tv_call_tree_settle(struct tv_call_tree *tree)
 {
+    assert(!tree->lent);
     tree->raised = false;
     for (uint32_t i = tree->count; i-- > 1;) {
         if (i % TV_TREE_STRETCH == TV_TREE_STRETCH - 1 || i == tree->count - 1)
@@ -162,7 +168,7 @@ void tv_call_tree_settle(struct tv_call_tree *tree)
         if (tree->cost[i].calls == 0 && tree->self_wall[i] == 0 && tree->self_cpu[i] == 0)
             continue;
         uint32_t parent = tree->parent[i];
-        /* Calls whose CPU time is unknown ran at least as long as those that they made. */
+        /* A call whose CPU time is unknown ran at least as long as its children. */
         if (tree->cost[i].cpu < tree->self_cpu[i]) {
             tree->cost[i].cpu = tree->self_cpu[i];
             tree->raised = true;
@@ -180,51 +186,32 @@ void tv_call_tree_settle(struct tv_call_tree *tree)
     tree->self_wall[TV_ROOT_PATH] = tree->self_cpu[TV_ROOT_PATH] = 0;
 }
 
-void tv_row_overlap(const struct tv_trace *trace, uint32_t row, tv_ns from, tv_ns to,
-                    uint32_t *first, uint32_t *end)
-{
-    uint32_t ending = tv_row_find(trace, row, from), starting = tv_row_find_start(trace, row, from);
-    *first = ending < starting ? ending : starting;
-    *end = to == INT64_MAX ? trace->rows[row].count : tv_row_find_start(trace, row, to);
-    if (*end < *first)
-        *end = *first;
-}
-
-bool *tv_selection_wanted(const struct tv_trace *trace, const struct tv_selection *selection)
-{
-    bool *wanted = tv_alloc(trace->track_count, sizeof *wanted);
-    for (uint32_t i = 0; i < trace->track_count; i++)
-        wanted[i] = selection->tracks == NULL && tv_track_has_calls(&trace->tracks[i]);
-    for (uint32_t i = 0; selection->tracks && i < selection->track_count; i++) {
-        if (selection->tracks[i] < trace->track_count)
-            wanted[selection->tracks[i]] = true;
-    }
-    return wanted;
-}
-
-struct job {
+struct tree_job {
     const struct tv_trace *trace;
     const struct tv_selection *selection;
     struct tv_call_tree *tree;
-    /* NULL: what lies within the selection is added to nothing.  Else what lies outside is taken
-     * off the figures of the whole trace. */
+    /* NULL: costs start at 0 and the selection is added.  Otherwise they start as the whole
+     * trace's and everything outside of the selection is subtracted. */
     const struct tv_call_tree *whole;
-    struct tv_run *overlaps; /* of each row what overlaps the selection; NULL: found row by row */
-    struct tv_runs runs;     /* what is to be added, or taken off */
+    struct tv_slice_run
+        *overlaps; /* by row, the slices that overlap the selection; NULL: found when needed */
+    struct tv_slice_runs runs; /* slices to add or to subtract */
     unsigned workers;
-    struct tv_path_cost **cost; /* of each worker; the first is the tree's */
+    struct tv_path_cost **cost; /* by worker; the first is the tree's */
     uint32_t node_count;
-    uint32_t *owner; /* of each depth the worker, when all write into the tree; else NULL */
+    uint32_t *owner; /* by depth, the worker that counts it, if all workers write into the tree;
+                        otherwise NULL */
 };
 
-/* What a slice adds: a call and nanoseconds a tick; both below 0 to take it off. */
-struct unit {
+/* Value of a slice: one call, and the nanoseconds of a tick; both negative to subtract. */
+struct slice_unit {
     int64_t calls, tick;
 };
 
-/* `clocks` is a constant where this is called. */
-TV_INLINE void add_columns(struct tv_path_cost *cost, const struct tv_columns *c, uint64_t first,
-                           uint32_t count, struct unit unit, unsigned clocks)
+/* `clocks` is a constant in every caller, so that each clock gets its own loop. */
+TV_INLINE void call_tree_add_columns(struct tv_path_cost *cost, const struct tv_columns *c,
+                                     uint64_t first, uint32_t count, struct slice_unit unit,
+                                     unsigned clocks)
 {
     const bool wall = clocks & TV_CLOCK_WALL, cpu = clocks & TV_CLOCK_CPU;
     const uint32_t *path = c->path + first;
@@ -240,21 +227,21 @@ TV_INLINE void add_columns(struct tv_path_cost *cost, const struct tv_columns *c
     }
 }
 
-static void add_packed(struct tv_path_cost *cost, const struct tv_columns *c, uint64_t first,
-                       uint32_t count, struct unit unit)
+static void call_tree_add_packed(struct tv_path_cost *cost, const struct tv_columns *c,
+                                 uint64_t first, uint32_t count, struct slice_unit unit)
 {
     if (c->length && c->cpu_length)
-        add_columns(cost, c, first, count, unit, TV_CLOCK_WALL | TV_CLOCK_CPU);
+        call_tree_add_columns(cost, c, first, count, unit, TV_CLOCK_WALL | TV_CLOCK_CPU);
     else if (c->length)
-        add_columns(cost, c, first, count, unit, TV_CLOCK_WALL);
+        call_tree_add_columns(cost, c, first, count, unit, TV_CLOCK_WALL);
     else
-        add_columns(cost, c, first, count, unit, TV_CLOCK_CPU);
+        call_tree_add_columns(cost, c, first, count, unit, TV_CLOCK_CPU);
 }
 
-/* What of a slice a cost takes: without a wall clock its length is CPU time. `times` is 1, or -1 to
- * take it off. */
-static void add_slice(struct tv_path_cost *cost, const struct tv_slice *slice, bool has_wall,
-                      int64_t times)
+/* Add a slice to its node.  Without a wall clock, its length is CPU time.  `times` is 1, or -1 to
+ * subtract. */
+static void call_tree_add_slice(struct tv_path_cost *cost, const struct tv_slice *slice,
+                                bool has_wall, int64_t times)
 {
     struct tv_path_cost *node = &cost[slice->path];
     node->calls += (uint64_t)times;
@@ -263,8 +250,8 @@ static void add_slice(struct tv_path_cost *cost, const struct tv_slice *slice, b
     tv_time_add(&node->cpu, (has_wall ? slice->cpu_length : slice->length) * times);
 }
 
-static void add_wide(struct tv_path_cost *cost, const struct tv_trace *trace,
-                     const struct tv_run *run, int64_t times)
+static void call_tree_add_wide(struct tv_path_cost *cost, const struct tv_trace *trace,
+                               const struct tv_slice_run *run, int64_t times)
 {
     struct tv_slice slices[64];
     bool has_wall = tv_row_columns(trace, run->row)->start != NULL;
@@ -274,102 +261,105 @@ static void add_wide(struct tv_path_cost *cost, const struct tv_trace *trace,
             count = TV_COUNT(slices);
         tv_slices_read(trace, run->row, run->first + done, count, slices);
         for (uint32_t i = 0; i < count; i++)
-            add_slice(cost, &slices[i], has_wall, times);
+            call_tree_add_slice(cost, &slices[i], has_wall, times);
         done += count;
     }
 }
 
-/* Return true when the sum of all slice lengths fits (checked by tv_trace_settle). */
-static bool lengths_fit(const struct tv_trace *trace)
+/* Return true if the sum of all slice lengths fits into 64 bits (checked by tv_trace_settle). */
+static bool call_tree_lengths_fit(const struct tv_trace *trace)
 {
     return trace->head->diagnostics.kinds[TV_DIAGNOSTIC_TIME_SATURATED].count == 0;
 }
 
-/* Block by block: columns hold packed blocks' times as they are. */
-static void add_stretch(struct tv_path_cost *cost, const struct tv_trace *trace,
-                        const struct tv_run *run, int64_t times)
+/* Add a run block by block: packed blocks are summed right in the columns. */
+static void call_tree_add_blocks(struct tv_path_cost *cost, const struct tv_trace *trace,
+                                 const struct tv_slice_run *run, int64_t times)
 {
     const struct tv_row *row = &trace->rows[run->row];
     const struct tv_columns *columns = &trace->columns[row->columns];
-    struct unit unit = {times, trace->head->inputs[row->input].tick_ns * times};
+    struct slice_unit unit = {times, trace->head->inputs[row->input].tick_ns * times};
     uint32_t end = run->first + run->count;
-    bool fit = lengths_fit(trace);
+    bool fit = call_tree_lengths_fit(trace);
     for (uint32_t at = run->first; at < end;) {
         uint32_t block = at / TV_BLOCK_SLICES;
         uint32_t left_in_block = TV_BLOCK_SLICES - at % TV_BLOCK_SLICES;
         uint32_t count = end - at < left_in_block ? end - at : left_in_block;
         if (TV_LIKELY(fit && columns->blocks[row->first_block + block].wide == TV_NONE))
-            add_packed(cost, columns, row->first + at, count, unit);
+            call_tree_add_packed(cost, columns, row->first + at, count, unit);
         else
-            add_wide(cost, trace, &(struct tv_run){run->row, at, count}, times);
+            call_tree_add_wide(cost, trace, &(struct tv_slice_run){run->row, at, count}, times);
         at += count;
     }
 }
 
-/* What is read of each column at once: 256 KiB. */
-#define STRETCH (64 * TV_BLOCK_SLICES)
+/* Slices that are read ahead of time: 256 KiB of each column. */
+#define READ_AHEAD_SLICES (64 * TV_BLOCK_SLICES)
 
-static void expect(const uint32_t *column, uint64_t first, uint32_t count)
+static void call_tree_expect_column(const uint32_t *column, uint64_t first, uint32_t count)
 {
     if (column)
         tv_memory_expect(column + first, count * sizeof *column);
 }
 
-static void add_run(struct tv_path_cost *cost, const struct tv_trace *trace,
-                    const struct tv_run *run, int64_t times)
+static void call_tree_add_run(struct tv_path_cost *cost, const struct tv_trace *trace,
+                              const struct tv_slice_run *run, int64_t times)
 {
     const struct tv_row *row = &trace->rows[run->row];
     const struct tv_columns *columns = &trace->columns[row->columns];
     for (uint32_t done = 0; done < run->count;) {
-        uint32_t left = run->count - done, count = left < STRETCH ? left : STRETCH;
+        uint32_t left = run->count - done,
+                 count = left < READ_AHEAD_SLICES ? left : READ_AHEAD_SLICES;
         uint64_t first = row->first + run->first + done;
-        expect(columns->path, first, count);
-        expect(columns->length, first, count);
-        expect(columns->cpu_length, first, count);
-        add_stretch(cost, trace, &(struct tv_run){run->row, run->first + done, count}, times);
+        call_tree_expect_column(columns->path, first, count);
+        call_tree_expect_column(columns->length, first, count);
+        call_tree_expect_column(columns->cpu_length, first, count);
+        call_tree_add_blocks(cost, trace,
+                             &(struct tv_slice_run){run->row, run->first + done, count}, times);
         done += count;
     }
 }
 
-static int64_t times_of(const struct job *job)
+static int64_t tree_job_sign(const struct tree_job *job)
 {
     return job->whole ? -1 : 1;
 }
 
-/* A path has one depth, and the worker that owns the depth is the only one to count for it. */
-static void add_depths(struct job *job, unsigned index)
+/* All slices of a path have one depth, and one worker owns the depth: no two workers write to one
+ * node. */
+static void tree_job_add_depths(struct tree_job *job, unsigned index)
 {
     for (uint32_t i = 0; i < job->runs.count; i++) {
         if (job->owner[job->trace->rows[job->runs.list[i].row].depth] == index)
-            add_run(job->cost[0], job->trace, &job->runs.list[i], times_of(job));
+            call_tree_add_run(job->cost[0], job->trace, &job->runs.list[i], tree_job_sign(job));
     }
 }
 
-struct part {
+struct tree_run_target {
     const struct tv_trace *trace;
     struct tv_path_cost *cost;
     int64_t times;
 };
 
-static void add_part(void *context, const struct tv_run *run)
+static void tree_job_add_run(void *context, const struct tv_slice_run *run)
 {
-    const struct part *part = context;
-    add_run(part->cost, part->trace, run, part->times);
+    const struct tree_run_target *part = context;
+    call_tree_add_run(part->cost, part->trace, run, part->times);
 }
 
-static void add_share(void *context, unsigned index)
+static void tree_job_add_share(void *context, unsigned index)
 {
-    struct job *job = context;
-    struct part part = {job->trace, job->cost[index], times_of(job)};
+    struct tree_job *job = context;
+    struct tree_run_target part = {job->trace, job->cost[index], tree_job_sign(job)};
     if (job->owner)
-        add_depths(job, index);
+        tree_job_add_depths(job, index);
     else
-        tv_runs_share(&job->runs, index, job->workers, add_part, &part);
+        tv_slice_runs_share(&job->runs, index, job->workers, tree_job_add_run, &part);
 }
 
-static void merge_share(void *context, unsigned index)
+static void tree_job_merge_share(void *context, unsigned index)
 {
-    struct job *job = context;
+    struct tree_job *job = context;
     uint32_t first = (uint32_t)((uint64_t)job->node_count * index / job->workers);
     uint32_t end = (uint32_t)((uint64_t)job->node_count * (index + 1) / job->workers);
     for (unsigned k = 1; k < job->workers; k++) {
@@ -381,18 +371,19 @@ static void merge_share(void *context, unsigned index)
     }
 }
 
-/* The CPU clock of a track at the range's ends. */
-struct edges {
+/* CPU time of a track at the ends of the range. */
+struct cpu_at_edges {
     tv_ns cpu_from, cpu_to;
 };
 
-static void add_clipped(struct job *job, uint32_t row, uint32_t index, const struct edges *edges)
+static void tree_job_add_clipped(struct tree_job *job, uint32_t row, uint32_t index,
+                                 const struct cpu_at_edges *edges)
 {
     struct tv_slice slice = tv_slice_get(job->trace, row, index);
     tv_ns end = slice.start + slice.length, cpu_end = slice.cpu_start + slice.cpu_length;
     bool has_wall = tv_row_columns(job->trace, row)->start != NULL;
     if (job->whole)
-        add_slice(job->cost[0], &slice, has_wall, -1);
+        call_tree_add_slice(job->cost[0], &slice, has_wall, -1);
     if (slice.start < job->selection->from) {
         slice.start = job->selection->from;
         slice.cpu_start = edges->cpu_from;
@@ -403,50 +394,55 @@ static void add_clipped(struct job *job, uint32_t row, uint32_t index, const str
     }
     slice.length = end - slice.start;
     slice.cpu_length = cpu_end > slice.cpu_start ? cpu_end - slice.cpu_start : 0;
-    if (slice.flags & TV_SLICE_NO_CPU) /* it has none, however much of it is asked for */
+    if (slice.flags &
+        TV_SLICE_NO_CPU) /* unknown CPU time stays unknown when the slice is clipped */
         slice.cpu_length = 0;
-    add_slice(job->cost[0], &slice, has_wall, 1);
+    call_tree_add_slice(job->cost[0], &slice, has_wall, 1);
 }
 
-static struct tv_run find_overlap(const struct job *job, uint32_t row)
+static struct tv_slice_run tree_job_find_overlap(const struct tree_job *job, uint32_t row)
 {
     uint32_t first, end;
     tv_row_overlap(job->trace, row, job->selection->from, job->selection->to, &first, &end);
-    return (struct tv_run){row, first, end - first};
+    return (struct tv_slice_run){row, first, end - first};
 }
 
-/* Adds the slices that the range cuts, at most two, and notes the others, or those outside. */
-static void plan_row(struct job *job, uint32_t row, const struct edges *edges)
+/* Add the slices that the range cuts, at most two per row, and list the other ones inside (or
+ * outside). */
+static void tree_job_plan_row(struct tree_job *job, uint32_t row, const struct cpu_at_edges *edges)
 {
+    assert(row < job->trace->row_count);
     const struct tv_selection *selection = job->selection;
-    struct tv_run overlap = job->overlaps ? job->overlaps[row] : find_overlap(job, row);
+    struct tv_slice_run overlap =
+        job->overlaps ? job->overlaps[row] : tree_job_find_overlap(job, row);
     uint32_t first = overlap.first, end = first + overlap.count;
     if (job->whole) {
-        tv_runs_add(&job->runs, (struct tv_run){row, 0, first});
-        tv_runs_add(&job->runs, (struct tv_run){row, end, job->trace->rows[row].count - end});
+        tv_slice_runs_add(&job->runs, (struct tv_slice_run){row, 0, first});
+        tv_slice_runs_add(&job->runs,
+                          (struct tv_slice_run){row, end, job->trace->rows[row].count - end});
     }
     if (first < end && tv_slice_start(job->trace, row, first) < selection->from)
-        add_clipped(job, row, first++, edges);
+        tree_job_add_clipped(job, row, first++, edges);
     if (first < end && tv_slice_end(job->trace, row, end - 1) > selection->to)
-        add_clipped(job, row, --end, edges);
+        tree_job_add_clipped(job, row, --end, edges);
     if (!job->whole)
-        tv_runs_add(&job->runs, (struct tv_run){row, first, end - first});
+        tv_slice_runs_add(&job->runs, (struct tv_slice_run){row, first, end - first});
 }
 
-static void plan_track(struct job *job, uint32_t track)
+static void tree_job_plan_track(struct tree_job *job, uint32_t track)
 {
     const struct tv_trace *trace = job->trace;
     const struct tv_track *t = &trace->tracks[track];
-    struct edges edges = {0, 0};
+    struct cpu_at_edges edges = {0, 0};
     if (tv_track_has_wall(trace, track) && tv_track_has_cpu(trace, track)) {
         edges.cpu_from = tv_track_cpu_at(trace, track, job->selection->from);
         edges.cpu_to = tv_track_cpu_at(trace, track, job->selection->to);
     }
     for (uint32_t row = t->first_row; row < t->first_row + t->row_count; row++)
-        plan_row(job, row, &edges);
+        tree_job_plan_row(job, row, &edges);
 }
 
-static void add_waits(struct job *job, uint32_t track, struct tv_path_cost *waits)
+static void tree_job_add_waits(struct tree_job *job, uint32_t track, struct tv_path_cost *waits)
 {
     const struct tv_track *t = &job->trace->tracks[track];
     int64_t tick = tv_track_tick(job->trace, track);
@@ -464,16 +460,15 @@ static void add_waits(struct job *job, uint32_t track, struct tv_path_cost *wait
     }
 }
 
-/* Below so many slices a second thread costs more than it brings. */
+/* With fewer slices than this, a second thread costs more than it saves. */
 #define SLICES_A_WORKER 200000u
 
-/* Below so many nodes each worker has figures of its own, which are added up; above that, touching
- * and adding them takes longer than counting. */
+/* Up to this many nodes each worker has its own costs, which are added up at the end; with more,
+ * touching and adding them would take longer than counting. */
 #define NODES_OF_ITS_OWN 65536u
 
-/* Deals the depths out: each worker gets neighbouring ones, with about the same number of slices.
- */
-static uint32_t *deal_depths(const struct job *job)
+/* Assign depths to workers: neighbouring ones, with about the same number of slices each. */
+static uint32_t *tree_job_assign_depths(const struct tree_job *job)
 {
     uint32_t depths = 0;
     for (uint32_t i = 0; i < job->trace->row_count; i++)
@@ -493,26 +488,28 @@ static uint32_t *deal_depths(const struct job *job)
     return owner;
 }
 
-static void run_job(struct job *job)
+static void tree_job_run(struct tree_job *job)
 {
+    assert(job->workers >= 1 && job->cost[0] == job->tree->cost);
     size_t size = tv_size_mul(job->node_count, sizeof(struct tv_path_cost));
     bool own = job->workers > 1 && job->node_count < NODES_OF_ITS_OWN;
     if (job->workers > 1 && !own)
-        job->owner = deal_depths(job);
+        job->owner = tree_job_assign_depths(job);
     for (unsigned k = 1; own && k < job->workers; k++)
         job->cost[k] = tv_pages_alloc(size);
-    tv_workers_run(job->workers, add_share, job);
+    tv_workers_run(job->workers, tree_job_add_share, job);
     if (own)
-        tv_workers_run(job->workers, merge_share, job);
+        tv_workers_run(job->workers, tree_job_merge_share, job);
     for (unsigned k = 1; own && k < job->workers; k++)
         tv_pages_free(job->cost[k], size);
     tv_free(job->owner);
 }
 
-/* Writes only where there is something: most ranges reach few of the nodes, and memory that was
- * never written to costs next to nothing. */
-static void clear(struct tv_call_tree *tree)
+/* Clear only what is not 0: most ranges reach few nodes, and memory that was never written costs
+ * next to nothing. */
+static void call_tree_clear(struct tv_call_tree *tree)
 {
+    assert(!tree->lent);
     for (uint32_t i = 0; i < tree->count; i++) {
         if (i % TV_TREE_STRETCH == 0)
             tv_call_tree_expect(tree, i / TV_TREE_STRETCH);
@@ -524,21 +521,22 @@ static void clear(struct tv_call_tree *tree)
     }
 }
 
-/* What overlaps the selection, of each row of the tracks that are wanted. */
-static void find_overlaps(struct job *job, const bool *wanted)
+/* Find the slices of each wanted row that overlap the selection. */
+static void tree_job_find_overlaps(struct tree_job *job, const bool *wanted)
 {
     const struct tv_selection *selection = job->selection;
     job->overlaps = tv_alloc(job->trace->row_count, sizeof *job->overlaps);
     for (uint32_t row = 0; row < job->trace->row_count; row++) {
-        job->overlaps[row] = (struct tv_run){row, 0, 0};
+        job->overlaps[row] = (struct tv_slice_run){row, 0, 0};
         if (wanted[job->trace->rows[row].track] && selection->from < selection->to)
-            job->overlaps[row] = find_overlap(job, row);
+            job->overlaps[row] = tree_job_find_overlap(job, row);
     }
 }
 
-/* Whether less is to be done from the tree of the whole trace, copying it included: that takes as
- * long for a node as counting for a slice. */
-static bool pays(const struct job *job, const bool *wanted, const struct tv_call_tree *whole)
+/* Return true if subtracting from the whole trace's tree is less work.  Copying a node costs as
+ * much as counting a slice. */
+static bool tree_job_subtracting_pays(const struct tree_job *job, const bool *wanted,
+                                      const struct tv_call_tree *whole)
 {
     const struct tv_trace *trace = job->trace;
     uint64_t within = 0, outside = 0;
@@ -550,15 +548,15 @@ static bool pays(const struct job *job, const bool *wanted, const struct tv_call
             within += job->overlaps[row].count;
             outside += trace->rows[row].count - job->overlaps[row].count;
         } else if (wanted[track]) {
-            return false; /* the whole has none of these */
+            return false; /* the whole trace's tree has no such tracks */
         }
     }
     return outside + job->node_count < within;
 }
 
-static void copy_share(void *context, unsigned index)
+static void tree_job_copy_share(void *context, unsigned index)
 {
-    struct job *job = context;
+    struct tree_job *job = context;
     struct tv_call_tree *tree = job->tree;
     size_t first = (size_t)((uint64_t)tree->count * index / job->workers),
            count = (size_t)((uint64_t)tree->count * (index + 1) / job->workers) - first;
@@ -567,66 +565,67 @@ static void copy_share(void *context, unsigned index)
     memset(tree->self_cpu + first, 0, count * sizeof *tree->self_cpu);
 }
 
-/* What the figures begin with. */
-static void begin(struct job *job, unsigned workers)
+/* Set the costs to what counting starts from. */
+static void tree_job_begin(struct tree_job *job, unsigned workers)
 {
+    assert(!job->whole || job->whole->count == job->tree->count);
     struct tv_call_tree *tree = job->tree;
     if (job->whole) {
-        struct tv_runs nodes = {.slices = tree->count};
-        job->workers = tv_runs_workers(&nodes, SLICES_A_WORKER, workers);
-        tv_workers_run(job->workers, copy_share, job);
+        struct tv_slice_runs nodes = {.slices = tree->count};
+        job->workers = tv_slice_runs_workers(&nodes, SLICES_A_WORKER, workers);
+        tv_workers_run(job->workers, tree_job_copy_share, job);
     } else if (tree->counted) {
-        clear(tree);
+        call_tree_clear(tree);
     }
     tree->counted = true;
     tree->waits = (struct tv_path_cost){0};
 }
 
-static void plan(struct job *job, const bool *wanted)
+static void tree_job_plan(struct tree_job *job, const bool *wanted)
 {
     const struct tv_trace *trace = job->trace;
     bool empty = job->selection->from >= job->selection->to;
-    tv_runs_init(&job->runs, trace->row_count * 2); /* before and after a range */
+    tv_slice_runs_init(&job->runs, trace->row_count * 2); /* before and after a range */
     for (uint32_t i = 0; i < trace->track_count && !empty; i++) {
         if (wanted[i] || (job->whole && tv_track_has_calls(&trace->tracks[i])))
-            plan_track(job, i);
+            tree_job_plan_track(job, i);
         if (wanted[i])
-            add_waits(job, i, &job->tree->waits);
+            tree_job_add_waits(job, i, &job->tree->waits);
     }
 }
 
-/* Counts what was planned. */
-static void count_runs(struct job *job, unsigned workers)
+/* Count the listed runs. */
+static void tree_job_count(struct tree_job *job, unsigned workers)
 {
-    job->workers = tv_runs_workers(&job->runs, SLICES_A_WORKER, workers);
+    job->workers = tv_slice_runs_workers(&job->runs, SLICES_A_WORKER, workers);
     job->cost = tv_alloc(job->workers, sizeof *job->cost);
     job->cost[0] = job->tree->cost;
-    run_job(job);
+    tree_job_run(job);
     tv_free(job->cost);
-    tv_runs_release(&job->runs);
+    tv_slice_runs_release(&job->runs);
 }
 
 void tv_call_tree_add(struct tv_call_tree *tree, const struct tv_trace *trace,
                       const struct tv_selection *selection, unsigned workers)
 {
     struct tv_path_cost *first[1] = {tree->cost};
-    struct job job = {.trace = trace,
-                      .selection = selection,
-                      .tree = tree,
-                      .cost = first,
-                      .node_count = tree->count};
+    struct tree_job job = {.trace = trace,
+                           .selection = selection,
+                           .tree = tree,
+                           .cost = first,
+                           .node_count = tree->count};
     uint32_t rows = 0;
     if (selection->from >= selection->to)
         return;
     for (uint32_t i = 0; i < selection->track_count; i++)
         rows += trace->tracks[selection->tracks[i]].row_count;
-    tv_runs_init(&job.runs, rows);
+    tv_slice_runs_init(&job.runs, rows);
     for (uint32_t i = 0; i < selection->track_count; i++) {
-        plan_track(&job, selection->tracks[i]);
-        add_waits(&job, selection->tracks[i], &tree->waits);
+        tree_job_plan_track(&job, selection->tracks[i]);
+        tree_job_add_waits(&job, selection->tracks[i], &tree->waits);
     }
     tree->counted = true;
-    count_runs(&job, workers);
+    tree_job_count(&job, workers);
 }
 
 void tv_call_tree_count_within(struct tv_call_tree *tree, const struct tv_trace *trace,
@@ -635,16 +634,16 @@ void tv_call_tree_count_within(struct tv_call_tree *tree, const struct tv_trace 
 {
     bool *wanted = tv_selection_wanted(trace, selection);
     struct tv_path_cost *first[1] = {tree->cost};
-    struct job job = {.trace = trace,
-                      .selection = selection,
-                      .tree = tree,
-                      .cost = first,
-                      .node_count = tree->count};
-    find_overlaps(&job, wanted);
-    job.whole = pays(&job, wanted, whole) ? whole : NULL;
-    begin(&job, workers);
-    plan(&job, wanted);
-    count_runs(&job, workers);
+    struct tree_job job = {.trace = trace,
+                           .selection = selection,
+                           .tree = tree,
+                           .cost = first,
+                           .node_count = tree->count};
+    tree_job_find_overlaps(&job, wanted);
+    job.whole = tree_job_subtracting_pays(&job, wanted, whole) ? whole : NULL;
+    tree_job_begin(&job, workers);
+    tree_job_plan(&job, wanted);
+    tree_job_count(&job, workers);
     tv_call_tree_settle(tree);
     tv_free(job.overlaps);
     tv_free(wanted);
@@ -662,16 +661,4 @@ struct tv_call_tree *tv_call_tree_of_trace(const struct tv_trace *trace,
     struct tv_call_tree *tree = tv_call_tree_new(trace->head, &trace->paths);
     tv_call_tree_count(tree, trace, selection, workers);
     return tree;
-}
-
-bool tv_trace_has_only_async(const struct tv_trace *trace)
-{
-    uint64_t async = 0;
-    for (uint32_t i = 0; i < trace->track_count; i++) {
-        const struct tv_track *track = &trace->tracks[i];
-        if (tv_track_has_calls(track) && track->slice_count > 0)
-            return false;
-        async += track->kind == TV_TRACK_ASYNC ? track->slice_count : 0;
-    }
-    return async > 0;
 }
