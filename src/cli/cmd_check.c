@@ -4,7 +4,7 @@
  * there are errors.  And what the rules of findings say of the trace, which makes exit code 1 only
  * when it is asked for: a slow program has a sound trace.
  */
-#include "analysis/findings.h"
+#include "analysis/findings/findings.h"
 #include "base/bytes.h"
 #include "cli/command.h"
 #include "cli/load.h"

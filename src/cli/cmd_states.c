@@ -83,7 +83,7 @@ static enum tv_status choose(const struct tv_settings *settings, const struct tv
 /* The text says so itself. */
 static void tell_of_no_states(const struct tv_settings *settings, const struct tv_trace *trace)
 {
-    if (settings->format != TV_STATES_TEXT && !settings->quiet && !tv_states_are_told(trace))
+    if (settings->format != TV_STATES_TEXT && !settings->quiet && !tv_trace_has_states(trace))
         tv_message("%s: note: the trace has no states of threads and no processors",
                    settings->files.items[0]);
 }

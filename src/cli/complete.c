@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-#include "analysis/finding_rules.h"
+#include "analysis/findings/findings.h"
 #include "base/bytes.h"
 #include "cli/output.h"
 

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "analysis/findings.h"
+#include "analysis/findings/findings.h"
 #include "analysis/flame/flame.h"
 #include "analysis/calltree/derived_trees.h"
 #include "base/bytes.h"

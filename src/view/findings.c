@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "analysis/findings.h"
+#include "analysis/findings/findings.h"
 #include "view/state.h"
 #include "writers/findings_text.h"
 

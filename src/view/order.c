@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/states.h"
+#include "analysis/states/states.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/out.h"

@@ -8,7 +8,7 @@
 #define TV_VIEW_PARAMETERS_H
 
 #include "analysis/calltree/call_tree.h"
-#include "analysis/tiles.h"
+#include "analysis/timeline/tiles.h"
 #include "view/view.h"
 
 struct tv_parameters {

@@ -2,8 +2,8 @@
 /*
  * Extents and overview.
  */
-#include "analysis/activity.h"
-#include "analysis/extents.h"
+#include "analysis/timeline/density.h"
+#include "analysis/search/call_search.h"
 #include "base/memory.h"
 #include "view/state.h"
 

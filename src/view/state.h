@@ -7,7 +7,7 @@
 #define TV_VIEW_STATE_H
 
 #include "analysis/calltree/profile.h"
-#include "analysis/pyramid.h"
+#include "analysis/timeline/pyramid.h"
 #include "view/parameters.h"
 #include "view/view.h"
 

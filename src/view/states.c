@@ -3,7 +3,7 @@
  * States of threads and slices of processors: the tables of a selection, and what there is to say
  * of one of them beside what every slice has.
  */
-#include "analysis/states.h"
+#include "analysis/states/states.h"
 
 #include "base/memory.h"
 #include "view/members.h"

@@ -2,7 +2,7 @@
 /*
  * The table by name of a selection: how long slices take; the histogram of one name.
  */
-#include "analysis/statistics.h"
+#include "analysis/states/statistics.h"
 #include "view/state.h"
 
 static void number(struct tv_out *out, const char *before, int64_t value)

@@ -3,7 +3,7 @@
  * Tiles: drawn by several threads, each into memory of its own, and handed out in the order asked
  * for.
  */
-#include "analysis/tiles.h"
+#include "analysis/timeline/tiles.h"
 
 #include "base/memory.h"
 #include "base/workers.h"
@@ -64,7 +64,7 @@ static void write_tile(struct tv_out *out, const struct tv_view *view, const str
     tv_out_le32(out, tile->key.res);
     tv_out_le32(out, count);
     tv_out_f64(out, (double)tile->key.number);
-    tv_out_le32(out, tile->has_strip);
+    tv_out_le32(out, tile->has_density);
     tv_out_le32(out, 0);
     for (uint32_t i = 0; i < count; i++)
         column.times[i] = (double)tile->slices[i].start;
@@ -85,10 +85,10 @@ static void write_tile(struct tv_out *out, const struct tv_view *view, const str
         column.numbers[i] = coloured ? flags_of(view, tile, i) : tile->slices[i].flags;
     tv_column_write_numbers(out, &column);
     tv_column_release(&column);
-    if (!tile->has_strip)
+    if (!tile->has_density)
         return;
-    tv_column_write_u32(out, tile->frame, TV_STRIP_PIXELS);
-    tv_out_bytes(out, (struct tv_bytes){tile->height, TV_STRIP_PIXELS});
+    tv_column_write_u32(out, tile->frame, TV_TILE_PIXELS);
+    tv_out_bytes(out, (struct tv_bytes){tile->height, TV_TILE_PIXELS});
 }
 
 static void draw_share(void *context, unsigned index)

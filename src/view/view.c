@@ -131,7 +131,7 @@ void tv_view_set_reporter(struct tv_view *view, const struct tv_view_reporter *r
 
 void tv_view_keep(const struct tv_view *view, struct tv_sections_writer *writer)
 {
-    tv_pyramid_keep(view->pyramid, writer);
+    tv_pyramid_store(view->pyramid, writer);
     tv_trees_keep(view->trees, writer);
 }
 

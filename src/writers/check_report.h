@@ -6,7 +6,7 @@
 #ifndef TV_WRITERS_CHECK_REPORT_H
 #define TV_WRITERS_CHECK_REPORT_H
 
-#include "analysis/findings.h"
+#include "analysis/findings/findings.h"
 #include "base/error.h"
 #include "base/out.h"
 #include "model/trace.h"

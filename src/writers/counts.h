@@ -8,7 +8,7 @@
 
 #include "analysis/subset/subset.h"
 #include "analysis/calltree/profile.h"
-#include "analysis/slice_sums.h"
+#include "analysis/states/statistics.h"
 
 struct tv_counts {
     struct tv_slice_sums sums;

@@ -5,7 +5,7 @@
 #ifndef TV_WRITERS_FINDINGS_TEXT_H
 #define TV_WRITERS_FINDINGS_TEXT_H
 
-#include "analysis/findings.h"
+#include "analysis/findings/findings.h"
 #include "base/out.h"
 
 /* A time with the unit that suits it: "16.7 ms", "50 ms", "1.24 s", "190 ns". */

@@ -299,7 +299,7 @@ static void write_text(const struct table *t)
 {
     bool states = has_states(t->states), cpus = t->states->cpu_count > 0 && span_of(t) > 0;
     if (!states && !cpus)
-        tv_out_text(t->out, tv_states_are_told(t->trace)
+        tv_out_text(t->out, tv_trace_has_states(t->trace)
                                 ? "No states of threads and no processors in the range.\n"
                                 : "The trace has no states of threads and no processors.\n");
     if (states) {

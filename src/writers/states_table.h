@@ -9,7 +9,7 @@
 #ifndef TV_WRITERS_STATES_TABLE_H
 #define TV_WRITERS_STATES_TABLE_H
 
-#include "analysis/states.h"
+#include "analysis/states/states.h"
 #include "base/out.h"
 
 enum tv_states_format {

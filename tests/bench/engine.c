@@ -24,7 +24,7 @@
 #include "analysis/subset/filter.h"
 #include "analysis/calltree/profile.h"
 #include "analysis/search/call_search.h"
-#include "analysis/tiles.h"
+#include "analysis/timeline/tiles.h"
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/memory.h"

@@ -5,9 +5,10 @@
  *
  * The path tree tells at which depths the frame occurs at all; other rows are skipped.
  */
-#ifndef TV_ANALYSIS_SEARCH_H
-#define TV_ANALYSIS_SEARCH_H
+#ifndef TV_ANALYSIS_SEARCH_CALL_SEARCH_H
+#define TV_ANALYSIS_SEARCH_CALL_SEARCH_H
 
+#include "analysis/calltree/call_tree.h"
 #include "model/trace.h"
 
 struct tv_call_search {
@@ -43,5 +44,33 @@ bool tv_call_search_step(const struct tv_call_search *search, const bool *wanted
  * how many there are. */
 uint64_t tv_call_search_rank(const struct tv_call_search *search, uint32_t row, uint32_t index,
                              uint64_t *of);
+
+/* ---- Extents ----
+ *
+ * Where in each track the calls of one frame lie; neighbours nearer than a pixel are
+ * joined.
+ */
+
+struct tv_extent {
+    tv_ns start, end;
+};
+
+struct tv_track_extents {
+    uint32_t count;
+    size_t capacity;
+    struct tv_extent *list; /* by start; at least a pixel apart */
+};
+
+struct tv_extents {
+    uint32_t track_count;
+    struct tv_track_extents *tracks; /* by track of the trace */
+};
+
+/* Find the calls that overlap the selection's range, unclipped.  A pixel is `pixel` nanoseconds
+ * (at least 1); `workers` threads share the work (0: one per processor). */
+struct tv_extents *tv_extents_of(const struct tv_trace *trace, uint32_t frame,
+                                 const struct tv_selection *selection, tv_ns pixel,
+                                 unsigned workers);
+void tv_extents_free(struct tv_extents *extents);
 
 #endif

@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/states.h"
+#include "analysis/states/states.h"
 #include "analysis/subset/subset.h"
 #include "base/bytes.h"
 #include "base/memory.h"

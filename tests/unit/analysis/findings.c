@@ -2,7 +2,7 @@
 /* Findings: for each rule a drawing in which it is told, and one in which it just is not. */
 #include "unit.h"
 
-#include "analysis/findings.h"
+#include "analysis/findings/findings.h"
 
 #include "base/bytes.h"
 #include "base/memory.h"

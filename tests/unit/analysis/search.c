@@ -2,8 +2,7 @@
 /* Searching, extents and activity: what is read straight from the rows. */
 #include "unit.h"
 
-#include "analysis/activity.h"
-#include "analysis/extents.h"
+#include "analysis/timeline/density.h"
 #include "analysis/search/call_search.h"
 
 #include "analysis/reference.h"

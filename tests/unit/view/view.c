@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/tiles.h"
+#include "analysis/timeline/tiles.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/workers.h"
@@ -322,7 +322,7 @@ static size_t check_tile(const struct tv_out *out, size_t at, const struct tv_ti
     assert_int_equal(u32_at(out, at + 8), tile->key.res);
     assert_int_equal(u32_at(out, at + 12), n);
     assert_true(f64_at(out, at + 16) == (double)tile->key.number);
-    assert_int_equal(u32_at(out, at + 24), tile->has_strip);
+    assert_int_equal(u32_at(out, at + 24), tile->has_density);
     at += 32;
     for (size_t i = 0; i < n; i++) {
         assert_true(f64_at(out, at + i * 8) == (double)tile->slices[i].start);
@@ -333,12 +333,12 @@ static size_t check_tile(const struct tv_out *out, size_t at, const struct tv_ti
         assert_int_equal(u32_at(out, at + n * 16 + (3 * odd + i) * 4), tile->slices[i].flags);
     }
     at += n * 16 + odd * 16;
-    if (!tile->has_strip)
+    if (!tile->has_density)
         return at;
-    assert_memory_equal(out->buffer + at + TV_STRIP_PIXELS * 4, tile->height, TV_STRIP_PIXELS);
-    for (size_t i = 0; i < TV_STRIP_PIXELS; i++)
+    assert_memory_equal(out->buffer + at + TV_TILE_PIXELS * 4, tile->height, TV_TILE_PIXELS);
+    for (size_t i = 0; i < TV_TILE_PIXELS; i++)
         assert_int_equal(u32_at(out, at + i * 4), tile->frame[i]);
-    return at + (size_t)TV_STRIP_PIXELS * 5;
+    return at + (size_t)TV_TILE_PIXELS * 5;
 }
 
 struct tile_question {

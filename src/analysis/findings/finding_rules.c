@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/finding_rules.h"
+#include "analysis/findings/findings.h"
 
 #include <string.h>
 
@@ -7,11 +7,11 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 
-/* 1 s / 60, as most displays have it. */
+/* 1 s / 60, the interval of most displays. */
 #define FRAME_NS INT64_C(16666667)
 #define MS INT64_C(1000000)
 
-/* What is merely cut off at the ends of a trace is in almost all of them. */
+/* Almost all traces are merely cut off at their ends; that is not in this list. */
 static const enum tv_diagnostic_kind unpaired[] = {
     TV_DIAGNOSTIC_MISSING_EXIT,   TV_DIAGNOSTIC_IGNORED_EXIT,      TV_DIAGNOSTIC_TITLE_MISMATCH,
     TV_DIAGNOSTIC_TIME_BACKWARDS, TV_DIAGNOSTIC_ASYNC_BEGUN_TWICE,
@@ -22,7 +22,7 @@ static const enum tv_diagnostic_kind lost[] = {
     TV_DIAGNOSTIC_OVERWRITTEN,
 };
 
-/* In the order in which they are told; warnings come before notes. */
+/* In the order of output; warnings come before notes. */
 const struct tv_rule tv_rules[TV_RULES] = {
     {
         .name = "buffer-overflow",
@@ -184,13 +184,13 @@ uint32_t tv_rule_find(struct tv_bytes name)
 
 /* ---- Names ---- */
 
-struct pattern {
-    const char *text; /* '*' stands for any bytes; a later one wins */
+struct name_pattern {
+    const char *text; /* '*' stands for any bytes; a later pattern wins */
     unsigned lists;   /* 0: on no list after all */
 };
 
-static const struct pattern patterns[] = {
-    {"Choreographer#doFrame*", TV_NAMES_FRAME}, /* Android, atrace: often with a number behind */
+static const struct name_pattern patterns[] = {
+    {"Choreographer#doFrame*", TV_NAMES_FRAME}, /* Android, atrace; often followed by a number */
     {"DrawFrame", TV_NAMES_FRAME},
     {"DrawFrames *", TV_NAMES_FRAME},
     {"android.view.Choreographer.doFrame", TV_NAMES_FRAME}, /* method traces */
@@ -206,7 +206,7 @@ static const struct pattern patterns[] = {
     {"GC: *", TV_NAMES_GC}, /* ART: "GC: Wait For Completion Alloc" */
     {"GC.*", TV_NAMES_GC},  /* Unity */
     {"V8.GC*", TV_NAMES_GC},
-    {"V8.GC*BACKGROUND*", 0}, /* beside the program, not instead of it */
+    {"V8.GC*BACKGROUND*", 0}, /* runs beside the program, not instead of it */
     {"MajorGC", TV_NAMES_GC},
     {"MinorGC", TV_NAMES_GC},
     {"BlinkGC*", TV_NAMES_GC},
@@ -243,17 +243,17 @@ static const struct pattern patterns[] = {
     {"com.android.internal.os.ZygoteInit*.main", TV_NAMES_LOOP},
     {"com.android.internal.os.RuntimeInit$MethodAndArgsCaller.run", TV_NAMES_LOOP},
     {"java.lang.reflect.Method.invoke", TV_NAMES_LOOP},
-    {"ThreadController active", TV_NAMES_LOOP}, /* Chromium: as long as there are tasks */
+    {"ThreadController active", TV_NAMES_LOOP}, /* Chromium: runs as long as there are tasks */
     {"RunLoop::Run", TV_NAMES_LOOP},
 };
 
-/* The patterns that can fit a text by its first byte, in their order. */
-struct index {
+/* By first byte of a text, the patterns that can match it, in order. */
+struct name_index {
     uint8_t first[256][TV_COUNT(patterns)];
     uint8_t count[256];
 };
 
-static void make_index(struct index *index)
+static void name_index_build(struct name_index *index)
 {
     for (unsigned byte = 0; byte < 256; byte++) {
         index->count[byte] = 0;
@@ -265,22 +265,22 @@ static void make_index(struct index *index)
     }
 }
 
-static uint8_t lists_of(const struct index *index, struct tv_bytes name)
+static uint8_t name_index_lists(const struct name_index *index, struct tv_bytes name)
 {
     unsigned lists = 0;
     if (name.length == 0)
         return 0;
     for (uint8_t i = 0; i < index->count[name.data[0]]; i++) {
-        const struct pattern *pattern = &patterns[index->first[name.data[0]][i]];
+        const struct name_pattern *pattern = &patterns[index->first[name.data[0]][i]];
         if (tv_glob_matches(name, tv_bytes_of(pattern->text)))
             lists = pattern->lists;
     }
     return (uint8_t)lists;
 }
 
-/* "class.method"; names that are longer than any pattern needs are cut. */
-static struct tv_bytes join(const struct tv_head *head, const struct tv_frame *frame,
-                            uint8_t room[512])
+/* Join "class.method"; names longer than any pattern needs are not joined. */
+static struct tv_bytes rule_qualified_name(const struct tv_head *head, const struct tv_frame *frame,
+                                           uint8_t room[512])
 {
     struct tv_bytes name = tv_head_text(head, frame->name);
     struct tv_bytes class_name = tv_head_text(head, frame->class_name);
@@ -296,18 +296,18 @@ static struct tv_bytes join(const struct tv_head *head, const struct tv_frame *f
 uint8_t *tv_rule_lists(const struct tv_head *head)
 {
     uint8_t *lists = tv_alloc(head->frame_count, sizeof *lists);
-    struct index *index = tv_alloc(1, sizeof *index);
+    struct name_index *index = tv_alloc(1, sizeof *index);
     uint8_t room[512];
-    make_index(index);
+    name_index_build(index);
     for (uint32_t i = 0; i < head->frame_count; i++)
-        lists[i] = lists_of(index, join(head, &head->frames[i], room));
+        lists[i] = name_index_lists(index, rule_qualified_name(head, &head->frames[i], room));
     tv_free(index);
     return lists;
 }
 
 /* ---- Main threads ---- */
 
-/* A thread without a name here is main when its id is that of its process. */
+/* Without a thread name, the main thread is the one whose id is its process's. */
 static const struct {
     const char *format, *thread;
 } main_threads[] = {
