@@ -431,7 +431,7 @@ static void add_beside(const void *context, struct tv_sections_writer *writer)
     const struct tv_cached *cached = beside->cached;
     tv_sections_add(writer, PLACES, 0, 1, cached->places_length, cached->places);
     if (beside->view)
-        tv_view_keep(beside->view, writer);
+        tv_view_store(beside->view, writer);
 }
 
 /* Nobody waits for it, and a limit of file sizes shall not end the program. */

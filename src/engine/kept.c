@@ -130,7 +130,7 @@ static enum tv_status write_file(void *context, struct tv_bytes bytes, struct tv
 
 static void add_view(const void *view, struct tv_sections_writer *writer)
 {
-    tv_view_keep(view, writer);
+    tv_view_store(view, writer);
 }
 
 enum tv_status tv_kept_write(int fd, const struct tv_kept_key *key, const struct tv_trace *trace,

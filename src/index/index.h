@@ -18,7 +18,7 @@
 #include "base/sections.h"
 #include "model/trace.h"
 
-/* What others want to find again beside the trace, by trace->sections: tv_view_keep (view.h). */
+/* What others want to find again beside the trace, by trace->sections: tv_view_store (view.h). */
 struct tv_index_more {
     void (*add)(const void *context, struct tv_sections_writer *writer);
     const void *context;

@@ -88,7 +88,7 @@ static enum tv_status write_file(void *context, struct tv_bytes bytes, struct tv
 
 static void add_view(const void *context, struct tv_sections_writer *writer)
 {
-    tv_view_keep(context, writer);
+    tv_view_store(context, writer);
 }
 
 static void write_index(const char *path, const struct tv_trace *trace, const struct tv_view *view)

@@ -39,7 +39,7 @@ struct tv_trace *kept_load(struct tv_bytes bytes)
 
 static void add_view(const void *context, struct tv_sections_writer *writer)
 {
-    tv_view_keep(context, writer);
+    tv_view_store(context, writer);
 }
 
 void kept_write(const struct tv_trace *trace, struct tv_bytes key, struct tv_out *out)

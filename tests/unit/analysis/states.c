@@ -111,7 +111,7 @@ static struct tv_trace *make(const struct drawing *drawing)
 {
     struct making making = {.head = tv_head_new()};
     struct tv_builder *builder = tv_builder_new(making.head);
-    struct tv_density strips[PROCESSORS + THREADS];
+    struct tv_strip strips[PROCESSORS + THREADS];
     uint32_t input = tv_head_add_input(making.head, "x", "test");
     making.head->inputs[input].clocks = TV_CLOCK_WALL;
     making.head->inputs[input].last_wall = (int64_t)strlen(drawing->threads[0]) * MS;
@@ -119,7 +119,7 @@ static struct tv_trace *make(const struct drawing *drawing)
     struct tv_trace *trace = tv_assembly_trace(making.assembly);
     for (uint32_t i = 0; i < PROCESSORS; i++) {
         const char *name = i == 0 ? "CPU 0" : "CPU 1";
-        strips[i] = (struct tv_density){.kind = TV_TRACK_CPU,
+        strips[i] = (struct tv_strip){.kind = TV_TRACK_CPU,
                                       .name = tv_head_string(making.head, tv_bytes_of(name)),
                                       .process = TV_NONE,
                                       .thread = TV_NONE,
@@ -133,7 +133,7 @@ static struct tv_trace *make(const struct drawing *drawing)
                                    .name = tv_head_string(making.head, tv_bytes_of(name)),
                                    .process = TV_NONE};
         strips[PROCESSORS + i] =
-            (struct tv_density){.kind = TV_TRACK_STATES,
+            (struct tv_strip){.kind = TV_TRACK_STATES,
                               .name = thread.name,
                               .process = TV_NONE,
                               .thread = tv_head_add_thread(making.head, &thread)};

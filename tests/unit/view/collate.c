@@ -2,7 +2,7 @@
 /*
  * Names in the order in which people look for them: what localeCompare of a browser gives.
  */
-#include "view/collate.h"
+#include "view/internal.h"
 #include "unit.h"
 
 #include <string.h>

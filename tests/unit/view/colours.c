@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 #include "unit.h"
-#include "view/state.h"
+#include "view/internal.h"
 
 static const struct fixture_thread drawing[] = {
     {"main", NULL, {"A B A B ", "C D C E "}},

@@ -4,30 +4,28 @@
  */
 #include "analysis/calltree/derived_trees.h"
 #include "analysis/flame/flame.h"
-#include "view/columns.h"
-#include "view/measures.h"
-#include "view/state.h"
+#include "view/internal.h"
 
 const char *const tv_view_measures[4] = {"count", "weight", "time", NULL};
 
-/* The narrowest frames that may be asked for: a share of the whole. */
+/* The smallest share that may be asked for as the narrowest frame. */
 #define MIN_SHARE 0.000001
 
-enum order { LEFT_HEAVY, BY_NAME, IN_TIME };
-enum side { CALLEES, CALLERS };
+enum view_flame_order { LEFT_HEAVY, BY_NAME, IN_TIME };
+enum view_flame_side { CALLEES, CALLERS };
 
-struct question {
+struct flame_request {
     struct tv_flame_options layout;
-    enum order order;
+    enum view_flame_order order;
     bool fold;
     bool apart;     /* threads side by side */
-    uint32_t frame; /* whose side it is; TV_NONE: of everything */
-    enum side side;
-    tv_ns cost; /* that is taken off; 0: none */
+    uint32_t frame; /* the frame whose side is shown; TV_NONE: everything */
+    enum view_flame_side side;
+    tv_ns cost; /* subtracted per clock reading; 0: nothing */
 };
 
-/* A column at a time, as the page's typed arrays have them. */
-static void write_flame(struct tv_out *out, const struct tv_flame *flame)
+/* Column by column, for the page's typed arrays. */
+static void view_flame_write(struct tv_out *out, const struct tv_flame *flame)
 {
     uint32_t count = flame->count;
     struct tv_column column = tv_column_new(count);
@@ -60,8 +58,8 @@ static void write_flame(struct tv_out *out, const struct tv_flame *flame)
     tv_column_release(&column);
 }
 
-static enum tv_status read_switch(const struct tv_parameters *parameters, const char *name,
-                                  bool *on, struct tv_error *err)
+static enum tv_status view_flame_read_switch(const struct tv_parameters *parameters,
+                                             const char *name, bool *on, struct tv_error *err)
 {
     static const char *const switches[] = {"0", "1", NULL};
     unsigned choice;
@@ -70,10 +68,10 @@ static enum tv_status read_switch(const struct tv_parameters *parameters, const 
     return status;
 }
 
-/* What graphs of calls and of samples share; the clock stays as it is. */
-static enum tv_status read_layout(const struct tv_view *view,
-                                  const struct tv_parameters *parameters, struct question *question,
-                                  struct tv_error *err)
+/* Read what graphs of calls and of samples share; the clock is left alone. */
+static enum tv_status view_flame_read_layout(const struct tv_view *view,
+                                             const struct tv_parameters *parameters,
+                                             struct flame_request *question, struct tv_error *err)
 {
     static const char *const orders[] = {"left-heavy", "by-name", "time", NULL};
     static const char *const sides[] = {"callees", "callers", NULL};
@@ -84,9 +82,9 @@ static enum tv_status read_layout(const struct tv_view *view,
     int64_t root = 0, frame = TV_NONE;
     enum tv_status status = tv_parameter_choice(parameters, "order", orders, &order, err);
     if (status == TV_OK)
-        status = read_switch(parameters, "inverted", &layout->inverted, err);
+        status = view_flame_read_switch(parameters, "inverted", &layout->inverted, err);
     if (status == TV_OK)
-        status = read_switch(parameters, "fold", &question->fold, err);
+        status = view_flame_read_switch(parameters, "fold", &question->fold, err);
     if (status == TV_OK)
         status = tv_parameter_integer(parameters, "root", roots, 0, &root, err);
     if (status == TV_OK)
@@ -95,8 +93,8 @@ static enum tv_status read_layout(const struct tv_view *view,
         status = tv_parameter_choice(parameters, "side", sides, &side, err);
     if (status == TV_OK)
         status = tv_parameter_share(parameters, "min", 0.0005, &layout->min_share, err);
-    question->order = (enum order)order;
-    question->side = (enum side)side;
+    question->order = (enum view_flame_order)order;
+    question->side = (enum view_flame_side)side;
     question->frame = (uint32_t)frame;
     layout->order = order == BY_NAME ? TV_FLAME_BY_NAME : TV_FLAME_LEFT_HEAVY;
     layout->root = (uint32_t)root;
@@ -109,8 +107,9 @@ static enum tv_status read_layout(const struct tv_view *view,
     return status;
 }
 
-static enum tv_status read_calls(const struct tv_view *view, const struct tv_parameters *parameters,
-                                 struct question *question, struct tv_error *err)
+static enum tv_status view_flame_read_calls(const struct tv_view *view,
+                                            const struct tv_parameters *parameters,
+                                            struct flame_request *question, struct tv_error *err)
 {
     static const char *const threads[] = {"merged", "apart", NULL};
     unsigned apart = 0;
@@ -119,7 +118,7 @@ static enum tv_status read_calls(const struct tv_view *view, const struct tv_par
     if (status == TV_OK)
         status = tv_parameter_choice(parameters, "threads", threads, &apart, err);
     if (status == TV_OK)
-        status = read_layout(view, parameters, question, err);
+        status = view_flame_read_layout(view, parameters, question, err);
     if (status != TV_OK)
         return status;
     question->apart = apart;
@@ -131,7 +130,8 @@ static enum tv_status read_calls(const struct tv_view *view, const struct tv_par
     return status;
 }
 
-static struct tv_flame *lay_out(const struct tv_call_tree *tree, const struct question *question)
+static struct tv_flame *view_flame_lay_out(const struct tv_call_tree *tree,
+                                           const struct flame_request *question)
 {
     struct tv_call_tree *folded = question->fold ? tv_call_tree_fold(tree) : NULL, *side = NULL;
     const struct tv_call_tree *of = folded ? folded : tree;
@@ -150,7 +150,7 @@ static struct tv_flame *lay_out(const struct tv_call_tree *tree, const struct qu
     return flame;
 }
 
-static int64_t total_of(const struct tv_call_tree *tree, enum tv_clocks clock)
+static int64_t view_flame_total(const struct tv_call_tree *tree, enum tv_clocks clock)
 {
     int64_t total = 0;
     for (uint32_t i = 1; i < tree->count; i++)
@@ -159,14 +159,14 @@ static int64_t total_of(const struct tv_call_tree *tree, enum tv_clocks clock)
     return total;
 }
 
-static struct tv_flame *flame_in_time(const struct tv_view *view,
-                                      const struct tv_selection *selection,
-                                      const struct question *question)
+static struct tv_flame *view_flame_in_time(const struct tv_view *view,
+                                           const struct tv_selection *selection,
+                                           const struct flame_request *question)
 {
     struct tv_flame_time_options options = {
         .clock = question->layout.clock,
         .fold = question->fold,
-        .total = total_of(tv_trees_enter(view->trees, selection), question->layout.clock),
+        .total = view_flame_total(tv_trees_enter(view->trees, selection), question->layout.clock),
         .min_share = question->layout.min_share,
         .root = question->layout.root,
     };
@@ -174,24 +174,24 @@ static struct tv_flame *flame_in_time(const struct tv_view *view,
     return tv_flame_in_time(view->trace, selection, &options);
 }
 
-static struct tv_flame *flame_of_threads(const struct tv_view *view,
-                                         const struct tv_selection *selection,
-                                         const struct question *question)
+static struct tv_flame *view_flame_of_threads(const struct tv_view *view,
+                                              const struct tv_selection *selection,
+                                              const struct flame_request *question)
 {
     struct tv_call_tree *tree = tv_call_tree_by_thread(view->trace, selection, 0);
     if (question->cost > 0)
         tv_call_tree_compensate(tree, question->cost);
-    struct tv_flame *flame = lay_out(tree, question);
+    struct tv_flame *flame = view_flame_lay_out(tree, question);
     tv_call_tree_free(tree);
     return flame;
 }
 
-static struct tv_flame *flame_of_all(const struct tv_view *view,
-                                     const struct tv_selection *selection,
-                                     const struct question *question)
+static struct tv_flame *view_flame_of_all(const struct tv_view *view,
+                                          const struct tv_selection *selection,
+                                          const struct flame_request *question)
 {
-    struct tv_flame *flame =
-        lay_out(tv_trees_enter_compensated(view->trees, selection, question->cost), question);
+    struct tv_flame *flame = view_flame_lay_out(
+        tv_trees_enter_compensated(view->trees, selection, question->cost), question);
     tv_trees_leave(view->trees);
     return flame;
 }
@@ -199,29 +199,30 @@ static struct tv_flame *flame_of_all(const struct tv_view *view,
 enum tv_status tv_view_flame(const struct tv_view *view, const struct tv_parameters *parameters,
                              struct tv_out *out, struct tv_error *err)
 {
-    struct question question = {0};
+    struct flame_request question = {0};
     struct tv_selection selection;
     struct tv_flame *flame;
-    enum tv_status status = read_calls(view, parameters, &question, err);
+    enum tv_status status = view_flame_read_calls(view, parameters, &question, err);
     if (status == TV_OK)
         status = tv_parameter_selection(parameters, view->trace, &selection, err);
     if (status != TV_OK)
         return status;
     if (question.order == IN_TIME)
-        flame = flame_in_time(view, &selection, &question);
+        flame = view_flame_in_time(view, &selection, &question);
     else if (question.apart)
-        flame = flame_of_threads(view, &selection, &question);
+        flame = view_flame_of_threads(view, &selection, &question);
     else
-        flame = flame_of_all(view, &selection, &question);
-    write_flame(out, flame);
+        flame = view_flame_of_all(view, &selection, &question);
+    view_flame_write(out, flame);
     tv_flame_free(flame);
     tv_parameter_release_selection(&selection);
     return TV_OK;
 }
 
-static struct tv_flame *samples_in_time(const struct tv_view *view,
-                                        const struct tv_selection *selection,
-                                        const struct question *question, unsigned measure)
+static struct tv_flame *view_flame_samples_in_time(const struct tv_view *view,
+                                                   const struct tv_selection *selection,
+                                                   const struct flame_request *question,
+                                                   unsigned measure)
 {
     struct tv_flame_samples_options options = {
         .measure = (enum tv_sample_measure)measure,
@@ -232,13 +233,14 @@ static struct tv_flame *samples_in_time(const struct tv_view *view,
     return tv_flame_of_samples(view->trace, selection, &options);
 }
 
-static struct tv_flame *flame_of_samples(const struct tv_view *view,
-                                         const struct tv_selection *selection,
-                                         const struct question *question, unsigned measure)
+static struct tv_flame *view_flame_of_samples(const struct tv_view *view,
+                                              const struct tv_selection *selection,
+                                              const struct flame_request *question,
+                                              unsigned measure)
 {
     struct tv_call_tree *tree =
         tv_sample_tree_of_trace(view->trace, selection, NULL, (enum tv_sample_measure)measure);
-    struct tv_flame *flame = lay_out(tree, question);
+    struct tv_flame *flame = view_flame_lay_out(tree, question);
     tv_call_tree_free(tree);
     return flame;
 }
@@ -247,10 +249,10 @@ enum tv_status tv_view_sample_flame(const struct tv_view *view,
                                     const struct tv_parameters *parameters, struct tv_out *out,
                                     struct tv_error *err)
 {
-    struct question question = {.layout = {.clock = TV_CLOCK_WALL}};
+    struct flame_request question = {.layout = {.clock = TV_CLOCK_WALL}};
     struct tv_selection selection;
     unsigned measure;
-    enum tv_status status = read_layout(view, parameters, &question, err);
+    enum tv_status status = view_flame_read_layout(view, parameters, &question, err);
     if (status == TV_OK)
         status = tv_parameter_choice(parameters, "measure", tv_view_measures, &measure, err);
     if (status == TV_OK)
@@ -258,9 +260,9 @@ enum tv_status tv_view_sample_flame(const struct tv_view *view,
     if (status != TV_OK)
         return status;
     struct tv_flame *flame = question.order == IN_TIME
-                                 ? samples_in_time(view, &selection, &question, measure)
-                                 : flame_of_samples(view, &selection, &question, measure);
-    write_flame(out, flame);
+                                 ? view_flame_samples_in_time(view, &selection, &question, measure)
+                                 : view_flame_of_samples(view, &selection, &question, measure);
+    view_flame_write(out, flame);
     tv_flame_free(flame);
     tv_parameter_release_selection(&selection);
     return TV_OK;

@@ -1,64 +1,65 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counters: which there are, and their values in a range at the resolution of a screen.
+ * Counters: their list, and their values in a range at the resolution of a screen.
  */
+#include <assert.h>
 #include <math.h>
 
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/number.h"
-#include "view/columns.h"
-#include "view/state.h"
+#include "view/internal.h"
 
-#define COUNTER_LIMIT 256      /* counters a question */
-#define PIXEL_LIMIT 8192       /* pixels a question */
-#define VALUE_LIMIT (1u << 18) /* pixels times series of all that are asked for */
+#define COUNTER_LIMIT 256      /* counters per question */
+#define PIXEL_LIMIT 8192       /* pixels per question */
+#define VALUE_LIMIT (1u << 18) /* pixels times series, of all counters asked for */
 
-static double value_of(const struct tv_tables *tables, const struct tv_counter *counter,
-                       uint32_t sample, uint32_t series)
+static double counter_value(const struct tv_tables *tables, const struct tv_counter *counter,
+                            uint32_t sample, uint32_t series)
 {
     uint64_t at = counter->first_value + (uint64_t)sample * counter->series_count + series;
     return tables->counter_values[at];
 }
 
-/* What a series adds to the stack: nothing where the event did not tell it. */
-static double height_of(double value)
+/* Return what a series adds to the stack: 0 if its event did not say. */
+static double counter_height(double value)
 {
     return isfinite(value) ? value : 0;
 }
 
-static tv_ns time_of(const struct tv_trace *trace, const struct tv_counter *counter,
-                     uint32_t sample)
+static tv_ns counter_sample_time(const struct tv_trace *trace, const struct tv_counter *counter,
+                                 uint32_t sample)
 {
     return tv_trace_time(trace, counter->input,
                          trace->tables.counter_times[counter->first_sample + sample]);
 }
 
-/* The lowest and the highest point of the stack in the whole trace, 0 among them. */
-static void find_bounds(const struct tv_tables *tables, const struct tv_counter *counter,
-                        double *low, double *high)
+/* Find the lowest and the highest point of the stack in the whole trace, including 0. */
+static void counter_find_bounds(const struct tv_tables *tables, const struct tv_counter *counter,
+                                double *low, double *high)
 {
     *low = *high = 0;
     for (uint32_t i = 0; i < counter->sample_count; i++) {
         double sum = 0;
         for (uint32_t k = 0; k < counter->series_count; k++) {
-            sum += height_of(value_of(tables, counter, i, k));
+            sum += counter_height(counter_value(tables, counter, i, k));
             *low = sum < *low ? sum : *low;
             *high = sum > *high ? sum : *high;
         }
     }
 }
 
-/* The lowest and the highest value of one series, 0 among them; false: it never has a number. */
-static bool find_series_bounds(const struct tv_tables *tables, const struct tv_counter *counter,
-                               uint32_t series, double *low, double *high)
+/* Find the lowest and the highest value of a series, including 0; false if it has no numbers. */
+static bool counter_find_series_bounds(const struct tv_tables *tables,
+                                       const struct tv_counter *counter, uint32_t series,
+                                       double *low, double *high)
 {
     bool any = false;
     *low = *high = 0;
     for (uint32_t i = 0; i < counter->sample_count; i++) {
-        double value = value_of(tables, counter, i, series);
+        double value = counter_value(tables, counter, i, series);
         any |= !isnan(value);
-        value = height_of(value);
+        value = counter_height(value);
         *low = value < *low ? value : *low;
         *high = value > *high ? value : *high;
     }
@@ -66,7 +67,7 @@ static bool find_series_bounds(const struct tv_tables *tables, const struct tv_c
 }
 
 /* JSON has no infinity. */
-static void write_number(struct tv_out *out, const char *key, double value)
+static void counter_write_number(struct tv_out *out, const char *key, double value)
 {
     tv_out_text(out, key);
     if (isfinite(value))
@@ -75,13 +76,13 @@ static void write_number(struct tv_out *out, const char *key, double value)
         tv_out_text(out, value > 0 ? "1.7e308" : "-1.7e308");
 }
 
-static void write_counter(struct tv_out *out, const struct tv_trace *trace, uint32_t number)
+static void counter_write(struct tv_out *out, const struct tv_trace *trace, uint32_t number)
 {
     const struct tv_tables *tables = &trace->tables;
     const struct tv_counter *counter = &tables->counters.rows[number];
     bool of_process = counter->process < trace->head->process_count;
     double low, high;
-    find_bounds(tables, counter, &low, &high);
+    counter_find_bounds(tables, counter, &low, &high);
     tv_out_format(out, "{\"counter\":%u,\"name\":", number);
     tv_out_json(out, tv_head_text(trace->head, counter->name));
     tv_out_text(out, ",\"category\":");
@@ -95,22 +96,23 @@ static void write_counter(struct tv_out *out, const struct tv_trace *trace, uint
                     tv_head_text(trace->head, tables->series.rows[counter->first_series + k].name));
     }
     tv_out_format(out, "],\"samples\":%u", counter->sample_count);
-    write_number(out, ",\"low\":", low);
-    write_number(out, ",\"high\":", high);
+    counter_write_number(out, ",\"low\":", low);
+    counter_write_number(out, ",\"high\":", high);
     tv_out_text(out, ",\"bounds\":[");
     for (uint32_t k = 0; k < counter->series_count; k++) {
         tv_out_text(out, k > 0 ? "," : "");
-        if (!find_series_bounds(tables, counter, k, &low, &high)) {
+        if (!counter_find_series_bounds(tables, counter, k, &low, &high)) {
             tv_out_text(out, "null");
             continue;
         }
-        write_number(out, "[", low);
-        write_number(out, ",", high);
+        counter_write_number(out, "[", low);
+        counter_write_number(out, ",", high);
         tv_out_char(out, ']');
     }
     tv_out_text(out, "],\"last_ns\":");
-    tv_out_i64(out, counter->sample_count > 0 ? time_of(trace, counter, counter->sample_count - 1)
-                                              : trace->start);
+    tv_out_i64(out, counter->sample_count > 0
+                        ? counter_sample_time(trace, counter, counter->sample_count - 1)
+                        : trace->start);
     tv_out_format(out, ",\"colour\":%u}", counter->colour);
 }
 
@@ -121,34 +123,33 @@ enum tv_status tv_view_counters(const struct tv_view *view, const struct tv_para
     tv_out_text(out, "{\"counters\":[");
     for (size_t i = 0; i < view->trace->tables.counters.count; i++) {
         tv_out_text(out, i > 0 ? ",\n" : "");
-        write_counter(out, view->trace, (uint32_t)i);
+        counter_write(out, view->trace, (uint32_t)i);
     }
     tv_out_text(out, "]}");
     return TV_OK;
 }
 
-/* --- Values
- * ------------------------------------------------------------------------------------------ */
+/* ---- Values ---- */
 
-/* The samples of one counter that a screen shows: each by itself, or those of a pixel together. */
-struct shown {
+/* The samples of a counter that a screen shows: one by one, or merged by pixel. */
+struct shown_counter {
     const struct tv_trace *trace;
     const struct tv_counter *counter;
     tv_ns from, to;
     uint32_t pixels;
-    uint32_t first, last;    /* samples [first, last) */
-    uint32_t *begin, *count; /* [groups] samples of each */
+    uint32_t first, last;    /* range of samples */
+    uint32_t *begin, *count; /* [groups] samples of each group */
     uint32_t groups;
     bool merged;
 };
 
-/* The first sample at or after a time. */
-static uint32_t find_sample(const struct shown *shown, tv_ns time)
+/* Return the first sample at or after a time. */
+static uint32_t counter_find_sample(const struct shown_counter *shown, tv_ns time)
 {
     uint32_t low = 0, high = shown->counter->sample_count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (time_of(shown->trace, shown->counter, middle) < time)
+        if (counter_sample_time(shown->trace, shown->counter, middle) < time)
             low = middle + 1;
         else
             high = middle;
@@ -156,20 +157,20 @@ static uint32_t find_sample(const struct shown *shown, tv_ns time)
     return low;
 }
 
-static uint32_t pixel_at(const struct shown *shown, tv_ns time)
+static uint32_t counter_sample_pixel(const struct shown_counter *shown, tv_ns time)
 {
     return (uint32_t)((double)(time - shown->from) * shown->pixels /
                       (double)(shown->to - shown->from));
 }
 
-/* The sample that still holds where the range begins stands by itself. */
-static void group_samples(struct shown *shown)
+/* The sample that is current when the range begins stands by itself. */
+static void counter_group_samples(struct shown_counter *shown)
 {
     uint32_t last_pixel = UINT32_MAX;
     shown->merged = shown->last - shown->first > shown->pixels + 1;
     for (uint32_t i = shown->first; i < shown->last; i++) {
-        tv_ns time = time_of(shown->trace, shown->counter, i);
-        uint32_t pixel = time < shown->from ? UINT32_MAX : pixel_at(shown, time);
+        tv_ns time = counter_sample_time(shown->trace, shown->counter, i);
+        uint32_t pixel = time < shown->from ? UINT32_MAX : counter_sample_pixel(shown, time);
         if (shown->merged && shown->groups > 0 && pixel == last_pixel) {
             shown->count[shown->groups - 1]++;
             continue;
@@ -180,40 +181,42 @@ static void group_samples(struct shown *shown)
     }
 }
 
-static void choose_samples(struct shown *shown)
+static void counter_choose_samples(struct shown_counter *shown)
 {
-    shown->first = find_sample(shown, shown->from);
-    shown->last = find_sample(shown, shown->to);
+    assert(shown->pixels > 0);
+    shown->first = counter_find_sample(shown, shown->from);
+    shown->last = counter_find_sample(shown, shown->to);
     shown->first -= shown->first > 0;
     size_t most_groups = shown->last - shown->first;
     if (most_groups > (size_t)shown->pixels + 2)
         most_groups = (size_t)shown->pixels + 2;
     shown->begin = tv_alloc(most_groups + 1, sizeof *shown->begin);
     shown->count = tv_alloc(most_groups + 1, sizeof *shown->count);
-    group_samples(shown);
+    counter_group_samples(shown);
 }
 
-enum of_group { FIRST, LAST, LOWEST, HIGHEST };
+enum counter_group_figure { FIRST, LAST, LOWEST, HIGHEST };
 
-static double value_of_group(const struct shown *shown, uint32_t group, uint32_t series,
-                             enum of_group what)
+static double counter_group_value(const struct shown_counter *shown, uint32_t group,
+                                  uint32_t series, enum counter_group_figure what)
 {
     const struct tv_tables *tables = &shown->trace->tables;
     uint32_t begin = shown->begin[group], count = shown->count[group];
     if (!shown->merged || what == FIRST)
-        return value_of(tables, shown->counter, begin, series);
+        return counter_value(tables, shown->counter, begin, series);
     if (what == LAST)
-        return value_of(tables, shown->counter, begin + count - 1, series);
+        return counter_value(tables, shown->counter, begin + count - 1, series);
     double value = NAN;
     for (uint32_t i = 0; i < count; i++) {
-        double other = value_of(tables, shown->counter, begin + i, series);
+        double other = counter_value(tables, shown->counter, begin + i, series);
         if (isnan(value) || (what == LOWEST ? other < value : other > value))
             value = other;
     }
     return value;
 }
 
-static void write_samples(struct tv_out *out, const struct shown *shown, uint32_t number)
+static void counter_write_samples(struct tv_out *out, const struct shown_counter *shown,
+                                  uint32_t number)
 {
     struct tv_column column = tv_column_new(shown->groups);
     tv_out_le32(out, number);
@@ -221,20 +224,21 @@ static void write_samples(struct tv_out *out, const struct shown *shown, uint32_
     tv_out_le32(out, shown->groups);
     tv_out_le32(out, shown->merged);
     for (uint32_t i = 0; i < shown->groups; i++)
-        column.times[i] = (double)time_of(shown->trace, shown->counter, shown->begin[i]);
+        column.times[i] =
+            (double)counter_sample_time(shown->trace, shown->counter, shown->begin[i]);
     tv_column_write_times(out, &column);
     for (uint32_t k = 0; k < shown->counter->series_count; k++)
         for (int what = FIRST; what <= (shown->merged ? HIGHEST : FIRST); what++) {
             for (uint32_t i = 0; i < shown->groups; i++)
-                column.times[i] = value_of_group(shown, i, k, (enum of_group)what);
+                column.times[i] = counter_group_value(shown, i, k, (enum counter_group_figure)what);
             tv_column_write_times(out, &column);
         }
     tv_column_release(&column);
 }
 
-/* Many series share the values that an answer may have; 0: there are more series than values. */
-static uint32_t limit_pixels(const struct tv_trace *trace, const uint32_t *numbers, uint32_t count,
-                             int64_t pixels)
+/* Return the pixels that keep the values of all series within the limit; 0: too many series. */
+static uint32_t counter_limit_pixels(const struct tv_trace *trace, const uint32_t *numbers,
+                                     uint32_t count, int64_t pixels)
 {
     uint64_t series = 1;
     for (uint32_t i = 0; i < count; i++)
@@ -245,10 +249,10 @@ static uint32_t limit_pixels(const struct tv_trace *trace, const uint32_t *numbe
     return (uint32_t)most;
 }
 
-/* "0,3,4": at most COUNTER_LIMIT of them. */
-static enum tv_status read_numbers(const struct tv_parameters *parameters,
-                                   const struct tv_trace *trace, uint32_t *numbers, uint32_t *count,
-                                   struct tv_error *err)
+/* Read "0,3,4", at most COUNTER_LIMIT numbers. */
+static enum tv_status counter_read_numbers(const struct tv_parameters *parameters,
+                                           const struct tv_trace *trace, uint32_t *numbers,
+                                           uint32_t *count, struct tv_error *err)
 {
     struct tv_bytes text = tv_parameter_text(parameters, "counters"), item;
     uint64_t number;
@@ -274,21 +278,21 @@ enum tv_status tv_view_counter_values(const struct tv_view *view,
     struct tv_view_window window;
     enum tv_status status = tv_parameter_window(parameters, trace, PIXEL_LIMIT, &window, err);
     if (status == TV_OK)
-        status = read_numbers(parameters, trace, numbers, &count, err);
+        status = counter_read_numbers(parameters, trace, numbers, &count, err);
     if (status != TV_OK)
         return status;
-    uint32_t pixels = limit_pixels(trace, numbers, count, window.pixels);
+    uint32_t pixels = counter_limit_pixels(trace, numbers, count, window.pixels);
     if (pixels == 0)
         return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET,
                        "counters: they have more than %d series; ask for fewer", (int)VALUE_LIMIT);
     tv_out_text(out, "TVC1");
     tv_out_le32(out, count);
     for (uint32_t i = 0; i < count; i++) {
-        struct shown shown = {.trace = trace, .from = window.from, .to = window.to};
+        struct shown_counter shown = {.trace = trace, .from = window.from, .to = window.to};
         shown.pixels = pixels;
         shown.counter = &trace->tables.counters.rows[numbers[i]];
-        choose_samples(&shown);
-        write_samples(out, &shown, numbers[i]);
+        counter_choose_samples(&shown);
+        counter_write_samples(out, &shown, numbers[i]);
         tv_free(shown.begin);
         tv_free(shown.count);
     }

@@ -2,25 +2,24 @@
 /*
  * What the trace is: its inputs, tracks and frames.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "analysis/calltree/derived_trees.h"
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "view/members.h"
-#include "view/order.h"
-#include "view/state.h"
+#include "view/internal.h"
 #include "writers/counts.h"
 #include "writers/info.h"
 #include "writers/piece.h"
 
-static void text(struct tv_out *out, const struct tv_head *head, uint32_t string)
+static void view_write_string(struct tv_out *out, const struct tv_head *head, uint32_t string)
 {
     tv_out_json(out, tv_head_text(head, string));
 }
 
-/* "app.trace" of "/data/traces/app.trace". */
-static struct tv_bytes file_name(struct tv_bytes path)
+/* "app.trace" of "/data/traces/app.trace" */
+static struct tv_bytes view_base_name(struct tv_bytes path)
 {
     struct tv_bytes part;
     while (tv_bytes_split(&path, '/', &part))
@@ -28,8 +27,9 @@ static struct tv_bytes file_name(struct tv_bytes path)
     return part;
 }
 
-/* "page.html" of "page.html: block 3": a trace of a page, which is what was opened. */
-static struct tv_bytes page_name(struct tv_bytes name)
+/* "page.html" of "page.html: block 3": the trace is a block of a page, and the page is what was
+ * opened. */
+static struct tv_bytes view_page_name(struct tv_bytes name)
 {
     const struct tv_bytes mark = TV_BYTES(": block ");
     size_t end = name.length;
@@ -51,12 +51,13 @@ const struct tv_input *tv_view_main_input(const struct tv_head *head)
 
 struct tv_bytes tv_view_input_name(const struct tv_head *head)
 {
+    assert(head != NULL);
     if (head->input_count == 0)
         return tv_bytes_of("");
-    return page_name(file_name(tv_head_text(head, tv_view_main_input(head)->name)));
+    return view_page_name(view_base_name(tv_head_text(head, tv_view_main_input(head)->name)));
 }
 
-static void write_clocks(struct tv_out *out, const struct tv_view *view)
+static void view_trace_write_clocks(struct tv_out *out, const struct tv_view *view)
 {
     tv_out_text(out, ",\"clocks\":[");
     tv_out_text(out, view->wall ? "\"real\"" : "");
@@ -65,8 +66,8 @@ static void write_clocks(struct tv_out *out, const struct tv_view *view)
     tv_out_text(out, view->trace->cpu_axis ? "],\"axis\":\"cpu\"" : "],\"axis\":\"real\"");
 }
 
-/* What several inputs have together. */
-static void write_sums(struct tv_out *out, const struct tv_head *head)
+/* Facts of all inputs together. */
+static void view_trace_write_sums(struct tv_out *out, const struct tv_head *head)
 {
     uint64_t records = 0;
     enum tv_figures figures = tv_head_figures(head);
@@ -97,7 +98,7 @@ static void write_sums(struct tv_out *out, const struct tv_head *head)
     }
 }
 
-static void write_input(struct tv_out *out, const struct tv_head *head)
+static void view_trace_write_input(struct tv_out *out, const struct tv_head *head)
 {
     const struct tv_input *input = tv_view_main_input(head);
     tv_out_text(out, ",\"name\":");
@@ -105,28 +106,22 @@ static void write_input(struct tv_out *out, const struct tv_head *head)
     tv_out_text(out, ",\"format\":");
     tv_out_json(out, tv_bytes_of(input->format));
     tv_out_text(out, ",\"version\":");
-    text(out, head, input->version);
+    view_write_string(out, head, input->version);
     tv_out_text(out, ",\"recorded\":");
     tv_info_write_recorded(out, input);
 }
 
-static void number(struct tv_out *out, const char *key, int64_t value)
-{
-    tv_out_text(out, key);
-    tv_out_i64(out, value);
-}
-
-/* Ids that are no plain numbers. */
-static void write_key(struct tv_out *out, const struct tv_head *head, uint32_t key)
+/* Ids that are not plain numbers. */
+static void view_trace_write_key(struct tv_out *out, const struct tv_head *head, uint32_t key)
 {
     if (key == TV_EMPTY_STRING)
         return;
     tv_out_text(out, ",\"key\":");
-    text(out, head, key);
+    view_write_string(out, head, key);
 }
 
-/* How tracks are ordered and coloured, and in which unit the file wants its times shown. */
-static void write_manner(struct tv_out *out, const struct tv_view *view)
+/* How tracks are ordered and coloured, and the unit in which the file wants times shown. */
+static void view_trace_write_display(struct tv_out *out, const struct tv_view *view)
 {
     const struct tv_head *head = view->trace->head;
     const char *unit = head->input_count > 0 ? tv_view_main_input(head)->unit : NULL;
@@ -140,52 +135,51 @@ static void write_manner(struct tv_out *out, const struct tv_view *view)
         tv_out_text(out, "null");
 }
 
-static void write_lists(struct tv_out *out, const struct tv_head *head)
+static void view_trace_write_lists(struct tv_out *out, const struct tv_head *head)
 {
     tv_out_text(out, ",\"metadata\":[");
     for (uint32_t i = 0; i < head->metadata_count; i++) {
         tv_out_text(out, i > 0 ? ",[" : "[");
-        text(out, head, head->metadata[i].key);
+        view_write_string(out, head, head->metadata[i].key);
         tv_out_char(out, ',');
-        text(out, head, head->metadata[i].value);
+        view_write_string(out, head, head->metadata[i].value);
         tv_out_char(out, ']');
     }
     tv_out_text(out, "],\"files\":[");
     for (uint32_t i = 0; i < head->input_count; i++) {
         tv_out_text(out, i > 0 ? "," : "");
-        text(out, head, head->inputs[i].name);
+        view_write_string(out, head, head->inputs[i].name);
     }
     tv_out_text(out, "],\"processes\":[");
     for (uint32_t i = 0; i < head->process_count; i++) {
         tv_out_text(out, i > 0 ? ",{\"id\":" : "{\"id\":");
         tv_out_u64(out, head->processes[i].id);
         tv_out_text(out, ",\"name\":");
-        text(out, head, head->processes[i].name);
-        write_key(out, head, head->processes[i].key);
+        view_write_string(out, head, head->processes[i].name);
+        view_trace_write_key(out, head, head->processes[i].key);
         if (head->processes[i].labels != TV_EMPTY_STRING) {
             tv_out_text(out, ",\"labels\":");
-            text(out, head, head->processes[i].labels);
+            view_write_string(out, head, head->processes[i].labels);
         }
         if (head->processes[i].uptime > 0)
-            number(out, ",\"uptime_ns\":", head->processes[i].uptime);
+            tv_member_number(out, ",\"uptime_ns\":", head->processes[i].uptime);
         tv_out_char(out, '}');
     }
     tv_out_char(out, ']');
 }
 
-/* --- Tracks
- * ------------------------------------------------------------------------------------------ */
+/* ---- Tracks ---- */
 
-/* A line of the kernel's own is no thread. */
-static void write_line(struct tv_out *out, const struct tv_thread *thread)
+/* A line of the kernel is not a thread. */
+static void view_trace_write_line(struct tv_out *out, const struct tv_thread *thread)
 {
     if (thread->line)
         tv_out_text(out, ",\"line\":true");
 }
 
-/* Whose track it is, and what it is called: async tracks have names of their own. */
-static void write_owner(struct tv_out *out, const struct tv_head *head,
-                        const struct tv_track *track)
+/* Write the owner of a track and its name; asynchronous tracks have names of their own. */
+static void view_trace_write_owner(struct tv_out *out, const struct tv_head *head,
+                                   const struct tv_track *track)
 {
     static const char *const kinds[] = {"thread", "overflow", "async", "cpu", "states"};
     bool of_thread = track->thread != TV_NONE;
@@ -195,19 +189,20 @@ static void write_owner(struct tv_out *out, const struct tv_head *head,
                     : of_process ? head->processes[track->process].id
                                  : 0);
     tv_out_text(out, ",\"name\":");
-    text(out, head, tv_track_has_calls(track) ? head->threads[track->thread].name : track->name);
+    view_write_string(out, head,
+                      tv_track_has_calls(track) ? head->threads[track->thread].name : track->name);
     if (of_thread) {
-        write_key(out, head, head->threads[track->thread].key);
-        write_line(out, &head->threads[track->thread]);
+        view_trace_write_key(out, head, head->threads[track->thread].key);
+        view_trace_write_line(out, &head->threads[track->thread]);
     }
     if (track->kind == TV_TRACK_OVERFLOW && head->threads[track->thread].input != track->input)
         tv_out_text(out, ",\"beside\":true");
-    number(out, ",\"process\":", of_process ? (int64_t)track->process : -1);
-    number(out, ",\"thread\":", of_thread ? (int64_t)track->thread : -1);
+    tv_member_number(out, ",\"process\":", of_process ? (int64_t)track->process : -1);
+    tv_member_number(out, ",\"thread\":", of_thread ? (int64_t)track->thread : -1);
 }
 
-static void write_track(struct tv_out *out, const struct tv_view *view,
-                        const struct tv_view_track *shown)
+static void view_trace_write_track(struct tv_out *out, const struct tv_view *view,
+                                   const struct tv_view_track *shown)
 {
     const struct tv_trace *trace = view->trace;
     const struct tv_track *track = &trace->tracks[shown->track];
@@ -215,45 +210,47 @@ static void write_track(struct tv_out *out, const struct tv_view *view,
     bool wall = clocks & TV_CLOCK_WALL, cpu = clocks & TV_CLOCK_CPU;
     int64_t tick = tv_track_tick(trace, shown->track);
     tv_ns offset = trace->offset[track->input];
-    number(out, "{\"track\":", shown->track);
-    write_owner(out, trace->head, track);
-    number(out, ",\"first_row\":", track->first_row);
-    number(out, ",\"rows\":", track->row_count);
-    number(out, ",\"calls\":", (int64_t)track->slice_count);
-    number(out, ",\"start_ns\":", (wall ? track->first_wall : track->first_cpu) * tick + offset);
-    number(out, ",\"end_ns\":", (wall ? track->last_wall : track->last_cpu) * tick + offset);
+    tv_member_number(out, "{\"track\":", shown->track);
+    view_trace_write_owner(out, trace->head, track);
+    tv_member_number(out, ",\"first_row\":", track->first_row);
+    tv_member_number(out, ",\"rows\":", track->row_count);
+    tv_member_number(out, ",\"calls\":", (int64_t)track->slice_count);
+    tv_member_number(
+        out, ",\"start_ns\":", (wall ? track->first_wall : track->first_cpu) * tick + offset);
+    tv_member_number(out,
+                     ",\"end_ns\":", (wall ? track->last_wall : track->last_cpu) * tick + offset);
     tv_out_text(out, ",\"real_ns\":");
     tv_view_time(out, wall, shown->wall);
     tv_out_text(out, ",\"cpu_ns\":");
     tv_view_time(out, cpu && tv_track_has_cpu(trace, shown->track), shown->cpu);
-    number(out, ",\"waits\":", track->wait_count);
+    tv_member_number(out, ",\"waits\":", track->wait_count);
     tv_out_char(out, '}');
 }
 
-static void write_tracks(struct tv_out *out, const struct tv_view *view)
+static void view_trace_write_tracks(struct tv_out *out, const struct tv_view *view)
 {
     tv_out_text(out, ",\"tracks\":[");
     for (uint32_t i = 0; i < view->trace->track_count; i++) {
         tv_out_text(out, i > 0 ? "," : "");
-        write_track(out, view, &view->tracks[i]);
+        view_trace_write_track(out, view, &view->tracks[i]);
     }
     tv_out_char(out, ']');
 }
 
-/* What there is to ask for beside slices. */
-static void write_counts(struct tv_out *out, const struct tv_trace *trace)
+/* Write the number of rows in other tables. */
+static void view_trace_write_counts(struct tv_out *out, const struct tv_trace *trace)
 {
     const struct tv_tables *tables = &trace->tables;
-    number(out, ",\"counters\":", (int64_t)tables->counters.count);
-    number(out, ",\"instants\":", (int64_t)tables->instants.count);
-    number(out, ",\"flows\":", (int64_t)tables->flows.count);
-    number(out, ",\"objects\":", (int64_t)tables->objects.count);
-    number(out, ",\"samples\":", (int64_t)tables->samples.count);
-    number(out, ",\"memory_dumps\":", (int64_t)tables->memory_dumps.count);
+    tv_member_number(out, ",\"counters\":", (int64_t)tables->counters.count);
+    tv_member_number(out, ",\"instants\":", (int64_t)tables->instants.count);
+    tv_member_number(out, ",\"flows\":", (int64_t)tables->flows.count);
+    tv_member_number(out, ",\"objects\":", (int64_t)tables->objects.count);
+    tv_member_number(out, ",\"samples\":", (int64_t)tables->samples.count);
+    tv_member_number(out, ",\"memory_dumps\":", (int64_t)tables->memory_dumps.count);
 }
 
-/* How much of all there is, as info counts it. */
-static void write_facts(struct tv_out *out, const struct tv_trace *trace)
+/* Write totals, as the command `info` counts them. */
+static void view_trace_write_facts(struct tv_out *out, const struct tv_trace *trace)
 {
     struct tv_subset all = {0};
     struct tv_counts counts = tv_counts_of(trace, &all);
@@ -287,16 +284,16 @@ static void write_facts(struct tv_out *out, const struct tv_trace *trace)
             continue;
         tv_out_text(out, any ? ",[" : "[");
         tv_out_json(out, tv_bytes_of(facts[i].name));
-        number(out, ",", (int64_t)facts[i].count);
+        tv_member_number(out, ",", (int64_t)facts[i].count);
         tv_out_char(out, ']');
         any = true;
     }
     tv_out_char(out, ']');
 }
 
-/* Threads without slices of their own: with those that have them they are all threads. */
-/* Nobody becomes idle by a filter. */
-static void write_idle_threads(struct tv_out *out, const struct tv_view *view)
+/* Write the threads without slices; together with those that have tracks they are all threads. */
+/* A thread does not become idle because of a filter. */
+static void view_trace_write_idle_threads(struct tv_out *out, const struct tv_view *view)
 {
     const struct tv_trace *trace = view->whole ? view->whole->trace : view->trace;
     const struct tv_head *head = trace->head;
@@ -315,7 +312,7 @@ static void write_idle_threads(struct tv_out *out, const struct tv_view *view)
         if (thread->key != TV_EMPTY_STRING)
             tv_member_text(out, ",\"key\":", head, thread->key);
         tv_member_text(out, ",\"name\":", head, thread->name);
-        write_line(out, thread);
+        view_trace_write_line(out, thread);
         tv_out_char(out, '}');
         any = true;
     }
@@ -323,8 +320,8 @@ static void write_idle_threads(struct tv_out *out, const struct tv_view *view)
     tv_free(busy);
 }
 
-static void write_diagnostic(struct tv_out *out, const struct tv_diagnostics *all,
-                             enum tv_diagnostic_kind kind)
+static void view_trace_write_diagnostic(struct tv_out *out, const struct tv_diagnostics *all,
+                                        enum tv_diagnostic_kind kind)
 {
     const struct tv_diagnostic *diagnostic = &all->kinds[kind];
     tv_out_text(out, "{\"kind\":");
@@ -343,7 +340,7 @@ static void write_diagnostic(struct tv_out *out, const struct tv_diagnostics *al
     tv_out_text(out, "]}");
 }
 
-static void write_diagnostics(struct tv_out *out, const struct tv_diagnostics *all)
+static void view_trace_write_diagnostics(struct tv_out *out, const struct tv_diagnostics *all)
 {
     bool any = false;
     tv_out_text(out, ",\"diagnostics\":[");
@@ -351,15 +348,15 @@ static void write_diagnostics(struct tv_out *out, const struct tv_diagnostics *a
         if (all->kinds[kind].count == 0)
             continue;
         tv_out_text(out, any ? "," : "");
-        write_diagnostic(out, all, (enum tv_diagnostic_kind)kind);
+        view_trace_write_diagnostic(out, all, (enum tv_diagnostic_kind)kind);
         any = true;
     }
     tv_out_char(out, ']');
 }
 
-/* How much of it a filter left. */
-static void write_share(struct tv_out *out, const struct tv_trace *trace,
-                        const struct tv_trace *whole)
+/* Write how much of the trace a filter left. */
+static void view_trace_write_share(struct tv_out *out, const struct tv_trace *trace,
+                                   const struct tv_trace *whole)
 {
     tv_out_text(out, ",\"filtered\":{\"slices\":");
     tv_out_u64(out, trace->slice_count);
@@ -368,8 +365,8 @@ static void write_share(struct tv_out *out, const struct tv_trace *trace,
     tv_out_char(out, '}');
 }
 
-/* What holds all of it first. */
-static void write_saves(struct tv_out *out, const struct tv_trace *trace)
+/* Write the formats to save in, the most complete one first. */
+static void view_trace_write_saves(struct tv_out *out, const struct tv_trace *trace)
 {
     bool file = tv_piece_can_be_file(trace), events = tv_rewrite_can(trace);
     tv_out_text(out, ",\"saves\":[");
@@ -385,25 +382,25 @@ enum tv_status tv_view_trace(const struct tv_view *view, const struct tv_paramet
     (void)parameters, (void)err;
     tv_out_text(out, "{\"protocol\":1");
     if (trace->head->input_count > 0)
-        write_input(out, trace->head);
-    write_clocks(out, view);
-    write_manner(out, view);
-    number(out, ",\"start_ns\":", trace->start);
-    number(out, ",\"end_ns\":", trace->end);
-    write_sums(out, trace->head);
-    number(out, ",\"calls\":", (int64_t)trace->recorded_calls);
-    number(out, ",\"max_depth\":", trace->max_depth);
-    write_lists(out, trace->head);
+        view_trace_write_input(out, trace->head);
+    view_trace_write_clocks(out, view);
+    view_trace_write_display(out, view);
+    tv_member_number(out, ",\"start_ns\":", trace->start);
+    tv_member_number(out, ",\"end_ns\":", trace->end);
+    view_trace_write_sums(out, trace->head);
+    tv_member_number(out, ",\"calls\":", (int64_t)trace->recorded_calls);
+    tv_member_number(out, ",\"max_depth\":", trace->max_depth);
+    view_trace_write_lists(out, trace->head);
     tv_view_write_order(view, out);
-    write_tracks(out, view);
-    write_idle_threads(out, view);
-    write_diagnostics(out, &trace->head->diagnostics);
+    view_trace_write_tracks(out, view);
+    view_trace_write_idle_threads(out, view);
+    view_trace_write_diagnostics(out, &trace->head->diagnostics);
     if (view->whole)
-        write_share(out, trace, view->whole->trace);
-    write_counts(out, trace);
-    write_facts(out, trace);
-    write_saves(out, trace);
-    number(out, ",\"frames\":", trace->head->frame_count);
+        view_trace_write_share(out, trace, view->whole->trace);
+    view_trace_write_counts(out, trace);
+    view_trace_write_facts(out, trace);
+    view_trace_write_saves(out, trace);
+    tv_member_number(out, ",\"frames\":", trace->head->frame_count);
     tv_out_char(out, '}');
     return TV_OK;
 }
@@ -418,21 +415,21 @@ enum tv_status tv_view_frames(const struct tv_view *view, const struct tv_parame
     for (uint32_t i = 0; i < head->frame_count; i++) {
         const struct tv_frame *frame = &head->frames[i];
         tv_out_text(out, i > 0 ? ",\n[" : "[");
-        text(out, head, frame->class_name);
+        view_write_string(out, head, frame->class_name);
         tv_out_char(out, ',');
-        text(out, head, frame->name);
+        view_write_string(out, head, frame->name);
         tv_out_char(out, ',');
-        text(out, head, frame->signature);
+        view_write_string(out, head, frame->signature);
         tv_out_char(out, ',');
-        text(out, head, frame->file);
-        number(out, ",", frame->line > 0 ? frame->line : 0);
-        number(out, ",", view->rank[i]);
+        view_write_string(out, head, frame->file);
+        tv_member_number(out, ",", frame->line > 0 ? frame->line : 0);
+        tv_member_number(out, ",", view->rank[i]);
         if (frame->category != TV_EMPTY_STRING || colours[i] > 0) {
             tv_out_char(out, ',');
-            text(out, head, frame->category);
+            view_write_string(out, head, frame->category);
         }
         if (colours[i] > 0)
-            number(out, ",", colours[i]);
+            tv_member_number(out, ",", colours[i]);
         tv_out_char(out, ']');
     }
     tv_out_text(out, "]}");

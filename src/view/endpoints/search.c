@@ -1,33 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Search: in names, categories and arguments, in steps of which each does a bounded amount of work.
+ * Search in names, categories and arguments, in steps of bounded work.
  *
- * Names stand in memory, and are compared once for each frame.
+ *   cursor   slices -> instants -> counters -> ... -> metadata -> arguments -> over
+ *            '---------- in memory: names, categories -------'   input files
+ *
+ * Names are in memory and are compared once per frame.  Each step ends after a number of hits or an
+ * amount of work; its cursor tells where the next step begins.
  */
-#include "view/search.h"
+#include "view/endpoints/search.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "analysis/search/event_lookup.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/number.h"
-#include "view/event_about.h"
+#include "view/internal.h"
 
-/* What one step does at most. */
+/* Limits per step. */
 #define STEP_SLICES ((uint64_t)16 << 20)
 #define MOST_HITS 20000
 #define USUAL_HITS 1000
-/* A slice is reckoned as so many bytes when it is told how far a search is. */
+/* Work of a slice in bytes, when the progress of a search is computed. */
 #define SLICE_WORK 8
 
-/* So much of the value of metadata is told. */
+/* Bytes of a metadata value in an answer. */
 #define MOST_VALUE 96
 
 static const char phase_letters[] = "sicofmtda";
 
-/* A JSON string of the category, where that is what matches. */
-static void put_category(const struct tv_view_search *search, uint32_t frame, uint8_t fields)
+/* Write the category as a JSON string if it is what matches. */
+static void search_write_category(const struct tv_view_search *search, uint32_t frame,
+                                  uint8_t fields)
 {
     const struct tv_head *head = search->trace->head;
     if (fields & TV_FIELD_NAME || frame == TV_NONE)
@@ -36,7 +42,7 @@ static void put_category(const struct tv_view_search *search, uint32_t frame, ui
         tv_out_json(search->out, tv_head_text(head, head->frames[frame].category));
 }
 
-static bool begin_hit(struct tv_view_search *search)
+static bool search_begin_hit(struct tv_view_search *search)
 {
     search->found++;
     if (!search->count_only)
@@ -44,36 +50,36 @@ static bool begin_hit(struct tv_view_search *search)
     return !search->count_only;
 }
 
-static void put_hit(struct tv_view_search *search, const struct tv_event_place *place,
-                    uint8_t fields)
+static void search_write_hit(struct tv_view_search *search, const struct tv_event_place *place,
+                             uint8_t fields)
 {
-    struct tv_event_about about = tv_event_about(search->view, place);
+    struct tv_event_facts about = tv_event_facts(search->view, place);
     if (!tv_view_search_wants(search, about.time, about.length, about.track))
         return;
-    if (!begin_hit(search))
+    if (!search_begin_hit(search))
         return;
-    tv_event_about_write(search->out, search->view, place, &about);
+    tv_event_facts_write(search->out, search->view, place, &about);
     tv_out_format(search->out, ",%u,", fields);
-    put_category(search, about.frame, fields);
+    search_write_category(search, about.frame, fields);
     tv_out_char(search->out, ']');
 }
 
 /* ---- Names and categories ---- */
 
-static uint8_t match_texts(const struct tv_view_search *search, struct tv_bytes name,
-                           struct tv_bytes category)
+static uint8_t search_match_texts(const struct tv_view_search *search, struct tv_bytes name,
+                                  struct tv_bytes category)
 {
     uint8_t fields = 0;
-    if (search->fields & TV_FIELD_NAME && tv_text_search_matches(&search->needle, name))
+    if (search->fields & TV_FIELD_NAME && tv_text_search_matches(&search->query, name))
         fields |= TV_FIELD_NAME;
-    if (search->fields & TV_FIELD_CATEGORY && tv_text_search_matches(&search->needle, category))
+    if (search->fields & TV_FIELD_CATEGORY && tv_text_search_matches(&search->query, category))
         fields |= TV_FIELD_CATEGORY;
     return fields;
 }
 
-/* "class.method signature": what the names of a method trace are searched as. */
-static void put_frame_text(struct tv_out *text, const struct tv_head *head,
-                           const struct tv_frame *frame)
+/* "class.method signature", the text in which names of method traces are searched. */
+static void search_write_frame_text(struct tv_out *text, const struct tv_head *head,
+                                    const struct tv_frame *frame)
 {
     text->length = 0;
     if (frame->class_name != TV_EMPTY_STRING) {
@@ -87,7 +93,7 @@ static void put_frame_text(struct tv_out *text, const struct tv_head *head,
     }
 }
 
-static void match_frames(struct tv_view_search *search)
+static void search_match_frames(struct tv_view_search *search)
 {
     const struct tv_head *head = search->trace->head;
     struct tv_out text;
@@ -95,16 +101,17 @@ static void match_frames(struct tv_view_search *search)
     search->frames = tv_alloc(head->frame_count, sizeof *search->frames);
     for (uint32_t i = 0; i < head->frame_count; i++) {
         const struct tv_frame *frame = &head->frames[i];
-        put_frame_text(&text, head, frame);
-        search->frames[i] = match_texts(search, (struct tv_bytes){text.buffer, text.length},
-                                        tv_head_text(head, frame->category));
+        search_write_frame_text(&text, head, frame);
+        search->frames[i] = search_match_texts(search, (struct tv_bytes){text.buffer, text.length},
+                                               tv_head_text(head, frame->category));
         search->any_frame |= search->frames[i] > 0;
     }
     tv_out_release(&text);
 }
 
-/* Goes on in a row until it is done or the answer is full; false: the latter. */
-static bool search_row(struct tv_view_search *search, uint32_t row, uint32_t first, uint32_t end)
+/* Search a row until it is done or the answer is full; false in the latter case. */
+static bool search_scan_row(struct tv_view_search *search, uint32_t row, uint32_t first,
+                            uint32_t end)
 {
     const struct tv_trace *trace = search->trace;
     const uint32_t *paths = tv_row_columns(trace, row)->path + trace->rows[row].first;
@@ -116,13 +123,13 @@ static bool search_row(struct tv_view_search *search, uint32_t row, uint32_t fir
             search->cursor.b = i;
             return false;
         }
-        put_hit(search, &(struct tv_event_place){TV_EVENT_SLICE, row, i, 0}, fields);
+        search_write_hit(search, &(struct tv_event_place){TV_EVENT_SLICE, row, i, 0}, fields);
     }
     return true;
 }
 
-/* Whether the phase is over. */
-static bool search_slices(struct tv_view_search *search)
+/* Return true if the phase is over. */
+static bool search_step_slices(struct tv_view_search *search)
 {
     const struct tv_trace *trace = search->trace;
     struct tv_view_cursor *cursor = &search->cursor;
@@ -135,7 +142,7 @@ static bool search_slices(struct tv_view_search *search)
         if (cursor->b > first)
             first = cursor->b < end ? (uint32_t)cursor->b : end;
         uint32_t stop = end - first > left ? first + (uint32_t)left : end;
-        if (!search_row(search, row, first, stop))
+        if (!search_scan_row(search, row, first, stop))
             return false;
         left -= stop - first;
         if (left == 0) {
@@ -146,7 +153,7 @@ static bool search_slices(struct tv_view_search *search)
     return true;
 }
 
-static bool search_instants(struct tv_view_search *search)
+static bool search_step_instants(struct tv_view_search *search)
 {
     const struct tv_tables *tables = &search->trace->tables;
     struct tv_view_cursor *cursor = &search->cursor;
@@ -155,60 +162,64 @@ static bool search_instants(struct tv_view_search *search)
         if (fields > 0 && search->found == search->limit)
             return false;
         if (fields > 0)
-            put_hit(search, &(struct tv_event_place){TV_EVENT_INSTANT, (uint32_t)cursor->a, 0, 0},
-                    fields);
+            search_write_hit(search,
+                             &(struct tv_event_place){TV_EVENT_INSTANT, (uint32_t)cursor->a, 0, 0},
+                             fields);
     }
     return true;
 }
 
-/* A series counts as a part of the name. */
-static uint8_t match_counter(const struct tv_view_search *search, const struct tv_counter *counter)
+/* Series names count as part of the counter's name. */
+static uint8_t search_match_counter(const struct tv_view_search *search,
+                                    const struct tv_counter *counter)
 {
     const struct tv_head *head = search->trace->head;
     const struct tv_tables *tables = &search->trace->tables;
-    uint8_t fields = match_texts(search, tv_head_text(head, counter->name),
-                                 tv_head_text(head, counter->category));
+    uint8_t fields = search_match_texts(search, tv_head_text(head, counter->name),
+                                        tv_head_text(head, counter->category));
     for (uint32_t i = 0; fields == 0 && i < counter->series_count; i++)
-        fields = match_texts(
+        fields = search_match_texts(
             search, tv_head_text(head, tables->series.rows[counter->first_series + i].name),
             (struct tv_bytes){NULL, 0});
     return fields;
 }
 
-static bool search_counters(struct tv_view_search *search)
+static bool search_step_counters(struct tv_view_search *search)
 {
     const struct tv_tables *tables = &search->trace->tables;
     struct tv_view_cursor *cursor = &search->cursor;
     for (; cursor->a < tables->counters.count; cursor->a++) {
-        uint8_t fields = match_counter(search, &tables->counters.rows[cursor->a]);
+        uint8_t fields = search_match_counter(search, &tables->counters.rows[cursor->a]);
         if (fields > 0 && search->found == search->limit)
             return false;
         if (fields > 0)
-            put_hit(search, &(struct tv_event_place){TV_EVENT_COUNTER, (uint32_t)cursor->a, 0, 0},
-                    fields);
+            search_write_hit(search,
+                             &(struct tv_event_place){TV_EVENT_COUNTER, (uint32_t)cursor->a, 0, 0},
+                             fields);
     }
     return true;
 }
 
-static bool search_objects(struct tv_view_search *search)
+static bool search_step_objects(struct tv_view_search *search)
 {
     const struct tv_head *head = search->trace->head;
     const struct tv_tables *tables = &search->trace->tables;
     struct tv_view_cursor *cursor = &search->cursor;
     for (; cursor->a < tables->objects.count; cursor->a++) {
         const struct tv_object *object = &tables->objects.rows[cursor->a];
-        uint8_t fields = match_texts(search, tv_head_text(head, object->type),
-                                     tv_head_text(head, object->category));
+        uint8_t fields = search_match_texts(search, tv_head_text(head, object->type),
+                                            tv_head_text(head, object->category));
         if (fields > 0 && search->found == search->limit)
             return false;
         if (fields > 0)
-            put_hit(search, &(struct tv_event_place){TV_EVENT_OBJECT, (uint32_t)cursor->a, 0, 0},
-                    fields);
+            search_write_hit(search,
+                             &(struct tv_event_place){TV_EVENT_OBJECT, (uint32_t)cursor->a, 0, 0},
+                             fields);
     }
     return true;
 }
 
-static bool search_flows(struct tv_view_search *search)
+static bool search_step_flows(struct tv_view_search *search)
 {
     const struct tv_tables *tables = &search->trace->tables;
     struct tv_view_cursor *cursor = &search->cursor;
@@ -217,14 +228,14 @@ static bool search_flows(struct tv_view_search *search)
         if (fields > 0 && search->found == search->limit)
             return false;
         if (fields > 0)
-            put_hit(search, &(struct tv_event_place){TV_EVENT_FLOW, (uint32_t)cursor->a, 0, 0},
-                    fields);
+            search_write_hit(
+                search, &(struct tv_event_place){TV_EVENT_FLOW, (uint32_t)cursor->a, 0, 0}, fields);
     }
     return true;
 }
 
-/* A sample is found by any frame of its stack: parents stand before their children. */
-static void match_stacks(struct tv_view_search *search)
+/* A sample matches by any frame of its stack.  Parents come before their children. */
+static void search_match_stacks(struct tv_view_search *search)
 {
     const struct tv_paths *paths = &search->trace->paths;
     search->paths = tv_alloc(paths->count, sizeof *search->paths);
@@ -233,24 +244,25 @@ static void match_stacks(struct tv_view_search *search)
             search->frames[paths->nodes[i].frame] | search->paths[paths->nodes[i].parent];
 }
 
-static bool search_samples(struct tv_view_search *search)
+static bool search_step_samples(struct tv_view_search *search)
 {
     const struct tv_tables *tables = &search->trace->tables;
     struct tv_view_cursor *cursor = &search->cursor;
     if (search->any_frame && cursor->a < tables->samples.count)
-        match_stacks(search);
+        search_match_stacks(search);
     for (; search->any_frame && cursor->a < tables->samples.count; cursor->a++) {
         uint8_t fields = search->paths[tables->samples.rows[cursor->a].path];
         if (fields > 0 && search->found == search->limit)
             return false;
         if (fields > 0)
-            put_hit(search, &(struct tv_event_place){TV_EVENT_SAMPLE, (uint32_t)cursor->a, 0, 0},
-                    fields);
+            search_write_hit(search,
+                             &(struct tv_event_place){TV_EVENT_SAMPLE, (uint32_t)cursor->a, 0, 0},
+                             fields);
     }
     return true;
 }
 
-static bool search_threads(struct tv_view_search *search)
+static bool search_step_threads(struct tv_view_search *search)
 {
     const struct tv_head *head = search->trace->head;
     struct tv_view_cursor *cursor = &search->cursor;
@@ -259,56 +271,57 @@ static bool search_threads(struct tv_view_search *search)
         bool thread = cursor->a < head->thread_count;
         uint32_t number = (uint32_t)(thread ? cursor->a : cursor->a - head->thread_count);
         uint32_t name = thread ? head->threads[number].name : head->processes[number].name;
-        if (match_texts(search, tv_head_text(head, name), none) == 0)
+        if (search_match_texts(search, tv_head_text(head, name), none) == 0)
             continue;
         if (search->found == search->limit)
             return false;
         enum tv_event_kind kind = thread ? TV_EVENT_THREAD : TV_EVENT_PROCESS;
-        put_hit(search, &(struct tv_event_place){kind, number, 0, 0}, TV_FIELD_NAME);
+        search_write_hit(search, &(struct tv_event_place){kind, number, 0, 0}, TV_FIELD_NAME);
     }
     return true;
 }
 
-/* Keys are names, values arguments. */
-static void put_metadata(struct tv_view_search *search, uint32_t number, uint8_t fields)
+/* Keys count as names, values as arguments. */
+static void search_write_metadata(struct tv_view_search *search, uint32_t number, uint8_t fields)
 {
     const struct tv_head *head = search->trace->head;
     struct tv_event_place place = {TV_EVENT_METADATA, number, 0, 0};
-    struct tv_event_about about = tv_event_about(search->view, &place);
+    struct tv_event_facts about = tv_event_facts(search->view, &place);
     struct tv_bytes value = tv_head_text(head, head->metadata[number].value);
-    if (!tv_view_search_wants(search, about.time, about.length, about.track) || !begin_hit(search))
+    if (!tv_view_search_wants(search, about.time, about.length, about.track) ||
+        !search_begin_hit(search))
         return;
     if (value.length > MOST_VALUE)
         value.length = MOST_VALUE;
-    tv_event_about_write(search->out, search->view, &place, &about);
+    tv_event_facts_write(search->out, search->view, &place, &about);
     tv_out_format(search->out, ",%u,", fields);
     tv_out_json(search->out, value);
     tv_out_char(search->out, ']');
 }
 
-static bool search_metadata(struct tv_view_search *search)
+static bool search_step_metadata(struct tv_view_search *search)
 {
     const struct tv_head *head = search->trace->head;
     struct tv_view_cursor *cursor = &search->cursor;
     for (; cursor->a < head->metadata_count; cursor->a++) {
         const struct tv_metadata *metadata = &head->metadata[cursor->a];
-        uint8_t fields =
-            match_texts(search, tv_head_text(head, metadata->key), (struct tv_bytes){NULL, 0});
+        uint8_t fields = search_match_texts(search, tv_head_text(head, metadata->key),
+                                            (struct tv_bytes){NULL, 0});
         if (search->fields & TV_FIELD_ARGUMENTS &&
-            tv_text_search_matches(&search->needle, tv_head_text(head, metadata->value)))
+            tv_text_search_matches(&search->query, tv_head_text(head, metadata->value)))
             fields |= TV_FIELD_ARGUMENTS;
         if (fields > 0 && search->found == search->limit)
             return false;
         if (fields > 0)
-            put_metadata(search, (uint32_t)cursor->a, fields);
+            search_write_metadata(search, (uint32_t)cursor->a, fields);
     }
     return true;
 }
 
 /* ---- The question ---- */
 
-/* The next input of which events can be read again. */
-static void skip_inputs(struct tv_view_search *search)
+/* Skip inputs whose events cannot be read again. */
+static void search_skip_inputs(struct tv_view_search *search)
 {
     const struct tv_head *head = search->trace->head;
     struct tv_view_cursor *cursor = &search->cursor;
@@ -321,13 +334,13 @@ static void skip_inputs(struct tv_view_search *search)
         cursor->phase = TV_PHASE_OVER;
 }
 
-/* Goes on until the answer is full or enough work is done.  Arguments are begun only by a step that
- * has found nothing yet, so that what is found quickly is shown at once. */
-static void run(struct tv_view_search *search)
+/* Continue until the answer is full or the step's work is done.  Arguments are searched only in a
+ * step that has found nothing yet, so that quick hits are shown at once. */
+static void search_run(struct tv_view_search *search)
 {
     static bool (*const steps[])(struct tv_view_search *) = {
-        search_slices, search_instants, search_counters, search_objects,
-        search_flows,  search_samples,  search_threads,  search_metadata,
+        search_step_slices, search_step_instants, search_step_counters, search_step_objects,
+        search_step_flows,  search_step_samples,  search_step_threads,  search_step_metadata,
     };
     struct tv_view_cursor *cursor = &search->cursor;
     while (cursor->phase < TV_PHASE_ARGUMENTS) {
@@ -335,16 +348,16 @@ static void run(struct tv_view_search *search)
             return;
         *cursor = (struct tv_view_cursor){cursor->phase + 1, 0, 0};
     }
-    skip_inputs(search);
+    search_skip_inputs(search);
     if (cursor->phase == TV_PHASE_OVER || search->found > 0)
         return;
     if (tv_view_search_arguments(search))
         *cursor = (struct tv_view_cursor){TV_PHASE_ARGUMENTS, cursor->a + 1, 0};
-    skip_inputs(search);
+    search_skip_inputs(search);
 }
 
-/* How much of all work is done, in bytes. */
-static void write_progress(const struct tv_view_search *search)
+/* Write how much of all work is done, in bytes. */
+static void search_write_progress(const struct tv_view_search *search)
 {
     const struct tv_trace *trace = search->trace;
     const struct tv_view_cursor *cursor = &search->cursor;
@@ -370,8 +383,9 @@ static void write_progress(const struct tv_view_search *search)
     tv_out_u64(search->out, of);
 }
 
-static void write_cursor(const struct tv_view_search *search)
+static void search_write_cursor(const struct tv_view_search *search)
 {
+    assert(search->cursor.phase <= TV_PHASE_OVER);
     const struct tv_view_cursor *cursor = &search->cursor;
     tv_out_text(search->out, "],\n\"next\":");
     if (cursor->phase == TV_PHASE_OVER) {
@@ -385,8 +399,8 @@ static void write_cursor(const struct tv_view_search *search)
     tv_out_char(search->out, '"');
 }
 
-static enum tv_status read_cursor(const struct tv_parameters *parameters,
-                                  struct tv_view_cursor *cursor, struct tv_error *err)
+static enum tv_status search_read_cursor(const struct tv_parameters *parameters,
+                                         struct tv_view_cursor *cursor, struct tv_error *err)
 {
     struct tv_bytes text = tv_parameter_text(parameters, "after"), letter, a;
     *cursor = (struct tv_view_cursor){TV_PHASE_SLICES, 0, 0};
@@ -402,8 +416,8 @@ static enum tv_status read_cursor(const struct tv_parameters *parameters,
     return TV_OK;
 }
 
-static enum tv_status read_fields(const struct tv_parameters *parameters, unsigned *fields,
-                                  struct tv_error *err)
+static enum tv_status search_read_fields(const struct tv_parameters *parameters, unsigned *fields,
+                                         struct tv_error *err)
 {
     static const char *const names[] = {"names", "categories", "args"};
     struct tv_bytes text = tv_parameter_text(parameters, "in"), item;
@@ -422,9 +436,9 @@ static enum tv_status read_fields(const struct tv_parameters *parameters, unsign
     return TV_OK;
 }
 
-/* All but the selection. */
-static enum tv_status read_question(const struct tv_parameters *parameters,
-                                    struct tv_view_search *search, struct tv_error *err)
+/* Read everything except the selection. */
+static enum tv_status search_read_question(const struct tv_parameters *parameters,
+                                           struct tv_view_search *search, struct tv_error *err)
 {
     static const char *const choices[] = {"0", "1", NULL};
     struct tv_bytes text = tv_parameter_text(parameters, "q");
@@ -439,16 +453,16 @@ static enum tv_status read_question(const struct tv_parameters *parameters,
     if (status == TV_OK)
         status = tv_parameter_integer(parameters, "limit", limits, USUAL_HITS, &limit, err);
     if (status == TV_OK)
-        status = read_fields(parameters, &search->fields, err);
+        status = search_read_fields(parameters, &search->fields, err);
     if (status == TV_OK)
-        status = read_cursor(parameters, &search->cursor, err);
+        status = search_read_cursor(parameters, &search->cursor, err);
     if (status != TV_OK)
         return status;
     search->count_only = count_only > 0;
     search->limit = search->count_only ? UINT32_MAX : (uint32_t)limit;
     if (pattern > 0 && text.length <= TV_TEXT_SEARCH_LIMIT)
-        return tv_text_search_init_regex(&search->needle, text, match_case > 0, err);
-    if (pattern > 0 || !tv_text_search_init(&search->needle, text, match_case > 0))
+        return tv_text_search_init_regex(&search->query, text, match_case > 0, err);
+    if (pattern > 0 || !tv_text_search_init(&search->query, text, match_case > 0))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "q: expected 1 to %u characters",
                        TV_TEXT_SEARCH_LIMIT);
     return TV_OK;
@@ -458,26 +472,26 @@ enum tv_status tv_view_search(const struct tv_view *view, const struct tv_parame
                               struct tv_out *out, struct tv_error *err)
 {
     struct tv_view_search search = {.view = view, .trace = view->trace, .out = out};
-    enum tv_status status = read_question(parameters, &search, err);
+    enum tv_status status = search_read_question(parameters, &search, err);
     if (status == TV_OK)
         status = tv_parameter_selection(parameters, view->trace, &search.selection, err);
     if (status != TV_OK) {
-        tv_text_search_release(&search.needle);
+        tv_text_search_release(&search.query);
         return status;
     }
     search.wanted = tv_selection_wanted(view->trace, &search.selection);
     for (uint32_t i = 0; !search.selection.tracks && i < view->trace->track_count; i++)
-        search.wanted[i] = true; /* the async ones */
-    match_frames(&search);
+        search.wanted[i] = true; /* include asynchronous tracks */
+    search_match_frames(&search);
     tv_out_text(out, "{\"hits\":[");
-    run(&search);
-    write_cursor(&search);
-    write_progress(&search);
+    search_run(&search);
+    search_write_cursor(&search);
+    search_write_progress(&search);
     tv_out_char(out, '}');
     tv_free(search.frames);
     tv_free(search.paths);
     tv_free(search.wanted);
-    tv_text_search_release(&search.needle);
+    tv_text_search_release(&search.query);
     tv_parameter_release_selection(&search.selection);
     return TV_OK;
 }
@@ -488,11 +502,11 @@ enum tv_status tv_view_search_frames(const struct tv_view *view,
 {
     struct tv_view_search search = {.view = view, .trace = view->trace, .out = out};
     bool any = false;
-    enum tv_status status = read_question(parameters, &search, err);
+    enum tv_status status = search_read_question(parameters, &search, err);
     if (status != TV_OK)
         return status;
     search.fields = TV_FIELD_NAME;
-    match_frames(&search);
+    search_match_frames(&search);
     tv_out_text(out, "{\"frames\":[");
     for (uint32_t i = 0; i < view->trace->head->frame_count; i++) {
         if (search.frames[i] == 0)
@@ -503,6 +517,6 @@ enum tv_status tv_view_search_frames(const struct tv_view *view,
     }
     tv_out_text(out, "]}");
     tv_free(search.frames);
-    tv_text_search_release(&search.needle);
+    tv_text_search_release(&search.query);
     return TV_OK;
 }
