@@ -191,18 +191,18 @@ extern const char *const tv_view_measures[4];
  */
 
 /* Memory for one column at a time. */
-struct tv_column {
+struct tv_answer_column {
     uint32_t count;
     double *times;
     uint32_t *numbers; /* shares the memory of `times` */
 };
 
-struct tv_column tv_column_new(uint32_t count);
-void tv_column_release(struct tv_column *column);
+struct tv_answer_column tv_column_new(uint32_t count);
+void tv_column_release(struct tv_answer_column *column);
 
 /* Write a column in the page's byte order: float64 times; u32 numbers, padded to 8 bytes. */
-void tv_column_write_times(struct tv_out *out, const struct tv_column *column);
-void tv_column_write_numbers(struct tv_out *out, const struct tv_column *column);
+void tv_column_write_times(struct tv_out *out, const struct tv_answer_column *column);
+void tv_column_write_numbers(struct tv_out *out, const struct tv_answer_column *column);
 
 /* Write numbers without padding. */
 void tv_column_write_u32(struct tv_out *out, const uint32_t *numbers, uint32_t count);

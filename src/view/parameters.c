@@ -257,15 +257,15 @@ enum tv_status tv_parameter_rows(const struct tv_parameters *parameters,
     return TV_OK;
 }
 
-struct tv_column tv_column_new(uint32_t count)
+struct tv_answer_column tv_column_new(uint32_t count)
 {
-    struct tv_column column = {.count = count};
+    struct tv_answer_column column = {.count = count};
     column.times = tv_alloc(count, sizeof *column.times);
     column.numbers = (uint32_t *)(void *)column.times;
     return column;
 }
 
-void tv_column_release(struct tv_column *column)
+void tv_column_release(struct tv_answer_column *column)
 {
     tv_free(column->times);
 }
@@ -273,7 +273,7 @@ void tv_column_release(struct tv_column *column)
 /* A column in memory has the bytes of an answer, except on big-endian machines. */
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 
-void tv_column_write_times(struct tv_out *out, const struct tv_column *column)
+void tv_column_write_times(struct tv_out *out, const struct tv_answer_column *column)
 {
     tv_out_bytes(out, (struct tv_bytes){(const uint8_t *)column->times,
                                         column->count * sizeof *column->times});
@@ -286,7 +286,7 @@ void tv_column_write_u32(struct tv_out *out, const uint32_t *numbers, uint32_t c
 
 #else
 
-void tv_column_write_times(struct tv_out *out, const struct tv_column *column)
+void tv_column_write_times(struct tv_out *out, const struct tv_answer_column *column)
 {
     for (uint32_t i = 0; i < column->count; i++)
         tv_out_f64(out, column->times[i]);
@@ -300,7 +300,7 @@ void tv_column_write_u32(struct tv_out *out, const uint32_t *numbers, uint32_t c
 
 #endif
 
-void tv_column_write_numbers(struct tv_out *out, const struct tv_column *column)
+void tv_column_write_numbers(struct tv_out *out, const struct tv_answer_column *column)
 {
     tv_column_write_u32(out, column->numbers, column->count);
     if (column->count % 2)

@@ -258,7 +258,7 @@ static double view_tree_figure(const struct tv_tree_line *line, enum tree_figure
     return (double)line->outer_calls;
 }
 
-static void view_tree_write_figure(struct tv_out *out, struct tv_column *column,
+static void view_tree_write_figure(struct tv_out *out, struct tv_answer_column *column,
                                    const struct tv_tree_lines *lines, enum tree_figure figure)
 {
     for (uint32_t i = 0; i < lines->count; i++)
@@ -266,7 +266,7 @@ static void view_tree_write_figure(struct tv_out *out, struct tv_column *column,
     tv_column_write_times(out, column);
 }
 
-static void view_tree_write_figures(struct tv_out *out, struct tv_column *column,
+static void view_tree_write_figures(struct tv_out *out, struct tv_answer_column *column,
                                     const struct tv_tree_lines *lines,
                                     const struct tree_request *asked)
 {
@@ -281,7 +281,7 @@ static void view_tree_write_figures(struct tv_out *out, struct tv_column *column
     view_tree_write_figure(out, column, lines, asked->outer ? OUTER_CALLS : CALLS);
 }
 
-static void view_tree_write_numbers(struct tv_out *out, struct tv_column *column,
+static void view_tree_write_numbers(struct tv_out *out, struct tv_answer_column *column,
                                     const struct tv_tree_lines *lines)
 {
     for (uint32_t i = 0; i < lines->count; i++)
@@ -305,7 +305,7 @@ static enum tv_status view_tree_write_lines(struct tv_out *out, const struct tv_
     if (lines->cut)
         return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET,
                        "nodes: under them are more than %u lines; ask for fewer", LINE_LIMIT);
-    struct tv_column column = tv_column_new(lines->count);
+    struct tv_answer_column column = tv_column_new(lines->count);
     tv_out_text(out, "TVN1");
     tv_out_le32(out, lines->count);
     tv_out_le32(out, asked->question.name_count);
@@ -315,7 +315,7 @@ static enum tv_status view_tree_write_lines(struct tv_out *out, const struct tv_
     view_tree_write_figures(out, &column, lines, asked);
     view_tree_write_numbers(out, &column, lines);
     tv_column_release(&column);
-    struct tv_column names = tv_column_new(asked->question.name_count);
+    struct tv_answer_column names = tv_column_new(asked->question.name_count);
     for (uint32_t i = 0; i < names.count; i++)
         names.numbers[i] = asked->names[i].node;
     tv_column_write_numbers(out, &names);

@@ -218,7 +218,7 @@ static double counter_group_value(const struct shown_counter *shown, uint32_t gr
 static void counter_write_samples(struct tv_out *out, const struct shown_counter *shown,
                                   uint32_t number)
 {
-    struct tv_column column = tv_column_new(shown->groups);
+    struct tv_answer_column column = tv_column_new(shown->groups);
     tv_out_le32(out, number);
     tv_out_le32(out, shown->counter->series_count);
     tv_out_le32(out, shown->groups);

@@ -28,7 +28,7 @@ struct flame_request {
 static void view_flame_write(struct tv_out *out, const struct tv_flame *flame)
 {
     uint32_t count = flame->count;
-    struct tv_column column = tv_column_new(count);
+    struct tv_answer_column column = tv_column_new(count);
     tv_out_text(out, "TVF1");
     tv_out_le32(out, count);
     tv_out_f64(out, (double)flame->total);

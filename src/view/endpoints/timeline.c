@@ -62,7 +62,7 @@ static void view_tile_write(struct tv_out *out, const struct tv_view *view,
 {
     bool coloured = tile->key.kind != TV_TILE_WAITS;
     uint32_t count = tile->count;
-    struct tv_column column = tv_column_new(count);
+    struct tv_answer_column column = tv_column_new(count);
     tv_out_le32(out, (uint32_t)tile->key.kind);
     tv_out_le32(out, tile->key.of);
     tv_out_le32(out, tile->key.res);

@@ -5,9 +5,9 @@
 
 #include <string.h>
 
+#include "analysis/calltree/call_tree.h"
 #include "analysis/calltree/profile.h"
 #include "analysis/calltree/tree_shape.h"
-#include "analysis/calltree/call_tree.h"
 #include "base/memory.h"
 #include "feed.h"
 #include "model/builder.h"

@@ -56,7 +56,8 @@ static void expect_strip(const struct flat *flat, uint32_t count, unsigned res, 
         tv_ns length = flat[i].end - flat[i].start;
         if (length >= 2 * pixel) {
             if (flat[i].end > density->from && flat[i].start < tv_density_end(density))
-                density->calls[density->long_count++] = (struct tv_long_call){flat[i].start, length, i};
+                density->calls[density->long_count++] =
+                    (struct tv_long_call){flat[i].start, length, i};
             continue;
         }
         tv_ns at = flat[leader(flat, count, i, pixel)].start;
@@ -302,8 +303,7 @@ static void innermost_pieces_equal_the_reference(void **state)
     uint32_t seen = 0;
     for (unsigned res = 10; res < 26; res++) {
         struct tv_tile_key key = {TV_TILE_INNERMOST, res % 2, res, 0};
-        for (; key.number * TV_TILE_PIXELS << res < f.trace->end && key.number < 40;
-             key.number++) {
+        for (; key.number * TV_TILE_PIXELS << res < f.trace->end && key.number < 40; key.number++) {
             const struct tv_track *track = &f.trace->tracks[key.of];
             uint32_t count = 0;
             tv_tile_draw(pyramid, &key, &tile);

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/flame/flame.h"
 #include "analysis/calltree/profile.h"
+#include "analysis/flame/flame.h"
 #include "base/memory.h"
 #include "fixture.h"
 #include "unit.h"

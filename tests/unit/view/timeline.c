@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The colour of a name: the one that all its slices and instants have.
- */
-#include "view/asked.h"
+#include "unit.h"
 
 #include <string.h>
 
 #include "base/memory.h"
-#include "unit.h"
+#include "view/asked.h"
 #include "view/internal.h"
+
+/*
+ * The colour of a name: the one that all its slices and instants have.
+ */
 
 static const struct fixture_thread drawing[] = {
     {"main", NULL, {"A B A B ", "C D C E "}},
@@ -76,5 +77,5 @@ static void leaves_the_readers_colours_where_no_event_names_one(void **state)
 
 #define asked_test(f) cmocka_unit_test_setup_teardown(f, set_up, asked_tear_down)
 
-UNIT_TESTS(colours, asked_test(gives_a_name_the_colour_of_all_it_stands_for),
+UNIT_TESTS(timeline, asked_test(gives_a_name_the_colour_of_all_it_stands_for),
            asked_test(leaves_the_readers_colours_where_no_event_names_one));

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Questions with a filter: question, answer.
- */
+#include "unit.h"
+
 #include <string.h>
 
 #include "base/memory.h"
-#include "unit.h"
 #include "view/asked.h"
+
+/*
+ * Questions with a filter: question, answer.
+ */
 
 /* B calls C in io as well. */
 static const struct fixture_thread drawing[] = {
@@ -91,7 +93,7 @@ static void filters_come_and_go(void **state)
         }
 }
 
-UNIT_TESTS(filtered,
+UNIT_TESTS(caches,
            cmocka_unit_test_setup_teardown(answers_are_of_what_is_left, set_up, asked_tear_down),
            cmocka_unit_test_setup_teardown(ranks_stay, set_up, asked_tear_down),
            cmocka_unit_test_setup_teardown(a_slice_is_found_again, set_up, asked_tear_down),

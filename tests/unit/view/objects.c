@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Objects with their snapshots, samples, memory dumps, and what of them has a row.
- */
-#include "view/asked.h"
+#include "unit.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,7 +7,11 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "model/objects.h"
-#include "unit.h"
+#include "view/asked.h"
+
+/*
+ * Objects with their snapshots, samples, memory dumps, and what of them has a row.
+ */
 
 #define MS 1000000
 
@@ -296,7 +297,7 @@ static void an_answer_is_bounded(void **state)
 
 #define asked_test(f) cmocka_unit_test_setup_teardown(f, set_up, asked_tear_down)
 
-UNIT_TESTS(things, asked_test(tells_which_rows_there_are), asked_test(objects_of_a_range),
+UNIT_TESTS(objects, asked_test(tells_which_rows_there_are), asked_test(objects_of_a_range),
            asked_test(those_of_one_pixel_are_one), asked_test(all_about_an_object_and_a_snapshot),
            asked_test(what_an_id_means_at_a_snapshot), asked_test(samples_of_a_range),
            asked_test(a_flame_graph_of_samples), asked_test(memory_dumps_with_their_figures),

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Regular expressions: what they match, what they refuse, and that none takes long. */
 #include "unit.h"
 
 #include <string.h>
 
-#include "analysis/search/text_search.h"
 #include "analysis/search/regex.h"
+#include "analysis/search/text_search.h"
 #include "base/bytes.h"
 #include "base/memory.h"
+
+/* Regular expressions: what they match, what they refuse, and that none takes long. */
 
 static bool finds(const char *text, const char *in, bool match_case)
 {
@@ -166,7 +167,7 @@ static void nothing_is_an_empty_text(void **state)
     tv_regex_free(pattern);
 }
 
-UNIT_TESTS(pattern, cmocka_unit_test(nothing_is_an_empty_text),
-           cmocka_unit_test(finds_what_it_means), cmocka_unit_test(case_counts_when_it_is_to),
-           cmocka_unit_test(refuses_with_a_reason), cmocka_unit_test(none_takes_long),
-           cmocka_unit_test(deep_groups_end), cmocka_unit_test(finds_in_written_json));
+UNIT_TESTS(regex, cmocka_unit_test(nothing_is_an_empty_text), cmocka_unit_test(finds_what_it_means),
+           cmocka_unit_test(case_counts_when_it_is_to), cmocka_unit_test(refuses_with_a_reason),
+           cmocka_unit_test(none_takes_long), cmocka_unit_test(deep_groups_end),
+           cmocka_unit_test(finds_in_written_json));

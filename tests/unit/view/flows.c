@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Arrows of a range: which there are, and which are one on a screen; contexts of a slice.
- */
-#include "view/asked.h"
+#include "unit.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "unit.h"
+#include "view/asked.h"
+
+/*
+ * Arrows of a range: which there are, and which are one on a screen; contexts of a slice.
+ */
 
 /* A millisecond a column. Rows: 0 A C, 1 B, 2 D, 3 E. */
 static const struct fixture_thread drawing[] = {
@@ -295,7 +296,7 @@ static void a_slice_tells_its_contexts(void **state)
 
 #define asked_test(f) cmocka_unit_test_setup_teardown(f, set_up, asked_tear_down)
 
-UNIT_TESTS(arrows, asked_test(arrows_of_a_range), asked_test(an_arrow_tells_both_ends),
+UNIT_TESTS(flows, asked_test(arrows_of_a_range), asked_test(an_arrow_tells_both_ends),
            asked_test(a_flow_is_told_alone), asked_test(arrows_of_categories_and_tracks),
            asked_test(arrows_of_one_pixel_are_one), asked_test(instants_have_arrows),
            asked_test(many_arrows_are_counted), asked_test(too_many_places_are_thinned),

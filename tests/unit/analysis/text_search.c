@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Searching in text and in JSON as it is written. */
 #include "unit.h"
 
 #include <string.h>
 
 #include "analysis/search/text_search.h"
 #include "base/bytes.h"
+
+/* Searching in text and in JSON as it is written. */
 
 static bool plain(const char *search, const char *text, bool match_case)
 {
@@ -100,11 +101,12 @@ static void a_needle_has_bounds(void **state)
     char text[TV_TEXT_SEARCH_LIMIT + 1];
     memset(text, 'x', sizeof text);
     assert_false(tv_text_search_init(&n, TV_BYTES(""), true));
-    assert_true(tv_text_search_init(&n, (struct tv_bytes){(uint8_t *)text, TV_TEXT_SEARCH_LIMIT}, true));
+    assert_true(
+        tv_text_search_init(&n, (struct tv_bytes){(uint8_t *)text, TV_TEXT_SEARCH_LIMIT}, true));
     assert_false(tv_text_search_init(&n, (struct tv_bytes){(uint8_t *)text, sizeof text}, true));
 }
 
-UNIT_TESTS(search, cmocka_unit_test(case_counts_when_it_is_to),
+UNIT_TESTS(text_search, cmocka_unit_test(case_counts_when_it_is_to),
            cmocka_unit_test(escapes_are_the_characters_that_they_mean),
            cmocka_unit_test(what_is_cut_or_broken_matches_nothing_wrong),
            cmocka_unit_test(a_match_runs_over_the_end_of_the_starts),

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Searching, extents and activity: what is read straight from the rows. */
 #include "unit.h"
 
-#include "analysis/timeline/density.h"
-#include "analysis/search/call_search.h"
-
 #include "analysis/reference.h"
+#include "analysis/search/call_search.h"
+#include "analysis/timeline/density.h"
 #include "base/memory.h"
+
+/* Searching, extents and activity: what is read straight from the rows. */
 
 static const struct fixture_dice dice = {51,   3,   6, 7,    2000, TV_CLOCK_WALL | TV_CLOCK_CPU,
                                          1000, 500, 1, false};
@@ -236,7 +236,7 @@ static void activity_is_full_and_empty_where_it_must(void **state)
     fixture_free(&f);
 }
 
-UNIT_TESTS(search, cmocka_unit_test(steps_equal_the_reference),
+UNIT_TESTS(call_search, cmocka_unit_test(steps_equal_the_reference),
            cmocka_unit_test(place_counts_the_calls_before),
            cmocka_unit_test(extents_hold_every_call), cmocka_unit_test(extents_of_a_drawing),
            cmocka_unit_test(activity_of_a_drawing),

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Names in the order in which people look for them: what localeCompare of a browser gives.
- */
-#include "view/internal.h"
 #include "unit.h"
 
 #include <string.h>
 
 #include "base/bytes.h"
+#include "view/internal.h"
+
+/*
+ * Names in the order in which people look for them: what localeCompare of a browser gives.
+ */
 
 static void orders_as_a_browser_does(void **state)
 {
@@ -47,5 +48,5 @@ static void puts_other_letters_behind(void **state)
     assert_true(tv_collate(tv_bytes_of("\xc3\xa9"), tv_bytes_of("\xe6\x97\xa5")) < 0);
 }
 
-UNIT_TESTS(collate, cmocka_unit_test(orders_as_a_browser_does),
+UNIT_TESTS(order, cmocka_unit_test(orders_as_a_browser_does),
            cmocka_unit_test(knows_all_bytes_apart), cmocka_unit_test(puts_other_letters_behind));

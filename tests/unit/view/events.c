@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What stands beside slices: counters, instants, flows.
- */
-#include "view/asked.h"
+#include "unit.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +7,11 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "unit.h"
+#include "view/asked.h"
+
+/*
+ * What stands beside slices: counters, instants, flows.
+ */
 
 /* B is made by A; a millisecond a column. */
 static const struct fixture_thread drawing[] = {
@@ -231,7 +232,7 @@ static void an_answer_is_bounded(void **state)
 
 #define asked_test(f) cmocka_unit_test_setup_teardown(f, set_up, asked_tear_down)
 
-UNIT_TESTS(beside, asked_test(lists_counters), asked_test(few_samples_come_as_they_are),
+UNIT_TESTS(events, asked_test(lists_counters), asked_test(few_samples_come_as_they_are),
            asked_test(many_samples_are_merged_by_pixel), asked_test(instants_of_a_range),
            asked_test(flows_of_a_slice), asked_test(wrong_questions_are_refused),
            asked_test(an_answer_is_bounded));

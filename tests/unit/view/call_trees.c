@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Lines of tree tables and the kinds of flame graphs: question, then the answer's bytes.
- */
+#include "unit.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "unit.h"
 #include "view/asked.h"
+
+/*
+ * Lines of tree tables and the kinds of flame graphs: question, then the answer's bytes.
+ */
 
 /* A calls itself with C, then D; B calls C.  The pool runs half of its time. */
 static const struct fixture_thread drawing[] = {
@@ -312,7 +314,7 @@ static void less_what_recording_cost(void **state)
 
 #define asked_test(f) cmocka_unit_test_setup_teardown(f, set_up, asked_tear_down)
 
-UNIT_TESTS(trees, asked_test(lines_of_calls), asked_test(lines_from_the_bottom_up),
+UNIT_TESTS(call_trees, asked_test(lines_of_calls), asked_test(lines_from_the_bottom_up),
            asked_test(the_way_to_a_frame), asked_test(lines_of_samples),
            asked_test(flames_in_time_and_by_thread), asked_test(sides_of_a_frame),
            asked_test(wrong_questions_are_refused), asked_test(less_what_recording_cost),
