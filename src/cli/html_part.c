@@ -132,7 +132,7 @@ static enum tv_status make_of_piece(void *context, const struct tv_html_part *pa
 {
     struct tv_html_made *made = context;
     struct making made_of = {.piece = piece, .file = tv_piece_is_file(piece)};
-    const struct tv_view_making making = {write_any, NULL, &made_of,
+    const struct tv_view_generated_file making = {write_any, NULL, &made_of,
                                           part->settings->files.items[0]};
     struct tv_source *source = NULL;
     enum tv_status status = tv_piece_check(piece, made_of.file, err);

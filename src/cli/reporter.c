@@ -33,7 +33,7 @@ static enum tv_status add_to_spool(void *context, struct tv_bytes bytes, struct 
     return tv_spool_add(context, bytes, err);
 }
 
-enum tv_status tv_reporter_make(const struct tv_view_making *making, struct tv_source **source,
+enum tv_status tv_reporter_make(const struct tv_view_generated_file *making, struct tv_source **source,
                                 struct tv_error *err)
 {
     struct tv_spool *spool = tv_spool_new(making->name);
@@ -50,7 +50,7 @@ enum tv_status tv_reporter_make(const struct tv_view_making *making, struct tv_s
     return status;
 }
 
-static enum tv_status write_made(const struct tv_view_making *making, struct tv_out *out,
+static enum tv_status write_made(const struct tv_view_generated_file *making, struct tv_out *out,
                                  struct tv_error *err)
 {
     struct tv_view_file file = {.source = NULL};

@@ -14,7 +14,7 @@ enum tv_status tv_reporter_write(const struct tv_report *report, struct tv_out *
                                  struct tv_error *err) TV_MUST_CHECK;
 
 /* *source becomes the file that is made. */
-enum tv_status tv_reporter_make(const struct tv_view_making *making, struct tv_source **source,
+enum tv_status tv_reporter_make(const struct tv_view_generated_file *making, struct tv_source **source,
                                 struct tv_error *err) TV_MUST_CHECK;
 
 /* NULL: this build has no engine for pages. */

@@ -216,7 +216,7 @@ struct tv_engine_answer *tv_engine_ask(struct tv_engine *engine,
     pthread_mutex_lock(&engine->engines->lock);
     engine->holders++;
     pthread_mutex_unlock(&engine->engines->lock);
-    if (is_status || tv_view_knows(question->name, &answer->type))
+    if (is_status || tv_view_find_question(question->name, &answer->type))
         ask_child(answer, question, is_status);
     else
         answer_self(answer, TV_ANSWER_UNKNOWN, "there is no such question");

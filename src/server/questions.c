@@ -141,7 +141,7 @@ bool tv_questions_answer(struct tv_desk *desk, const struct tv_request *request,
         tv_opening_answer(desk, request, answer);
         return false;
     }
-    if (!quit && !status && !(api && tv_view_knows(name, &type))) {
+    if (!quit && !status && !(api && tv_view_find_question(name, &type))) {
         tv_questions_refuse(answer, TV_HTTP_NOT_FOUND, "there is no such question");
         return false;
     }

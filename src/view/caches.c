@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Caches of a view: filtered views by the text of their filter, and call trees by selection.
+ */
 #include <assert.h>
 #include <string.h>
 
@@ -78,6 +81,7 @@ static struct tv_filtered *filtered_find(struct tv_filtered_views *views, struct
     return found;
 }
 
+/* Add a view to the front of the list; it is built later. */
 static struct tv_filtered *filtered_add(struct tv_filtered_views *views, struct tv_bytes text,
                                         const struct tv_filter *filter)
 {
@@ -246,6 +250,7 @@ struct tv_tree_cache {
     struct cached_tree whole, last, less; /* `less` is one of the others, compensated */
 };
 
+/* Note the selection that a cached tree was counted for. */
 static void tree_cache_set_selection(struct tv_tree_cache *cache, struct cached_tree *cached,
                                      const struct tv_selection *selection)
 {
@@ -256,6 +261,7 @@ static void tree_cache_set_selection(struct tv_tree_cache *cache, struct cached_
     cached->wanted = tv_selection_wanted(cache->trace, selection);
 }
 
+/* Count the tree of a selection, from the whole trace's tree if that is cheaper. */
 static void tree_cache_count(struct tv_tree_cache *cache, struct cached_tree *cached,
                              const struct tv_selection *selection)
 {
@@ -330,6 +336,7 @@ void tv_trees_free(struct tv_tree_cache *cache)
     tv_free(cache);
 }
 
+/* Return true if a cached tree is that of a selection. */
 static bool tree_cache_matches(const struct tv_tree_cache *cache, const struct cached_tree *cached,
                                const struct tv_selection *selection)
 {
@@ -342,6 +349,7 @@ static bool tree_cache_matches(const struct tv_tree_cache *cache, const struct c
     return same;
 }
 
+/* Return the tree of a selection; call under the lock. */
 static const struct tv_call_tree *tree_cache_find(struct tv_tree_cache *cache,
                                                   const struct tv_selection *selection)
 {

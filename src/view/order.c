@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The order of tracks on the screen, and the collation of names.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,6 +58,7 @@ struct track_runs {
     size_t count, capacity;
 };
 
+/* Append a run unless it is empty. */
 static void track_runs_add(struct track_runs *all, uint32_t first, uint32_t count)
 {
     if (count == 0)
@@ -64,23 +68,23 @@ static void track_runs_add(struct track_runs *all, uint32_t first, uint32_t coun
 }
 
 /* Add up a run; the children of calls without CPU time are appended to `inside`. */
-static void track_sum_run(const struct tv_trace *trace, uint32_t row, struct track_run stretch,
+static void track_sum_run(const struct tv_trace *trace, uint32_t row, struct track_run run,
                           struct tv_view_track *track, struct track_runs *inside)
 {
     struct tv_slice slices[64];
     bool wall = tv_track_has_wall(trace, track->track) && trace->rows[row].depth == 0;
-    for (uint32_t done = 0, count; done < stretch.count; done += count) {
-        count = stretch.count - done;
+    for (uint32_t done = 0, count; done < run.count; done += count) {
+        count = run.count - done;
         if (count > TV_COUNT(slices))
             count = TV_COUNT(slices);
-        tv_slices_read(trace, row, stretch.first + done, count, slices);
+        tv_slices_read(trace, row, run.first + done, count, slices);
         for (uint32_t i = 0; i < count; i++) {
             struct track_run made;
             tv_time_add(&track->wall, wall ? slices[i].length : 0);
             tv_time_add(&track->cpu, slices[i].cpu_length);
             if (!(slices[i].flags & TV_SLICE_NO_CPU))
                 continue;
-            tv_slice_children(trace, row, stretch.first + done + i, &made.first, &made.count);
+            tv_slice_children(trace, row, run.first + done + i, &made.first, &made.count);
             track_runs_add(inside, made.first, made.count);
         }
     }
@@ -138,6 +142,7 @@ static int order_compare_names(const struct tv_head *head, uint32_t a, uint32_t 
     return a == b ? 0 : tv_collate(tv_head_text(head, a), tv_head_text(head, b));
 }
 
+/* Compare processes by sort index, name, labels and id. */
 static int order_compare_processes(const struct tv_head *head, uint32_t a, uint32_t b)
 {
     if (a == b || a >= head->process_count || b >= head->process_count)
@@ -213,6 +218,7 @@ static int owner_compare_threads(const void *left, const void *right)
     return order_compare_threads(a->head, a->index, b->index);
 }
 
+/* Write processes or threads in order, as a list of indices. */
 static void order_write_owners(struct tv_out *out, const struct tv_head *head, uint32_t count,
                                int (*compare)(const void *, const void *))
 {
@@ -240,6 +246,7 @@ void tv_view_write_order(const struct tv_view *view, struct tv_out *out)
     tv_out_text(out, "]}");
 }
 
+/* Sort the tracks by process and thread. */
 static void order_tracks_by_owner(struct tv_view *view)
 {
     uint32_t count = view->trace->track_count;

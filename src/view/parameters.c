@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Parameters of questions, and columns of binary answers.
+ */
 #include "view/parameters.h"
 
 #include <assert.h>
@@ -90,6 +93,7 @@ static bool parameter_take_index(struct tv_bytes *list, uint32_t limit, uint32_t
     return true;
 }
 
+/* Read the list of tracks. */
 static enum tv_status parameter_read_tracks(struct tv_bytes text, const struct tv_trace *trace,
                                             struct tv_selection *selection, struct tv_error *err)
 {
@@ -213,6 +217,7 @@ struct tile_row_list {
     uint32_t count, limit;
 };
 
+/* Add the rows of one item like "r5-9". */
 static bool parameter_add_rows(struct tile_row_list *list, struct tv_bytes item,
                                const struct tv_trace *trace)
 {

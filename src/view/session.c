@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The trace, the view and the error are written by the loading thread before it sets `state`; all
+ * others read `state` first.  No lock is needed.
+ */
 #include "view/session.h"
 
 #include <assert.h>
@@ -68,6 +72,7 @@ void tv_session_free(struct tv_session *session)
     tv_free(session);
 }
 
+/* Hand the sources to the loader. */
 static enum tv_status session_load_trace(struct tv_session *session)
 {
     assert(tv_session_state(session) == TV_SESSION_LOADING);
@@ -173,6 +178,7 @@ const char *tv_session_error_kind(enum tv_status status)
     }
 }
 
+/* Write the error with its place and the bytes around it. */
 static void session_write_error(struct tv_out *out, const struct tv_error *error)
 {
     char line[sizeof error->message + 32];
@@ -188,6 +194,7 @@ static void session_write_error(struct tv_out *out, const struct tv_error *error
     tv_out_char(out, '}');
 }
 
+/* Write the sketch of a trace that is being loaded. */
 static void session_write_sketch(struct tv_out *out, struct tv_sketch *sketch)
 {
     struct tv_sketch_shown *shown = tv_alloc(1, sizeof *shown);

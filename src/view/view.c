@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The table of questions, and the limits of their answers.
+ *
+ *   name, parameters -> filter? -> view (whole or filtered) -> endpoint -> out, bounded
+ */
 #include "view/view.h"
 
 #include <assert.h>
@@ -76,7 +81,7 @@ static uint32_t *view_find_ranks(struct tv_view *view)
     return rank;
 }
 
-/* Of a thread's tracks, the first one holds its nested slices. */
+/* Find the track of each thread: the first one, which holds its nested slices. */
 static uint32_t *view_find_thread_tracks(const struct tv_trace *trace)
 {
     uint32_t *tracks = tv_alloc(trace->head->thread_count, sizeof *tracks);
@@ -153,7 +158,7 @@ const char *tv_answer_type_name(enum tv_answer_type type)
     return names[type];
 }
 
-bool tv_view_knows(struct tv_bytes name, enum tv_answer_type *type)
+bool tv_view_find_question(struct tv_bytes name, enum tv_answer_type *type)
 {
     size_t i = view_find_question(name);
     *type = i < TV_COUNT(questions) ? questions[i].type : TV_ANSWER_JSON;

@@ -25,7 +25,7 @@ struct tv_view_file {
 };
 
 /* A file that is generated for a report. */
-struct tv_view_making {
+struct tv_view_generated_file {
     enum tv_status (*write)(void *context, struct tv_out *out, struct tv_error *err);
     /* Write what the file lacks, compared to the trace; NULL: nothing is lacking.  Called after
      * `write`. */
@@ -40,7 +40,7 @@ struct tv_view_reporter {
     enum tv_status (*write)(const struct tv_view_file *files, size_t count, const char *note,
                             struct tv_out *out, struct tv_error *err);
     /* The same for one generated file. */
-    enum tv_status (*write_made)(const struct tv_view_making *making, struct tv_out *out,
+    enum tv_status (*write_made)(const struct tv_view_generated_file *making, struct tv_out *out,
                                  struct tv_error *err);
     /* Get a fresh key for hashing names (writers/disguise.h). */
     enum tv_status (*key)(struct tv_disguise_options *options, struct tv_error *err);
@@ -87,7 +87,7 @@ enum tv_answer_type {
 const char *tv_answer_type_name(enum tv_answer_type type);
 
 /* Return true if there is such a question; *type: that of its answer. */
-bool tv_view_knows(struct tv_bytes name, enum tv_answer_type *type);
+bool tv_view_find_question(struct tv_bytes name, enum tv_answer_type *type);
 
 /* Return true if the answer can be as large as the trace: give such a question an `out` that
  * streams. */

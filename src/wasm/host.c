@@ -234,7 +234,7 @@ uint32_t tv_host_ask(uint32_t length)
     struct tv_error err = {0};
     enum tv_answer_type type;
     const struct tv_view *view = host.session ? tv_session_view(host.session) : NULL;
-    if (!tv_view_knows(name, &type))
+    if (!tv_view_find_question(name, &type))
         return refuse_plainly(UNKNOWN, "there is no such question");
     if (!view)
         return refuse_plainly(NOT_READY, "the trace is not there yet");

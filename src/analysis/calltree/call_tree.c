@@ -1,4 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Counting a call tree is a histogram: for each slice of the selection, add one call and its times
+ * to the slice's path.
+ *
+ *   rows      |aaa|bb|aa|c|...|     path column: node of each slice
+ *             |  |    |  |
+ *   cost[node]   += 1 call, length, cpu length
+ *
+ * What makes it fast:
+ *
+ *   blocks    packed columns hold 32-bit lengths in ticks, which are summed without decoding
+ *   workers   small trees: each worker has its own costs, added up at the end; large trees: each
+ *             worker owns some depths, and as a path has one depth, no two write to one node
+ *   range     only two slices per row are clipped; all others count as they are.  If most of the
+ * trace is selected, the rest is subtracted from the whole trace's tree instead
+ *
+ * Afterwards tv_call_tree_settle derives self times in one pass from the leaves to the root.
+ */
 #include "analysis/calltree/call_tree.h"
 
 #include <assert.h>
@@ -140,10 +158,10 @@ void tv_call_tree_free(struct tv_call_tree *tree)
     tv_free(tree);
 }
 
-void tv_call_tree_expect(const struct tv_call_tree *tree, uint32_t stretch)
+void tv_call_tree_expect(const struct tv_call_tree *tree, uint32_t block)
 {
-    uint32_t first = stretch * TV_TREE_STRETCH, left = tree->count - first;
-    uint32_t count = left < TV_TREE_STRETCH ? left : TV_TREE_STRETCH;
+    uint32_t first = block * TV_TREE_READ_AHEAD, left = tree->count - first;
+    uint32_t count = left < TV_TREE_READ_AHEAD ? left : TV_TREE_READ_AHEAD;
     tv_memory_expect(tree->cost + first, count * sizeof *tree->cost);
     tv_memory_expect(tree->self_wall + first, count * sizeof *tree->self_wall);
     tv_memory_expect(tree->self_cpu + first, count * sizeof *tree->self_cpu);
@@ -163,8 +181,8 @@ void tv_call_tree_settle(struct tv_call_tree *tree)
     assert(!tree->lent);
     tree->raised = false;
     for (uint32_t i = tree->count; i-- > 1;) {
-        if (i % TV_TREE_STRETCH == TV_TREE_STRETCH - 1 || i == tree->count - 1)
-            tv_call_tree_expect(tree, i / TV_TREE_STRETCH);
+        if (i % TV_TREE_READ_AHEAD == TV_TREE_READ_AHEAD - 1 || i == tree->count - 1)
+            tv_call_tree_expect(tree, i / TV_TREE_READ_AHEAD);
         if (tree->cost[i].calls == 0 && tree->self_wall[i] == 0 && tree->self_cpu[i] == 0)
             continue;
         uint32_t parent = tree->parent[i];
@@ -227,6 +245,7 @@ TV_INLINE void call_tree_add_columns(struct tv_path_cost *cost, const struct tv_
     }
 }
 
+/* Choose the loop for the clocks that the columns have. */
 static void call_tree_add_packed(struct tv_path_cost *cost, const struct tv_columns *c,
                                  uint64_t first, uint32_t count, struct slice_unit unit)
 {
@@ -250,6 +269,7 @@ static void call_tree_add_slice(struct tv_path_cost *cost, const struct tv_slice
     tv_time_add(&node->cpu, (has_wall ? slice->cpu_length : slice->length) * times);
 }
 
+/* Add slices of blocks with 64-bit times, decoding some at a time. */
 static void call_tree_add_wide(struct tv_path_cost *cost, const struct tv_trace *trace,
                                const struct tv_slice_run *run, int64_t times)
 {
@@ -320,6 +340,7 @@ static void call_tree_add_run(struct tv_path_cost *cost, const struct tv_trace *
     }
 }
 
+/* Return 1 to add slices, or -1 to subtract them. */
 static int64_t tree_job_sign(const struct tree_job *job)
 {
     return job->whole ? -1 : 1;
@@ -341,12 +362,14 @@ struct tree_run_target {
     int64_t times;
 };
 
+/* Adapt call_tree_add_run to tv_slice_runs_share. */
 static void tree_job_add_run(void *context, const struct tv_slice_run *run)
 {
     const struct tree_run_target *part = context;
     call_tree_add_run(part->cost, part->trace, run, part->times);
 }
 
+/* Count the share of one worker. */
 static void tree_job_add_share(void *context, unsigned index)
 {
     struct tree_job *job = context;
@@ -357,6 +380,7 @@ static void tree_job_add_share(void *context, unsigned index)
         tv_slice_runs_share(&job->runs, index, job->workers, tree_job_add_run, &part);
 }
 
+/* Add the costs of all workers up, for one share of the nodes. */
 static void tree_job_merge_share(void *context, unsigned index)
 {
     struct tree_job *job = context;
@@ -376,6 +400,7 @@ struct cpu_at_edges {
     tv_ns cpu_from, cpu_to;
 };
 
+/* Add the part of a slice within the range; when subtracting, remove the whole slice first. */
 static void tree_job_add_clipped(struct tree_job *job, uint32_t row, uint32_t index,
                                  const struct cpu_at_edges *edges)
 {
@@ -429,6 +454,7 @@ static void tree_job_plan_row(struct tree_job *job, uint32_t row, const struct c
         tv_slice_runs_add(&job->runs, (struct tv_slice_run){row, first, end - first});
 }
 
+/* Plan all rows of a track, with the CPU times at the ends of the range. */
 static void tree_job_plan_track(struct tree_job *job, uint32_t track)
 {
     const struct tv_trace *trace = job->trace;
@@ -442,6 +468,7 @@ static void tree_job_plan_track(struct tree_job *job, uint32_t track)
         tree_job_plan_row(job, row, &edges);
 }
 
+/* Add the waits of a track, clipped to the range. */
 static void tree_job_add_waits(struct tree_job *job, uint32_t track, struct tv_path_cost *waits)
 {
     const struct tv_track *t = &job->trace->tracks[track];
@@ -511,8 +538,8 @@ static void call_tree_clear(struct tv_call_tree *tree)
 {
     assert(!tree->lent);
     for (uint32_t i = 0; i < tree->count; i++) {
-        if (i % TV_TREE_STRETCH == 0)
-            tv_call_tree_expect(tree, i / TV_TREE_STRETCH);
+        if (i % TV_TREE_READ_AHEAD == 0)
+            tv_call_tree_expect(tree, i / TV_TREE_READ_AHEAD);
         struct tv_path_cost *cost = &tree->cost[i];
         if (cost->calls != 0 || cost->wall != 0 || cost->cpu != 0)
             *cost = (struct tv_path_cost){0};
@@ -554,6 +581,7 @@ static bool tree_job_subtracting_pays(const struct tree_job *job, const bool *wa
     return outside + job->node_count < within;
 }
 
+/* Copy one worker's share of the whole trace's costs. */
 static void tree_job_copy_share(void *context, unsigned index)
 {
     struct tree_job *job = context;
@@ -581,6 +609,7 @@ static void tree_job_begin(struct tree_job *job, unsigned workers)
     tree->waits = (struct tv_path_cost){0};
 }
 
+/* List the runs of all tracks and add their waits. */
 static void tree_job_plan(struct tree_job *job, const bool *wanted)
 {
     const struct tv_trace *trace = job->trace;

@@ -20,7 +20,7 @@ struct tv_path_cost {
     int64_t wall, cpu; /* inclusive, in nanoseconds */
 };
 
-/* What was subtracted for the cost of recording (tv_call_tree_compensate). */
+/* Times subtracted for the cost of recording (tv_call_tree_compensate). */
 struct tv_compensation {
     tv_ns cost;        /* of one clock reading; 0: nothing was subtracted */
     int64_t wall, cpu; /* in total, in nanoseconds */
@@ -100,10 +100,10 @@ void tv_call_tree_add(struct tv_call_tree *tree, const struct tv_trace *trace,
  * which must not happen in two threads at once for trees of one shape. */
 const uint8_t *tv_call_tree_recursion(const struct tv_call_tree *tree);
 
-/* Announce that TV_TREE_STRETCH nodes from stretch * TV_TREE_STRETCH on are read next: a large
- * tree may lie in a file (base/memory.h). */
-#define TV_TREE_STRETCH 65536u
-void tv_call_tree_expect(const struct tv_call_tree *tree, uint32_t stretch);
+/* Announce that TV_TREE_READ_AHEAD nodes from block * TV_TREE_READ_AHEAD on are read next: a
+ * large tree may lie in a file (base/memory.h). */
+#define TV_TREE_READ_AHEAD 65536u
+void tv_call_tree_expect(const struct tv_call_tree *tree, uint32_t block);
 
 /* Return a tree with the nodes of `paths` and every cost 0, to be filled by the caller. */
 struct tv_call_tree *tv_call_tree_new(const struct tv_head *head, const struct tv_paths *paths);

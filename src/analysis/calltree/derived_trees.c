@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Trees that are made from a trace's samples, thread by thread, or from another tree.
+ */
 #include "analysis/calltree/derived_trees.h"
 
 #include <assert.h>

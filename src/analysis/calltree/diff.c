@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Both tables are sorted by name and merged in one pass, as in a merge sort: first to count the
+ * three parts (in both, only in A, only in B), then to fill them.
+ */
 #include "analysis/calltree/diff.h"
 
 #include <assert.h>
@@ -20,6 +24,7 @@ static int diff_compare_text(const struct tv_head *head_a, uint32_t a, const str
     return tv_bytes_compare(tv_head_text(head_a, a), tv_head_text(head_b, b));
 }
 
+/* Compare methods of two tables by class, name and signature. */
 static int diff_compare_methods(const struct diff_entry *a, const struct diff_entry *b)
 {
     const struct tv_frame *fa = &a->head->frames[a->method.frame];
@@ -40,6 +45,7 @@ static int diff_compare_entries(const void *left, const void *right)
                  : (a->method.frame > b->method.frame) - (a->method.frame < b->method.frame);
 }
 
+/* Add the costs of a method to another one of the same name. */
 static void diff_add_method(struct tv_method_cost *sum, const struct tv_method_cost *method)
 {
     sum->calls += method->calls;
@@ -138,6 +144,7 @@ static int diff_compare_changes(const void *left, const void *right)
     return tv_frame_compare_names(a->head, a->frame, b->frame);
 }
 
+/* Sort one part by the change of a figure. */
 static void diff_sort_part(const struct tv_diff *diff, uint32_t first, uint32_t count,
                            enum tv_profile_order order)
 {

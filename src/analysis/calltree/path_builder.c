@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The tree is an array of nodes with an open-addressing hash table over (parent, frame).
+ *
+ *   nodes    [root][a][b][c]...        parent, frame, costs: two nodes per cache line
+ *   hashes   [    ][ ][ ][ ]...        hash of the whole path, computed from the parent's hash
+ *   places   [.. {hash, node} ..]      slot = hash & mask, linear probing
+ *
+ * Because a path's hash follows from its parent's hash, tables grow and trees merge without
+ * comparing frames again, and the predictor computes hashes before any node is touched.
+ */
 #include "analysis/calltree/path_builder.h"
 
 #include <assert.h>
@@ -11,6 +21,7 @@
 /* Nodes to look ahead when prefetching places. */
 #define AHEAD 16u
 
+/* Copy a table into a larger one. */
 static void *path_builder_grow_table(void *table, size_t size, size_t before, size_t after)
 {
     void *grown = tv_pages_alloc(tv_size_mul(after, size));
@@ -79,6 +90,7 @@ void tv_path_builder_release(struct tv_path_builder *builder)
     memset(builder, 0, sizeof *builder);
 }
 
+/* Append a node. */
 static uint32_t path_builder_append(struct tv_path_builder *builder, uint32_t parent,
                                     uint32_t frame, uint32_t hash)
 {
@@ -105,6 +117,7 @@ TV_INLINE uint32_t path_builder_find(const struct tv_path_builder *builder, uint
     return 0;
 }
 
+/* Return the node of a path, a new one if needed. */
 TV_INLINE uint32_t path_builder_find_or_add(struct tv_path_builder *builder, uint32_t parent,
                                             uint32_t frame, uint32_t hash)
 {
@@ -126,6 +139,7 @@ TV_NOINLINE uint32_t tv_path_builder_child(struct tv_path_builder *builder, uint
                                     tv_path_hash(builder->hashes[parent], frame));
 }
 
+/* Add the costs of a node, in units of `tick`. */
 static void path_builder_add_costs(struct tv_path_builder_node *to,
                                    const struct tv_path_builder_node *from, int64_t tick)
 {
@@ -244,31 +258,30 @@ static TV_NOINLINE void path_predictor_begin_thread(struct tv_path_predictor *pr
 }
 
 /* Consecutive events of one thread. */
-struct event_stretch {
+struct event_run {
     const struct tv_event *events;
     size_t count;
 };
 
-static struct event_stretch path_predictor_next_stretch(const struct tv_batch *batch, size_t from)
+static struct event_run path_predictor_next_run(const struct tv_batch *batch, size_t from)
 {
     size_t end = from + 1;
     while (end < batch->count && batch->events[end].thread == batch->events[from].thread)
         end++;
-    return (struct event_stretch){&batch->events[from], end - from};
+    return (struct event_run){&batch->events[from], end - from};
 }
 
-/* Append the hashes of a stretch's entries behind the first `count`.  Entry or exit is
+/* Append the hashes of a run's entries behind the first `count`.  Entry or exit is
  * unpredictable to the processor, so the loop has no branch for it. */
-TV_INLINE size_t path_predictor_hash_stretch(struct tv_path_predictor *predictor,
-                                             struct tv_path_predictor_thread *thread,
-                                             const struct tv_path_builder *builder,
-                                             const struct event_stretch *stretch, size_t count,
-                                             bool fold)
+TV_INLINE size_t path_predictor_hash_run(struct tv_path_predictor *predictor,
+                                         struct tv_path_predictor_thread *thread,
+                                         const struct tv_path_builder *builder,
+                                         const struct event_run *run, size_t count, bool fold)
 {
     uint32_t *hashes = thread->hashes, depth = thread->depth;
-    for (size_t i = 0; i < stretch->count; i++) {
-        uint32_t frame = stretch->events[i].frame;
-        uint32_t entry = stretch->events[i].action == TV_ENTER;
+    for (size_t i = 0; i < run->count; i++) {
+        uint32_t frame = run->events[i].frame;
+        uint32_t entry = run->events[i].action == TV_ENTER;
         if (fold && frame < predictor->fold_count)
             frame = predictor->fold[frame];
         uint32_t hash = tv_path_hash(hashes[depth], frame);
@@ -283,26 +296,27 @@ TV_INLINE size_t path_predictor_hash_stretch(struct tv_path_predictor *predictor
     return count;
 }
 
+/* Hash the entries of a batch, thread run by thread run. */
 static size_t path_predictor_hash_entries(struct tv_path_predictor *predictor,
                                           const struct tv_walk *walk,
                                           const struct tv_path_builder *builder,
                                           const struct tv_batch *batch)
 {
     size_t count = 0;
-    struct event_stretch stretch;
-    for (size_t i = 0; i < batch->count; i += stretch.count) {
+    struct event_run run;
+    for (size_t i = 0; i < batch->count; i += run.count) {
         uint32_t number = batch->events[i].thread;
         struct tv_path_predictor_thread *thread = &predictor->threads[number];
-        stretch = path_predictor_next_stretch(batch, i);
+        run = path_predictor_next_run(batch, i);
         if (walk->skip && walk->skip[number])
             continue;
         if (thread->batch != predictor->batch)
             path_predictor_begin_thread(predictor, thread, &walk->threads[number], builder);
-        path_predictor_reserve(thread, thread->depth, stretch.count);
+        path_predictor_reserve(thread, thread->depth, run.count);
         if (predictor->fold)
-            count = path_predictor_hash_stretch(predictor, thread, builder, &stretch, count, true);
+            count = path_predictor_hash_run(predictor, thread, builder, &run, count, true);
         else
-            count = path_predictor_hash_stretch(predictor, thread, builder, &stretch, count, false);
+            count = path_predictor_hash_run(predictor, thread, builder, &run, count, false);
     }
     return count;
 }

@@ -43,9 +43,9 @@ uint32_t tv_path_builder_child(struct tv_path_builder *builder, uint32_t parent,
 /* Add the paths and costs of another tree. */
 void tv_path_builder_merge(struct tv_path_builder *to, const struct tv_path_builder *from);
 
-/* Where the paths of a chunk continue.  The tree of the chunk has placeholders: children of the
- * root whose frame is `first` + i, one for each set of calls that was open without having begun in
- * the chunk.  No other node has such a frame. */
+/* The prefixes that continue the paths of a chunk.  The tree of the chunk has placeholders:
+ * children of the root whose frame is `first` + i, one for each set of calls that was open without
+ * having begun in the chunk.  No other node has such a frame. */
 struct tv_prefix_tree {
     struct tv_path_builder paths; /* the prefixes; costs unused */
     uint32_t first;

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A profile groups the nodes of a call tree by frame.  A node counts as recursive if an ancestor
+ * has the same frame; only the others add to inclusive time, so that no time counts twice.
+ */
 #include "analysis/calltree/profile.h"
 
 #include <assert.h>
@@ -8,6 +12,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 
+/* Add a node to its method, and to the totals if it is at depth 0. */
 static void profile_add_node(struct tv_profile *profile, const struct tv_call_tree *tree,
                              uint32_t node, bool recursive)
 {
@@ -50,8 +55,8 @@ struct tv_profile *tv_profile_of_tree(const struct tv_call_tree *tree)
     profile->compensation = tree->compensation;
     profile->methods = tv_alloc(tree->head->frame_count, sizeof *profile->methods);
     for (uint32_t i = 1; i < tree->count; i++) {
-        if (i % TV_TREE_STRETCH == 1)
-            tv_call_tree_expect(tree, i / TV_TREE_STRETCH);
+        if (i % TV_TREE_READ_AHEAD == 1)
+            tv_call_tree_expect(tree, i / TV_TREE_READ_AHEAD);
         if (tree->cost[i].calls > 0 && tv_call_tree_is_call(tree, i))
             profile_add_node(profile, tree, i, recursive[i]);
     }
@@ -158,6 +163,7 @@ struct edge_list {
 
 enum { PARENTS, CHILDREN, RECURSIVE_PARENTS, RECURSIVE_CHILDREN, LIST_COUNT };
 
+/* Add calls to the edge of a frame, a new one if needed. */
 static void relations_add_edge(struct edge_list *list, uint32_t frame,
                                const struct tv_path_cost *cost)
 {
@@ -175,6 +181,7 @@ static void relations_add_edge(struct edge_list *list, uint32_t frame,
     tv_time_add(&edges->edges[place].cpu, cost->cpu);
 }
 
+/* Return the frame of a node, or TV_NONE for the root and thread nodes. */
 static uint32_t relations_frame(const struct tv_call_tree *tree, uint32_t node)
 {
     return tv_call_tree_is_call(tree, node) ? tree->frame[node] : TV_NONE;
@@ -196,6 +203,7 @@ static void relations_add_activation(struct tv_relations *relations, struct edge
     }
 }
 
+/* Count all calls of each frame. */
 static uint64_t *relations_count_calls(const struct tv_call_tree *tree)
 {
     uint64_t *calls = tv_alloc(tree->head->frame_count, sizeof *calls);
@@ -223,6 +231,7 @@ static int sortable_edge_compare(const void *left, const void *right)
     return tv_frame_compare_names(a->head, a->edge.frame, b->edge.frame);
 }
 
+/* Sort a list of edges by its main figure. */
 static void relations_sort_edges(struct tv_edges *edges, const struct tv_call_tree *tree)
 {
     struct sortable_edge *all = tv_alloc(edges->count, sizeof *all);
@@ -237,6 +246,7 @@ static void relations_sort_edges(struct tv_edges *edges, const struct tv_call_tr
     tv_free(all);
 }
 
+/* Set the total calls of all edges and sort the lists. */
 static void relations_finish_lists(struct tv_relations *relations, struct edge_list *lists,
                                    const struct tv_call_tree *tree, uint32_t opened)
 {

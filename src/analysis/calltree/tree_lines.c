@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Lines of tree tables: top-down lines are nodes, bottom-up lines are frames with their callers.
+ */
 #include "analysis/calltree/tree_lines.h"
 
 #include <assert.h>
@@ -9,6 +12,7 @@
 #include "analysis/calltree/tree_shape.h"
 #include "base/memory.h"
 
+/* Append an empty line. */
 static struct tv_tree_line *tree_lines_append(struct tv_tree_lines *lines)
 {
     lines->lines = tv_array_reserve(lines->lines, &lines->capacity, (size_t)lines->count + 1,
@@ -44,6 +48,7 @@ static void tree_lines_add_node(struct tv_tree_lines *lines, const struct tv_cal
  * One pass over all nodes finds the children.  Parents come before their children, so the pass also
  * sees which of the lines found have children themselves. */
 
+/* Sort by parent, then by node, as lines of one parent must be neighbours. */
 static int tree_lines_compare(const void *left, const void *right)
 {
     const struct tv_tree_line *a = left, *b = right;
@@ -100,6 +105,7 @@ static void tree_lines_add_children(struct tv_tree_lines *lines, const struct tv
  *
  * Level by level, over the depth-first order, which has the descendants of a node behind it. */
 
+/* Return true if a node has called children. */
 static bool tree_lines_node_has_children(const struct tv_call_tree *tree,
                                          const struct tv_tree_order *order, uint32_t node)
 {
@@ -180,7 +186,7 @@ struct member_range {
 struct line_inversion {
     const struct tv_call_tree *tree;
     struct tv_tree_lines *lines;
-    struct member_range *stretches; /* parallel to the lines */
+    struct member_range *ranges; /* parallel to the lines */
     size_t capacity;
     struct line_member *members, *moved; /* two arrays of the same size */
     uint32_t *line;      /* [keys] line of the frame among those being made, from 1; otherwise 0 */
@@ -200,6 +206,7 @@ static uint32_t inverted_key(const struct line_inversion *inversion, uint32_t no
     return tv_tree_shape_key(inversion->tree->shape, node);
 }
 
+/* Append a line for a member, with an empty range. */
 static struct tv_tree_line *inverted_add_line(struct line_inversion *inversion, uint32_t first_line,
                                               const struct line_member *member, uint32_t parent)
 {
@@ -208,9 +215,9 @@ static struct tv_tree_line *inverted_add_line(struct line_inversion *inversion, 
     line->frame = inversion->tree->frame[member->at];
     line->node = inverted_order(inversion)->node[member->place];
     line->parent = parent;
-    inversion->stretches = tv_array_reserve(inversion->stretches, &inversion->capacity,
-                                            inversion->lines->count, sizeof(struct member_range));
-    inversion->stretches[inversion->lines->count - 1] = (struct member_range){0, 0};
+    inversion->ranges = tv_array_reserve(inversion->ranges, &inversion->capacity,
+                                         inversion->lines->count, sizeof(struct member_range));
+    inversion->ranges[inversion->lines->count - 1] = (struct member_range){0, 0};
     inversion->outer_end = tv_array_reserve(inversion->outer_end, &inversion->outer_capacity,
                                             (size_t)made + 1, sizeof(uint32_t));
     inversion->outer_end[made] = 0;
@@ -238,11 +245,11 @@ static void inverted_add_member(const struct line_inversion *inversion, struct t
 
 /* Make the lines of a range, in the order in which their frames occur, and count their members in
  * `end` of each line's range. */
-static void inverted_make_lines(struct line_inversion *inversion, struct member_range stretch,
+static void inverted_make_lines(struct line_inversion *inversion, struct member_range range,
                                 uint32_t parent)
 {
     uint32_t first_line = inversion->lines->count;
-    for (uint32_t i = stretch.first; i < stretch.end; i++) {
+    for (uint32_t i = range.first; i < range.end; i++) {
         const struct line_member *member = &inversion->members[i];
         uint32_t *number = &inversion->line[inverted_key(inversion, member->at)];
         if (*number == 0) {
@@ -252,49 +259,47 @@ static void inverted_make_lines(struct line_inversion *inversion, struct member_
         uint32_t line = first_line + *number - 1;
         inverted_add_member(inversion, &inversion->lines->lines[line], member,
                             &inversion->outer_end[*number - 1]);
-        inversion->stretches[line].end++;
+        inversion->ranges[line].end++;
     }
 }
 
 /* Split a range into lines by the frames that its members have moved to. */
-static void inverted_split(struct line_inversion *inversion, struct member_range stretch,
+static void inverted_split(struct line_inversion *inversion, struct member_range range,
                            uint32_t parent)
 {
-    assert(stretch.first <= stretch.end && stretch.end <= inversion->tree->count);
-    uint32_t first_line = inversion->lines->count, at = stretch.first;
-    inverted_make_lines(inversion, stretch, parent);
+    assert(range.first <= range.end && range.end <= inversion->tree->count);
+    uint32_t first_line = inversion->lines->count, at = range.first;
+    inverted_make_lines(inversion, range, parent);
     for (uint32_t i = first_line; i < inversion->lines->count; i++) {
-        uint32_t count = inversion->stretches[i].end;
-        inversion->stretches[i] = (struct member_range){at, at};
+        uint32_t count = inversion->ranges[i].end;
+        inversion->ranges[i] = (struct member_range){at, at};
         at += count;
     }
-    for (uint32_t i = stretch.first; i < stretch.end; i++) {
+    for (uint32_t i = range.first; i < range.end; i++) {
         uint32_t number = inversion->line[inverted_key(inversion, inversion->members[i].at)];
-        inversion->moved[inversion->stretches[first_line + number - 1].end++] =
-            inversion->members[i];
+        inversion->moved[inversion->ranges[first_line + number - 1].end++] = inversion->members[i];
     }
-    if (stretch.end > stretch.first)
-        memcpy(inversion->members + stretch.first, inversion->moved + stretch.first,
-               (stretch.end - stretch.first) * sizeof(struct line_member));
+    if (range.end > range.first)
+        memcpy(inversion->members + range.first, inversion->moved + range.first,
+               (range.end - range.first) * sizeof(struct line_member));
     for (uint32_t i = first_line; i < inversion->lines->count; i++)
         inversion
-            ->line[inverted_key(inversion, inversion->members[inversion->stretches[i].first].at)] =
-            0;
+            ->line[inverted_key(inversion, inversion->members[inversion->ranges[i].first].at)] = 0;
 }
 
 /* Move members to their callers; those without a caller drop out. */
 static struct member_range inverted_move_up(struct line_inversion *inversion,
-                                            struct member_range stretch)
+                                            struct member_range range)
 {
-    uint32_t end = stretch.first;
-    for (uint32_t i = stretch.first; i < stretch.end; i++) {
+    uint32_t end = range.first;
+    for (uint32_t i = range.first; i < range.end; i++) {
         struct line_member member = inversion->members[i];
         member.at = inversion->tree->parent[member.at];
         if (member.at != TV_ROOT_PATH)
             inversion->members[end++] = member;
     }
-    inversion->steps += stretch.end - stretch.first;
-    return (struct member_range){stretch.first, end};
+    inversion->steps += range.end - range.first;
+    return (struct member_range){range.first, end};
 }
 
 /* Return the caller `name.level` steps above a node, if the frames up to there are those of the
@@ -314,6 +319,7 @@ static uint32_t inverted_follow_name(struct line_inversion *inversion, uint32_t 
     }
 }
 
+/* Return true if a name has as many callers as its level says. */
 static bool inverted_name_is_valid(const struct tv_call_tree *tree, struct tv_line_name name)
 {
     uint32_t node = name.node;
@@ -341,6 +347,7 @@ static struct member_range inverted_collect(struct line_inversion *inversion,
     return (struct member_range){0, count};
 }
 
+/* Collect all called nodes. */
 static struct member_range inverted_collect_all(struct line_inversion *inversion)
 {
     const struct tv_call_tree *tree = inversion->tree;
@@ -397,10 +404,10 @@ static void inverted_open_name(struct line_inversion *inversion,
         inverted_add_first_level(inversion->lines, inversion->tree, number);
         return;
     }
-    struct member_range stretch =
+    struct member_range range =
         name.node == TV_ROOT_PATH ? inverted_collect_all(inversion)
                                   : inverted_move_up(inversion, inverted_collect(inversion, name));
-    inverted_split(inversion, stretch, number);
+    inverted_split(inversion, range, number);
     for (uint32_t i = first_line;
          question->below && i < inversion->lines->count &&
          inversion->lines->count < question->limit && inversion->steps < LINES_STEP_LIMIT;
@@ -408,7 +415,7 @@ static void inverted_open_name(struct line_inversion *inversion,
         if (!inversion->lines->lines[i].has_children)
             continue;
         inversion->lines->lines[i].opened = true;
-        inverted_split(inversion, inverted_move_up(inversion, inversion->stretches[i]),
+        inverted_split(inversion, inverted_move_up(inversion, inversion->ranges[i]),
                        question->name_count + i);
     }
 }
@@ -432,7 +439,7 @@ static void tree_lines_invert(struct tv_tree_lines *lines, const struct tv_call_
     tv_free(inversion.moved);
     tv_free(inversion.line);
     tv_free(inversion.outer_end);
-    tv_free(inversion.stretches);
+    tv_free(inversion.ranges);
 }
 
 struct tv_tree_lines *tv_tree_lines_of(const struct tv_call_tree *tree,

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The table of rules, the names that they look for, and what a main thread is called by which
+ * recorder.  docs/findings.md is written from this table.
+ */
 #include "analysis/findings/findings.h"
 
 #include <string.h>
@@ -265,6 +269,7 @@ static void name_index_build(struct name_index *index)
     }
 }
 
+/* Return the lists of a name; the last matching pattern wins. */
 static uint8_t name_index_lists(const struct name_index *index, struct tv_bytes name)
 {
     unsigned lists = 0;

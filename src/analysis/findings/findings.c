@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Findings: each rule has a condition, a function that scans the selection and reports places.
+ *
+ *   rule (finding_rules.c)       condition
+ *   TV_RULE_CALLS, WAITS         scan the length columns of tracks, deepest row first
+ *   TV_RULE_CLOCK, RECURSION     walk the call tree by method
+ *   TV_RULE_DIAGNOSTICS, SAMPLED look at the head
+ *
+ * Names are matched once per frame, and the result is spread over paths and depths, so that rows
+ * without a listed name are skipped.
+ */
 #include "analysis/findings/findings.h"
 
 #include <assert.h>
@@ -69,6 +80,7 @@ static int64_t finding_by_count(const struct tv_finding_place *place)
 
 /* ---- Rules about whole files ---- */
 
+/* Evaluate TV_RULE_DIAGNOSTICS. */
 static void finding_check_diagnostics(const struct finding_context *context,
                                       const struct tv_rule *rule, struct tv_finding *finding)
 {
@@ -84,7 +96,7 @@ static void finding_check_diagnostics(const struct finding_context *context,
     finding->found = finding->count > 0;
 }
 
-/* Of several inputs, the coarsest interval limits what to trust. */
+/* Report the coarsest interval of all inputs: it limits what to trust. */
 static void finding_check_sampling(const struct finding_context *context,
                                    const struct tv_rule *rule, struct tv_finding *finding)
 {
@@ -185,6 +197,7 @@ static void finding_scan_packed(struct finding_scan *scan, uint32_t first, uint3
             look_at(scan, first + i);
 }
 
+/* Scan slices of blocks with 64-bit times. */
 static void finding_scan_wide(struct finding_scan *scan, uint32_t first, uint32_t count,
                               finding_check_call *look_at)
 {
@@ -199,6 +212,7 @@ static void finding_scan_wide(struct finding_scan *scan, uint32_t first, uint32_
     }
 }
 
+/* Call `look_at` for each call of [first, end) that is longer than the rule's limit. */
 static void finding_scan_long(struct finding_scan *scan, uint32_t first, uint32_t end,
                               finding_check_call *look_at)
 {
@@ -218,6 +232,7 @@ static void finding_scan_long(struct finding_scan *scan, uint32_t first, uint32_
 
 /* ---- Calls by name: the outermost ---- */
 
+/* Report the outermost calls of the rule's names in [first, end). */
 static void finding_scan_named(struct finding_scan *scan, uint32_t first, uint32_t end)
 {
     const struct finding_context *context = scan->context;
@@ -235,6 +250,7 @@ static void finding_scan_named(struct finding_scan *scan, uint32_t first, uint32
 
 /* ---- Calls of any name: the innermost ---- */
 
+/* Return true if a call contains a reported or waiting call; indices must ascend. */
 static bool finding_is_covered(struct finding_scan *scan, uint32_t index)
 {
     const struct finding_list *covered = &scan->covered;
@@ -277,6 +293,7 @@ static void finding_add_children(const struct tv_trace *trace, uint32_t row,
     }
 }
 
+/* Report a call that did not run for too long, its children's time excluded. */
 static void finding_check_waiting(struct finding_scan *scan, uint32_t index)
 {
     const struct finding_context *context = scan->context;
@@ -300,6 +317,7 @@ static void finding_check_waiting(struct finding_scan *scan, uint32_t index)
 
 /* ---- Tracks ---- */
 
+/* Scan one row; the list of covered calls moves up by one row. */
 static void finding_scan_row(struct finding_scan *scan, finding_check_call *look_at)
 {
     assert(scan->row < scan->context->trace->row_count);
@@ -319,6 +337,7 @@ static void finding_scan_row(struct finding_scan *scan, finding_check_call *look
         finding_scan_named(scan, first, end);
 }
 
+/* Scan the rows of a track, deepest first. */
 static void finding_scan_track(struct finding_scan *scan, uint32_t track,
                                finding_check_call *look_at)
 {
@@ -345,6 +364,7 @@ static bool finding_is_enough(const struct finding_context *context, const struc
     return finding->count > 0 && finding_is_share(finding->total, looked_at, rule->share);
 }
 
+/* Evaluate TV_RULE_CALLS. */
 static void finding_check_calls(const struct finding_context *context, const struct tv_rule *rule,
                                 struct tv_finding *finding)
 {
@@ -362,6 +382,7 @@ static void finding_check_calls(const struct finding_context *context, const str
     finding_scan_release(&scan);
 }
 
+/* Evaluate TV_RULE_WAITS. */
 static void finding_check_waits(const struct finding_context *context, const struct tv_rule *rule,
                                 struct tv_finding *finding)
 {
@@ -436,6 +457,7 @@ static void finding_first_call(const struct finding_context *context,
     tv_call_search_release(&search);
 }
 
+/* Evaluate TV_RULE_CLOCK. */
 static void finding_check_clock(const struct finding_context *context, const struct tv_rule *rule,
                                 struct tv_finding *finding)
 {
@@ -527,11 +549,12 @@ TV_INLINE bool tree_visit_is_recursive(const struct tree_visit *visit)
     return visit->active[visit->tree->frame[visit->node]] > 1;
 }
 
-/* Where a frame is on a stack most often. */
+/* The node at which a frame is on a stack most often. */
 struct deepest_call {
     uint32_t levels, node;
 };
 
+/* Find the deepest node of each frame by counting its activations on the path. */
 static void finding_deepest_calls(const struct tv_call_tree *tree, struct deepest_call *deepest)
 {
     struct tree_visit visit;
@@ -571,6 +594,7 @@ static void finding_first_call_of_path(const struct finding_context *context, ui
     }
 }
 
+/* Evaluate TV_RULE_RECURSION. */
 static void finding_check_recursion(const struct finding_context *context,
                                     const struct tv_rule *rule, struct tv_finding *finding)
 {
@@ -604,6 +628,7 @@ static finding_condition *const conditions[] = {
     [TV_RULE_SAMPLED] = finding_check_sampling,
 };
 
+/* Find the wanted tracks, and those of main threads among them. */
 static void finding_choose_tracks(struct finding_context *context)
 {
     const struct tv_trace *trace = context->trace;
@@ -626,6 +651,7 @@ static bool finding_any_listed(const struct finding_context *context)
     return false;
 }
 
+/* Spread the name lists of frames over paths, ancestors and depths. */
 static void finding_mark_paths(struct finding_context *context)
 {
     const struct tv_paths *paths = &context->trace->paths;
@@ -650,6 +676,7 @@ static void finding_mark_paths(struct finding_context *context)
     tv_free(depth);
 }
 
+/* Return the length of the range within the trace. */
 static tv_ns finding_range_length(const struct tv_trace *trace,
                                   const struct tv_selection *selection)
 {

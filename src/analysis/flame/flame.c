@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Layouts that order frames by width or by name.  Only nodes that are wide enough to be drawn are
+ * looked at after the first pass, so that a tree of millions of paths costs little more than
+ * summing it.
+ *
+ *   tree --sum--> widths --threshold--> wide nodes --sort--> children side by side --place-->
+ * frames
+ */
 #include "analysis/flame/flame.h"
 
 #include <assert.h>
@@ -19,6 +27,7 @@ int64_t tv_flame_threshold(int64_t total, double min_share)
     return width < (double)total ? (int64_t)width : total;
 }
 
+/* Append a frame to a layout. */
 void tv_flame_add(struct tv_flame *flame, const struct tv_flame_frame *frame)
 {
     flame->frames = tv_array_reserve(flame->frames, &flame->capacity, (size_t)flame->count + 1,
@@ -49,6 +58,7 @@ struct wide_node {
     uint32_t parent; /* index in `wide` */
 };
 
+/* Sort siblings next to each other, then by width or name. */
 static int flame_compare_wide(const struct wide_node *a, const struct wide_node *b, bool by_name)
 {
     if (a->parent != b->parent)
@@ -199,6 +209,7 @@ static int64_t flame_left_out(const struct tv_flame *flame, const struct flame_l
     return rest > 0 ? rest : 0; /* frames may exceed a total that saturated */
 }
 
+/* Lay out a tree from options->root on. */
 static void flame_lay_out(struct tv_flame *flame, const struct tv_call_tree *tree,
                           const struct tv_flame_options *options, const int64_t *self)
 {
@@ -352,6 +363,7 @@ static int64_t flame_inverted_total(const struct flame_inversion *inversion,
     return total;
 }
 
+/* Add up the members of a group. */
 static void flame_inverted_weigh(const struct flame_inversion *inversion, struct flame_group *group)
 {
     group->frame = inversion->tree->frame[inversion->members[group->first].at];
@@ -513,6 +525,7 @@ static void flame_inverted_narrow(struct flame_inversion *inversion, uint32_t no
     }
 }
 
+/* Collect the members, then open groups depth first. */
 static void flame_inverted_lay_out(struct flame_inversion *inversion, struct tv_flame *flame,
                                    const struct tv_flame_options *options)
 {

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Searching for the calls of one frame, and where they lie.
+ */
 #include "analysis/search/call_search.h"
 
 #include <assert.h>
@@ -106,6 +109,7 @@ struct closest_call {
     tv_ns start;
 };
 
+/* Remember a call if it is closer than the best one so far. */
 static void call_search_consider(const struct tv_call_search *search, struct closest_call *best,
                                  uint32_t row, uint32_t index, int direction)
 {
@@ -114,6 +118,7 @@ static void call_search_consider(const struct tv_call_search *search, struct clo
         *best = (struct closest_call){row, index, start};
 }
 
+/* Look in a row for the first call after a time. */
 static void call_search_step_forward(const struct tv_call_search *search, struct closest_call *best,
                                      uint32_t row, tv_ns time)
 {
@@ -130,6 +135,7 @@ static void call_search_step_forward(const struct tv_call_search *search, struct
         call_search_consider(search, best, row, found, 1);
 }
 
+/* Look in a row for the last call before a time. */
 static void call_search_step_back(const struct tv_call_search *search, struct closest_call *best,
                                   uint32_t row, tv_ns time)
 {
@@ -182,6 +188,7 @@ uint64_t tv_call_search_rank(const struct tv_call_search *search, uint32_t row, 
     return before + 1;
 }
 
+/* Append an extent, or extend the last one if the gap is less than a pixel. */
 static void extents_add(struct tv_track_extents *extents, struct tv_extent extent, tv_ns pixel)
 {
     struct tv_extent *last = extents->count ? &extents->list[extents->count - 1] : NULL;
@@ -227,6 +234,7 @@ struct extents_share {
     struct tv_track_extents found;
 };
 
+/* Search one run and merge its extents into the track's. */
 static void extents_search_run(void *context, const struct tv_slice_run *run)
 {
     struct extents_share *share = context;
@@ -250,6 +258,7 @@ static void extents_search_share(void *context, unsigned index)
     tv_free(share.found.list);
 }
 
+/* List the runs of all rows that may hold calls of the frame. */
 static void extents_plan(struct extents_job *job, const struct tv_selection *selection)
 {
     const struct tv_trace *trace = job->trace;

@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Events at offsets.  The offsets asked for divide the file into intervals; one pass over all
+ * events keeps the first and the last event of each interval, from which the neighbours of each
+ * offset follow.
+ *
+ *   offsets        a        b   c
+ *   intervals  ----]--------]---]------
+ *   events      x    y  y  y  z    x
+ */
 #include "analysis/search/event_lookup.h"
 
 #include <assert.h>
@@ -44,7 +53,7 @@ static bool event_lookup_interval_has(const struct event_lookup *finding, size_t
            (interval == finding->count || finding->offsets[interval] >= offset);
 }
 
-/* Of events at one offset, the first that was added stays. */
+/* Add an event to its interval.  Among events at one offset, the first stays. */
 static void event_lookup_add(struct event_lookup *finding, struct tv_event_place place)
 {
     assert(finding->current <= finding->count);
@@ -59,6 +68,7 @@ static void event_lookup_add(struct event_lookup *finding, struct tv_event_place
         interval->last = place;
 }
 
+/* Add slices, and the offsets of their end events. */
 static void event_lookup_add_slices(struct event_lookup *finding, const struct tv_trace *trace,
                                     uint32_t input)
 {

@@ -104,6 +104,7 @@ static void regex_skip(struct regex_parser *r, size_t count)
     r->rest = (struct tv_bytes){r->rest.data + count, r->rest.length - count};
 }
 
+/* Append a token, unless the expression is too long. */
 static void regex_put_token(struct regex_parser *r, enum regex_kind kind, uint16_t set)
 {
     struct tv_regex *p = r->regex;
@@ -118,6 +119,7 @@ static struct regex_group *regex_current_group(struct regex_parser *r)
     return &r->groups[r->depth];
 }
 
+/* Join the last two atoms of the current group. */
 static void regex_join_atoms(struct regex_parser *r)
 {
     if (regex_current_group(r)->atoms > 1) {
@@ -126,6 +128,7 @@ static void regex_join_atoms(struct regex_parser *r)
     }
 }
 
+/* Append an atom, to be joined with the one before it. */
 static void regex_put_atom(struct regex_parser *r, enum regex_kind kind, uint16_t set)
 {
     regex_join_atoms(r);
@@ -142,6 +145,7 @@ static void regex_end_alternative(struct regex_parser *r)
     regex_join_atoms(r);
 }
 
+/* Reduce the alternatives of a group to one atom. */
 static void regex_end_group(struct regex_parser *r)
 {
     regex_end_alternative(r);
@@ -149,6 +153,7 @@ static void regex_end_group(struct regex_parser *r)
         regex_put_token(r, EITHER, 0);
 }
 
+/* Open "(" or "(?:". */
 static void regex_open_group(struct regex_parser *r)
 {
     if (regex_rest_begins(r, "?:"))
@@ -278,6 +283,7 @@ static uint32_t regex_read_set_member(struct regex_parser *r)
     return regex_add_class(r, c) ? NO_CHARACTER : regex_escaped_character(r, c);
 }
 
+/* Read "[a-z]" or "[^a-z]". */
 static void regex_read_set(struct regex_parser *r)
 {
     bool others = regex_rest_begins(r, "^");
@@ -311,6 +317,7 @@ static void regex_put_character(struct regex_parser *r, uint32_t c)
     regex_put_atom(r, SET, set);
 }
 
+/* Read the escape behind a backslash: an assertion, a class or a character. */
 static void regex_read_escape(struct regex_parser *r)
 {
     if (r->rest.length == 0) {
@@ -349,6 +356,7 @@ static bool regex_read_number(struct regex_parser *r, unsigned *number)
     return any;
 }
 
+/* Append a copy of an atom's tokens, with an operator behind them. */
 static void regex_copy_atom(struct regex_parser *r, uint16_t begin, uint16_t count,
                             enum regex_kind how)
 {
@@ -378,6 +386,7 @@ static void regex_repeat_atom(struct regex_parser *r, unsigned least, unsigned m
     }
 }
 
+/* Read "m}", "m,}" or "m,n}" and repeat the last atom. */
 static void regex_read_counts(struct regex_parser *r)
 {
     unsigned least, most;
@@ -488,6 +497,7 @@ static uint16_t regex_add_state(struct tv_regex *p, enum regex_kind kind, uint16
     return p->state_count++;
 }
 
+/* Build a set or an assertion. */
 static struct regex_fragment regex_build_single(struct tv_regex *p, const struct regex_token *token)
 {
     uint16_t end = regex_add_state(p, EMPTY, NO_STATE, NO_STATE);
@@ -510,6 +520,7 @@ static struct regex_fragment regex_build_repeated(struct tv_regex *p, struct reg
     return (struct regex_fragment){how == PLUS ? a.begin : split, end};
 }
 
+/* Build an alternative of two fragments. */
 static struct regex_fragment regex_build_either(struct tv_regex *p, struct regex_fragment a,
                                                 struct regex_fragment b)
 {
@@ -521,6 +532,7 @@ static struct regex_fragment regex_build_either(struct tv_regex *p, struct regex
     return (struct regex_fragment){split, end};
 }
 
+/* Build a sequence of two fragments. */
 static struct regex_fragment regex_build_chain(struct tv_regex *p, struct regex_fragment a,
                                                struct regex_fragment b)
 {
@@ -577,6 +589,7 @@ struct regex_search {
     bool loose, matched;
 };
 
+/* Return true if ^, $ or \b holds at the current position. */
 static bool regex_assertion_holds(const struct regex_search *walk, enum regex_kind kind)
 {
     if (walk->loose)
@@ -622,6 +635,7 @@ static bool regex_in_ranges(const struct tv_regex *p, const struct regex_set *se
     return false;
 }
 
+/* Return true if a set has a character, in either case if case is ignored. */
 static bool regex_in_set(const struct tv_regex *p, const struct regex_set *set, uint32_t c)
 {
     bool in = regex_in_ranges(p, set, c);
@@ -720,6 +734,7 @@ static void regex_set_first_bytes(struct tv_regex *p, const struct regex_search 
     }
 }
 
+/* Compile a text; return what is wrong with it, or NULL. */
 static const char *regex_compile(struct tv_regex *p, struct tv_bytes text)
 {
     struct regex_parser *r = tv_alloc(1, sizeof *r);

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Substring search that compares decoded characters.  In raw JSON, a table of the bytes with which
+ * a match can begin (the first character in either case, or a backslash) skips most positions
+ * without decoding.
+ */
 #include "analysis/search/text_search.h"
 
 #include <assert.h>
@@ -112,6 +117,7 @@ uint32_t tv_character_decode_json(struct tv_bytes bytes, size_t *length)
 
 /* ---- Searching ---- */
 
+/* Return the first byte of a character in UTF-8. */
 static uint8_t utf8_first_byte(uint32_t c)
 {
     if (c < 0x80)
@@ -168,6 +174,7 @@ bool tv_text_search_init(struct tv_text_search *search, struct tv_bytes text, bo
 
 typedef uint32_t take_character(struct tv_bytes bytes, size_t *length);
 
+/* Return true if a match begins right here. */
 static bool text_search_matches_at(const struct tv_text_search *search, struct tv_bytes bytes,
                                    take_character *take)
 {

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sums of thread states.  One pass over each wanted track adds clipped slices to rows, one row per
+ * thread (or per name, for processors without thread states).  To know on which processor a thread
+ * ran, the running states are matched with processor slices by their event: both begin at the same
+ * offset of the same input.
+ */
 #include "analysis/states/states.h"
 
 #include <assert.h>
@@ -118,6 +124,7 @@ static tv_ns states_clip(const struct tv_states *states, const struct tv_slice *
     return states_clip_times(states, slice->start, slice->start + slice->length);
 }
 
+/* Add running time of a thread on a processor. */
 static void states_add_run(struct states_sums *s, uint32_t row, uint32_t cpu, tv_ns time)
 {
     assert(row < s->states->thread_count && cpu < s->states->cpu_count);
@@ -139,6 +146,7 @@ static uint64_t states_event_key(const struct states_sums *s, struct tv_slice_pl
     return input << 48 | tv_slice_offset(s->trace, place.row, place.index);
 }
 
+/* Add a running state to its processor, if that is known. */
 static void states_add_running(struct states_sums *s, uint32_t row, struct tv_slice_place place,
                                tv_ns time)
 {
@@ -147,6 +155,7 @@ static void states_add_running(struct states_sums *s, uint32_t row, struct tv_sl
         states_add_run(s, row, cpu, time);
 }
 
+/* Add a state to its thread's sums. */
 static void states_add_state(struct states_sums *s, uint32_t row, struct tv_slice_place place,
                              const struct tv_slice *slice)
 {
@@ -227,6 +236,7 @@ static void states_count_wakeups(struct states_sums *s)
     }
 }
 
+/* Remember the processor of the event that began a slice. */
 static void states_note_event(struct states_sums *s, uint32_t track, struct tv_slice_place place,
                               const struct tv_slice *slice)
 {
@@ -234,6 +244,7 @@ static void states_note_event(struct states_sums *s, uint32_t track, struct tv_s
     tv_map_set(&s->cpu_of_event, states_event_key(s, place), s->cpu_of_track[track]);
 }
 
+/* Walk all tracks. */
 static void states_sum_all(struct states_sums *s)
 {
     const struct tv_trace *trace = s->trace;

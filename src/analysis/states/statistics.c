@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Exact statistics without sorting.  A first pass counts, sums and finds extremes for every name.
+ * Further passes collect the lengths of as many names as fit into memory, grouped by name, and
+ * select percentiles in linear time.
+ *
+ * The self time of a slice is its length minus that of its children.  Children of a range of a row
+ * are a range of the row below, so each row subtracts from its parents in one walk.
+ */
 #include <assert.h>
 #include <string.h>
 
@@ -53,6 +61,7 @@ uint32_t tv_duration_bucket(tv_ns length)
 
 /* ---- Percentiles ---- */
 
+/* Sort a few values by insertion. */
 static void statistics_sort_few(tv_ns *values, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
@@ -151,6 +160,7 @@ static bool statistics_time(struct slice_measure measure, const struct tv_slice 
     return !measure.by_cpu || (measure.has_cpu && !(slice->flags & TV_SLICE_NO_CPU));
 }
 
+/* Add a slice to the statistics of its frame. */
 static void statistics_add_slice(struct tv_frame_statistics *frame, const struct tv_slice *slice,
                                  struct slice_measure measure)
 {
@@ -291,6 +301,7 @@ static bool statistics_row_range(const struct selected_rows *rows, uint32_t row,
 
 /* ---- All frames ---- */
 
+/* First pass: count, sum and extremes of every frame. */
 static struct tv_statistics *statistics_count_frames(const struct selected_rows *rows)
 {
     const struct tv_trace *trace = rows->trace;
@@ -319,6 +330,7 @@ struct statistics_pass {
 
 #define NOT_NOW UINT64_MAX
 
+/* Collect the lengths of a row's slices for the frames of this pass. */
 static void statistics_collect_row(const struct tv_trace *trace, uint32_t row,
                                    const uint32_t range[2], bool by_cpu,
                                    struct statistics_pass *round)
@@ -399,6 +411,7 @@ struct length_list {
     size_t count, capacity;
 };
 
+/* Keep a slice if it is among the slowest. */
 static void durations_add_slow(struct tv_durations *durations, const struct tv_slow_slice *slice)
 {
     uint32_t at = durations->slowest_count;

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A hand-written parser: line -> terms -> field, operator, value.
+ *
+ *   -arg.url~"img|png"
+ *   | '-.--'|'---.---'
+ *   |   key | regular expression
+ *   negated operator
+ */
 #include "analysis/subset/filter.h"
 
 #include <assert.h>
@@ -125,6 +133,7 @@ static bool filter_parse_word(struct filter_line *line, enum filter_word_kind ki
     return true;
 }
 
+/* Return true if a text has an upper case letter; then its case counts. */
 static bool filter_has_capital(struct tv_bytes text)
 {
     for (size_t i = 0, length; i < text.length; i += length) {
@@ -178,6 +187,7 @@ static bool filter_parse_texts(struct filter_line *line, struct tv_filter_term *
     }
 }
 
+/* Parse the regular expression behind '~'. */
 static bool filter_parse_regex(struct filter_line *line, struct tv_filter_term *term)
 {
     struct filter_word parsed;
@@ -217,6 +227,7 @@ bool tv_filter_parse_number(struct tv_bytes text, double *value)
     return *end == '\0' && isfinite(*value);
 }
 
+/* Parse one number in the unit of a term's field. */
 static bool filter_parse_number(const struct tv_filter_term *term, struct tv_bytes text,
                                 double *value)
 {
@@ -270,6 +281,7 @@ enum filter_operator {
     OP_AT_LEAST,
 };
 
+/* Parse one bound, or a range for ':' and '='. */
 static bool filter_parse_numbers(struct filter_line *line, struct tv_filter_term *term,
                                  enum filter_operator relation)
 {
@@ -397,6 +409,7 @@ static bool filter_parse_value(struct filter_line *line, struct tv_filter_term *
     return filter_parse_texts(line, term, relation == OP_EQUALS);
 }
 
+/* Parse one term, from its '-' to the end of its value. */
 static bool filter_parse_term(struct filter_line *line, struct tv_filter_term *term)
 {
     bool bare;

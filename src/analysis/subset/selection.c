@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The slices of a selection, as runs of rows that workers share.
+ */
 #include "analysis/subset/selection.h"
 
 #include <assert.h>

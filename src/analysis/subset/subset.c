@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Membership in a subset, and cropping a trace to one.  Cropping marks the slices and table rows
+ * that stay, then lets tv_trace_sift build the new trace from the marks.
+ */
 #include "analysis/subset/subset.h"
 
 #include <assert.h>

@@ -37,7 +37,7 @@ struct density_walk {
     int64_t two_pixels;   /* in ticks: length of the shortest slice that is listed */
     tv_ns shift;          /* start in ticks * tick + shift = distance from the row's `from` */
     struct tv_density *density;
-    struct density_pixel pen;
+    struct density_pixel current;
     uint16_t slices[TV_TILE_PIXELS]; /* pixels whose `frame` is still the index of a slice */
     uint32_t slice_count;
 };
@@ -59,17 +59,18 @@ TV_INLINE int64_t density_pixel_at(struct pixel_scale scale, int64_t start)
     return (start * scale.tick + scale.shift) >> scale.res;
 }
 
+/* Write the current pixel to the density row. */
 static void density_flush_pixel(struct density_walk *walk)
 {
-    const struct density_pixel *pen = &walk->pen;
+    const struct density_pixel *current = &walk->current;
     struct tv_density *density = walk->density;
-    if (pen->pixel < 0)
+    if (current->pixel < 0)
         return;
-    density->covered[pen->pixel] = pen->covered * walk->axis.tick;
-    density->longest[pen->pixel] = pen->longest * walk->axis.tick;
-    density->frame[pen->pixel] = pen->which;
-    walk->slices[walk->slice_count] = (uint16_t)pen->pixel;
-    walk->slice_count += pen->is_slice;
+    density->covered[current->pixel] = current->covered * walk->axis.tick;
+    density->longest[current->pixel] = current->longest * walk->axis.tick;
+    density->frame[current->pixel] = current->which;
+    walk->slices[walk->slice_count] = (uint16_t)current->pixel;
+    walk->slice_count += current->is_slice;
     density->any = true;
 }
 
@@ -77,20 +78,20 @@ static void density_flush_pixel(struct density_walk *walk)
 static TV_NOINLINE void density_put(struct density_walk *walk, int64_t pixel, int64_t covered,
                                     int64_t longest, uint32_t which, bool is_slice)
 {
-    assert(pixel >= walk->pen.pixel && pixel < TV_TILE_PIXELS);
-    struct density_pixel *pen = &walk->pen;
-    if (pixel != pen->pixel) {
+    assert(pixel >= walk->current.pixel && pixel < TV_TILE_PIXELS);
+    struct density_pixel *current = &walk->current;
+    if (pixel != current->pixel) {
         density_flush_pixel(walk);
-        pen->pixel = pixel;
-        pen->covered = covered;
+        current->pixel = pixel;
+        current->covered = covered;
     } else {
-        pen->covered += covered;
-        if (longest <= pen->longest)
+        current->covered += covered;
+        if (longest <= current->longest)
             return;
     }
-    pen->longest = longest;
-    pen->which = which;
-    pen->is_slice = is_slice;
+    current->longest = longest;
+    current->which = which;
+    current->is_slice = is_slice;
 }
 
 /* Replace the indices of slices by frames, all at once at the end: each takes two distant reads,
@@ -127,6 +128,7 @@ static void density_read_times(const struct density_walk *walk, uint32_t index, 
     *length = axis->length[index];
 }
 
+/* List a call of two pixels or more. */
 static TV_NOINLINE void density_add_long_call(struct density_walk *walk, uint32_t index)
 {
     const struct tv_axis *axis = &walk->axis;
@@ -330,6 +332,7 @@ static int density_highest_level(const struct density_walk *walk, uint32_t at)
     return level;
 }
 
+/* Walk the row from slice `at` to the end of the range. */
 static void density_walk_row(struct density_walk *walk, uint32_t at)
 {
     while (at < walk->count) {
@@ -402,7 +405,7 @@ void tv_density_of_row(const struct tv_pyramid *pyramid, uint32_t row, unsigned 
     walk.from = density_divide_up(density->from - walk.axis.offset, walk.axis.tick);
     walk.end = density_divide_up(tv_density_end(density) - walk.axis.offset, walk.axis.tick);
     walk.shift = walk.axis.offset - density->from;
-    walk.pen.pixel = -1;
+    walk.current.pixel = -1;
     walk.slice_count = 0;
     uint32_t first = density_find_start(&walk);
     density_put_reaching_call(&walk, first);
@@ -455,6 +458,7 @@ static void activity_cover(struct activity_buckets *b, uint32_t i, int64_t lengt
 
 #define FURTHEST ((tv_ns)1 << 61)
 
+/* Add [start, end) to the buckets that it touches. */
 static void activity_cover_range(struct activity_buckets *b, tv_ns start, tv_ns end)
 {
     start = start > b->from ? start : b->from;
@@ -468,6 +472,7 @@ static void activity_cover_range(struct activity_buckets *b, tv_ns start, tv_ns 
     }
 }
 
+/* Add a density row to the buckets. */
 static void activity_add_density(struct activity_buckets *b, const struct tv_density *density)
 {
     for (unsigned i = 0; density->any && i < TV_TILE_PIXELS; i++) {
@@ -495,6 +500,7 @@ static unsigned activity_resolution(tv_ns span, uint32_t buckets)
     return res;
 }
 
+/* Return the height of a bucket, 0 to 255. */
 static uint8_t activity_height(const struct activity_buckets *b, uint32_t i)
 {
     int64_t covered = b->covered[i],

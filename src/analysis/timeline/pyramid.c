@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The pyramid is built bottom-up: workers share the entries of level 0, which read the columns; the
+ * levels above are sums of 16 entries each and cost a sixteenth.
+ */
 #include "analysis/timeline/pyramid.h"
 
 #include <assert.h>
@@ -41,6 +45,7 @@ static void pyramid_plan(struct tv_pyramid *pyramid)
     }
 }
 
+/* Sum up to 16 packed slices into an entry. */
 static struct tv_packed_entry pyramid_sum_packed(const struct tv_pyramid *pyramid, uint32_t row,
                                                  const struct tv_axis *axis, uint32_t first,
                                                  uint32_t count)
@@ -62,6 +67,7 @@ static struct tv_packed_entry pyramid_sum_packed(const struct tv_pyramid *pyrami
     };
 }
 
+/* Sum up to 16 slices of any kind into an entry. */
 static struct tv_pyramid_entry pyramid_sum_wide(const struct tv_trace *trace, uint32_t row,
                                                 const struct tv_axis *axis, uint32_t first,
                                                 uint32_t count)
@@ -99,6 +105,7 @@ static void pyramid_sum_slices(struct tv_pyramid *pyramid, uint32_t row, uint32_
     }
 }
 
+/* Return an entry of any level, unpacked. */
 static struct tv_pyramid_entry pyramid_entry(const struct tv_pyramid *pyramid, uint32_t row,
                                              const struct tv_axis *axis, unsigned level,
                                              uint32_t index)
@@ -111,6 +118,7 @@ static struct tv_pyramid_entry pyramid_entry(const struct tv_pyramid *pyramid, u
     return (struct tv_pyramid_entry){start, packed->covered, packed->longest, packed->frame};
 }
 
+/* Sum entries [first, end) of a level. */
 static struct tv_pyramid_entry pyramid_sum_entries(const struct tv_pyramid *pyramid, uint32_t row,
                                                    unsigned level, uint32_t first, uint32_t end)
 {
@@ -177,6 +185,7 @@ static void pyramid_sum_share(void *context, unsigned index)
     }
 }
 
+/* Build the upper levels of every job->workers-th row. */
 static void pyramid_build_rows(void *context, unsigned index)
 {
     struct pyramid_job *job = context;
@@ -209,6 +218,7 @@ static bool pyramid_frame_is_valid(const struct tv_pyramid *pyramid, uint32_t fr
     return frame < pyramid->trace->head->frame_count || frame == TV_NONE;
 }
 
+/* Check the packed entries of a row against its slices. */
 static bool pyramid_packed_is_valid(const struct tv_pyramid *pyramid, uint32_t row,
                                     const struct tv_axis *axis)
 {
@@ -222,6 +232,7 @@ static bool pyramid_packed_is_valid(const struct tv_pyramid *pyramid, uint32_t r
     return true;
 }
 
+/* Check the entries of a level against the row's slices. */
 static bool pyramid_level_is_valid(const struct tv_pyramid *pyramid, uint32_t row,
                                    const struct tv_axis *axis, unsigned level)
 {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tiles of rows, of waits and of innermost calls.  All of them are a list of slices of two pixels
+ * or more and a density row for the rest.
+ */
 #include "analysis/timeline/tiles.h"
 
 #include <assert.h>
@@ -24,6 +28,7 @@ static void tile_add(struct tv_tile *tile, const struct tv_tile_slice *slice)
     tile->slices[tile->count++] = *slice;
 }
 
+/* Draw the calls of a row. */
 static void tile_draw_row(const struct tv_pyramid *pyramid, const struct tv_tile_key *key,
                           struct tv_density *density, struct tv_tile *tile)
 {
@@ -58,6 +63,7 @@ static uint32_t tile_find_wait(const struct tv_track *track, int64_t time)
     return low;
 }
 
+/* Draw the waits of a track; those shorter than two pixels go to the density row. */
 static void tile_draw_waits(const struct tv_trace *trace, const struct tv_tile_key *key,
                             struct tv_density *density, struct tv_tile *tile)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ---- The method table, and parents and children of a method ----
+/*
+ * Questions about the call tree of a selection: the method table, relations, and tree tables.
  */
 #include "analysis/calltree/derived_trees.h"
 #include "analysis/calltree/tree_lines.h"
@@ -8,6 +9,9 @@
 #include "base/number.h"
 #include "view/internal.h"
 
+/* ---- The method table, and parents and children of a method ---- */
+
+/* Write a time by each clock. */
 static void view_write_times(struct tv_out *out, const struct tv_view *view, int64_t wall,
                              int64_t cpu)
 {
@@ -16,6 +20,7 @@ static void view_write_times(struct tv_out *out, const struct tv_view *view, int
     tv_view_time(out, view->cpu, cpu);
 }
 
+/* Write a row of the method table. */
 static void view_profile_write_method(struct tv_out *out, const struct tv_view *view,
                                       const struct tv_method_cost *method)
 {
@@ -36,6 +41,7 @@ static void view_profile_write_method(struct tv_out *out, const struct tv_view *
     tv_out_char(out, ']');
 }
 
+/* Write what was subtracted for recording, if anything. */
 static void view_profile_write_compensation(struct tv_out *out, const struct tv_view *view,
                                             const struct tv_compensation *compensation)
 {
@@ -50,6 +56,7 @@ static void view_profile_write_compensation(struct tv_out *out, const struct tv_
     tv_out_char(out, '}');
 }
 
+/* Write the sum of context switches. */
 static void view_profile_write_waits(struct tv_out *out, const struct tv_view *view,
                                      const struct tv_path_cost *waits)
 {
@@ -94,6 +101,7 @@ enum tv_status tv_view_profile(const struct tv_view *view, const struct tv_param
     return TV_OK;
 }
 
+/* Write parents or children of a method. */
 static void view_relations_write_edges(struct tv_out *out, const struct tv_view *view,
                                        const char *key, const struct tv_edges *edges)
 {
@@ -177,6 +185,7 @@ static bool view_tree_take_name(struct tv_bytes *list, struct tv_line_name *name
     return true;
 }
 
+/* Read the opened lines. */
 static enum tv_status view_tree_read_names(const struct tv_parameters *parameters,
                                            struct tree_request *asked, struct tv_error *err)
 {
@@ -239,6 +248,7 @@ static void view_tree_reveal(struct tree_request *asked, const struct tv_call_tr
 
 enum tree_figure { INCL_WALL, SELF_WALL, INCL_CPU, SELF_CPU, CALLS, OUTER_CALLS };
 
+/* Return one figure of a line. */
 static double view_tree_figure(const struct tv_tree_line *line, enum tree_figure figure)
 {
     switch (figure) {
@@ -258,6 +268,7 @@ static double view_tree_figure(const struct tv_tree_line *line, enum tree_figure
     return (double)line->outer_calls;
 }
 
+/* Write a column of figures. */
 static void view_tree_write_figure(struct tv_out *out, struct tv_answer_column *column,
                                    const struct tv_tree_lines *lines, enum tree_figure figure)
 {
@@ -266,6 +277,7 @@ static void view_tree_write_figure(struct tv_out *out, struct tv_answer_column *
     tv_column_write_times(out, column);
 }
 
+/* Write the columns of figures for each clock. */
 static void view_tree_write_figures(struct tv_out *out, struct tv_answer_column *column,
                                     const struct tv_tree_lines *lines,
                                     const struct tree_request *asked)
@@ -281,6 +293,7 @@ static void view_tree_write_figures(struct tv_out *out, struct tv_answer_column 
     view_tree_write_figure(out, column, lines, asked->outer ? OUTER_CALLS : CALLS);
 }
 
+/* Write the columns of frames, nodes, parents and flags. */
 static void view_tree_write_numbers(struct tv_out *out, struct tv_answer_column *column,
                                     const struct tv_tree_lines *lines)
 {
@@ -299,6 +312,7 @@ static void view_tree_write_numbers(struct tv_out *out, struct tv_answer_column 
     tv_column_write_numbers(out, column);
 }
 
+/* Write all lines, or fail if they are too many. */
 static enum tv_status view_tree_write_lines(struct tv_out *out, const struct tv_tree_lines *lines,
                                             const struct tree_request *asked, struct tv_error *err)
 {
@@ -323,6 +337,7 @@ static enum tv_status view_tree_write_lines(struct tv_out *out, const struct tv_
     return TV_OK;
 }
 
+/* Compute the lines of a request. */
 static struct tv_tree_lines *view_tree_find_lines(struct tree_request *asked,
                                                   const struct tv_call_tree *tree)
 {

@@ -14,6 +14,7 @@
 #define PIXEL_LIMIT 8192       /* pixels per question */
 #define VALUE_LIMIT (1u << 18) /* pixels times series, of all counters asked for */
 
+/* Return a value of a series. */
 static double counter_value(const struct tv_tables *tables, const struct tv_counter *counter,
                             uint32_t sample, uint32_t series)
 {
@@ -27,6 +28,7 @@ static double counter_height(double value)
     return isfinite(value) ? value : 0;
 }
 
+/* Return the time of a sample on the trace's axis. */
 static tv_ns counter_sample_time(const struct tv_trace *trace, const struct tv_counter *counter,
                                  uint32_t sample)
 {
@@ -76,6 +78,7 @@ static void counter_write_number(struct tv_out *out, const char *key, double val
         tv_out_text(out, value > 0 ? "1.7e308" : "-1.7e308");
 }
 
+/* Write the facts of a counter. */
 static void counter_write(struct tv_out *out, const struct tv_trace *trace, uint32_t number)
 {
     const struct tv_tables *tables = &trace->tables;
@@ -157,6 +160,7 @@ static uint32_t counter_find_sample(const struct shown_counter *shown, tv_ns tim
     return low;
 }
 
+/* Return the pixel of a time in the range. */
 static uint32_t counter_sample_pixel(const struct shown_counter *shown, tv_ns time)
 {
     return (uint32_t)((double)(time - shown->from) * shown->pixels /
@@ -181,6 +185,7 @@ static void counter_group_samples(struct shown_counter *shown)
     }
 }
 
+/* Find the samples of the range and group them. */
 static void counter_choose_samples(struct shown_counter *shown)
 {
     assert(shown->pixels > 0);
@@ -197,6 +202,7 @@ static void counter_choose_samples(struct shown_counter *shown)
 
 enum counter_group_figure { FIRST, LAST, LOWEST, HIGHEST };
 
+/* Return the first, last, lowest or highest value of a group. */
 static double counter_group_value(const struct shown_counter *shown, uint32_t group,
                                   uint32_t series, enum counter_group_figure what)
 {
@@ -215,6 +221,7 @@ static double counter_group_value(const struct shown_counter *shown, uint32_t gr
     return value;
 }
 
+/* Write the samples of a counter, series by series. */
 static void counter_write_samples(struct tv_out *out, const struct shown_counter *shown,
                                   uint32_t number)
 {

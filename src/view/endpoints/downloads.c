@@ -34,6 +34,7 @@ static bool download_track_is_wanted(const struct tv_track *track, int64_t threa
     return async ? track->kind == TV_TRACK_ASYNC : tv_track_has_calls(track);
 }
 
+/* Select the tracks of a thread, or of all calls. */
 static void download_choose_tracks(const struct tv_trace *trace, int64_t thread, bool async,
                                    struct tv_selection *selection)
 {
@@ -72,6 +73,7 @@ static enum tv_status download_make_tree(const struct tv_view *view,
     return TV_OK;
 }
 
+/* Copy the title, by default the name of the input. */
 static void download_copy_title(const struct tv_view *view, const struct tv_parameters *parameters,
                                 char title[TITLE_ROOM])
 {
@@ -83,6 +85,7 @@ static void download_copy_title(const struct tv_view *view, const struct tv_para
     title[length] = '\0';
 }
 
+/* Discard bytes that are only counted. */
 static enum tv_status download_discard(void *context, struct tv_bytes bytes, struct tv_error *err)
 {
     (void)context;
@@ -170,6 +173,7 @@ enum tv_status tv_view_collapsed(const struct tv_view *view, const struct tv_par
 
 /* ---- Facts for a list of traces ---- */
 
+/* Write the facts of the main input. */
 static void facts_write_input(struct tv_out *out, const struct tv_head *head)
 {
     const struct tv_input *input = tv_view_main_input(head);
@@ -185,6 +189,7 @@ static void facts_write_input(struct tv_out *out, const struct tv_head *head)
     tv_out_u64(out, records);
 }
 
+/* Write threads with their calls, and processes. */
 static void facts_write_threads(struct tv_out *out, const struct tv_trace *trace)
 {
     const struct tv_head *head = trace->head;
@@ -212,6 +217,7 @@ static void facts_write_threads(struct tv_out *out, const struct tv_trace *trace
     tv_free(calls);
 }
 
+/* Write the diagnostics by kind. */
 static void facts_write_health(struct tv_out *out, const struct tv_diagnostics *all)
 {
     const char *between = "";
@@ -246,6 +252,7 @@ static void facts_write_finding(struct tv_out *out, const struct tv_findings *fi
     tv_out_release(&text);
 }
 
+/* Write the findings of the whole trace. */
 static void facts_write_findings(struct tv_out *out, const struct tv_view *view)
 {
     const struct tv_selection all = TV_SELECT_ALL;
@@ -326,6 +333,7 @@ static enum tv_status save_read_disguise(const struct tv_parameters *parameters,
                     : tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "no names can be hashed here");
 }
 
+/* Write a selection as a trace file. */
 static enum tv_status save_write_file(const struct tv_trace *trace, const struct tv_crop *crop,
                                       const struct tv_disguise_options *disguise, bool file,
                                       struct tv_out *out, struct tv_error *err)
@@ -354,7 +362,7 @@ struct save_report {
     struct tv_piece_losses losses;
 };
 
-/* The `note` function of struct tv_view_making. */
+/* The `note` function of struct tv_view_generated_file. */
 static void save_write_note(void *context, struct tv_out *out)
 {
     const struct save_report *reporting = context;
@@ -394,7 +402,7 @@ static void save_write_note(void *context, struct tv_out *out)
     tv_free(filter);
 }
 
-/* The `write` function of struct tv_view_making. */
+/* The `write` function of struct tv_view_generated_file. */
 static enum tv_status save_write_made(void *context, struct tv_out *out, struct tv_error *err)
 {
     struct save_report *reporting = context;
@@ -415,6 +423,7 @@ static void save_write_name(const struct tv_piece *piece, struct tv_out *out)
     tv_out_char(out, '\0');
 }
 
+/* Write a report that holds a generated file. */
 static enum tv_status save_report_piece(const struct tv_view *view,
                                         const struct tv_view_reporter *reporter,
                                         const struct tv_parameters *parameters,
@@ -428,8 +437,8 @@ static enum tv_status save_report_piece(const struct tv_view *view,
         return status;
     tv_out_init_memory(&name);
     save_write_name(piece, &name);
-    const struct tv_view_making making = {save_write_made, save_write_note, &reporting,
-                                          (const char *)name.buffer};
+    const struct tv_view_generated_file making = {save_write_made, save_write_note, &reporting,
+                                                  (const char *)name.buffer};
     status = reporter->write_made(&making, out, err);
     tv_out_release(&name);
     return status;
@@ -468,6 +477,7 @@ static struct tv_view_file *save_find_files(const struct tv_view *view, bool ren
     return NULL;
 }
 
+/* Write a report, of the original files if they hold all of the trace. */
 static enum tv_status save_write_report(const struct tv_view *view,
                                         const struct tv_parameters *parameters,
                                         const struct tv_crop *crop,

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Events: facts of any event, rows of the timeline beside tracks, joined ids, and the input files.
+ */
 #include <assert.h>
 
 #include "analysis/search/event_lookup.h"
@@ -9,6 +12,7 @@
 #include "view/internal.h"
 #include "writers/check_report.h"
 
+/* Set the track and the process of an event's thread. */
 static void event_facts_set_thread(const struct tv_view *view, uint32_t thread,
                                    struct tv_event_facts *about)
 {
@@ -202,6 +206,7 @@ static void view_rows_write_objects(struct tv_out *out, const struct tv_trace *t
     tv_out_char(out, ']');
 }
 
+/* Return the process of a thread, or TV_NONE. */
 static uint32_t view_thread_process(const struct tv_trace *trace, uint32_t thread)
 {
     const struct tv_head *head = trace->head;
@@ -215,6 +220,7 @@ struct thread_event_counts {
     uint64_t *samples, *instants; /* [threads + 1] */
 };
 
+/* Count the samples and instants of each thread. */
 static struct thread_event_counts view_rows_count_by_thread(const struct tv_trace *trace)
 {
     uint32_t threads = trace->head->thread_count;
@@ -327,6 +333,7 @@ struct joined_ids {
     bool more;
 };
 
+/* Add an id unless it is listed. */
 static void joined_ids_add(struct joined_ids *ids, uint32_t string)
 {
     assert(ids->count <= LIST_LIMIT);

@@ -9,6 +9,7 @@
 #include "view/internal.h"
 #include "writers/findings_text.h"
 
+/* Write a string member, or null. */
 static void view_finding_write_text(struct tv_out *out, const char *name, const char *text)
 {
     tv_out_format(out, ",\"%s\":", name);
@@ -18,6 +19,7 @@ static void view_finding_write_text(struct tv_out *out, const char *name, const 
         tv_out_text(out, "null");
 }
 
+/* Write a string member from a buffer, and empty that. */
 static void view_finding_write_buffer(struct tv_out *out, const char *name, struct tv_out *text)
 {
     tv_out_format(out, ",\"%s\":", name);
@@ -50,6 +52,7 @@ static void view_finding_write_place(struct tv_out *out, const struct tv_trace *
     tv_out_char(out, ']');
 }
 
+/* Write the places of a finding, either calls or kinds of diagnostics. */
 static void view_finding_write_places(struct tv_out *out, const struct tv_trace *trace,
                                       const struct tv_finding *finding, bool kinds)
 {
@@ -64,6 +67,7 @@ static void view_finding_write_places(struct tv_out *out, const struct tv_trace 
     tv_out_char(out, ']');
 }
 
+/* Write the result of a rule; null if nothing was found. */
 static void view_finding_write(struct tv_out *out, const struct tv_trace *trace,
                                const struct tv_findings *findings, uint32_t rule)
 {
@@ -90,6 +94,7 @@ static void view_finding_write(struct tv_out *out, const struct tv_trace *trace,
     tv_out_release(&text);
 }
 
+/* Write a rule with its result. */
 static void view_finding_write_rule(struct tv_out *out, const struct tv_trace *trace,
                                     const struct tv_findings *findings, uint32_t number_of)
 {

@@ -58,6 +58,7 @@ static void view_flame_write(struct tv_out *out, const struct tv_flame *flame)
     tv_column_release(&column);
 }
 
+/* Read a parameter that is 0 or 1. */
 static enum tv_status view_flame_read_switch(const struct tv_parameters *parameters,
                                              const char *name, bool *on, struct tv_error *err)
 {
@@ -107,6 +108,7 @@ static enum tv_status view_flame_read_layout(const struct tv_view *view,
     return status;
 }
 
+/* Read the parameters of a flame graph of calls. */
 static enum tv_status view_flame_read_calls(const struct tv_view *view,
                                             const struct tv_parameters *parameters,
                                             struct flame_request *question, struct tv_error *err)
@@ -130,6 +132,7 @@ static enum tv_status view_flame_read_calls(const struct tv_view *view,
     return status;
 }
 
+/* Fold a tree or take one side of it as requested, and lay it out. */
 static struct tv_flame *view_flame_lay_out(const struct tv_call_tree *tree,
                                            const struct flame_request *question)
 {
@@ -150,6 +153,7 @@ static struct tv_flame *view_flame_lay_out(const struct tv_call_tree *tree,
     return flame;
 }
 
+/* Return the inclusive time of the tree's top nodes. */
 static int64_t view_flame_total(const struct tv_call_tree *tree, enum tv_clocks clock)
 {
     int64_t total = 0;
@@ -159,6 +163,7 @@ static int64_t view_flame_total(const struct tv_call_tree *tree, enum tv_clocks 
     return total;
 }
 
+/* Lay out calls in chronological order. */
 static struct tv_flame *view_flame_in_time(const struct tv_view *view,
                                            const struct tv_selection *selection,
                                            const struct flame_request *question)
@@ -174,6 +179,7 @@ static struct tv_flame *view_flame_in_time(const struct tv_view *view,
     return tv_flame_in_time(view->trace, selection, &options);
 }
 
+/* Lay out the trees of the threads side by side. */
 static struct tv_flame *view_flame_of_threads(const struct tv_view *view,
                                               const struct tv_selection *selection,
                                               const struct flame_request *question)
@@ -186,6 +192,7 @@ static struct tv_flame *view_flame_of_threads(const struct tv_view *view,
     return flame;
 }
 
+/* Lay out the tree of all threads. */
 static struct tv_flame *view_flame_of_all(const struct tv_view *view,
                                           const struct tv_selection *selection,
                                           const struct flame_request *question)

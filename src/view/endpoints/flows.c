@@ -84,12 +84,14 @@ static uint64_t flow_to_key(const struct tv_trace *trace, const struct tv_flow *
     return flow_end_key(&flow->to);
 }
 
+/* Return the earlier time of a flow. */
 static tv_ns flow_start(const struct tv_trace *trace, const struct tv_flow *flow)
 {
     tv_ns from = tv_flow_from(trace, flow), to = tv_flow_to(trace, flow);
     return from < to ? from : to;
 }
 
+/* Return the later time of a flow. */
 static tv_ns flow_end_time(const struct tv_trace *trace, const struct tv_flow *flow)
 {
     tv_ns from = tv_flow_from(trace, flow), to = tv_flow_to(trace, flow);
@@ -102,6 +104,7 @@ static uint64_t flow_start_key(const struct tv_trace *trace, const struct tv_flo
     return (uint64_t)flow_start(trace, flow) ^ (uint64_t)1 << 63;
 }
 
+/* Compute the next level of maxima. */
 static tv_ns *flow_index_maxima(const tv_ns *below, size_t count)
 {
     size_t nodes = (count >> CHILD_BITS) + 1;
@@ -114,6 +117,7 @@ static tv_ns *flow_index_maxima(const tv_ns *below, size_t count)
     return above;
 }
 
+/* Sort the flows by start and build the tree of latest ends. */
 static void flow_index_build_times(struct tv_flow_index *index)
 {
     const struct tv_trace *trace = index->trace;
@@ -146,6 +150,7 @@ static bool flow_next_category(struct tv_bytes *list, struct tv_bytes *name)
     return true;
 }
 
+/* Return the category list of a frame, never NULL. */
 static struct tv_bytes flow_category_list(const struct tv_trace *trace, uint32_t frame)
 {
     struct tv_bytes list = tv_head_text(trace->head, trace->head->frames[frame].category);
@@ -418,7 +423,7 @@ enum tv_status tv_view_flow_categories(const struct tv_view *view,
 
 #define MOST_LOSS 6 /* 32 pixels */
 
-/* Where an arrow begins and ends: rows or tracks (behind all of them threads, for instants), and
+/* Begin and end of an arrow: rows or tracks (behind all of them threads, for instants), and
  * pixels from 1 (0: before the range; pixels + 1: behind it). */
 struct arrow_key {
     uint32_t from, to, from_pixel, to_pixel;
@@ -445,6 +450,7 @@ struct arrow_set {
     uint16_t places[PLACES]; /* index in arrows + 1; 0: free */
 };
 
+/* Return the pixel of a time; see struct arrow_key. */
 static uint32_t arrow_pixel(const struct tv_view_window *window, tv_ns time)
 {
     if (time < window->from)
@@ -511,6 +517,7 @@ static bool arrow_put(struct arrow_set *joining, const struct arrow *arrow)
     return true;
 }
 
+/* Rebuild the hash table after keys or the limit have changed. */
 static void arrows_put_again(struct arrow_set *joining)
 {
     uint32_t count = joining->count;
@@ -523,12 +530,14 @@ static void arrows_put_again(struct arrow_set *joining)
     }
 }
 
+/* Return the row of a flow end; threads of instants follow all rows. */
 static uint32_t arrow_row(const struct tv_trace *trace, const struct tv_flow_end *end)
 {
     return tv_flow_end_is_instant(end) ? trace->row_count + tv_flow_end_thread(trace, end)
                                        : end->row;
 }
 
+/* Return the track of such a row; threads follow all tracks. */
 static uint32_t arrow_track(const struct tv_trace *trace, uint32_t row)
 {
     return row < trace->row_count ? trace->rows[row].track
@@ -557,6 +566,7 @@ static void arrows_coarsen(struct arrow_set *joining)
     arrows_put_again(joining);
 }
 
+/* Return the key of a flow at the current coarseness. */
 static struct arrow_key arrow_make_key(const struct arrow_set *joining, const struct tv_flow *flow)
 {
     const struct tv_trace *trace = joining->index->trace;
@@ -603,6 +613,7 @@ static bool *arrows_wanted_threads(const struct tv_view *view, const struct tv_s
     return wanted;
 }
 
+/* Merge all wanted flows of the window into arrows. */
 static void arrows_collect(struct arrow_set *joining)
 {
     const struct tv_trace *trace = joining->index->trace;
@@ -652,6 +663,7 @@ static bool *arrows_frames(const struct tv_flow_index *index, const bool *catego
     return frames;
 }
 
+/* Read the wanted categories. */
 static enum tv_status arrows_read_categories(const struct tv_parameters *parameters,
                                              struct arrow_set *joining, struct tv_error *err)
 {

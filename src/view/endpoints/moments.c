@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Events that are points in time: instants, samples and memory dumps, merged by pixel.
+ */
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -322,6 +325,7 @@ static bool view_dump_is_top(const struct tv_head *head, const struct tv_memory_
     return of.length == 0 || !memchr(of.data, '/', of.length);
 }
 
+/* Write the figures of a dump, all of them or the top ones. */
 static void view_dump_write_figures(struct tv_out *out, const struct tv_trace *trace,
                                     const struct tv_memory_dump *dump, bool whole)
 {
@@ -338,6 +342,7 @@ static void view_dump_write_figures(struct tv_out *out, const struct tv_trace *t
     tv_out_char(out, ']');
 }
 
+/* Write the dumps of other processes that belong to the same moment. */
 static void view_dump_write_together(struct tv_out *out, const struct tv_trace *trace,
                                      uint32_t number)
 {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Objects with their snapshots and the contexts that refer to them.  An object is a bar in a lane
+ * of the row of its process and type; a snapshot is a mark on it.
+ */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +21,7 @@ struct sortable_object {
     uint32_t type, number;
 };
 
+/* Return the type that an object is drawn under. */
 static uint32_t object_index_type(const struct tv_object *object)
 {
     return object->base_type == TV_EMPTY_STRING ? object->type : object->base_type;
@@ -24,6 +29,7 @@ static uint32_t object_index_type(const struct tv_object *object)
 
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
+/* Sort by process, type name, creation and number. */
 static int object_index_compare(const void *left, const void *right)
 {
     const struct sortable_object *a = left, *b = right;
@@ -56,6 +62,7 @@ void tv_object_index_free(struct tv_object_index *index)
     tv_free(index);
 }
 
+/* Return all objects in the order of the rows. */
 static struct sortable_object *object_index_sort(const struct tv_trace *trace, size_t count)
 {
     struct sortable_object *items = tv_alloc(count, sizeof *items);
@@ -69,6 +76,7 @@ static struct sortable_object *object_index_sort(const struct tv_trace *trace, s
     return items;
 }
 
+/* Begin a row with the process and type of an object. */
 static void object_index_add_row(struct tv_object_index *index, const struct sortable_object *item,
                                  uint32_t first)
 {
@@ -96,6 +104,7 @@ static void object_index_assign_lane(struct tv_object_index *index, struct tv_la
     index->row_of[item->number] = index->row_count - 1;
 }
 
+/* Assign all objects to rows and lanes. */
 static void object_index_build(struct tv_object_index *index)
 {
     size_t count = index->trace->tables.objects.count;
@@ -201,6 +210,7 @@ static void view_objects_add_snapshots(struct shown_objects *shown, const struct
     }
 }
 
+/* Add the objects of a row that touch the window. */
 static void view_objects_add_row(struct shown_objects *shown, uint32_t row, uint32_t place)
 {
     const struct tv_object_row *r = &shown->index->rows[row];
@@ -249,6 +259,7 @@ static void view_objects_write_mark(struct tv_out *out, const struct shown_objec
                   row->owner % TV_OBJECT_LANES, row->count);
 }
 
+/* Write objects and snapshots. */
 static void view_objects_write(struct tv_out *out, const struct shown_objects *shown)
 {
     tv_out_text(out, "{\"objects\":[");
@@ -308,6 +319,7 @@ static void view_object_write_joined(struct tv_out *out, const struct tv_trace *
     tv_out_char(out, ']');
 }
 
+/* Write all facts of an object. */
 static void view_object_write(struct tv_out *out, const struct tv_trace *trace, uint32_t number)
 {
     const struct tv_object *object = &trace->tables.objects.rows[number];

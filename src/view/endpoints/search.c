@@ -42,6 +42,7 @@ static void search_write_category(const struct tv_view_search *search, uint32_t 
         tv_out_json(search->out, tv_head_text(head, head->frames[frame].category));
 }
 
+/* Count a hit; return true if it is to be written. */
 static bool search_begin_hit(struct tv_view_search *search)
 {
     search->found++;
@@ -50,6 +51,7 @@ static bool search_begin_hit(struct tv_view_search *search)
     return !search->count_only;
 }
 
+/* Write a hit if it lies in the range and tracks. */
 static void search_write_hit(struct tv_view_search *search, const struct tv_event_place *place,
                              uint8_t fields)
 {
@@ -66,6 +68,7 @@ static void search_write_hit(struct tv_view_search *search, const struct tv_even
 
 /* ---- Names and categories ---- */
 
+/* Return the fields that match. */
 static uint8_t search_match_texts(const struct tv_view_search *search, struct tv_bytes name,
                                   struct tv_bytes category)
 {
@@ -93,6 +96,7 @@ static void search_write_frame_text(struct tv_out *text, const struct tv_head *h
     }
 }
 
+/* Match every frame once. */
 static void search_match_frames(struct tv_view_search *search)
 {
     const struct tv_head *head = search->trace->head;
@@ -383,6 +387,7 @@ static void search_write_progress(const struct tv_view_search *search)
     tv_out_u64(search->out, of);
 }
 
+/* Write where the next step begins. */
 static void search_write_cursor(const struct tv_view_search *search)
 {
     assert(search->cursor.phase <= TV_PHASE_OVER);
@@ -399,6 +404,7 @@ static void search_write_cursor(const struct tv_view_search *search)
     tv_out_char(search->out, '"');
 }
 
+/* Read where this step begins. */
 static enum tv_status search_read_cursor(const struct tv_parameters *parameters,
                                          struct tv_view_cursor *cursor, struct tv_error *err)
 {
@@ -416,6 +422,7 @@ static enum tv_status search_read_cursor(const struct tv_parameters *parameters,
     return TV_OK;
 }
 
+/* Read which fields to search in. */
 static enum tv_status search_read_fields(const struct tv_parameters *parameters, unsigned *fields,
                                          struct tv_error *err)
 {

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Search in arguments, which only the input file holds: its bytes are scanned for the text in
+ * every way that JSON can spell it, one pass over the offset columns turns the places into events,
+ * and these events are read again to see if the text is really in their arguments.
+ */
 #include <assert.h>
 
 #include "analysis/search/event_lookup.h"
@@ -33,6 +38,7 @@ struct argument_match {
     size_t place; /* of the match in the token */
 };
 
+/* Find the first token that matches, and its key. */
 static bool excerpt_find_match(struct tv_json_tokens *tokens, const struct tv_text_search *query,
                                struct argument_match *match)
 {
@@ -81,6 +87,7 @@ static void excerpt_write_string(struct tv_out *out, struct tv_bytes text, size_
     tv_out_text(out, end < text.length ? cut : "");
 }
 
+/* Write "key: value" around a match as a JSON string. */
 static void excerpt_write(struct tv_out *out, struct tv_json_tokens *tokens,
                           const struct argument_match *match)
 {
@@ -149,12 +156,6 @@ bool tv_event_text_match(const struct tv_trace *trace, uint32_t input,
     }
     return event_text_match(trace, input, offsets, query, out, read);
 }
-
-/*
- * Search in arguments, which only the input file holds: its bytes are scanned for the text in
- * every way that JSON can spell it, one pass over the offset columns turns the places into events,
- * and these events are read again to see if the text is really in their arguments.
- */
 
 /* Limits per step. */
 #define STEP_BYTES ((uint64_t)64 << 20)
@@ -231,6 +232,7 @@ static bool argument_hit_is_known(const struct tv_view_search *search,
     return framed && search->frames[about->frame] > 0;
 }
 
+/* Write a hit with its excerpt. */
 static void argument_write_hit(struct tv_view_search *search, const struct tv_event_place *place,
                                const struct tv_event_facts *about, struct tv_bytes excerpt)
 {

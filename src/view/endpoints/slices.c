@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ---- One slice: all about it, and the way to the next one of its method ----
+/*
+ * Questions about slices: one call and its neighbours, and statistics by name.
  */
 #include <assert.h>
 
@@ -8,6 +9,8 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "view/internal.h"
+
+/* ---- One slice: all about it, and the way to the next one of its method ---- */
 
 /* Write [row, index] or null. */
 static void view_slice_write_place(struct tv_out *out, const char *key, bool there, uint32_t row,
@@ -34,6 +37,7 @@ struct slice_facts {
     bool wall, cpu; /* clocks of its input */
 };
 
+/* Read a slice and what its answer needs. */
 static struct slice_facts view_slice_read(const struct tv_view *view, uint32_t row, uint32_t index)
 {
     assert(row < view->trace->row_count);
@@ -89,6 +93,7 @@ static tv_ns view_slice_waited(const struct slice_facts *call)
     return sum;
 }
 
+/* Write the times of a slice by each clock. */
 static void view_slice_write_times(struct tv_out *out, const struct slice_facts *call)
 {
     int64_t wall, cpu;
@@ -131,6 +136,7 @@ static void view_slice_write_path(struct tv_out *out, const struct slice_facts *
     tv_free(indices);
 }
 
+/* Write the first child, the previous and the next slice. */
 static void view_slice_write_neighbours(struct tv_out *out, const struct slice_facts *call)
 {
     uint32_t count = call->view->trace->rows[call->row].count;
@@ -140,6 +146,7 @@ static void view_slice_write_neighbours(struct tv_out *out, const struct slice_f
     view_slice_write_place(out, ",\"next\":", call->index + 1 < count, call->row, call->index + 1);
 }
 
+/* Write the slice's rank among the calls of its method. */
 static void view_slice_write_rank(struct tv_out *out, const struct slice_facts *call)
 {
     struct tv_call_search search;
@@ -177,6 +184,7 @@ void tv_view_write_event(struct tv_out *out, const struct tv_trace *trace,
     tv_out_release(&text);
 }
 
+/* Write the event of a slice, read again from its file. */
 static void view_slice_write_event(struct tv_out *out, const struct slice_facts *call)
 {
     const struct tv_trace *trace = call->view->trace;
@@ -293,6 +301,7 @@ static void view_statistics_write_buckets(struct tv_out *out, const uint64_t *bu
     tv_out_char(out, ']');
 }
 
+/* Write the slowest slices of a frame. */
 static void view_statistics_write_slowest(struct tv_out *out, const struct tv_trace *trace,
                                           const struct tv_durations *durations)
 {
@@ -309,6 +318,7 @@ static void view_statistics_write_slowest(struct tv_out *out, const struct tv_tr
     tv_out_char(out, ']');
 }
 
+/* Answer for one frame, with its histogram. */
 static void view_statistics_answer_frame(const struct tv_view *view,
                                          const struct tv_selection *selection, uint32_t frame,
                                          bool by_cpu, struct tv_out *out)
@@ -322,6 +332,7 @@ static void view_statistics_answer_frame(const struct tv_view *view,
     tv_out_char(out, '}');
 }
 
+/* Answer with one row per frame. */
 static void view_statistics_answer_all(const struct tv_view *view,
                                        const struct tv_selection *selection, bool by_cpu,
                                        struct tv_out *out)

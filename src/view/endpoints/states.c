@@ -23,6 +23,7 @@ struct wanted_states {
     bool *threads, *cpus; /* NULL: all */
 };
 
+/* Find the threads and processors of a selection's tracks. */
 static struct wanted_states view_states_want(const struct tv_trace *trace,
                                              const struct tv_selection *selection)
 {
@@ -43,6 +44,7 @@ static struct wanted_states view_states_want(const struct tv_trace *trace,
     return wanted;
 }
 
+/* Write a time per state. */
 static void view_states_write_times(struct tv_out *out, const char *before,
                                     const tv_ns times[TV_STATE_COUNT])
 {
@@ -84,6 +86,7 @@ static void view_states_write_thread(struct tv_out *out, const struct tv_trace *
     tv_out_char(out, ']');
 }
 
+/* Write the tables of processors and threads. */
 static void view_states_write(struct tv_out *out, const struct tv_trace *trace,
                               const struct tv_states *states)
 {
@@ -129,6 +132,7 @@ enum tv_status tv_view_states(const struct tv_view *view, const struct tv_parame
 
 /* ---- One state ---- */
 
+/* Return which state a slice of a state track is. */
 static enum tv_state view_state_at(const struct tv_trace *trace, struct tv_slice_place place)
 {
     uint32_t path = tv_slice_get(trace, place.row, place.index).path;
@@ -269,6 +273,7 @@ static void view_state_write_instead(struct tv_out *out, const struct tv_trace *
     tv_member_number(out, "],\"instead_left_out\":", (int64_t)(end - first) - shown);
 }
 
+/* Return the next slice of a row, if there is one. */
 static struct tv_slice_place view_state_next(const struct tv_trace *trace,
                                              struct tv_slice_place place)
 {
@@ -313,6 +318,7 @@ static void view_state_write_then(struct tv_out *out, const struct tv_trace *tra
     tv_out_char(out, ']');
 }
 
+/* Answer for a state of a thread. */
 static void view_state_answer(struct tv_out *out, const struct tv_trace *trace,
                               struct tv_slice_place place)
 {

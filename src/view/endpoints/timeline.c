@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ---- Tiles ----
- *
- * Several threads draw tiles, each into its own memory; the answer has them in the order asked for.
+/*
+ * Questions about the timeline: tiles, extents, the activity overview, and colours of frames.
  */
 #include <assert.h>
 
@@ -11,6 +10,11 @@
 #include "base/memory.h"
 #include "base/workers.h"
 #include "view/internal.h"
+
+/* ---- Tiles ----
+ *
+ * Several threads draw tiles, each into its own memory; the answer has them in the order asked for.
+ */
 
 #define TILE_LIMIT 4096
 
@@ -57,6 +61,7 @@ static uint32_t view_tile_flags(const struct tv_view *view, const struct tv_tile
     return slice->flags | colour << 8 | share << 16;
 }
 
+/* Write a tile, column by column. */
 static void view_tile_write(struct tv_out *out, const struct tv_view *view,
                             const struct tv_tile *tile)
 {
@@ -95,6 +100,7 @@ static void view_tile_write(struct tv_out *out, const struct tv_view *view,
     tv_out_bytes(out, (struct tv_bytes){tile->height, TV_TILE_PIXELS});
 }
 
+/* Draw one worker's share of the tiles into its own memory. */
 static void view_tiles_draw_share(void *context, unsigned index)
 {
     struct view_tiles_job *job = context;
@@ -115,6 +121,7 @@ static void view_tiles_draw_share(void *context, unsigned index)
 /* Starting a thread takes longer than drawing a few tiles. */
 #define TILES_A_WORKER 32
 
+/* Draw all tiles and append them in order. */
 static void view_tiles_draw(struct view_tiles_job *job, struct tv_out *out)
 {
     uint32_t tiles = job->row_count * job->numbers;
@@ -134,6 +141,7 @@ static void view_tiles_draw(struct view_tiles_job *job, struct tv_out *out)
     tv_free(job->outs);
 }
 
+/* Read the resolution and the range of tile numbers. */
 static enum tv_status view_tiles_read_numbers(struct view_tiles_job *job,
                                               const struct tv_parameters *parameters,
                                               struct tv_error *err)
@@ -177,6 +185,7 @@ enum tv_status tv_view_tiles(const struct tv_view *view, const struct tv_paramet
 /* ---- Extents of a method, and the activity overview ----
  */
 
+/* Write the extents of one track. */
 static void view_extents_write(struct tv_out *out, uint32_t track,
                                const struct tv_track_extents *extents)
 {
@@ -278,6 +287,7 @@ enum tv_status tv_view_activity(const struct tv_view *view, const struct tv_para
 /* Values besides the reserved colours. */
 enum { NOTHING_SEEN = 254, SEVERAL = 255 };
 
+/* Note a colour of a frame's slices. */
 static void frame_colours_add(uint8_t *colours, uint32_t frame, uint8_t colour)
 {
     if (colours[frame] == NOTHING_SEEN)
@@ -302,6 +312,7 @@ static void frame_colours_add_row(const struct tv_trace *trace, uint32_t row, si
     }
 }
 
+/* Return true if any slice has a colour of its own. */
 static bool frame_colours_any(const struct tv_tables *tables)
 {
     for (size_t i = 0; i < tables->slice_extras.count; i++)

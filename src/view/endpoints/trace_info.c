@@ -13,6 +13,7 @@
 #include "writers/info.h"
 #include "writers/piece.h"
 
+/* Write a string of the head as JSON. */
 static void view_write_string(struct tv_out *out, const struct tv_head *head, uint32_t string)
 {
     tv_out_json(out, tv_head_text(head, string));
@@ -57,6 +58,7 @@ struct tv_bytes tv_view_input_name(const struct tv_head *head)
     return view_page_name(view_base_name(tv_head_text(head, tv_view_main_input(head)->name)));
 }
 
+/* Write the trace's clocks and the clock of its axis. */
 static void view_trace_write_clocks(struct tv_out *out, const struct tv_view *view)
 {
     tv_out_text(out, ",\"clocks\":[");
@@ -98,6 +100,7 @@ static void view_trace_write_sums(struct tv_out *out, const struct tv_head *head
     }
 }
 
+/* Write the facts of the main input. */
 static void view_trace_write_input(struct tv_out *out, const struct tv_head *head)
 {
     const struct tv_input *input = tv_view_main_input(head);
@@ -135,6 +138,7 @@ static void view_trace_write_display(struct tv_out *out, const struct tv_view *v
         tv_out_text(out, "null");
 }
 
+/* Write metadata, files and processes. */
 static void view_trace_write_lists(struct tv_out *out, const struct tv_head *head)
 {
     tv_out_text(out, ",\"metadata\":[");
@@ -201,6 +205,7 @@ static void view_trace_write_owner(struct tv_out *out, const struct tv_head *hea
     tv_member_number(out, ",\"thread\":", of_thread ? (int64_t)track->thread : -1);
 }
 
+/* Write a track, in display order. */
 static void view_trace_write_track(struct tv_out *out, const struct tv_view *view,
                                    const struct tv_view_track *shown)
 {
@@ -320,6 +325,7 @@ static void view_trace_write_idle_threads(struct tv_out *out, const struct tv_vi
     tv_free(busy);
 }
 
+/* Write a kind of diagnostic with its offsets. */
 static void view_trace_write_diagnostic(struct tv_out *out, const struct tv_diagnostics *all,
                                         enum tv_diagnostic_kind kind)
 {
