@@ -61,7 +61,7 @@ enum tv_status tv_parameter_choice(const struct tv_parameters *parameters, const
         if (tv_bytes_equal(text, tv_bytes_of(choices[i])))
             return TV_OK;
     }
-    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "%s: no such choice; %s would be one", name,
+    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "%s: unknown value; use %s, for example", name,
                    choices[0]);
 }
 

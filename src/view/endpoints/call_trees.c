@@ -318,7 +318,8 @@ static enum tv_status view_tree_write_lines(struct tv_out *out, const struct tv_
 {
     if (lines->cut)
         return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET,
-                       "nodes: under them are more than %u lines; ask for fewer", LINE_LIMIT);
+                       "nodes: they have more than %u lines below them; ask for fewer nodes",
+                       LINE_LIMIT);
     struct tv_answer_column column = tv_column_new(lines->count);
     tv_out_text(out, "TVN1");
     tv_out_le32(out, lines->count);

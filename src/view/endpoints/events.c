@@ -498,7 +498,7 @@ enum tv_status tv_view_bytes(const struct tv_view *view, const struct tv_paramet
         return status;
     struct tv_source *source = view->trace->head->inputs[input].source;
     if (!source)
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "the bytes of this file are not at hand");
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "the bytes of this file are not available");
     if (offset < tv_source_size(source))
         status = tv_source_read(source, offset, bytes, (size_t)length, &got, err);
     if (status != TV_OK)

@@ -104,7 +104,7 @@ static enum tv_status view_flame_read_layout(const struct tv_view *view,
     if (status == TV_OK && question->order == IN_TIME &&
         (layout->inverted || question->frame != TV_NONE))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                       "order: what is inverted, or a side of a frame, has no order of time");
+                       "order: time cannot be combined with inverted or frame");
     return status;
 }
 
@@ -128,7 +128,7 @@ static enum tv_status view_flame_read_calls(const struct tv_view *view,
     status = tv_view_compensation(view, parameters, &question->cost, err);
     if (status == TV_OK && question->cost > 0 && question->order == IN_TIME)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                       "compensate: in the order of time calls stand as they were recorded");
+                       "compensate: not with order=time, which shows calls as they were recorded");
     return status;
 }
 

@@ -10,37 +10,11 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/sort.h"
 #include "model/flow_end.h"
 #include "view/internal.h"
 
-#define DIGIT_BITS 11
-#define DIGITS (1u << DIGIT_BITS)
 #define CHILD_BITS 6
-
-struct sortable_flow {
-    uint64_t key;
-    uint32_t flow;
-};
-
-/* Stable.  Return true if the digit differs; then `to` is the sorted array. */
-static bool flow_index_sort_digit(const struct sortable_flow *from, struct sortable_flow *to,
-                                  uint32_t count, unsigned shift)
-{
-    uint32_t places[DIGITS] = {0};
-    uint32_t sum = 0;
-    for (uint32_t i = 0; i < count; i++)
-        places[from[i].key >> shift & (DIGITS - 1)]++;
-    if (places[from[0].key >> shift & (DIGITS - 1)] == count)
-        return false;
-    for (uint32_t digit = 0; digit < DIGITS; digit++) {
-        uint32_t here = places[digit];
-        places[digit] = sum;
-        sum += here;
-    }
-    for (uint32_t i = 0; i < count; i++)
-        to[places[from[i].key >> shift & (DIGITS - 1)]++] = from[i];
-    return true;
-}
 
 typedef uint64_t flow_key_function(const struct tv_trace *trace, const struct tv_flow *flow);
 
@@ -48,22 +22,14 @@ typedef uint64_t flow_key_function(const struct tv_trace *trace, const struct tv
 static uint32_t *flow_index_sort(const struct tv_flow_index *index, flow_key_function *key)
 {
     const struct tv_flow *flows = index->trace->tables.flows.rows;
-    struct sortable_flow *items = tv_alloc(index->count, sizeof *items);
-    struct sortable_flow *spare = tv_alloc(index->count, sizeof *spare);
+    struct tv_sort_key *keys = tv_alloc(index->count, sizeof *keys);
     uint32_t *order = tv_alloc(index->count, sizeof *order);
     for (uint32_t i = 0; i < index->count; i++)
-        items[i] = (struct sortable_flow){key(index->trace, &flows[i]), i};
-    for (unsigned shift = 0; index->count > 0 && shift < 64; shift += DIGIT_BITS) {
-        if (!flow_index_sort_digit(items, spare, index->count, shift))
-            continue;
-        struct sortable_flow *sorted = spare;
-        spare = items;
-        items = sorted;
-    }
+        keys[i] = (struct tv_sort_key){key(index->trace, &flows[i]), i};
+    tv_sort_keys(keys, index->count);
     for (uint32_t i = 0; i < index->count; i++)
-        order[i] = items[i].flow;
-    tv_free(items);
-    tv_free(spare);
+        order[i] = (uint32_t)keys[i].index;
+    tv_free(keys);
     return order;
 }
 
@@ -98,10 +64,9 @@ static tv_ns flow_end_time(const struct tv_trace *trace, const struct tv_flow *f
     return from < to ? to : from;
 }
 
-/* in the order of signed numbers */
 static uint64_t flow_start_key(const struct tv_trace *trace, const struct tv_flow *flow)
 {
-    return (uint64_t)flow_start(trace, flow) ^ (uint64_t)1 << 63;
+    return tv_sort_signed(flow_start(trace, flow));
 }
 
 /* Compute the next level of maxima. */

@@ -417,7 +417,7 @@ static enum tv_status search_read_cursor(const struct tv_parameters *parameters,
         dots && letter.length == 1 ? memchr(phase_letters, letter.data[0], TV_PHASE_OVER) : NULL;
     if (!found || !tv_parse_u64(a, &cursor->a) || !tv_parse_u64(text, &cursor->b))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                       "after: expected what the answer before called next");
+                       "after: expected the value of next in the previous answer");
     cursor->phase = (enum tv_view_phase)(found - phase_letters);
     return TV_OK;
 }

@@ -160,7 +160,8 @@ static enum tv_status view_tiles_read_numbers(struct view_tiles_job *job,
     if (status != TV_OK)
         return status;
     if (to - from >= TILE_LIMIT)
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "at most %d tiles a question", TILE_LIMIT);
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "a question may ask for at most %d tiles",
+                       TILE_LIMIT);
     job->res = (unsigned)res;
     job->from = from;
     job->numbers = (uint32_t)(to - from + 1);
