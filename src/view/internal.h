@@ -220,15 +220,12 @@ void tv_view_order_tracks(struct tv_view *view);
  * including those without tracks, which may have other rows. */
 void tv_view_write_order(const struct tv_view *view, struct tv_out *out);
 
-/*
- * Compare names in the order in which people look for them: below, equal to (only for equal
+/* Compare names in the order in which people look for them: below, equal to (only for equal
  * bytes) or above 0.
  *
  * Like Trace Viewer's localeCompare for ASCII: blanks, marks, digits, letters; upper case next to
  * lower case, and behind it if nothing else differs.  Control characters come first; bytes of other
- * letters come last, in the order of their code points.
- */
-
+ * letters come last, in the order of their code points. */
 int tv_collate(struct tv_bytes a, struct tv_bytes b);
 
 /* ---- Marks in pixels ----
