@@ -8,7 +8,7 @@
 #include "readers/json/json.h"
 
 /* What a token is by its first byte; every other byte begins none. */
-enum kind {
+enum json_token {
     ODD,
     SPACE,
     NUMBER,
@@ -34,7 +34,7 @@ static const uint8_t kinds[256] = {
 };
 
 /* Where a reader of strict JSON (RFC 8259) is. */
-enum state {
+enum json_strict_state {
     REFUSED,
     BEGIN,
     FIRST_KEY, /* or the object's end */
@@ -69,7 +69,7 @@ static const uint8_t next_state[][KINDS] = {
 #define LEVELS 64
 
 /* Whether any of eight bytes is no ASCII, a control character, DEL, a quote or a backslash. */
-static bool is_special(const uint8_t *at)
+static bool json_strict_has_special(const uint8_t *at)
 {
     static const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
     uint64_t bytes;
@@ -80,37 +80,37 @@ static bool is_special(const uint8_t *at)
     return (found & tops) != 0;
 }
 
-static bool is_hexadecimal(uint8_t c)
+static bool json_is_hex_digit(uint8_t c)
 {
     return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
 }
 
 /* How long the escape is; 0: it is none of JSON. */
-static size_t escape_length(struct tv_bytes text)
+static size_t json_escape_length(struct tv_bytes text)
 {
     if (text.length < 2 || !strchr("\"\\/bfnrtu", text.data[1] ? text.data[1] : ' '))
         return 0;
     if (text.data[1] != 'u')
         return 2;
     for (size_t i = 2; i < 6; i++)
-        if (i >= text.length || !is_hexadecimal(text.data[i]))
+        if (i >= text.length || !json_is_hex_digit(text.data[i]))
             return 0;
     return 6;
 }
 
 /* Behind the quote that ends the string, whose text begins at `at`; 0: it is not quite JSON, or
  * holds control characters. */
-static size_t pass_string(struct tv_bytes raw, size_t at)
+static size_t json_strict_skip_string(struct tv_bytes raw, size_t at)
 {
     while (at < raw.length) {
         struct tv_bytes rest = {raw.data + at, raw.length - at};
         size_t length = 1;
-        if (rest.length >= 8 && !is_special(rest.data))
+        if (rest.length >= 8 && !json_strict_has_special(rest.data))
             length = 8;
         else if (*rest.data == '"')
             return at + 1;
         else if (*rest.data == '\\')
-            length = escape_length(rest);
+            length = json_escape_length(rest);
         else if (tv_bytes_control(rest) > 0)
             length = 0;
         else if (*rest.data >= 0x80)
@@ -122,7 +122,7 @@ static size_t pass_string(struct tv_bytes raw, size_t at)
     return 0;
 }
 
-static size_t pass_digits(struct tv_bytes raw, size_t at)
+static size_t json_skip_digits(struct tv_bytes raw, size_t at)
 {
     while (at < raw.length && raw.data[at] >= '0' && raw.data[at] <= '9')
         at++;
@@ -131,26 +131,26 @@ static size_t pass_digits(struct tv_bytes raw, size_t at)
 
 size_t tv_json_number_length(struct tv_bytes text)
 {
-    size_t whole = text.length > 0 && text.data[0] == '-', at = pass_digits(text, whole);
+    size_t whole = text.length > 0 && text.data[0] == '-', at = json_skip_digits(text, whole);
     if (at == whole || (text.data[whole] == '0' && at - whole > 1))
         return 0;
     if (at < text.length && text.data[at] == '.') {
         size_t fraction = at + 1;
-        at = pass_digits(text, fraction);
+        at = json_skip_digits(text, fraction);
         if (at == fraction)
             return 0;
     }
     if (at < text.length && (text.data[at] | 0x20) == 'e') {
         size_t power = at + 1;
         power += power < text.length && (text.data[power] == '+' || text.data[power] == '-');
-        at = pass_digits(text, power);
+        at = json_skip_digits(text, power);
         if (at == power)
             return 0;
     }
     return at;
 }
 
-static size_t word_length(struct tv_bytes text)
+static size_t json_word_length(struct tv_bytes text)
 {
     static const char *const words[] = {"true", "false", "null"};
     for (size_t i = 0; i < TV_COUNT(words); i++)
@@ -160,27 +160,27 @@ static size_t word_length(struct tv_bytes text)
 }
 
 /* Behind the token that begins at `at`; 0: it is none of JSON. */
-static size_t pass_token(struct tv_bytes raw, size_t at, enum kind kind)
+static size_t json_strict_skip_token(struct tv_bytes raw, size_t at, enum json_token kind)
 {
     struct tv_bytes rest = {raw.data + at, raw.length - at};
     if (kind == STRING)
-        return pass_string(raw, at + 1);
+        return json_strict_skip_string(raw, at + 1);
     if (kind != NUMBER && kind != WORD)
         return at + 1;
-    size_t length = kind == NUMBER ? tv_json_number_length(rest) : word_length(rest);
+    size_t length = kind == NUMBER ? tv_json_number_length(rest) : json_word_length(rest);
     return length > 0 ? at + length : 0;
 }
 
 /* Whether the text is one value of JSON without control characters in its strings; *spaced: there
  * is space between tokens. */
-static bool is_strict(struct tv_bytes raw, bool *spaced)
+static bool json_strict_check(struct tv_bytes raw, bool *spaced)
 {
     uint8_t state = BEGIN;
     unsigned depth = 0;
     uint64_t lists = 0; /* a bit for each level, the innermost the lowest */
     *spaced = false;
     for (size_t at = 0; at < raw.length;) {
-        enum kind kind = kinds[raw.data[at]];
+        enum json_token kind = kinds[raw.data[at]];
         bool opens = kind == OPEN_OBJECT || kind == OPEN_LIST;
         if (kind == SPACE) {
             *spaced = true;
@@ -188,7 +188,7 @@ static bool is_strict(struct tv_bytes raw, bool *spaced)
             continue;
         }
         state = next_state[state][kind];
-        at = pass_token(raw, at, kind);
+        at = json_strict_skip_token(raw, at, kind);
         if (state == REFUSED || at == 0 || (opens && depth == LEVELS))
             return false;
         if (opens) {
@@ -203,12 +203,12 @@ static bool is_strict(struct tv_bytes raw, bool *spaced)
     return state == DONE && depth == 0;
 }
 
-static void copy_tokens(struct tv_bytes raw, struct tv_out *out)
+static void json_strict_copy_tokens(struct tv_bytes raw, struct tv_out *out)
 {
     size_t done = 0;
     for (size_t at = 0; at < raw.length;) {
         uint8_t kind = kinds[raw.data[at]];
-        size_t next = kind == STRING ? pass_string(raw, at + 1) : at + 1;
+        size_t next = kind == STRING ? json_strict_skip_string(raw, at + 1) : at + 1;
         if (kind == SPACE) {
             tv_out_bytes(out, (struct tv_bytes){raw.data + done, at - done});
             done = next;
@@ -221,14 +221,14 @@ static void copy_tokens(struct tv_bytes raw, struct tv_out *out)
 void tv_json_compact(struct tv_bytes raw, struct tv_out *out, unsigned *faults)
 {
     bool spaced;
-    if (!is_strict(raw, &spaced)) {
+    if (!json_strict_check(raw, &spaced)) {
         tv_json_normalise(raw, out, faults);
         return;
     }
     if (faults)
         *faults = 0;
     if (spaced)
-        copy_tokens(raw, out);
+        json_strict_copy_tokens(raw, out);
     else
         tv_out_bytes(out, raw);
 }

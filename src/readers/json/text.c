@@ -9,13 +9,13 @@
 /* ---- Words ---- */
 
 /* The parts of a number; all that is lenient about it is in them. */
-struct number {
+struct json_number {
     bool negative, plus, point;
     struct tv_bytes whole, fraction;
     struct tv_bytes exponent; /* with its letter and sign, or empty */
 };
 
-static struct tv_bytes take_digits(struct tv_cursor *text)
+static struct tv_bytes json_number_take_digits(struct tv_cursor *text)
 {
     const uint8_t *start = text->at;
     while (text->at < text->end && *text->at >= '0' && *text->at <= '9')
@@ -23,7 +23,7 @@ static struct tv_bytes take_digits(struct tv_cursor *text)
     return (struct tv_bytes){start, (size_t)(text->at - start)};
 }
 
-static bool take_any(struct tv_cursor *text, const char *wanted)
+static bool json_take_any_of(struct tv_cursor *text, const char *wanted)
 {
     if (text->at == text->end || *text->at == '\0' || !strchr(wanted, *text->at))
         return false;
@@ -31,27 +31,27 @@ static bool take_any(struct tv_cursor *text, const char *wanted)
     return true;
 }
 
-static bool split_number(struct tv_bytes word, struct number *number)
+static bool json_number_split(struct tv_bytes word, struct json_number *number)
 {
     struct tv_cursor text = tv_cursor_over(word);
-    *number = (struct number){.negative = take_any(&text, "-")};
-    number->plus = !number->negative && take_any(&text, "+");
-    number->whole = take_digits(&text);
-    number->point = take_any(&text, ".");
-    number->fraction = number->point ? take_digits(&text) : (struct tv_bytes){NULL, 0};
+    *number = (struct json_number){.negative = json_take_any_of(&text, "-")};
+    number->plus = !number->negative && json_take_any_of(&text, "+");
+    number->whole = json_number_take_digits(&text);
+    number->point = json_take_any_of(&text, ".");
+    number->fraction = number->point ? json_number_take_digits(&text) : (struct tv_bytes){NULL, 0};
     if (number->whole.length + number->fraction.length == 0)
         return false;
     const uint8_t *start = text.at;
-    if (take_any(&text, "eE")) {
-        (void)take_any(&text, "+-");
-        if (take_digits(&text).length == 0)
+    if (json_take_any_of(&text, "eE")) {
+        (void)json_take_any_of(&text, "+-");
+        if (json_number_take_digits(&text).length == 0)
             return false;
         number->exponent = (struct tv_bytes){start, (size_t)(text.at - start)};
     }
     return text.at == text.end;
 }
 
-static size_t leading_zeros(struct tv_bytes whole)
+static size_t json_number_leading_zeros(struct tv_bytes whole)
 {
     size_t zeros = 0;
     while (zeros + 1 < whole.length && whole.data[zeros] == '0')
@@ -59,13 +59,13 @@ static size_t leading_zeros(struct tv_bytes whole)
     return zeros;
 }
 
-static bool is_strict(const struct number *number)
+static bool json_number_is_strict(const struct json_number *number)
 {
-    return !number->plus && number->whole.length > 0 && leading_zeros(number->whole) == 0 &&
+    return !number->plus && number->whole.length > 0 && json_number_leading_zeros(number->whole) == 0 &&
            (!number->point || number->fraction.length > 0);
 }
 
-static bool is_infinite(struct tv_bytes word)
+static bool json_word_is_infinite(struct tv_bytes word)
 {
     return tv_bytes_equal(word, TV_BYTES("NaN")) || tv_bytes_equal(word, TV_BYTES("Infinity")) ||
            tv_bytes_equal(word, TV_BYTES("-Infinity"));
@@ -73,9 +73,9 @@ static bool is_infinite(struct tv_bytes word)
 
 enum tv_json_type tv_json_judge_word(struct tv_json_walk *walk, struct tv_bytes word)
 {
-    struct number number;
-    if (split_number(word, &number)) {
-        if (!is_strict(&number))
+    struct json_number number;
+    if (json_number_split(word, &number)) {
+        if (!json_number_is_strict(&number))
             tv_json_blame(walk, TV_JSON_FAULT_NUMBER, word.data);
         return TV_JSON_NUMBER;
     }
@@ -85,7 +85,7 @@ enum tv_json_type tv_json_judge_word(struct tv_json_walk *walk, struct tv_bytes 
         return TV_JSON_TRUE;
     if (tv_bytes_equal(word, TV_BYTES("false")))
         return TV_JSON_FALSE;
-    if (is_infinite(word)) {
+    if (json_word_is_infinite(word)) {
         tv_json_blame(walk, TV_JSON_FAULT_INFINITE, word.data);
         return TV_JSON_NUMBER;
     }
@@ -95,16 +95,16 @@ enum tv_json_type tv_json_judge_word(struct tv_json_walk *walk, struct tv_bytes 
 
 void tv_json_number_write(struct tv_out *out, struct tv_bytes word)
 {
-    struct number number;
-    if (!split_number(word, &number)) {
+    struct json_number number;
+    if (!json_number_split(word, &number)) {
         tv_out_json(out, word);
         return;
     }
-    if (is_strict(&number)) {
+    if (json_number_is_strict(&number)) {
         tv_out_bytes(out, word);
         return;
     }
-    size_t zeros = leading_zeros(number.whole);
+    size_t zeros = json_number_leading_zeros(number.whole);
     if (number.negative)
         tv_out_char(out, '-');
     if (number.whole.length == 0)
@@ -119,7 +119,7 @@ void tv_json_number_write(struct tv_out *out, struct tv_bytes word)
 
 /* ---- Strings ---- */
 
-static bool take_unit(struct tv_cursor *text, uint64_t *unit)
+static bool json_take_utf16_unit(struct tv_cursor *text, uint64_t *unit)
 {
     struct tv_cursor ahead = *text;
     struct tv_bytes digits;
@@ -131,11 +131,11 @@ static bool take_unit(struct tv_cursor *text, uint64_t *unit)
 }
 
 /* Behind "\u". */
-static void judge_unicode(struct tv_json_walk *walk, struct tv_cursor *text)
+static void json_lexer_validate_unicode(struct tv_json_walk *walk, struct tv_cursor *text)
 {
     const uint8_t *place = text->at - 2;
     uint64_t high, low;
-    if (!take_unit(text, &high)) {
+    if (!json_take_utf16_unit(text, &high)) {
         tv_json_blame(walk, TV_JSON_FAULT_ESCAPE, place);
         return;
     }
@@ -144,7 +144,7 @@ static void judge_unicode(struct tv_json_walk *walk, struct tv_cursor *text)
     struct tv_cursor ahead = *text;
     struct tv_bytes mark;
     if (high < 0xdc00 && tv_cursor_take_bytes(&ahead, 2, &mark) &&
-        tv_bytes_equal(mark, TV_BYTES("\\u")) && take_unit(&ahead, &low) && low >= 0xdc00 &&
+        tv_bytes_equal(mark, TV_BYTES("\\u")) && json_take_utf16_unit(&ahead, &low) && low >= 0xdc00 &&
         low <= 0xdfff)
         *text = ahead;
     else
@@ -152,14 +152,14 @@ static void judge_unicode(struct tv_json_walk *walk, struct tv_cursor *text)
 }
 
 /* Behind a backslash. */
-static void judge_escape(struct tv_json_walk *walk, struct tv_cursor *text)
+static void json_lexer_validate_escape(struct tv_json_walk *walk, struct tv_cursor *text)
 {
     const uint8_t *place = text->at - 1;
-    if (take_any(text, "u")) {
-        judge_unicode(walk, text);
+    if (json_take_any_of(text, "u")) {
+        json_lexer_validate_unicode(walk, text);
         return;
     }
-    if (take_any(text, "\"\\/bfnrt"))
+    if (json_take_any_of(text, "\"\\/bfnrt"))
         return;
     tv_json_blame(walk, TV_JSON_FAULT_ESCAPE, place);
     /* Else it is judged again, as what it stands for: itself. */
@@ -174,7 +174,7 @@ void tv_json_judge_string(struct tv_json_walk *walk, struct tv_bytes raw)
     text.at++; /* the closing quote, or whatever there is at the end, harms nobody */
     while (tv_cursor_take_u8(&text, &c)) {
         if (c == '\\') {
-            judge_escape(walk, &text);
+            json_lexer_validate_escape(walk, &text);
         } else if (c < ' ') {
             tv_json_blame(walk, TV_JSON_FAULT_CONTROL, text.at - 1);
         } else if (c >= 0x80) {

@@ -4,7 +4,7 @@
 #include "readers/json/walk.h"
 #include "readers/trace_event/values.h"
 
-static struct tv_json_value take_value(struct tv_json_walk *walk)
+static struct tv_json_value json_lexer_take_value(struct tv_json_walk *walk)
 {
     struct tv_json_value value = {TV_JSON_NONE, {NULL, 0}};
     int c = tv_json_look_value(walk);
@@ -33,7 +33,7 @@ static struct tv_json_value take_value(struct tv_json_walk *walk)
 struct tv_json_value tv_json_value(struct tv_bytes text)
 {
     struct tv_json_walk walk = tv_json_walk_over(text);
-    return take_value(&walk);
+    return json_lexer_take_value(&walk);
 }
 
 struct tv_json_cursor tv_json_items(struct tv_bytes raw)
@@ -57,7 +57,7 @@ bool tv_json_next(struct tv_json_cursor *cursor, struct tv_bytes *key, struct tv
     if (more && cursor->in_object)
         *key = tv_json_take_key(&walk);
     if (more)
-        *value = take_value(&walk);
+        *value = json_lexer_take_value(&walk);
     cursor->at = more ? walk.at : NULL;
     cursor->faults = walk.faults;
     cursor->first = false;
@@ -65,7 +65,7 @@ bool tv_json_next(struct tv_json_cursor *cursor, struct tv_bytes *key, struct tv
 }
 
 /* Keys without quotes are what they are. */
-static bool is_key(struct tv_bytes raw, struct tv_bytes key, struct tv_te_scratch *scratch)
+static bool json_key_equals(struct tv_bytes raw, struct tv_bytes key, struct tv_te_scratch *scratch)
 {
     return tv_bytes_equal(tv_te_is_string(raw) ? tv_te_text(raw, scratch) : raw, key);
 }
@@ -77,7 +77,7 @@ struct tv_json_value tv_json_find(struct tv_bytes object, struct tv_bytes key)
     struct tv_te_scratch scratch = {NULL, 0};
     struct tv_bytes name;
     while (cursor.in_object && tv_json_next(&cursor, &name, &value))
-        if (is_key(name, key, &scratch))
+        if (json_key_equals(name, key, &scratch))
             found = value;
     tv_te_scratch_release(&scratch);
     return found;

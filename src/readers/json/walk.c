@@ -19,25 +19,25 @@ void tv_json_blame(struct tv_json_walk *walk, enum tv_json_fault fault, const ui
         walk->bad = place;
 }
 
-static bool is_space(int c)
+static bool json_is_space(int c)
 {
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
 /* What a word ends at, but for comments. */
-static bool is_break(uint8_t c)
+static bool json_ends_word(uint8_t c)
 {
-    return is_space(c) || c == ',' || c == ':' || c == '"' || c == '{' || c == '}' || c == '[' ||
+    return json_is_space(c) || c == ',' || c == ':' || c == '"' || c == '{' || c == '}' || c == '[' ||
            c == ']';
 }
 
-static bool at_comment(const struct tv_json_walk *walk)
+static bool json_lexer_at_comment(const struct tv_json_walk *walk)
 {
     return walk->end - walk->at >= 2 && walk->at[0] == '/' &&
            (walk->at[1] == '/' || walk->at[1] == '*');
 }
 
-static void skip_comment(struct tv_json_walk *walk)
+static void json_lexer_skip_comment(struct tv_json_walk *walk)
 {
     bool line = walk->at[1] == '/';
     tv_json_blame(walk, TV_JSON_FAULT_COMMENT, walk->at);
@@ -53,26 +53,26 @@ static void skip_comment(struct tv_json_walk *walk)
         tv_json_blame(walk, TV_JSON_FAULT_CUT, walk->end);
 }
 
-static bool at_dots(const struct tv_json_walk *walk)
+static bool json_lexer_at_dots(const struct tv_json_walk *walk)
 {
     return walk->end - walk->at >= 3 && memcmp(walk->at, "...", 3) == 0;
 }
 
 /* With the words and comments behind them. */
-static void skip_dots(struct tv_json_walk *walk)
+static void json_lexer_skip_dots(struct tv_json_walk *walk)
 {
     const uint8_t *comment_end = NULL;
     tv_json_blame(walk, TV_JSON_FAULT_COMMENT, walk->at);
     walk->at += 3;
     while (walk->at < walk->end) {
         uint8_t c = *walk->at;
-        if (at_comment(walk)) {
-            skip_comment(walk);
+        if (json_lexer_at_comment(walk)) {
+            json_lexer_skip_comment(walk);
             comment_end = walk->at;
             continue;
         }
-        bool in_word = walk->at != comment_end && !is_space(walk->at[-1]);
-        if (c == '\n' || (is_break(c) && !is_space(c)) || (c == '\'' && !in_word))
+        bool in_word = walk->at != comment_end && !json_is_space(walk->at[-1]);
+        if (c == '\n' || (json_ends_word(c) && !json_is_space(c)) || (c == '\'' && !in_word))
             return;
         walk->at++;
     }
@@ -81,12 +81,12 @@ static void skip_dots(struct tv_json_walk *walk)
 int tv_json_look(struct tv_json_walk *walk)
 {
     while (walk->at < walk->end) {
-        if (is_space(*walk->at))
+        if (json_is_space(*walk->at))
             walk->at++;
-        else if (at_comment(walk))
-            skip_comment(walk);
-        else if (at_dots(walk))
-            skip_dots(walk);
+        else if (json_lexer_at_comment(walk))
+            json_lexer_skip_comment(walk);
+        else if (json_lexer_at_dots(walk))
+            json_lexer_skip_dots(walk);
         else
             return *walk->at;
     }
@@ -94,7 +94,7 @@ int tv_json_look(struct tv_json_walk *walk)
 }
 
 /* The next quote or backslash, or the end. */
-static const uint8_t *find_quote(const uint8_t *at, const uint8_t *end, uint8_t quote)
+static const uint8_t *json_find_quote(const uint8_t *at, const uint8_t *end, uint8_t quote)
 {
     for (; end - at >= 16; at += 16) {
         tv_sixteen bytes = tv_sixteen_load(at);
@@ -113,10 +113,10 @@ void tv_json_take_string(struct tv_json_walk *walk, struct tv_bytes *text)
     uint8_t quote = *start;
     if (quote == '\'')
         tv_json_blame(walk, TV_JSON_FAULT_QUOTES, start);
-    walk->at = find_quote(start + 1, walk->end, quote);
+    walk->at = json_find_quote(start + 1, walk->end, quote);
     while (walk->at < walk->end && *walk->at == '\\')
         walk->at =
-            walk->end - walk->at < 2 ? walk->end : find_quote(walk->at + 2, walk->end, quote);
+            walk->end - walk->at < 2 ? walk->end : json_find_quote(walk->at + 2, walk->end, quote);
     if (walk->at == walk->end)
         tv_json_blame(walk, TV_JSON_FAULT_CUT, walk->end);
     else
@@ -127,13 +127,13 @@ void tv_json_take_string(struct tv_json_walk *walk, struct tv_bytes *text)
 void tv_json_take_word(struct tv_json_walk *walk, struct tv_bytes *text)
 {
     const uint8_t *start = walk->at++;
-    while (walk->at < walk->end && !is_break(*walk->at) && !at_comment(walk))
+    while (walk->at < walk->end && !json_ends_word(*walk->at) && !json_lexer_at_comment(walk))
         walk->at++;
     *text = (struct tv_bytes){start, (size_t)(walk->at - start)};
 }
 
 /* The next byte that may matter to somebody who counts brackets, or the end. */
-static const uint8_t *find_mark(const uint8_t *at, const uint8_t *end)
+static const uint8_t *json_find_mark(const uint8_t *at, const uint8_t *end)
 {
     for (; end - at >= 16; at += 16) {
         tv_sixteen bytes = tv_sixteen_load(at);
@@ -154,14 +154,14 @@ void tv_json_skip_nested(struct tv_json_walk *walk)
     uint64_t depth = 0;
     const uint8_t *token_end = walk->at; /* of the last string or comment */
     struct tv_bytes string;
-    while ((walk->at = find_mark(walk->at, walk->end)) < walk->end) {
+    while ((walk->at = json_find_mark(walk->at, walk->end)) < walk->end) {
         uint8_t c = *walk->at;
-        bool in_word = walk->at > token_end && !is_break(walk->at[-1]);
+        bool in_word = walk->at > token_end && !json_ends_word(walk->at[-1]);
         if (c == '"' || (c == '\'' && !in_word)) {
             tv_json_take_string(walk, &string);
             token_end = walk->at;
-        } else if (at_comment(walk)) {
-            skip_comment(walk);
+        } else if (json_lexer_at_comment(walk)) {
+            json_lexer_skip_comment(walk);
             token_end = walk->at;
         } else {
             walk->at++;

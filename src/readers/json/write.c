@@ -4,7 +4,7 @@
 #include "readers/json/walk.h"
 #include "readers/trace_event/values.h"
 
-struct writer {
+struct json_writer {
     struct tv_json_walk walk;
     struct tv_out *out; /* NULL: look only */
     struct tv_te_scratch scratch;
@@ -13,19 +13,19 @@ struct writer {
     bool in_object[TV_JSON_DEPTH]; /* which kind each one is */
 };
 
-static void put(struct writer *w, char c)
+static void json_writer_put_char(struct json_writer *w, char c)
 {
     if (w->out)
         tv_out_char(w->out, c);
 }
 
-static void put_null(struct writer *w)
+static void json_writer_put_null(struct json_writer *w)
 {
     if (w->out)
         tv_out_text(w->out, "null");
 }
 
-static void put_string(struct writer *w, struct tv_bytes raw)
+static void json_writer_put_string(struct json_writer *w, struct tv_bytes raw)
 {
     bool cut = (w->walk.faults & TV_JSON_FAULT_CUT) && raw.data + raw.length == w->walk.end;
     tv_json_judge_string(&w->walk, raw);
@@ -36,14 +36,14 @@ static void put_string(struct writer *w, struct tv_bytes raw)
     tv_out_json(w->out, tv_te_text(raw, &w->scratch));
 }
 
-static void take_string(struct writer *w)
+static void json_writer_take_string(struct json_writer *w)
 {
     struct tv_bytes raw;
     tv_json_take_string(&w->walk, &raw);
-    put_string(w, raw);
+    json_writer_put_string(w, raw);
 }
 
-static void judge_word_bytes(struct writer *w, struct tv_bytes word)
+static void json_writer_validate_utf8(struct json_writer *w, struct tv_bytes word)
 {
     for (struct tv_bytes rest = word; rest.length > 0;) {
         size_t length = tv_bytes_utf8(rest);
@@ -54,105 +54,105 @@ static void judge_word_bytes(struct writer *w, struct tv_bytes word)
     }
 }
 
-static void put_word(struct writer *w, struct tv_bytes word)
+static void json_writer_put_word(struct json_writer *w, struct tv_bytes word)
 {
-    judge_word_bytes(w, word);
+    json_writer_validate_utf8(w, word);
     if (w->out)
         tv_out_json(w->out, word);
 }
 
 /* Strict JSON has no number in hexadecimal digits; what reads the text takes it for one. */
-static void put_bare(struct writer *w, struct tv_bytes word)
+static void json_writer_put_bare(struct json_writer *w, struct tv_bytes word)
 {
     uint64_t number;
     uint8_t digits[24];
     if (!tv_te_hex(word, &number))
-        put_word(w, word);
+        json_writer_put_word(w, word);
     else if (w->out)
         tv_out_bytes(w->out, (struct tv_bytes){digits, tv_digits_u64(digits, number)});
 }
 
-static void take_word(struct writer *w)
+static void json_writer_take_word(struct json_writer *w)
 {
     struct tv_bytes word;
     tv_json_take_word(&w->walk, &word);
     enum tv_json_type type = tv_json_judge_word(&w->walk, word);
     if (type == TV_JSON_WORD)
-        put_bare(w, word);
+        json_writer_put_bare(w, word);
     else if (type == TV_JSON_NUMBER && w->out)
         tv_json_number_write(w->out, word);
     else if (w->out)
         tv_out_bytes(w->out, word);
 }
 
-static void take_key(struct writer *w)
+static void json_writer_take_key(struct json_writer *w)
 {
     struct tv_bytes key = tv_json_take_key(&w->walk);
     if (tv_te_is_string(key))
-        put_string(w, key);
+        json_writer_put_string(w, key);
     else
-        put_word(w, key);
-    put(w, ':');
+        json_writer_put_word(w, key);
+    json_writer_put_char(w, ':');
 }
 
-static void open_nested(struct writer *w, bool object)
+static void json_writer_open_nested(struct json_writer *w, bool object)
 {
     if (w->depth == TV_JSON_DEPTH) {
         tv_json_blame(&w->walk, TV_JSON_FAULT_DEPTH, w->walk.at);
         tv_json_skip_nested(&w->walk);
-        put_null(w);
+        json_writer_put_null(w);
         return;
     }
     w->walk.at++;
     w->in_object[w->depth++] = object;
     w->first = true;
-    put(w, object ? '{' : '[');
+    json_writer_put_char(w, object ? '{' : '[');
 }
 
-static void take_value(struct writer *w)
+static void json_writer_take_value(struct json_writer *w)
 {
     int c = tv_json_look_value(&w->walk);
     if (c == '{' || c == '[')
-        open_nested(w, c == '{');
+        json_writer_open_nested(w, c == '{');
     else if (c == '"' || c == '\'')
-        take_string(w);
+        json_writer_take_string(w);
     else if (c >= 0)
-        take_word(w);
+        json_writer_take_word(w);
     else
-        put_null(w);
+        json_writer_put_null(w);
 }
 
 /* Before an item of the innermost container; false when that ended. */
-static bool next_item(struct writer *w)
+static bool json_writer_next_item(struct json_writer *w)
 {
     bool object = w->in_object[w->depth - 1];
     if (!tv_json_more(&w->walk, object, w->first)) {
-        put(w, object ? '}' : ']');
+        json_writer_put_char(w, object ? '}' : ']');
         w->depth--;
         w->first = false;
         return false;
     }
     if (!w->first)
-        put(w, ',');
+        json_writer_put_char(w, ',');
     w->first = false;
     return true;
 }
 
 /* Goes over all of the text and returns how that was. */
-static struct tv_json_walk write_all(struct tv_bytes raw, struct tv_out *out)
+static struct tv_json_walk json_writer_write_all(struct tv_bytes raw, struct tv_out *out)
 {
-    struct writer w;
+    struct json_writer w;
     w.walk = tv_json_walk_over(raw);
     w.out = out;
     w.scratch = (struct tv_te_scratch){NULL, 0};
     w.depth = 0;
-    take_value(&w);
+    json_writer_take_value(&w);
     while (w.depth > 0) {
-        if (!next_item(&w))
+        if (!json_writer_next_item(&w))
             continue;
         if (w.in_object[w.depth - 1])
-            take_key(&w);
-        take_value(&w);
+            json_writer_take_key(&w);
+        json_writer_take_value(&w);
     }
     tv_te_scratch_release(&w.scratch);
     if (tv_json_look(&w.walk) != -1)
@@ -162,7 +162,7 @@ static struct tv_json_walk write_all(struct tv_bytes raw, struct tv_out *out)
 
 void tv_json_normalise(struct tv_bytes raw, struct tv_out *out, unsigned *faults)
 {
-    struct tv_json_walk walk = write_all(raw, out);
+    struct tv_json_walk walk = json_writer_write_all(raw, out);
     if (faults)
         *faults = walk.faults;
 }
@@ -200,7 +200,7 @@ bool tv_json_is_deeper(struct tv_bytes raw)
 
 bool tv_json_check(struct tv_bytes raw, unsigned *faults, size_t *bad_offset)
 {
-    struct tv_json_walk walk = write_all(raw, NULL);
+    struct tv_json_walk walk = json_writer_write_all(raw, NULL);
     if (faults)
         *faults = walk.faults;
     if (bad_offset)

@@ -14,34 +14,34 @@
 #define TIES_MAX 64
 
 /* A way from the top to a slice of a track: its index in each row. */
-struct way {
+struct te_slice_path {
     uint32_t *indices;
     size_t depth, capacity;
 };
 
-struct place {
+struct te_binding_slice {
     uint32_t row, index;
     uint64_t offset;
 };
 
 /* How far the questions about a track have come. */
-struct progress {
+struct te_binding_track {
     uint32_t first_row, row_count;
-    struct way around; /* the slices around the last time */
+    struct te_slice_path around; /* the slices around the last time */
     uint32_t *found;   /* [row_count] how far `around` has come in each row */
-    struct way next; /* in preorder the first slice that starts after the last time; empty: none */
+    struct te_slice_path next; /* in preorder the first slice that starts after the last time; empty: none */
     bool begun;      /* `next` means something */
     tv_ns tie_time;
-    struct place ties[TIES_MAX]; /* slices that start at tie_time */
+    struct te_binding_slice ties[TIES_MAX]; /* slices that start at tie_time */
     unsigned tie_count;
 };
 
-struct thread {
-    struct progress *tracks; /* its own and overflow tracks */
+struct te_binding_thread {
+    struct te_binding_track *tracks; /* its own and overflow tracks */
     uint32_t count;
 };
 
-static uint32_t count_tracks(const struct tv_trace *trace, uint32_t track)
+static uint32_t te_binding_count_tracks(const struct tv_trace *trace, uint32_t track)
 {
     uint32_t count = 1;
     if (track == TV_NONE)
@@ -52,10 +52,10 @@ static uint32_t count_tracks(const struct tv_trace *trace, uint32_t track)
     return count;
 }
 
-static struct thread begin_thread(const struct tv_trace *trace, uint32_t track)
+static struct te_binding_thread te_binding_thread_init(const struct tv_trace *trace, uint32_t track)
 {
-    uint32_t count = count_tracks(trace, track);
-    struct thread thread = {tv_alloc(count, sizeof *thread.tracks), count};
+    uint32_t count = te_binding_count_tracks(trace, track);
+    struct te_binding_thread thread = {tv_alloc(count, sizeof *thread.tracks), count};
     for (uint32_t i = 0; i < count; i++) {
         thread.tracks[i].first_row = trace->tracks[track + i].first_row;
         thread.tracks[i].row_count = trace->tracks[track + i].row_count;
@@ -64,7 +64,7 @@ static struct thread begin_thread(const struct tv_trace *trace, uint32_t track)
     return thread;
 }
 
-static void end_thread(struct thread *thread)
+static void te_binding_thread_release(struct te_binding_thread *thread)
 {
     for (uint32_t i = 0; i < thread->count; i++) {
         tv_free(thread->tracks[i].found);
@@ -74,7 +74,7 @@ static void end_thread(struct thread *thread)
     tv_free(thread->tracks);
 }
 
-static void push(struct way *way, uint32_t index)
+static void te_slice_path_push(struct te_slice_path *way, uint32_t index)
 {
     way->indices =
         tv_array_reserve(way->indices, &way->capacity, way->depth + 1, sizeof *way->indices);
@@ -83,8 +83,8 @@ static void push(struct way *way, uint32_t index)
 
 /* Whether the slice of the row below the way's end belongs under it.  Mostly the times tell, as
  * slices of a row have nothing in common but their ends. */
-static bool is_below(const struct tv_trace *trace, const struct progress *track,
-                     const struct way *way, uint32_t index)
+static bool te_slice_path_is_parent(const struct tv_trace *trace, const struct te_binding_track *track,
+                     const struct te_slice_path *way, uint32_t index)
 {
     if (way->depth == 0)
         return true;
@@ -97,7 +97,7 @@ static bool is_below(const struct tv_trace *trace, const struct progress *track,
     return tv_slice_parent(trace, row, index) == over;
 }
 
-static bool go_down(const struct tv_trace *trace, struct progress *track, tv_ns time)
+static bool te_binding_descend(const struct tv_trace *trace, struct te_binding_track *track, tv_ns time)
 {
     uint32_t row = track->first_row + (uint32_t)track->around.depth;
     if (track->around.depth == track->row_count)
@@ -105,20 +105,20 @@ static bool go_down(const struct tv_trace *trace, struct progress *track, tv_ns 
     uint32_t *found = &track->found[track->around.depth];
     uint32_t index = *found = tv_row_find_from(trace, row, *found, time - 1);
     if (index == trace->rows[row].count || tv_slice_start(trace, row, index) > time ||
-        !is_below(trace, track, &track->around, index))
+        !te_slice_path_is_parent(trace, track, &track->around, index))
         return false;
-    push(&track->around, index);
+    te_slice_path_push(&track->around, index);
     return true;
 }
 
-static bool find_around(const struct tv_trace *trace, struct progress *track, tv_ns time,
+static bool te_binding_find_enclosing(const struct tv_trace *trace, struct te_binding_track *track, tv_ns time,
                         uint32_t *row, uint32_t *index)
 {
-    struct way *way = &track->around;
+    struct te_slice_path *way = &track->around;
     while (way->depth > 0 && tv_slice_end(trace, track->first_row + (uint32_t)way->depth - 1,
                                           way->indices[way->depth - 1]) < time)
         way->depth--;
-    while (go_down(trace, track, time))
+    while (te_binding_descend(trace, track, time))
         continue;
     if (way->depth == 0)
         return false;
@@ -127,55 +127,55 @@ static bool find_around(const struct tv_trace *trace, struct progress *track, tv
     return true;
 }
 
-static void answer_around(const struct tv_trace *trace, struct thread *thread, tv_ns time,
+static void te_binding_answer_enclosing(const struct tv_trace *trace, struct te_binding_thread *thread, tv_ns time,
                           struct tv_te_flow_event *question)
 {
     for (uint32_t i = 0; i < thread->count; i++)
-        if (find_around(trace, &thread->tracks[i], time, &question->row, &question->index))
+        if (te_binding_find_enclosing(trace, &thread->tracks[i], time, &question->row, &question->index))
             return;
 }
 
 /* To the next slice in preorder: parents before children, siblings in order, which is the order of
  * starts. */
-static void step(const struct tv_trace *trace, struct progress *track)
+static void te_binding_next_in_preorder(const struct tv_trace *trace, struct te_binding_track *track)
 {
-    struct way *way = &track->next;
+    struct te_slice_path *way = &track->next;
     uint32_t first, count;
     uint32_t row = track->first_row + (uint32_t)way->depth - 1;
     tv_slice_children(trace, row, way->indices[way->depth - 1], &first, &count);
     if (count > 0) {
-        push(way, first);
+        te_slice_path_push(way, first);
         return;
     }
     while (way->depth > 0) {
         uint32_t next = way->indices[--way->depth] + 1;
         if (next < trace->rows[track->first_row + (uint32_t)way->depth].count &&
-            is_below(trace, track, way, next)) {
-            push(way, next);
+            te_slice_path_is_parent(trace, track, way, next)) {
+            te_slice_path_push(way, next);
             return;
         }
     }
 }
 
-static struct place way_end(const struct progress *track)
+static struct te_binding_slice te_binding_preorder_slice(const struct te_binding_track *track)
 {
-    const struct way *way = &track->next;
-    return (struct place){track->first_row + (uint32_t)way->depth - 1, way->indices[way->depth - 1],
+    const struct te_slice_path *way = &track->next;
+    return (struct te_binding_slice){track->first_row + (uint32_t)way->depth - 1, way->indices[way->depth - 1],
                           0};
 }
 
 /* Goes behind all slices that start at the time, and keeps these. */
-static void go_on(const struct tv_trace *trace, struct progress *track, tv_ns time)
+static void te_binding_advance(const struct tv_trace *trace, struct te_binding_track *track, tv_ns time)
 {
     if (!track->begun && track->row_count > 0)
-        push(&track->next, 0);
+        te_slice_path_push(&track->next, 0);
     else if (track->tie_time == time)
         return;
     track->begun = true;
     track->tie_time = time;
     track->tie_count = 0;
-    for (; track->next.depth > 0; step(trace, track)) {
-        struct place place = way_end(track);
+    for (; track->next.depth > 0; te_binding_next_in_preorder(trace, track)) {
+        struct te_binding_slice place = te_binding_preorder_slice(track);
         tv_ns start = tv_slice_start(trace, place.row, place.index);
         if (start > time)
             return;
@@ -187,28 +187,28 @@ static void go_on(const struct tv_trace *trace, struct progress *track, tv_ns ti
 }
 
 /* Of the slices that start at the time the first behind the offset; else the next that starts. */
-static bool find_next(const struct tv_trace *trace, struct progress *track, tv_ns time,
-                      uint64_t offset, struct place *found)
+static bool te_binding_find_next(const struct tv_trace *trace, struct te_binding_track *track, tv_ns time,
+                      uint64_t offset, struct te_binding_slice *found)
 {
-    const struct place *best = NULL;
-    go_on(trace, track, time);
+    const struct te_binding_slice *best = NULL;
+    te_binding_advance(trace, track, time);
     for (unsigned i = 0; i < track->tie_count; i++)
         if (track->ties[i].offset > offset && track->ties[i].offset != TV_NO_OFFSET &&
             (best == NULL || track->ties[i].offset < best->offset))
             best = &track->ties[i];
     if (best == NULL && track->next.depth == 0)
         return false;
-    *found = best != NULL ? *best : way_end(track);
+    *found = best != NULL ? *best : te_binding_preorder_slice(track);
     return true;
 }
 
-static void answer_next(const struct tv_trace *trace, struct thread *thread, tv_ns time,
+static void te_binding_answer_next(const struct tv_trace *trace, struct te_binding_thread *thread, tv_ns time,
                         struct tv_te_flow_event *question)
 {
     tv_ns earliest = INT64_MAX;
     for (uint32_t i = 0; i < thread->count; i++) {
-        struct place place;
-        if (!find_next(trace, &thread->tracks[i], time, question->offset, &place))
+        struct te_binding_slice place;
+        if (!te_binding_find_next(trace, &thread->tracks[i], time, question->offset, &place))
             continue;
         tv_ns start = tv_slice_start(trace, place.row, place.index);
         if (start >= earliest)
@@ -221,7 +221,7 @@ static void answer_next(const struct tv_trace *trace, struct thread *thread, tv_
 
 /* ---- Thread beside thread ---- */
 
-struct answering {
+struct te_binding_run {
     const struct tv_assembly *assembly;
     const struct tv_trace *trace;
     const struct tv_te_questions *questions;
@@ -231,31 +231,31 @@ struct answering {
     _Atomic uint32_t next;
 };
 
-static void answer_thread(const struct answering *answering, uint32_t number)
+static void te_binding_answer_thread(const struct te_binding_run *answering, uint32_t number)
 {
     const struct tv_trace *trace = answering->trace;
-    struct thread thread = begin_thread(trace, tv_assembly_track(answering->assembly, number));
+    struct te_binding_thread thread = te_binding_thread_init(trace, tv_assembly_track(answering->assembly, number));
     for (size_t i = answering->first[number]; i < answering->first[number + 1]; i++) {
         struct tv_te_flow_event *question = &answering->questions->rows[answering->order[i]];
         tv_ns time = question->time + answering->questions->shift;
         if (question->next)
-            answer_next(trace, &thread, time, question);
+            te_binding_answer_next(trace, &thread, time, question);
         else
-            answer_around(trace, &thread, time, question);
+            te_binding_answer_enclosing(trace, &thread, time, question);
     }
-    end_thread(&thread);
+    te_binding_thread_release(&thread);
 }
 
-static void answer(void *context, unsigned worker)
+static void te_binding_answer_worker(void *context, unsigned worker)
 {
-    struct answering *answering = context;
+    struct te_binding_run *answering = context;
     (void)worker;
     for (uint32_t i; (i = atomic_fetch_add(&answering->next, 1)) < answering->thread_count;)
         if (answering->first[i] < answering->first[i + 1])
-            answer_thread(answering, i);
+            te_binding_answer_thread(answering, i);
 }
 
-static void sort_by_thread(struct answering *answering)
+static void te_binding_sort_by_thread(struct te_binding_run *answering)
 {
     const struct tv_te_questions *questions = answering->questions;
     size_t *at = tv_alloc((size_t)answering->thread_count + 1, sizeof *at);
@@ -275,7 +275,7 @@ static void sort_by_thread(struct answering *answering)
 void tv_te_bind(const struct tv_assembly *assembly, const struct tv_trace *trace,
                 const struct tv_te_questions *questions, unsigned workers)
 {
-    struct answering answering = {
+    struct te_binding_run answering = {
         .assembly = assembly,
         .trace = trace,
         .questions = questions,
@@ -283,8 +283,8 @@ void tv_te_bind(const struct tv_assembly *assembly, const struct tv_trace *trace
         .first = tv_alloc((size_t)trace->head->thread_count + 1, sizeof *answering.first),
         .thread_count = trace->head->thread_count,
     };
-    sort_by_thread(&answering);
-    tv_workers_run(workers ? workers : tv_workers_available(), answer, &answering);
+    te_binding_sort_by_thread(&answering);
+    tv_workers_run(workers ? workers : tv_workers_available(), te_binding_answer_worker, &answering);
     tv_free(answering.order);
     tv_free(answering.first);
 }

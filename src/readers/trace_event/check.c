@@ -11,7 +11,7 @@
 
 /* Text that is deeper than what is shown is JSON all the same; NaN and the infinities are numbers
  * of the format (trace-event.md section 1), as Python writes them. */
-static bool is_strict(struct tv_bytes text)
+static bool te_check_is_strict(struct tv_bytes text)
 {
     unsigned faults;
     unsigned fine = TV_JSON_FAULT_DEPTH | TV_JSON_FAULT_INFINITE | TV_JSON_FAULT_SURROGATE;
@@ -19,7 +19,7 @@ static bool is_strict(struct tv_bytes text)
 }
 
 /* Members that are shown as they stand; arguments were looked at when the event was read. */
-static bool has_deep_member(const struct tv_te_list_event *event)
+static bool te_check_has_deep_member(const struct tv_te_list_event *event)
 {
     struct tv_bytes key, value;
     if (event->text.length <= TV_JSON_DEPTH || !tv_json_is_deeper(event->text))
@@ -32,36 +32,36 @@ static bool has_deep_member(const struct tv_te_list_event *event)
 }
 
 /* No event is wanted: they are only looked at on their way past. */
-static bool look(void *context, const struct tv_te_list_event *event)
+static bool te_check_event(void *context, const struct tv_te_list_event *event)
 {
-    if (event->fields->faults || !is_strict(event->text))
+    if (event->fields->faults || !te_check_is_strict(event->text))
         tv_diagnostics_add(context, TV_DIAGNOSTIC_BAD_JSON, event->offset);
-    if (has_deep_member(event))
+    if (te_check_has_deep_member(event))
         tv_diagnostics_add(context, TV_DIAGNOSTIC_TOO_NESTED, event->offset);
     return false;
 }
 
-static enum tv_status check_member(const struct tv_te_top_member *member, struct tv_source *source,
+static enum tv_status te_check_member(const struct tv_te_top_member *member, struct tv_source *source,
                                    struct tv_diagnostics *diagnostics, struct tv_error *err)
 {
     size_t length = (size_t)member->value.length, got = 0;
     struct tv_bytes key = {(const uint8_t *)member->key, member->key_length};
     uint8_t *text = tv_alloc(length, 1);
     enum tv_status status = tv_source_read(source, member->value.offset, text, length, &got, err);
-    if (status == TV_OK && (!is_strict(key) || !is_strict((struct tv_bytes){text, got})))
+    if (status == TV_OK && (!te_check_is_strict(key) || !te_check_is_strict((struct tv_bytes){text, got})))
         tv_diagnostics_add(diagnostics, TV_DIAGNOSTIC_BAD_JSON, member->value.offset);
     tv_free(text);
     return status;
 }
 
-static enum tv_status check_events(struct tv_source *source, struct tv_diagnostics *diagnostics,
+static enum tv_status te_check_events(struct tv_source *source, struct tv_diagnostics *diagnostics,
                                    struct tv_error *err)
 {
     struct tv_te_container container;
-    struct tv_te_copy copy = {.wanted = look, .context = diagnostics};
+    struct tv_te_copy copy = {.wanted = te_check_event, .context = diagnostics};
     enum tv_status status = tv_te_container_copy(&container, source, &copy, err);
     for (size_t i = 0; i < container.member_count && status == TV_OK; i++)
-        status = check_member(&container.members[i], source, diagnostics, err);
+        status = te_check_member(&container.members[i], source, diagnostics, err);
     tv_te_container_release(&container);
     return status;
 }
@@ -69,7 +69,7 @@ static enum tv_status check_events(struct tv_source *source, struct tv_diagnosti
 /* ---- Arguments of the two ends of a slice ---- */
 
 /* Whether both objects have a member, with values that differ (trace-event.md section 3.1). */
-static bool hides(struct tv_bytes first, struct tv_bytes second)
+static bool te_check_args_hide(struct tv_bytes first, struct tv_bytes second)
 {
     struct tv_interner *keys = tv_interner_new();
     struct tv_map values;
@@ -95,13 +95,13 @@ static bool hides(struct tv_bytes first, struct tv_bytes second)
     return found;
 }
 
-static bool is_object(struct tv_bytes raw)
+static bool te_check_is_object(struct tv_bytes raw)
 {
     return raw.length > 0 && raw.length < TV_NONE && raw.data[0] == '{';
 }
 
 /* Events of the beginnings and of the ends lie each in the order of the file, mostly. */
-static void check_ends(struct tv_te_context *begin, struct tv_te_context *end)
+static void te_check_slice_ends(struct tv_te_context *begin, struct tv_te_context *end)
 {
     struct tv_trace *trace = begin->trace;
     for (size_t i = 0; i < trace->tables.slice_extras.count; i++) {
@@ -110,11 +110,11 @@ static void check_ends(struct tv_te_context *begin, struct tv_te_context *end)
         struct tv_te_fields first, second;
         if (extra->end_offset == TV_NO_OFFSET || row->input != begin->input ||
             !tv_track_has_calls(&trace->tracks[row->track]) ||
-            !tv_te_event_read(end, extra->end_offset, &second) || !is_object(second.args) ||
+            !tv_te_event_read(end, extra->end_offset, &second) || !te_check_is_object(second.args) ||
             !tv_te_event_read(begin, tv_slice_offset(trace, extra->row, extra->index), &first) ||
-            !is_object(first.args))
+            !te_check_is_object(first.args))
             continue;
-        if (hides(first.args, second.args))
+        if (te_check_args_hide(first.args, second.args))
             tv_te_warn(begin, TV_DIAGNOSTIC_ARGS_HIDDEN, extra->end_offset);
     }
 }
@@ -124,12 +124,12 @@ enum tv_status tv_te_check_text(struct tv_trace *trace, uint32_t input, struct t
     struct tv_source *source = trace->head->inputs[input].source;
     struct tv_te_context begin = {.source = source, .trace = trace, .input = input}, end = begin;
     trace->head->diagnostics.input = input;
-    enum tv_status status = check_events(source, &trace->head->diagnostics, err);
+    enum tv_status status = te_check_events(source, &trace->head->diagnostics, err);
     if (status != TV_OK)
         return status;
     tv_window_init(&begin.window, source);
     tv_window_init(&end.window, source);
-    check_ends(&begin, &end);
+    te_check_slice_ends(&begin, &end);
     tv_window_release(&begin.window);
     tv_window_release(&end.window);
     return TV_OK;

@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "readers/trace_event/ids.h"
 
-static void add_mark(struct tv_te_context *context, const struct tv_te_loose *event,
+static void te_clock_add_sync(struct tv_te_context *context, const struct tv_te_loose *event,
                      struct tv_bytes id, int64_t asked)
 {
     struct tv_clock_sync *mark = tv_table_add(&context->trace->tables.clock_syncs);
@@ -22,7 +22,7 @@ static void add_mark(struct tv_te_context *context, const struct tv_te_loose *ev
     mark->input = context->input;
 }
 
-static void read_mark(struct tv_te_context *context, const struct tv_te_loose *event)
+static void te_clock_read_sync(struct tv_te_context *context, const struct tv_te_loose *event)
 {
     struct tv_te_fields fields;
     int64_t asked;
@@ -35,11 +35,11 @@ static void read_mark(struct tv_te_context *context, const struct tv_te_loose *e
     }
     if (!tv_te_time(tv_te_member(fields.args, "issue_ts"), &asked))
         asked = event->time;
-    add_mark(context, event, tv_te_text(id, &context->scratch), asked);
+    te_clock_add_sync(context, event, tv_te_text(id, &context->scratch), asked);
 }
 
 /* "ClockSyncEvent.<id>": S when Chrome asked, F when it had the answer. */
-static bool is_old_mark(const struct tv_te_context *context, const struct tv_te_loose *event,
+static bool te_clock_is_legacy_sync(const struct tv_te_context *context, const struct tv_te_loose *event,
                         struct tv_bytes *id)
 {
     static const struct tv_bytes prefix = {(const uint8_t *)"ClockSyncEvent.", 15};
@@ -52,7 +52,7 @@ static bool is_old_mark(const struct tv_te_context *context, const struct tv_te_
     return true;
 }
 
-static void read_marks(struct tv_te_context *context)
+static void te_clock_read_syncs(struct tv_te_context *context)
 {
     struct tv_bytes asked_id = {NULL, 0}, id;
     int64_t asked = 0;
@@ -61,21 +61,21 @@ static void read_marks(struct tv_te_context *context)
     for (size_t i = 0; i < context->loose_count; i++) {
         const struct tv_te_loose *event = &context->loose[i];
         if (event->phase == 'c') {
-            read_mark(context, event);
-        } else if (event->phase == 'S' && is_old_mark(context, event, &id)) {
+            te_clock_read_sync(context, event);
+        } else if (event->phase == 'S' && te_clock_is_legacy_sync(context, event, &id)) {
             asked_id = id;
             asked = event->time;
-        } else if (event->phase == 'F' && is_old_mark(context, event, &id)) {
+        } else if (event->phase == 'F' && te_clock_is_legacy_sync(context, event, &id)) {
             bool same = asked_id.data != NULL && tv_bytes_equal(id, asked_id);
             if (!same)
                 tv_te_warn(context, TV_DIAGNOSTIC_CLOCK_NO_ID, event->offset);
-            add_mark(context, event, id, same ? asked : event->time);
+            te_clock_add_sync(context, event, id, same ? asked : event->time);
         }
     }
 }
 
 /* The clock that the input names in its metadata. */
-static void name_clock(struct tv_te_context *context)
+static void te_clock_read_domain(struct tv_te_context *context)
 {
     struct tv_head *head = context->trace->head;
     struct tv_bytes metadata = tv_head_find_metadata(head, context->input, "metadata");
@@ -93,6 +93,6 @@ static void name_clock(struct tv_te_context *context)
 
 void tv_te_clock(struct tv_te_context *context)
 {
-    read_marks(context);
-    name_clock(context);
+    te_clock_read_syncs(context);
+    te_clock_read_domain(context);
 }

@@ -18,21 +18,21 @@
 /* The first object of JSON lines is looked at as far as this. */
 #define FIRST_OBJECT ((size_t)1 << 20)
 
-static bool is_space(uint8_t c)
+static bool te_container_is_space(uint8_t c)
 {
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-static bool is_word(uint8_t c)
+static bool te_container_is_word(uint8_t c)
 {
     return c > ' ' && !strchr(",:]}[{\"'", c);
 }
 
 /* ---- Sniffing ---- */
 
-static struct tv_bytes skip_space(struct tv_bytes text)
+static struct tv_bytes te_container_trim_left(struct tv_bytes text)
 {
-    while (text.length > 0 && is_space(text.data[0])) {
+    while (text.length > 0 && te_container_is_space(text.data[0])) {
         text.data++;
         text.length--;
     }
@@ -40,30 +40,30 @@ static struct tv_bytes skip_space(struct tv_bytes text)
 }
 
 /* Whether a key without quotes begins here, or the dots of what was left out. */
-static bool is_bare_key(struct tv_bytes text)
+static bool te_sniff_is_bare_key(struct tv_bytes text)
 {
     size_t i = 0;
     if (tv_bytes_starts_with(text, TV_BYTES("...")))
         return true;
     while (i < text.length && ((text.data[i] | 0x20) >= 'a' && (text.data[i] | 0x20) <= 'z'))
         i++;
-    text = skip_space((struct tv_bytes){text.data + i, text.length - i});
+    text = te_container_trim_left((struct tv_bytes){text.data + i, text.length - i});
     return i > 0 && text.length > 0 && text.data[0] == ':';
 }
 
 /* Behind the opening bracket, as other things begin with one as well ("[unknown];main 12"). */
-static int sniff_array(struct tv_bytes text)
+static int te_sniff_array(struct tv_bytes text)
 {
     uint8_t c = text.data[0];
     if (c == '{')
         return 70;
-    struct tv_bytes rest = skip_space((struct tv_bytes){text.data + 1, text.length - 1});
+    struct tv_bytes rest = te_container_trim_left((struct tv_bytes){text.data + 1, text.length - 1});
     if (c == ']')
         return rest.length == 0 ? 50 : 0;
     return c == ',' || c == '/' || tv_bytes_starts_with(text, TV_BYTES("null")) ? 20 : 0;
 }
 
-static int sniff_object(struct tv_bytes text)
+static int te_sniff_object(struct tv_bytes text)
 {
     uint8_t c = text.data[0];
     /* Whatever stands in strings behind it: lines of ftrace, for one. */
@@ -71,11 +71,11 @@ static int sniff_object(struct tv_bytes text)
         return 97;
     if (c == '"')
         return 60;
-    return c == '}' || c == '\'' || c == '/' || is_bare_key(text) ? 20 : 0;
+    return c == '}' || c == '\'' || c == '/' || te_sniff_is_bare_key(text) ? 20 : 0;
 }
 
 /* The members of the object without its brace, as the format's document prints them. */
-static bool begins_bare(struct tv_bytes text)
+static bool te_sniff_is_braceless(struct tv_bytes text)
 {
     return tv_bytes_starts_with(text, TV_BYTES("traceEvents:"));
 }
@@ -88,20 +88,20 @@ int tv_te_container_sniff(struct tv_bytes head)
         head.data += 3;
         head.length -= 3;
     }
-    head = skip_space(head);
-    if (begins_bare(head))
+    head = te_container_trim_left(head);
+    if (te_sniff_is_braceless(head))
         return 97;
     if (head.length == 0 || (head.data[0] != '{' && head.data[0] != '['))
         return 0;
-    struct tv_bytes inside = skip_space((struct tv_bytes){head.data + 1, head.length - 1});
+    struct tv_bytes inside = te_container_trim_left((struct tv_bytes){head.data + 1, head.length - 1});
     if (inside.length == 0)
         return 20;
-    return head.data[0] == '[' ? sniff_array(inside) : sniff_object(inside);
+    return head.data[0] == '[' ? te_sniff_array(inside) : te_sniff_object(inside);
 }
 
 /* ---- Moving through the source ---- */
 
-struct walker {
+struct te_container_reader {
     struct tv_te_container *container;
     struct tv_source *source;
     const struct tv_read_options *options;
@@ -113,20 +113,20 @@ struct walker {
     struct tv_error *err;
 };
 
-static enum tv_status look(struct walker *walker, size_t want, struct tv_bytes *bytes)
+static enum tv_status te_container_peek(struct te_container_reader *walker, size_t want, struct tv_bytes *bytes)
 {
     return tv_window_at(&walker->window, walker->at, want, bytes, walker->err);
 }
 
 /* Moves to the next byte that is no space, nor a comma if those are to be skipped; 0 at the end. */
-static enum tv_status next_byte(struct walker *walker, bool commas, uint8_t *byte)
+static enum tv_status te_container_next_byte(struct te_container_reader *walker, bool commas, uint8_t *byte)
 {
     struct tv_bytes bytes;
     enum tv_status status;
     *byte = 0;
-    while ((status = look(walker, 1, &bytes)) == TV_OK && bytes.length > 0) {
+    while ((status = te_container_peek(walker, 1, &bytes)) == TV_OK && bytes.length > 0) {
         size_t i = 0;
-        while (i < bytes.length && (is_space(bytes.data[i]) || (commas && bytes.data[i] == ',')))
+        while (i < bytes.length && (te_container_is_space(bytes.data[i]) || (commas && bytes.data[i] == ',')))
             i++;
         walker->at += i;
         if (i < bytes.length) {
@@ -138,14 +138,14 @@ static enum tv_status next_byte(struct walker *walker, bool commas, uint8_t *byt
 }
 
 /* A value on its way past. */
-struct passing {
+struct te_container_skip {
     struct tv_nested_scan nested;
     uint8_t first;
     bool escaped;
 };
 
 /* Bytes of the value among these; less than all of them when it ends. */
-static size_t pass_bytes(struct passing *passing, struct tv_bytes bytes, bool begins)
+static size_t te_container_skip_bytes(struct te_container_skip *passing, struct tv_bytes bytes, bool begins)
 {
     size_t i = 0;
     if (passing->first == '{' || passing->first == '[') {
@@ -154,7 +154,7 @@ static size_t pass_bytes(struct passing *passing, struct tv_bytes bytes, bool be
         return end ? (size_t)(end - bytes.data) : SIZE_MAX;
     }
     if (passing->first != '"' && passing->first != '\'') {
-        while (i < bytes.length && is_word(bytes.data[i]))
+        while (i < bytes.length && te_container_is_word(bytes.data[i]))
             i++;
         return i < bytes.length ? i : SIZE_MAX;
     }
@@ -169,15 +169,15 @@ static size_t pass_bytes(struct passing *passing, struct tv_bytes bytes, bool be
 }
 
 /* Past a value of any size; *whole: its end is there. */
-static enum tv_status pass_value(struct walker *walker, uint8_t first, bool *whole)
+static enum tv_status te_container_skip_value(struct te_container_reader *walker, uint8_t first, bool *whole)
 {
-    struct passing passing = {.first = first};
+    struct te_container_skip passing = {.first = first};
     struct tv_bytes bytes;
     enum tv_status status;
     bool begins = true;
     *whole = true;
-    while ((status = look(walker, 1, &bytes)) == TV_OK && bytes.length > 0) {
-        size_t passed = pass_bytes(&passing, bytes, begins);
+    while ((status = te_container_peek(walker, 1, &bytes)) == TV_OK && bytes.length > 0) {
+        size_t passed = te_container_skip_bytes(&passing, bytes, begins);
         begins = false;
         if (passed != SIZE_MAX) {
             walker->at += passed;
@@ -189,7 +189,7 @@ static enum tv_status pass_value(struct walker *walker, uint8_t first, bool *who
     return status;
 }
 
-static void warn(struct walker *walker, enum tv_diagnostic_kind kind, uint64_t offset)
+static void te_container_warn(struct te_container_reader *walker, enum tv_diagnostic_kind kind, uint64_t offset)
 {
     tv_diagnostics_add(&walker->container->diagnostics, kind, offset);
 }
@@ -197,7 +197,7 @@ static void warn(struct walker *walker, enum tv_diagnostic_kind kind, uint64_t o
 /* ---- Lists ---- */
 
 /* Hands over what stands beside the events, if somebody asks for it. */
-static enum tv_status hand_over(struct walker *walker)
+static enum tv_status te_container_visit_members(struct te_container_reader *walker)
 {
     struct tv_te_container *container = walker->container;
     const struct tv_te_copy *copy = container->lists.copy;
@@ -211,10 +211,10 @@ static enum tv_status hand_over(struct walker *walker)
 }
 
 /* The list whose elements begin at walker->at. */
-static enum tv_status read_list(struct walker *walker, bool lines, const struct tv_te_list **last)
+static enum tv_status te_container_read_list(struct te_container_reader *walker, bool lines, const struct tv_te_list **last)
 {
     walker->container->lists.lines = lines;
-    enum tv_status status = hand_over(walker);
+    enum tv_status status = te_container_visit_members(walker);
     if (status == TV_OK)
         status = tv_te_lists_read(&walker->container->lists, walker->source, walker->at,
                                   walker->options, last, walker->err);
@@ -226,28 +226,28 @@ static enum tv_status read_list(struct walker *walker, bool lines, const struct 
 }
 
 /* Nothing but space should follow. */
-static enum tv_status check_rest(struct walker *walker)
+static enum tv_status te_container_check_rest(struct te_container_reader *walker)
 {
     uint8_t byte;
-    enum tv_status status = next_byte(walker, true, &byte);
+    enum tv_status status = te_container_next_byte(walker, true, &byte);
     if (status == TV_OK && tv_source_reaches(walker->source, walker->at + 1))
-        warn(walker, TV_DIAGNOSTIC_TRAILING_BYTES, walker->at);
+        te_container_warn(walker, TV_DIAGNOSTIC_TRAILING_BYTES, walker->at);
     return status;
 }
 
-static enum tv_status read_array(struct walker *walker)
+static enum tv_status te_container_read_array(struct te_container_reader *walker)
 {
     const struct tv_te_list *last;
     walker->at++;
-    enum tv_status status = read_list(walker, false, &last);
+    enum tv_status status = te_container_read_list(walker, false, &last);
     if (status == TV_OK && last->ended == TV_TE_LIST_CLOSED)
-        status = check_rest(walker);
+        status = te_container_check_rest(walker);
     return status;
 }
 
 /* ---- The object ---- */
 
-static void add_member(struct walker *walker, struct tv_bytes key, struct tv_te_stretch value)
+static void te_container_add_member(struct te_container_reader *walker, struct tv_bytes key, struct tv_te_stretch value)
 {
     struct tv_te_container *container = walker->container;
     container->members = tv_array_reserve(container->members, &container->member_capacity,
@@ -260,7 +260,7 @@ static void add_member(struct walker *walker, struct tv_bytes key, struct tv_te_
 }
 
 /* Keys of things that are read without any events. */
-static bool stands_alone(struct tv_bytes key)
+static bool te_container_is_enough(struct tv_bytes key)
 {
     static const char *const keys[] = {"samples", "systemTraceEvents", "powerTraceAsString"};
     for (size_t i = 0; i < TV_COUNT(keys); i++)
@@ -270,52 +270,52 @@ static bool stands_alone(struct tv_bytes key)
 }
 
 /* The list of events in the object; *more: it has an end. */
-static enum tv_status read_events(struct walker *walker, bool *more)
+static enum tv_status te_container_read_events(struct te_container_reader *walker, bool *more)
 {
     const struct tv_te_list *last;
     walker->at++;
-    enum tv_status status = read_list(walker, false, &last);
+    enum tv_status status = te_container_read_list(walker, false, &last);
     if (status != TV_OK)
         return status;
     *more = last->ended == TV_TE_LIST_CLOSED;
     /* An event that is cut counts already. */
     if (last->ended == TV_TE_LIST_RAN_OUT &&
         last->part.diagnostics.kinds[TV_DIAGNOSTIC_TRUNCATED].count == 0)
-        warn(walker, TV_DIAGNOSTIC_TRUNCATED, walker->at);
+        te_container_warn(walker, TV_DIAGNOSTIC_TRUNCATED, walker->at);
     return TV_OK;
 }
 
 /* The value of a key; *more: the object goes on behind it. */
-static enum tv_status read_value(struct walker *walker, struct tv_bytes key, bool *more)
+static enum tv_status te_container_read_value(struct te_container_reader *walker, struct tv_bytes key, bool *more)
 {
     uint8_t first;
     bool whole;
-    enum tv_status status = next_byte(walker, false, &first);
+    enum tv_status status = te_container_next_byte(walker, false, &first);
     if (status != TV_OK)
         return status;
     if (first == '[' && tv_te_key_is(key, "traceEvents"))
-        return read_events(walker, more);
+        return te_container_read_events(walker, more);
     uint64_t start = walker->at;
-    status = pass_value(walker, first, &whole);
+    status = te_container_skip_value(walker, first, &whole);
     if (status != TV_OK)
         return status;
     if (!whole)
-        warn(walker, TV_DIAGNOSTIC_TRUNCATED, start);
+        te_container_warn(walker, TV_DIAGNOSTIC_TRUNCATED, start);
     if (walker->at > start)
-        add_member(walker, key, (struct tv_te_stretch){start, walker->at - start});
+        te_container_add_member(walker, key, (struct tv_te_stretch){start, walker->at - start});
     tv_foreign_add_key(&walker->keys, tv_te_key(key));
-    walker->has_others = walker->has_others || stands_alone(key);
+    walker->has_others = walker->has_others || te_container_is_enough(key);
     *more = whole && walker->at > start;
-    return walker->has_events ? hand_over(walker) : TV_OK;
+    return walker->has_events ? te_container_visit_members(walker) : TV_OK;
 }
 
 /* The key at walker->at, for no more of which is waited than there is; data NULL: it has no end. */
-static enum tv_status read_key(struct walker *walker, struct tv_bytes *key)
+static enum tv_status te_container_read_key(struct te_container_reader *walker, struct tv_bytes *key)
 {
     struct tv_bytes bytes;
     *key = (struct tv_bytes){NULL, 0};
     for (size_t want = 1; want <= LONGEST_KEY; want = bytes.length + 1) {
-        enum tv_status status = look(walker, want, &bytes);
+        enum tv_status status = te_container_peek(walker, want, &bytes);
         if (status != TV_OK || bytes.length < want)
             return status;
         const uint8_t *at = bytes.data;
@@ -331,32 +331,32 @@ static enum tv_status read_key(struct walker *walker, struct tv_bytes *key)
 }
 
 /* A key and its value. */
-static enum tv_status read_member(struct walker *walker, bool *more)
+static enum tv_status te_container_read_member(struct te_container_reader *walker, bool *more)
 {
     struct tv_bytes key;
     uint8_t byte;
-    enum tv_status status = read_key(walker, &key);
+    enum tv_status status = te_container_read_key(walker, &key);
     if (status != TV_OK)
         return status;
     *more = false;
     if (!key.data) {
-        warn(walker, TV_DIAGNOSTIC_TRUNCATED, walker->at);
+        te_container_warn(walker, TV_DIAGNOSTIC_TRUNCATED, walker->at);
         return TV_OK;
     }
-    status = next_byte(walker, false, &byte);
+    status = te_container_next_byte(walker, false, &byte);
     if (status != TV_OK)
         return status;
     if (byte != ':') {
-        warn(walker, TV_DIAGNOSTIC_TRUNCATED, walker->at);
+        te_container_warn(walker, TV_DIAGNOSTIC_TRUNCATED, walker->at);
         return TV_OK;
     }
     walker->at++;
-    return read_value(walker, key, more);
+    return te_container_read_value(walker, key, more);
 }
 
 /* Return the format of an object without events whose first keys did not tell it; NULL: unknown.
  * Every value is looked into, for a long one may stand before the one that tells. */
-static const struct tv_foreign *find_foreign(struct walker *walker)
+static const struct tv_foreign *te_container_find_foreign(struct te_container_reader *walker)
 {
     const struct tv_te_container *container = walker->container;
     uint8_t bytes[TV_SNIFF_SIZE];
@@ -375,47 +375,47 @@ static const struct tv_foreign *find_foreign(struct walker *walker)
 }
 
 /* From behind the brace. */
-static enum tv_status read_object(struct walker *walker)
+static enum tv_status te_container_read_object(struct te_container_reader *walker)
 {
     uint8_t byte = 0;
     bool more = true;
     uint64_t start = walker->at;
     while (more) {
-        enum tv_status status = next_byte(walker, true, &byte);
+        enum tv_status status = te_container_next_byte(walker, true, &byte);
         if (status != TV_OK)
             return status;
         if (byte == '}' || !tv_source_reaches(walker->source, walker->at + 1))
             break;
-        status = read_member(walker, &more);
+        status = te_container_read_member(walker, &more);
         if (status != TV_OK)
             return status;
     }
-    const struct tv_foreign *foreign = find_foreign(walker);
+    const struct tv_foreign *foreign = te_container_find_foreign(walker);
     if (foreign)
         return tv_foreign_fail(foreign, walker->err);
     if (!walker->has_events && !walker->has_others)
         return tv_fail(walker->err, byte == '}' ? TV_ERR_UNSUPPORTED : TV_ERR_SYNTAX, start - 1,
                        "expected the key \"traceEvents\" with an array, found none");
     if (more && byte != '}')
-        warn(walker, TV_DIAGNOSTIC_TRUNCATED, walker->at);
-    enum tv_status status = hand_over(walker);
+        te_container_warn(walker, TV_DIAGNOSTIC_TRUNCATED, walker->at);
+    enum tv_status status = te_container_visit_members(walker);
     if (status != TV_OK || byte != '}')
         return status;
     walker->at++;
-    return check_rest(walker);
+    return te_container_check_rest(walker);
 }
 
 /* Whether a list of events is among the members of an object, which need not be whole.  Most of
  * them begin with it, and so there is no need to look at all that is to be had of it. */
-static bool has_list(struct tv_bytes object)
+static bool te_container_has_event_list(struct tv_bytes object)
 {
     const uint8_t *at = object.data + 1, *end = object.data + object.length;
     struct tv_bytes key, value;
     while (at < end && tv_te_element_next(&at, end, &key)) {
-        struct tv_bytes rest = skip_space((struct tv_bytes){at, (size_t)(end - at)});
+        struct tv_bytes rest = te_container_trim_left((struct tv_bytes){at, (size_t)(end - at)});
         if (rest.length == 0 || rest.data[0] != ':')
             return false;
-        rest = skip_space((struct tv_bytes){rest.data + 1, rest.length - 1});
+        rest = te_container_trim_left((struct tv_bytes){rest.data + 1, rest.length - 1});
         if (rest.length > 0 && rest.data[0] == '[' && tv_te_key_is(key, "traceEvents"))
             return true;
         at = rest.data;
@@ -427,28 +427,28 @@ static bool has_list(struct tv_bytes object)
 
 /* Sets *found if the object at walker->at, of any size, has a list of events.  Leaves walker->at.
  */
-static enum tv_status find_list_behind(struct walker *walker, bool *found)
+static enum tv_status te_container_seek_event_list(struct te_container_reader *walker, bool *found)
 {
     uint64_t start = walker->at++;
     struct tv_bytes key = {NULL, 0};
     uint8_t byte = 0;
     bool whole = true;
     *found = false;
-    enum tv_status status = next_byte(walker, true, &byte);
+    enum tv_status status = te_container_next_byte(walker, true, &byte);
     while (status == TV_OK && whole && byte != '\0' && byte != '}') {
-        status = read_key(walker, &key);
+        status = te_container_read_key(walker, &key);
         if (status == TV_OK)
-            status = next_byte(walker, false, &byte);
+            status = te_container_next_byte(walker, false, &byte);
         if (status != TV_OK || !key.data || byte != ':')
             break;
         walker->at++;
-        status = next_byte(walker, false, &byte);
+        status = te_container_next_byte(walker, false, &byte);
         *found = status == TV_OK && byte == '[' && tv_te_key_is(key, "traceEvents");
         if (status != TV_OK || *found)
             break;
-        status = pass_value(walker, byte, &whole);
+        status = te_container_skip_value(walker, byte, &whole);
         if (status == TV_OK)
-            status = next_byte(walker, true, &byte);
+            status = te_container_next_byte(walker, true, &byte);
     }
     walker->at = start;
     return status;
@@ -456,7 +456,7 @@ static enum tv_status find_list_behind(struct walker *walker, bool *found)
 
 /* Set *lines if the object at walker->at is an event itself: then each line is one.  Waits for no
  * more of the object than it takes to know: its end, or its list of events. */
-static enum tv_status is_lines(struct walker *walker, bool *lines)
+static enum tv_status te_container_is_json_lines(struct te_container_reader *walker, bool *lines)
 {
     struct tv_bytes bytes;
     struct tv_te_fields fields;
@@ -464,14 +464,14 @@ static enum tv_status is_lines(struct walker *walker, bool *lines)
     bool list = false;
     *lines = false;
     for (size_t want = 1;; want = want < FIRST_OBJECT / 4 ? want * 4 : FIRST_OBJECT) {
-        enum tv_status status = look(walker, want, &bytes);
-        if (status != TV_OK || has_list(bytes))
+        enum tv_status status = te_container_peek(walker, want, &bytes);
+        if (status != TV_OK || te_container_has_event_list(bytes))
             return status;
         /* It may be cut or broken behind its phase: it is the list that says so. */
         enum tv_te_read read =
             tv_te_fields_read(bytes.data, bytes.data + bytes.length, &fields, &end);
         if (fields.ph.data && read != TV_TE_READ && bytes.length >= FIRST_OBJECT)
-            status = find_list_behind(walker, &list);
+            status = te_container_seek_event_list(walker, &list);
         if (read == TV_TE_READ || bytes.length < want || bytes.length >= FIRST_OBJECT) {
             *lines = fields.ph.data && !list;
             return status;
@@ -480,51 +480,51 @@ static enum tv_status is_lines(struct walker *walker, bool *lines)
     }
 }
 
-static enum tv_status read_bare(struct walker *walker)
+static enum tv_status te_container_read_braceless(struct te_container_reader *walker)
 {
     struct tv_bytes bytes;
-    enum tv_status status = look(walker, sizeof "traceEvents:", &bytes);
+    enum tv_status status = te_container_peek(walker, sizeof "traceEvents:", &bytes);
     if (status != TV_OK)
         return status;
-    if (!begins_bare(bytes))
+    if (!te_sniff_is_braceless(bytes))
         return tv_fail(walker->err, TV_ERR_SYNTAX, walker->at, "expected '[' or '{'");
-    warn(walker, TV_DIAGNOSTIC_BAD_JSON, walker->at);
-    return read_object(walker);
+    te_container_warn(walker, TV_DIAGNOSTIC_BAD_JSON, walker->at);
+    return te_container_read_object(walker);
 }
 
-static enum tv_status read_all(struct walker *walker)
+static enum tv_status te_container_read_source(struct te_container_reader *walker)
 {
     uint8_t first;
     bool lines;
     const struct tv_te_list *last;
     struct tv_bytes bytes;
-    enum tv_status status = look(walker, 3, &bytes);
+    enum tv_status status = te_container_peek(walker, 3, &bytes);
     if (status == TV_OK && tv_bytes_starts_with(bytes, TV_BYTES(BYTE_ORDER_MARK)))
         walker->at += 3;
     if (status == TV_OK)
-        status = next_byte(walker, false, &first);
+        status = te_container_next_byte(walker, false, &first);
     if (status != TV_OK)
         return status;
     if (first == '[')
-        return read_array(walker);
+        return te_container_read_array(walker);
     if (first != '{')
-        return read_bare(walker);
-    status = is_lines(walker, &lines);
+        return te_container_read_braceless(walker);
+    status = te_container_is_json_lines(walker, &lines);
     if (status != TV_OK)
         return status;
     if (lines)
-        return read_list(walker, true, &last);
+        return te_container_read_list(walker, true, &last);
     walker->at++;
-    return read_object(walker);
+    return te_container_read_object(walker);
 }
 
-static enum tv_status read_container(struct walker *walker, struct tv_te_copy *copy)
+static enum tv_status te_container_run(struct te_container_reader *walker, struct tv_te_copy *copy)
 {
     memset(walker->container, 0, sizeof *walker->container);
     tv_arena_init(&walker->container->keys);
     walker->container->lists.copy = copy;
     tv_window_init(&walker->window, walker->source);
-    enum tv_status status = read_all(walker);
+    enum tv_status status = te_container_read_source(walker);
     tv_window_release(&walker->window);
     return status;
 }
@@ -532,18 +532,18 @@ static enum tv_status read_container(struct walker *walker, struct tv_te_copy *c
 enum tv_status tv_te_container_read(struct tv_te_container *container, struct tv_source *source,
                                     const struct tv_read_options *options, struct tv_error *err)
 {
-    struct walker walker = {
+    struct te_container_reader walker = {
         .container = container, .source = source, .options = options, .err = err};
-    return read_container(&walker, NULL);
+    return te_container_run(&walker, NULL);
 }
 
 enum tv_status tv_te_container_copy(struct tv_te_container *container, struct tv_source *source,
                                     struct tv_te_copy *copy, struct tv_error *err)
 {
     struct tv_read_options options = {.parts = 1};
-    struct walker walker = {
+    struct te_container_reader walker = {
         .container = container, .source = source, .options = &options, .err = err};
-    return read_container(&walker, copy);
+    return te_container_run(&walker, copy);
 }
 
 void tv_te_container_release(struct tv_te_container *container)

@@ -9,13 +9,13 @@
 #include "base/memory.h"
 #include "readers/trace_event/ids.h"
 
-struct told {
+struct te_context_event {
     uint32_t key; /* string "pid:scope:id"; TV_NONE: left out */
     uint32_t id;  /* string */
 };
 
 /* A context that was entered and not left yet. */
-struct entered {
+struct te_context_entry {
     uint64_t offset;
     int64_t since; /* beginning of the stretch it is in */
     uint32_t key, id;
@@ -24,27 +24,27 @@ struct entered {
 };
 
 /* Contexts of one type on one thread. */
-struct stack {
+struct te_context_stack {
     uint32_t thread, type;
     uint32_t top; /* in `entered`; TV_NONE */
 };
 
-struct joining {
+struct te_context_pairing {
     struct tv_te_context *context;
     struct tv_te_key text;
     struct tv_map numbers; /* (thread, type) -> index in stacks */
-    struct stack *stacks;
-    struct entered *entered;
+    struct te_context_stack *stacks;
+    struct te_context_entry *entered;
     size_t stack_count, stack_capacity, entered_count, entered_capacity;
 };
 
-static void read_event(struct joining *joining, const struct tv_te_loose *event, struct told *told)
+static void te_thread_context_read(struct te_context_pairing *joining, const struct tv_te_loose *event, struct te_context_event *told)
 {
     struct tv_te_context *context = joining->context;
     struct tv_head *head = context->trace->head;
     struct tv_te_fields fields;
     struct tv_bytes raw;
-    *told = (struct told){TV_NONE, TV_EMPTY_STRING};
+    *told = (struct te_context_event){TV_NONE, TV_EMPTY_STRING};
     if (!tv_te_event_read(context, event->offset, &fields))
         return;
     joining->text.length = 0;
@@ -56,7 +56,7 @@ static void read_event(struct joining *joining, const struct tv_te_loose *event,
     told->id = tv_head_string(head, tv_te_text(raw, &context->scratch));
 }
 
-static struct stack *find_stack(struct joining *joining, const struct tv_te_loose *event)
+static struct te_context_stack *te_thread_context_find_stack(struct te_context_pairing *joining, const struct tv_te_loose *event)
 {
     uint32_t type = joining->context->trace->head->frames[event->frame].name;
     uint32_t number = tv_map_add(&joining->numbers, (uint64_t)event->thread << 32 | type,
@@ -64,15 +64,15 @@ static struct stack *find_stack(struct joining *joining, const struct tv_te_loos
     if (number == joining->stack_count) {
         joining->stacks = tv_array_reserve(joining->stacks, &joining->stack_capacity,
                                            joining->stack_count + 1, sizeof *joining->stacks);
-        joining->stacks[joining->stack_count++] = (struct stack){event->thread, type, TV_NONE};
+        joining->stacks[joining->stack_count++] = (struct te_context_stack){event->thread, type, TV_NONE};
     }
     return &joining->stacks[number];
 }
 
 /* The thread is in the context of the stack no more, for now. */
-static void end_stretch(struct joining *joining, const struct stack *stack, int64_t time)
+static void te_thread_context_end_interval(struct te_context_pairing *joining, const struct te_context_stack *stack, int64_t time)
 {
-    struct entered *entered = &joining->entered[stack->top];
+    struct te_context_entry *entered = &joining->entered[stack->top];
     struct tv_context *row;
     if (entered->told && time <= entered->since)
         return;
@@ -89,33 +89,33 @@ static void end_stretch(struct joining *joining, const struct stack *stack, int6
     entered->told = true;
 }
 
-static void end_open(struct joining *joining, const struct stack *stack)
+static void te_thread_context_end_open(struct te_context_pairing *joining, const struct te_context_stack *stack)
 {
     const struct tv_te_context *context = joining->context;
     tv_ns since = joining->entered[stack->top].since;
-    end_stretch(joining, stack, tv_te_end_of_thread(context, stack->thread, since));
+    te_thread_context_end_interval(joining, stack, tv_te_end_of_thread(context, stack->thread, since));
 }
 
-static void enter(struct joining *joining, const struct tv_te_loose *event, const struct told *told)
+static void te_thread_context_enter(struct te_context_pairing *joining, const struct tv_te_loose *event, const struct te_context_event *told)
 {
-    struct stack *stack = find_stack(joining, event);
+    struct te_context_stack *stack = te_thread_context_find_stack(joining, event);
     if (stack->top != TV_NONE)
-        end_stretch(joining, stack, event->time);
+        te_thread_context_end_interval(joining, stack, event->time);
     joining->entered = tv_array_reserve(joining->entered, &joining->entered_capacity,
                                         joining->entered_count + 1, sizeof *joining->entered);
     joining->entered[joining->entered_count] =
-        (struct entered){event->offset, event->time, told->key, told->id, stack->top, false};
+        (struct te_context_entry){event->offset, event->time, told->key, told->id, stack->top, false};
     stack->top = (uint32_t)joining->entered_count++;
 }
 
-static void leave(struct joining *joining, const struct tv_te_loose *event, const struct told *told)
+static void te_thread_context_leave(struct te_context_pairing *joining, const struct tv_te_loose *event, const struct te_context_event *told)
 {
-    struct stack *stack = find_stack(joining, event);
+    struct te_context_stack *stack = te_thread_context_find_stack(joining, event);
     if (stack->top == TV_NONE || joining->entered[stack->top].key != told->key) {
         tv_te_warn(joining->context, TV_DIAGNOSTIC_CONTEXT_UNMATCHED, event->offset);
         return;
     }
-    end_stretch(joining, stack, event->time);
+    te_thread_context_end_interval(joining, stack, event->time);
     stack->top = joining->entered[stack->top].below;
     if (stack->top != TV_NONE)
         joining->entered[stack->top].since = event->time;
@@ -123,26 +123,26 @@ static void leave(struct joining *joining, const struct tv_te_loose *event, cons
 
 void tv_te_contexts(struct tv_te_context *context)
 {
-    struct joining joining = {.context = context};
+    struct te_context_pairing joining = {.context = context};
     struct tv_te_picked picked;
     tv_te_pick(&picked, context, "()");
-    struct told *told = tv_alloc(picked.count, sizeof *told);
+    struct te_context_event *told = tv_alloc(picked.count, sizeof *told);
     tv_map_init(&joining.numbers);
     for (size_t i = 0; i < picked.count; i++)
-        read_event(&joining, &context->loose[picked.loose[i]], &told[i]);
+        te_thread_context_read(&joining, &context->loose[picked.loose[i]], &told[i]);
     for (size_t i = 0; i < picked.count; i++) {
         size_t next = picked.order[i];
         const struct tv_te_loose *event = &context->loose[picked.loose[next]];
         if (told[next].key == TV_NONE)
             continue;
         if (event->phase == '(')
-            enter(&joining, event, &told[next]);
+            te_thread_context_enter(&joining, event, &told[next]);
         else
-            leave(&joining, event, &told[next]);
+            te_thread_context_leave(&joining, event, &told[next]);
     }
     for (size_t i = 0; i < joining.stack_count; i++)
         if (joining.stacks[i].top != TV_NONE)
-            end_open(&joining, &joining.stacks[i]);
+            te_thread_context_end_open(&joining, &joining.stacks[i]);
     tv_free(told);
     tv_map_release(&joining.numbers);
     tv_free(joining.stacks);

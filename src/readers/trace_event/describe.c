@@ -15,13 +15,13 @@
 #include "readers/trace_event/fields.h"
 #include "readers/trace_event/references.h"
 
-static bool is_object(struct tv_bytes raw)
+static bool te_describe_is_object(struct tv_bytes raw)
 {
     return raw.length > 0 && raw.data[0] == '{';
 }
 
 /* One without quotes is a string all the same. */
-static void put_key(struct tv_out *out, struct tv_bytes key)
+static void te_describe_put_key(struct tv_out *out, struct tv_bytes key)
 {
     if (tv_te_is_string(key))
         tv_json_normalise(key, out, NULL);
@@ -29,11 +29,11 @@ static void put_key(struct tv_out *out, struct tv_bytes key)
         tv_out_json(out, key);
 }
 
-static void put_member(struct tv_out *out, bool *any, struct tv_bytes key, struct tv_bytes value)
+static void te_describe_put_member(struct tv_out *out, bool *any, struct tv_bytes key, struct tv_bytes value)
 {
     tv_out_text(out, *any ? "," : "");
     *any = true;
-    put_key(out, key);
+    te_describe_put_key(out, key);
     tv_out_char(out, ':');
     tv_json_normalise(value, out, NULL);
 }
@@ -41,16 +41,16 @@ static void put_member(struct tv_out *out, bool *any, struct tv_bytes key, struc
 /* ---- Arguments ---- */
 
 /* The keys of an object, and the value of each; of duplicates the last. */
-struct members {
+struct te_members {
     struct tv_interner *keys;
     struct tv_bytes *values;
     size_t capacity;
 };
 
-static void members_init(struct members *members, struct tv_bytes object)
+static void te_members_init(struct te_members *members, struct tv_bytes object)
 {
     struct tv_bytes key, value;
-    *members = (struct members){.keys = tv_interner_new()};
+    *members = (struct te_members){.keys = tv_interner_new()};
     members->values = tv_array_reserve(NULL, &members->capacity, 1, sizeof *members->values);
     members->values[TV_EMPTY_STRING] = (struct tv_bytes){NULL, 0};
     const uint8_t *at = object.data + 1, *end = object.data + object.length;
@@ -62,80 +62,80 @@ static void members_init(struct members *members, struct tv_bytes object)
     }
 }
 
-static void members_release(struct members *members)
+static void te_members_release(struct te_members *members)
 {
     tv_interner_free(members->keys);
     tv_free(members->values);
 }
 
 /* The value of a key; data NULL: there is no such key. */
-static struct tv_bytes members_find(const struct members *members, struct tv_bytes key)
+static struct tv_bytes te_members_find(const struct te_members *members, struct tv_bytes key)
 {
     uint32_t number = tv_interner_find(members->keys, tv_te_key(key));
     return number == TV_NONE ? (struct tv_bytes){NULL, 0} : members->values[number];
 }
 
 /* The members of the first object that the second does not have. */
-static void put_rest(struct tv_out *out, bool *any, struct tv_bytes first,
-                     const struct members *second)
+static void te_describe_put_unshared(struct tv_out *out, bool *any, struct tv_bytes first,
+                     const struct te_members *second)
 {
-    struct members own;
+    struct te_members own;
     struct tv_bytes key, value;
     const uint8_t *at = first.data + 1, *end = first.data + first.length;
-    members_init(&own, first);
+    te_members_init(&own, first);
     while (tv_te_member_next(&at, end, &key, &value))
-        if (members_find(&own, key).data == value.data && !members_find(second, key).data)
-            put_member(out, any, key, value);
-    members_release(&own);
+        if (te_members_find(&own, key).data == value.data && !te_members_find(second, key).data)
+            te_describe_put_member(out, any, key, value);
+    te_members_release(&own);
 }
 
 /* Two objects as one: what both have is that of the second. */
-static void merge(struct tv_out *out, struct tv_bytes first, struct tv_bytes second)
+static void te_describe_merge_objects(struct tv_out *out, struct tv_bytes first, struct tv_bytes second)
 {
-    struct members own;
+    struct te_members own;
     struct tv_bytes key, value;
     bool any = false;
     const uint8_t *at = second.data + 1, *end = second.data + second.length;
-    members_init(&own, second);
+    te_members_init(&own, second);
     tv_out_char(out, '{');
-    put_rest(out, &any, first, &own);
+    te_describe_put_unshared(out, &any, first, &own);
     while (tv_te_member_next(&at, end, &key, &value))
-        if (members_find(&own, key).data == value.data)
-            put_member(out, &any, key, value);
+        if (te_members_find(&own, key).data == value.data)
+            te_describe_put_member(out, &any, key, value);
     tv_out_char(out, '}');
-    members_release(&own);
+    te_members_release(&own);
 }
 
 /* The same of arguments: asynchronous events have theirs a level deeper (section 3.5). */
-static void merge_args(struct tv_out *out, struct tv_bytes first, struct tv_bytes second)
+static void te_describe_merge_args(struct tv_out *out, struct tv_bytes first, struct tv_bytes second)
 {
-    struct members own;
+    struct te_members own;
     struct tv_bytes key, value, before = tv_te_member(first, "params");
     bool any = false;
     const uint8_t *at = second.data + 1, *end = second.data + second.length;
-    members_init(&own, second);
+    te_members_init(&own, second);
     tv_out_char(out, '{');
-    put_rest(out, &any, first, &own);
+    te_describe_put_unshared(out, &any, first, &own);
     while (tv_te_member_next(&at, end, &key, &value)) {
         bool params = tv_bytes_equal(tv_te_key(key), TV_BYTES("params"));
-        if (members_find(&own, key).data != value.data)
+        if (te_members_find(&own, key).data != value.data)
             continue;
-        if (params && is_object(before) && is_object(value)) {
+        if (params && te_describe_is_object(before) && te_describe_is_object(value)) {
             tv_out_text(out, any ? ",\"params\":" : "\"params\":");
-            merge(out, before, value);
+            te_describe_merge_objects(out, before, value);
             any = true;
         } else {
-            put_member(out, &any, key, value);
+            te_describe_put_member(out, &any, key, value);
         }
     }
     tv_out_char(out, '}');
-    members_release(&own);
+    te_members_release(&own);
 }
 
-static void put_args(struct tv_out *out, struct tv_bytes first, struct tv_bytes second)
+static void te_describe_put_args(struct tv_out *out, struct tv_bytes first, struct tv_bytes second)
 {
-    if (is_object(first) && is_object(second))
-        merge_args(out, first, second);
+    if (te_describe_is_object(first) && te_describe_is_object(second))
+        te_describe_merge_args(out, first, second);
     else if (second.data || first.data)
         tv_json_normalise(second.data ? second : first, out, NULL);
     else
@@ -143,44 +143,44 @@ static void put_args(struct tv_out *out, struct tv_bytes first, struct tv_bytes 
 }
 
 /* The members of the first object that the second has with another value. */
-static void put_hidden(struct tv_out *out, struct tv_bytes first, struct tv_bytes second,
+static void te_describe_put_hidden(struct tv_out *out, struct tv_bytes first, struct tv_bytes second,
                        const char *opening)
 {
-    struct members own, others;
+    struct te_members own, others;
     struct tv_bytes key, value;
     bool any = false;
     const uint8_t *at = first.data + 1, *end = first.data + first.length;
-    members_init(&own, first);
-    members_init(&others, second);
+    te_members_init(&own, first);
+    te_members_init(&others, second);
     while (tv_te_member_next(&at, end, &key, &value)) {
-        struct tv_bytes other = members_find(&others, key);
+        struct tv_bytes other = te_members_find(&others, key);
         bool params = tv_bytes_equal(tv_te_key(key), TV_BYTES("params"));
-        if (members_find(&own, key).data != value.data || !other.data ||
-            tv_json_same(value, other) || (params && is_object(value) && is_object(other)))
+        if (te_members_find(&own, key).data != value.data || !other.data ||
+            tv_json_same(value, other) || (params && te_describe_is_object(value) && te_describe_is_object(other)))
             continue;
         tv_out_text(out, any ? "" : opening);
-        put_member(out, &any, key, value);
+        te_describe_put_member(out, &any, key, value);
     }
     tv_out_text(out, any ? "}" : "");
-    members_release(&own);
-    members_release(&others);
+    te_members_release(&own);
+    te_members_release(&others);
 }
 
 /* The arguments of the beginning that those of the end hide, so that both can be seen. */
-static void put_overwritten(struct tv_out *out, struct tv_bytes first, struct tv_bytes second)
+static void te_describe_put_overwritten(struct tv_out *out, struct tv_bytes first, struct tv_bytes second)
 {
-    if (!is_object(first) || !is_object(second))
+    if (!te_describe_is_object(first) || !te_describe_is_object(second))
         return;
     struct tv_bytes params = tv_te_member(first, "params"), later = tv_te_member(second, "params");
-    put_hidden(out, first, second, ",\"overwritten\":{");
-    if (is_object(params) && is_object(later))
-        put_hidden(out, params, later, ",\"overwritten_params\":{");
+    te_describe_put_hidden(out, first, second, ",\"overwritten\":{");
+    if (te_describe_is_object(params) && te_describe_is_object(later))
+        te_describe_put_hidden(out, params, later, ",\"overwritten_params\":{");
 }
 
 /* ---- Stacks ---- */
 
 /* The innermost names; says so where that is not the whole chain. */
-static void put_names(struct tv_out *out, const struct tv_trace *trace, const char *key,
+static void te_describe_put_stack_names(struct tv_out *out, const struct tv_trace *trace, const char *key,
                       uint32_t path)
 {
     size_t depth;
@@ -198,7 +198,7 @@ static void put_names(struct tv_out *out, const struct tv_trace *trace, const ch
 }
 
 /* A list as it is, but that addresses have the names of what stands there. */
-static void put_list(struct tv_out *out, const struct tv_trace *trace, struct tv_bytes list,
+static void te_describe_put_stack_list(struct tv_out *out, const struct tv_trace *trace, struct tv_bytes list,
                      struct tv_te_scratch *scratch)
 {
     struct tv_address_place place;
@@ -222,7 +222,7 @@ static void put_list(struct tv_out *out, const struct tv_trace *trace, struct tv
 
 /* "start_stack" or "end_stack", from a number of the table of stack frames or a list of names.
  * False: what is there leads to no stack. */
-static bool put_stack(struct tv_out *out, const struct tv_trace *trace, uint32_t input,
+static bool te_describe_put_stack(struct tv_out *out, const struct tv_trace *trace, uint32_t input,
                       const char *key, struct tv_bytes frame, struct tv_bytes stack)
 {
     struct tv_te_scratch scratch = {NULL, 0};
@@ -236,9 +236,9 @@ static bool put_stack(struct tv_out *out, const struct tv_trace *trace, uint32_t
     if (found || stack.data)
         tv_out_format(out, ",\"%s\":", key);
     if (found)
-        put_names(out, trace, key, found->path);
+        te_describe_put_stack_names(out, trace, key, found->path);
     else if (stack.data && stack.data[0] == '[')
-        put_list(out, trace, stack, &scratch);
+        te_describe_put_stack_list(out, trace, stack, &scratch);
     else if (stack.data)
         tv_json_normalise(stack, out, NULL);
     tv_te_scratch_release(&scratch);
@@ -247,7 +247,7 @@ static bool put_stack(struct tv_out *out, const struct tv_trace *trace, uint32_t
 
 /* ---- Everything else ---- */
 
-static void put_raw(struct tv_out *out, const char *key, struct tv_bytes value)
+static void te_describe_put_raw(struct tv_out *out, const char *key, struct tv_bytes value)
 {
     if (!value.data)
         return;
@@ -256,7 +256,7 @@ static void put_raw(struct tv_out *out, const char *key, struct tv_bytes value)
 }
 
 /* What the model holds, or what is written in another form. */
-static bool is_held(struct tv_bytes key)
+static bool te_describe_is_in_model(struct tv_bytes key)
 {
     static const char *const held[] = {"name", "cat", "ph",   "ts", "dur",   "tts", "tdur",
                                        "pid",  "tid", "args", "sf", "stack", "esf", "estack"};
@@ -266,89 +266,89 @@ static bool is_held(struct tv_bytes key)
     return false;
 }
 
-static void put_others(struct tv_out *out, struct tv_bytes object)
+static void te_describe_put_others(struct tv_out *out, struct tv_bytes object)
 {
     struct tv_bytes key, value;
     bool any = true;
     const uint8_t *at = object.data + 1, *end = object.data + object.length;
     while (tv_te_member_next(&at, end, &key, &value))
-        if (!is_held(tv_te_key(key)))
-            put_member(out, &any, key, value);
+        if (!te_describe_is_in_model(tv_te_key(key)))
+            te_describe_put_member(out, &any, key, value);
 }
 
-static bool is_either(struct tv_bytes key, const char *one, const char *other)
+static bool te_describe_is_either(struct tv_bytes key, const char *one, const char *other)
 {
     return tv_bytes_equal(key, tv_bytes_of(one)) || tv_bytes_equal(key, tv_bytes_of(other));
 }
 
 /* Whether a member of the end's event is neither held by the model nor what the beginning says. */
-static bool is_news(struct tv_bytes key, struct tv_bytes value, const struct members *said,
+static bool te_describe_is_new(struct tv_bytes key, struct tv_bytes value, const struct te_members *said,
                     bool stack_shown)
 {
-    struct tv_bytes text = tv_te_key(key), before = members_find(said, key);
-    if (is_either(text, "sf", "stack"))
+    struct tv_bytes text = tv_te_key(key), before = te_members_find(said, key);
+    if (te_describe_is_either(text, "sf", "stack"))
         return !stack_shown;
-    if (is_held(text) && !is_either(text, "name", "cat"))
+    if (te_describe_is_in_model(text) && !te_describe_is_either(text, "name", "cat"))
         return false;
     return !before.data || !tv_json_same(before, value);
 }
 
 /* What the end's own event says in words of its own. */
-static void put_end(struct tv_out *out, const struct tv_te_event_text *start,
+static void te_describe_put_end(struct tv_out *out, const struct tv_te_event_text *start,
                     const struct tv_te_event_text *end, bool stack_shown)
 {
-    struct members said, own;
+    struct te_members said, own;
     struct tv_bytes key, value;
     bool any = false;
     const uint8_t *at = end->object.data + 1, *behind = end->object.data + end->object.length;
-    members_init(&said, start->object);
-    members_init(&own, end->object);
+    te_members_init(&said, start->object);
+    te_members_init(&own, end->object);
     while (tv_te_member_next(&at, behind, &key, &value)) {
-        if (members_find(&own, key).data != value.data || !is_news(key, value, &said, stack_shown))
+        if (te_members_find(&own, key).data != value.data || !te_describe_is_new(key, value, &said, stack_shown))
             continue;
         tv_out_text(out, any ? "" : ",\"end\":{");
-        put_member(out, &any, key, value);
+        te_describe_put_member(out, &any, key, value);
     }
     tv_out_text(out, any ? "}" : "");
-    members_release(&said);
-    members_release(&own);
+    te_members_release(&said);
+    te_members_release(&own);
 }
 
-static void put_event(struct tv_out *out, const struct tv_trace *trace, uint32_t input,
+static void te_describe_put_event(struct tv_out *out, const struct tv_trace *trace, uint32_t input,
                       const struct tv_te_event_text *start, const struct tv_te_event_text *end)
 {
     const struct tv_te_fields *a = &start->fields;
     struct tv_te_fields none = {0};
     const struct tv_te_fields *b = end ? &end->fields : &none;
     tv_out_text(out, "{\"args\":");
-    put_args(out, a->args, b->args);
-    put_overwritten(out, a->args, b->args);
-    if (!put_stack(out, trace, input, "start_stack", a->sf, a->stack)) {
-        put_raw(out, "sf", a->sf);
-        put_raw(out, "stack", a->stack);
+    te_describe_put_args(out, a->args, b->args);
+    te_describe_put_overwritten(out, a->args, b->args);
+    if (!te_describe_put_stack(out, trace, input, "start_stack", a->sf, a->stack)) {
+        te_describe_put_raw(out, "sf", a->sf);
+        te_describe_put_raw(out, "stack", a->stack);
     }
     bool shown =
-        put_stack(out, trace, input, "end_stack", end ? b->sf : a->esf, end ? b->stack : a->estack);
+        te_describe_put_stack(out, trace, input, "end_stack", end ? b->sf : a->esf, end ? b->stack : a->estack);
     if (!end && !shown) {
-        put_raw(out, "esf", a->esf);
-        put_raw(out, "estack", a->estack);
+        te_describe_put_raw(out, "esf", a->esf);
+        te_describe_put_raw(out, "estack", a->estack);
     }
-    put_others(out, start->object);
+    te_describe_put_others(out, start->object);
     if (end)
-        put_end(out, start, end, shown);
+        te_describe_put_end(out, start, end, shown);
     tv_te_references_write(out, trace, input, a, b->args);
     tv_out_char(out, '}');
 }
 
 /* A snapshot that lies inside of another is the object itself: it looks like one of an event. */
-static void put_inner(struct tv_out *out, struct tv_bytes object)
+static void te_describe_put_inner(struct tv_out *out, struct tv_bytes object)
 {
     tv_out_text(out, "{\"args\":{\"snapshot\":");
     tv_json_normalise(object, out, NULL);
     tv_out_text(out, "}}");
 }
 
-static bool is_inner(const struct tv_te_event_text *event)
+static bool te_describe_is_inner(const struct tv_te_event_text *event)
 {
     return !event->fields.ph.data && !event->fields.ts.data;
 }
@@ -364,10 +364,10 @@ enum tv_status tv_te_describe(const struct tv_trace *trace, uint32_t input, uint
         enum tv_status second = tv_te_event_text_read(&end, source, end_offset, err);
         status = status == TV_OK ? second : status;
     }
-    if (status == TV_OK && is_inner(&start))
-        put_inner(out, start.object);
+    if (status == TV_OK && te_describe_is_inner(&start))
+        te_describe_put_inner(out, start.object);
     else if (status == TV_OK)
-        put_event(out, trace, input, &start, ended ? &end : NULL);
+        te_describe_put_event(out, trace, input, &start, ended ? &end : NULL);
     tv_free(start.bytes);
     tv_free(end.bytes);
     return status;
@@ -376,7 +376,7 @@ enum tv_status tv_te_describe(const struct tv_trace *trace, uint32_t input, uint
 /* ---- As an event again ---- */
 
 /* What is written in another form; the end's stacks have other names in one event of its own. */
-static bool is_remade(struct tv_bytes key)
+static bool te_slice_event_is_rebuilt(struct tv_bytes key)
 {
     static const char *const remade[] = {"ph", "dur", "tdur", "args", "esf", "estack"};
     for (size_t i = 0; i < TV_COUNT(remade); i++)
@@ -385,13 +385,13 @@ static bool is_remade(struct tv_bytes key)
     return false;
 }
 
-static void put_length(struct tv_out *out, const char *key, tv_ns length)
+static void te_slice_event_put_length(struct tv_out *out, const char *key, tv_ns length)
 {
     tv_out_format(out, ",\"%s\":", key);
     tv_out_time(out, length, 1000, 3);
 }
 
-static bool is_moved(const struct tv_te_edit *moved, struct tv_bytes key)
+static bool te_slice_event_is_moved(const struct tv_te_edit *moved, struct tv_bytes key)
 {
     return (moved->has_ts && tv_bytes_equal(key, TV_BYTES("ts"))) ||
            (moved->has_tts && tv_bytes_equal(key, TV_BYTES("tts")));
@@ -399,7 +399,7 @@ static bool is_moved(const struct tv_te_edit *moved, struct tv_bytes key)
 
 /* The members of the beginning that are written as they are; the colour is that of the end, where
  * this tells one. */
-static void put_kept(struct tv_out *out, const struct tv_te_event_text *start,
+static void te_slice_event_put_kept(struct tv_out *out, const struct tv_te_event_text *start,
                      struct tv_bytes end_colour, const struct tv_te_edit *moved)
 {
     struct tv_bytes key, value;
@@ -407,21 +407,21 @@ static void put_kept(struct tv_out *out, const struct tv_te_event_text *start,
     const uint8_t *at = start->object.data + 1, *behind = at + start->object.length - 1;
     while (tv_te_member_next(&at, behind, &key, &value)) {
         struct tv_bytes text = tv_te_key(key);
-        if (!is_remade(text) && !is_moved(moved, text) &&
+        if (!te_slice_event_is_rebuilt(text) && !te_slice_event_is_moved(moved, text) &&
             !(recoloured && tv_bytes_equal(text, TV_BYTES("cname"))))
-            put_member(out, &any, key, value);
+            te_describe_put_member(out, &any, key, value);
     }
     if (recoloured)
-        put_raw(out, "cname", end_colour);
+        te_describe_put_raw(out, "cname", end_colour);
     if (moved->has_ts)
-        put_length(out, "ts", moved->ts);
+        te_slice_event_put_length(out, "ts", moved->ts);
     if (moved->has_tts)
-        put_length(out, "tts", moved->tts);
+        te_slice_event_put_length(out, "tts", moved->tts);
 }
 
 /* What the end says of its own stands as it is shown: under "end", and arguments that it hides
  * under "overwritten". */
-static void put_slice(struct tv_out *out, const struct tv_slice *slice,
+static void te_slice_event_put(struct tv_out *out, const struct tv_slice *slice,
                       const struct tv_te_event_text *start, const struct tv_te_event_text *end,
                       const struct tv_te_edit *moved)
 {
@@ -431,24 +431,24 @@ static void put_slice(struct tv_out *out, const struct tv_slice *slice,
     char phase = tv_te_phase(a);
     bool begun = phase == 'B';
     tv_out_format(out, "{\"ph\":\"%c\"", begun ? 'X' : phase);
-    put_kept(out, start, b->cname, moved);
-    put_length(out, "dur", slice->length);
+    te_slice_event_put_kept(out, start, b->cname, moved);
+    te_slice_event_put_length(out, "dur", slice->length);
     if (a->tts.data && !(slice->flags & TV_SLICE_NO_CPU))
-        put_length(out, "tdur", slice->cpu_length);
-    put_raw(out, "esf", begun ? b->sf : a->esf);
-    put_raw(out, "estack", begun ? b->stack : a->estack);
+        te_slice_event_put_length(out, "tdur", slice->cpu_length);
+    te_describe_put_raw(out, "esf", begun ? b->sf : a->esf);
+    te_describe_put_raw(out, "estack", begun ? b->stack : a->estack);
     if (a->args.data || b->args.data) {
         tv_out_text(out, ",\"args\":");
-        put_args(out, a->args, b->args);
+        te_describe_put_args(out, a->args, b->args);
     }
-    put_overwritten(out, a->args, b->args);
+    te_describe_put_overwritten(out, a->args, b->args);
     if (end)
-        put_end(out, start, end, true);
+        te_describe_put_end(out, start, end, true);
     tv_out_char(out, '}');
 }
 
 /* Where the model's times are not those of the event that began the slice, they are written. */
-static struct tv_te_edit moved_times(const struct tv_trace *trace, uint32_t input,
+static struct tv_te_edit te_slice_event_moved_times(const struct tv_trace *trace, uint32_t input,
                                      const struct tv_slice *slice,
                                      const struct tv_te_fields *fields)
 {
@@ -475,8 +475,8 @@ enum tv_status tv_te_describe_slice(const struct tv_trace *trace, uint32_t row, 
         status = status == TV_OK ? second : status;
     }
     if (status == TV_OK) {
-        struct tv_te_edit moved = moved_times(trace, trace->rows[row].input, &slice, &start.fields);
-        put_slice(out, &slice, &start, ended ? &end : NULL, &moved);
+        struct tv_te_edit moved = te_slice_event_moved_times(trace, trace->rows[row].input, &slice, &start.fields);
+        te_slice_event_put(out, &slice, &start, ended ? &end : NULL, &moved);
     }
     tv_free(start.bytes);
     tv_free(end.bytes);

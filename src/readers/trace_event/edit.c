@@ -13,7 +13,7 @@
 #define MOST_WANT ((size_t)128 << 20)
 
 /* False: the event is longer than `want`, or there is none (*status says so). */
-static bool try_event(struct tv_te_event_text *event, struct tv_source *source, uint64_t offset,
+static bool te_event_text_try(struct tv_te_event_text *event, struct tv_source *source, uint64_t offset,
                       size_t want, enum tv_status *status, struct tv_error *err)
 {
     const uint8_t *end;
@@ -39,7 +39,7 @@ enum tv_status tv_te_event_text_read(struct tv_te_event_text *event, struct tv_s
 {
     enum tv_status status = TV_OK;
     for (size_t want = FIRST_WANT; want <= MOST_WANT && status == TV_OK; want *= 4)
-        if (try_event(event, source, offset, want, &status, err))
+        if (te_event_text_try(event, source, offset, want, &status, err))
             return TV_OK;
     return status == TV_OK ? tv_fail(err, TV_ERR_LIMIT, offset, "the event is too long") : status;
 }
@@ -52,22 +52,17 @@ bool tv_te_edit_is_any(const struct tv_te_edit *edit)
            edit->no_flow_out || edit->no_flow_in || edit->around || edit->no_args || edit->bare;
 }
 
-static bool is(struct tv_bytes key, const char *name)
-{
-    return tv_bytes_equal(tv_te_key(key), tv_bytes_of(name));
-}
-
-static bool says_whose(struct tv_bytes key)
+static bool te_edit_is_identity(struct tv_bytes key)
 {
     static const char *const keys[] = {"name", "cat", "ph", "pid", "tid", "id", "id2", "scope"};
     for (size_t i = 0; i < TV_COUNT(keys); i++)
-        if (is(key, keys[i]))
+        if (tv_te_key_is(key, keys[i]))
             return true;
     return false;
 }
 
 /* Members that are written behind the others, or not at all. */
-static bool is_left_out(const struct tv_te_edit *edit, struct tv_bytes key)
+static bool te_edit_drops(const struct tv_te_edit *edit, struct tv_bytes key)
 {
     const struct {
         bool out;
@@ -80,12 +75,12 @@ static bool is_left_out(const struct tv_te_edit *edit, struct tv_bytes key)
         {edit->no_flow_in, "flow_in"}, {edit->no_flow_out && edit->no_flow_in, "bind_id"},
     };
     for (size_t i = 0; i < TV_COUNT(members); i++)
-        if (members[i].out && is(key, members[i].key))
+        if (members[i].out && tv_te_key_is(key, members[i].key))
             return true;
-    return edit->bare && !says_whose(key);
+    return edit->bare && !te_edit_is_identity(key);
 }
 
-static void put_time(struct tv_out *out, const char *key, bool there, tv_ns time)
+static void te_edit_put_time(struct tv_out *out, const char *key, bool there, tv_ns time)
 {
     if (!there)
         return;
@@ -102,7 +97,7 @@ void tv_te_edit_event(struct tv_bytes event, const struct tv_te_edit *edit, stru
     if (edit->phase != 0)
         tv_out_format(out, "\"ph\":\"%c\"", edit->phase);
     while (tv_te_member_next(&at, end, &key, &value)) {
-        if (is_left_out(edit, key))
+        if (te_edit_drops(edit, key))
             continue;
         tv_out_text(out, any ? "," : "");
         any = true;
@@ -115,10 +110,10 @@ void tv_te_edit_event(struct tv_bytes event, const struct tv_te_edit *edit, stru
         tv_json_normalise(value, out, NULL);
     }
     /* Whoever has a time to change has other members. */
-    put_time(out, "ts", edit->has_ts, edit->ts);
-    put_time(out, "dur", edit->has_dur, edit->dur);
-    put_time(out, "tts", edit->has_tts, edit->tts);
-    put_time(out, "tdur", edit->has_tdur, edit->tdur);
+    te_edit_put_time(out, "ts", edit->has_ts, edit->ts);
+    te_edit_put_time(out, "dur", edit->has_dur, edit->dur);
+    te_edit_put_time(out, "tts", edit->has_tts, edit->tts);
+    te_edit_put_time(out, "tdur", edit->has_tdur, edit->tdur);
     if (edit->around)
         tv_out_text(out, ",\"bp\":\"e\"");
     tv_out_char(out, '}');

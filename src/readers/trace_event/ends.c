@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "readers/trace_event/events.h"
 
-static void take_end(struct tv_te_context *context, struct tv_bytes pid, int64_t end)
+static void te_file_ends_add(struct tv_te_context *context, struct tv_bytes pid, int64_t end)
 {
     uint32_t process = tv_te_process_find(&context->threads, pid);
     if (process == TV_NONE)
@@ -24,7 +24,7 @@ static void take_end(struct tv_te_context *context, struct tv_bytes pid, int64_t
         context->ends[process] = end;
 }
 
-static void read_file(struct tv_te_context *context, struct tv_bytes object)
+static void te_file_ends_read_one(struct tv_te_context *context, struct tv_bytes object)
 {
     struct tv_bytes processes, pid;
     int64_t end;
@@ -39,7 +39,7 @@ static void read_file(struct tv_te_context *context, struct tv_bytes object)
         tv_te_widen(context, end);
     const uint8_t *at = processes.data + 1;
     while (tv_te_element_next(&at, processes.data + processes.length, &pid))
-        take_end(context, pid, end);
+        te_file_ends_add(context, pid, end);
 }
 
 void tv_te_ends_read(struct tv_te_context *context, struct tv_bytes files)
@@ -49,7 +49,7 @@ void tv_te_ends_read(struct tv_te_context *context, struct tv_bytes files)
         return;
     const uint8_t *at = files.data + 1;
     while (tv_te_element_next(&at, files.data + files.length, &object))
-        read_file(context, object);
+        te_file_ends_read_one(context, object);
 }
 
 tv_ns tv_te_end(const struct tv_te_context *context, uint32_t process, tv_ns start)

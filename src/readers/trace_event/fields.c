@@ -15,7 +15,7 @@
 
 /* ---- The lenient way ---- */
 
-enum fault {
+enum te_fields_fault {
     FAULT_COMMENT = 1,
     FAULT_COMMA = 2, /* missing, or one too many */
     FAULT_QUOTES = 4,
@@ -23,7 +23,7 @@ enum fault {
     FAULT_BRACE = 16, /* missing at the end */
 };
 
-struct walk {
+struct te_lenient_walk {
     const uint8_t *at, *end;
     unsigned faults;
     bool broken;  /* something that no leniency takes; else the end was reached */
@@ -31,7 +31,7 @@ struct walk {
     bool whole;   /* words end where the bytes do */
 };
 
-static void skip_comment(struct walk *walk)
+static void te_walk_skip_comment(struct te_lenient_walk *walk)
 {
     bool line = walk->at[1] == '/';
     walk->faults |= FAULT_COMMENT;
@@ -46,7 +46,7 @@ static void skip_comment(struct walk *walk)
 }
 
 /* "...", and the words behind it: what was left out, as json/walk.c has it. */
-static void skip_dots(struct walk *walk)
+static void te_walk_skip_dots(struct te_lenient_walk *walk)
 {
     walk->faults |= FAULT_COMMENT;
     for (; walk->at < walk->end; walk->at++)
@@ -56,16 +56,16 @@ static void skip_dots(struct walk *walk)
 }
 
 /* The next byte that is no space; 0 at the end. */
-static uint8_t look(struct walk *walk)
+static uint8_t te_walk_peek(struct te_lenient_walk *walk)
 {
     while (walk->at < walk->end) {
         uint8_t c = *walk->at;
         if (EXTRA_SPACE(c))
             walk->at++;
         else if (c == '/' && (walk->at[1] == '/' || walk->at[1] == '*'))
-            skip_comment(walk);
+            te_walk_skip_comment(walk);
         else if (c == '.' && walk->at[1] == '.' && walk->at[2] == '.')
-            skip_dots(walk);
+            te_walk_skip_dots(walk);
         else
             return c ? c : 1;
     }
@@ -73,13 +73,13 @@ static uint8_t look(struct walk *walk)
     return 0;
 }
 
-static bool broken(struct walk *walk)
+static bool te_walk_break_off(struct te_lenient_walk *walk)
 {
     walk->broken = walk->at < walk->end;
     return false;
 }
 
-static bool skip_quoted(struct walk *walk)
+static bool te_walk_skip_quoted(struct te_lenient_walk *walk)
 {
     uint8_t quote = *walk->at++;
     if (quote == '\'')
@@ -96,14 +96,14 @@ static bool skip_quoted(struct walk *walk)
 }
 
 /* Strings in single quotes are known by what stands before them. */
-static bool skip_nested(struct walk *walk)
+static bool te_walk_skip_nested(struct te_lenient_walk *walk)
 {
     uint64_t depth = 0;
     uint8_t before = ',';
-    for (uint8_t c; (c = look(walk)) != 0; before = c) {
+    for (uint8_t c; (c = te_walk_peek(walk)) != 0; before = c) {
         bool value = strchr("{[,:", before) != NULL;
         if (c == '"' || (c == '\'' && value)) {
-            if (!skip_quoted(walk))
+            if (!te_walk_skip_quoted(walk))
                 return false;
             continue;
         }
@@ -117,25 +117,25 @@ static bool skip_nested(struct walk *walk)
 }
 
 /* Of a whole text, words are what json/walk.c takes for one. */
-static bool is_word_here(const struct walk *walk)
+static bool te_walk_at_word(const struct te_lenient_walk *walk)
 {
     uint8_t c = *walk->at;
-    return is_word(c) || (walk->whole && c != 0 && !EXTRA_SPACE(c) && !strchr(",:\"{}[]", c));
+    return te_is_word(c) || (walk->whole && c != 0 && !EXTRA_SPACE(c) && !strchr(",:\"{}[]", c));
 }
 
-static bool skip_word(struct walk *walk)
+static bool te_walk_skip_word(struct te_lenient_walk *walk)
 {
     const uint8_t *start = walk->at;
-    while (walk->at < walk->end && is_word_here(walk))
+    while (walk->at < walk->end && te_walk_at_word(walk))
         walk->at++;
     if (walk->at == start)
-        return broken(walk);
+        return te_walk_break_off(walk);
     /* At the end of the bytes it may go on. */
     return walk->whole || walk->at < walk->end;
 }
 
 /* Numbers as JSON writes them, its three names, and the names that Python writes. */
-static bool is_usual_word(struct tv_bytes word)
+static bool te_walk_is_usual_word(struct tv_bytes word)
 {
     static const char *const names[] = {"true", "false", "null", "NaN", "Infinity", "-Infinity"};
     for (size_t i = 0; i < TV_COUNT(names); i++)
@@ -147,29 +147,29 @@ static bool is_usual_word(struct tv_bytes word)
     return true;
 }
 
-static bool skip_value(struct walk *walk, struct tv_bytes *value)
+static bool te_walk_skip_value(struct te_lenient_walk *walk, struct tv_bytes *value)
 {
-    uint8_t c = look(walk);
+    uint8_t c = te_walk_peek(walk);
     const uint8_t *start = walk->at;
     bool ended;
     if (c == '"' || c == '\'')
-        ended = skip_quoted(walk);
+        ended = te_walk_skip_quoted(walk);
     else if (c == '{' || c == '[')
-        ended = skip_nested(walk);
+        ended = te_walk_skip_nested(walk);
     else
-        ended = skip_word(walk);
+        ended = te_walk_skip_word(walk);
     *value = (struct tv_bytes){start, (size_t)(walk->at - start)};
-    if (ended && is_word(c) && !is_usual_word(*value))
+    if (ended && te_is_word(c) && !te_walk_is_usual_word(*value))
         walk->faults |= FAULT_WORD;
     return ended;
 }
 
 /* Past the comma before the next member or element; whether there is one before `close`. */
-static bool next_item(struct walk *walk, uint8_t close, bool first)
+static bool te_walk_next_item(struct te_lenient_walk *walk, uint8_t close, bool first)
 {
     unsigned commas = 0;
     uint8_t c;
-    for (; (c = look(walk)) == ','; walk->at++)
+    for (; (c = te_walk_peek(walk)) == ','; walk->at++)
         commas++;
     if (c == close || c == 0) {
         if (commas > 0 && c == close)
@@ -181,13 +181,13 @@ static bool next_item(struct walk *walk, uint8_t close, bool first)
     return true;
 }
 
-static bool take_key(struct walk *walk, struct tv_bytes *key)
+static bool te_walk_take_key(struct te_lenient_walk *walk, struct tv_bytes *key)
 {
-    uint8_t c = look(walk);
+    uint8_t c = te_walk_peek(walk);
     const uint8_t *start = walk->at;
     bool quoted = c == '"' || c == '\'';
-    walk->between = !quoted && !is_word(c);
-    if (!(quoted ? skip_quoted(walk) : skip_word(walk)))
+    walk->between = !quoted && !te_is_word(c);
+    if (!(quoted ? te_walk_skip_quoted(walk) : te_walk_skip_word(walk)))
         return false;
     if (!quoted)
         walk->faults |= FAULT_WORD;
@@ -203,26 +203,26 @@ struct tv_bytes tv_te_key(struct tv_bytes key)
 }
 
 /* False at the end of the object, of the bytes, or of what can be read. */
-static bool next_member(struct walk *walk, bool first, struct tv_bytes *key, struct tv_bytes *value)
+static bool te_walk_next_member(struct te_lenient_walk *walk, bool first, struct tv_bytes *key, struct tv_bytes *value)
 {
     walk->between = true;
-    if (!next_item(walk, '}', first) || !take_key(walk, key))
+    if (!te_walk_next_item(walk, '}', first) || !te_walk_take_key(walk, key))
         return false;
-    uint8_t c = look(walk);
+    uint8_t c = te_walk_peek(walk);
     if (c == ':')
         walk->at++;
     else if (!walk->whole)
-        return broken(walk);
+        return te_walk_break_off(walk);
     /* No colon, or no value: as json/walk.c has it. */
-    c = look(walk);
+    c = te_walk_peek(walk);
     if (walk->whole && c != 0 && strchr(",:}]", c)) {
         *value = TV_BYTES("null");
         return true;
     }
-    return skip_value(walk, value);
+    return te_walk_skip_value(walk, value);
 }
 
-static void set_field(struct tv_te_fields *fields, struct tv_bytes key, struct tv_bytes value)
+static void te_fields_set(struct tv_te_fields *fields, struct tv_bytes key, struct tv_bytes value)
 {
     uint8_t text[LONGEST_KEY + 4] = {0};
     if (key.length > LONGEST_KEY) {
@@ -230,29 +230,29 @@ static void set_field(struct tv_te_fields *fields, struct tv_bytes key, struct t
         return;
     }
     memcpy(text, key.data, key.length);
-    struct tv_bytes *field = find_field(fields, text, key.length);
+    struct tv_bytes *field = te_fields_find(fields, text, key.length);
     if (field)
         *field = value;
 }
 
 /* Members as far as they go; *last is behind the last one. */
-static void read_members(struct walk *walk, struct tv_te_fields *fields, const uint8_t **last)
+static void te_fields_read_members(struct te_lenient_walk *walk, struct tv_te_fields *fields, const uint8_t **last)
 {
     struct tv_bytes key, value;
     *last = walk->at;
-    for (bool first = true; next_member(walk, first, &key, &value); first = false) {
-        set_field(fields, tv_te_key(key), value);
+    for (bool first = true; te_walk_next_member(walk, first, &key, &value); first = false) {
+        te_fields_set(fields, tv_te_key(key), value);
         *last = walk->at;
     }
     fields->faults = walk->faults;
 }
 
-static enum tv_te_read read_lenient(const uint8_t *at, const uint8_t *end,
+static enum tv_te_read te_fields_read_lenient(const uint8_t *at, const uint8_t *end,
                                     struct tv_te_fields *fields, const uint8_t **event_end)
 {
-    struct walk walk = {.at = at + 1, .end = end};
+    struct te_lenient_walk walk = {.at = at + 1, .end = end};
     const uint8_t *last;
-    read_members(&walk, fields, &last);
+    te_fields_read_members(&walk, fields, &last);
     *event_end = walk.at;
     if (walk.at >= end)
         return TV_TE_CUT;
@@ -273,9 +273,9 @@ static enum tv_te_read read_lenient(const uint8_t *at, const uint8_t *end,
 enum tv_te_read tv_te_fields_close(const uint8_t *at, const uint8_t *end,
                                    struct tv_te_fields *fields, const uint8_t **event_end)
 {
-    struct walk walk = {.at = at + 1, .end = end};
+    struct te_lenient_walk walk = {.at = at + 1, .end = end};
     memset(fields, 0, sizeof *fields);
-    read_members(&walk, fields, event_end);
+    te_fields_read_members(&walk, fields, event_end);
     bool whole = walk.at >= end && walk.between && fields->ph.data && (*event_end)[-1] == '}';
     return whole ? TV_TE_READ : TV_TE_CUT;
 }
@@ -283,34 +283,34 @@ enum tv_te_read tv_te_fields_close(const uint8_t *at, const uint8_t *end,
 bool tv_te_member_next(const uint8_t **at, const uint8_t *end, struct tv_bytes *key,
                        struct tv_bytes *value)
 {
-    struct walk walk = {.at = *at, .end = end, .whole = true};
-    bool found = next_member(&walk, false, key, value);
+    struct te_lenient_walk walk = {.at = *at, .end = end, .whole = true};
+    bool found = te_walk_next_member(&walk, false, key, value);
     *at = walk.at;
     return found;
 }
 
 /* Where the value of a plain member begins; NULL: look at it the lenient way. */
-static const uint8_t *plain_member(const uint8_t *at, const uint8_t *end, struct tv_bytes *key)
+static const uint8_t *te_fields_plain_member(const uint8_t *at, const uint8_t *end, struct tv_bytes *key)
 {
-    at = quick_space(at);
+    at = te_fast_skip_space(at);
     if (*at == ',')
-        at = quick_space(at + 1);
+        at = te_fast_skip_space(at + 1);
     if (at >= end || *at != '"')
         return NULL;
-    const uint8_t *behind = quick_string(at, end);
+    const uint8_t *behind = te_fast_skip_string(at, end);
     if (!behind)
         return NULL;
     *key = (struct tv_bytes){at, (size_t)(behind - at)};
-    at = quick_space(behind);
-    return at < end && *at == ':' ? quick_space(at + 1) : NULL;
+    at = te_fast_skip_space(behind);
+    return at < end && *at == ':' ? te_fast_skip_space(at + 1) : NULL;
 }
 
 bool tv_te_fields_next(struct tv_te_fields *fields, const uint8_t **at, const uint8_t *end,
                        struct tv_bytes *key, struct tv_bytes *value)
 {
-    const uint8_t *start = plain_member(*at, end, key);
+    const uint8_t *start = te_fields_plain_member(*at, end, key);
     if (start && key->length - 2 <= LONGEST_KEY) {
-        const struct tv_bytes *field = find_field(fields, key->data + 1, key->length - 2);
+        const struct tv_bytes *field = te_fields_find(fields, key->data + 1, key->length - 2);
         if (field && field->data == start) {
             *value = *field;
             *at = start + field->length;
@@ -327,8 +327,8 @@ bool tv_te_key_is(struct tv_bytes key, const char *name)
 
 bool tv_te_element_next(const uint8_t **at, const uint8_t *end, struct tv_bytes *value)
 {
-    struct walk walk = {.at = *at, .end = end};
-    bool found = next_item(&walk, ']', false) && skip_value(&walk, value);
+    struct te_lenient_walk walk = {.at = *at, .end = end};
+    bool found = te_walk_next_item(&walk, ']', false) && te_walk_skip_value(&walk, value);
     *at = walk.at;
     return found;
 }
@@ -365,7 +365,7 @@ enum tv_te_id_kind tv_te_id(const struct tv_te_fields *fields, struct tv_bytes *
 }
 
 /* The few that most events have are cleared each time, the others when there were any. */
-TV_INLINE void clear(struct tv_te_fields *fields)
+TV_INLINE void te_fields_clear(struct tv_te_fields *fields)
 {
     if (TV_UNLIKELY(fields->rare)) {
         memset(fields, 0, sizeof *fields);
@@ -378,13 +378,13 @@ TV_INLINE void clear(struct tv_te_fields *fields)
 
 /* ---- Which way is quick here ---- */
 
-static bool quick_usual(const uint8_t *at, const uint8_t *end, struct tv_te_fields *fields,
+static bool te_fast_path_usual(const uint8_t *at, const uint8_t *end, struct tv_te_fields *fields,
                         const uint8_t **event_end)
 {
     return tv_te_quick(at, end, fields, event_end);
 }
 
-static tv_te_quick_function *quick_of(enum tv_te_simd simd)
+static tv_te_quick_function *te_fast_path_for(enum tv_te_simd simd)
 {
 #if defined(TV_HAS_AVX2)
     bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
@@ -394,21 +394,21 @@ static tv_te_quick_function *quick_of(enum tv_te_simd simd)
 #endif
     if (simd == TV_TE_SIMD_PLAIN)
         return tv_te_quick_plain;
-    return simd == TV_TE_SIMD_AVX2 ? NULL : quick_usual;
+    return simd == TV_TE_SIMD_AVX2 ? NULL : te_fast_path_usual;
 }
 
 static _Atomic(tv_te_quick_function *) chosen;
 
 bool tv_te_simd_use(enum tv_te_simd simd)
 {
-    tv_te_quick_function *quick = quick_of(simd);
+    tv_te_quick_function *quick = te_fast_path_for(simd);
     if (quick)
         atomic_store_explicit(&chosen, quick, memory_order_relaxed);
     return quick != NULL;
 }
 
 /* Whoever comes first finds it out; the others find the same. */
-TV_INLINE tv_te_quick_function *quick_here(void)
+TV_INLINE tv_te_quick_function *te_fast_path_current(void)
 {
     tv_te_quick_function *quick = atomic_load_explicit(&chosen, memory_order_relaxed);
     if (TV_LIKELY(quick))
@@ -420,16 +420,16 @@ TV_INLINE tv_te_quick_function *quick_here(void)
 enum tv_te_read tv_te_fields_read_over(const uint8_t *at, const uint8_t *end,
                                        struct tv_te_fields *fields, const uint8_t **event_end)
 {
-    clear(fields);
+    te_fields_clear(fields);
     *event_end = at;
     if (at >= end)
         return TV_TE_CUT;
     if (*at != '{')
         return TV_TE_NOT_OBJECT;
-    if (TV_LIKELY(quick_here()(at, end, fields, event_end)))
+    if (TV_LIKELY(te_fast_path_current()(at, end, fields, event_end)))
         return TV_TE_READ;
-    clear(fields);
-    return read_lenient(at, end, fields, event_end);
+    te_fields_clear(fields);
+    return te_fields_read_lenient(at, end, fields, event_end);
 }
 
 enum tv_te_read tv_te_fields_read(const uint8_t *at, const uint8_t *end,

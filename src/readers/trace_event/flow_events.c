@@ -15,7 +15,7 @@ void tv_te_flow_list_release(struct tv_te_flow_list *list)
     *list = (struct tv_te_flow_list){.rows = NULL};
 }
 
-static void set_bits(struct tv_te_flow_event *event, uint64_t bits)
+static void te_flow_event_set_bits(struct tv_te_flow_event *event, uint64_t bits)
 {
     event->low = (uint32_t)bits;
     event->high = (uint32_t)(bits >> 32);
@@ -37,17 +37,17 @@ void tv_te_flow_list_add(struct tv_te_flow_list *list, const struct tv_te_flow_e
     struct tv_te_flow_id id = tv_te_flow_id_of(tv_te_text(fields->id, scratch),
                                                tv_te_is_string(fields->id), &list->longer);
     added->form = id.form;
-    set_bits(added, id.bits);
+    te_flow_event_set_bits(added, id.bits);
 }
 
 /* Texts of a part's interner get numbers of that of all. */
-static void renumber_text(struct tv_te_flow_list *list, const struct tv_te_flow_list *part,
+static void te_flow_event_renumber_text(struct tv_te_flow_list *list, const struct tv_te_flow_list *part,
                           struct tv_te_flow_event *event)
 {
     if (list->longer == NULL)
         list->longer = tv_interner_new();
     struct tv_bytes text = tv_interner_get(part->longer, event->low);
-    set_bits(event, tv_interner_add(list->longer, text));
+    te_flow_event_set_bits(event, tv_interner_add(list->longer, text));
 }
 
 void tv_te_flow_list_take(struct tv_te_flow_list *list, struct tv_te_flow_list *part,
@@ -58,7 +58,7 @@ void tv_te_flow_list_take(struct tv_te_flow_list *list, struct tv_te_flow_list *
         event->of = threads[event->of];
         event->frame = frames[event->frame];
         if ((event->form & TV_TE_FLOW_TEXT) == TV_TE_FLOW_LONG)
-            renumber_text(list, part, event);
+            te_flow_event_renumber_text(list, part, event);
     }
     if (list->count == 0) { /* the first need not move */
         struct tv_te_flow_event *empty = list->rows;

@@ -13,12 +13,12 @@
 /* ---- Texts ---- */
 
 /* Whether the text is what the number is written as; it has more than one digit. */
-static bool is_decimal(struct tv_bytes text, uint64_t *number)
+static bool te_flow_id_is_decimal(struct tv_bytes text, uint64_t *number)
 {
     return text.data[0] != '0' && tv_parse_u64(text, number);
 }
 
-static bool is_hex(struct tv_bytes text, uint64_t *number)
+static bool te_flow_id_is_hex(struct tv_bytes text, uint64_t *number)
 {
     if (text.data[0] != '0' || text.data[1] != 'x' || text.data[2] == '0' || text.length > 18)
         return false;
@@ -41,9 +41,9 @@ struct tv_te_flow_id tv_te_flow_id_of(struct tv_bytes text, bool string,
         id.form |= (uint8_t)text.length;
         if (text.length > 0)
             memcpy(&id.bits, text.data, text.length);
-    } else if (is_decimal(text, &id.bits)) {
+    } else if (te_flow_id_is_decimal(text, &id.bits)) {
         id.form |= TV_TE_FLOW_DECIMAL;
-    } else if (is_hex(text, &id.bits)) {
+    } else if (te_flow_id_is_hex(text, &id.bits)) {
         id.form |= TV_TE_FLOW_HEX;
     } else {
         if (*longer == NULL)
@@ -76,7 +76,7 @@ struct tv_te_flow_place {
 
 #define FIRST_PLACES ((size_t)1024)
 
-static size_t pages_of(size_t places)
+static size_t te_flow_keys_bytes(size_t places)
 {
     return tv_size_mul(places, sizeof(struct tv_te_flow_place));
 }
@@ -84,7 +84,7 @@ static size_t pages_of(size_t places)
 void tv_te_flow_keys_rest(struct tv_te_flow_keys *keys)
 {
     if (keys->places)
-        tv_pages_free(keys->places, pages_of(keys->place_count));
+        tv_pages_free(keys->places, te_flow_keys_bytes(keys->place_count));
     keys->places = NULL;
     keys->place_count = 0;
 }
@@ -96,10 +96,10 @@ void tv_te_flow_keys_release(struct tv_te_flow_keys *keys)
     *keys = (struct tv_te_flow_keys){.rows = NULL};
 }
 
-static TV_NOINLINE void grow(struct tv_te_flow_keys *keys)
+static TV_NOINLINE void te_flow_keys_grow(struct tv_te_flow_keys *keys)
 {
     size_t count = keys->place_count ? tv_size_mul(keys->place_count, 2) : FIRST_PLACES;
-    struct tv_te_flow_place *places = tv_pages_alloc(pages_of(count));
+    struct tv_te_flow_place *places = tv_pages_alloc(te_flow_keys_bytes(count));
     for (size_t i = 0; i < keys->place_count; i++) {
         struct tv_te_flow_place moved = keys->places[i];
         size_t at = moved.hash & (count - 1);
@@ -114,7 +114,7 @@ static TV_NOINLINE void grow(struct tv_te_flow_keys *keys)
     keys->place_count = count;
 }
 
-static bool same_key(const struct tv_te_flow_key *a, const struct tv_te_flow_key *b)
+static bool te_flow_keys_equal(const struct tv_te_flow_key *a, const struct tv_te_flow_key *b)
 {
     return a->bits == b->bits && a->frame == b->frame && a->form == b->form;
 }
@@ -124,11 +124,11 @@ uint32_t tv_te_flow_keys_add(struct tv_te_flow_keys *keys, struct tv_te_flow_key
     uint64_t beside = (uint64_t)key.frame << 8 | key.form;
     uint32_t hash = (uint32_t)tv_hash_u64(key.bits ^ beside * UINT64_C(0x9e3779b97f4a7c15));
     if (TV_UNLIKELY(keys->count >= keys->place_count / 4 * 3))
-        grow(keys);
+        te_flow_keys_grow(keys);
     size_t at = hash & (keys->place_count - 1);
     for (; keys->places[at].number != 0; at = (at + 1) & (keys->place_count - 1))
         if (keys->places[at].hash == hash &&
-            same_key(&keys->rows[keys->places[at].number - 1], &key))
+            te_flow_keys_equal(&keys->rows[keys->places[at].number - 1], &key))
             return keys->places[at].number - 1;
     if (keys->count >= TV_NONE - 1)
         tv_memory_exhausted();

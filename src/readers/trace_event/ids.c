@@ -23,7 +23,7 @@ void tv_te_key_add(struct tv_te_key *key, struct tv_bytes text)
 }
 
 /* An id as text: `text` where it is no plain number. */
-static void add_number(struct tv_te_key *key, const struct tv_head *head, uint32_t text,
+static void te_id_key_add_number(struct tv_te_key *key, const struct tv_head *head, uint32_t text,
                        uint64_t id)
 {
     char digits[24];
@@ -33,12 +33,12 @@ static void add_number(struct tv_te_key *key, const struct tv_head *head, uint32
 
 void tv_te_key_add_process(struct tv_te_key *key, const struct tv_head *head, uint32_t process)
 {
-    add_number(key, head, head->processes[process].key, head->processes[process].id);
+    te_id_key_add_number(key, head, head->processes[process].key, head->processes[process].id);
 }
 
 void tv_te_key_add_tid(struct tv_te_key *key, const struct tv_head *head, uint32_t thread)
 {
-    add_number(key, head, head->threads[thread].key, head->threads[thread].id);
+    te_id_key_add_number(key, head, head->threads[thread].key, head->threads[thread].id);
 }
 
 void tv_te_key_add_parts(struct tv_te_key *key, const struct tv_head *head, uint32_t process,
@@ -76,7 +76,7 @@ bool tv_te_key_add_event_id(struct tv_te_key *key, struct tv_te_context *context
     return true;
 }
 
-static void sort_picked(struct tv_te_picked *picked, const struct tv_te_context *context)
+static void te_selection_sort(struct tv_te_picked *picked, const struct tv_te_context *context)
 {
     struct tv_sort_key *dated = tv_alloc(picked->count, sizeof *dated);
     for (size_t i = 0; i < picked->count; i++)
@@ -108,7 +108,7 @@ void tv_te_pick(struct tv_te_picked *picked, const struct tv_te_context *context
     for (size_t i = 0; filled < picked->count; i++)
         if (wanted[(uint8_t)context->loose[i].phase])
             picked->loose[filled++] = i;
-    sort_picked(picked, context);
+    te_selection_sort(picked, context);
 }
 
 void tv_te_picked_release(struct tv_te_picked *picked)

@@ -17,7 +17,7 @@ static const char *const keys[] = {
     "cgroupDump",
 };
 
-static struct tv_bytes key_of(const struct tv_te_top_member *member)
+static struct tv_bytes te_embedded_key(const struct tv_te_top_member *member)
 {
     return tv_te_key((struct tv_bytes){(const uint8_t *)member->key, member->key_length});
 }
@@ -29,7 +29,7 @@ static struct tv_bytes key_of(const struct tv_te_top_member *member)
  * another machine. */
 bool tv_te_inside_is(const struct tv_te_top_member *member)
 {
-    struct tv_bytes key = key_of(member);
+    struct tv_bytes key = te_embedded_key(member);
     for (size_t i = 0; i < TV_COUNT(keys); i++) {
         size_t at = strlen(keys[i]);
         if (!tv_bytes_starts_with(key, tv_bytes_of(keys[i])))
@@ -43,17 +43,17 @@ bool tv_te_inside_is(const struct tv_te_top_member *member)
     return false;
 }
 
-static void name_input(const struct tv_te_context *context, const struct tv_te_top_member *member,
+static void te_embedded_name_input(const struct tv_te_context *context, const struct tv_te_top_member *member,
                        char *name, size_t size)
 {
-    struct tv_bytes key = key_of(member);
+    struct tv_bytes key = te_embedded_key(member);
     snprintf(name, size, "%s: %.*s", tv_source_name(context->source), (int)key.length,
              (const char *)key.data);
 }
 
 /* ---- The text as a source ---- */
 
-static enum tv_status read_text(void *context, uint64_t offset, void *buffer, size_t size,
+static enum tv_status te_embedded_source_read(void *context, uint64_t offset, void *buffer, size_t size,
                                 struct tv_error *err)
 {
     const uint8_t *text = context;
@@ -62,22 +62,22 @@ static enum tv_status read_text(void *context, uint64_t offset, void *buffer, si
     return TV_OK;
 }
 
-static void close_text(void *context)
+static void te_embedded_source_close(void *context)
 {
     tv_free(context);
 }
 
 /* "app.json: systemTraceEvents", with the string's escapes resolved; NULL: it cannot be read. */
-static struct tv_source *open_text(struct tv_te_context *context,
+static struct tv_source *te_embedded_open(struct tv_te_context *context,
                                    const struct tv_te_top_member *member)
 {
-    static const struct tv_source_reads reads = {read_text, close_text};
+    static const struct tv_source_reads reads = {te_embedded_source_read, te_embedded_source_close};
     struct tv_bytes raw = tv_te_stretch_read(context, member->value);
     if (!tv_te_is_string(raw))
         return NULL;
     struct tv_bytes text = tv_te_text(raw, &context->scratch);
     char name[1024];
-    name_input(context, member, name, sizeof name);
+    te_embedded_name_input(context, member, name, sizeof name);
     /* The string is whole, and so its last line is. */
     bool ended = text.length > 0 && text.data[text.length - 1] == '\n';
     uint8_t *copy = tv_alloc(text.length + 1, 1);
@@ -90,7 +90,7 @@ static struct tv_source *open_text(struct tv_te_context *context,
 /* ---- */
 
 /* Formats that are assembled, but no JSON: so that nothing is in itself. */
-static bool is_known(struct tv_source *source)
+static bool te_embedded_is_readable(struct tv_source *source)
 {
     struct tv_error reason;
     const struct tv_reader *reader = tv_readers_find(source, &reason);
@@ -98,33 +98,33 @@ static bool is_known(struct tv_source *source)
 }
 
 /* The object of Chrome on Windows. */
-static bool read_etw(struct tv_te_context *context, const struct tv_te_top_member *member,
+static bool te_embedded_read_etw(struct tv_te_context *context, const struct tv_te_top_member *member,
                      struct tv_builder *builder)
 {
     char name[1024];
     struct tv_bytes raw = tv_te_stretch_read(context, member->value);
     struct tv_etw_place place = {name, context->input};
-    name_input(context, member, name, sizeof name);
+    te_embedded_name_input(context, member, name, sizeof name);
     return tv_etw_is(raw) && tv_etw_build(raw, &place, builder);
 }
 
-static bool is_apart(const struct tv_te_top_member *member)
+static bool te_embedded_is_other_machine(const struct tv_te_top_member *member)
 {
-    struct tv_bytes key = key_of(member);
+    struct tv_bytes key = te_embedded_key(member);
     uint8_t last = key.data[key.length - 1];
     return last >= '0' && last <= '9' && !memchr(key.data, '+', key.length);
 }
 
 /* Processes since `first` are not those of the file. */
-static void set_apart(struct tv_te_context *context, const struct tv_te_top_member *member,
+static void te_embedded_set_machine(struct tv_te_context *context, const struct tv_te_top_member *member,
                       uint32_t first)
 {
     struct tv_head *head = context->trace->head;
-    for (uint32_t i = first; i < head->process_count && is_apart(member); i++)
+    for (uint32_t i = first; i < head->process_count && te_embedded_is_other_machine(member); i++)
         head->processes[i].machine = MACHINES + head->input_count;
 }
 
-static enum tv_status read_member(struct tv_te_context *context,
+static enum tv_status te_embedded_read_member(struct tv_te_context *context,
                                   const struct tv_te_top_member *member, struct tv_builder *builder,
                                   struct tv_error *err)
 {
@@ -132,10 +132,10 @@ static enum tv_status read_member(struct tv_te_context *context,
                                       .progress = context->options->progress};
     if (tv_bytes_equal(tv_te_stretch_read(context, member->value), TV_BYTES("\"\"")))
         return TV_OK; /* nobody recorded any */
-    if (read_etw(context, member, builder))
+    if (te_embedded_read_etw(context, member, builder))
         return TV_OK;
-    struct tv_source *source = open_text(context, member);
-    if (!source || !is_known(source)) {
+    struct tv_source *source = te_embedded_open(context, member);
+    if (!source || !te_embedded_is_readable(source)) {
         tv_te_warn(context, TV_DIAGNOSTIC_SUBTRACE_UNREAD, member->value.offset);
         tv_source_free(source);
         return TV_OK;
@@ -153,8 +153,8 @@ enum tv_status tv_te_inside_read(struct tv_te_context *context,
         if (!tv_te_inside_is(&container->members[i]))
             continue;
         uint32_t first = context->trace->head->process_count;
-        enum tv_status status = read_member(context, &container->members[i], builder, err);
-        set_apart(context, &container->members[i], first);
+        enum tv_status status = te_embedded_read_member(context, &container->members[i], builder, err);
+        te_embedded_set_machine(context, &container->members[i], first);
         if (status != TV_OK)
             return status;
     }

@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "readers/trace_event/ids.h"
 
-struct sets {
+struct te_id_sets {
     struct tv_map numbers; /* string of the key -> number */
     uint32_t *parents;
     uint32_t *strings;
@@ -21,7 +21,7 @@ struct sets {
     uint32_t count;
 };
 
-static uint32_t add_id(struct sets *sets, uint32_t string)
+static uint32_t te_id_sets_add(struct te_id_sets *sets, uint32_t string)
 {
     uint32_t number = tv_map_add(&sets->numbers, string, sets->count);
     if (number != sets->count)
@@ -36,7 +36,7 @@ static uint32_t add_id(struct sets *sets, uint32_t string)
     return number;
 }
 
-static uint32_t find_root(struct sets *sets, uint32_t number)
+static uint32_t te_id_sets_root(struct te_id_sets *sets, uint32_t number)
 {
     while (sets->parents[number] != number) {
         sets->parents[number] = sets->parents[sets->parents[number]];
@@ -46,10 +46,10 @@ static uint32_t find_root(struct sets *sets, uint32_t number)
 }
 
 /* False: they were one already. The smaller number stays the root. */
-static bool unite(struct sets *sets, uint32_t a, uint32_t b)
+static bool te_id_sets_unite(struct te_id_sets *sets, uint32_t a, uint32_t b)
 {
-    a = find_root(sets, a);
-    b = find_root(sets, b);
+    a = te_id_sets_root(sets, a);
+    b = te_id_sets_root(sets, b);
     if (a == b)
         return false;
     sets->parents[a < b ? b : a] = a < b ? a : b;
@@ -57,43 +57,43 @@ static bool unite(struct sets *sets, uint32_t a, uint32_t b)
 }
 
 /* A row of the table of joins, before groups are known. */
-struct row {
+struct te_id_link {
     uint32_t number; /* of the first id */
     bool itself;
 };
 
-struct joining {
+struct te_id_grouping {
     struct tv_te_context *context;
-    struct sets sets;
+    struct te_id_sets sets;
     struct tv_te_key key;
-    struct row *rows; /* of those that this input adds to the table */
+    struct te_id_link *rows; /* of those that this input adds to the table */
     size_t row_count, row_capacity;
 };
 
-static uint32_t add_key(struct joining *joining, const struct tv_te_id_parts *id,
+static uint32_t te_id_groups_add_key(struct te_id_grouping *joining, const struct tv_te_id_parts *id,
                         enum tv_te_id_owner owner)
 {
     joining->key.length = 0;
     tv_te_key_add_id(&joining->key, joining->context, id, owner);
-    return add_id(&joining->sets,
+    return te_id_sets_add(&joining->sets,
                   tv_head_string(joining->context->trace->head, tv_te_key_text(&joining->key)));
 }
 
 /* The number of an id; that of the same id among objects is united with it, or of `object`, which
  * tells it where it differs (rename.c). */
-static uint32_t add_both(struct joining *joining, struct tv_te_id_parts id, struct tv_bytes object)
+static uint32_t te_id_groups_add_both(struct te_id_grouping *joining, struct tv_te_id_parts id, struct tv_bytes object)
 {
-    uint32_t number = add_key(joining, &id, TV_TE_ID_SHARED);
+    uint32_t number = te_id_groups_add_key(joining, &id, TV_TE_ID_SHARED);
     if (id.kind != TV_TE_ID_PLAIN)
         return number;
     if (object.data != NULL)
         id.raw = object;
-    unite(&joining->sets, number, add_key(joining, &id, TV_TE_ID_OWNED));
+    te_id_sets_unite(&joining->sets, number, te_id_groups_add_key(joining, &id, TV_TE_ID_OWNED));
     return number;
 }
 
 /* The second id: a value as that of "id", or an object as that of "id2". */
-static enum tv_te_id_kind linked_id(const struct tv_te_fields *fields, struct tv_bytes *raw)
+static enum tv_te_id_kind te_id_groups_linked_id(const struct tv_te_fields *fields, struct tv_bytes *raw)
 {
     struct tv_bytes linked = tv_te_member(fields->args, "linked_id");
     struct tv_te_fields other = {.ph = {NULL, 0}};
@@ -106,19 +106,19 @@ static enum tv_te_id_kind linked_id(const struct tv_te_fields *fields, struct tv
     return tv_te_id(&other, raw);
 }
 
-static bool is_id(enum tv_te_id_kind kind)
+static bool te_id_groups_is_id(enum tv_te_id_kind kind)
 {
     return kind != TV_TE_ID_NONE && kind != TV_TE_ID_BAD;
 }
 
 /* The id as it stands in the event: that of "id2" without what is around it. */
-static uint32_t id_string(struct joining *joining, struct tv_bytes raw)
+static uint32_t te_id_groups_string(struct te_id_grouping *joining, struct tv_bytes raw)
 {
     struct tv_te_context *context = joining->context;
     return tv_head_string(context->trace->head, tv_te_text(raw, &context->scratch));
 }
 
-static void note_join(struct joining *joining, const struct tv_join *join, struct row row)
+static void te_id_groups_add_row(struct te_id_grouping *joining, const struct tv_join *join, struct te_id_link row)
 {
     *tv_table_add(&joining->context->trace->tables.joins) = *join;
     joining->rows = tv_array_reserve(joining->rows, &joining->row_capacity, joining->row_count + 1,
@@ -126,37 +126,37 @@ static void note_join(struct joining *joining, const struct tv_join *join, struc
     joining->rows[joining->row_count++] = row;
 }
 
-static void join_event(struct joining *joining, const struct tv_te_loose *event)
+static void te_id_groups_read_event(struct te_id_grouping *joining, const struct tv_te_loose *event)
 {
     struct tv_te_fields fields;
     if (!tv_te_event_read(joining->context, event->offset, &fields))
         return;
     struct tv_te_id_parts id = {.scope = fields.scope, .process = event->process}, linked = id;
     id.kind = tv_te_id(&fields, &id.raw);
-    linked.kind = linked_id(&fields, &linked.raw);
-    if (!is_id(id.kind) || !is_id(linked.kind)) {
+    linked.kind = te_id_groups_linked_id(&fields, &linked.raw);
+    if (!te_id_groups_is_id(id.kind) || !te_id_groups_is_id(linked.kind)) {
         bool none = id.kind == TV_TE_ID_NONE || linked.kind == TV_TE_ID_NONE;
         tv_te_warn(joining->context, none ? TV_DIAGNOSTIC_ID_MISSING : TV_DIAGNOSTIC_ID_AMBIGUOUS,
                    event->offset);
         return;
     }
-    uint32_t first = add_both(joining, id, tv_te_member(fields.args, "object_id"));
-    uint32_t second = add_both(joining, linked, tv_te_member(fields.args, "linked_object_id"));
+    uint32_t first = te_id_groups_add_both(joining, id, tv_te_member(fields.args, "object_id"));
+    uint32_t second = te_id_groups_add_both(joining, linked, tv_te_member(fields.args, "linked_object_id"));
     if (first == second)
         tv_te_warn(joining->context, TV_DIAGNOSTIC_JOINED_TO_ITSELF, event->offset);
-    else if (!unite(&joining->sets, first, second))
+    else if (!te_id_sets_unite(&joining->sets, first, second))
         tv_te_warn(joining->context, TV_DIAGNOSTIC_JOINED_AGAIN, event->offset);
     struct tv_join join = {
         .offset = event->offset,
-        .id = id_string(joining, id.raw),
-        .linked = id_string(joining, linked.raw),
+        .id = te_id_groups_string(joining, id.raw),
+        .linked = te_id_groups_string(joining, linked.raw),
         .input = joining->context->input,
     };
-    note_join(joining, &join, (struct row){first, first == second});
+    te_id_groups_add_row(joining, &join, (struct te_id_link){first, first == second});
 }
 
 /* A group's number is that of a string which no other input's group has. */
-static uint32_t name_group(struct joining *joining, uint32_t root)
+static uint32_t te_id_groups_name(struct te_id_grouping *joining, uint32_t root)
 {
     struct tv_head *head = joining->context->trace->head;
     char digits[16];
@@ -168,44 +168,44 @@ static uint32_t name_group(struct joining *joining, uint32_t root)
 }
 
 /* Whose number is a root that an event joined to another id, not only to itself. */
-static bool *find_joined(struct joining *joining)
+static bool *te_id_groups_find_joined(struct te_id_grouping *joining)
 {
     bool *joined = tv_alloc(joining->sets.count, sizeof *joined);
     memset(joined, 0, joining->sets.count * sizeof *joined);
     for (size_t i = 0; i < joining->row_count; i++)
         if (!joining->rows[i].itself)
-            joined[find_root(&joining->sets, joining->rows[i].number)] = true;
+            joined[te_id_sets_root(&joining->sets, joining->rows[i].number)] = true;
     return joined;
 }
 
-static void fill_groups(struct joining *joining)
+static void te_id_groups_fill(struct te_id_grouping *joining)
 {
-    struct sets *sets = &joining->sets;
+    struct te_id_sets *sets = &joining->sets;
     struct tv_tables *tables = &joining->context->trace->tables;
     if (joining->row_count == 0)
         return;
     struct tv_join *joins = &tables->joins.rows[tables->joins.count - joining->row_count];
-    bool *joined = find_joined(joining);
+    bool *joined = te_id_groups_find_joined(joining);
     for (size_t i = 0; i < joining->row_count; i++)
         joins[i].group = joining->rows[i].itself
                              ? TV_NONE
-                             : name_group(joining, find_root(sets, joining->rows[i].number));
+                             : te_id_groups_name(joining, te_id_sets_root(sets, joining->rows[i].number));
     for (uint32_t i = 0; i < sets->count; i++) {
-        uint32_t root = find_root(sets, i);
+        uint32_t root = te_id_sets_root(sets, i);
         if (joined[root])
-            tv_map_set(&joining->context->joined, sets->strings[i], name_group(joining, root));
+            tv_map_set(&joining->context->joined, sets->strings[i], te_id_groups_name(joining, root));
     }
     tv_free(joined);
 }
 
 void tv_te_joined(struct tv_te_context *context)
 {
-    struct joining joining = {.context = context};
+    struct te_id_grouping joining = {.context = context};
     tv_map_init(&joining.sets.numbers);
     for (size_t i = 0; i < context->loose_count; i++)
         if (context->loose[i].phase == '=')
-            join_event(&joining, &context->loose[i]);
-    fill_groups(&joining);
+            te_id_groups_read_event(&joining, &context->loose[i]);
+    te_id_groups_fill(&joining);
     tv_map_release(&joining.sets.numbers);
     tv_free(joining.sets.parents);
     tv_free(joining.sets.strings);

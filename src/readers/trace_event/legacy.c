@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "readers/trace_event/ids.h"
 
-struct told {
+struct te_legacy_event {
     uint32_t key;  /* index in keys; TV_NONE: left out, or a thread's state */
     uint32_t step; /* string: its name */
     uint8_t colour;
@@ -19,7 +19,7 @@ struct told {
 };
 
 /* Events with one name and id. */
-struct key {
+struct te_legacy_key {
     uint32_t id, group; /* as the slice has them */
     uint32_t name;      /* string */
     uint32_t slice;     /* that is open, in context->async; TV_NONE */
@@ -28,16 +28,16 @@ struct key {
     char kind;          /* of its steps: T or p; 0: none yet; '!': both were there */
 };
 
-struct joining {
+struct te_legacy_pairing {
     struct tv_te_context *context;
     struct tv_te_key text;
     struct tv_map numbers; /* (name, id) -> index in keys */
     struct tv_map latest;  /* (name, group of joined ids) -> index in keys: begun last */
-    struct key *keys;
+    struct te_legacy_key *keys;
     size_t key_count, key_capacity;
 };
 
-static uint32_t number_of(struct joining *joining, uint32_t name)
+static uint32_t te_legacy_add_key(struct te_legacy_pairing *joining, uint32_t name)
 {
     struct tv_head *head = joining->context->trace->head;
     uint32_t id = tv_head_string(head, tv_te_key_text(&joining->text));
@@ -47,7 +47,7 @@ static uint32_t number_of(struct joining *joining, uint32_t name)
         return number;
     joining->keys = tv_array_reserve(joining->keys, &joining->key_capacity, joining->key_count + 1,
                                      sizeof *joining->keys);
-    joining->keys[joining->key_count++] = (struct key){
+    joining->keys[joining->key_count++] = (struct te_legacy_key){
         .id = id,
         .group = tv_te_group(joining->context, tv_te_key_text(&joining->text)),
         .name = name,
@@ -58,7 +58,7 @@ static uint32_t number_of(struct joining *joining, uint32_t name)
 }
 
 /* The name of a step: args.step, as text; else that of its event. */
-static uint32_t step_name(struct joining *joining, const struct tv_te_loose *event,
+static uint32_t te_legacy_step_name(struct te_legacy_pairing *joining, const struct tv_te_loose *event,
                           const struct tv_te_fields *fields)
 {
     struct tv_head *head = joining->context->trace->head;
@@ -69,8 +69,8 @@ static uint32_t step_name(struct joining *joining, const struct tv_te_loose *eve
 }
 
 /* Steps have more than what is kept: their names, and lengths that make them states. */
-static bool read_step(struct joining *joining, const struct tv_te_loose *event,
-                      struct tv_te_link *link, struct told *told)
+static bool te_legacy_read_step(struct te_legacy_pairing *joining, const struct tv_te_loose *event,
+                      struct tv_te_link *link, struct te_legacy_event *told)
 {
     struct tv_te_fields fields;
     int64_t length;
@@ -78,18 +78,18 @@ static bool read_step(struct joining *joining, const struct tv_te_loose *event,
         (event->phase == 'T' && tv_te_time(fields.dur, &length)))
         return false;
     *link = tv_te_link_of(event, &fields);
-    told->step = step_name(joining, event, &fields);
+    told->step = te_legacy_step_name(joining, event, &fields);
     return true;
 }
 
-static void read_event(struct joining *joining, const struct tv_te_loose *event, struct told *told)
+static void te_legacy_read_event(struct te_legacy_pairing *joining, const struct tv_te_loose *event, struct te_legacy_event *told)
 {
     struct tv_te_context *context = joining->context;
     uint32_t name = context->trace->head->frames[event->frame].name;
     bool step = event->phase == 'T' || event->phase == 'p';
     struct tv_te_link link;
-    *told = (struct told){.key = TV_NONE, .step = TV_EMPTY_STRING};
-    if (!(step ? read_step(joining, event, &link, told) : tv_te_link_read(context, event, &link)))
+    *told = (struct te_legacy_event){.key = TV_NONE, .step = TV_EMPTY_STRING};
+    if (!(step ? te_legacy_read_step(joining, event, &link, told) : tv_te_link_read(context, event, &link)))
         return;
     told->colour = link.colour;
     told->tells = link.tells;
@@ -99,11 +99,11 @@ static void read_event(struct joining *joining, const struct tv_te_loose *event,
     joining->text.length = 0;
     if (!tv_te_key_add_event_id(&joining->text, context, event, &link, TV_TE_ID_SHARED))
         return;
-    told->key = number_of(joining, name);
+    told->key = te_legacy_add_key(joining, name);
 }
 
-static uint32_t add_slice(struct joining *joining, const struct tv_te_loose *event,
-                          const struct told *told, int64_t start)
+static uint32_t te_legacy_add_slice(struct te_legacy_pairing *joining, const struct tv_te_loose *event,
+                          const struct te_legacy_event *told, int64_t start)
 {
     struct tv_async_slice *slice = tv_table_add(&joining->context->async);
     *slice = (struct tv_async_slice){
@@ -124,14 +124,14 @@ static uint32_t add_slice(struct joining *joining, const struct tv_te_loose *eve
     return (uint32_t)(joining->context->async.count - 1);
 }
 
-static void begin(struct joining *joining, const struct tv_te_loose *event, const struct told *told)
+static void te_legacy_begin(struct te_legacy_pairing *joining, const struct tv_te_loose *event, const struct te_legacy_event *told)
 {
-    struct key *key = &joining->keys[told->key];
+    struct te_legacy_key *key = &joining->keys[told->key];
     if (key->slice != TV_NONE) {
         tv_te_warn(joining->context, TV_DIAGNOSTIC_ASYNC_BEGUN_TWICE, event->offset);
         return;
     }
-    key->slice = add_slice(joining, event, told, event->time);
+    key->slice = te_legacy_add_slice(joining, event, told, event->time);
     key->last_step = TV_NONE;
     key->last = event->time;
     key->kind = 0;
@@ -142,16 +142,16 @@ static void begin(struct joining *joining, const struct tv_te_loose *event, cons
 }
 
 /* What is open under the event's name and id; else what an id that "=" joined to it began last. */
-static struct key *find_open(struct joining *joining, const struct told *told)
+static struct te_legacy_key *te_legacy_find_open(struct te_legacy_pairing *joining, const struct te_legacy_event *told)
 {
-    struct key *key = &joining->keys[told->key];
+    struct te_legacy_key *key = &joining->keys[told->key];
     if (key->slice != TV_NONE || key->group == TV_NONE)
         return key;
     uint32_t other = tv_map_find(&joining->latest, (uint64_t)key->name << 32 | key->group);
     return other == TV_NONE ? key : &joining->keys[other];
 }
 
-static void end_step(struct joining *joining, struct key *key, int64_t time)
+static void te_legacy_end_step(struct te_legacy_pairing *joining, struct te_legacy_key *key, int64_t time)
 {
     if (key->last_step == TV_NONE)
         return;
@@ -160,13 +160,13 @@ static void end_step(struct joining *joining, struct key *key, int64_t time)
     key->last_step = TV_NONE;
 }
 
-static void add_step(struct joining *joining, const struct tv_te_loose *event,
-                     const struct told *told, struct key *key)
+static void te_legacy_add_step(struct te_legacy_pairing *joining, const struct tv_te_loose *event,
+                     const struct te_legacy_event *told, struct te_legacy_key *key)
 {
     struct tv_te_context *context = joining->context;
     struct tv_frame frame = context->trace->head->frames[event->frame];
     uint32_t number =
-        add_slice(joining, event, told, event->phase == 'T' ? event->time : key->last);
+        te_legacy_add_slice(joining, event, told, event->phase == 'T' ? event->time : key->last);
     struct tv_async_slice *step = &context->async.rows[number];
     frame.name = told->step;
     step->frame = tv_head_add_frame(context->trace->head, &frame);
@@ -178,19 +178,19 @@ static void add_step(struct joining *joining, const struct tv_te_loose *event,
         key->last_step = number;
 }
 
-static void take_step(struct joining *joining, const struct tv_te_loose *event,
-                      const struct told *told)
+static void te_legacy_take_step(struct te_legacy_pairing *joining, const struct tv_te_loose *event,
+                      const struct te_legacy_event *told)
 {
-    struct key *key = find_open(joining, told);
+    struct te_legacy_key *key = te_legacy_find_open(joining, told);
     if (key->slice == TV_NONE) {
         tv_te_warn(joining->context, TV_DIAGNOSTIC_ASYNC_STRAY_STEP, event->offset);
         return;
     }
-    end_step(joining, key, event->time);
+    te_legacy_end_step(joining, key, event->time);
     if (key->kind == 0)
         key->kind = event->phase;
     if (key->kind == event->phase) {
-        add_step(joining, event, told, key);
+        te_legacy_add_step(joining, event, told, key);
     } else {
         key->kind = '!';
         tv_te_warn(joining->context, TV_DIAGNOSTIC_ASYNC_MIXED_STEPS, event->offset);
@@ -198,14 +198,14 @@ static void take_step(struct joining *joining, const struct tv_te_loose *event,
     key->last = event->time;
 }
 
-static void end(struct joining *joining, const struct tv_te_loose *event, const struct told *told)
+static void te_legacy_end(struct te_legacy_pairing *joining, const struct tv_te_loose *event, const struct te_legacy_event *told)
 {
-    struct key *key = find_open(joining, told);
+    struct te_legacy_key *key = te_legacy_find_open(joining, told);
     if (key->slice == TV_NONE) {
         tv_te_warn(joining->context, TV_DIAGNOSTIC_ASYNC_STRAY_STEP, event->offset);
         return;
     }
-    end_step(joining, key, event->time);
+    te_legacy_end_step(joining, key, event->time);
     struct tv_async_slice *slice = &joining->context->async.rows[key->slice];
     slice->length = event->time - slice->start;
     slice->end_thread = event->thread;
@@ -215,52 +215,52 @@ static void end(struct joining *joining, const struct tv_te_loose *event, const 
 }
 
 /* What has no F ends with its file. */
-static void close_rest(struct joining *joining)
+static void te_legacy_close_open(struct te_legacy_pairing *joining)
 {
     struct tv_te_context *context = joining->context;
     for (size_t i = 0; i < joining->key_count; i++) {
-        struct key *key = &joining->keys[i];
+        struct te_legacy_key *key = &joining->keys[i];
         if (key->slice == TV_NONE)
             continue;
         struct tv_async_slice *slice = &context->async.rows[key->slice];
         if (key->last_step != TV_NONE)
             context->async.rows[key->last_step].flags = TV_SLICE_OPEN;
         tv_ns end = tv_te_end_of_thread(context, slice->start_thread, key->last);
-        end_step(joining, key, end);
+        te_legacy_end_step(joining, key, end);
         slice->length = end - slice->start;
         slice->flags = TV_SLICE_OPEN;
         tv_te_warn(context, TV_DIAGNOSTIC_ASYNC_OPEN, slice->offset);
     }
 }
 
-static void join_event(struct joining *joining, const struct tv_te_loose *event,
-                       const struct told *told)
+static void te_legacy_pair_event(struct te_legacy_pairing *joining, const struct tv_te_loose *event,
+                       const struct te_legacy_event *told)
 {
     if (told->key == TV_NONE)
         return;
     if (event->phase == 'S')
-        begin(joining, event, told);
+        te_legacy_begin(joining, event, told);
     else if (event->phase == 'F')
-        end(joining, event, told);
+        te_legacy_end(joining, event, told);
     else
-        take_step(joining, event, told);
+        te_legacy_take_step(joining, event, told);
 }
 
 void tv_te_legacy(struct tv_te_context *context)
 {
-    struct joining joining = {.context = context};
+    struct te_legacy_pairing joining = {.context = context};
     struct tv_te_picked picked;
     tv_te_pick(&picked, context, "STpF");
-    struct told *told = tv_alloc(picked.count, sizeof *told);
+    struct te_legacy_event *told = tv_alloc(picked.count, sizeof *told);
     tv_map_init(&joining.numbers);
     tv_map_init(&joining.latest);
     for (size_t i = 0; i < picked.count; i++)
-        read_event(&joining, &context->loose[picked.loose[i]], &told[i]);
+        te_legacy_read_event(&joining, &context->loose[picked.loose[i]], &told[i]);
     for (size_t i = 0; i < picked.count; i++) {
         size_t next = picked.order[i];
-        join_event(&joining, &context->loose[picked.loose[next]], &told[next]);
+        te_legacy_pair_event(&joining, &context->loose[picked.loose[next]], &told[next]);
     }
-    close_rest(&joining);
+    te_legacy_close_open(&joining);
     tv_free(told);
     tv_map_release(&joining.numbers);
     tv_map_release(&joining.latest);

@@ -8,7 +8,7 @@
 #include "readers/trace_event/ids.h"
 
 /* Whether a row has room for all that counts. */
-static bool can_keep(const struct tv_te_fields *fields, enum tv_te_id_kind kind, struct tv_bytes id)
+static bool te_link_fits_row(const struct tv_te_fields *fields, enum tv_te_id_kind kind, struct tv_bytes id)
 {
     if (kind == TV_TE_ID_BAD || id.length > TV_TE_KEPT_ID)
         return false;
@@ -21,7 +21,7 @@ void tv_te_link_keep(struct tv_te_loose *event, const struct tv_te_fields *field
     struct tv_bytes id;
     enum tv_te_id_kind kind = tv_te_id(fields, &id);
     event->kept = 0;
-    if (!can_keep(fields, kind, id))
+    if (!te_link_fits_row(fields, kind, id))
         return;
     event->kept = (uint8_t)(TV_TE_KEPT | (fields->name.data ? TV_TE_KEPT_NAME : 0) |
                             (fields->cat.data ? TV_TE_KEPT_CATEGORY : 0) |
@@ -32,7 +32,7 @@ void tv_te_link_keep(struct tv_te_loose *event, const struct tv_te_fields *field
         memcpy(event->id, id.data, id.length);
 }
 
-static void take_kept(const struct tv_te_loose *event, struct tv_te_link *link)
+static void te_link_from_row(const struct tv_te_loose *event, struct tv_te_link *link)
 {
     *link = (struct tv_te_link){
         .kind = (enum tv_te_id_kind)event->id_kind,
@@ -66,7 +66,7 @@ bool tv_te_link_read(struct tv_te_context *context, const struct tv_te_loose *ev
 {
     struct tv_te_fields fields;
     if (event->kept & TV_TE_KEPT) {
-        take_kept(event, link);
+        te_link_from_row(event, link);
         return true;
     }
     if (!tv_te_event_read(context, event->offset, &fields))

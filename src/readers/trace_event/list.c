@@ -36,7 +36,7 @@ void tv_te_list_release(struct tv_te_list *list)
     tv_te_part_release(&list->part);
 }
 
-static bool is_space(uint8_t c)
+static bool te_list_is_space(uint8_t c)
 {
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
@@ -44,7 +44,7 @@ static bool is_space(uint8_t c)
 /* ---- Guessing ---- */
 
 /* Whether an event begins with these bytes; *cost: how many it took to know. */
-static bool looks_like_event(struct tv_bytes bytes, uint64_t *cost)
+static bool te_list_looks_like_event(struct tv_bytes bytes, uint64_t *cost)
 {
     struct tv_te_fields fields;
     const uint8_t *end;
@@ -56,18 +56,18 @@ static bool looks_like_event(struct tv_bytes bytes, uint64_t *cost)
 }
 
 /* What stands before the place that the search has reached. */
-struct guess {
+struct te_list_guess {
     uint8_t before; /* the last byte that is no space */
     bool line;      /* a line began since */
     uint64_t cost;
 };
 
 /* The next '{' at which an event may begin; its index, or bytes.length. */
-static size_t next_candidate(struct guess *guess, struct tv_bytes bytes)
+static size_t te_list_next_candidate(struct te_list_guess *guess, struct tv_bytes bytes)
 {
     for (size_t i = 0; i < bytes.length; i++) {
         uint8_t c = bytes.data[i];
-        if (is_space(c)) {
+        if (te_list_is_space(c)) {
             guess->line = guess->line || c == '\n';
             continue;
         }
@@ -82,14 +82,14 @@ static size_t next_candidate(struct guess *guess, struct tv_bytes bytes)
 enum tv_status tv_te_list_guess(struct tv_window *window, uint64_t from, uint64_t *start,
                                 struct tv_error *err)
 {
-    struct guess guess = {0, false, 0};
+    struct te_list_guess guess = {0, false, 0};
     struct tv_bytes bytes;
     *start = TV_NO_OFFSET;
     for (; guess.cost < GUESS_MOST; guess.cost++) {
         enum tv_status status = tv_window_at(window, from, GUESSED_EVENT, &bytes, err);
         if (status != TV_OK || bytes.length == 0)
             return status;
-        size_t place = next_candidate(&guess, bytes);
+        size_t place = te_list_next_candidate(&guess, bytes);
         from += place;
         guess.cost += place;
         if (place == bytes.length)
@@ -97,7 +97,7 @@ enum tv_status tv_te_list_guess(struct tv_window *window, uint64_t from, uint64_
         status = tv_window_at(window, from, GUESSED_EVENT, &bytes, err);
         if (status != TV_OK)
             return status;
-        if (looks_like_event(bytes, &guess.cost)) {
+        if (te_list_looks_like_event(bytes, &guess.cost)) {
             *start = from;
             return TV_OK;
         }
@@ -110,49 +110,49 @@ enum tv_status tv_te_list_guess(struct tv_window *window, uint64_t from, uint64_
 
 /* ---- Walking ---- */
 
-enum step {
+enum te_list_step {
     STEP_DONE,   /* list->ended says how */
     STEP_MORE,   /* the element at list->at goes on behind the bytes */
     STEP_BROKEN, /* the element at list->at is */
 };
 
 /* The bytes at hand. */
-struct stretch {
+struct te_list_bytes {
     const uint8_t *at, *end;
     const uint8_t *data;
     uint64_t offset; /* of data */
 };
 
-static uint64_t offset_of(const struct stretch *bytes)
+static uint64_t te_list_offset(const struct te_list_bytes *bytes)
 {
     return bytes->offset + (uint64_t)(bytes->at - bytes->data);
 }
 
-static void warn(struct tv_te_list *list, enum tv_diagnostic_kind kind, uint64_t offset)
+static void te_list_warn(struct tv_te_list *list, enum tv_diagnostic_kind kind, uint64_t offset)
 {
     tv_diagnostics_add(&list->part.diagnostics, kind, offset);
 }
 
-static void skip_separators(struct tv_te_list *list, struct stretch *bytes)
+static void te_list_skip_separators(struct tv_te_list *list, struct te_list_bytes *bytes)
 {
     const uint8_t *at = bytes->at, *end = bytes->end;
     for (; at < end; at++)
         if (*at == ',')
             list->commas++;
-        else if (!is_space(*at))
+        else if (!te_list_is_space(*at))
             break;
     bytes->at = at;
 }
 
-static bool is_empty_object(const uint8_t *at)
+static bool te_list_is_empty_object(const uint8_t *at)
 {
-    for (at++; is_space(*at); at++)
+    for (at++; te_list_is_space(*at); at++)
         ;
     return *at == '}';
 }
 
 /* Whether the commas before an element are not what JSON wants; from here on they count anew. */
-static bool odd_commas(struct tv_te_list *list)
+static bool te_list_take_commas(struct tv_te_list *list)
 {
     bool odd = list->lines ? list->commas > 1 : list->commas != (list->fresh ? 0u : 1u);
     odd = odd || list->comment;
@@ -162,28 +162,28 @@ static bool odd_commas(struct tv_te_list *list)
 }
 
 /* Whether it is more than "{}". */
-TV_INLINE bool says_something(const struct tv_te_fields *fields, const uint8_t *at)
+TV_INLINE bool te_list_has_content(const struct tv_te_fields *fields, const uint8_t *at)
 {
-    return TV_LIKELY(fields->ph.data || !is_empty_object(at));
+    return TV_LIKELY(fields->ph.data || !te_list_is_empty_object(at));
 }
 
 /* What nobody but who copies takes is counted here. */
-static void count_alone(struct tv_te_list *list, uint64_t offset)
+static void te_list_count_event(struct tv_te_list *list, uint64_t offset)
 {
     list->part.events++;
     if (list->fields.faults)
-        warn(list, TV_DIAGNOSTIC_BAD_JSON, offset);
+        te_list_warn(list, TV_DIAGNOSTIC_BAD_JSON, offset);
 }
 
-static TV_NOINLINE void copy_event(struct tv_te_list *list, struct tv_bytes text, uint64_t offset)
+static TV_NOINLINE void te_list_copy_event(struct tv_te_list *list, struct tv_bytes text, uint64_t offset)
 {
     struct tv_te_copy *copy = list->copy;
     struct tv_te_list_event event = {&list->fields, text, offset};
-    bool says = says_something(&list->fields, text.data);
+    bool says = te_list_has_content(&list->fields, text.data);
     if (copy->alone && !says)
         return;
     if (copy->alone)
-        count_alone(list, offset);
+        te_list_count_event(list, offset);
     else if (says)
         tv_te_part_take(&list->part, &list->fields, offset);
     if (copy->wanted && !copy->wanted(copy->context, &event))
@@ -194,19 +194,19 @@ static TV_NOINLINE void copy_event(struct tv_te_list *list, struct tv_bytes text
 }
 
 /* The object whose fields were read ends at `end`. */
-TV_INLINE void keep_object(struct tv_te_list *list, struct stretch *bytes, const uint8_t *end)
+TV_INLINE void te_list_keep_object(struct tv_te_list *list, struct te_list_bytes *bytes, const uint8_t *end)
 {
     struct tv_te_fields *fields = &list->fields;
-    if (TV_UNLIKELY(odd_commas(list)))
+    if (TV_UNLIKELY(te_list_take_commas(list)))
         fields->faults |= 1;
     if (TV_UNLIKELY(list->copy))
-        copy_event(list, (struct tv_bytes){bytes->at, (size_t)(end - bytes->at)}, offset_of(bytes));
-    else if (says_something(fields, bytes->at))
-        tv_te_part_take(&list->part, fields, offset_of(bytes));
+        te_list_copy_event(list, (struct tv_bytes){bytes->at, (size_t)(end - bytes->at)}, te_list_offset(bytes));
+    else if (te_list_has_content(fields, bytes->at))
+        tv_te_part_take(&list->part, fields, te_list_offset(bytes));
     bytes->at = end;
 }
 
-static enum step take_object(struct tv_te_list *list, struct stretch *bytes)
+static enum te_list_step te_list_take_object(struct tv_te_list *list, struct te_list_bytes *bytes)
 {
     const uint8_t *end;
     enum tv_te_read read = tv_te_fields_read_over(bytes->at, bytes->end, &list->fields, &end);
@@ -214,12 +214,12 @@ static enum step take_object(struct tv_te_list *list, struct stretch *bytes)
         return STEP_MORE;
     if (TV_UNLIKELY(read != TV_TE_READ))
         return STEP_BROKEN;
-    keep_object(list, bytes, end);
+    te_list_keep_object(list, bytes, end);
     return STEP_DONE;
 }
 
 /* A comment between elements. */
-static enum step take_comment(struct tv_te_list *list, struct stretch *bytes)
+static enum te_list_step te_list_take_comment(struct tv_te_list *list, struct te_list_bytes *bytes)
 {
     size_t left = (size_t)(bytes->end - bytes->at);
     if (left < 2)
@@ -237,45 +237,45 @@ static enum step take_comment(struct tv_te_list *list, struct stretch *bytes)
 }
 
 /* What is no object. */
-static enum step take_other(struct tv_te_list *list, struct stretch *bytes)
+static enum te_list_step te_list_take_other(struct tv_te_list *list, struct te_list_bytes *bytes)
 {
     const uint8_t *at = bytes->at;
     struct tv_bytes value;
     if (!tv_te_element_next(&at, bytes->end, &value))
         return at >= bytes->end ? STEP_MORE : STEP_BROKEN;
-    odd_commas(list);
-    warn(list, TV_DIAGNOSTIC_BAD_EVENT, offset_of(bytes));
+    te_list_take_commas(list);
+    te_list_warn(list, TV_DIAGNOSTIC_BAD_EVENT, te_list_offset(bytes));
     bytes->at = at;
     return STEP_DONE;
 }
 
 /* Elements while the bytes last. */
-static enum step walk(struct tv_te_list *list, struct stretch *bytes)
+static enum te_list_step te_list_walk(struct tv_te_list *list, struct te_list_bytes *bytes)
 {
     for (;;) {
-        skip_separators(list, bytes);
+        te_list_skip_separators(list, bytes);
         if (bytes->at >= bytes->end)
             return STEP_MORE;
-        if (TV_UNLIKELY(offset_of(bytes) >= list->end)) {
+        if (TV_UNLIKELY(te_list_offset(bytes) >= list->end)) {
             list->ended = TV_TE_LIST_REACHED;
             return STEP_DONE;
         }
-        enum step step = STEP_DONE;
+        enum te_list_step step = STEP_DONE;
         if (TV_LIKELY(*bytes->at == '{')) {
-            step = take_object(list, bytes);
+            step = te_list_take_object(list, bytes);
         } else if (*bytes->at == ']' && !list->lines) {
             list->ended = TV_TE_LIST_CLOSED;
             bytes->at++;
             return STEP_DONE;
         } else {
-            step = *bytes->at == '/' ? take_comment(list, bytes) : take_other(list, bytes);
+            step = *bytes->at == '/' ? te_list_take_comment(list, bytes) : te_list_take_other(list, bytes);
         }
         if (TV_UNLIKELY(step != STEP_DONE))
             return step;
     }
 }
 
-static enum tv_status count_progress(struct tv_te_list *list, uint64_t bytes, uint64_t events)
+static enum tv_status te_list_count_progress(struct tv_te_list *list, uint64_t bytes, uint64_t events)
 {
     struct tv_progress *progress = list->progress;
     if (!progress)
@@ -287,15 +287,15 @@ static enum tv_status count_progress(struct tv_te_list *list, uint64_t bytes, ui
     return TV_OK;
 }
 
-static void stray(struct tv_te_list *list, enum tv_diagnostic_kind kind)
+static void te_list_give_up(struct tv_te_list *list, enum tv_diagnostic_kind kind)
 {
-    warn(list, kind, list->at);
+    te_list_warn(list, kind, list->at);
     list->at = tv_source_size(list->source);
     list->ended = kind == TV_DIAGNOSTIC_TRUNCATED ? TV_TE_LIST_RAN_OUT : TV_TE_LIST_STRAYED;
 }
 
 /* The element at list->at goes to the end of the file; it may lack nothing but its brace. */
-static enum tv_status take_unclosed(struct tv_te_list *list)
+static enum tv_status te_list_take_unclosed(struct tv_te_list *list)
 {
     struct tv_bytes view;
     const uint8_t *end;
@@ -306,15 +306,15 @@ static enum tv_status take_unclosed(struct tv_te_list *list)
         tv_window_at(&list->window, list->at, (size_t)left, &view, &list->error);
     if (status != TV_OK || view.length == 0 || view.data[0] != '{')
         return status;
-    struct stretch bytes = {view.data, view.data + view.length, view.data, list->at};
+    struct te_list_bytes bytes = {view.data, view.data + view.length, view.data, list->at};
     if (tv_te_fields_close(bytes.at, bytes.end, &list->fields, &end) == TV_TE_READ)
-        keep_object(list, &bytes, end);
+        te_list_keep_object(list, &bytes, end);
     return TV_OK;
 }
 
 /* The element at list->at cannot be read: goes on behind it, if there is anything. `cut`: it lacks
  * its end. */
-static enum tv_status find_next(struct tv_te_list *list, bool cut, bool *found)
+static enum tv_status te_list_resume(struct tv_te_list *list, bool cut, bool *found)
 {
     uint64_t next = TV_NO_OFFSET;
     list->clean = false;
@@ -325,11 +325,11 @@ static enum tv_status find_next(struct tv_te_list *list, bool cut, bool *found)
     }
     *found = next != TV_NO_OFFSET;
     if (!*found) {
-        enum tv_status status = cut ? take_unclosed(list) : TV_OK;
-        stray(list, cut ? TV_DIAGNOSTIC_TRUNCATED : TV_DIAGNOSTIC_BAD_EVENT);
+        enum tv_status status = cut ? te_list_take_unclosed(list) : TV_OK;
+        te_list_give_up(list, cut ? TV_DIAGNOSTIC_TRUNCATED : TV_DIAGNOSTIC_BAD_EVENT);
         return status;
     }
-    warn(list, TV_DIAGNOSTIC_BAD_EVENT, list->at);
+    te_list_warn(list, TV_DIAGNOSTIC_BAD_EVENT, list->at);
     list->at = next;
     list->commas = 0;
     list->fresh = true;
@@ -338,7 +338,7 @@ static enum tv_status find_next(struct tv_te_list *list, bool cut, bool *found)
 
 /* Whether nothing comes behind the bytes from list->at to `end`.  Whoever took the events has them:
  * now there is time to wait for more, and what is broken is judged as in a window that is full. */
-static bool are_last(const struct tv_te_list *list, enum step step, uint64_t end)
+static bool te_list_is_last(const struct tv_te_list *list, enum te_list_step step, uint64_t end)
 {
     uint64_t size;
     if (step == STEP_BROKEN && !tv_source_has_size(list->source, &size) &&
@@ -348,18 +348,18 @@ static bool are_last(const struct tv_te_list *list, enum step step, uint64_t end
 }
 
 /* One window: from list->at on. *want is how many bytes the next needs; *more: there is a next. */
-static enum tv_status read_window(struct tv_te_list *list, size_t *want, bool *more)
+static enum tv_status te_list_read_window(struct tv_te_list *list, size_t *want, bool *more)
 {
     struct tv_bytes view;
     uint64_t events = list->part.events, before = list->at;
     enum tv_status status = tv_window_at(&list->window, list->at, *want, &view, &list->error);
     if (status != TV_OK)
         return status;
-    struct stretch bytes = {view.data, view.data + view.length, view.data, list->at};
-    enum step step = walk(list, &bytes);
-    list->at = offset_of(&bytes);
+    struct te_list_bytes bytes = {view.data, view.data + view.length, view.data, list->at};
+    enum te_list_step step = te_list_walk(list, &bytes);
+    list->at = te_list_offset(&bytes);
     *more = step != STEP_DONE;
-    bool last = are_last(list, step, before + view.length);
+    bool last = te_list_is_last(list, step, before + view.length);
     size_t left = view.length - (size_t)(bytes.at - bytes.data);
     uint64_t longest = list->wasted > WASTE_ALLOWED ? LONGEST_AFTER_WASTE : LONGEST_EVENT;
     if (step == STEP_MORE && left == 0 && last) {
@@ -371,9 +371,9 @@ static enum tv_status read_window(struct tv_te_list *list, size_t *want, bool *m
     } else if (step != STEP_DONE) {
         list->wasted += step == STEP_MORE && !last ? longest : 0;
         *want = 1;
-        status = find_next(list, last, more);
+        status = te_list_resume(list, last, more);
     }
-    return status == TV_OK ? count_progress(list, list->at - before, list->part.events - events)
+    return status == TV_OK ? te_list_count_progress(list, list->at - before, list->part.events - events)
                            : status;
 }
 
@@ -383,7 +383,7 @@ enum tv_status tv_te_list_read(struct tv_te_list *list)
     bool more = true;
     list->status = TV_OK;
     while (more && list->status == TV_OK)
-        list->status = read_window(list, &want, &more);
+        list->status = te_list_read_window(list, &want, &more);
     bool odd = list->comment || list->commas > 1 || (list->commas == 0 && !list->lines);
     if (list->ended != TV_TE_LIST_REACHED || odd)
         list->clean = false;

@@ -15,56 +15,56 @@
 #include "readers/trace_event/ids.h"
 #include "readers/trace_event/memory_graph.h"
 
-enum level { UNTOLD, BACKGROUND, LIGHT, DETAILED };
+enum te_memory_level { UNTOLD, BACKGROUND, LIGHT, DETAILED };
 
 /* A figure of a dump, before those of one process are put together. */
-struct figure {
+struct te_memory_figure {
     uint32_t process;
     size_t nth; /* keeps the order */
     struct tv_memory_figure row;
 };
 
 /* What one process tells in a dump, from its earliest event on. */
-struct part {
+struct te_memory_process {
     uint32_t process; /* TV_NONE: the global one */
     int64_t time;
     uint64_t offset;
-    enum level level;
+    enum te_memory_level level;
 };
 
-struct joining {
+struct te_memory_reading {
     struct tv_te_context *context;
     struct tv_te_memory_graph *graph; /* of the dump that is read */
     struct tv_te_key text;
-    struct figure *figures;
-    struct part *parts;
+    struct te_memory_figure *figures;
+    struct te_memory_process *parts;
     size_t figure_count, figure_capacity, part_count, part_capacity;
     struct tv_map part_of; /* process -> index in parts */
     uint64_t offset;       /* of the event that is read */
     bool bad;              /* it has a number that is none */
 };
 
-static uint32_t add_string(struct joining *joining, struct tv_bytes text)
+static uint32_t te_memory_add_string(struct te_memory_reading *joining, struct tv_bytes text)
 {
     return tv_head_string(joining->context->trace->head, text);
 }
 
-static uint32_t string_of(struct joining *joining, struct tv_bytes raw)
+static uint32_t te_memory_decode_string(struct te_memory_reading *joining, struct tv_bytes raw)
 {
-    return add_string(joining, tv_te_text(raw, &joining->context->scratch));
+    return te_memory_add_string(joining, tv_te_text(raw, &joining->context->scratch));
 }
 
 /* "prefix" and a raw text as one string. */
-static uint32_t joined_string(struct joining *joining, const char *prefix, struct tv_bytes raw)
+static uint32_t te_memory_join_string(struct te_memory_reading *joining, const char *prefix, struct tv_bytes raw)
 {
     joining->text.length = 0;
     tv_te_key_add(&joining->text, tv_bytes_of(prefix));
     tv_te_key_add(&joining->text, tv_te_text(raw, &joining->context->scratch));
-    return add_string(joining, tv_te_key_text(&joining->text));
+    return te_memory_add_string(joining, tv_te_key_text(&joining->text));
 }
 
 /* Numbers are strings of hexadecimal digits; true and false count as 1 and 0. */
-static bool read_number(struct joining *joining, struct tv_bytes raw, double *value)
+static bool te_memory_read_number(struct te_memory_reading *joining, struct tv_bytes raw, double *value)
 {
     uint64_t number;
     if (!tv_te_is_string(raw)) {
@@ -78,26 +78,26 @@ static bool read_number(struct joining *joining, struct tv_bytes raw, double *va
     return true;
 }
 
-static void add_figure(struct joining *joining, uint32_t process, uint32_t of, uint32_t name,
+static void te_memory_add_figure(struct te_memory_reading *joining, uint32_t process, uint32_t of, uint32_t name,
                        uint32_t units, double value)
 {
     size_t nth = joining->figure_count++;
     joining->figures = tv_array_reserve(joining->figures, &joining->figure_capacity, nth + 1,
                                         sizeof *joining->figures);
     joining->figures[nth] =
-        (struct figure){process, nth, {.of = of, .name = name, .units = units, .value = value}};
+        (struct te_memory_figure){process, nth, {.of = of, .name = name, .units = units, .value = value}};
 }
 
-static struct part *find_part(struct joining *joining, uint32_t process, int64_t time)
+static struct te_memory_process *te_memory_find_process(struct te_memory_reading *joining, uint32_t process, int64_t time)
 {
     uint32_t number = tv_map_add(&joining->part_of, process, (uint32_t)joining->part_count);
     if (number == joining->part_count) {
         joining->parts = tv_array_reserve(joining->parts, &joining->part_capacity,
                                           joining->part_count + 1, sizeof *joining->parts);
         joining->parts[joining->part_count++] =
-            (struct part){process, time, joining->offset, UNTOLD};
+            (struct te_memory_process){process, time, joining->offset, UNTOLD};
     }
-    struct part *part = &joining->parts[number];
+    struct te_memory_process *part = &joining->parts[number];
     if (time < part->time) {
         part->time = time;
         part->offset = joining->offset;
@@ -105,12 +105,12 @@ static struct part *find_part(struct joining *joining, uint32_t process, int64_t
     return part;
 }
 
-static bool is_truth(struct tv_bytes raw)
+static bool te_memory_is_boolean(struct tv_bytes raw)
 {
     return raw.length > 0 && (raw.data[0] == 't' || raw.data[0] == 'f');
 }
 
-static void read_totals(struct joining *joining, uint32_t process, struct tv_bytes totals)
+static void te_memory_read_totals(struct te_memory_reading *joining, uint32_t process, struct tv_bytes totals)
 {
     struct tv_bytes key, value;
     double number;
@@ -118,13 +118,13 @@ static void read_totals(struct joining *joining, uint32_t process, struct tv_byt
         return;
     const uint8_t *at = totals.data + 1;
     while (tv_te_member_next(&at, totals.data + totals.length, &key, &value)) {
-        if (!read_number(joining, value, &number)) {
+        if (!te_memory_read_number(joining, value, &number)) {
             joining->bad = true;
             continue;
         }
-        uint32_t units = is_truth(value) ? TV_EMPTY_STRING : add_string(joining, TV_BYTES("bytes"));
-        add_figure(joining, process, add_string(joining, TV_BYTES("totals")),
-                   string_of(joining, key), units, number);
+        uint32_t units = te_memory_is_boolean(value) ? TV_EMPTY_STRING : te_memory_add_string(joining, TV_BYTES("bytes"));
+        te_memory_add_figure(joining, process, te_memory_add_string(joining, TV_BYTES("totals")),
+                   te_memory_decode_string(joining, key), units, number);
     }
 }
 
@@ -137,24 +137,24 @@ static const struct {
     {"sc", "shared_clean_resident"},  {"sw", "swapped"},
 };
 
-struct sums {
+struct te_region_sums {
     double size, regions;
     double bytes[TV_COUNT(region_sums)];
     bool told[TV_COUNT(region_sums)];
 };
 
-static void add_region(struct joining *joining, struct sums *sums, struct tv_bytes region)
+static void te_memory_add_region(struct te_memory_reading *joining, struct te_region_sums *sums, struct tv_bytes region)
 {
     struct tv_bytes statistics = tv_te_member(region, "bs");
     double number;
     sums->regions++;
-    if (read_number(joining, tv_te_member(region, "sz"), &number))
+    if (te_memory_read_number(joining, tv_te_member(region, "sz"), &number))
         sums->size += number;
     for (size_t i = 0; i < TV_COUNT(region_sums); i++) {
         struct tv_bytes value = tv_te_member(statistics, region_sums[i].key);
         if (value.data == NULL)
             continue;
-        if (read_number(joining, value, &number))
+        if (te_memory_read_number(joining, value, &number))
             sums->bytes[i] += number;
         else
             joining->bad = true;
@@ -163,27 +163,27 @@ static void add_region(struct joining *joining, struct sums *sums, struct tv_byt
 }
 
 /* The regions themselves stay in the event's text. */
-static void read_regions(struct joining *joining, uint32_t process, struct tv_bytes regions)
+static void te_memory_read_regions(struct te_memory_reading *joining, uint32_t process, struct tv_bytes regions)
 {
-    struct sums sums = {.size = 0};
+    struct te_region_sums sums = {.size = 0};
     struct tv_bytes region;
     if (regions.length == 0 || regions.data[0] != '[')
         return;
     const uint8_t *at = regions.data + 1;
     while (tv_te_element_next(&at, regions.data + regions.length, &region))
-        add_region(joining, &sums, region);
-    uint32_t of = add_string(joining, TV_BYTES("mmaps"));
-    uint32_t bytes = add_string(joining, TV_BYTES("bytes"));
-    add_figure(joining, process, of, add_string(joining, TV_BYTES("regions")),
-               add_string(joining, TV_BYTES("objects")), sums.regions);
-    add_figure(joining, process, of, add_string(joining, TV_BYTES("size")), bytes, sums.size);
+        te_memory_add_region(joining, &sums, region);
+    uint32_t of = te_memory_add_string(joining, TV_BYTES("mmaps"));
+    uint32_t bytes = te_memory_add_string(joining, TV_BYTES("bytes"));
+    te_memory_add_figure(joining, process, of, te_memory_add_string(joining, TV_BYTES("regions")),
+               te_memory_add_string(joining, TV_BYTES("objects")), sums.regions);
+    te_memory_add_figure(joining, process, of, te_memory_add_string(joining, TV_BYTES("size")), bytes, sums.size);
     for (size_t i = 0; i < TV_COUNT(region_sums); i++)
         if (sums.told[i])
-            add_figure(joining, process, of, add_string(joining, tv_bytes_of(region_sums[i].name)),
+            te_memory_add_figure(joining, process, of, te_memory_add_string(joining, tv_bytes_of(region_sums[i].name)),
                        bytes, sums.bytes[i]);
 }
 
-static void read_attributes(struct joining *joining, uint32_t allocator, struct tv_bytes attributes)
+static void te_memory_read_attributes(struct te_memory_reading *joining, uint32_t allocator, struct tv_bytes attributes)
 {
     struct tv_bytes key, value;
     double number;
@@ -195,26 +195,26 @@ static void read_attributes(struct joining *joining, uint32_t allocator, struct 
         type = tv_te_text(type, &joining->context->scratch);
         if (!tv_bytes_equal(type, TV_BYTES("scalar")))
             continue; /* texts are no figures */
-        if (!read_number(joining, tv_te_member(value, "value"), &number)) {
+        if (!te_memory_read_number(joining, tv_te_member(value, "value"), &number)) {
             joining->bad = true;
             continue;
         }
-        uint32_t units = string_of(joining, tv_te_member(value, "units"));
-        tv_te_memory_graph_set(joining->graph, allocator, string_of(joining, key), units, number);
+        uint32_t units = te_memory_decode_string(joining, tv_te_member(value, "units"));
+        tv_te_memory_graph_set(joining->graph, allocator, te_memory_decode_string(joining, key), units, number);
     }
 }
 
 /* Paths that begin with "global/" are of the whole system. */
-static void read_allocator(struct joining *joining, uint32_t process, int64_t time,
+static void te_memory_read_allocator(struct te_memory_reading *joining, uint32_t process, int64_t time,
                            struct tv_bytes key, struct tv_bytes value)
 {
-    struct tv_bytes path = tv_head_text(joining->context->trace->head, string_of(joining, key));
+    struct tv_bytes path = tv_head_text(joining->context->trace->head, te_memory_decode_string(joining, key));
     int64_t flags = 0;
     if (tv_bytes_starts_with(path, TV_BYTES("global/"))) {
         path.data += 7;
         path.length -= 7;
         process = TV_NONE;
-        find_part(joining, TV_NONE, time);
+        te_memory_find_process(joining, TV_NONE, time);
     }
     uint32_t allocator = tv_te_memory_graph_add(joining->graph, process, path);
     if (allocator == TV_NONE) {
@@ -227,10 +227,10 @@ static void read_allocator(struct joining *joining, uint32_t process, int64_t ti
         tv_te_warn(joining->context, TV_DIAGNOSTIC_MEMORY_NO_GUID, joining->offset);
     tv_te_memory_graph_describe(joining->graph, allocator,
                                 tv_te_text(guid, &joining->context->scratch), (flags & 1) != 0);
-    read_attributes(joining, allocator, tv_te_member(value, "attrs"));
+    te_memory_read_attributes(joining, allocator, tv_te_member(value, "attrs"));
 }
 
-static void read_allocators(struct joining *joining, uint32_t process, int64_t time,
+static void te_memory_read_allocators(struct te_memory_reading *joining, uint32_t process, int64_t time,
                             struct tv_bytes allocators)
 {
     struct tv_bytes key, value;
@@ -238,11 +238,11 @@ static void read_allocators(struct joining *joining, uint32_t process, int64_t t
         return;
     const uint8_t *at = allocators.data + 1;
     while (tv_te_member_next(&at, allocators.data + allocators.length, &key, &value))
-        read_allocator(joining, process, time, key, value);
+        te_memory_read_allocator(joining, process, time, key, value);
 }
 
 /* "ownership" of one allocator by another; "retention" changes no sizes. */
-static void read_edges(struct joining *joining, struct tv_bytes edges)
+static void te_memory_read_edges(struct te_memory_reading *joining, struct tv_bytes edges)
 {
     struct tv_head *head = joining->context->trace->head;
     struct tv_bytes edge;
@@ -254,8 +254,8 @@ static void read_edges(struct joining *joining, struct tv_bytes edges)
         double importance = 0;
         if (!tv_bytes_equal(type, TV_BYTES("ownership")))
             continue;
-        uint32_t source = string_of(joining, tv_te_member(edge, "source"));
-        uint32_t target = string_of(joining, tv_te_member(edge, "target"));
+        uint32_t source = te_memory_decode_string(joining, tv_te_member(edge, "source"));
+        uint32_t target = te_memory_decode_string(joining, tv_te_member(edge, "target"));
         if (!tv_te_number(tv_te_member(edge, "importance"), &importance) ||
             importance != importance)
             importance = 0;
@@ -264,26 +264,26 @@ static void read_edges(struct joining *joining, struct tv_bytes edges)
     }
 }
 
-static void add_heap(struct joining *joining, uint32_t process, struct tv_bytes name, double size,
+static void te_memory_add_heap(struct te_memory_reading *joining, uint32_t process, struct tv_bytes name, double size,
                      double count)
 {
-    uint32_t of = joined_string(joining, "heaps/", name);
-    add_figure(joining, process, of, add_string(joining, TV_BYTES("size")),
-               add_string(joining, TV_BYTES("bytes")), size);
+    uint32_t of = te_memory_join_string(joining, "heaps/", name);
+    te_memory_add_figure(joining, process, of, te_memory_add_string(joining, TV_BYTES("size")),
+               te_memory_add_string(joining, TV_BYTES("bytes")), size);
     if (count > 0)
-        add_figure(joining, process, of, add_string(joining, TV_BYTES("count")),
-                   add_string(joining, TV_BYTES("objects")), count);
+        te_memory_add_figure(joining, process, of, te_memory_add_string(joining, TV_BYTES("count")),
+                   te_memory_add_string(joining, TV_BYTES("objects")), count);
 }
 
 /* Whether an entry of a heap is its total: of no backtrace and no type. */
-static bool is_total(struct joining *joining, struct tv_bytes entry)
+static bool te_memory_is_heap_total(struct te_memory_reading *joining, struct tv_bytes entry)
 {
     struct tv_bytes backtrace = tv_te_member(entry, "bt");
     return tv_te_text(backtrace, &joining->context->scratch).length == 0 &&
            tv_te_member(entry, "type").data == NULL;
 }
 
-static void read_heap(struct joining *joining, uint32_t process, struct tv_bytes name,
+static void te_memory_read_heap(struct te_memory_reading *joining, uint32_t process, struct tv_bytes name,
                       struct tv_bytes heap)
 {
     struct tv_bytes entries = tv_te_member(heap, "entries"), entry;
@@ -292,18 +292,18 @@ static void read_heap(struct joining *joining, uint32_t process, struct tv_bytes
     const uint8_t *at = entries.data + 1;
     while (tv_te_element_next(&at, entries.data + entries.length, &entry)) {
         double size = 0, count = 0;
-        if (!is_total(joining, entry))
+        if (!te_memory_is_heap_total(joining, entry))
             continue;
-        joining->bad |= !read_number(joining, tv_te_member(entry, "size"), &size);
-        if (!read_number(joining, tv_te_member(entry, "count"), &count))
+        joining->bad |= !te_memory_read_number(joining, tv_te_member(entry, "size"), &size);
+        if (!te_memory_read_number(joining, tv_te_member(entry, "count"), &count))
             count = 0;
-        add_heap(joining, process, name, size, count);
+        te_memory_add_heap(joining, process, name, size, count);
         return;
     }
 }
 
 /* The sum of an array of plain numbers. */
-static double sum_of(struct tv_bytes array)
+static double te_memory_sum_array(struct tv_bytes array)
 {
     double sum = 0, number;
     struct tv_bytes value;
@@ -316,40 +316,40 @@ static double sum_of(struct tv_bytes array)
     return sum;
 }
 
-static void read_heaps(struct joining *joining, uint32_t process, struct tv_bytes dumps)
+static void te_memory_read_heaps(struct te_memory_reading *joining, uint32_t process, struct tv_bytes dumps)
 {
     struct tv_bytes old = tv_te_member(dumps, "heaps"), key, value;
     struct tv_bytes heaps = tv_te_member(tv_te_member(dumps, "heaps_v2"), "allocators");
     if (old.length > 0 && old.data[0] == '{') {
         const uint8_t *at = old.data + 1;
         while (tv_te_member_next(&at, old.data + old.length, &key, &value))
-            read_heap(joining, process, key, value);
+            te_memory_read_heap(joining, process, key, value);
     }
     if (heaps.length == 0 || heaps.data[0] != '{')
         return;
     const uint8_t *at = heaps.data + 1;
     while (tv_te_member_next(&at, heaps.data + heaps.length, &key, &value))
-        add_heap(joining, process, key, sum_of(tv_te_member(value, "sizes")),
-                 sum_of(tv_te_member(value, "counts")));
+        te_memory_add_heap(joining, process, key, te_memory_sum_array(tv_te_member(value, "sizes")),
+                 te_memory_sum_array(tv_te_member(value, "counts")));
 }
 
 static const char *const level_names[] = {"", "background", "light", "detailed"};
 
 /* The level that the event tells; without one, regions make it a detailed one. */
-static enum level read_level(struct joining *joining, struct tv_bytes dumps)
+static enum te_memory_level te_memory_read_level(struct te_memory_reading *joining, struct tv_bytes dumps)
 {
     struct tv_bytes raw = tv_te_member(dumps, "level_of_detail");
     struct tv_bytes text = tv_te_text(raw, &joining->context->scratch);
     for (unsigned level = BACKGROUND; level <= DETAILED; level++)
         if (tv_bytes_equal(text, tv_bytes_of(level_names[level])))
-            return (enum level)level;
+            return (enum te_memory_level)level;
     if (raw.data != NULL)
         joining->bad = true;
     return tv_te_member(tv_te_member(dumps, "process_mmaps"), "vm_regions").data != NULL ? DETAILED
                                                                                          : LIGHT;
 }
 
-static void read_event(struct joining *joining, const struct tv_te_loose *event)
+static void te_memory_read_event(struct te_memory_reading *joining, const struct tv_te_loose *event)
 {
     struct tv_te_context *context = joining->context;
     struct tv_te_fields fields;
@@ -359,8 +359,8 @@ static void read_event(struct joining *joining, const struct tv_te_loose *event)
     if (!tv_te_event_read(context, event->offset, &fields))
         return;
     struct tv_bytes dumps = tv_te_member(fields.args, "dumps");
-    enum level level = read_level(joining, dumps);
-    struct part *part = find_part(joining, process, event->time);
+    enum te_memory_level level = te_memory_read_level(joining, dumps);
+    struct te_memory_process *part = te_memory_find_process(joining, process, event->time);
     if (part->level != UNTOLD && part->level != level)
         joining->bad = true;
     part->level = level > part->level ? level : part->level;
@@ -368,39 +368,39 @@ static void read_event(struct joining *joining, const struct tv_te_loose *event)
         tv_te_warn(context, TV_DIAGNOSTIC_MEMORY_DUMP_EMPTY, event->offset);
         return;
     }
-    read_totals(joining, process, tv_te_member(dumps, "process_totals"));
-    read_regions(joining, process,
+    te_memory_read_totals(joining, process, tv_te_member(dumps, "process_totals"));
+    te_memory_read_regions(joining, process,
                  tv_te_member(tv_te_member(dumps, "process_mmaps"), "vm_regions"));
-    read_allocators(joining, process, event->time, tv_te_member(dumps, "allocators"));
-    read_edges(joining, tv_te_member(dumps, "allocators_graph"));
-    read_heaps(joining, process, dumps);
+    te_memory_read_allocators(joining, process, event->time, tv_te_member(dumps, "allocators"));
+    te_memory_read_edges(joining, tv_te_member(dumps, "allocators_graph"));
+    te_memory_read_heaps(joining, process, dumps);
     if (joining->bad)
         tv_te_warn(context, TV_DIAGNOSTIC_MEMORY_DUMP_BAD, event->offset);
 }
 
-static void take_number(void *context, const struct tv_te_memory_number *number)
+static void te_memory_take_number(void *context, const struct tv_te_memory_number *number)
 {
-    add_figure(context, number->process, number->path, number->name, number->units, number->value);
+    te_memory_add_figure(context, number->process, number->path, number->name, number->units, number->value);
 }
 
-static int compare_figures(const void *left, const void *right)
+static int te_memory_compare_figures(const void *left, const void *right)
 {
-    const struct figure *a = left, *b = right;
+    const struct te_memory_figure *a = left, *b = right;
     if (a->process != b->process)
         return a->process < b->process ? -1 : 1;
     return (a->nth > b->nth) - (a->nth < b->nth);
 }
 
-static int compare_parts(const void *left, const void *right)
+static int te_memory_compare_processes(const void *left, const void *right)
 {
-    const struct part *a = left, *b = right;
+    const struct te_memory_process *a = left, *b = right;
     return (a->process > b->process) - (a->process < b->process);
 }
 
 /* The global part has the level of the most detailed process. */
-static void settle_global(struct joining *joining)
+static void te_memory_set_global_level(struct te_memory_reading *joining)
 {
-    enum level most = UNTOLD;
+    enum te_memory_level most = UNTOLD;
     for (size_t i = 0; i < joining->part_count; i++)
         if (joining->parts[i].level > most)
             most = joining->parts[i].level;
@@ -409,7 +409,7 @@ static void settle_global(struct joining *joining)
             joining->parts[i].level = most;
 }
 
-static void tell_part(struct joining *joining, const struct part *part, uint32_t id, size_t *figure)
+static void te_memory_write_process(struct te_memory_reading *joining, const struct te_memory_process *part, uint32_t id, size_t *figure)
 {
     struct tv_tables *tables = &joining->context->trace->tables;
     struct tv_memory_dump *dump = tv_table_add(&tables->memory_dumps);
@@ -418,7 +418,7 @@ static void tell_part(struct joining *joining, const struct part *part, uint32_t
         .offset = part->offset,
         .process = part->process,
         .id = id,
-        .level = add_string(joining, tv_bytes_of(level_names[part->level])),
+        .level = te_memory_add_string(joining, tv_bytes_of(level_names[part->level])),
         .input = joining->context->input,
         .first_figure = (uint32_t)tables->memory_figures.count,
     };
@@ -429,7 +429,7 @@ static void tell_part(struct joining *joining, const struct part *part, uint32_t
 }
 
 /* All events of one dump. */
-static void join_dump(struct joining *joining, uint32_t id, const size_t *loose, size_t count)
+static void te_memory_join_dump(struct te_memory_reading *joining, uint32_t id, const size_t *loose, size_t count)
 {
     struct tv_te_context *context = joining->context;
     size_t figure = 0;
@@ -437,40 +437,40 @@ static void join_dump(struct joining *joining, uint32_t id, const size_t *loose,
     joining->figure_count = joining->part_count = 0;
     tv_map_init(&joining->part_of);
     for (size_t i = 0; i < count; i++)
-        read_event(joining, &context->loose[loose[i]]);
+        te_memory_read_event(joining, &context->loose[loose[i]]);
     size_t lost = tv_te_memory_graph_finish(joining->graph);
     for (size_t i = 0; i < lost; i++)
         tv_te_warn(context, TV_DIAGNOSTIC_MEMORY_LINK, joining->offset);
-    tv_te_memory_graph_tell(joining->graph, take_number, joining);
+    tv_te_memory_graph_tell(joining->graph, te_memory_take_number, joining);
     if (joining->figure_count > 1)
-        qsort(joining->figures, joining->figure_count, sizeof *joining->figures, compare_figures);
+        qsort(joining->figures, joining->figure_count, sizeof *joining->figures, te_memory_compare_figures);
     if (joining->part_count > 1)
-        qsort(joining->parts, joining->part_count, sizeof *joining->parts, compare_parts);
-    settle_global(joining);
+        qsort(joining->parts, joining->part_count, sizeof *joining->parts, te_memory_compare_processes);
+    te_memory_set_global_level(joining);
     for (size_t i = 0; i < joining->part_count; i++)
-        tell_part(joining, &joining->parts[i], id, &figure);
+        te_memory_write_process(joining, &joining->parts[i], id, &figure);
     tv_map_release(&joining->part_of);
     tv_te_memory_graph_free(joining->graph);
 }
 
 /* An event and its dump's id. */
-struct named {
+struct te_memory_event {
     uint32_t id;    /* string; TV_NONE: none */
     uint32_t group; /* dumps by their first event */
     size_t loose;
 };
 
-static int compare_named(const void *left, const void *right)
+static int te_memory_compare_events(const void *left, const void *right)
 {
-    const struct named *a = left, *b = right;
+    const struct te_memory_event *a = left, *b = right;
     if (a->group != b->group)
         return a->group < b->group ? -1 : 1;
     return (a->loose > b->loose) - (a->loose < b->loose);
 }
 
 /* The ids of all events, and the events of each dump together. Returns how many have one. */
-static size_t find_dumps(struct joining *joining, const struct tv_te_picked *picked,
-                         struct named *named)
+static size_t te_memory_group_events(struct te_memory_reading *joining, const struct tv_te_picked *picked,
+                         struct te_memory_event *named)
 {
     struct tv_te_context *context = joining->context;
     struct tv_map groups;
@@ -490,31 +490,31 @@ static size_t find_dumps(struct joining *joining, const struct tv_te_picked *pic
                        event->offset);
             continue;
         }
-        uint32_t id = string_of(joining, raw);
+        uint32_t id = te_memory_decode_string(joining, raw);
         uint32_t group = tv_map_add(&groups, id, (uint32_t)count);
-        named[count++] = (struct named){id, group, picked->loose[i]};
+        named[count++] = (struct te_memory_event){id, group, picked->loose[i]};
     }
     tv_map_release(&groups);
     if (count > 1)
-        qsort(named, count, sizeof *named, compare_named);
+        qsort(named, count, sizeof *named, te_memory_compare_events);
     return count;
 }
 
 void tv_te_memory(struct tv_te_context *context)
 {
-    struct joining joining = {.context = context};
+    struct te_memory_reading joining = {.context = context};
     struct tv_te_picked picked;
     tv_te_pick(&picked, context, "vV");
-    struct named *named = tv_alloc(picked.count, sizeof *named);
+    struct te_memory_event *named = tv_alloc(picked.count, sizeof *named);
     size_t *loose = tv_alloc(picked.count, sizeof *loose);
-    size_t count = find_dumps(&joining, &picked, named);
+    size_t count = te_memory_group_events(&joining, &picked, named);
     for (size_t i = 0; i < count; i++)
         loose[i] = named[i].loose;
     for (size_t first = 0, end; first < count; first = end) {
         end = first + 1;
         while (end < count && named[end].group == named[first].group)
             end++;
-        join_dump(&joining, named[first].id, loose + first, end - first);
+        te_memory_join_dump(&joining, named[first].id, loose + first, end - first);
     }
     tv_free(named);
     tv_free(loose);

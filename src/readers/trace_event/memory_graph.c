@@ -39,14 +39,14 @@ void tv_te_memory_graph_free(struct tv_te_memory_graph *graph)
 }
 
 /* The first slash from a place on, or the end. */
-static size_t part_end(struct tv_bytes path, size_t from)
+static size_t te_memory_path_end(struct tv_bytes path, size_t from)
 {
     while (from < path.length && path.data[from] != '/')
         from++;
     return from;
 }
 
-static uint32_t add_node(struct tv_te_memory_graph *graph, uint32_t process, uint32_t parent,
+static uint32_t te_memory_add_node(struct tv_te_memory_graph *graph, uint32_t process, uint32_t parent,
                          uint32_t path)
 {
     uint32_t number = graph->node_count;
@@ -72,12 +72,12 @@ uint32_t tv_te_memory_graph_add(struct tv_te_memory_graph *graph, uint32_t proce
     uint32_t node = TV_NONE;
     size_t length = 0;
     for (unsigned depth = 1; length < path.length; depth++) {
-        length = depth < DEPTH_MAX ? part_end(path, length + (depth > 1)) : path.length;
+        length = depth < DEPTH_MAX ? te_memory_path_end(path, length + (depth > 1)) : path.length;
         uint32_t name = tv_interner_add(graph->strings, (struct tv_bytes){path.data, length});
         uint64_t key = (uint64_t)process << 32 | name;
         uint32_t found = tv_map_find(&graph->by_path, key);
         if (found == TV_NONE) {
-            found = add_node(graph, process, node, name);
+            found = te_memory_add_node(graph, process, node, name);
             tv_map_set(&graph->by_path, key, found);
         }
         node = found;
@@ -96,14 +96,14 @@ void tv_te_memory_graph_describe(struct tv_te_memory_graph *graph, uint32_t allo
         tv_map_set(&graph->by_guid, tv_interner_add(graph->strings, guid), allocator);
 }
 
-static uint64_t attribute_key(uint32_t node, uint32_t name)
+static uint64_t te_memory_attribute_key(uint32_t node, uint32_t name)
 {
     return (uint64_t)node << 32 | name;
 }
 
 uint32_t tv_te_memory_attribute(struct tv_te_memory_graph *graph, uint32_t node, uint32_t name)
 {
-    return tv_map_find(&graph->by_name, attribute_key(node, name));
+    return tv_map_find(&graph->by_name, te_memory_attribute_key(node, name));
 }
 
 uint32_t tv_te_memory_attribute_add(struct tv_te_memory_graph *graph, uint32_t node, uint32_t name,
@@ -121,7 +121,7 @@ uint32_t tv_te_memory_attribute_add(struct tv_te_memory_graph *graph, uint32_t n
         graph->attributes[owner->last_attribute].next = number;
     owner->last_attribute = number;
     graph->attribute_count++;
-    tv_map_set(&graph->by_name, attribute_key(node, name), number);
+    tv_map_set(&graph->by_name, te_memory_attribute_key(node, name), number);
     return number;
 }
 
@@ -146,7 +146,7 @@ void tv_te_memory_graph_own(struct tv_te_memory_graph *graph, struct tv_bytes so
                                    .importance = importance};
 }
 
-static bool link_nodes(struct tv_te_memory_graph *graph, const struct tv_te_memory_link *link)
+static bool te_memory_link_nodes(struct tv_te_memory_graph *graph, const struct tv_te_memory_link *link)
 {
     uint32_t source = tv_map_find(&graph->by_guid, link->source);
     uint32_t target = tv_map_find(&graph->by_guid, link->target);
@@ -164,13 +164,13 @@ size_t tv_te_memory_graph_finish(struct tv_te_memory_graph *graph)
 {
     size_t lost = 0;
     for (size_t i = 0; i < graph->link_count; i++)
-        lost += !link_nodes(graph, &graph->links[i]);
+        lost += !te_memory_link_nodes(graph, &graph->links[i]);
     if (graph->node_count > 0)
         tv_te_memory_sizes(graph);
     return lost;
 }
 
-static void tell_number(const struct tv_te_memory_node *node, uint32_t path,
+static void te_memory_visit_number(const struct tv_te_memory_node *node, uint32_t path,
                         const struct tv_te_memory_attribute *attribute,
                         void (*take)(void *context, const struct tv_te_memory_number *number),
                         void *context)
@@ -181,15 +181,15 @@ static void tell_number(const struct tv_te_memory_node *node, uint32_t path,
 }
 
 /* What a node has beyond its leaves. */
-static void tell_rest(const struct tv_te_memory_graph *graph, const struct tv_te_memory_node *node,
+static void te_memory_visit_unspecified(const struct tv_te_memory_graph *graph, const struct tv_te_memory_node *node,
                       void (*take)(void *context, const struct tv_te_memory_number *number),
                       void *context)
 {
     struct tv_te_memory_attribute size = {graph->size, graph->bytes, TV_NONE, false, node->rest};
     struct tv_te_memory_attribute effective = {graph->effective_size, graph->bytes, TV_NONE, false,
                                                node->rest * node->owned_share * node->owning_share};
-    tell_number(node, node->rest_path, &size, take, context);
-    tell_number(node, node->rest_path, &effective, take, context);
+    te_memory_visit_number(node, node->rest_path, &size, take, context);
+    te_memory_visit_number(node, node->rest_path, &effective, take, context);
 }
 
 void tv_te_memory_graph_tell(const struct tv_te_memory_graph *graph,
@@ -201,8 +201,8 @@ void tv_te_memory_graph_tell(const struct tv_te_memory_graph *graph,
         if (node->weak)
             continue;
         for (uint32_t a = node->first_attribute; a != TV_NONE; a = graph->attributes[a].next)
-            tell_number(node, node->path, &graph->attributes[a], take, context);
+            te_memory_visit_number(node, node->path, &graph->attributes[a], take, context);
         if (node->rest > 0)
-            tell_rest(graph, node, take, context);
+            te_memory_visit_unspecified(graph, node, take, context);
     }
 }

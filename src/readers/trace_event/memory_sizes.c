@@ -15,7 +15,7 @@
  * an allocator with a thousand attributes would be a million. */
 #define COPIES_MAX (1u << 18)
 
-struct sizing {
+struct te_memory_sizing {
     struct tv_te_memory_graph *graph;
     struct tv_te_memory_node *nodes;
     uint32_t count;
@@ -23,12 +23,12 @@ struct sizing {
 };
 
 /* The node, or NULL for none and for one that is gone. */
-static struct tv_te_memory_node *live(struct sizing *sizing, uint32_t node)
+static struct tv_te_memory_node *te_memory_live_node(struct te_memory_sizing *sizing, uint32_t node)
 {
     return node == TV_NONE || sizing->nodes[node].weak ? NULL : &sizing->nodes[node];
 }
 
-static void count_waits(const struct sizing *sizing, uint32_t *waits)
+static void te_memory_count_dependents(const struct te_memory_sizing *sizing, uint32_t *waits)
 {
     for (uint32_t i = 0; i < sizing->count; i++) {
         const struct tv_te_memory_node *node = &sizing->nodes[i];
@@ -39,25 +39,25 @@ static void count_waits(const struct sizing *sizing, uint32_t *waits)
     }
 }
 
-static uint32_t release(uint32_t node, uint32_t *waits, uint32_t *order, uint32_t filled)
+static uint32_t te_memory_release_node(uint32_t node, uint32_t *waits, uint32_t *order, uint32_t filled)
 {
     if (node != TV_NONE && waits[node] > 0 && --waits[node] == 0)
         order[filled++] = node;
     return filled;
 }
 
-static void find_order(struct sizing *sizing)
+static void te_memory_sort_nodes(struct te_memory_sizing *sizing)
 {
     uint32_t *waits = tv_alloc(sizing->count, sizeof *waits);
     uint32_t filled = 0;
-    count_waits(sizing, waits);
+    te_memory_count_dependents(sizing, waits);
     for (uint32_t i = 0; i < sizing->count; i++)
         if (waits[i] == 0)
             sizing->order[filled++] = i;
     for (uint32_t done = 0; done < filled; done++) {
         const struct tv_te_memory_node *node = &sizing->nodes[sizing->order[done]];
-        filled = release(node->parent, waits, sizing->order, filled);
-        filled = release(node->owns, waits, sizing->order, filled);
+        filled = te_memory_release_node(node->parent, waits, sizing->order, filled);
+        filled = te_memory_release_node(node->owns, waits, sizing->order, filled);
     }
     for (uint32_t i = sizing->count; filled < sizing->count && i-- > 0;)
         if (waits[i] > 0)
@@ -67,7 +67,7 @@ static void find_order(struct sizing *sizing)
 
 /* An inferred parent of none but weak children is weak; then what lies under a weak one and what
  * owns one. */
-static void find_weak(struct sizing *sizing)
+static void te_memory_mark_weak(struct te_memory_sizing *sizing)
 {
     struct tv_te_memory_node *nodes = sizing->nodes;
     for (uint32_t i = sizing->count; i-- > 0;) {
@@ -86,7 +86,7 @@ static void find_weak(struct sizing *sizing)
 }
 
 /* The depth of the nearest common ancestor; -1: there is none. */
-static int common_depth(const struct sizing *sizing, uint32_t a, uint32_t b)
+static int te_memory_common_depth(const struct te_memory_sizing *sizing, uint32_t a, uint32_t b)
 {
     const struct tv_te_memory_node *nodes = sizing->nodes;
     while (a != b && a != TV_NONE && b != TV_NONE) {
@@ -98,7 +98,7 @@ static int common_depth(const struct sizing *sizing, uint32_t a, uint32_t b)
     return a == b && a != TV_NONE ? nodes[a].depth : -1;
 }
 
-static void find_links(struct sizing *sizing)
+static void te_memory_mark_links(struct te_memory_sizing *sizing)
 {
     for (uint32_t i = 0; i < sizing->count; i++) {
         struct tv_te_memory_node *node = &sizing->nodes[i];
@@ -111,16 +111,16 @@ static void find_links(struct sizing *sizing)
         if (node->owns == TV_NONE)
             continue;
         sizing->nodes[node->owns].owned = true;
-        node->shared_depth = (int8_t)common_depth(sizing, i, node->owns);
+        node->shared_depth = (int8_t)te_memory_common_depth(sizing, i, node->owns);
     }
 }
 
-static bool is_size(const struct tv_te_memory_graph *graph, uint32_t name)
+static bool te_memory_is_size(const struct tv_te_memory_graph *graph, uint32_t name)
 {
     return name == graph->size || name == graph->effective_size;
 }
 
-static void add_to_parent(struct tv_te_memory_graph *graph, uint32_t parent,
+static void te_memory_add_to_parent(struct tv_te_memory_graph *graph, uint32_t parent,
                           struct tv_te_memory_attribute attribute)
 {
     uint32_t number = tv_te_memory_attribute(graph, parent, attribute.name);
@@ -132,7 +132,7 @@ static void add_to_parent(struct tv_te_memory_graph *graph, uint32_t parent,
         graph->attributes[number].value += attribute.value;
 }
 
-static void sum_attributes(struct sizing *sizing)
+static void te_memory_sum_attributes(struct te_memory_sizing *sizing)
 {
     struct tv_te_memory_graph *graph = sizing->graph;
     for (uint32_t i = sizing->count; i-- > 0;) {
@@ -140,23 +140,23 @@ static void sum_attributes(struct sizing *sizing)
         if (node->weak || node->parent == TV_NONE)
             continue;
         for (uint32_t a = node->first_attribute; a != TV_NONE; a = graph->attributes[a].next)
-            if (!is_size(graph, graph->attributes[a].name))
-                add_to_parent(graph, node->parent, graph->attributes[a]);
+            if (!te_memory_is_size(graph, graph->attributes[a].name))
+                te_memory_add_to_parent(graph, node->parent, graph->attributes[a]);
     }
 }
 
 /* Gives owners of a global allocator what it tells and they do not. */
-static void copy_attributes(struct sizing *sizing)
+static void te_memory_copy_attributes(struct te_memory_sizing *sizing)
 {
     struct tv_te_memory_graph *graph = sizing->graph;
     unsigned left = COPIES_MAX;
     for (uint32_t i = 0; i < sizing->count; i++) {
-        const struct tv_te_memory_node *owned = live(sizing, sizing->nodes[i].owns);
+        const struct tv_te_memory_node *owned = te_memory_live_node(sizing, sizing->nodes[i].owns);
         if (sizing->nodes[i].weak || owned == NULL || owned->process != TV_NONE)
             continue;
         for (uint32_t a = owned->first_attribute; a != TV_NONE && left > 0; left--) {
             struct tv_te_memory_attribute attribute = graph->attributes[a];
-            if (!is_size(graph, attribute.name) &&
+            if (!te_memory_is_size(graph, attribute.name) &&
                 tv_te_memory_attribute(graph, i, attribute.name) == TV_NONE)
                 tv_te_memory_graph_set(graph, i, attribute.name, attribute.units, attribute.value);
             a = attribute.next;
@@ -166,7 +166,7 @@ static void copy_attributes(struct sizing *sizing)
 
 /* Counts the size of a leaf for the nodes above it, but for those below which it is counted by way
  * of what it, or one on the way, owns. */
-static void count_leaf(struct sizing *sizing, const struct tv_te_memory_node *node, double size)
+static void te_memory_count_leaf(struct te_memory_sizing *sizing, const struct tv_te_memory_node *node, double size)
 {
     int shared = -1;
     while (node->parent != TV_NONE) {
@@ -180,12 +180,12 @@ static void count_leaf(struct sizing *sizing, const struct tv_te_memory_node *no
     }
 }
 
-static double larger(double a, double b)
+static double te_memory_larger(double a, double b)
 {
     return a > b ? a : b;
 }
 
-static uint32_t rest_path(struct tv_te_memory_graph *graph, uint32_t path)
+static uint32_t te_memory_unspecified_path(struct tv_te_memory_graph *graph, uint32_t path)
 {
     static const char suffix[] = "/<unspecified>";
     struct tv_bytes text = tv_interner_get(graph->strings, path);
@@ -198,7 +198,7 @@ static uint32_t rest_path(struct tv_te_memory_graph *graph, uint32_t path)
     return string;
 }
 
-static void find_size(struct sizing *sizing, uint32_t number)
+static void te_memory_find_size(struct te_memory_sizing *sizing, uint32_t number)
 {
     struct tv_te_memory_graph *graph = sizing->graph;
     struct tv_te_memory_node *node = &sizing->nodes[number];
@@ -208,29 +208,29 @@ static void find_size(struct sizing *sizing, uint32_t number)
     node->sized |= told != TV_NONE;
     if (!node->sized)
         return;
-    node->size = larger(node->size, larger(node->leaves, node->largest_owner));
+    node->size = te_memory_larger(node->size, te_memory_larger(node->leaves, node->largest_owner));
     tv_te_memory_graph_set(graph, number, graph->size, graph->bytes, node->size);
-    struct tv_te_memory_node *owned = live(sizing, node->owns);
+    struct tv_te_memory_node *owned = te_memory_live_node(sizing, node->owns);
     if (owned != NULL) {
-        owned->largest_owner = larger(owned->largest_owner, node->size);
+        owned->largest_owner = te_memory_larger(owned->largest_owner, node->size);
         owned->sized = true;
     }
     if (!node->has_children) {
-        count_leaf(sizing, node, node->size);
+        te_memory_count_leaf(sizing, node, node->size);
     } else if (node->leaves < node->size) {
         node->rest = node->size - node->leaves;
-        node->rest_path = rest_path(graph, node->path);
-        count_leaf(sizing, node, node->rest);
+        node->rest_path = te_memory_unspecified_path(graph, node->path);
+        te_memory_count_leaf(sizing, node, node->rest);
     }
 }
 
 /* What of a node's size owns nothing elsewhere, and what nobody else owns. */
-static void find_parts(struct sizing *sizing, struct tv_te_memory_node *node)
+static void te_memory_find_uncharged(struct te_memory_sizing *sizing, struct tv_te_memory_node *node)
 {
     double own = node->has_children ? node->rest : node->size;
     node->not_owning += own;
     node->not_owned += own;
-    struct tv_te_memory_node *parent = live(sizing, node->parent);
+    struct tv_te_memory_node *parent = te_memory_live_node(sizing, node->parent);
     if (parent == NULL)
         return;
     if (node->owns == TV_NONE)
@@ -238,7 +238,7 @@ static void find_parts(struct sizing *sizing, struct tv_te_memory_node *node)
     parent->not_owned += node->owned ? node->size - node->largest_owner : node->not_owned;
 }
 
-static int compare_owners(const void *left, const void *right)
+static int te_memory_compare_owners(const void *left, const void *right)
 {
     const struct tv_te_memory_node *a = *(struct tv_te_memory_node *const *)left;
     const struct tv_te_memory_node *b = *(struct tv_te_memory_node *const *)right;
@@ -253,7 +253,7 @@ static int compare_owners(const void *left, const void *right)
 
 /* Charges the owners of one importance, the smallest first: each for its part of what is not
  * charged yet. Returns what is charged now. */
-static double charge_equals(struct tv_te_memory_node **owners, size_t count, double charged)
+static double te_memory_charge_equals(struct tv_te_memory_node **owners, size_t count, double charged)
 {
     double each = 0;
     for (size_t i = 0; i < count; i++) {
@@ -268,7 +268,7 @@ static double charge_equals(struct tv_te_memory_node **owners, size_t count, dou
 }
 
 /* Owners of one node. */
-static void charge_owners(struct sizing *sizing, struct tv_te_memory_node **owners, size_t count)
+static void te_memory_charge_owners(struct te_memory_sizing *sizing, struct tv_te_memory_node **owners, size_t count)
 {
     struct tv_te_memory_node *owned = &sizing->nodes[owners[0]->owns];
     double charged = 0;
@@ -276,34 +276,34 @@ static void charge_owners(struct sizing *sizing, struct tv_te_memory_node **owne
         end = first + 1;
         while (end < count && owners[end]->importance == owners[first]->importance)
             end++;
-        charged = charge_equals(owners + first, end - first, charged);
+        charged = te_memory_charge_equals(owners + first, end - first, charged);
     }
     owned->owned_share =
-        owned->not_owned > 0 ? larger(owned->not_owned - charged, 0) / owned->not_owned : 0;
+        owned->not_owned > 0 ? te_memory_larger(owned->not_owned - charged, 0) / owned->not_owned : 0;
 }
 
-static void find_shares(struct sizing *sizing)
+static void te_memory_find_shares(struct te_memory_sizing *sizing)
 {
     struct tv_te_memory_node **owners = tv_alloc(sizing->count, sizeof(struct tv_te_memory_node *));
     size_t count = 0;
     for (uint32_t i = 0; i < sizing->count; i++)
         if (!sizing->nodes[i].weak && sizing->nodes[i].sized && sizing->nodes[i].owns != TV_NONE)
             owners[count++] = &sizing->nodes[i];
-    qsort(owners, count, sizeof(struct tv_te_memory_node *), compare_owners);
+    qsort(owners, count, sizeof(struct tv_te_memory_node *), te_memory_compare_owners);
     for (size_t first = 0, end; first < count; first = end) {
         end = first + 1;
         while (end < count && owners[end]->owns == owners[first]->owns)
             end++;
-        charge_owners(sizing, owners + first, end - first);
+        te_memory_charge_owners(sizing, owners + first, end - first);
     }
     tv_free(owners);
 }
 
 /* Shares of parents and of what is owned count for those below. */
-static void spread_shares(struct sizing *sizing, struct tv_te_memory_node *node)
+static void te_memory_spread_shares(struct te_memory_sizing *sizing, struct tv_te_memory_node *node)
 {
-    const struct tv_te_memory_node *parent = live(sizing, node->parent);
-    const struct tv_te_memory_node *owned = live(sizing, node->owns);
+    const struct tv_te_memory_node *parent = te_memory_live_node(sizing, node->parent);
+    const struct tv_te_memory_node *owned = te_memory_live_node(sizing, node->owns);
     if (parent != NULL)
         node->owned_share *= parent->owned_share;
     if (owned != NULL)
@@ -312,11 +312,11 @@ static void spread_shares(struct sizing *sizing, struct tv_te_memory_node *node)
         node->owning_share = parent->owning_share;
 }
 
-static void find_effective(struct sizing *sizing, uint32_t number)
+static void te_memory_find_effective(struct te_memory_sizing *sizing, uint32_t number)
 {
     struct tv_te_memory_graph *graph = sizing->graph;
     struct tv_te_memory_node *node = &sizing->nodes[number];
-    struct tv_te_memory_node *parent = live(sizing, node->parent);
+    struct tv_te_memory_node *parent = te_memory_live_node(sizing, node->parent);
     double own = node->has_children ? node->rest : node->size;
     node->effective += own * node->owned_share * node->owning_share;
     tv_te_memory_graph_set(graph, number, graph->effective_size, graph->bytes, node->effective);
@@ -326,24 +326,24 @@ static void find_effective(struct sizing *sizing, uint32_t number)
 
 void tv_te_memory_sizes(struct tv_te_memory_graph *graph)
 {
-    struct sizing sizing = {graph, graph->nodes, graph->node_count, NULL};
+    struct te_memory_sizing sizing = {graph, graph->nodes, graph->node_count, NULL};
     sizing.order = tv_alloc(sizing.count, sizeof *sizing.order);
-    find_order(&sizing);
-    find_weak(&sizing);
-    find_links(&sizing);
-    sum_attributes(&sizing);
-    copy_attributes(&sizing);
+    te_memory_sort_nodes(&sizing);
+    te_memory_mark_weak(&sizing);
+    te_memory_mark_links(&sizing);
+    te_memory_sum_attributes(&sizing);
+    te_memory_copy_attributes(&sizing);
     for (uint32_t i = 0; i < sizing.count; i++)
         if (!graph->nodes[sizing.order[i]].weak)
-            find_size(&sizing, sizing.order[i]);
+            te_memory_find_size(&sizing, sizing.order[i]);
     for (uint32_t i = 0; i < sizing.count; i++)
         if (!graph->nodes[sizing.order[i]].weak && graph->nodes[sizing.order[i]].sized)
-            find_parts(&sizing, &graph->nodes[sizing.order[i]]);
-    find_shares(&sizing);
+            te_memory_find_uncharged(&sizing, &graph->nodes[sizing.order[i]]);
+    te_memory_find_shares(&sizing);
     for (uint32_t i = sizing.count; i-- > 0;)
-        spread_shares(&sizing, &graph->nodes[sizing.order[i]]);
+        te_memory_spread_shares(&sizing, &graph->nodes[sizing.order[i]]);
     for (uint32_t i = 0; i < sizing.count; i++)
         if (!graph->nodes[sizing.order[i]].weak && graph->nodes[sizing.order[i]].sized)
-            find_effective(&sizing, sizing.order[i]);
+            te_memory_find_effective(&sizing, sizing.order[i]);
     tv_free(sizing.order);
 }

@@ -14,7 +14,7 @@
 /* A longer value is told by its length: it can be looked at in the file. */
 #define LONGEST_VALUE ((uint64_t)1 << 20)
 
-struct applying {
+struct te_metadata_target {
     struct tv_te_context *context;
     struct tv_head *head;
     double cpus; /* the largest number told; 0: none */
@@ -22,12 +22,12 @@ struct applying {
 
 /* ---- Values as text ---- */
 
-static bool is_space(uint8_t c)
+static bool te_metadata_is_space(uint8_t c)
 {
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-static void add_metadata(struct tv_te_context *context, struct tv_bytes key, struct tv_bytes value)
+static void te_metadata_add(struct tv_te_context *context, struct tv_bytes key, struct tv_bytes value)
 {
     struct tv_te_scratch scratch = {NULL, 0};
     struct tv_head *head = context->trace->head;
@@ -46,7 +46,7 @@ static void add_metadata(struct tv_te_context *context, struct tv_bytes key, str
     tv_te_scratch_release(&scratch);
 }
 
-static void add_long(struct tv_te_context *context, struct tv_bytes key,
+static void te_metadata_add_long(struct tv_te_context *context, struct tv_bytes key,
                      struct tv_te_stretch stretch)
 {
     struct tv_out out;
@@ -62,48 +62,48 @@ static void add_long(struct tv_te_context *context, struct tv_bytes key,
 
 /* ---- Metadata events ---- */
 
-static uint32_t string_of(struct applying *applying, struct tv_bytes raw)
+static uint32_t te_metadata_string(struct te_metadata_target *applying, struct tv_bytes raw)
 {
     return tv_head_string(applying->head, tv_te_text(raw, &applying->context->scratch));
 }
 
-static bool name_process(struct applying *applying, const struct tv_te_loose *event,
+static bool te_metadata_name_process(struct te_metadata_target *applying, const struct tv_te_loose *event,
                          struct tv_bytes args)
 {
     struct tv_bytes name = tv_te_member(args, "name");
     if (name.data)
-        applying->head->processes[event->process].name = string_of(applying, name);
+        applying->head->processes[event->process].name = te_metadata_string(applying, name);
     return name.data;
 }
 
-static bool name_thread(struct applying *applying, const struct tv_te_loose *event,
+static bool te_metadata_name_thread(struct te_metadata_target *applying, const struct tv_te_loose *event,
                         struct tv_bytes args)
 {
     struct tv_bytes name = tv_te_member(args, "name");
     if (name.data)
-        applying->head->threads[event->thread].name = string_of(applying, name);
+        applying->head->threads[event->thread].name = te_metadata_string(applying, name);
     return name.data;
 }
 
-static struct tv_bytes trim(struct tv_bytes text)
+static struct tv_bytes te_metadata_trim(struct tv_bytes text)
 {
-    while (text.length > 0 && is_space(text.data[0])) {
+    while (text.length > 0 && te_metadata_is_space(text.data[0])) {
         text.data++;
         text.length--;
     }
-    while (text.length > 0 && is_space(text.data[text.length - 1]))
+    while (text.length > 0 && te_metadata_is_space(text.data[text.length - 1]))
         text.length--;
     return text;
 }
 
 /* Adds a label to those that are there, joined by ", ", unless it is among them. */
-static void add_label(struct tv_out *labels, struct tv_bytes label)
+static void te_metadata_add_label(struct tv_out *labels, struct tv_bytes label)
 {
     struct tv_bytes rest = {labels->buffer, labels->length}, known;
     bool more = labels->length > 0;
     while (more) {
         more = tv_bytes_split(&rest, ',', &known);
-        if (tv_bytes_equal(trim(known), label))
+        if (tv_bytes_equal(te_metadata_trim(known), label))
             return;
     }
     if (labels->length > 0)
@@ -114,7 +114,7 @@ static void add_label(struct tv_out *labels, struct tv_bytes label)
 /* Each is compared with all before it. */
 #define MOST_LABELS 1000u
 
-static bool label_process(struct applying *applying, const struct tv_te_loose *event,
+static bool te_metadata_label_process(struct te_metadata_target *applying, const struct tv_te_loose *event,
                           struct tv_bytes args)
 {
     struct tv_bytes raw = tv_te_member(args, "labels"), label;
@@ -128,9 +128,9 @@ static bool label_process(struct applying *applying, const struct tv_te_loose *e
     bool more = true;
     for (unsigned i = 0; more && i < MOST_LABELS && labels.length < LONGEST_VALUE; i++) {
         more = tv_bytes_split(&text, ',', &label);
-        label = trim(label);
+        label = te_metadata_trim(label);
         if (label.length > 0)
-            add_label(&labels, label);
+            te_metadata_add_label(&labels, label);
     }
     process->labels =
         tv_head_string(applying->head, (struct tv_bytes){labels.buffer, labels.length});
@@ -139,7 +139,7 @@ static bool label_process(struct applying *applying, const struct tv_te_loose *e
 }
 
 /* Of any size, as an index. */
-static bool sort_index(struct tv_bytes args, int64_t *index)
+static bool te_metadata_sort_index(struct tv_bytes args, int64_t *index)
 {
     double number;
     struct tv_bytes raw = tv_te_member(args, "sort_index");
@@ -151,21 +151,21 @@ static bool sort_index(struct tv_bytes args, int64_t *index)
     return true;
 }
 
-static bool place_process(struct applying *applying, const struct tv_te_loose *event,
+static bool te_metadata_order_process(struct te_metadata_target *applying, const struct tv_te_loose *event,
                           struct tv_bytes args)
 {
-    return sort_index(args, &applying->head->processes[event->process].sort_index);
+    return te_metadata_sort_index(args, &applying->head->processes[event->process].sort_index);
 }
 
-static bool place_thread(struct applying *applying, const struct tv_te_loose *event,
+static bool te_metadata_order_thread(struct te_metadata_target *applying, const struct tv_te_loose *event,
                          struct tv_bytes args)
 {
-    return sort_index(args, &applying->head->threads[event->thread].sort_index);
+    return te_metadata_sort_index(args, &applying->head->threads[event->thread].sort_index);
 }
 
 #define NS_PER_S 1e9
 
-static bool set_uptime(struct applying *applying, const struct tv_te_loose *event,
+static bool te_metadata_set_uptime(struct te_metadata_target *applying, const struct tv_te_loose *event,
                        struct tv_bytes args)
 {
     double seconds;
@@ -175,7 +175,7 @@ static bool set_uptime(struct applying *applying, const struct tv_te_loose *even
     return true;
 }
 
-static bool count_cpus(struct applying *applying, const struct tv_te_loose *event,
+static bool te_metadata_count_cpus(struct te_metadata_target *applying, const struct tv_te_loose *event,
                        struct tv_bytes args)
 {
     double number;
@@ -187,36 +187,36 @@ static bool count_cpus(struct applying *applying, const struct tv_te_loose *even
     return true;
 }
 
-static bool add_config(struct applying *applying, const struct tv_te_loose *event,
+static bool te_metadata_add_config(struct te_metadata_target *applying, const struct tv_te_loose *event,
                        struct tv_bytes args)
 {
     struct tv_bytes value = tv_te_member(args, "value");
     (void)event;
     if (value.data)
-        add_metadata(applying->context, TV_BYTES("\"TraceConfig\""), value);
+        te_metadata_add(applying->context, TV_BYTES("\"TraceConfig\""), value);
     return value.data;
 }
 
 static const struct {
     struct tv_bytes name;
-    bool (*apply)(struct applying *applying, const struct tv_te_loose *event, struct tv_bytes args);
+    bool (*apply)(struct te_metadata_target *applying, const struct tv_te_loose *event, struct tv_bytes args);
 } kinds[] = {
 #define KIND(name, apply)                                                                          \
     {                                                                                              \
         {(const uint8_t *)("\"" name "\""), sizeof(name) + 1}, apply                               \
     }
-    KIND("process_name", name_process),
-    KIND("thread_name", name_thread),
-    KIND("process_labels", label_process),
-    KIND("process_sort_index", place_process),
-    KIND("thread_sort_index", place_thread),
-    KIND("process_uptime_seconds", set_uptime),
-    KIND("num_cpus", count_cpus),
-    KIND("TraceConfig", add_config),
+    KIND("process_name", te_metadata_name_process),
+    KIND("thread_name", te_metadata_name_thread),
+    KIND("process_labels", te_metadata_label_process),
+    KIND("process_sort_index", te_metadata_order_process),
+    KIND("thread_sort_index", te_metadata_order_thread),
+    KIND("process_uptime_seconds", te_metadata_set_uptime),
+    KIND("num_cpus", te_metadata_count_cpus),
+    KIND("TraceConfig", te_metadata_add_config),
 #undef KIND
 };
 
-static void apply(struct applying *applying, const struct tv_te_loose *event,
+static void te_metadata_apply(struct te_metadata_target *applying, const struct tv_te_loose *event,
                   const struct tv_te_fields *fields)
 {
     struct tv_te_context *context = applying->context;
@@ -230,12 +230,12 @@ static void apply(struct applying *applying, const struct tv_te_loose *event,
         tv_te_warn(context, TV_DIAGNOSTIC_METADATA_UNKNOWN, event->offset);
     struct tv_bytes name = fields->name.data ? fields->name : TV_BYTES("[No name]");
     if (fields->args.length > LONGEST_VALUE)
-        add_long(context, name, (struct tv_te_stretch){event->offset, fields->args.length});
+        te_metadata_add_long(context, name, (struct tv_te_stretch){event->offset, fields->args.length});
     else
-        add_metadata(context, name, fields->args);
+        te_metadata_add(context, name, fields->args);
 }
 
-static bool is_frame_table(const struct tv_te_fields *fields)
+static bool te_metadata_is_frame_table(const struct tv_te_fields *fields)
 {
     return tv_bytes_equal(fields->name, TV_BYTES("\"stackFrames\"")) ||
            tv_bytes_equal(fields->name, TV_BYTES("\"typeNames\""));
@@ -243,18 +243,18 @@ static bool is_frame_table(const struct tv_te_fields *fields)
 
 size_t tv_te_metadata_events(struct tv_te_context *context, struct tv_te_loose *rows, size_t count)
 {
-    struct applying applying = {context, context->trace->head, 0};
+    struct te_metadata_target applying = {context, context->trace->head, 0};
     struct tv_te_fields fields;
     size_t tables = 0;
     for (size_t i = 0; i < count; i++) {
         if (!tv_te_event_read(context, rows[i].offset, &fields))
             continue;
         const struct tv_te_loose row = rows[i];
-        bool table = is_frame_table(&fields);
+        bool table = te_metadata_is_frame_table(&fields);
         if (table || tv_te_code_is_name(fields.name))
             rows[tables++] = row;
         if (!table)
-            apply(&applying, &row, &fields);
+            te_metadata_apply(&applying, &row, &fields);
     }
     if (applying.cpus > 0) {
         struct tv_out out;
@@ -269,7 +269,7 @@ size_t tv_te_metadata_events(struct tv_te_context *context, struct tv_te_loose *
 
 /* ---- Keys beside the events ---- */
 
-static void set_unit(struct tv_te_context *context, struct tv_te_stretch stretch)
+static void te_metadata_set_unit(struct tv_te_context *context, struct tv_te_stretch stretch)
 {
     static const char *const units[] = {"ms", "ns", "us"};
     struct tv_bytes raw = tv_te_stretch_read(context, stretch);
@@ -285,30 +285,30 @@ static void set_unit(struct tv_te_context *context, struct tv_te_stretch stretch
         tv_te_warn(context, TV_DIAGNOSTIC_BAD_UNIT, stretch.offset);
 }
 
-static bool is_key(const struct tv_te_top_member *member, const char *key)
+static bool te_metadata_member_is(const struct tv_te_top_member *member, const char *key)
 {
     return tv_te_key_is((struct tv_bytes){(const uint8_t *)member->key, member->key_length}, key);
 }
 
-static void add_member(struct tv_te_context *context, const struct tv_te_top_member *member)
+static void te_metadata_add_member(struct tv_te_context *context, const struct tv_te_top_member *member)
 {
     struct tv_bytes key = {(const uint8_t *)member->key, member->key_length};
     struct tv_te_stretch value = member->value;
-    if (is_key(member, "convertedFrom"))
+    if (te_metadata_member_is(member, "convertedFrom"))
         tv_te_ends_read(context, tv_te_stretch_read(context, value));
     if (tv_te_inside_is(member) || value.length > LONGEST_VALUE) {
-        add_long(context, key, value);
+        te_metadata_add_long(context, key, value);
     } else {
         struct tv_bytes text = tv_te_stretch_read(context, value);
         if (tv_json_is_deeper(text))
             tv_te_warn(context, TV_DIAGNOSTIC_TOO_NESTED, value.offset);
-        add_metadata(context, key, text);
+        te_metadata_add(context, key, text);
     }
 }
 
 /* Read what our recorder writes beside its samples: their interval, and that their weights are
  * times. */
-static void read_sampling(struct tv_te_context *context, const struct tv_te_top_member *member)
+static void te_metadata_read_sampling(struct tv_te_context *context, const struct tv_te_top_member *member)
 {
     struct tv_input *input = &context->trace->head->inputs[context->input];
     struct tv_bytes data = tv_te_stretch_read(context, member->value);
@@ -326,15 +326,15 @@ void tv_te_metadata_members(struct tv_te_context *context, const struct tv_te_co
 {
     for (size_t i = 0; i < container->member_count; i++) {
         const struct tv_te_top_member *member = &container->members[i];
-        if (is_key(member, "displayTimeUnit"))
-            set_unit(context, member->value);
-        else if (is_key(member, "stackFrames"))
+        if (te_metadata_member_is(member, "displayTimeUnit"))
+            te_metadata_set_unit(context, member->value);
+        else if (te_metadata_member_is(member, "stackFrames"))
             context->stack_frames = member->value;
-        else if (is_key(member, "samples"))
+        else if (te_metadata_member_is(member, "samples"))
             context->samples = member->value;
         else
-            add_member(context, member);
-        if (is_key(member, "otherData") && member->value.length <= LONGEST_VALUE)
-            read_sampling(context, member);
+            te_metadata_add_member(context, member);
+        if (te_metadata_member_is(member, "otherData") && member->value.length <= LONGEST_VALUE)
+            te_metadata_read_sampling(context, member);
     }
 }

@@ -16,7 +16,7 @@ struct tv_te_name_place {
 
 #define FIRST_PLACES 1024
 
-static struct tv_te_name_place *new_places(size_t count)
+static struct tv_te_name_place *te_names_new_slots(size_t count)
 {
     struct tv_te_name_place *places = tv_alloc(count, sizeof *places);
     for (size_t i = 0; i < count; i++)
@@ -26,7 +26,7 @@ static struct tv_te_name_place *new_places(size_t count)
 
 void tv_te_names_init(struct tv_te_names *names)
 {
-    *names = (struct tv_te_names){.mask = FIRST_PLACES - 1, .places = new_places(FIRST_PLACES)};
+    *names = (struct tv_te_names){.mask = FIRST_PLACES - 1, .places = te_names_new_slots(FIRST_PLACES)};
     tv_arena_init(&names->texts);
 }
 
@@ -40,7 +40,7 @@ void tv_te_names_release(struct tv_te_names *names)
 #define MULTIPLIER UINT64_C(0x9e3779b97f4a7c15)
 
 /* In line, as every event needs two.  Reads up to 7 bytes more than the text has. */
-TV_INLINE uint64_t hash_text(uint64_t hash, struct tv_bytes text)
+TV_INLINE uint64_t te_names_hash(uint64_t hash, struct tv_bytes text)
 {
     const uint8_t *at = text.data;
     size_t left = text.length;
@@ -65,7 +65,7 @@ TV_INLINE uint64_t hash_text(uint64_t hash, struct tv_bytes text)
 }
 
 /* In line as well; texts are mostly of a few words. */
-TV_INLINE bool same_text(const uint8_t *a, const uint8_t *b, size_t length)
+TV_INLINE bool te_names_same_text(const uint8_t *a, const uint8_t *b, size_t length)
 {
     uint64_t left, right;
     if (length < sizeof left)
@@ -81,19 +81,19 @@ TV_INLINE bool same_text(const uint8_t *a, const uint8_t *b, size_t length)
     return left == right;
 }
 
-TV_INLINE bool is_name(const struct tv_te_name *known, struct tv_bytes name,
+TV_INLINE bool te_names_match(const struct tv_te_name *known, struct tv_bytes name,
                        struct tv_bytes category)
 {
     return known->name_length == name.length && known->category_length == category.length &&
            known->has_name == (name.data != NULL) &&
-           same_text(known->text, name.data, name.length) &&
-           same_text(known->text + name.length, category.data, category.length);
+           te_names_same_text(known->text, name.data, name.length) &&
+           te_names_same_text(known->text + name.length, category.data, category.length);
 }
 
-static void grow(struct tv_te_names *names)
+static void te_names_grow(struct tv_te_names *names)
 {
     size_t mask = tv_size_mul(names->mask + 1, 2) - 1;
-    struct tv_te_name_place *places = new_places(mask + 1);
+    struct tv_te_name_place *places = te_names_new_slots(mask + 1);
     for (size_t i = 0; i <= names->mask; i++) {
         struct tv_te_name_place moved = names->places[i];
         if (moved.number == TV_NONE)
@@ -108,7 +108,7 @@ static void grow(struct tv_te_names *names)
     names->mask = mask;
 }
 
-static bool contains(struct tv_bytes text, struct tv_bytes part)
+static bool te_names_text_contains(struct tv_bytes text, struct tv_bytes part)
 {
     for (size_t i = 0; i + part.length <= text.length; i++)
         if (memcmp(text.data + i, part.data, part.length) == 0)
@@ -116,7 +116,7 @@ static bool contains(struct tv_bytes text, struct tv_bytes part)
     return false;
 }
 
-static TV_NOINLINE uint32_t add_new(struct tv_te_names *names, struct tv_te_name_place *place,
+static TV_NOINLINE uint32_t te_names_add_new(struct tv_te_names *names, struct tv_te_name_place *place,
                                     struct tv_bytes name, struct tv_bytes category)
 {
     uint8_t *text = tv_arena_alloc(&names->texts, name.length + category.length + 1, 1);
@@ -134,31 +134,31 @@ static TV_NOINLINE uint32_t add_new(struct tv_te_names *names, struct tv_te_name
         .name_length = (uint32_t)name.length,
         .category_length = (uint32_t)category.length,
         .has_name = name.data != NULL,
-        .overhead = contains(category, TV_BYTES("trace_event_overhead")),
+        .overhead = te_names_text_contains(category, TV_BYTES("trace_event_overhead")),
     };
     place->number = number;
     if (names->count > names->mask / 2)
-        grow(names);
+        te_names_grow(names);
     return number;
 }
 
 uint32_t tv_te_names_add(struct tv_te_names *names, struct tv_bytes name, struct tv_bytes category)
 {
     /* Neither waits for the other. */
-    uint64_t full = hash_text(name.data != NULL, name) * MULTIPLIER ^ hash_text(2, category);
+    uint64_t full = te_names_hash(name.data != NULL, name) * MULTIPLIER ^ te_names_hash(2, category);
     uint32_t hash = (uint32_t)(full ^ full >> 32);
     for (size_t i = hash & names->mask;; i = (i + 1) & names->mask) {
         struct tv_te_name_place *place = &names->places[i];
         if (TV_UNLIKELY(place->number == TV_NONE)) {
             place->hash = hash;
-            return add_new(names, place, name, category);
+            return te_names_add_new(names, place, name, category);
         }
-        if (place->hash == hash && is_name(&names->names[place->number], name, category))
+        if (place->hash == hash && te_names_match(&names->names[place->number], name, category))
             return place->number;
     }
 }
 
-static uint32_t string_of(struct tv_head *head, struct tv_bytes raw, struct tv_te_scratch *scratch)
+static uint32_t te_names_string(struct tv_head *head, struct tv_bytes raw, struct tv_te_scratch *scratch)
 {
     return tv_head_string(head, tv_te_text(raw, scratch));
 }
@@ -171,9 +171,9 @@ void tv_te_names_merge(const struct tv_te_names *names, struct tv_head *head, ui
         struct tv_bytes name = {known->text, known->name_length};
         struct tv_bytes category = {known->text + known->name_length, known->category_length};
         struct tv_frame frame = {
-            .name = known->has_name ? string_of(head, name, &scratch)
+            .name = known->has_name ? te_names_string(head, name, &scratch)
                                     : tv_head_string(head, TV_BYTES("[No name]")),
-            .category = category.length > 0 ? string_of(head, category, &scratch) : TV_EMPTY_STRING,
+            .category = category.length > 0 ? te_names_string(head, category, &scratch) : TV_EMPTY_STRING,
         };
         frames[i] = tv_head_add_frame(head, &frame);
     }

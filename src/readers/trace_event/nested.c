@@ -6,14 +6,14 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 
-struct walk {
+struct te_nested_walk {
     struct tv_te_nested *open; /* objects around the place; arrays do not count */
     size_t depth, capacity;
     struct tv_bytes key; /* of the member whose value comes next; data NULL: no key */
 };
 
 /* The string that begins at `at`, with its quotes. */
-static struct tv_bytes take_string(const uint8_t *at, const uint8_t *end)
+static struct tv_bytes te_nested_take_string(const uint8_t *at, const uint8_t *end)
 {
     const uint8_t *start = at, quote = *at++;
     while (at < end && *at != quote)
@@ -23,107 +23,107 @@ static struct tv_bytes take_string(const uint8_t *at, const uint8_t *end)
     return (struct tv_bytes){start, (size_t)(at - start)};
 }
 
-static bool is_key(struct tv_bytes string, const char *key)
+static bool te_nested_key_is(struct tv_bytes string, const char *key)
 {
     size_t length = strlen(key);
     return string.length == length + 2 && memcmp(string.data + 1, key, length) == 0;
 }
 
-static void take_value(struct walk *walk, struct tv_bytes value)
+static void te_nested_take_value(struct te_nested_walk *walk, struct tv_bytes value)
 {
     struct tv_te_nested *object = &walk->open[walk->depth - 1];
-    if (is_key(walk->key, "id"))
+    if (te_nested_key_is(walk->key, "id"))
         object->id = value;
-    else if (is_key(walk->key, "cat"))
+    else if (te_nested_key_is(walk->key, "cat"))
         object->cat = value;
-    else if (is_key(walk->key, "base_type"))
+    else if (te_nested_key_is(walk->key, "base_type"))
         object->base_type = value;
-    else if (is_key(walk->key, "scope"))
+    else if (te_nested_key_is(walk->key, "scope"))
         object->scope = value;
-    else if (is_key(walk->key, "id_ref") || is_key(walk->key, "idRef"))
+    else if (te_nested_key_is(walk->key, "id_ref") || te_nested_key_is(walk->key, "idRef"))
         object->id_ref = value;
-    else if (is_key(walk->key, "pid_ref") || is_key(walk->key, "pidRef"))
+    else if (te_nested_key_is(walk->key, "pid_ref") || te_nested_key_is(walk->key, "pidRef"))
         object->pid_ref = value;
 }
 
-static void open_object(struct walk *walk, const uint8_t *at)
+static void te_nested_open_object(struct te_nested_walk *walk, const uint8_t *at)
 {
     walk->open = tv_array_reserve(walk->open, &walk->capacity, walk->depth + 1, sizeof *walk->open);
     walk->open[walk->depth++] = (struct tv_te_nested){.at = at};
     walk->key = (struct tv_bytes){NULL, 0};
 }
 
-static bool names_snapshot(struct tv_bytes id)
+static bool te_nested_id_has_type(struct tv_bytes id)
 {
     const uint8_t *slash = id.length < 5 ? NULL : memchr(id.data + 2, '/', id.length - 4);
     return slash != NULL;
 }
 
 /* The next character that is not a space. */
-static const uint8_t *skip_space(const uint8_t *at, const uint8_t *end)
+static const uint8_t *te_nested_skip_space(const uint8_t *at, const uint8_t *end)
 {
     while (at < end && (*at == ' ' || *at == '\t' || *at == '\n' || *at == '\r'))
         at++;
     return at;
 }
 
-static const uint8_t *take_text(struct walk *walk, const uint8_t *at, const uint8_t *end)
+static const uint8_t *te_nested_take_text(struct te_nested_walk *walk, const uint8_t *at, const uint8_t *end)
 {
-    struct tv_bytes string = take_string(at, end);
-    at = skip_space(string.data + string.length, end);
+    struct tv_bytes string = te_nested_take_string(at, end);
+    at = te_nested_skip_space(string.data + string.length, end);
     if (at < end && *at == ':') {
         walk->key = string;
         return at + 1;
     }
     if (walk->depth > 0 && walk->key.data != NULL)
-        take_value(walk, string);
+        te_nested_take_value(walk, string);
     walk->key = (struct tv_bytes){NULL, 0};
     return at;
 }
 
-static bool is_snapshot(const struct tv_te_nested *object, struct tv_bytes text)
+static bool te_nested_is_snapshot(const struct tv_te_nested *object, struct tv_bytes text)
 {
-    return object->at != text.data && names_snapshot(object->id);
+    return object->at != text.data && te_nested_id_has_type(object->id);
 }
 
-static bool is_reference(const struct tv_te_nested *object, struct tv_bytes text)
+static bool te_nested_is_reference(const struct tv_te_nested *object, struct tv_bytes text)
 {
     (void)text;
     return object->id_ref.data != NULL;
 }
 
 /* A number, or whatever else is bare. */
-static const uint8_t *take_bare(struct walk *walk, const uint8_t *at, const uint8_t *end)
+static const uint8_t *te_nested_take_bare(struct te_nested_walk *walk, const uint8_t *at, const uint8_t *end)
 {
     const uint8_t *start = at;
     while (at<end && * at> ' ' && !strchr(",:{}[]\"'", *at))
         at++;
     if (walk->depth > 0 && walk->key.data != NULL && at > start &&
-        (is_key(walk->key, "id_ref") || is_key(walk->key, "idRef") ||
-         is_key(walk->key, "pid_ref") || is_key(walk->key, "pidRef")))
-        take_value(walk, (struct tv_bytes){start, (size_t)(at - start)});
+        (te_nested_key_is(walk->key, "id_ref") || te_nested_key_is(walk->key, "idRef") ||
+         te_nested_key_is(walk->key, "pid_ref") || te_nested_key_is(walk->key, "pidRef")))
+        te_nested_take_value(walk, (struct tv_bytes){start, (size_t)(at - start)});
     return at;
 }
 
-struct taking {
+struct te_nested_visitor {
     bool (*wanted)(const struct tv_te_nested *object, struct tv_bytes text);
     void (*take)(void *context, const struct tv_te_nested *nested);
     void *context;
 };
 
-static void find_all(struct tv_bytes text, const struct taking *taking)
+static void te_nested_visit(struct tv_bytes text, const struct te_nested_visitor *taking)
 {
     if (text.length == 0)
         return;
     const uint8_t *end = text.data + text.length;
-    struct walk walk = {NULL, 0, 0, {NULL, 0}};
+    struct te_nested_walk walk = {NULL, 0, 0, {NULL, 0}};
     for (const uint8_t *at = text.data; at < end;) {
         if (*at == '"' || *at == '\'') {
-            at = take_text(&walk, at, end);
+            at = te_nested_take_text(&walk, at, end);
             continue;
         }
         if (*at == '{') {
-            open_object(&walk, at);
+            te_nested_open_object(&walk, at);
         } else if (*at == '}' && walk.depth > 0) {
             const struct tv_te_nested *object = &walk.open[--walk.depth];
             if (taking->wanted(object, text))
@@ -131,7 +131,7 @@ static void find_all(struct tv_bytes text, const struct taking *taking)
         } else if (*at == ',' || *at == '[') {
             walk.key = (struct tv_bytes){NULL, 0};
         } else if (*at > ' ' && !strchr(":]}", *at)) {
-            at = take_bare(&walk, at, end);
+            at = te_nested_take_bare(&walk, at, end);
             continue;
         }
         at++;
@@ -143,12 +143,12 @@ void tv_te_nested_find(struct tv_bytes text,
                        void (*take)(void *context, const struct tv_te_nested *nested),
                        void *context)
 {
-    find_all(text, &(struct taking){is_snapshot, take, context});
+    te_nested_visit(text, &(struct te_nested_visitor){te_nested_is_snapshot, take, context});
 }
 
 void tv_te_nested_references(struct tv_bytes text,
                              void (*take)(void *context, const struct tv_te_nested *nested),
                              void *context)
 {
-    find_all(text, &(struct taking){is_reference, take, context});
+    te_nested_visit(text, &(struct te_nested_visitor){te_nested_is_reference, take, context});
 }

@@ -15,7 +15,7 @@
 #include "readers/trace_event/nested.h"
 
 /* What an event, or an object inside a snapshot, tells. Strings of the head. */
-struct told {
+struct te_object_event {
     uint64_t offset;
     uint32_t key; /* TV_NONE: left out */
     uint32_t id, scope, type, category;
@@ -24,7 +24,7 @@ struct told {
 };
 
 /* A snapshot before those of one object are put together. */
-struct shot {
+struct te_object_snapshot {
     int64_t time;
     uint64_t offset;
     uint32_t object;
@@ -33,36 +33,36 @@ struct shot {
 };
 
 /* An object while it is alive. */
-struct life {
+struct te_object_life {
     uint32_t first_shot, last_shot; /* TV_NONE: none yet */
     uint64_t offset;                /* of the event that created it */
 };
 
-struct joining {
+struct te_object_joining {
     struct tv_te_context *context;
     struct tv_te_key text;
     struct tv_map alive; /* key -> object; an object that was deleted stays until the next */
-    struct told *told;   /* of the events, then of inner snapshots */
+    struct te_object_event *told;   /* of the events, then of inner snapshots */
     size_t *inner_from;  /* of each event: its inner ones begin here in `inner` */
-    struct told *inner;
+    struct te_object_event *inner;
     size_t inner_count, inner_capacity;
-    struct shot *shots;
+    struct te_object_snapshot *shots;
     size_t shot_count, shot_capacity;
-    struct life *lives; /* of objects from first_object on */
+    struct te_object_life *lives; /* of objects from first_object on */
     size_t life_capacity;
     size_t first_object;
     const struct tv_te_loose *event; /* whose snapshot is walked */
     uint32_t category;               /* of it */
 };
 
-static uint32_t string_of(struct joining *joining, struct tv_bytes raw)
+static uint32_t te_object_string(struct te_object_joining *joining, struct tv_bytes raw)
 {
     struct tv_te_context *context = joining->context;
     return tv_head_string(context->trace->head, tv_te_text(raw, &context->scratch));
 }
 
 /* Where in the input a text lies that the last event is made of. */
-static uint64_t offset_of(const struct tv_te_context *context, const uint8_t *at)
+static uint64_t te_object_text_offset(const struct tv_te_context *context, const uint8_t *at)
 {
     const struct tv_window *window = &context->window;
     if (at < window->buffer || at >= window->buffer + window->length)
@@ -72,7 +72,7 @@ static uint64_t offset_of(const struct tv_te_context *context, const uint8_t *at
 
 /* "Type/0x12" of an object inside a snapshot: type and id stand before and behind the last slash.
  */
-static bool split_id(struct joining *joining, struct tv_bytes raw, uint32_t *type, uint32_t *id)
+static bool te_object_split_id(struct te_object_joining *joining, struct tv_bytes raw, uint32_t *type, uint32_t *id)
 {
     struct tv_head *head = joining->context->trace->head;
     struct tv_bytes text = tv_te_text(raw, &joining->context->scratch), front = text;
@@ -88,17 +88,17 @@ static bool split_id(struct joining *joining, struct tv_bytes raw, uint32_t *typ
     return true;
 }
 
-static void take_inner(void *context, const struct tv_te_nested *nested)
+static void te_object_take_inner(void *context, const struct tv_te_nested *nested)
 {
-    struct joining *joining = context;
+    struct te_object_joining *joining = context;
     struct tv_head *head = joining->context->trace->head;
-    struct told told = {.offset = offset_of(joining->context, nested->at)};
-    if (!split_id(joining, nested->id, &told.type, &told.id))
+    struct te_object_event told = {.offset = te_object_text_offset(joining->context, nested->at)};
+    if (!te_object_split_id(joining, nested->id, &told.type, &told.id))
         return;
     told.scope = nested->scope.data == NULL ? tv_head_string(head, TV_BYTES("ptr"))
-                                            : string_of(joining, nested->scope);
-    told.category = nested->cat.data == NULL ? joining->category : string_of(joining, nested->cat);
-    told.base_type = string_of(joining, nested->base_type);
+                                            : te_object_string(joining, nested->scope);
+    told.category = nested->cat.data == NULL ? joining->category : te_object_string(joining, nested->cat);
+    told.base_type = te_object_string(joining, nested->base_type);
     joining->text.length = 0;
     tv_te_key_add_parts(&joining->text, head, joining->event->process,
                         tv_head_text(head, told.scope), tv_head_text(head, told.id));
@@ -109,8 +109,8 @@ static void take_inner(void *context, const struct tv_te_nested *nested)
     joining->inner[joining->inner_count++] = told;
 }
 
-static void read_snapshot(struct joining *joining, const struct tv_te_loose *event,
-                          const struct tv_te_fields *fields, struct told *told)
+static void te_object_read_snapshot(struct te_object_joining *joining, const struct tv_te_loose *event,
+                          const struct tv_te_fields *fields, struct te_object_event *told)
 {
     struct tv_bytes snapshot = tv_te_member(fields->args, "snapshot");
     if (snapshot.data == NULL) {
@@ -124,21 +124,21 @@ static void read_snapshot(struct joining *joining, const struct tv_te_loose *eve
         category = tv_te_member(fields->args, "cat");
     struct tv_bytes base_type = tv_te_member(snapshot, "base_type");
     if (tv_te_is_string(category))
-        told->category = string_of(joining, category);
+        told->category = te_object_string(joining, category);
     if (tv_te_is_string(base_type))
-        told->base_type = string_of(joining, base_type);
+        told->base_type = te_object_string(joining, base_type);
     joining->event = event;
     joining->category = told->category;
-    tv_te_nested_find(snapshot, take_inner, joining);
+    tv_te_nested_find(snapshot, te_object_take_inner, joining);
 }
 
-static void read_event(struct joining *joining, const struct tv_te_loose *event, struct told *told)
+static void te_object_read_event(struct te_object_joining *joining, const struct tv_te_loose *event, struct te_object_event *told)
 {
     struct tv_te_context *context = joining->context;
     struct tv_head *head = context->trace->head;
     struct tv_te_fields fields;
     struct tv_bytes raw;
-    *told = (struct told){.key = TV_NONE};
+    *told = (struct te_object_event){.key = TV_NONE};
     if (!tv_te_event_read(context, event->offset, &fields))
         return;
     joining->text.length = 0;
@@ -146,28 +146,28 @@ static void read_event(struct joining *joining, const struct tv_te_loose *event,
     if (!tv_te_key_add_event_id(&joining->text, context, event, &link, TV_TE_ID_OWNED))
         return;
     tv_te_id(&fields, &raw);
-    *told = (struct told){
+    *told = (struct te_object_event){
         .offset = event->offset,
         .key = tv_head_string(head, tv_te_key_text(&joining->text)),
-        .id = string_of(joining, raw),
+        .id = te_object_string(joining, raw),
         .scope = fields.scope.data == NULL ? tv_head_string(head, TV_BYTES("ptr"))
-                                           : string_of(joining, fields.scope),
+                                           : te_object_string(joining, fields.scope),
         .type = head->frames[event->frame].name,
         .category = head->frames[event->frame].category,
         .base_type = TV_EMPTY_STRING,
         .group = tv_te_group(context, tv_te_key_text(&joining->text)),
     };
     if (event->phase == 'O')
-        read_snapshot(joining, event, &fields, told);
+        te_object_read_snapshot(joining, event, &fields, told);
 }
 
-static struct tv_object *object_at(struct joining *joining, uint32_t number)
+static struct tv_object *te_object_at(struct te_object_joining *joining, uint32_t number)
 {
     return &joining->context->trace->tables.objects.rows[number];
 }
 
-static uint32_t create(struct joining *joining, const struct tv_te_loose *event,
-                       const struct told *told, unsigned flags)
+static uint32_t te_object_create(struct te_object_joining *joining, const struct tv_te_loose *event,
+                       const struct te_object_event *told, unsigned flags)
 {
     struct tv_tables *tables = &joining->context->trace->tables;
     struct tv_object *object = tv_table_add(&tables->objects);
@@ -190,23 +190,23 @@ static uint32_t create(struct joining *joining, const struct tv_te_loose *event,
     };
     joining->lives =
         tv_array_reserve(joining->lives, &joining->life_capacity, nth + 1, sizeof *joining->lives);
-    joining->lives[nth] = (struct life){TV_NONE, TV_NONE, event->offset};
+    joining->lives[nth] = (struct te_object_life){TV_NONE, TV_NONE, event->offset};
     tv_map_set(&joining->alive, told->key, number);
     return number;
 }
 
 /* The object of the key that is alive, or TV_NONE. */
-static uint32_t find_alive(struct joining *joining, uint32_t key)
+static uint32_t te_object_find_alive(struct te_object_joining *joining, uint32_t key)
 {
     uint32_t number = tv_map_find(&joining->alive, key);
-    if (number == TV_NONE || (object_at(joining, number)->flags & TV_OBJECT_DELETED) != 0)
+    if (number == TV_NONE || (te_object_at(joining, number)->flags & TV_OBJECT_DELETED) != 0)
         return TV_NONE;
     return number;
 }
 
 /* An object may turn out to be of a derived type once: the snapshot that says so names the type
  * that it was created as. */
-static bool fits_type(struct tv_object *object, const struct told *told)
+static bool te_object_fits_type(struct tv_object *object, const struct te_object_event *told)
 {
     if (told->type == object->type || told->type == object->base_type)
         return told->base_type == TV_EMPTY_STRING || told->base_type == object->base_type ||
@@ -219,22 +219,22 @@ static bool fits_type(struct tv_object *object, const struct told *told)
     return true;
 }
 
-static void check_fit(struct joining *joining, uint32_t number, const struct told *told)
+static void te_object_check_fit(struct te_object_joining *joining, uint32_t number, const struct te_object_event *told)
 {
-    struct tv_object *object = object_at(joining, number);
-    if (!fits_type(object, told) || told->category != object->category)
+    struct tv_object *object = te_object_at(joining, number);
+    if (!te_object_fits_type(object, told) || told->category != object->category)
         tv_te_warn(joining->context, TV_DIAGNOSTIC_OBJECT_MISMATCH, told->offset);
 }
 
-static void add_shot(struct joining *joining, const struct tv_te_loose *event,
-                     const struct told *told, bool inner)
+static void te_object_add_snapshot(struct te_object_joining *joining, const struct tv_te_loose *event,
+                     const struct te_object_event *told, bool inner)
 {
-    uint32_t object = find_alive(joining, told->key);
+    uint32_t object = te_object_find_alive(joining, told->key);
     if (object == TV_NONE)
-        object = create(joining, event, told, 0);
+        object = te_object_create(joining, event, told, 0);
     else
-        check_fit(joining, object, told);
-    struct life *life = &joining->lives[object - joining->first_object];
+        te_object_check_fit(joining, object, told);
+    struct te_object_life *life = &joining->lives[object - joining->first_object];
     if (life->last_shot != TV_NONE && joining->shots[life->last_shot].time == event->time) {
         tv_te_warn(joining->context, TV_DIAGNOSTIC_SNAPSHOT_TWICE, told->offset);
         return;
@@ -242,7 +242,7 @@ static void add_shot(struct joining *joining, const struct tv_te_loose *event,
     uint32_t number = (uint32_t)joining->shot_count++;
     joining->shots = tv_array_reserve(joining->shots, &joining->shot_capacity, joining->shot_count,
                                       sizeof *joining->shots);
-    joining->shots[number] = (struct shot){event->time, told->offset, object, TV_NONE, inner};
+    joining->shots[number] = (struct te_object_snapshot){event->time, told->offset, object, TV_NONE, inner};
     if (life->last_shot == TV_NONE)
         life->first_shot = number;
     else
@@ -250,49 +250,49 @@ static void add_shot(struct joining *joining, const struct tv_te_loose *event,
     life->last_shot = number;
 }
 
-static void take_creation(struct joining *joining, const struct tv_te_loose *event,
-                          const struct told *told)
+static void te_object_take_creation(struct te_object_joining *joining, const struct tv_te_loose *event,
+                          const struct te_object_event *told)
 {
-    if (find_alive(joining, told->key) == TV_NONE)
-        create(joining, event, told, TV_OBJECT_CREATED);
+    if (te_object_find_alive(joining, told->key) == TV_NONE)
+        te_object_create(joining, event, told, TV_OBJECT_CREATED);
     else
         tv_te_warn(joining->context, TV_DIAGNOSTIC_OBJECT_CREATED_TWICE, event->offset);
 }
 
-static void take_deletion(struct joining *joining, const struct tv_te_loose *event,
-                          const struct told *told)
+static void te_object_take_deletion(struct te_object_joining *joining, const struct tv_te_loose *event,
+                          const struct te_object_event *told)
 {
-    uint32_t number = find_alive(joining, told->key);
+    uint32_t number = te_object_find_alive(joining, told->key);
     if (number == TV_NONE)
-        number = create(joining, event, told, 0);
+        number = te_object_create(joining, event, told, 0);
     else
-        check_fit(joining, number, told);
-    object_at(joining, number)->deleted = event->time;
-    object_at(joining, number)->deleted_at = event->offset;
-    object_at(joining, number)->flags |= TV_OBJECT_DELETED;
+        te_object_check_fit(joining, number, told);
+    te_object_at(joining, number)->deleted = event->time;
+    te_object_at(joining, number)->deleted_at = event->offset;
+    te_object_at(joining, number)->flags |= TV_OBJECT_DELETED;
 }
 
-static void join_events(struct joining *joining, const struct tv_te_picked *picked)
+static void te_objects_join_events(struct te_object_joining *joining, const struct tv_te_picked *picked)
 {
     for (size_t i = 0; i < picked->count; i++) {
         size_t next = picked->order[i];
         const struct tv_te_loose *event = &joining->context->loose[picked->loose[next]];
-        const struct told *told = &joining->told[next];
+        const struct te_object_event *told = &joining->told[next];
         if (told->key == TV_NONE)
             continue;
         if (event->phase == 'N')
-            take_creation(joining, event, told);
+            te_object_take_creation(joining, event, told);
         else if (event->phase == 'D')
-            take_deletion(joining, event, told);
+            te_object_take_deletion(joining, event, told);
         else
-            add_shot(joining, event, told, false);
+            te_object_add_snapshot(joining, event, told, false);
         for (size_t n = joining->inner_from[next]; n < joining->inner_from[next + 1]; n++)
-            add_shot(joining, event, &joining->inner[n], true);
+            te_object_add_snapshot(joining, event, &joining->inner[n], true);
     }
 }
 
 /* Puts the snapshots of each object together; what was not deleted lives to the end. */
-static void finish_objects(struct joining *joining)
+static void te_objects_finish(struct te_object_joining *joining)
 {
     struct tv_tables *tables = &joining->context->trace->tables;
     for (size_t i = joining->first_object; i < tables->objects.count; i++) {
@@ -314,7 +314,7 @@ static void finish_objects(struct joining *joining)
 }
 
 /* As the ids of async slices are shown: "category:scope:id". */
-static uint32_t shown_id(struct joining *joining, const struct tv_object *object)
+static uint32_t te_object_shown_id(struct te_object_joining *joining, const struct tv_object *object)
 {
     struct tv_head *head = joining->context->trace->head;
     joining->text.length = 0;
@@ -326,7 +326,7 @@ static uint32_t shown_id(struct joining *joining, const struct tv_object *object
     return tv_head_string(head, tv_te_key_text(&joining->text));
 }
 
-static void add_lifetime(struct joining *joining, const struct tv_object *object, uint64_t offset)
+static void te_object_add_lifetime(struct te_object_joining *joining, const struct tv_object *object, uint64_t offset)
 {
     struct tv_te_context *context = joining->context;
     struct tv_frame frame = {.name = object->type, .category = object->category};
@@ -342,7 +342,7 @@ static void add_lifetime(struct joining *joining, const struct tv_object *object
         .start_thread = TV_NONE,
         .end_thread = TV_NONE,
         .process = object->process,
-        .id = shown_id(joining, object),
+        .id = te_object_shown_id(joining, object),
         .group = object->group,
         .lifetime = true,
         .flags = object->flags & TV_OBJECT_DELETED ? 0 : TV_SLICE_OPEN,
@@ -350,18 +350,18 @@ static void add_lifetime(struct joining *joining, const struct tv_object *object
 }
 
 /* Objects and async slices whose ids are joined are one tree, in which lifetimes are slices. */
-static void add_lifetimes(struct joining *joining)
+static void te_objects_add_lifetimes(struct te_object_joining *joining)
 {
     const struct tv_tables *tables = &joining->context->trace->tables;
     for (size_t i = joining->first_object; i < tables->objects.count; i++)
         if (tables->objects.rows[i].group != TV_NONE)
-            add_lifetime(joining, &tables->objects.rows[i],
+            te_object_add_lifetime(joining, &tables->objects.rows[i],
                          joining->lives[i - joining->first_object].offset);
 }
 
 void tv_te_objects(struct tv_te_context *context)
 {
-    struct joining joining = {.context = context};
+    struct te_object_joining joining = {.context = context};
     struct tv_te_picked picked;
     tv_te_pick(&picked, context, "NOD");
     joining.first_object = context->trace->tables.objects.count;
@@ -370,12 +370,12 @@ void tv_te_objects(struct tv_te_context *context)
     tv_map_init(&joining.alive);
     for (size_t i = 0; i < picked.count; i++) {
         joining.inner_from[i] = joining.inner_count;
-        read_event(&joining, &context->loose[picked.loose[i]], &joining.told[i]);
+        te_object_read_event(&joining, &context->loose[picked.loose[i]], &joining.told[i]);
     }
     joining.inner_from[picked.count] = joining.inner_count;
-    join_events(&joining, &picked);
-    finish_objects(&joining);
-    add_lifetimes(&joining);
+    te_objects_join_events(&joining, &picked);
+    te_objects_finish(&joining);
+    te_objects_add_lifetimes(&joining);
     tv_map_release(&joining.alive);
     tv_free(joining.told);
     tv_free(joining.inner_from);

@@ -10,18 +10,18 @@
 /* ---- Threads ---- */
 
 /* Ids of up to 15 bytes are looked up by their text. */
-struct packed_id {
+struct te_packed_id {
     uint64_t low, high;
 };
 
-struct cached_thread {
-    struct packed_id pid, tid;
+struct te_cached_thread {
+    struct te_packed_id pid, tid;
     uint32_t process;
     uint32_t thread; /* TV_NONE: no event was of the thread so far */
 };
 
 struct tv_te_id_cache {
-    struct cached_thread *rows;
+    struct te_cached_thread *rows;
     size_t count, capacity;
     uint32_t *places; /* TV_NONE: free */
     size_t mask;
@@ -31,24 +31,24 @@ struct tv_te_id_cache {
 
 #define FIRST_PLACES 256
 
-static uint32_t *new_places(size_t count)
+static uint32_t *te_id_cache_new_slots(size_t count)
 {
     uint32_t *places = tv_alloc(count, sizeof *places);
     memset(places, 0xff, count * sizeof *places);
     return places;
 }
 
-static struct tv_te_id_cache *cache_new(void)
+static struct tv_te_id_cache *te_id_cache_new(void)
 {
     struct tv_te_id_cache *cache = tv_alloc(1, sizeof *cache);
     cache->longer = tv_interner_new();
-    cache->places = new_places(FIRST_PLACES);
+    cache->places = te_id_cache_new_slots(FIRST_PLACES);
     cache->mask = FIRST_PLACES - 1;
     cache->last = TV_NONE;
     return cache;
 }
 
-static void cache_free(struct tv_te_id_cache *cache)
+static void te_id_cache_free(struct tv_te_id_cache *cache)
 {
     tv_interner_free(cache->longer);
     tv_free(cache->places);
@@ -57,9 +57,9 @@ static void cache_free(struct tv_te_id_cache *cache)
 }
 
 /* The last byte tells the length, or that it is too long: no two ids look alike. */
-TV_INLINE struct packed_id pack(struct tv_te_id_cache *cache, struct tv_bytes raw)
+TV_INLINE struct te_packed_id te_id_cache_pack(struct tv_te_id_cache *cache, struct tv_bytes raw)
 {
-    struct packed_id id = {0, 0};
+    struct te_packed_id id = {0, 0};
     if (TV_LIKELY(raw.length <= 7)) {
         if (raw.length > 0) {
             memcpy(&id.low, raw.data, 8); /* the window has more behind it */
@@ -77,40 +77,40 @@ TV_INLINE struct packed_id pack(struct tv_te_id_cache *cache, struct tv_bytes ra
     return id;
 }
 
-TV_INLINE bool same_id(struct packed_id a, struct packed_id b)
+TV_INLINE bool te_id_cache_same(struct te_packed_id a, struct te_packed_id b)
 {
     return ((a.low ^ b.low) | (a.high ^ b.high)) == 0;
 }
 
-static size_t place_of(const struct tv_te_id_cache *cache, struct packed_id pid,
-                       struct packed_id tid)
+static size_t te_id_cache_slot_of(const struct tv_te_id_cache *cache, struct te_packed_id pid,
+                       struct te_packed_id tid)
 {
     uint64_t hash = (pid.low ^ pid.high * 31) * UINT64_C(0x9e3779b97f4a7c15);
     hash = (hash ^ hash >> 29 ^ tid.low ^ tid.high * 31) * UINT64_C(0xd6e8feb86659fd93);
     return (size_t)(hash ^ hash >> 32) & cache->mask;
 }
 
-static void cache_grow(struct tv_te_id_cache *cache)
+static void te_id_cache_grow(struct tv_te_id_cache *cache)
 {
     tv_free(cache->places);
     cache->mask = tv_size_mul(cache->mask + 1, 2) - 1;
-    cache->places = new_places(cache->mask + 1);
+    cache->places = te_id_cache_new_slots(cache->mask + 1);
     for (size_t i = 0; i < cache->count; i++) {
-        size_t place = place_of(cache, cache->rows[i].pid, cache->rows[i].tid);
+        size_t place = te_id_cache_slot_of(cache, cache->rows[i].pid, cache->rows[i].tid);
         while (cache->places[place] != TV_NONE)
             place = (place + 1) & cache->mask;
         cache->places[place] = (uint32_t)i;
     }
 }
 
-static TV_NOINLINE struct cached_thread *find_slowly(struct tv_te_part *part, struct packed_id pid,
-                                                     struct packed_id tid, struct tv_bytes raw_pid)
+static TV_NOINLINE struct te_cached_thread *te_id_cache_find_or_add(struct tv_te_part *part, struct te_packed_id pid,
+                                                     struct te_packed_id tid, struct tv_bytes raw_pid)
 {
     struct tv_te_id_cache *cache = part->cache;
-    size_t place = place_of(cache, pid, tid);
+    size_t place = te_id_cache_slot_of(cache, pid, tid);
     for (; cache->places[place] != TV_NONE; place = (place + 1) & cache->mask) {
-        struct cached_thread *row = &cache->rows[cache->places[place]];
-        if (same_id(row->pid, pid) && same_id(row->tid, tid)) {
+        struct te_cached_thread *row = &cache->rows[cache->places[place]];
+        if (te_id_cache_same(row->pid, pid) && te_id_cache_same(row->tid, tid)) {
             cache->last = cache->places[place];
             return row;
         }
@@ -119,32 +119,32 @@ static TV_NOINLINE struct cached_thread *find_slowly(struct tv_te_part *part, st
         tv_memory_exhausted();
     cache->last = cache->places[place] = (uint32_t)cache->count;
     *tv_table_add(cache) =
-        (struct cached_thread){pid, tid, tv_te_process(&part->threads, raw_pid), TV_NONE};
+        (struct te_cached_thread){pid, tid, tv_te_process(&part->threads, raw_pid), TV_NONE};
     if (cache->count > cache->mask / 2)
-        cache_grow(cache);
+        te_id_cache_grow(cache);
     return &cache->rows[cache->last];
 }
 
-TV_INLINE struct cached_thread *find_ids(struct tv_te_part *part, const struct tv_te_fields *fields)
+TV_INLINE struct te_cached_thread *te_id_cache_find(struct tv_te_part *part, const struct tv_te_fields *fields)
 {
     struct tv_te_id_cache *cache = part->cache;
-    struct packed_id pid = pack(cache, fields->pid), tid = pack(cache, fields->tid);
+    struct te_packed_id pid = te_id_cache_pack(cache, fields->pid), tid = te_id_cache_pack(cache, fields->tid);
     if (TV_LIKELY(cache->last != TV_NONE)) {
-        struct cached_thread *row = &cache->rows[cache->last];
-        if (same_id(row->pid, pid) && same_id(row->tid, tid))
+        struct te_cached_thread *row = &cache->rows[cache->last];
+        if (te_id_cache_same(row->pid, pid) && te_id_cache_same(row->tid, tid))
             return row;
     }
-    return find_slowly(part, pid, tid, fields->pid);
+    return te_id_cache_find_or_add(part, pid, tid, fields->pid);
 }
 
-static uint32_t process_of(struct tv_te_part *part, const struct tv_te_fields *fields)
+static uint32_t te_chunk_process_of(struct tv_te_part *part, const struct tv_te_fields *fields)
 {
-    return find_ids(part, fields)->process;
+    return te_id_cache_find(part, fields)->process;
 }
 
-TV_INLINE uint32_t thread_of(struct tv_te_part *part, const struct tv_te_fields *fields)
+TV_INLINE uint32_t te_chunk_thread_of(struct tv_te_part *part, const struct tv_te_fields *fields)
 {
-    struct cached_thread *row = find_ids(part, fields);
+    struct te_cached_thread *row = te_id_cache_find(part, fields);
     if (TV_UNLIKELY(row->thread == TV_NONE))
         row->thread = tv_te_thread(&part->threads, row->process, fields->pid, fields->tid);
     return row->thread;
@@ -157,7 +157,7 @@ void tv_te_part_init(struct tv_te_part *part)
     memset(part, 0, sizeof *part);
     part->gather = tv_gather_new();
     part->counters = tv_te_counters_new();
-    part->cache = cache_new();
+    part->cache = te_id_cache_new();
     tv_silence_init(&part->times);
     tv_te_names_init(&part->names);
     tv_te_threads_init(&part->threads, NULL, 0);
@@ -176,82 +176,82 @@ void tv_te_part_release(struct tv_te_part *part)
     tv_free(part->instants.rows);
     tv_free(part->marking.tracks);
     tv_te_uses_release(&part->uses);
-    cache_free(part->cache);
+    te_id_cache_free(part->cache);
 }
 
 /* An event on its way in. */
-struct event {
+struct te_chunk_event {
     const struct tv_te_fields *fields;
     uint64_t offset;
     int64_t time;
     char phase;
 };
 
-static void warn(struct tv_te_part *part, enum tv_diagnostic_kind kind, const struct event *event)
+static void te_chunk_warn(struct tv_te_part *part, enum tv_diagnostic_kind kind, const struct te_chunk_event *event)
 {
     tv_diagnostics_add(&part->diagnostics, kind, event->offset);
 }
 
-static void warn_phase(struct tv_te_part *part, const struct event *event)
+static void te_chunk_warn_phase(struct tv_te_part *part, const struct te_chunk_event *event)
 {
     bool letter = event->phase > ' ' && event->phase < 0x7f;
-    warn(part, TV_DIAGNOSTIC_UNKNOWN_PHASE, event);
+    te_chunk_warn(part, TV_DIAGNOSTIC_UNKNOWN_PHASE, event);
     part->diagnostics.phases[letter ? (unsigned char)event->phase : 0]++;
 }
 
 /* ---- What events must say ---- */
 
-static bool is_one_of(char phase, const char *phases)
+static bool te_phase_is_one_of(char phase, const char *phases)
 {
     return strchr(phases, phase) != NULL;
 }
 
-static bool has_scope(const struct event *event, struct tv_bytes scope)
+static bool te_event_has_scope(const struct te_chunk_event *event, struct tv_bytes scope)
 {
-    return is_one_of(event->phase, "iIR") && tv_bytes_equal(event->fields->s, scope);
+    return te_phase_is_one_of(event->phase, "iIR") && tv_bytes_equal(event->fields->s, scope);
 }
 
 /* Ends may leave their name away, dumps, clocks and "=" go by their ids, a sample by its stack;
  * what is asynchronous is told of when it is joined. */
-static bool needs_name(const struct event *event)
+static bool te_event_needs_name(const struct te_chunk_event *event)
 {
     if (event->phase == 'P' && (event->fields->sf.data || event->fields->stack.data))
         return false;
-    return is_one_of(event->phase, "XBiIRCSTpFstfPNOD()");
+    return te_phase_is_one_of(event->phase, "XBiIRCSTpFstfPNOD()");
 }
 
-static bool needs_process(const struct event *event)
+static bool te_event_needs_process(const struct te_chunk_event *event)
 {
-    return !is_one_of(event->phase, "Vc=") && !has_scope(event, TV_BYTES("\"g\""));
+    return !te_phase_is_one_of(event->phase, "Vc=") && !te_event_has_scope(event, TV_BYTES("\"g\""));
 }
 
-static bool needs_thread(const struct event *event)
+static bool te_event_needs_thread(const struct te_chunk_event *event)
 {
-    return needs_process(event) && !is_one_of(event->phase, "CNODv") &&
-           !has_scope(event, TV_BYTES("\"p\""));
+    return te_event_needs_process(event) && !te_phase_is_one_of(event->phase, "CNODv") &&
+           !te_event_has_scope(event, TV_BYTES("\"p\""));
 }
 
-static TV_NOINLINE void warn_missing(struct tv_te_part *part, const struct event *event)
+static TV_NOINLINE void te_chunk_warn_missing(struct tv_te_part *part, const struct te_chunk_event *event)
 {
-    if (!event->fields->pid.data && needs_process(event))
-        warn(part, TV_DIAGNOSTIC_PID_MISSING, event);
-    if (!event->fields->tid.data && needs_thread(event))
-        warn(part, TV_DIAGNOSTIC_TID_MISSING, event);
-    if (!event->fields->name.data && needs_name(event))
-        warn(part, TV_DIAGNOSTIC_NAME_MISSING, event);
+    if (!event->fields->pid.data && te_event_needs_process(event))
+        te_chunk_warn(part, TV_DIAGNOSTIC_PID_MISSING, event);
+    if (!event->fields->tid.data && te_event_needs_thread(event))
+        te_chunk_warn(part, TV_DIAGNOSTIC_TID_MISSING, event);
+    if (!event->fields->name.data && te_event_needs_name(event))
+        te_chunk_warn(part, TV_DIAGNOSTIC_NAME_MISSING, event);
 }
 
-static unsigned colour_of(struct tv_te_part *part, const struct event *event)
+static unsigned te_chunk_read_colour(struct tv_te_part *part, const struct te_chunk_event *event)
 {
     if (TV_LIKELY(!event->fields->cname.data))
         return 0;
     unsigned colour = tv_te_colour(event->fields->cname);
     if (colour == 0)
-        warn(part, TV_DIAGNOSTIC_BAD_COLOUR, event);
+        te_chunk_warn(part, TV_DIAGNOSTIC_BAD_COLOUR, event);
     return colour;
 }
 
-static void add_loose(struct tv_te_part *part, const struct event *event, uint32_t process,
+static void te_chunk_add_deferred(struct tv_te_part *part, const struct te_chunk_event *event, uint32_t process,
                       uint32_t thread)
 {
     struct tv_te_loose *loose = tv_table_add(&part->loose);
@@ -266,19 +266,19 @@ static void add_loose(struct tv_te_part *part, const struct event *event, uint32
     tv_te_link_keep(loose, event->fields);
 }
 
-static void take_loose(struct tv_te_part *part, const struct event *event)
+static void te_chunk_take_deferred(struct tv_te_part *part, const struct te_chunk_event *event)
 {
     bool of_process = strchr("NODvVc", event->phase) != NULL;
     int64_t length;
     if (event->phase == 'T' && tv_te_time(event->fields->dur, &length))
         tv_silence_widen(&part->times, event->time + tv_te_state_length(event->time, length));
-    uint32_t process = process_of(part, event->fields);
-    add_loose(part, event, process, of_process ? TV_NONE : thread_of(part, event->fields));
+    uint32_t process = te_chunk_process_of(part, event->fields);
+    te_chunk_add_deferred(part, event, process, of_process ? TV_NONE : te_chunk_thread_of(part, event->fields));
 }
 
-static void take_flow(struct tv_te_part *part, const struct event *event)
+static void te_chunk_take_flow(struct tv_te_part *part, const struct te_chunk_event *event)
 {
-    uint32_t thread = thread_of(part, event->fields);
+    uint32_t thread = te_chunk_thread_of(part, event->fields);
     struct tv_te_flow_event flow = {
         .time = event->time,
         .offset = event->offset & TV_OFFSET_MASK,
@@ -291,50 +291,50 @@ static void take_flow(struct tv_te_part *part, const struct event *event)
 
 /* ---- Stacks ---- */
 
-static void take_stack(struct tv_te_part *part, const struct event *event, struct tv_bytes frame,
+static void te_chunk_use_stack(struct tv_te_part *part, const struct te_chunk_event *event, struct tv_bytes frame,
                        struct tv_bytes stack)
 {
     if (frame.data && stack.data)
-        warn(part, TV_DIAGNOSTIC_STACK_TWICE, event);
+        te_chunk_warn(part, TV_DIAGNOSTIC_STACK_TWICE, event);
     else if (frame.data)
-        tv_te_uses_add(&part->uses, process_of(part, event->fields),
+        tv_te_uses_add(&part->uses, te_chunk_process_of(part, event->fields),
                        tv_te_text(frame, &part->threads.scratch), event->offset);
 }
 
 /* Those of samples are found when the samples are made. */
-static void take_stacks(struct tv_te_part *part, const struct event *event)
+static void te_chunk_use_stacks(struct tv_te_part *part, const struct te_chunk_event *event)
 {
     const struct tv_te_fields *fields = event->fields;
     if (event->phase == 'P')
         return;
-    take_stack(part, event, fields->sf, fields->stack);
-    take_stack(part, event, fields->esf, fields->estack);
+    te_chunk_use_stack(part, event, fields->sf, fields->stack);
+    te_chunk_use_stack(part, event, fields->esf, fields->estack);
 }
 
 /* ---- Slices ---- */
 
 /* Says how long a whole slice is; whether it ever ends. */
-static bool take_duration(struct tv_te_part *part, const struct event *event, int64_t *length)
+static bool te_chunk_read_duration(struct tv_te_part *part, const struct te_chunk_event *event, int64_t *length)
 {
     *length = 0;
     if (!event->fields->dur.data)
         return false;
     if (TV_UNLIKELY(!tv_te_time(event->fields->dur, length))) {
-        warn(part, TV_DIAGNOSTIC_BAD_DURATION, event);
+        te_chunk_warn(part, TV_DIAGNOSTIC_BAD_DURATION, event);
         return tv_bytes_equal(event->fields->dur, TV_BYTES("null"));
     }
     if (TV_UNLIKELY(*length < 0)) {
-        warn(part, TV_DIAGNOSTIC_NEGATIVE_DURATION, event);
+        te_chunk_warn(part, TV_DIAGNOSTIC_NEGATIVE_DURATION, event);
         *length = 0;
     }
     if (TV_UNLIKELY(event->time > 0 && *length > TV_TE_LATEST - event->time)) {
-        warn(part, TV_DIAGNOSTIC_BAD_DURATION, event);
+        te_chunk_warn(part, TV_DIAGNOSTIC_BAD_DURATION, event);
         *length = TV_TE_LATEST - event->time;
     }
     return true;
 }
 
-static int64_t cpu_time(struct tv_te_part *part, struct tv_bytes raw)
+static int64_t te_chunk_read_cpu_time(struct tv_te_part *part, struct tv_bytes raw)
 {
     int64_t time;
     if (!raw.data || !tv_te_time(raw, &time) || time < TV_TE_EARLIEST)
@@ -343,23 +343,23 @@ static int64_t cpu_time(struct tv_te_part *part, struct tv_bytes raw)
     return time;
 }
 
-static struct tv_cpu_times take_cpu(struct tv_te_part *part, const struct tv_te_fields *fields)
+static struct tv_cpu_times te_chunk_read_cpu_times(struct tv_te_part *part, const struct tv_te_fields *fields)
 {
-    int64_t start = cpu_time(part, fields->tts), length = cpu_time(part, fields->tdur);
+    int64_t start = te_chunk_read_cpu_time(part, fields->tts), length = te_chunk_read_cpu_time(part, fields->tdur);
     return (struct tv_cpu_times){start, length < 0 ? TV_NO_TIME : length};
 }
 
-static bool is_bound(const struct tv_te_fields *fields)
+static bool te_event_is_bound(const struct tv_te_fields *fields)
 {
     return fields->bind_id.data || fields->flow_in.data || fields->flow_out.data;
 }
 
 /* Whether the slice is of the tracing itself; counts it. */
-static bool is_overhead(struct tv_te_part *part, const struct event *event, uint32_t name)
+static bool te_chunk_is_overhead(struct tv_te_part *part, const struct te_chunk_event *event, uint32_t name)
 {
     if (TV_LIKELY(!part->names.names[name].overhead))
         return false;
-    warn(part, TV_DIAGNOSTIC_TRACING_OVERHEAD, event);
+    te_chunk_warn(part, TV_DIAGNOSTIC_TRACING_OVERHEAD, event);
     return true;
 }
 
@@ -368,7 +368,7 @@ static bool is_overhead(struct tv_te_part *part, const struct event *event, uint
 
 /* What an end said whose slice was written as one event (rewrite.h): its colour, or that of its
  * name, which is another one. */
-static TV_NOINLINE unsigned colour_of_end(struct tv_te_part *part, const struct event *event,
+static TV_NOINLINE unsigned te_chunk_end_colour(struct tv_te_part *part, const struct te_chunk_event *event,
                                           unsigned colour)
 {
     const struct tv_te_fields *fields = event->fields;
@@ -381,31 +381,31 @@ static TV_NOINLINE unsigned colour_of_end(struct tv_te_part *part, const struct 
     return TV_COLOUR_HASHED + tv_te_hashed_colour(tv_te_text(name, &part->threads.scratch));
 }
 
-static void add_span(struct tv_te_part *part, const struct event *event, struct tv_span *span,
+static void te_chunk_add_span(struct tv_te_part *part, const struct te_chunk_event *event, struct tv_span *span,
                      const struct tv_cpu_times *cpu)
 {
-    uint32_t thread = thread_of(part, event->fields);
+    uint32_t thread = te_chunk_thread_of(part, event->fields);
     span->time = event->time;
     span->offset = event->offset & TV_OFFSET_MASK;
-    unsigned colour = colour_of(part, event);
+    unsigned colour = te_chunk_read_colour(part, event);
     if (TV_UNLIKELY(event->fields->end.data) && event->phase == 'X')
-        colour = colour_of_end(part, event, colour);
+        colour = te_chunk_end_colour(part, event, colour);
     if (TV_UNLIKELY(colour > 0))
         span->colour = (uint8_t)colour;
     tv_gather_span(part->gather, thread, span, cpu);
     if (TV_UNLIKELY(part->events % MARKED == 0 && part->marking.sketch))
         tv_te_mark(part, thread, event->time);
-    if (TV_UNLIKELY(is_bound(event->fields)) && event->phase != 'E')
-        add_loose(part, event, process_of(part, event->fields), thread);
+    if (TV_UNLIKELY(te_event_is_bound(event->fields)) && event->phase != 'E')
+        te_chunk_add_deferred(part, event, te_chunk_process_of(part, event->fields), thread);
 }
 
-static void take_whole(struct tv_te_part *part, const struct event *event)
+static void te_chunk_take_complete(struct tv_te_part *part, const struct te_chunk_event *event)
 {
     int64_t length;
     uint32_t name = tv_te_names_add(&part->names, event->fields->name, event->fields->cat);
-    if (is_overhead(part, event, name))
+    if (te_chunk_is_overhead(part, event, name))
         return;
-    bool ends = take_duration(part, event, &length);
+    bool ends = te_chunk_read_duration(part, event, &length);
     part->has_open |= !ends;
     struct tv_span span = {
         .length = length,
@@ -415,24 +415,24 @@ static void take_whole(struct tv_te_part *part, const struct event *event)
     struct tv_cpu_times cpu;
     bool timed = event->fields->tts.data || event->fields->tdur.data;
     if (timed)
-        cpu = take_cpu(part, event->fields);
+        cpu = te_chunk_read_cpu_times(part, event->fields);
     tv_silence_count(&part->times, event->time);
     tv_silence_widen(&part->times, event->time + length);
-    add_span(part, event, &span, timed ? &cpu : NULL);
+    te_chunk_add_span(part, event, &span, timed ? &cpu : NULL);
 }
 
-static void take_begin(struct tv_te_part *part, const struct event *event)
+static void te_chunk_take_begin(struct tv_te_part *part, const struct te_chunk_event *event)
 {
     struct tv_span span = {
-        .length = cpu_time(part, event->fields->tts),
+        .length = te_chunk_read_cpu_time(part, event->fields->tts),
         .flags = TV_SPAN_BEGIN,
         .frame = tv_te_names_add(&part->names, event->fields->name, event->fields->cat),
     };
-    add_span(part, event, &span, NULL);
+    te_chunk_add_span(part, event, &span, NULL);
 }
 
 /* Whether an object has members, or a value is none. */
-static bool has_content(struct tv_bytes raw)
+static bool te_event_has_content(struct tv_bytes raw)
 {
     size_t i = 1;
     if (raw.length == 0)
@@ -443,7 +443,7 @@ static bool has_content(struct tv_bytes raw)
 }
 
 /* As the end may turn out to be that of a slice of another name, which then gets its colour. */
-static uint8_t colour_of_name(struct tv_te_part *part, uint32_t number)
+static uint8_t te_chunk_name_colour(struct tv_te_part *part, uint32_t number)
 {
     struct tv_te_name *name = &part->names.names[number];
     if (TV_UNLIKELY(name->colour == 0)) {
@@ -454,76 +454,76 @@ static uint8_t colour_of_name(struct tv_te_part *part, uint32_t number)
     return name->colour;
 }
 
-static void take_end(struct tv_te_part *part, const struct event *event)
+static void te_chunk_take_end(struct tv_te_part *part, const struct te_chunk_event *event)
 {
     const struct tv_te_fields *fields = event->fields;
     struct tv_span span = {
-        .length = cpu_time(part, fields->tts),
+        .length = te_chunk_read_cpu_time(part, fields->tts),
         .flags = TV_SPAN_END,
     };
-    if (has_content(fields->args) || fields->rare)
+    if (te_event_has_content(fields->args) || fields->rare)
         span.flags |= TV_SPAN_TELLS;
     if (fields->name.data) {
         span.frame = tv_te_names_add(&part->names, fields->name, fields->cat);
-        span.colour = colour_of_name(part, span.frame);
+        span.colour = te_chunk_name_colour(part, span.frame);
     } else {
         span.flags |= TV_SPAN_NAMELESS;
     }
-    add_span(part, event, &span, NULL);
+    te_chunk_add_span(part, event, &span, NULL);
 }
 
 /* ---- Instants, counters, metadata ---- */
 
-static void take_instant(struct tv_te_part *part, const struct event *event)
+static void te_chunk_take_instant(struct tv_te_part *part, const struct te_chunk_event *event)
 {
     struct tv_bytes s = event->fields->s;
     struct tv_instant instant = {.time = event->time, .offset = event->offset};
     if (!s.data || tv_bytes_equal(s, TV_BYTES("\"t\""))) {
         instant.scope = TV_SCOPE_THREAD;
-        instant.of = thread_of(part, event->fields);
+        instant.of = te_chunk_thread_of(part, event->fields);
     } else if (tv_bytes_equal(s, TV_BYTES("\"p\""))) {
         instant.scope = TV_SCOPE_PROCESS;
-        instant.of = process_of(part, event->fields);
+        instant.of = te_chunk_process_of(part, event->fields);
     } else if (tv_bytes_equal(s, TV_BYTES("\"g\""))) {
         instant.scope = TV_SCOPE_GLOBAL;
         instant.of = TV_NONE;
     } else {
-        warn(part, TV_DIAGNOSTIC_BAD_SCOPE, event);
+        te_chunk_warn(part, TV_DIAGNOSTIC_BAD_SCOPE, event);
         return;
     }
     instant.frame = tv_te_names_add(&part->names, event->fields->name, event->fields->cat);
-    instant.colour = (uint8_t)colour_of(part, event);
+    instant.colour = (uint8_t)te_chunk_read_colour(part, event);
     *tv_table_add(&part->instants) = instant;
 }
 
-static void take_counter(struct tv_te_part *part, const struct event *event)
+static void te_chunk_take_counter(struct tv_te_part *part, const struct te_chunk_event *event)
 {
     struct tv_te_counter_event counter = {
-        .process = process_of(part, event->fields),
+        .process = te_chunk_process_of(part, event->fields),
         .name = tv_te_names_add(&part->names, event->fields->name, event->fields->cat),
         .id = event->fields->id,
         .args = event->fields->args,
         .time = event->time,
         .offset = event->offset,
-        .colour = colour_of(part, event),
+        .colour = te_chunk_read_colour(part, event),
     };
     tv_te_counters_add(part->counters, &counter, &part->diagnostics);
 }
 
-static void take_metadata(struct tv_te_part *part, const struct event *event)
+static void te_chunk_take_metadata(struct tv_te_part *part, const struct te_chunk_event *event)
 {
     struct tv_bytes name = event->fields->name;
     bool of_thread = tv_bytes_equal(name, TV_BYTES("\"thread_name\"")) ||
                      tv_bytes_equal(name, TV_BYTES("\"thread_sort_index\""));
     bool of_process = of_thread || tv_bytes_starts_with(name, TV_BYTES("\"process_"));
     if (of_process && !event->fields->pid.data)
-        warn(part, TV_DIAGNOSTIC_PID_MISSING, event);
+        te_chunk_warn(part, TV_DIAGNOSTIC_PID_MISSING, event);
     if (of_thread && !event->fields->tid.data)
-        warn(part, TV_DIAGNOSTIC_TID_MISSING, event);
+        te_chunk_warn(part, TV_DIAGNOSTIC_TID_MISSING, event);
     *tv_table_add(&part->metadata) = (struct tv_te_loose){
         .offset = event->offset,
-        .thread = of_thread ? thread_of(part, event->fields) : TV_NONE,
-        .process = process_of(part, event->fields),
+        .thread = of_thread ? te_chunk_thread_of(part, event->fields) : TV_NONE,
+        .process = te_chunk_process_of(part, event->fields),
         .frame = TV_NONE, /* its name is none of a slice */
         .phase = event->phase,
     };
@@ -531,50 +531,50 @@ static void take_metadata(struct tv_te_part *part, const struct event *event)
 
 /* ---- */
 
-static void take_timed(struct tv_te_part *part, const struct event *event)
+static void te_chunk_take_timed(struct tv_te_part *part, const struct te_chunk_event *event)
 {
     if (event->phase != 'X') /* it may be left out, and has an end */
         tv_silence_count(&part->times, event->time);
     switch (event->phase) {
     case 'X':
-        take_whole(part, event);
+        te_chunk_take_complete(part, event);
         break;
     case 'B':
-        take_begin(part, event);
+        te_chunk_take_begin(part, event);
         break;
     case 'E':
-        take_end(part, event);
+        te_chunk_take_end(part, event);
         break;
     case 'i':
     case 'I':
     case 'R':
-        take_instant(part, event);
+        te_chunk_take_instant(part, event);
         break;
     case 'C':
-        take_counter(part, event);
+        te_chunk_take_counter(part, event);
         break;
     case 's':
     case 't':
     case 'f':
-        take_flow(part, event);
+        te_chunk_take_flow(part, event);
         break;
     default:
-        take_loose(part, event);
+        te_chunk_take_deferred(part, event);
         break;
     }
 }
 
 /* What "=" says is true at all times. */
-static TV_NOINLINE void take_timeless(struct tv_te_part *part, struct event *event)
+static TV_NOINLINE void te_chunk_take_timeless(struct tv_te_part *part, struct te_chunk_event *event)
 {
     event->time = 0;
     if (event->phase == '=')
-        take_loose(part, event);
+        te_chunk_take_deferred(part, event);
     else
-        warn(part, TV_DIAGNOSTIC_BAD_TIMESTAMP, event);
+        te_chunk_warn(part, TV_DIAGNOSTIC_BAD_TIMESTAMP, event);
 }
 
-TV_INLINE bool is_phase(char phase)
+TV_INLINE bool te_phase_is_known(char phase)
 {
     if (TV_LIKELY(phase == 'X' || phase == 'B' || phase == 'E'))
         return true;
@@ -583,27 +583,27 @@ TV_INLINE bool is_phase(char phase)
 
 void tv_te_part_take(struct tv_te_part *part, const struct tv_te_fields *fields, uint64_t offset)
 {
-    struct event event = {.fields = fields, .offset = offset, .phase = tv_te_phase(fields)};
+    struct te_chunk_event event = {.fields = fields, .offset = offset, .phase = tv_te_phase(fields)};
     part->events++;
     if (TV_UNLIKELY(fields->faults))
-        warn(part, TV_DIAGNOSTIC_BAD_JSON, &event);
+        te_chunk_warn(part, TV_DIAGNOSTIC_BAD_JSON, &event);
     if (TV_UNLIKELY(fields->args.length > TV_JSON_DEPTH) && tv_json_is_deeper(fields->args))
-        warn(part, TV_DIAGNOSTIC_TOO_NESTED, &event);
+        te_chunk_warn(part, TV_DIAGNOSTIC_TOO_NESTED, &event);
     if (event.phase == 'M') {
-        take_metadata(part, &event);
+        te_chunk_take_metadata(part, &event);
         return;
     }
-    if (TV_UNLIKELY(!is_phase(event.phase))) {
-        warn_phase(part, &event);
+    if (TV_UNLIKELY(!te_phase_is_known(event.phase))) {
+        te_chunk_warn_phase(part, &event);
         return;
     }
     if (TV_UNLIKELY(!tv_te_time(fields->ts, &event.time) || event.time < TV_TE_EARLIEST)) {
-        take_timeless(part, &event);
+        te_chunk_take_timeless(part, &event);
         return;
     }
     if (TV_UNLIKELY(!fields->pid.data || !fields->tid.data || !fields->name.data))
-        warn_missing(part, &event);
+        te_chunk_warn_missing(part, &event);
     if (TV_UNLIKELY(fields->rare))
-        take_stacks(part, &event);
-    take_timed(part, &event);
+        te_chunk_use_stacks(part, &event);
+    te_chunk_take_timed(part, &event);
 }

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "readers/trace_event/ids.h"
 
-struct profile {
+struct te_v8_profile {
     int64_t time; /* of the last sample; at first of the start */
     uint32_t thread;
 };
@@ -15,7 +15,7 @@ struct tv_te_profiles {
     struct tv_te_key text;
     struct tv_map numbers; /* string "pid:scope:id" -> index in rows */
     struct tv_map nodes;   /* (profile, node id) -> path */
-    struct profile *rows;
+    struct te_v8_profile *rows;
     size_t count, capacity;
 };
 
@@ -37,7 +37,7 @@ void tv_te_profiles_free(struct tv_te_profiles *profiles)
     tv_free(profiles);
 }
 
-static bool is_profile(const struct tv_te_profiles *profiles, const struct tv_te_loose *event)
+static bool te_profiles_is_event(const struct tv_te_profiles *profiles, const struct tv_te_loose *event)
 {
     const struct tv_head *head = profiles->context->trace->head;
     struct tv_bytes name = tv_head_text(head, head->frames[event->frame].name);
@@ -46,7 +46,7 @@ static bool is_profile(const struct tv_te_profiles *profiles, const struct tv_te
 }
 
 /* The string of the profile's id; TV_NONE: it has none. */
-static uint32_t find_key(struct tv_te_profiles *profiles, const struct tv_te_loose *event,
+static uint32_t te_profiles_find_key(struct tv_te_profiles *profiles, const struct tv_te_loose *event,
                          const struct tv_te_fields *fields)
 {
     struct tv_te_id_parts id = {.scope = fields->scope, .process = event->process};
@@ -58,13 +58,13 @@ static uint32_t find_key(struct tv_te_profiles *profiles, const struct tv_te_loo
     return tv_head_string(profiles->context->trace->head, tv_te_key_text(&profiles->text));
 }
 
-static void begin(struct tv_te_profiles *profiles, const struct tv_te_loose *event)
+static void te_profiles_add(struct tv_te_profiles *profiles, const struct tv_te_loose *event)
 {
     struct tv_te_fields fields;
-    struct profile profile = {0, event->thread};
+    struct te_v8_profile profile = {0, event->thread};
     if (!tv_te_event_read(profiles->context, event->offset, &fields))
         return;
-    uint32_t key = find_key(profiles, event, &fields);
+    uint32_t key = te_profiles_find_key(profiles, event, &fields);
     struct tv_bytes data = tv_te_member(fields.args, "data");
     if (key == TV_NONE || !tv_te_time(tv_te_member(data, "startTime"), &profile.time))
         return;
@@ -80,17 +80,17 @@ void tv_te_profiles_begin(struct tv_te_profiles *profiles)
 {
     const struct tv_te_context *context = profiles->context;
     for (size_t i = 0; i < context->loose_count; i++)
-        if (context->loose[i].phase == 'P' && is_profile(profiles, &context->loose[i]))
-            begin(profiles, &context->loose[i]);
+        if (context->loose[i].phase == 'P' && te_profiles_is_event(profiles, &context->loose[i]))
+            te_profiles_add(profiles, &context->loose[i]);
 }
 
-static uint32_t string_of(struct tv_te_profiles *profiles, struct tv_bytes raw)
+static uint32_t te_profiles_string(struct tv_te_profiles *profiles, struct tv_bytes raw)
 {
     struct tv_te_context *context = profiles->context;
     return tv_head_string(context->trace->head, tv_te_text(raw, &context->scratch));
 }
 
-static bool node_key(uint32_t profile, struct tv_bytes id, uint64_t *key)
+static bool te_profile_node_key(uint32_t profile, struct tv_bytes id, uint64_t *key)
 {
     int64_t number;
     if (!tv_te_integer(id, &number) || number < 0 || number > UINT32_MAX)
@@ -100,12 +100,12 @@ static bool node_key(uint32_t profile, struct tv_bytes id, uint64_t *key)
 }
 
 /* A function of V8: lines are counted from 0, -1 where there is none. */
-static uint32_t find_frame(struct tv_te_profiles *profiles, struct tv_bytes call)
+static uint32_t te_profiles_add_frame(struct tv_te_profiles *profiles, struct tv_bytes call)
 {
     struct tv_head *head = profiles->context->trace->head;
     struct tv_frame frame = {
-        .name = string_of(profiles, tv_te_member(call, "functionName")),
-        .file = string_of(profiles, tv_te_member(call, "url")),
+        .name = te_profiles_string(profiles, tv_te_member(call, "functionName")),
+        .file = te_profiles_string(profiles, tv_te_member(call, "url")),
     };
     int64_t line;
     if (frame.name == TV_EMPTY_STRING)
@@ -116,7 +116,7 @@ static uint32_t find_frame(struct tv_te_profiles *profiles, struct tv_bytes call
 }
 
 /* The node "(root)" is what has no function: the root of all paths. */
-static bool is_root(struct tv_te_profiles *profiles, struct tv_bytes call)
+static bool te_profiles_is_root(struct tv_te_profiles *profiles, struct tv_bytes call)
 {
     struct tv_bytes name =
         tv_te_text(tv_te_member(call, "functionName"), &profiles->context->scratch);
@@ -124,28 +124,28 @@ static bool is_root(struct tv_te_profiles *profiles, struct tv_bytes call)
 }
 
 /* False: the node has no id, or its parent is not there. */
-static bool add_node(struct tv_te_profiles *profiles, uint32_t profile, struct tv_bytes node)
+static bool te_profiles_add_node(struct tv_te_profiles *profiles, uint32_t profile, struct tv_bytes node)
 {
     struct tv_trace *trace = profiles->context->trace;
     struct tv_bytes call = tv_te_member(node, "callFrame"), parent = tv_te_member(node, "parent");
     uint64_t key, parent_key;
     uint32_t path = TV_ROOT_PATH;
     bool known = true;
-    if (!node_key(profile, tv_te_member(node, "id"), &key))
+    if (!te_profile_node_key(profile, tv_te_member(node, "id"), &key))
         return false;
     if (parent.data != NULL) {
-        path = node_key(profile, parent, &parent_key) ? tv_map_find(&profiles->nodes, parent_key)
+        path = te_profile_node_key(profile, parent, &parent_key) ? tv_map_find(&profiles->nodes, parent_key)
                                                       : TV_NONE;
         known = path != TV_NONE;
         path = known ? path : TV_ROOT_PATH;
     }
-    if (!is_root(profiles, call))
-        path = tv_paths_child(&trace->paths, path, find_frame(profiles, call));
+    if (!te_profiles_is_root(profiles, call))
+        path = tv_paths_child(&trace->paths, path, te_profiles_add_frame(profiles, call));
     tv_map_set(&profiles->nodes, key, path);
     return known;
 }
 
-static void add_nodes(struct tv_te_profiles *profiles, uint32_t profile, struct tv_bytes nodes,
+static void te_profiles_add_nodes(struct tv_te_profiles *profiles, uint32_t profile, struct tv_bytes nodes,
                       uint64_t offset)
 {
     struct tv_bytes node;
@@ -153,17 +153,17 @@ static void add_nodes(struct tv_te_profiles *profiles, uint32_t profile, struct 
         return;
     const uint8_t *at = nodes.data + 1;
     while (tv_te_element_next(&at, nodes.data + nodes.length, &node))
-        if (!add_node(profiles, profile, node))
+        if (!te_profiles_add_node(profiles, profile, node))
             tv_te_warn(profiles->context, TV_DIAGNOSTIC_PROFILE_BAD, offset);
 }
 
-static void add_sample(struct tv_te_profiles *profiles, uint32_t number, struct tv_bytes node,
+static void te_profiles_add_sample(struct tv_te_profiles *profiles, uint32_t number, struct tv_bytes node,
                        uint64_t offset)
 {
     struct tv_te_context *context = profiles->context;
-    const struct profile *profile = &profiles->rows[number];
+    const struct te_v8_profile *profile = &profiles->rows[number];
     uint64_t key;
-    uint32_t path = node_key(number, node, &key) ? tv_map_find(&profiles->nodes, key) : TV_NONE;
+    uint32_t path = te_profile_node_key(number, node, &key) ? tv_map_find(&profiles->nodes, key) : TV_NONE;
     if (path == TV_NONE) {
         tv_te_warn(context, TV_DIAGNOSTIC_PROFILE_BAD, offset);
         return;
@@ -182,7 +182,7 @@ static void add_sample(struct tv_te_profiles *profiles, uint32_t number, struct 
 }
 
 /* The profile's time after a time more; it stays within what times can be. */
-static bool pass(struct profile *profile, struct tv_bytes delta)
+static bool te_profile_advance(struct te_v8_profile *profile, struct tv_bytes delta)
 {
     int64_t passed;
     if (!tv_te_time(delta, &passed))
@@ -195,7 +195,7 @@ static bool pass(struct profile *profile, struct tv_bytes delta)
     return true;
 }
 
-static void add_samples(struct tv_te_profiles *profiles, uint32_t number, struct tv_bytes samples,
+static void te_profiles_add_samples(struct tv_te_profiles *profiles, uint32_t number, struct tv_bytes samples,
                         struct tv_bytes deltas, uint64_t offset)
 {
     struct tv_bytes node, delta;
@@ -206,11 +206,11 @@ static void add_samples(struct tv_te_profiles *profiles, uint32_t number, struct
     while (tv_te_element_next(&at, samples.data + samples.length, &node)) {
         if (delta_at == NULL ||
             !tv_te_element_next(&delta_at, deltas.data + deltas.length, &delta) ||
-            !pass(&profiles->rows[number], delta)) {
+            !te_profile_advance(&profiles->rows[number], delta)) {
             tv_te_warn(profiles->context, TV_DIAGNOSTIC_PROFILE_BAD, offset);
             return;
         }
-        add_sample(profiles, number, node, offset);
+        te_profiles_add_sample(profiles, number, node, offset);
     }
 }
 
@@ -218,7 +218,7 @@ bool tv_te_profiles_take(struct tv_te_profiles *profiles, const struct tv_te_loo
                          const struct tv_te_fields *fields)
 {
     struct tv_bytes data = tv_te_member(fields->args, "data");
-    uint32_t key = is_profile(profiles, event) ? find_key(profiles, event, fields) : TV_NONE;
+    uint32_t key = te_profiles_is_event(profiles, event) ? te_profiles_find_key(profiles, event, fields) : TV_NONE;
     if (key == TV_NONE)
         return false;
     struct tv_bytes profile = tv_te_member(data, "cpuProfile");
@@ -229,8 +229,8 @@ bool tv_te_profiles_take(struct tv_te_profiles *profiles, const struct tv_te_loo
     }
     if (profile.data == NULL)
         return true;
-    add_nodes(profiles, number, tv_te_member(profile, "nodes"), event->offset);
-    add_samples(profiles, number, tv_te_member(profile, "samples"),
+    te_profiles_add_nodes(profiles, number, tv_te_member(profile, "nodes"), event->offset);
+    te_profiles_add_samples(profiles, number, tv_te_member(profile, "samples"),
                 tv_te_member(data, "timeDeltas"), event->offset);
     return true;
 }

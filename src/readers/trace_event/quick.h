@@ -20,7 +20,7 @@
 #define EXTRA_SPACE(c) ((c) == ' ' || (c) == '\n' || (c) == '\r' || (c) == '\t')
 
 /* What numbers, names of values and bare words consist of. */
-TV_INLINE bool is_word(uint8_t c)
+TV_INLINE bool te_is_word(uint8_t c)
 {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
            c == '+' || c == '.' || c == '_' || c == '$';
@@ -29,7 +29,7 @@ TV_INLINE bool is_word(uint8_t c)
 /* ---- Which field a key is ---- */
 
 /* Where a key's value goes; NULL: to nobody. */
-TV_NOINLINE static struct tv_bytes *rare_field(struct tv_te_fields *fields, const uint8_t *key,
+TV_NOINLINE static struct tv_bytes *te_fields_find_rare(struct tv_te_fields *fields, const uint8_t *key,
                                                size_t length)
 {
 #define FIELD(text, member)                                                                        \
@@ -64,7 +64,7 @@ TV_NOINLINE static struct tv_bytes *rare_field(struct tv_te_fields *fields, cons
 #define KEY4(a, b, c, d) (KEY3(a, b, c) | (uint32_t)(d) << 24)
 
 /* Four bytes behind `key` can be read. */
-TV_INLINE struct tv_bytes *find_field(struct tv_te_fields *fields, const uint8_t *key,
+TV_INLINE struct tv_bytes *te_fields_find(struct tv_te_fields *fields, const uint8_t *key,
                                       size_t length)
 {
     uint32_t word = KEY4(key[0], key[1], key[2], key[3]);
@@ -100,12 +100,12 @@ TV_INLINE struct tv_bytes *find_field(struct tv_te_fields *fields, const uint8_t
     default:
         break;
     }
-    return rare_field(fields, key, length);
+    return te_fields_find_rare(fields, key, length);
 }
 
 /* ---- The quick way ---- */
 
-TV_INLINE const uint8_t *quick_space(const uint8_t *at)
+TV_INLINE const uint8_t *te_fast_skip_space(const uint8_t *at)
 {
     while (TV_UNLIKELY(EXTRA_SPACE(*at)))
         at++;
@@ -113,7 +113,7 @@ TV_INLINE const uint8_t *quick_space(const uint8_t *at)
 }
 
 /* Behind the string, or NULL. */
-TV_INLINE const uint8_t *quick_string(const uint8_t *at, const uint8_t *end)
+TV_INLINE const uint8_t *te_fast_skip_string(const uint8_t *at, const uint8_t *end)
 {
     if (at[2] == '"' && at[1] != '\\' && at[1] != '"')
         return at + 3;
@@ -122,7 +122,7 @@ TV_INLINE const uint8_t *quick_string(const uint8_t *at, const uint8_t *end)
 }
 
 /* Behind the number or word, or NULL. */
-TV_INLINE const uint8_t *quick_word(const uint8_t *at, const uint8_t *end)
+TV_INLINE const uint8_t *te_fast_skip_word(const uint8_t *at, const uint8_t *end)
 {
     /* Byte after byte: processors guess how many there are, and need not wait to know. */
     const uint8_t *start = at;
@@ -133,24 +133,24 @@ TV_INLINE const uint8_t *quick_word(const uint8_t *at, const uint8_t *end)
     /* The names that are usual, and what begins with a sign. */
     if (*at == '\0' || !strchr("-tfnNI", *at))
         return NULL;
-    while (is_word(*at))
+    while (te_is_word(*at))
         at++;
     return at < end ? at : NULL;
 }
 
 /* Behind the value, or NULL. */
-TV_INLINE const uint8_t *quick_value(const uint8_t *at, const uint8_t *end)
+TV_INLINE const uint8_t *te_fast_skip_value(const uint8_t *at, const uint8_t *end)
 {
     if (*at == '"')
-        return quick_string(at, end);
+        return te_fast_skip_string(at, end);
     if (*at == '{' || *at == '[')
         return tv_scan_nested(at, end);
-    return quick_word(at, end);
+    return te_fast_skip_word(at, end);
 }
 
 /* The usual keys, written without space: each comparison says how far to go, so that processors
  * need not wait for a search.  *value is behind the ':'; false: another key. */
-TV_INLINE bool usual_key(const uint8_t *key, struct tv_te_fields *fields, struct tv_bytes **field,
+TV_INLINE bool te_fast_usual_key(const uint8_t *key, struct tv_te_fields *fields, struct tv_bytes **field,
                          const uint8_t **value)
 {
     switch (KEY4(key[0], key[1], key[2], key[3])) {
@@ -177,7 +177,7 @@ TV_INLINE bool usual_key(const uint8_t *key, struct tv_te_fields *fields, struct
 }
 
 /* Any key without escapes, of at most 15 letters; NULL: it is none. */
-TV_NOINLINE static const uint8_t *other_key(const uint8_t *key, struct tv_te_fields *fields,
+TV_NOINLINE static const uint8_t *te_fast_other_key(const uint8_t *key, struct tv_te_fields *fields,
                                             struct tv_bytes **field)
 {
     tv_sixteen bytes = tv_sixteen_load(key);
@@ -185,9 +185,9 @@ TV_NOINLINE static const uint8_t *other_key(const uint8_t *key, struct tv_te_fie
     if (quotes == 0 || tv_sixteen_find(bytes, '\\') & (quotes - 1))
         return NULL;
     size_t length = tv_lowest_bit(quotes);
-    *field = find_field(fields, key, length);
-    const uint8_t *at = quick_space(key + length + 1);
-    return *at == ':' ? quick_space(at + 1) : NULL;
+    *field = te_fields_find(fields, key, length);
+    const uint8_t *at = te_fast_skip_space(key + length + 1);
+    return *at == ':' ? te_fast_skip_space(at + 1) : NULL;
 }
 
 /* False: look at it the lenient way.  The bytes behind the end are 0 and so stop it. */
@@ -197,20 +197,20 @@ TV_INLINE bool tv_te_quick(const uint8_t *at, const uint8_t *end, struct tv_te_f
     for (at++;; at++) {
         const uint8_t *value;
         struct tv_bytes *field;
-        at = quick_space(at);
+        at = te_fast_skip_space(at);
         if (TV_UNLIKELY(*at != '"'))
             return false;
-        if (TV_UNLIKELY(!usual_key(at + 1, fields, &field, &value))) {
-            value = other_key(at + 1, fields, &field);
+        if (TV_UNLIKELY(!te_fast_usual_key(at + 1, fields, &field, &value))) {
+            value = te_fast_other_key(at + 1, fields, &field);
             if (!value)
                 return false;
         }
-        at = quick_value(value, end);
+        at = te_fast_skip_value(value, end);
         if (TV_UNLIKELY(!at))
             return false;
         if (TV_LIKELY(field))
             *field = (struct tv_bytes){value, (size_t)(at - value)};
-        at = quick_space(at);
+        at = te_fast_skip_space(at);
         if (*at != ',')
             break;
     }

@@ -5,7 +5,7 @@
 #include "readers/trace_event/container.h"
 #include "readers/trace_event/trace_event.h"
 
-struct telling {
+struct te_record_visit {
     struct tv_teller *teller;
     struct tv_head *head;
     struct tv_window window; /* of what stands beside the events */
@@ -14,34 +14,34 @@ struct telling {
 };
 
 /* Not before the file is known for one that has events. */
-static void begin(struct telling *telling)
+static void te_record_visit_begin(struct te_record_visit *telling)
 {
     if (!telling->begun)
         telling->teller->begin(telling->teller, telling->head, telling->input);
     telling->begun = true;
 }
 
-static void warn_cut(struct telling *telling, bool cut, uint64_t offset)
+static void te_record_visit_warn_cut(struct te_record_visit *telling, bool cut, uint64_t offset)
 {
     if (cut)
         tv_diagnostics_add(&telling->head->diagnostics, TV_DIAGNOSTIC_TOO_NESTED, offset);
 }
 
 /* No event is copied: they are only told on their way past. */
-static bool tell_event(void *context, const struct tv_te_list_event *event)
+static bool te_record_visit_event(void *context, const struct tv_te_list_event *event)
 {
-    struct telling *telling = context;
+    struct te_record_visit *telling = context;
     struct tv_te_record record = {event->fields, event->text, event->offset, false};
-    begin(telling);
+    te_record_visit_begin(telling);
     telling->teller->take_event(telling->teller, &record);
-    warn_cut(telling, record.cut, event->offset);
+    te_record_visit_warn_cut(telling, record.cut, event->offset);
     return false;
 }
 
-static enum tv_status tell_beside(void *context, const struct tv_te_top_member *member,
+static enum tv_status te_record_visit_member(void *context, const struct tv_te_top_member *member,
                                   struct tv_error *err)
 {
-    struct telling *telling = context;
+    struct te_record_visit *telling = context;
     struct tv_te_beside beside = {
         .key = {(const uint8_t *)member->key, member->key_length},
         .offset = member->value.offset,
@@ -55,16 +55,16 @@ static enum tv_status tell_beside(void *context, const struct tv_te_top_member *
             return status;
         beside.text.length = length < beside.text.length ? length : beside.text.length;
     }
-    begin(telling);
+    te_record_visit_begin(telling);
     telling->teller->take_beside(telling->teller, &beside);
-    warn_cut(telling, beside.cut, beside.offset);
+    te_record_visit_warn_cut(telling, beside.cut, beside.offset);
     return TV_OK;
 }
 
-static void end(struct telling *telling, const struct tv_te_container *container)
+static void te_record_visit_end(struct te_record_visit *telling, const struct tv_te_container *container)
 {
     struct tv_head *head = telling->head;
-    begin(telling);
+    te_record_visit_begin(telling);
     tv_diagnostics_merge(&head->diagnostics, &container->diagnostics);
     for (size_t i = 0; i < container->lists.count; i++) {
         tv_diagnostics_merge(&head->diagnostics, &container->lists.rows[i]->part.diagnostics);
@@ -75,11 +75,11 @@ static void end(struct telling *telling, const struct tv_te_container *container
 enum tv_status tv_te_records_tell(struct tv_source *source, struct tv_head *head,
                                   struct tv_teller *teller, struct tv_error *err)
 {
-    struct telling telling = {.teller = teller, .head = head};
+    struct te_record_visit telling = {.teller = teller, .head = head};
     struct tv_te_copy copy = {
         .alone = true,
-        .wanted = tell_event,
-        .beside = tell_beside,
+        .wanted = te_record_visit_event,
+        .beside = te_record_visit_member,
         .context = &telling,
     };
     struct tv_te_container container;
@@ -88,7 +88,7 @@ enum tv_status tv_te_records_tell(struct tv_source *source, struct tv_head *head
     tv_window_init(&telling.window, source);
     enum tv_status status = tv_te_container_copy(&container, source, &copy, err);
     if (status == TV_OK)
-        end(&telling, &container);
+        te_record_visit_end(&telling, &container);
     tv_te_container_release(&container);
     tv_window_release(&telling.window);
     return status;

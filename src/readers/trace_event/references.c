@@ -11,7 +11,7 @@
 /* An event's answer stays readable. */
 #define MOST_REFERENCES 1000u
 
-struct finding {
+struct te_references {
     struct tv_out *out;
     const struct tv_trace *trace;
     uint32_t input;
@@ -23,7 +23,7 @@ struct finding {
 };
 
 /* Whether the same was asked for before. */
-static bool is_known(struct finding *finding, const struct tv_te_nested *nested)
+static bool te_references_is_known(struct te_references *finding, const struct tv_te_nested *nested)
 {
     struct tv_out text;
     uint32_t before = tv_interner_count(finding->seen);
@@ -39,7 +39,7 @@ static bool is_known(struct finding *finding, const struct tv_te_nested *nested)
 }
 
 /* The number's text stays where that of tv_te_text would be gone; NULL: it is no string at all. */
-static struct tv_bytes known_text(struct finding *finding, struct tv_bytes raw)
+static struct tv_bytes te_references_known_text(struct te_references *finding, struct tv_bytes raw)
 {
     const struct tv_interner *strings = finding->trace->head->strings;
     uint32_t number = tv_interner_find(strings, tv_te_text(raw, &finding->scratch));
@@ -47,23 +47,23 @@ static struct tv_bytes known_text(struct finding *finding, struct tv_bytes raw)
 }
 
 /* An event without a process is of process 0. */
-static uint32_t find_snapshot(struct finding *finding, const struct tv_te_nested *nested)
+static uint32_t te_references_find_snapshot(struct te_references *finding, const struct tv_te_nested *nested)
 {
     struct tv_bytes pid = nested->pid_ref.data ? nested->pid_ref : finding->pid;
     struct tv_object_reference reference = {
         .input = finding->input,
-        .pid = pid.data ? known_text(finding, pid) : TV_BYTES("0"),
-        .id = known_text(finding, nested->id_ref),
+        .pid = pid.data ? te_references_known_text(finding, pid) : TV_BYTES("0"),
+        .id = te_references_known_text(finding, nested->id_ref),
         .time = finding->time,
     };
     if (nested->scope.data)
-        reference.scope = known_text(finding, nested->scope);
+        reference.scope = te_references_known_text(finding, nested->scope);
     if (!reference.pid.data || !reference.id.data || (nested->scope.data && !reference.scope.data))
         return TV_NONE;
     return tv_object_find_snapshot(finding->trace, &reference);
 }
 
-static void put_raw(struct tv_out *out, const char *key, struct tv_bytes raw)
+static void te_references_put_raw(struct tv_out *out, const char *key, struct tv_bytes raw)
 {
     if (!raw.data)
         return;
@@ -72,19 +72,19 @@ static void put_raw(struct tv_out *out, const char *key, struct tv_bytes raw)
     tv_out_char(out, ',');
 }
 
-static void take(void *context, const struct tv_te_nested *nested)
+static void te_references_take(void *context, const struct tv_te_nested *nested)
 {
-    struct finding *finding = context;
-    if (finding->tried >= MOST_REFERENCES || is_known(finding, nested))
+    struct te_references *finding = context;
+    if (finding->tried >= MOST_REFERENCES || te_references_is_known(finding, nested))
         return;
     finding->tried++;
-    uint32_t snapshot = find_snapshot(finding, nested);
+    uint32_t snapshot = te_references_find_snapshot(finding, nested);
     if (snapshot == TV_NONE)
         return;
     tv_out_text(finding->out, finding->written++ > 0 ? ",{" : ",\"references\":[{");
-    put_raw(finding->out, "id_ref", nested->id_ref);
-    put_raw(finding->out, "scope", nested->scope);
-    put_raw(finding->out, "pid_ref", nested->pid_ref);
+    te_references_put_raw(finding->out, "id_ref", nested->id_ref);
+    te_references_put_raw(finding->out, "scope", nested->scope);
+    te_references_put_raw(finding->out, "pid_ref", nested->pid_ref);
     tv_out_format(finding->out, "\"object\":%u,\"snapshot\":%u}",
                   finding->trace->tables.snapshots.rows[snapshot].object, snapshot);
 }
@@ -92,12 +92,12 @@ static void take(void *context, const struct tv_te_nested *nested)
 void tv_te_references_write(struct tv_out *out, const struct tv_trace *trace, uint32_t input,
                             const struct tv_te_fields *event, struct tv_bytes end_args)
 {
-    struct finding finding = {.out = out, .trace = trace, .input = input, .pid = event->pid};
+    struct te_references finding = {.out = out, .trace = trace, .input = input, .pid = event->pid};
     if (trace->tables.snapshots.count == 0 || !tv_te_time(event->ts, &finding.time))
         return;
     finding.seen = tv_interner_new();
-    tv_te_nested_references(event->args, take, &finding);
-    tv_te_nested_references(end_args, take, &finding);
+    tv_te_nested_references(event->args, te_references_take, &finding);
+    tv_te_nested_references(end_args, te_references_take, &finding);
     if (finding.written > 0)
         tv_out_char(out, ']');
     tv_interner_free(finding.seen);

@@ -32,7 +32,7 @@ void tv_te_taken_release(struct tv_te_taken *taken)
 }
 
 /* False: it was there. */
-static bool take(struct tv_interner *texts, struct tv_bytes text)
+static bool te_used_ids_add(struct tv_interner *texts, struct tv_bytes text)
 {
     uint32_t count = tv_interner_count(texts);
     return tv_interner_add(texts, text) == count;
@@ -42,7 +42,7 @@ bool tv_te_taken_add_pid(struct tv_te_taken *taken, uint64_t pid)
 {
     uint8_t text[24] = "n";
     size_t length = 1 + tv_digits_u64(text + 1, pid);
-    return take(taken->pids, (struct tv_bytes){text, length});
+    return te_used_ids_add(taken->pids, (struct tv_bytes){text, length});
 }
 
 uint64_t tv_te_taken_new_pid(struct tv_te_taken *taken)
@@ -70,16 +70,9 @@ void tv_te_renaming_release(struct tv_te_renaming *renaming)
     tv_te_scratch_release(&renaming->scratch);
 }
 
-static bool is(struct tv_bytes raw, const char *text)
-{
-    if (tv_te_is_string(raw) && raw.length >= 2)
-        raw = (struct tv_bytes){raw.data + 1, raw.length - 2};
-    return tv_bytes_equal(raw, tv_bytes_of(text));
-}
-
 /* Whether a text is strict JSON already: a short string of plain letters, or digits.  Most keys and
  * values are. */
-static bool is_strict(struct tv_bytes raw)
+static bool te_rewrite_is_strict(struct tv_bytes raw)
 {
     if (raw.length < 2 || raw.data[0] != '"' || raw.data[raw.length - 1] != '"')
         return false;
@@ -89,27 +82,27 @@ static bool is_strict(struct tv_bytes raw)
     return true;
 }
 
-static void put_value(struct tv_bytes value, struct tv_out *out)
+static void te_rewrite_put_value(struct tv_bytes value, struct tv_out *out)
 {
-    if (is_strict(value))
+    if (te_rewrite_is_strict(value))
         tv_out_bytes(out, value);
     else
         tv_json_normalise(value, out, NULL);
 }
 
-static void put_key(struct tv_out *out, bool *any, struct tv_bytes key)
+static void te_rewrite_put_key(struct tv_out *out, bool *any, struct tv_bytes key)
 {
     tv_out_text(out, *any ? "," : "");
     *any = true;
     if (tv_te_is_string(key))
-        put_value(key, out);
+        te_rewrite_put_value(key, out);
     else
         tv_out_json(out, key);
     tv_out_char(out, ':');
 }
 
 /* How the values of a key are written. */
-struct change {
+struct te_rewrite_change {
     const char *name;
     void (*put)(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out);
 };
@@ -117,8 +110,8 @@ struct change {
 #define MOST_CHANGES 2
 
 /* An object in which the values of some keys are changed. */
-static void put_object(struct tv_te_renaming *renaming, struct tv_bytes object,
-                       const struct change changes[MOST_CHANGES], struct tv_out *out)
+static void te_rewrite_put_object(struct tv_te_renaming *renaming, struct tv_bytes object,
+                       const struct te_rewrite_change changes[MOST_CHANGES], struct tv_out *out)
 {
     struct tv_bytes key, value;
     bool any = false;
@@ -130,30 +123,30 @@ static void put_object(struct tv_te_renaming *renaming, struct tv_bytes object,
     tv_out_char(out, '{');
     while (tv_te_member_next(&at, object.data + object.length, &key, &value)) {
         size_t i = 0;
-        put_key(out, &any, key);
-        while (i < MOST_CHANGES && !(changes[i].name && is(key, changes[i].name)))
+        te_rewrite_put_key(out, &any, key);
+        while (i < MOST_CHANGES && !(changes[i].name && tv_te_key_is(key, changes[i].name)))
             i++;
         if (i < MOST_CHANGES)
             changes[i].put(renaming, value, out);
         else
-            put_value(value, out);
+            te_rewrite_put_value(value, out);
     }
     tv_out_char(out, '}');
 }
 
 /* ---- Values ---- */
 
-static void put_time(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
+static void te_rewrite_put_time(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
 {
     int64_t time;
     if (renaming->shift == 0 || !tv_te_time(value, &time) ||
         __builtin_add_overflow(time, renaming->shift, &time))
-        put_value(value, out);
+        te_rewrite_put_value(value, out);
     else
         tv_out_time(out, time, 1000, 3);
 }
 
-static void put_prefixed(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
+static void te_rewrite_put_prefixed(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
 {
     struct tv_bytes text = tv_te_text(value, &renaming->scratch);
     struct tv_out whole;
@@ -166,7 +159,7 @@ static void put_prefixed(struct tv_te_renaming *renaming, struct tv_bytes value,
 
 /* Whether no earlier file has the id; from then on this one has it.  Ids of a kind are apart from
  * those of others. */
-static bool is_own(struct tv_te_renaming *renaming, const char *kind, struct tv_bytes id)
+static bool te_rewrite_owns_id(struct tv_te_renaming *renaming, const char *kind, struct tv_bytes id)
 {
     struct tv_te_taken *taken = renaming->taken;
     struct tv_out text;
@@ -183,54 +176,54 @@ static bool is_own(struct tv_te_renaming *renaming, const char *kind, struct tv_
     return taken->id_files[number] == renaming->file;
 }
 
-static void put_id_of(struct tv_te_renaming *renaming, const char *kind, struct tv_bytes value,
+static void te_rewrite_put_id_of(struct tv_te_renaming *renaming, const char *kind, struct tv_bytes value,
                       struct tv_out *out)
 {
     struct tv_bytes text = tv_te_text(value, &renaming->scratch);
-    if (!renaming->taken || text.length == 0 || is_own(renaming, kind, text))
-        put_value(value, out);
+    if (!renaming->taken || text.length == 0 || te_rewrite_owns_id(renaming, kind, text))
+        te_rewrite_put_value(value, out);
     else
-        put_prefixed(renaming, value, out);
+        te_rewrite_put_prefixed(renaming, value, out);
 }
 
 /* An id that all processes share. */
-static void put_id(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
+static void te_rewrite_put_id(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
 {
-    put_id_of(renaming, "i", value, out);
+    te_rewrite_put_id_of(renaming, "i", value, out);
 }
 
 /* A mark of clocks: of files on one clock the later one's says nothing. */
-static void put_mark(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
+static void te_rewrite_put_sync_id(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
 {
-    put_id_of(renaming, "c", value, out);
+    te_rewrite_put_id_of(renaming, "c", value, out);
 }
 
-static void put_id2(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
+static void te_rewrite_put_id2(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
 {
-    static const struct change changes[MOST_CHANGES] = {{"global", put_id}};
-    put_object(renaming, value, changes, out);
+    static const struct te_rewrite_change changes[MOST_CHANGES] = {{"global", te_rewrite_put_id}};
+    te_rewrite_put_object(renaming, value, changes, out);
 }
 
-static void put_linked(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
+static void te_rewrite_put_linked_id(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
 {
     if (value.length > 0 && value.data[0] == '{')
-        put_id2(renaming, value, out);
+        te_rewrite_put_id2(renaming, value, out);
     else
-        put_id(renaming, value, out);
+        te_rewrite_put_id(renaming, value, out);
 }
 
-static void put_frame(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
+static void te_rewrite_put_frame(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
 {
     if (renaming->frames)
-        put_prefixed(renaming, value, out);
+        te_rewrite_put_prefixed(renaming, value, out);
     else
-        put_value(value, out);
+        te_rewrite_put_value(value, out);
 }
 
 void tv_te_rename_frames(struct tv_te_renaming *renaming, struct tv_bytes object, bool *any,
                          struct tv_out *out)
 {
-    static const struct change changes[MOST_CHANGES] = {{"parent", put_frame}};
+    static const struct te_rewrite_change changes[MOST_CHANGES] = {{"parent", te_rewrite_put_frame}};
     struct tv_bytes key, value;
     if (object.length == 0 || object.data[0] != '{')
         return;
@@ -239,15 +232,15 @@ void tv_te_rename_frames(struct tv_te_renaming *renaming, struct tv_bytes object
         tv_out_text(out, *any ? ",\n" : "");
         *any = true;
         if (tv_te_is_string(key))
-            put_frame(renaming, key, out);
+            te_rewrite_put_frame(renaming, key, out);
         else
-            put_prefixed(renaming, key, out);
+            te_rewrite_put_prefixed(renaming, key, out);
         tv_out_char(out, ':');
-        put_object(renaming, value, changes, out);
+        te_rewrite_put_object(renaming, value, changes, out);
     }
 }
 
-static void put_frames(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
+static void te_rewrite_put_frames(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
 {
     bool any = false;
     tv_out_char(out, '{');
@@ -255,16 +248,16 @@ static void put_frames(struct tv_te_renaming *renaming, struct tv_bytes value, s
     tv_out_char(out, '}');
 }
 
-static void put_profile_data(struct tv_te_renaming *renaming, struct tv_bytes value,
+static void te_rewrite_put_profile_data(struct tv_te_renaming *renaming, struct tv_bytes value,
                              struct tv_out *out)
 {
-    static const struct change changes[MOST_CHANGES] = {{"startTime", put_time}};
-    put_object(renaming, value, changes, out);
+    static const struct te_rewrite_change changes[MOST_CHANGES] = {{"startTime", te_rewrite_put_time}};
+    te_rewrite_put_object(renaming, value, changes, out);
 }
 
 /* ---- Processes ---- */
 
-static char kind_of(struct tv_bytes raw)
+static char te_rewrite_pid_kind(struct tv_bytes raw)
 {
     if (tv_te_is_string(raw))
         return 's';
@@ -272,7 +265,7 @@ static char kind_of(struct tv_bytes raw)
 }
 
 /* A pid that is a string is the name of its process as well. */
-static void put_name(uint64_t pid, struct tv_bytes name, struct tv_out *out)
+static void te_rewrite_put_process_name(uint64_t pid, struct tv_bytes name, struct tv_out *out)
 {
     tv_out_format(out, "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%llu,\"args\":{\"name\":",
                   (unsigned long long)pid);
@@ -281,20 +274,20 @@ static void put_name(uint64_t pid, struct tv_bytes name, struct tv_out *out)
 }
 
 /* The new pid of a process; 0: it keeps its own. */
-static uint64_t pid_for(const struct tv_te_renaming *renaming, struct tv_bytes text)
+static uint64_t te_rewrite_new_pid(const struct tv_te_renaming *renaming, struct tv_bytes text)
 {
     struct tv_te_taken *taken = renaming->taken;
-    if (!taken || take(taken->pids, text) || renaming->keeps_pids)
+    if (!taken || te_used_ids_add(taken->pids, text) || renaming->keeps_pids)
         return 0;
     return tv_te_taken_new_pid(taken);
 }
 
 /* The number of a process among those of the file. */
-static uint32_t find_process(struct tv_te_renaming *renaming, struct tv_bytes pid)
+static uint32_t te_rewrite_find_process(struct tv_te_renaming *renaming, struct tv_bytes pid)
 {
     struct tv_out name;
     tv_out_init_memory(&name);
-    tv_out_char(&name, pid.data ? kind_of(pid) : 'n');
+    tv_out_char(&name, pid.data ? te_rewrite_pid_kind(pid) : 'n');
     tv_out_bytes(&name, pid.data ? tv_te_text(pid, &renaming->scratch) : TV_BYTES("0"));
     struct tv_bytes text = {name.buffer, name.length};
     uint32_t count = tv_interner_count(renaming->pids);
@@ -303,7 +296,7 @@ static uint32_t find_process(struct tv_te_renaming *renaming, struct tv_bytes pi
                                            (size_t)number + 1, sizeof *renaming->processes);
     if (number == count)
         renaming->processes[number] = (struct tv_te_renamed){
-            .pid = pid_for(renaming, text),
+            .pid = te_rewrite_new_pid(renaming, text),
             .named = text.data[0] != 's',
         };
     tv_out_release(&name);
@@ -311,12 +304,12 @@ static uint32_t find_process(struct tv_te_renaming *renaming, struct tv_bytes pi
 }
 
 /* The same; most events have the pid of the one before. */
-static uint32_t process_of(struct tv_te_renaming *renaming, struct tv_bytes pid)
+static uint32_t te_rewrite_process_of(struct tv_te_renaming *renaming, struct tv_bytes pid)
 {
     if (pid.length > 0 && pid.length == renaming->last_length &&
         memcmp(pid.data, renaming->last_pid, pid.length) == 0)
         return renaming->last_process;
-    uint32_t number = find_process(renaming, pid);
+    uint32_t number = te_rewrite_find_process(renaming, pid);
     renaming->last_length = pid.length <= sizeof renaming->last_pid ? pid.length : 0;
     renaming->last_process = number;
     if (renaming->last_length > 0)
@@ -341,7 +334,7 @@ void tv_te_rename_list(const struct tv_te_renaming *renaming, struct tv_out *out
 }
 
 /* A pid as the events of the new file have it; false: it is one that cannot be. */
-static bool put_pid(const struct tv_te_renaming *renaming, uint32_t number, struct tv_out *out)
+static bool te_rewrite_put_pid(const struct tv_te_renaming *renaming, uint32_t number, struct tv_out *out)
 {
     struct tv_bytes text = tv_interner_get(renaming->pids, number);
     struct tv_bytes pid = {text.data + 1, text.length - 1}, digits = pid;
@@ -367,7 +360,7 @@ void tv_te_rename_processes(const struct tv_te_renaming *renaming, struct tv_out
     tv_out_char(out, '[');
     for (uint32_t i = 1; i < tv_interner_count(renaming->pids); i++) {
         pid.length = 0;
-        if (!put_pid(renaming, i, &pid))
+        if (!te_rewrite_put_pid(renaming, i, &pid))
             continue;
         tv_out_text(out, any ? "," : "");
         any = true;
@@ -379,7 +372,7 @@ void tv_te_rename_processes(const struct tv_te_renaming *renaming, struct tv_out
 
 /* ---- Events ---- */
 
-struct writing {
+struct te_rewrite_event {
     struct tv_te_renaming *renaming;
     const struct tv_te_fields *fields;
     uint64_t pid; /* new; 0: as it is */
@@ -387,91 +380,91 @@ struct writing {
 };
 
 /* An id that "=" joins is that of objects as well, which keep theirs when it is changed. */
-static void put_object_id(const struct writing *w, const char *key, struct tv_bytes id,
+static void te_rewrite_put_object_id(const struct te_rewrite_event *w, const char *key, struct tv_bytes id,
                           struct tv_out *out)
 {
     struct tv_te_renaming *renaming = w->renaming;
     if (id.length == 0 || id.data[0] == '{' || !renaming->taken ||
         tv_te_member(w->fields->args, key).data ||
-        is_own(renaming, "i", tv_te_text(id, &renaming->scratch)))
+        te_rewrite_owns_id(renaming, "i", tv_te_text(id, &renaming->scratch)))
         return;
     tv_out_format(out, ",\"%s\":", key);
-    put_value(id, out);
+    te_rewrite_put_value(id, out);
 }
 
-static void put_joined(const struct writing *w, struct tv_bytes args, struct tv_out *out)
+static void te_rewrite_put_id_link(const struct te_rewrite_event *w, struct tv_bytes args, struct tv_out *out)
 {
-    static const struct change changes[MOST_CHANGES] = {{"linked_id", put_linked},
-                                                        {"linked id", put_linked}};
+    static const struct te_rewrite_change changes[MOST_CHANGES] = {{"linked_id", te_rewrite_put_linked_id},
+                                                        {"linked id", te_rewrite_put_linked_id}};
     struct tv_bytes linked = tv_te_member(args, "linked_id");
     linked = linked.data ? linked : tv_te_member(args, "linked id");
     struct tv_out whole;
     tv_out_init_memory(&whole);
-    put_object(w->renaming, args, changes, &whole);
+    te_rewrite_put_object(w->renaming, args, changes, &whole);
     if (!linked.data) {
         tv_out_bytes(out, (struct tv_bytes){whole.buffer, whole.length});
     } else {
         tv_out_bytes(out, (struct tv_bytes){whole.buffer, whole.length - 1});
-        put_object_id(w, "object_id", w->fields->id, out);
-        put_object_id(w, "linked_object_id", linked, out);
+        te_rewrite_put_object_id(w, "object_id", w->fields->id, out);
+        te_rewrite_put_object_id(w, "linked_object_id", linked, out);
         tv_out_char(out, '}');
     }
     tv_out_release(&whole);
 }
 
-static void put_args(const struct writing *w, struct tv_bytes value, struct tv_out *out)
+static void te_rewrite_put_args(const struct te_rewrite_event *w, struct tv_bytes value, struct tv_out *out)
 {
-    static const struct change none[MOST_CHANGES] = {{NULL, NULL}};
-    static const struct change frames[MOST_CHANGES] = {{"stackFrames", put_frames}};
-    static const struct change clock[MOST_CHANGES] = {{"issue_ts", put_time},
-                                                      {"sync_id", put_mark}};
-    static const struct change profile[MOST_CHANGES] = {{"data", put_profile_data}};
-    const struct change *changes = none;
+    static const struct te_rewrite_change none[MOST_CHANGES] = {{NULL, NULL}};
+    static const struct te_rewrite_change frames[MOST_CHANGES] = {{"stackFrames", te_rewrite_put_frames}};
+    static const struct te_rewrite_change clock[MOST_CHANGES] = {{"issue_ts", te_rewrite_put_time},
+                                                      {"sync_id", te_rewrite_put_sync_id}};
+    static const struct te_rewrite_change profile[MOST_CHANGES] = {{"data", te_rewrite_put_profile_data}};
+    const struct te_rewrite_change *changes = none;
     struct tv_bytes name = w->fields->name;
-    if (w->phase == 'M' && (is(name, "stackFrames") || is(name, "typeNames")))
+    if (w->phase == 'M' && (tv_te_key_is(name, "stackFrames") || tv_te_key_is(name, "typeNames")))
         changes = frames;
     else if (w->phase == 'c')
         changes = clock;
     else if (w->phase == 'P')
         changes = profile;
     if (w->phase == '=')
-        put_joined(w, value, out);
+        te_rewrite_put_id_link(w, value, out);
     else if (changes == none)
-        put_value(value, out);
+        te_rewrite_put_value(value, out);
     else
-        put_object(w->renaming, value, changes, out);
+        te_rewrite_put_object(w->renaming, value, changes, out);
 }
 
 /* Whether the plain id of the event is that of all processes. */
-static bool shares_id(char phase)
+static bool te_rewrite_shares_id(char phase)
 {
     return phase != 0 && strchr("bneSTpFstfvV=", phase) != NULL;
 }
 
 /* False: it is nothing that changes. */
-static bool put_changed(const struct writing *w, struct tv_bytes key, struct tv_bytes value,
+static bool te_rewrite_put_changed(const struct te_rewrite_event *w, struct tv_bytes key, struct tv_bytes value,
                         struct tv_out *out)
 {
     struct tv_te_renaming *renaming = w->renaming;
-    if (is(key, "ts"))
-        put_time(renaming, value, out);
-    else if (is(key, "id") && shares_id(w->phase))
-        put_id(renaming, value, out);
-    else if (is(key, "id2") && shares_id(w->phase))
-        put_id2(renaming, value, out);
-    else if (is(key, "bind_id"))
-        put_id(renaming, value, out);
-    else if (is(key, "sf") || is(key, "esf"))
-        put_frame(renaming, value, out);
-    else if (is(key, "args"))
-        put_args(w, value, out);
+    if (tv_te_key_is(key, "ts"))
+        te_rewrite_put_time(renaming, value, out);
+    else if (tv_te_key_is(key, "id") && te_rewrite_shares_id(w->phase))
+        te_rewrite_put_id(renaming, value, out);
+    else if (tv_te_key_is(key, "id2") && te_rewrite_shares_id(w->phase))
+        te_rewrite_put_id2(renaming, value, out);
+    else if (tv_te_key_is(key, "bind_id"))
+        te_rewrite_put_id(renaming, value, out);
+    else if (tv_te_key_is(key, "sf") || tv_te_key_is(key, "esf"))
+        te_rewrite_put_frame(renaming, value, out);
+    else if (tv_te_key_is(key, "args"))
+        te_rewrite_put_args(w, value, out);
     else
         return false;
     return true;
 }
 
 /* A pid that is changed; a tid that was left out was that of the pid. */
-static void put_process(const struct writing *w, bool *any, struct tv_out *out)
+static void te_rewrite_put_process(const struct te_rewrite_event *w, bool *any, struct tv_out *out)
 {
     tv_out_format(out, "%s\"pid\":%llu", *any ? "," : "", (unsigned long long)w->pid);
     *any = true;
@@ -485,19 +478,19 @@ static void put_process(const struct writing *w, bool *any, struct tv_out *out)
 }
 
 /* Members that are left out, or written behind the others. */
-static bool is_left_out(const struct writing *w, struct tv_bytes key)
+static bool te_rewrite_drops(const struct te_rewrite_event *w, struct tv_bytes key)
 {
-    return w->pid != 0 && is(key, "pid");
+    return w->pid != 0 && tv_te_key_is(key, "pid");
 }
 
 /* What is of everybody makes no process. */
-static bool is_global(const struct writing *w)
+static bool te_rewrite_is_global(const struct te_rewrite_event *w)
 {
-    return w->phase != 0 && strchr("iIR", w->phase) && is(w->fields->s, "g");
+    return w->phase != 0 && strchr("iIR", w->phase) && tv_te_key_is(w->fields->s, "g");
 }
 
 /* Whether nothing of the event changes, whatever it says. */
-static bool is_same(const struct writing *w)
+static bool te_rewrite_is_unchanged(const struct te_rewrite_event *w)
 {
     const struct tv_te_renaming *renaming = w->renaming;
     return w->pid == 0 && renaming->shift == 0 && !w->fields->rare &&
@@ -507,18 +500,18 @@ static bool is_same(const struct writing *w)
 void tv_te_rename_event(struct tv_te_renaming *renaming, const struct tv_te_list_event *event,
                         struct tv_out *out)
 {
-    uint32_t number = process_of(renaming, event->fields->pid);
+    uint32_t number = te_rewrite_process_of(renaming, event->fields->pid);
     struct tv_te_renamed *process = &renaming->processes[number];
-    struct writing w = {.renaming = renaming,
+    struct te_rewrite_event w = {.renaming = renaming,
                         .fields = event->fields,
                         .pid = process->pid,
                         .phase = tv_te_phase(event->fields)};
-    if (w.pid != 0 && !process->named && !is_global(&w)) {
+    if (w.pid != 0 && !process->named && !te_rewrite_is_global(&w)) {
         struct tv_bytes text = tv_interner_get(renaming->pids, number);
-        put_name(w.pid, (struct tv_bytes){text.data + 1, text.length - 1}, out);
+        te_rewrite_put_process_name(w.pid, (struct tv_bytes){text.data + 1, text.length - 1}, out);
         process->named = true;
     }
-    if (is_same(&w)) {
+    if (te_rewrite_is_unchanged(&w)) {
         tv_json_normalise(event->text, out, NULL);
         return;
     }
@@ -527,20 +520,20 @@ void tv_te_rename_event(struct tv_te_renaming *renaming, const struct tv_te_list
     const uint8_t *at = event->text.data + 1, *end = event->text.data + event->text.length;
     tv_out_char(out, '{');
     while (tv_te_member_next(&at, end, &key, &value)) {
-        if (is_left_out(&w, key))
+        if (te_rewrite_drops(&w, key))
             continue;
-        put_key(out, &any, key);
-        if (!put_changed(&w, key, value, out))
-            put_value(value, out);
+        te_rewrite_put_key(out, &any, key);
+        if (!te_rewrite_put_changed(&w, key, value, out))
+            te_rewrite_put_value(value, out);
     }
     if (w.pid != 0)
-        put_process(&w, &any, out);
+        te_rewrite_put_process(&w, &any, out);
     tv_out_char(out, '}');
 }
 
 void tv_te_rename_sample(struct tv_te_renaming *renaming, struct tv_bytes object,
                          struct tv_out *out)
 {
-    static const struct change changes[MOST_CHANGES] = {{"ts", put_time}, {"sf", put_frame}};
-    put_object(renaming, object, changes, out);
+    static const struct te_rewrite_change changes[MOST_CHANGES] = {{"ts", te_rewrite_put_time}, {"sf", te_rewrite_put_frame}};
+    te_rewrite_put_object(renaming, object, changes, out);
 }

@@ -14,7 +14,7 @@ bool tv_te_is_input(const struct tv_input *input)
     return input->describe == tv_te_describe;
 }
 
-struct file {
+struct te_rewrite_input {
     struct tv_source *source;
     const struct tv_te_rewrite_choice *choice;
     struct tv_te_container container;
@@ -24,7 +24,7 @@ struct file {
 struct tv_te_rewrite {
     struct tv_out *out;
     struct tv_te_taken *taken;
-    struct file **files;
+    struct te_rewrite_input **files;
     size_t count, capacity;
     bool any;                 /* an event was written */
     struct tv_out edited;     /* the event at hand */
@@ -71,9 +71,9 @@ void tv_te_rewrite_separate(struct tv_te_rewrite *rewrite)
     rewrite->any = true;
 }
 
-static void put_event(struct tv_te_rewrite *rewrite, const struct tv_te_list_event *event)
+static void te_rewrite_put_event(struct tv_te_rewrite *rewrite, const struct tv_te_list_event *event)
 {
-    struct file *file = rewrite->files[rewrite->count - 1];
+    struct te_rewrite_input *file = rewrite->files[rewrite->count - 1];
     tv_te_rewrite_separate(rewrite);
     if (rewrite->taken)
         tv_te_rename_event(&file->renaming, event, rewrite->out);
@@ -81,13 +81,13 @@ static void put_event(struct tv_te_rewrite *rewrite, const struct tv_te_list_eve
         tv_json_normalise(event->text, rewrite->out, NULL);
 }
 
-static void put_text(struct tv_te_rewrite *rewrite, struct tv_bytes text)
+static void te_rewrite_put_text(struct tv_te_rewrite *rewrite, struct tv_bytes text)
 {
     struct tv_te_fields fields;
     const uint8_t *end;
     struct tv_te_list_event event = {.fields = &fields, .text = text};
     if (tv_te_fields_read(text.data, text.data + text.length, &fields, &end) == TV_TE_READ)
-        put_event(rewrite, &event);
+        te_rewrite_put_event(rewrite, &event);
 }
 
 void tv_te_rewrite_event(struct tv_te_rewrite *rewrite, struct tv_bytes text,
@@ -95,19 +95,19 @@ void tv_te_rewrite_event(struct tv_te_rewrite *rewrite, struct tv_bytes text,
 {
     struct tv_out *edited = &rewrite->edited;
     if (!tv_te_edit_is_any(edit)) {
-        put_text(rewrite, text);
+        te_rewrite_put_text(rewrite, text);
         return;
     }
     edited->length = 0;
     tv_te_edit_event(text, edit, edited);
     size_t length = edited->length;
     memset(tv_out_room(edited, TV_WINDOW_SLACK), 0, TV_WINDOW_SLACK);
-    put_text(rewrite, (struct tv_bytes){edited->buffer, length});
+    te_rewrite_put_text(rewrite, (struct tv_bytes){edited->buffer, length});
 }
 
 /* Writes the event itself: the list, which would write it as it is, is told that it goes nowhere.
  */
-static bool take_event(void *context, const struct tv_te_list_event *event)
+static bool te_rewrite_take_event(void *context, const struct tv_te_list_event *event)
 {
     struct tv_te_rewrite *rewrite = context;
     const struct tv_te_rewrite_choice *choice = rewrite->files[rewrite->count - 1]->choice;
@@ -117,21 +117,21 @@ static bool take_event(void *context, const struct tv_te_list_event *event)
     if (tv_te_edit_is_any(&edit))
         tv_te_rewrite_event(rewrite, event->text, &edit);
     else
-        put_event(rewrite, event);
+        te_rewrite_put_event(rewrite, event);
     return false;
 }
 
 enum tv_status tv_te_rewrite_file(struct tv_te_rewrite *rewrite,
                                   const struct tv_te_rewrite_file *added, struct tv_error *err)
 {
-    struct file *file = tv_alloc(1, sizeof *file);
-    struct tv_te_copy copy = {.out = rewrite->out, .wanted = take_event, .context = rewrite};
-    *file = (struct file){.source = added->source, .choice = added->choice};
+    struct te_rewrite_input *file = tv_alloc(1, sizeof *file);
+    struct tv_te_copy copy = {.out = rewrite->out, .wanted = te_rewrite_take_event, .context = rewrite};
+    *file = (struct te_rewrite_input){.source = added->source, .choice = added->choice};
     tv_te_renaming_init(&file->renaming, rewrite->taken, (uint32_t)rewrite->count, added->shift);
     file->renaming.frames = added->frames;
     file->renaming.keeps_pids = added->keeps_pids;
     rewrite->files = tv_array_reserve(rewrite->files, &rewrite->capacity, rewrite->count + 1,
-                                      sizeof(struct file *));
+                                      sizeof(struct te_rewrite_input *));
     rewrite->files[rewrite->count++] = file;
     enum tv_status status = TV_OK;
     if (file->choice)
@@ -148,18 +148,18 @@ enum tv_status tv_te_rewrite_file(struct tv_te_rewrite *rewrite,
 
 /* ---- Members ---- */
 
-static struct tv_bytes key_of(const struct tv_te_top_member *member)
+static struct tv_bytes te_rewrite_member_key(const struct tv_te_top_member *member)
 {
     return (struct tv_bytes){(const uint8_t *)member->key, member->key_length};
 }
 
-static bool is_key(const struct tv_te_top_member *member, const char *key)
+static bool te_rewrite_member_is(const struct tv_te_top_member *member, const char *key)
 {
-    return tv_te_key_is(key_of(member), key);
+    return tv_te_key_is(te_rewrite_member_key(member), key);
 }
 
 /* The text of a value with slack behind it, to be freed. */
-static enum tv_status read_value(const struct file *file, const struct tv_te_top_member *member,
+static enum tv_status te_rewrite_read_value(const struct te_rewrite_input *file, const struct tv_te_top_member *member,
                                  struct tv_bytes *text, struct tv_error *err)
 {
     size_t length = (size_t)member->value.length, got = 0;
@@ -173,7 +173,7 @@ static enum tv_status read_value(const struct file *file, const struct tv_te_top
 }
 
 /* The key of a member that an earlier file has too is named after the file. */
-static void put_member_key(struct tv_te_rewrite *rewrite, const struct file *file,
+static void te_rewrite_put_member_key(struct tv_te_rewrite *rewrite, const struct te_rewrite_input *file,
                            struct tv_bytes key)
 {
     struct tv_te_scratch scratch = {NULL, 0};
@@ -196,26 +196,26 @@ static void put_member_key(struct tv_te_rewrite *rewrite, const struct file *fil
 }
 
 /* `name`: its key, when that is chosen. */
-static enum tv_status put_member(struct tv_te_rewrite *rewrite, const struct file *file,
+static enum tv_status te_rewrite_put_member(struct tv_te_rewrite *rewrite, const struct te_rewrite_input *file,
                                  const struct tv_te_top_member *member, const char *name,
                                  struct tv_error *err)
 {
     struct tv_bytes text;
-    enum tv_status status = read_value(file, member, &text, err);
+    enum tv_status status = te_rewrite_read_value(file, member, &text, err);
     if (status != TV_OK)
         return status;
     tv_out_text(rewrite->out, ",\n");
     if (name)
         tv_out_json(rewrite->out, tv_bytes_of(name));
     else
-        put_member_key(rewrite, file, key_of(member));
+        te_rewrite_put_member_key(rewrite, file, te_rewrite_member_key(member));
     tv_out_char(rewrite->out, ':');
     tv_json_normalise(text, rewrite->out, NULL);
     tv_free((void *)(uintptr_t)text.data);
     return TV_OK;
 }
 
-static void put_samples(struct tv_te_rewrite *rewrite, struct file *file, struct tv_bytes text,
+static void te_rewrite_put_samples(struct tv_te_rewrite *rewrite, struct te_rewrite_input *file, struct tv_bytes text,
                         uint64_t offset, bool *any)
 {
     const struct tv_te_rewrite_choice *choice = file->choice;
@@ -234,18 +234,18 @@ static void put_samples(struct tv_te_rewrite *rewrite, struct file *file, struct
 }
 
 /* The members of all files that are one table, "stackFrames" or "samples". */
-static enum tv_status put_table(struct tv_te_rewrite *rewrite, const char *key, char open,
+static enum tv_status te_rewrite_put_table(struct tv_te_rewrite *rewrite, const char *key, char open,
                                 struct tv_error *err)
 {
     bool any = false, begun = false;
     for (size_t i = 0; i < rewrite->count; i++) {
-        struct file *file = rewrite->files[i];
+        struct te_rewrite_input *file = rewrite->files[i];
         for (size_t k = 0; k < file->container.member_count; k++) {
             const struct tv_te_top_member *member = &file->container.members[k];
             struct tv_bytes text;
-            if (!is_key(member, key))
+            if (!te_rewrite_member_is(member, key))
                 continue;
-            enum tv_status status = read_value(file, member, &text, err);
+            enum tv_status status = te_rewrite_read_value(file, member, &text, err);
             if (status != TV_OK)
                 return status;
             if (!begun)
@@ -254,7 +254,7 @@ static enum tv_status put_table(struct tv_te_rewrite *rewrite, const char *key, 
             if (open == '{')
                 tv_te_rename_frames(&file->renaming, text, &any, rewrite->out);
             else
-                put_samples(rewrite, file, text, member->value.offset, &any);
+                te_rewrite_put_samples(rewrite, file, text, member->value.offset, &any);
             tv_free((void *)(uintptr_t)text.data);
         }
     }
@@ -264,22 +264,22 @@ static enum tv_status put_table(struct tv_te_rewrite *rewrite, const char *key, 
 }
 
 /* Whether the member is one of those that are written together, or only once. */
-static bool is_table(const struct tv_te_rewrite *rewrite, size_t file,
+static bool te_rewrite_is_merged(const struct tv_te_rewrite *rewrite, size_t file,
                      const struct tv_te_top_member *member)
 {
     if (!rewrite->taken && !rewrite->files[file]->choice)
         return false;
-    if (is_key(member, "displayTimeUnit"))
+    if (te_rewrite_member_is(member, "displayTimeUnit"))
         return file > 0;
-    return is_key(member, "stackFrames") || is_key(member, "samples");
+    return te_rewrite_member_is(member, "stackFrames") || te_rewrite_member_is(member, "samples");
 }
 
-static const struct tv_te_rewrite_text *find_text(const struct tv_te_rewrite_text *texts,
+static const struct tv_te_rewrite_text *te_rewrite_find_text(const struct tv_te_rewrite_text *texts,
                                                   size_t count, size_t file,
                                                   const struct tv_te_top_member *member)
 {
     for (size_t i = 0; i < count; i++)
-        if (texts[i].file == file && is_key(member, texts[i].member))
+        if (texts[i].file == file && te_rewrite_member_is(member, texts[i].member))
             return &texts[i];
     return NULL;
 }
@@ -289,7 +289,7 @@ static const struct tv_te_rewrite_text *find_text(const struct tv_te_rewrite_tex
 #define CHUNK ((size_t)1 << 16)
 
 /* How many of the bytes end with a whole character: the rest waits for what follows. */
-static size_t whole_characters(const uint8_t *bytes, size_t length)
+static size_t te_rewrite_whole_characters(const uint8_t *bytes, size_t length)
 {
     size_t back = 0;
     while (back < 3 && back < length && (bytes[length - 1 - back] & 0xc0) == 0x80)
@@ -300,7 +300,7 @@ static size_t whole_characters(const uint8_t *bytes, size_t length)
 }
 
 /* The source as one string. */
-static enum tv_status put_source(struct tv_out *out, struct tv_source *source, struct tv_error *err)
+static enum tv_status te_rewrite_put_source(struct tv_out *out, struct tv_source *source, struct tv_error *err)
 {
     uint8_t *bytes = tv_alloc(CHUNK, 1);
     size_t held = 0, got = 0;
@@ -315,7 +315,7 @@ static enum tv_status put_source(struct tv_out *out, struct tv_source *source, s
             break;
         at += got;
         held += got;
-        size_t ready = got == 0 ? held : whole_characters(bytes, held);
+        size_t ready = got == 0 ? held : te_rewrite_whole_characters(bytes, held);
         piece.length = 0;
         tv_out_json(&piece, (struct tv_bytes){bytes, ready});
         tv_out_bytes(out, (struct tv_bytes){piece.buffer + 1, piece.length - 2});
@@ -328,7 +328,7 @@ static enum tv_status put_source(struct tv_out *out, struct tv_source *source, s
     return status;
 }
 
-static enum tv_status put_texts(struct tv_te_rewrite *rewrite,
+static enum tv_status te_rewrite_put_texts(struct tv_te_rewrite *rewrite,
                                 const struct tv_te_rewrite_text *texts, size_t count,
                                 struct tv_error *err)
 {
@@ -337,12 +337,12 @@ static enum tv_status put_texts(struct tv_te_rewrite *rewrite,
         if (!texts[i].source || !texts[i].key[0])
             continue;
         tv_out_format(rewrite->out, ",\n\"%s\":", texts[i].key);
-        status = put_source(rewrite->out, texts[i].source, err);
+        status = te_rewrite_put_source(rewrite->out, texts[i].source, err);
     }
     return status;
 }
 
-static enum tv_status put_members(struct tv_te_rewrite *rewrite, size_t file,
+static enum tv_status te_rewrite_put_members(struct tv_te_rewrite *rewrite, size_t file,
                                   const struct tv_te_rewrite_text *texts, size_t count,
                                   uint64_t most, struct tv_error *err)
 {
@@ -350,12 +350,12 @@ static enum tv_status put_members(struct tv_te_rewrite *rewrite, size_t file,
     enum tv_status status = TV_OK;
     for (size_t i = 0; i < container->member_count && status == TV_OK; i++) {
         const struct tv_te_top_member *member = &container->members[i];
-        const struct tv_te_rewrite_text *text = find_text(texts, count, file, member);
-        if (is_table(rewrite, file, member) || (text && (text->source || !text->key[0])))
+        const struct tv_te_rewrite_text *text = te_rewrite_find_text(texts, count, file, member);
+        if (te_rewrite_is_merged(rewrite, file, member) || (text && (text->source || !text->key[0])))
             continue;
-        if (!text && member->value.length > most && !is_key(member, "convertedFrom"))
+        if (!text && member->value.length > most && !te_rewrite_member_is(member, "convertedFrom"))
             continue;
-        status = put_member(rewrite, rewrite->files[file], member, text ? text->key : NULL, err);
+        status = te_rewrite_put_member(rewrite, rewrite->files[file], member, text ? text->key : NULL, err);
     }
     return status;
 }
@@ -370,10 +370,10 @@ enum tv_status tv_te_rewrite_members(struct tv_te_rewrite *rewrite,
     for (size_t i = 0; i < text_count; i++)
         tv_interner_add(rewrite->keys, tv_bytes_of(texts[i].key));
     for (size_t i = 0; i < rewrite->count && status == TV_OK; i++)
-        status = put_members(rewrite, i, texts, text_count, most, err);
+        status = te_rewrite_put_members(rewrite, i, texts, text_count, most, err);
     if (status == TV_OK && tables)
-        status = put_table(rewrite, "stackFrames", '{', err);
+        status = te_rewrite_put_table(rewrite, "stackFrames", '{', err);
     if (status == TV_OK && tables)
-        status = put_table(rewrite, "samples", '[', err);
-    return status == TV_OK ? put_texts(rewrite, texts, text_count, err) : status;
+        status = te_rewrite_put_table(rewrite, "samples", '[', err);
+    return status == TV_OK ? te_rewrite_put_texts(rewrite, texts, text_count, err) : status;
 }

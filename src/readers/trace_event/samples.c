@@ -15,15 +15,15 @@
 #include "readers/trace_event/stacks.h"
 
 /* A sample of V8's older kind. */
-struct v8_sample {
+struct te_v8_sample {
     tv_ns time;
     size_t loose;
 };
 
-struct joining {
+struct te_samples_reading {
     struct tv_te_context *context;
     struct tv_te_code *code;
-    TV_TABLE(v8_sample) v8;
+    TV_TABLE(te_v8_sample) v8;
     struct tv_te_stacks stacks;
     struct tv_te_profiles *profiles;
     struct tv_map threads; /* string of a tid -> thread, of whatever process */
@@ -32,7 +32,7 @@ struct joining {
 };
 
 /* The stack of an event: "sf" in the tables, or "stack" as it is; else its own name. */
-static uint32_t event_path(struct joining *joining, const struct tv_te_loose *event,
+static uint32_t te_samples_event_path(struct te_samples_reading *joining, const struct tv_te_loose *event,
                            const struct tv_te_fields *fields)
 {
     struct tv_trace *trace = joining->context->trace;
@@ -50,7 +50,7 @@ static uint32_t event_path(struct joining *joining, const struct tv_te_loose *ev
 }
 
 /* What lies at an address, or the address; the leaf comes first. */
-static uint32_t address_path(struct joining *joining, const struct tv_te_loose *event,
+static uint32_t te_samples_address_path(struct te_samples_reading *joining, const struct tv_te_loose *event,
                              struct tv_bytes stack)
 {
     struct tv_te_context *context = joining->context;
@@ -79,12 +79,12 @@ static uint32_t address_path(struct joining *joining, const struct tv_te_loose *
 }
 
 /* V8's samples of old have addresses, or only a state ("gc"). */
-static uint32_t v8_path(struct joining *joining, const struct tv_te_loose *event,
+static uint32_t te_samples_v8_path(struct te_samples_reading *joining, const struct tv_te_loose *event,
                         const struct tv_te_fields *fields)
 {
     struct tv_trace *trace = joining->context->trace;
     struct tv_bytes data = tv_te_member(fields->args, "data");
-    uint32_t path = address_path(joining, event, tv_te_member(data, "stack"));
+    uint32_t path = te_samples_address_path(joining, event, tv_te_member(data, "stack"));
     if (path != TV_ROOT_PATH)
         return path;
     struct tv_bytes state = tv_te_text(tv_te_member(data, "vm_state"), &joining->context->scratch);
@@ -94,14 +94,14 @@ static uint32_t v8_path(struct joining *joining, const struct tv_te_loose *event
                                               tv_head_add_frame(trace->head, &frame));
 }
 
-static bool is_v8_sample(const struct tv_te_context *context, const struct tv_te_loose *event)
+static bool te_samples_is_v8(const struct tv_te_context *context, const struct tv_te_loose *event)
 {
     const struct tv_head *head = context->trace->head;
     return tv_bytes_equal(tv_head_text(head, head->frames[event->frame].name),
                           TV_BYTES("V8Sample"));
 }
 
-static void add_sample(struct tv_te_context *context, const struct tv_te_loose *event,
+static void te_samples_add(struct tv_te_context *context, const struct tv_te_loose *event,
                        uint32_t path, struct tv_bytes title)
 {
     struct tv_sample *sample = tv_table_add(&context->trace->tables.samples);
@@ -117,49 +117,49 @@ static void add_sample(struct tv_te_context *context, const struct tv_te_loose *
     };
 }
 
-static void take_event(struct joining *joining, size_t loose)
+static void te_samples_take_event(struct te_samples_reading *joining, size_t loose)
 {
     struct tv_te_context *context = joining->context;
     const struct tv_te_loose *event = &context->loose[loose];
     struct tv_te_fields fields;
-    if (is_v8_sample(context, event)) {
-        *tv_table_add(&joining->v8) = (struct v8_sample){event->time, loose};
+    if (te_samples_is_v8(context, event)) {
+        *tv_table_add(&joining->v8) = (struct te_v8_sample){event->time, loose};
         return;
     }
     if (!tv_te_event_read(context, event->offset, &fields) ||
         tv_te_profiles_take(joining->profiles, event, &fields))
         return;
-    add_sample(context, event, event_path(joining, event, &fields), TV_BYTES("Trace Event Sample"));
+    te_samples_add(context, event, te_samples_event_path(joining, event, &fields), TV_BYTES("Trace Event Sample"));
 }
 
-static int compare_samples(const void *left, const void *right)
+static int te_samples_compare_v8(const void *left, const void *right)
 {
-    const struct v8_sample *a = left, *b = right;
+    const struct te_v8_sample *a = left, *b = right;
     if (a->time != b->time)
         return a->time < b->time ? -1 : 1;
     return (a->loose > b->loose) - (a->loose < b->loose);
 }
 
 /* By time, as code comes and goes. */
-static void take_v8_samples(struct joining *joining)
+static void te_samples_take_v8(struct te_samples_reading *joining)
 {
     struct tv_te_context *context = joining->context;
     struct tv_te_fields fields;
     if (joining->v8.count == 0)
         return;
-    qsort(joining->v8.rows, joining->v8.count, sizeof *joining->v8.rows, compare_samples);
+    qsort(joining->v8.rows, joining->v8.count, sizeof *joining->v8.rows, te_samples_compare_v8);
     joining->code = tv_te_code_new(context);
     for (size_t i = 0; i < joining->v8.count; i++) {
         const struct tv_te_loose *event = &context->loose[joining->v8.rows[i].loose];
         if (tv_te_event_read(context, event->offset, &fields))
-            add_sample(context, event, v8_path(joining, event, &fields), TV_BYTES("V8 Sample"));
+            te_samples_add(context, event, te_samples_v8_path(joining, event, &fields), TV_BYTES("V8 Sample"));
     }
     tv_te_code_free(joining->code);
     tv_free(joining->v8.rows);
 }
 
 /* Threads by their tid alone: the last of several counts. */
-static void know_threads(struct joining *joining)
+static void te_samples_index_threads(struct te_samples_reading *joining)
 {
     struct tv_head *head = joining->context->trace->head;
     joining->threads_known = true;
@@ -174,13 +174,13 @@ static void know_threads(struct joining *joining)
 }
 
 /* The process of a thread that no event has: the only one there is, else one of the same id. */
-static uint32_t process_of(struct tv_te_threads *threads, struct tv_bytes tid)
+static uint32_t te_samples_process_of(struct tv_te_threads *threads, struct tv_bytes tid)
 {
     return threads->process_count == 1 ? threads->first_process : tv_te_process(threads, tid);
 }
 
 /* The thread of a sample, made when no event has it. */
-static uint32_t find_thread(struct joining *joining, const struct tv_te_fields *fields,
+static uint32_t te_samples_find_thread(struct te_samples_reading *joining, const struct tv_te_fields *fields,
                             uint64_t offset)
 {
     struct tv_te_context *context = joining->context;
@@ -192,13 +192,13 @@ static uint32_t find_thread(struct joining *joining, const struct tv_te_fields *
             tv_te_thread(threads, tv_te_process(threads, fields->pid), fields->pid, fields->tid);
     } else if (fields->tid.data != NULL) {
         if (!joining->threads_known)
-            know_threads(joining);
+            te_samples_index_threads(joining);
         uint32_t string =
             tv_head_string(context->trace->head, tv_te_text(fields->tid, &context->scratch));
         thread = tv_map_find(&joining->threads, string);
         if (thread == TV_NONE)
             thread =
-                tv_te_thread(threads, process_of(threads, fields->tid), fields->tid, fields->tid);
+                tv_te_thread(threads, te_samples_process_of(threads, fields->tid), fields->tid, fields->tid);
         tv_map_set(&joining->threads, string, thread);
     }
     if (thread == TV_NONE || (threads->thread_count > known && !context->nothing))
@@ -206,7 +206,7 @@ static uint32_t find_thread(struct joining *joining, const struct tv_te_fields *
     return thread;
 }
 
-static void take_sample(struct joining *joining, const struct tv_te_fields *fields, uint64_t offset)
+static void te_samples_take_element(struct te_samples_reading *joining, const struct tv_te_fields *fields, uint64_t offset)
 {
     struct tv_te_context *context = joining->context;
     struct tv_sample sample = {.weight = 1, .offset = offset, .cpu = TV_NONE};
@@ -215,7 +215,7 @@ static void take_sample(struct joining *joining, const struct tv_te_fields *fiel
         tv_te_warn(context, TV_DIAGNOSTIC_SAMPLE_NO_TIME, offset);
         return;
     }
-    sample.thread = find_thread(joining, fields, offset);
+    sample.thread = te_samples_find_thread(joining, fields, offset);
     sample.path = tv_te_stacks_find(&joining->stacks, fields->sf, TV_NONE);
     if (sample.path == TV_NONE) {
         tv_te_warn(context, TV_DIAGNOSTIC_STACK_UNKNOWN, offset);
@@ -231,14 +231,14 @@ static void take_sample(struct joining *joining, const struct tv_te_fields *fiel
     *tv_table_add(&context->trace->tables.samples) = sample;
 }
 
-static void widen_to_samples(struct tv_te_context *context, size_t first)
+static void te_samples_widen_time(struct tv_te_context *context, size_t first)
 {
     const struct tv_tables *tables = &context->trace->tables;
     for (size_t i = first; i < tables->samples.count; i++)
         tv_te_widen(context, tables->samples.rows[i].time);
 }
 
-static void take_samples(struct joining *joining)
+static void te_samples_take_array(struct te_samples_reading *joining)
 {
     struct tv_te_context *context = joining->context;
     struct tv_bytes text = tv_te_stretch_read(context, context->samples), value;
@@ -250,7 +250,7 @@ static void take_samples(struct joining *joining)
         const uint8_t *behind;
         uint64_t offset = context->samples.offset + (uint64_t)(value.data - text.data);
         if (tv_te_fields_read(value.data, end, &fields, &behind) == TV_TE_READ)
-            take_sample(joining, &fields, offset);
+            te_samples_take_element(joining, &fields, offset);
         else
             tv_te_warn(context, TV_DIAGNOSTIC_SAMPLE_NO_TIME, offset);
     }
@@ -258,7 +258,7 @@ static void take_samples(struct joining *joining)
 
 void tv_te_samples(struct tv_te_context *context)
 {
-    struct joining joining = {.context = context};
+    struct te_samples_reading joining = {.context = context};
     size_t first = context->trace->tables.samples.count;
     tv_te_stacks_init(&joining.stacks, context);
     tv_te_stacks_check_uses(&joining.stacks);
@@ -267,10 +267,10 @@ void tv_te_samples(struct tv_te_context *context)
     tv_te_profiles_begin(joining.profiles);
     for (size_t i = 0; i < context->loose_count; i++)
         if (context->loose[i].phase == 'P')
-            take_event(&joining, i);
-    take_v8_samples(&joining);
-    take_samples(&joining);
-    widen_to_samples(context, first);
+            te_samples_take_event(&joining, i);
+    te_samples_take_v8(&joining);
+    te_samples_take_array(&joining);
+    te_samples_widen_time(context, first);
     tv_te_profiles_free(joining.profiles);
     tv_te_stacks_release(&joining.stacks);
     tv_map_release(&joining.threads);

@@ -10,7 +10,7 @@
 /* The ceiling of parts: each has tables of its own. */
 #define MOST_PARTS 1024u
 
-static void free_list(struct tv_te_list *list)
+static void te_lists_free_chunk(struct tv_te_list *list)
 {
     tv_te_list_release(list);
     tv_free(list);
@@ -19,11 +19,11 @@ static void free_list(struct tv_te_list *list)
 void tv_te_lists_release(struct tv_te_lists *lists)
 {
     for (size_t i = 0; i < lists->count; i++)
-        free_list(lists->rows[i]);
+        te_lists_free_chunk(lists->rows[i]);
     tv_free(lists->rows);
 }
 
-static struct tv_te_list *add_list(struct tv_te_lists *lists, struct tv_source *source,
+static struct tv_te_list *te_lists_add_chunk(struct tv_te_lists *lists, struct tv_source *source,
                                    uint64_t start)
 {
     struct tv_te_list *list = tv_alloc(1, sizeof *list);
@@ -34,7 +34,7 @@ static struct tv_te_list *add_list(struct tv_te_lists *lists, struct tv_source *
     return list;
 }
 
-static unsigned count_parts(const struct tv_read_options *options, uint64_t size)
+static unsigned te_lists_count_chunks(const struct tv_read_options *options, uint64_t size)
 {
     unsigned count = options->parts;
     if (count == 0) {
@@ -46,7 +46,7 @@ static unsigned count_parts(const struct tv_read_options *options, uint64_t size
 }
 
 /* Where part `index` of `count` begins, roughly. */
-static uint64_t rough_start(const struct tv_read_options *options, uint64_t start, uint64_t size,
+static uint64_t te_lists_rough_start(const struct tv_read_options *options, uint64_t start, uint64_t size,
                             unsigned index, unsigned count)
 {
     if (options->part_starts)
@@ -55,19 +55,19 @@ static uint64_t rough_start(const struct tv_read_options *options, uint64_t star
 }
 
 /* Adds the parts that a list is read in. */
-static enum tv_status plan(struct tv_te_lists *lists, struct tv_source *source, uint64_t start,
+static enum tv_status te_lists_plan(struct tv_te_lists *lists, struct tv_source *source, uint64_t start,
                            const struct tv_read_options *options, struct tv_error *err)
 {
-    struct tv_te_list *before = add_list(lists, source, start);
+    struct tv_te_list *before = te_lists_add_chunk(lists, source, start);
     if (options->parts == 1) /* then nobody need know where the source ends */
         return TV_OK;
     uint64_t size = tv_source_size(source) - start, at = start;
-    unsigned count = count_parts(options, size);
+    unsigned count = te_lists_count_chunks(options, size);
     struct tv_window window;
     enum tv_status status = TV_OK;
     tv_window_init(&window, source);
     for (unsigned i = 1; i < count && status == TV_OK; i++) {
-        uint64_t from = rough_start(options, start, size, i, count), found;
+        uint64_t from = te_lists_rough_start(options, start, size, i, count), found;
         if (from <= at)
             continue;
         status = tv_te_list_guess(&window, from, &found, err);
@@ -76,34 +76,34 @@ static enum tv_status plan(struct tv_te_lists *lists, struct tv_source *source, 
         if (found <= at)
             continue;
         at = before->end = found;
-        before = add_list(lists, source, found);
+        before = te_lists_add_chunk(lists, source, found);
     }
     tv_window_release(&window);
     return status;
 }
 
-static void read_one(void *context, unsigned index)
+static void te_lists_read_worker(void *context, unsigned index)
 {
     struct tv_te_list **rows = context;
     (void)tv_te_list_read(rows[index]);
 }
 
 /* Whether the next part begins where this one ended, and would have been read no differently. */
-static bool fits(const struct tv_te_list *list, const struct tv_te_list *next)
+static bool te_lists_fit(const struct tv_te_list *list, const struct tv_te_list *next)
 {
     return list->ended == TV_TE_LIST_REACHED && list->clean && list->at == next->start;
 }
 
 /* Keeps parts while they fit; the first that does not reads on to the end. */
-static enum tv_status check(struct tv_te_lists *lists, size_t first, struct tv_error *err)
+static enum tv_status te_lists_stitch(struct tv_te_lists *lists, size_t first, struct tv_error *err)
 {
     size_t kept = first;
     enum tv_status status = lists->rows[kept]->status;
     while (status == TV_OK && kept + 1 < lists->count &&
-           fits(lists->rows[kept], lists->rows[kept + 1]))
+           te_lists_fit(lists->rows[kept], lists->rows[kept + 1]))
         status = lists->rows[++kept]->status;
     for (size_t i = kept + 1; i < lists->count; i++)
-        free_list(lists->rows[i]);
+        te_lists_free_chunk(lists->rows[i]);
     lists->count = kept + 1;
     struct tv_te_list *last = lists->rows[kept];
     if (status == TV_OK && last->ended == TV_TE_LIST_REACHED) {
@@ -120,7 +120,7 @@ enum tv_status tv_te_lists_read(struct tv_te_lists *lists, struct tv_source *sou
                                 const struct tv_te_list **last, struct tv_error *err)
 {
     size_t first = lists->count;
-    enum tv_status status = plan(lists, source, start, options, err);
+    enum tv_status status = te_lists_plan(lists, source, start, options, err);
     if (status != TV_OK)
         return status;
     for (size_t i = first; i < lists->count; i++) {
@@ -130,8 +130,8 @@ enum tv_status tv_te_lists_read(struct tv_te_lists *lists, struct tv_source *sou
         if (options->progress)
             lists->rows[i]->part.marking.sketch = options->progress->sketch;
     }
-    tv_workers_run((unsigned)(lists->count - first), read_one, lists->rows + first);
-    status = check(lists, first, err);
+    tv_workers_run((unsigned)(lists->count - first), te_lists_read_worker, lists->rows + first);
+    status = te_lists_stitch(lists, first, err);
     *last = lists->rows[lists->count - 1];
     return status;
 }

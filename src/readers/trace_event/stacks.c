@@ -8,59 +8,59 @@
 #include "base/memory.h"
 
 /* An entry while its table is read. */
-struct entry {
+struct te_stack_entry {
     struct tv_frame frame;
     uint32_t parent_key; /* string; TV_NONE: it is a root */
     uint32_t row;
     bool is_parent; /* others are called from it */
 };
 
-struct reading {
+struct te_stack_table {
     struct tv_te_stacks *stacks;
     uint32_t process;
     uint64_t offset; /* of the table, for diagnostics */
-    struct entry *entries;
+    struct te_stack_entry *entries;
     size_t count, capacity;
     size_t first_row; /* of this table; entries have rows in their order */
 };
 
-static uint64_t key_of(uint32_t process, uint32_t string)
+static uint64_t te_stacks_key(uint32_t process, uint32_t string)
 {
     return (uint64_t)process << 32 | string;
 }
 
-static uint32_t string_of(struct tv_te_context *context, struct tv_bytes raw)
+static uint32_t te_stacks_string(struct tv_te_context *context, struct tv_bytes raw)
 {
     return tv_head_string(context->trace->head, tv_te_text(raw, &context->scratch));
 }
 
 /* {name, category, parent}; the parent may be a number or a string. */
-static struct entry read_entry(struct tv_te_context *context, struct tv_bytes value)
+static struct te_stack_entry te_stacks_read_entry(struct tv_te_context *context, struct tv_bytes value)
 {
     struct tv_bytes parent = tv_te_member(value, "parent");
-    return (struct entry){
-        .frame = {.name = string_of(context, tv_te_member(value, "name")),
-                  .category = string_of(context, tv_te_member(value, "category"))},
-        .parent_key = parent.data == NULL ? TV_NONE : string_of(context, parent),
+    return (struct te_stack_entry){
+        .frame = {.name = te_stacks_string(context, tv_te_member(value, "name")),
+                  .category = te_stacks_string(context, tv_te_member(value, "category"))},
+        .parent_key = parent.data == NULL ? TV_NONE : te_stacks_string(context, parent),
     };
 }
 
 /* The last of several with one key counts. */
-static void add_entry(struct reading *reading, struct tv_bytes key, struct tv_bytes value)
+static void te_stacks_add_entry(struct te_stack_table *reading, struct tv_bytes key, struct tv_bytes value)
 {
     struct tv_te_context *context = reading->stacks->context;
     struct tv_tables *tables = &context->trace->tables;
-    uint32_t string = string_of(context, key);
+    uint32_t string = te_stacks_string(context, key);
     uint32_t row = (uint32_t)tables->stack_frames.count;
-    uint32_t found = tv_map_add(&reading->stacks->numbers, key_of(reading->process, string), row);
-    struct entry entry = read_entry(context, value);
+    uint32_t found = tv_map_add(&reading->stacks->numbers, te_stacks_key(reading->process, string), row);
+    struct te_stack_entry entry = te_stacks_read_entry(context, value);
     entry.row = found;
     if (found < row && found >= reading->first_row) {
         reading->entries[found - reading->first_row] = entry;
         return;
     }
     if (found < row) { /* of another table of the process */
-        tv_map_set(&reading->stacks->numbers, key_of(reading->process, string), row);
+        tv_map_set(&reading->stacks->numbers, te_stacks_key(reading->process, string), row);
         entry.row = row;
     }
     struct tv_stack_frame *added = tv_table_add(&tables->stack_frames);
@@ -71,12 +71,12 @@ static void add_entry(struct reading *reading, struct tv_bytes key, struct tv_by
 }
 
 /* The row of an entry's parent, or TV_NONE. */
-static uint32_t parent_of(struct reading *reading, const struct entry *entry)
+static uint32_t te_stacks_find_parent(struct te_stack_table *reading, const struct te_stack_entry *entry)
 {
     uint32_t row;
     if (entry->parent_key == TV_NONE)
         return TV_NONE;
-    row = tv_map_find(&reading->stacks->numbers, key_of(reading->process, entry->parent_key));
+    row = tv_map_find(&reading->stacks->numbers, te_stacks_key(reading->process, entry->parent_key));
     if (row == TV_NONE)
         tv_te_warn(reading->stacks->context, TV_DIAGNOSTIC_STACK_NO_PARENT, reading->offset);
     return row;
@@ -86,13 +86,13 @@ static uint32_t parent_of(struct reading *reading, const struct entry *entry)
 #define SOUGHT (TV_NONE - 1)
 
 /* Goes up from an entry to one whose path is known, noting the way; returns that path. */
-static uint32_t climb(struct reading *reading, uint32_t row, uint32_t *way, size_t *depth)
+static uint32_t te_stacks_climb(struct te_stack_table *reading, uint32_t row, uint32_t *way, size_t *depth)
 {
     struct tv_stack_frame *rows = reading->stacks->context->trace->tables.stack_frames.rows;
     while (row != TV_NONE && rows[row].path == TV_NONE) {
         rows[row].path = SOUGHT;
         way[(*depth)++] = row;
-        row = parent_of(reading, &reading->entries[row - reading->first_row]);
+        row = te_stacks_find_parent(reading, &reading->entries[row - reading->first_row]);
     }
     if (row == TV_NONE)
         return TV_ROOT_PATH;
@@ -102,10 +102,10 @@ static uint32_t climb(struct reading *reading, uint32_t row, uint32_t *way, size
     return TV_ROOT_PATH;
 }
 
-static void find_parents(struct reading *reading)
+static void te_stacks_mark_parents(struct te_stack_table *reading)
 {
     for (size_t i = 0; i < reading->count; i++) {
-        uint64_t key = key_of(reading->process, reading->entries[i].parent_key);
+        uint64_t key = te_stacks_key(reading->process, reading->entries[i].parent_key);
         uint32_t row = tv_map_find(&reading->stacks->numbers, key);
         if (reading->entries[i].parent_key != TV_NONE && row != TV_NONE &&
             row >= reading->first_row)
@@ -113,33 +113,33 @@ static void find_parents(struct reading *reading)
     }
 }
 
-static uint32_t frame_of(struct reading *reading, const struct entry *entry)
+static uint32_t te_stacks_frame(struct te_stack_table *reading, const struct te_stack_entry *entry)
 {
     return tv_head_add_stack_frame(reading->stacks->context->trace->head, &entry->frame,
                                    entry->is_parent ? TV_STACK_CALLER : TV_STACK_LEAF);
 }
 
-static void find_paths(struct reading *reading)
+static void te_stacks_find_paths(struct te_stack_table *reading)
 {
     struct tv_trace *trace = reading->stacks->context->trace;
     uint32_t *way = tv_alloc(reading->count, sizeof *way);
-    find_parents(reading);
+    te_stacks_mark_parents(reading);
     for (size_t i = 0; i < reading->count; i++) {
         size_t depth = 0;
-        uint32_t path = climb(reading, (uint32_t)(reading->first_row + i), way, &depth);
+        uint32_t path = te_stacks_climb(reading, (uint32_t)(reading->first_row + i), way, &depth);
         while (depth-- > 0) {
-            const struct entry *entry = &reading->entries[way[depth] - reading->first_row];
-            path = tv_paths_child(&trace->paths, path, frame_of(reading, entry));
+            const struct te_stack_entry *entry = &reading->entries[way[depth] - reading->first_row];
+            path = tv_paths_child(&trace->paths, path, te_stacks_frame(reading, entry));
             trace->tables.stack_frames.rows[way[depth]].path = path;
         }
     }
     tv_free(way);
 }
 
-static void read_table(struct tv_te_stacks *stacks, struct tv_bytes table, uint32_t process,
+static void te_stacks_read_table(struct tv_te_stacks *stacks, struct tv_bytes table, uint32_t process,
                        uint64_t offset)
 {
-    struct reading reading = {
+    struct te_stack_table reading = {
         .stacks = stacks,
         .process = process,
         .offset = offset,
@@ -150,8 +150,8 @@ static void read_table(struct tv_te_stacks *stacks, struct tv_bytes table, uint3
         return;
     const uint8_t *at = table.data + 1;
     while (tv_te_member_next(&at, table.data + table.length, &key, &value))
-        add_entry(&reading, key, value);
-    find_paths(&reading);
+        te_stacks_add_entry(&reading, key, value);
+    te_stacks_find_paths(&reading);
     tv_free(reading.entries);
 }
 
@@ -159,13 +159,13 @@ void tv_te_stacks_init(struct tv_te_stacks *stacks, struct tv_te_context *contex
 {
     stacks->context = context;
     tv_map_init(&stacks->numbers);
-    read_table(stacks, tv_te_stretch_read(context, context->stack_frames), TV_NONE,
+    te_stacks_read_table(stacks, tv_te_stretch_read(context, context->stack_frames), TV_NONE,
                context->stack_frames.offset);
     for (size_t i = 0; i < context->frame_table_count; i++) {
         const struct tv_te_loose *event = &context->frame_tables[i];
         struct tv_te_fields fields;
         if (tv_te_event_read(context, event->offset, &fields))
-            read_table(stacks, tv_te_member(fields.args, "stackFrames"), event->process,
+            te_stacks_read_table(stacks, tv_te_member(fields.args, "stackFrames"), event->process,
                        event->offset);
     }
 }
@@ -182,9 +182,9 @@ uint32_t tv_te_stacks_find(struct tv_te_stacks *stacks, struct tv_bytes key, uin
         tv_interner_find(context->trace->head->strings, tv_te_text(key, &context->scratch));
     if (string == TV_NONE)
         return TV_NONE;
-    uint32_t row = tv_map_find(&stacks->numbers, key_of(TV_NONE, string));
+    uint32_t row = tv_map_find(&stacks->numbers, te_stacks_key(TV_NONE, string));
     if (row == TV_NONE)
-        row = tv_map_find(&stacks->numbers, key_of(process, string));
+        row = tv_map_find(&stacks->numbers, te_stacks_key(process, string));
     return row == TV_NONE ? TV_NONE : context->trace->tables.stack_frames.rows[row].path;
 }
 
@@ -195,8 +195,8 @@ void tv_te_stacks_check_uses(struct tv_te_stacks *stacks)
     for (size_t i = 0; i < context->uses.count; i++) {
         const struct tv_te_use *use = &context->uses.rows[i];
         uint32_t key = tv_interner_find(strings, tv_interner_get(context->uses.keys, use->key));
-        if (key != TV_NONE && (tv_map_find(&stacks->numbers, key_of(TV_NONE, key)) != TV_NONE ||
-                               tv_map_find(&stacks->numbers, key_of(use->process, key)) != TV_NONE))
+        if (key != TV_NONE && (tv_map_find(&stacks->numbers, te_stacks_key(TV_NONE, key)) != TV_NONE ||
+                               tv_map_find(&stacks->numbers, te_stacks_key(use->process, key)) != TV_NONE))
             continue;
         for (uint64_t k = 0; k < use->count; k++)
             tv_te_warn(context, TV_DIAGNOSTIC_STACK_UNKNOWN, tv_te_use_place(use, k));
@@ -204,7 +204,7 @@ void tv_te_stacks_check_uses(struct tv_te_stacks *stacks)
 }
 
 /* The frames that an array names; to be given back with tv_free. */
-static uint32_t *read_frames(struct tv_te_stacks *stacks, struct tv_bytes array, size_t *count)
+static uint32_t *te_stacks_read_names(struct tv_te_stacks *stacks, struct tv_bytes array, size_t *count)
 {
     struct tv_te_context *context = stacks->context;
     uint32_t *frames = NULL;
@@ -216,7 +216,7 @@ static uint32_t *read_frames(struct tv_te_stacks *stacks, struct tv_bytes array,
     const uint8_t *at = array.data + 1;
     bool more = tv_te_element_next(&at, array.data + array.length, &value);
     while (more) {
-        struct tv_frame frame = {.name = string_of(context, value)};
+        struct tv_frame frame = {.name = te_stacks_string(context, value)};
         more = tv_te_element_next(&at, array.data + array.length, &value);
         frames = tv_array_reserve(frames, &capacity, *count + 1, sizeof *frames);
         frames[(*count)++] = tv_head_add_stack_frame(context->trace->head, &frame,
@@ -229,7 +229,7 @@ uint32_t tv_te_stacks_path(struct tv_te_stacks *stacks, struct tv_bytes array)
 {
     uint32_t path = TV_ROOT_PATH;
     size_t count;
-    uint32_t *frames = read_frames(stacks, array, &count);
+    uint32_t *frames = te_stacks_read_names(stacks, array, &count);
     for (size_t i = 0; i < count; i++)
         path = tv_paths_child(&stacks->context->trace->paths, path, frames[i]);
     tv_free(frames);

@@ -15,14 +15,14 @@
 #include "readers/trace_event/ids.h"
 
 /* Reserved colours: their ids of trace-event.md section 5, less 22. */
-enum colour { BLOCKED = 1, IO = 2, RUNNING = 3, RUNNABLE = 4, SLEEPING = 5, UNKNOWN = 6 };
+enum te_state_colour { BLOCKED = 1, IO = 2, RUNNING = 3, RUNNABLE = 4, SLEEPING = 5, UNKNOWN = 6 };
 
-struct state {
+struct te_state_name {
     const char *written, *name;
     uint8_t colour;
 };
 
-static const struct state states[] = {
+static const struct te_state_name states[] = {
     {"Running", "Running", RUNNING},
     {"Runnable", "Runnable", RUNNABLE},
     {"R", "Runnable", RUNNABLE},
@@ -55,32 +55,32 @@ static const struct state states[] = {
     {"Terminated", "Terminated", BLOCKED},
 };
 
-static const struct state in_io = {"", "Uninterruptible Sleep (I/O)", IO};
+static const struct te_state_name in_io = {"", "Uninterruptible Sleep (I/O)", IO};
 
 /* What belongs to one strip so far. */
-struct strip {
+struct te_state_track {
     uint32_t number; /* of the processor or the thread */
     uint32_t last;   /* its last slice */
 };
 
-struct strips {
+struct te_state_tracks {
     TV_TABLE(tv_strip_slice) slices; /* their strips are indices of `rows` */
-    struct strip *rows;
+    struct te_state_track *rows;
     size_t count, capacity;
     struct tv_map numbers; /* of a processor or thread -> index of `rows` */
 };
 
 struct tv_te_states {
-    struct strips threads, processors;
+    struct te_state_tracks threads, processors;
 };
 
 /* ---- Reading ---- */
 
-static uint32_t frame_of(struct tv_te_context *context, uint32_t name, struct tv_bytes args)
+static uint32_t te_states_add_frame(struct tv_te_context *context, uint32_t name, struct tv_bytes args)
 {
     struct tv_head *head = context->trace->head;
     struct tv_bytes text = tv_head_text(head, name);
-    const struct state *known = NULL;
+    const struct te_state_name *known = NULL;
     for (size_t i = 0; i < TV_COUNT(states) && !known; i++)
         if (tv_bytes_equal(text, tv_bytes_of(states[i].written)))
             known = &states[i];
@@ -98,16 +98,16 @@ static uint32_t frame_of(struct tv_te_context *context, uint32_t name, struct tv
 }
 
 /* Slices come in the order of time.  One that is not over when the next begins ends there. */
-static void add_slice(struct tv_te_context *context, struct strips *strips, uint32_t number,
+static void te_states_add_interval(struct tv_te_context *context, struct te_state_tracks *strips, uint32_t number,
                       struct tv_strip_slice slice)
 {
     uint32_t at = tv_map_add(&strips->numbers, number, (uint32_t)strips->count);
     if (at == strips->count) {
         strips->rows = tv_array_reserve(strips->rows, &strips->capacity, strips->count + 1,
                                         sizeof *strips->rows);
-        strips->rows[strips->count++] = (struct strip){number, TV_NONE};
+        strips->rows[strips->count++] = (struct te_state_track){number, TV_NONE};
     }
-    struct strip *strip = &strips->rows[at];
+    struct te_state_track *strip = &strips->rows[at];
     if (strip->last != TV_NONE) {
         struct tv_strip_slice *last = &strips->slices.rows[strip->last];
         if (last->start + last->length > slice.start) {
@@ -123,7 +123,7 @@ static void add_slice(struct tv_te_context *context, struct strips *strips, uint
 }
 
 /* What a processor shows of a thread. */
-static uint32_t thread_frame(struct tv_te_context *context, uint32_t thread)
+static uint32_t te_states_thread_frame(struct tv_te_context *context, uint32_t thread)
 {
     struct tv_head *head = context->trace->head;
     char number[32];
@@ -139,7 +139,7 @@ static uint32_t thread_frame(struct tv_te_context *context, uint32_t thread)
 
 /* Why the thread waits.  It is told with the state, but stands just behind its start: where one
  * state ends and the next begins it is that of the next. */
-static void add_blocking(struct tv_te_context *context, const struct tv_te_loose *event,
+static void te_states_add_blocking(struct tv_te_context *context, const struct tv_te_loose *event,
                          const struct tv_strip_slice *slice, struct tv_bytes args)
 {
     struct tv_head *head = context->trace->head;
@@ -156,7 +156,7 @@ static void add_blocking(struct tv_te_context *context, const struct tv_te_loose
     };
 }
 
-static void read_state(struct tv_te_context *context, const struct tv_te_loose *event)
+static void te_states_read_event(struct tv_te_context *context, const struct tv_te_loose *event)
 {
     struct tv_te_fields fields;
     int64_t length, cpu;
@@ -167,16 +167,16 @@ static void read_state(struct tv_te_context *context, const struct tv_te_loose *
         .start = event->time,
         .length = tv_te_state_length(event->time, length),
         .offset = event->offset & TV_OFFSET_MASK,
-        .frame = frame_of(context, name, fields.args),
+        .frame = te_states_add_frame(context, name, fields.args),
     };
     bool runs = context->trace->head->frames[slice.frame].colour == RUNNING;
     bool known = tv_te_integer(tv_te_member(fields.args, "cpu"), &cpu);
-    add_slice(context, &context->states->threads, event->thread, slice);
-    add_blocking(context, event, &slice, fields.args);
+    te_states_add_interval(context, &context->states->threads, event->thread, slice);
+    te_states_add_blocking(context, event, &slice, fields.args);
     if (!runs || !known || cpu < 0 || cpu >= (int64_t)TV_NONE)
         return;
-    slice.frame = thread_frame(context, event->thread);
-    add_slice(context, &context->states->processors, (uint32_t)cpu, slice);
+    slice.frame = te_states_thread_frame(context, event->thread);
+    te_states_add_interval(context, &context->states->processors, (uint32_t)cpu, slice);
 }
 
 void tv_te_states_read(struct tv_te_context *context)
@@ -189,27 +189,27 @@ void tv_te_states_read(struct tv_te_context *context)
     tv_map_init(&context->states->processors.numbers);
     tv_te_pick(&picked, context, "T");
     for (size_t i = 0; i < picked.count; i++)
-        read_state(context, &context->loose[picked.loose[picked.order[i]]]);
+        te_states_read_event(context, &context->loose[picked.loose[picked.order[i]]]);
     tv_te_picked_release(&picked);
 }
 
 /* ---- Making the tracks ---- */
 
-static int compare_keys(const void *left, const void *right)
+static int te_states_compare_keys(const void *left, const void *right)
 {
     const uint64_t *a = left, *b = right;
     return (*a > *b) - (*a < *b);
 }
 
 /* Puts the strips into the order of their numbers. */
-static void sort_strips(struct strips *strips)
+static void te_states_sort_tracks(struct te_state_tracks *strips)
 {
     uint64_t *keys = tv_alloc(strips->count, sizeof *keys);
     uint32_t *places = tv_alloc(strips->count, sizeof *places);
-    struct strip *sorted = tv_alloc(strips->count, sizeof *sorted);
+    struct te_state_track *sorted = tv_alloc(strips->count, sizeof *sorted);
     for (size_t i = 0; i < strips->count; i++)
         keys[i] = (uint64_t)strips->rows[i].number << 32 | i;
-    qsort(keys, strips->count, sizeof *keys, compare_keys);
+    qsort(keys, strips->count, sizeof *keys, te_states_compare_keys);
     for (size_t i = 0; i < strips->count; i++) {
         places[(uint32_t)keys[i]] = (uint32_t)i;
         sorted[i] = strips->rows[(uint32_t)keys[i]];
@@ -222,7 +222,7 @@ static void sort_strips(struct strips *strips)
     tv_free(places);
 }
 
-static struct tv_strip strip_of(struct tv_head *head, enum tv_track_kind kind, uint32_t number)
+static struct tv_strip te_states_make_track(struct tv_head *head, enum tv_track_kind kind, uint32_t number)
 {
     char name[32];
     if (kind == TV_TRACK_STATES)
@@ -237,14 +237,14 @@ static struct tv_strip strip_of(struct tv_head *head, enum tv_track_kind kind, u
                              .thread = TV_NONE};
 }
 
-static void place(struct tv_te_context *context, struct strips *strips, enum tv_track_kind kind)
+static void te_states_place_tracks(struct tv_te_context *context, struct te_state_tracks *strips, enum tv_track_kind kind)
 {
     if (strips->count == 0)
         return;
-    sort_strips(strips);
+    te_states_sort_tracks(strips);
     struct tv_strip *made = tv_alloc(strips->count, sizeof *made);
     for (size_t i = 0; i < strips->count; i++)
-        made[i] = strip_of(context->trace->head, kind, strips->rows[i].number);
+        made[i] = te_states_make_track(context->trace->head, kind, strips->rows[i].number);
     tv_assembly_strips(context->assembly, made, strips->count, strips->slices.rows,
                        strips->slices.count, context->options->parts);
     tv_free(made);
@@ -254,13 +254,13 @@ void tv_te_states_place(struct tv_te_context *context)
 {
     if (!context->states)
         return;
-    place(context, &context->states->processors, TV_TRACK_CPU);
-    place(context, &context->states->threads, TV_TRACK_STATES);
+    te_states_place_tracks(context, &context->states->processors, TV_TRACK_CPU);
+    te_states_place_tracks(context, &context->states->threads, TV_TRACK_STATES);
     tv_te_states_free(context->states);
     context->states = NULL;
 }
 
-static void release(struct strips *strips)
+static void te_states_release_tracks(struct te_state_tracks *strips)
 {
     tv_free(strips->slices.rows);
     tv_free(strips->rows);
@@ -271,7 +271,7 @@ void tv_te_states_free(struct tv_te_states *plan)
 {
     if (!plan)
         return;
-    release(&plan->threads);
-    release(&plan->processors);
+    te_states_release_tracks(&plan->threads);
+    te_states_release_tracks(&plan->processors);
     tv_free(plan);
 }

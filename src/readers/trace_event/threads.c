@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 
-enum id_kind {
+enum te_raw_id_kind {
     ID_NUMBER = 'n',
     ID_STRING = 's',
     ID_OTHER = 'o', /* null, true, an object */
@@ -36,7 +36,7 @@ void tv_te_threads_release(struct tv_te_threads *threads)
     tv_te_scratch_release(&threads->scratch);
 }
 
-static enum id_kind kind_of(struct tv_bytes raw)
+static enum te_raw_id_kind te_threads_id_kind(struct tv_bytes raw)
 {
     if (tv_te_is_string(raw))
         return ID_STRING;
@@ -44,11 +44,11 @@ static enum id_kind kind_of(struct tv_bytes raw)
 }
 
 /* The key of a raw id that is there. */
-static uint32_t key_of(struct tv_te_threads *threads, struct tv_bytes raw)
+static uint32_t te_threads_id_key(struct tv_te_threads *threads, struct tv_bytes raw)
 {
     struct tv_bytes text = tv_te_text(raw, &threads->scratch);
     uint8_t *copy = tv_alloc(text.length + 1, 1);
-    copy[0] = (uint8_t)kind_of(raw);
+    copy[0] = (uint8_t)te_threads_id_kind(raw);
     if (text.length > 0)
         memcpy(copy + 1, text.data, text.length);
     uint32_t key = tv_interner_add(threads->keys, (struct tv_bytes){copy, text.length + 1});
@@ -59,14 +59,14 @@ static uint32_t key_of(struct tv_te_threads *threads, struct tv_bytes raw)
 /* ---- In the head ---- */
 
 /* An id as the head shows it. */
-struct shown_id {
+struct te_shown_id {
     uint64_t number;
     uint32_t key, name; /* strings */
 };
 
-static struct shown_id show(struct tv_te_threads *threads, uint32_t key)
+static struct te_shown_id te_threads_shown_id(struct tv_te_threads *threads, uint32_t key)
 {
-    struct shown_id id = {0, TV_EMPTY_STRING, TV_EMPTY_STRING};
+    struct te_shown_id id = {0, TV_EMPTY_STRING, TV_EMPTY_STRING};
     struct tv_bytes text = tv_interner_get(threads->keys, key);
     uint8_t kind = text.data[0];
     text.data++;
@@ -80,17 +80,17 @@ static struct shown_id show(struct tv_te_threads *threads, uint32_t key)
     return id;
 }
 
-static void add_process_to_head(struct tv_te_threads *threads, uint32_t key)
+static void te_threads_add_head_process(struct tv_te_threads *threads, uint32_t key)
 {
-    struct shown_id id = show(threads, key);
+    struct te_shown_id id = te_threads_shown_id(threads, key);
     uint32_t process = tv_head_add_process(threads->head, id.number, TV_BYTES(""));
     threads->head->processes[process].name = id.name;
     threads->head->processes[process].key = id.key;
 }
 
-static void add_thread_to_head(struct tv_te_threads *threads, uint32_t process, uint32_t key)
+static void te_threads_add_head_thread(struct tv_te_threads *threads, uint32_t process, uint32_t key)
 {
-    struct shown_id id = show(threads, key);
+    struct te_shown_id id = te_threads_shown_id(threads, key);
     struct tv_thread thread = {
         .id = id.number,
         .key = id.key,
@@ -104,7 +104,7 @@ static void add_thread_to_head(struct tv_te_threads *threads, uint32_t process, 
 /* ---- */
 
 /* Counted from 0. */
-static uint32_t process_with(struct tv_te_threads *threads, uint32_t key)
+static uint32_t te_threads_process_of_key(struct tv_te_threads *threads, uint32_t key)
 {
     uint32_t count = (uint32_t)threads->process_count;
     uint32_t found = tv_map_add(&threads->process_index, key, count);
@@ -114,11 +114,11 @@ static uint32_t process_with(struct tv_te_threads *threads, uint32_t key)
                                           (size_t)count + 1, sizeof *threads->processes);
     threads->processes[threads->process_count++] = key;
     if (threads->head)
-        add_process_to_head(threads, key);
+        te_threads_add_head_process(threads, key);
     return count;
 }
 
-static uint32_t thread_with(struct tv_te_threads *threads, uint32_t process, uint32_t key)
+static uint32_t te_threads_thread_of_key(struct tv_te_threads *threads, uint32_t process, uint32_t key)
 {
     uint32_t count = (uint32_t)threads->thread_count;
     uint32_t found = tv_map_add(&threads->thread_index, (uint64_t)process << 32 | key, count);
@@ -128,7 +128,7 @@ static uint32_t thread_with(struct tv_te_threads *threads, uint32_t process, uin
                                         (size_t)count + 1, sizeof *threads->threads);
     threads->threads[threads->thread_count++] = (struct tv_te_thread){process, key};
     if (threads->head)
-        add_thread_to_head(threads, process, key);
+        te_threads_add_head_thread(threads, process, key);
     return count;
 }
 
@@ -136,12 +136,12 @@ uint32_t tv_te_process(struct tv_te_threads *threads, struct tv_bytes pid)
 {
     if (!pid.data)
         pid = TV_BYTES("0");
-    return threads->first_process + process_with(threads, key_of(threads, pid));
+    return threads->first_process + te_threads_process_of_key(threads, te_threads_id_key(threads, pid));
 }
 
 uint32_t tv_te_process_find(struct tv_te_threads *threads, struct tv_bytes pid)
 {
-    uint32_t found = tv_map_find(&threads->process_index, key_of(threads, pid));
+    uint32_t found = tv_map_find(&threads->process_index, te_threads_id_key(threads, pid));
     return found == TV_NONE ? TV_NONE : threads->first_process + found;
 }
 
@@ -150,8 +150,8 @@ uint32_t tv_te_thread(struct tv_te_threads *threads, uint32_t process, struct tv
 {
     if (!tid.data)
         tid = pid.data ? pid : TV_BYTES("0");
-    uint32_t key = key_of(threads, tid);
-    return threads->first_thread + thread_with(threads, process - threads->first_process, key);
+    uint32_t key = te_threads_id_key(threads, tid);
+    return threads->first_thread + te_threads_thread_of_key(threads, process - threads->first_process, key);
 }
 
 void tv_te_threads_merge_processes(struct tv_te_threads *all, const struct tv_te_threads *part,
@@ -159,7 +159,7 @@ void tv_te_threads_merge_processes(struct tv_te_threads *all, const struct tv_te
 {
     for (size_t i = 0; i < part->process_count; i++) {
         uint32_t key = tv_interner_add(all->keys, tv_interner_get(part->keys, part->processes[i]));
-        processes[i] = all->first_process + process_with(all, key);
+        processes[i] = all->first_process + te_threads_process_of_key(all, key);
     }
 }
 
@@ -170,6 +170,6 @@ void tv_te_threads_merge(struct tv_te_threads *all, const struct tv_te_threads *
         const struct tv_te_thread *thread = &part->threads[i];
         uint32_t key = tv_interner_add(all->keys, tv_interner_get(part->keys, thread->key));
         uint32_t process = processes[thread->process] - all->first_process;
-        numbers[i] = all->first_thread + thread_with(all, process, key);
+        numbers[i] = all->first_thread + te_threads_thread_of_key(all, process, key);
     }
 }

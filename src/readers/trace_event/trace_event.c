@@ -15,7 +15,7 @@
  * 4). */
 #define TOLERANCE_NS 1000
 
-static int sniff(struct tv_bytes head, uint64_t size)
+static int te_reader_sniff(struct tv_bytes head, uint64_t size)
 {
     (void)size;
     return tv_te_container_sniff(head);
@@ -24,33 +24,33 @@ static int sniff(struct tv_bytes head, uint64_t size)
 /* ---- Putting the parts together ---- */
 
 /* What a part's numbers are in the head. */
-struct numbers {
+struct te_chunk_numbers {
     uint32_t *frames, *processes, *threads;
 };
 
-struct merging {
+struct te_merge {
     struct tv_te_container *container;
     struct tv_te_context *context;
     struct tv_builder *builder;
-    struct numbers *numbers; /* of each part */
+    struct te_chunk_numbers *numbers; /* of each part */
     struct tv_te_loose_list loose, metadata;
     bool has_cpu, has_open;
 };
 
-static struct tv_te_part *part_of(const struct merging *merging, size_t index)
+static struct tv_te_part *te_merge_chunk_at(const struct te_merge *merging, size_t index)
 {
     return &merging->container->lists.rows[index]->part;
 }
 
 /* Kind after kind, each in the order of the parts, so that all get the numbers that they would get
  * from one part. */
-static void number_parts(struct merging *merging)
+static void te_merge_number_chunks(struct te_merge *merging)
 {
     size_t count = merging->container->lists.count;
     struct tv_te_threads *threads = &merging->context->threads;
     for (size_t i = 0; i < count; i++) {
-        const struct tv_te_part *part = part_of(merging, i);
-        merging->numbers[i] = (struct numbers){
+        const struct tv_te_part *part = te_merge_chunk_at(merging, i);
+        merging->numbers[i] = (struct te_chunk_numbers){
             tv_alloc(part->names.count, sizeof(uint32_t)),
             tv_alloc(part->threads.process_count, sizeof(uint32_t)),
             tv_alloc(part->threads.thread_count, sizeof(uint32_t)),
@@ -58,14 +58,14 @@ static void number_parts(struct merging *merging)
         tv_te_names_merge(&part->names, threads->head, merging->numbers[i].frames);
     }
     for (size_t i = 0; i < count; i++)
-        tv_te_threads_merge_processes(threads, &part_of(merging, i)->threads,
+        tv_te_threads_merge_processes(threads, &te_merge_chunk_at(merging, i)->threads,
                                       merging->numbers[i].processes);
     for (size_t i = 0; i < count; i++)
-        tv_te_threads_merge(threads, &part_of(merging, i)->threads, merging->numbers[i].processes,
+        tv_te_threads_merge(threads, &te_merge_chunk_at(merging, i)->threads, merging->numbers[i].processes,
                             merging->numbers[i].threads);
 }
 
-static void renumber(struct tv_te_loose *rows, size_t count, const struct numbers *numbers)
+static void te_merge_renumber(struct tv_te_loose *rows, size_t count, const struct te_chunk_numbers *numbers)
 {
     for (size_t i = 0; i < count; i++) {
         struct tv_te_loose *row = &rows[i];
@@ -76,12 +76,12 @@ static void renumber(struct tv_te_loose *rows, size_t count, const struct number
 }
 
 /* Takes the rows over, their numbers those of the head. */
-static void move_loose(struct tv_te_loose_list *all, struct tv_te_loose_list *own,
-                       const struct numbers *numbers)
+static void te_merge_move_deferred(struct tv_te_loose_list *all, struct tv_te_loose_list *own,
+                       const struct te_chunk_numbers *numbers)
 {
     if (own->count == 0)
         return;
-    renumber(own->rows, own->count, numbers);
+    te_merge_renumber(own->rows, own->count, numbers);
     if (all->count == 0) { /* the first need not move */
         tv_free(all->rows);
         *all = *own;
@@ -95,8 +95,8 @@ static void move_loose(struct tv_te_loose_list *all, struct tv_te_loose_list *ow
     *own = (struct tv_te_loose_list){NULL, 0, 0};
 }
 
-static void move_instants(struct merging *merging, const struct tv_te_part *part,
-                          const struct numbers *numbers)
+static void te_merge_move_instants(struct te_merge *merging, const struct tv_te_part *part,
+                          const struct te_chunk_numbers *numbers)
 {
     struct tv_tables *tables = &merging->context->trace->tables;
     for (size_t i = 0; i < part->instants.count; i++) {
@@ -111,8 +111,8 @@ static void move_instants(struct merging *merging, const struct tv_te_part *part
     }
 }
 
-static void move_uses(struct tv_te_uses *all, const struct tv_te_uses *own,
-                      const struct numbers *numbers)
+static void te_merge_move_stack_uses(struct tv_te_uses *all, const struct tv_te_uses *own,
+                      const struct te_chunk_numbers *numbers)
 {
     for (size_t i = 0; i < own->count; i++) {
         const struct tv_te_use *use = &own->rows[i];
@@ -121,18 +121,18 @@ static void move_uses(struct tv_te_uses *all, const struct tv_te_uses *own,
     }
 }
 
-static void take_part(struct merging *merging, size_t index)
+static void te_merge_take_chunk(struct te_merge *merging, size_t index)
 {
     struct tv_te_context *context = merging->context;
-    struct tv_te_part *part = part_of(merging, index);
-    const struct numbers *numbers = &merging->numbers[index];
+    struct tv_te_part *part = te_merge_chunk_at(merging, index);
+    const struct te_chunk_numbers *numbers = &merging->numbers[index];
     tv_assembly_take(context->assembly, part->gather, numbers->threads, numbers->frames);
     part->gather = NULL;
-    move_loose(&merging->loose, &part->loose, numbers);
+    te_merge_move_deferred(&merging->loose, &part->loose, numbers);
     tv_te_flow_list_take(&context->flow_events, &part->flows, numbers->threads, numbers->frames);
-    move_loose(&merging->metadata, &part->metadata, numbers);
-    move_instants(merging, part, numbers);
-    move_uses(&context->uses, &part->uses, numbers);
+    te_merge_move_deferred(&merging->metadata, &part->metadata, numbers);
+    te_merge_move_instants(merging, part, numbers);
+    te_merge_move_stack_uses(&context->uses, &part->uses, numbers);
     tv_diagnostics_merge(&context->trace->head->diagnostics, &part->diagnostics);
     if (part->times.first <= part->times.last) {
         tv_te_widen(context, part->times.first);
@@ -144,28 +144,28 @@ static void take_part(struct merging *merging, size_t index)
     context->trace->head->inputs[context->input].records += part->events;
 }
 
-static void take_counters(struct merging *merging)
+static void te_merge_take_counters(struct te_merge *merging)
 {
     size_t count = merging->container->lists.count;
     struct tv_te_counters_part *parts = tv_alloc(count, sizeof *parts);
     for (size_t i = 0; i < count; i++)
         parts[i] =
-            (struct tv_te_counters_part){part_of(merging, i)->counters,
+            (struct tv_te_counters_part){te_merge_chunk_at(merging, i)->counters,
                                          merging->numbers[i].processes, merging->numbers[i].frames};
     tv_te_counters_merge(parts, count, merging->context->trace->head, merging->context->input,
                          &merging->context->trace->tables);
     tv_free(parts);
 }
 
-static void merge(struct merging *merging)
+static void te_merge_chunks(struct te_merge *merging)
 {
     size_t count = merging->container->lists.count;
     struct tv_te_context *context = merging->context;
     merging->numbers = tv_alloc(count, sizeof *merging->numbers);
-    number_parts(merging);
+    te_merge_number_chunks(merging);
     for (size_t i = 0; i < count; i++)
-        take_part(merging, i);
-    take_counters(merging);
+        te_merge_take_chunk(merging, i);
+    te_merge_take_counters(merging);
     tv_diagnostics_merge(&context->trace->head->diagnostics, &merging->container->diagnostics);
     for (size_t i = 0; i < count; i++) {
         tv_free(merging->numbers[i].frames);
@@ -177,7 +177,7 @@ static void merge(struct merging *merging)
 
 /* ---- The whole ---- */
 
-static void describe(struct tv_te_context *context, bool has_cpu)
+static void te_reader_fill_input(struct tv_te_context *context, bool has_cpu)
 {
     struct tv_input *input = &context->trace->head->inputs[context->input];
     input->clocks = TV_CLOCK_WALL | (has_cpu ? (unsigned)TV_CLOCK_CPU : 0);
@@ -187,7 +187,7 @@ static void describe(struct tv_te_context *context, bool has_cpu)
 }
 
 /* When each thread had its last instant, as an open slice lasts until then. */
-static int64_t *last_instants(const struct tv_trace *trace)
+static int64_t *te_reader_last_instants(const struct tv_trace *trace)
 {
     int64_t *lasts = tv_alloc(trace->head->thread_count, sizeof *lasts);
     for (uint32_t i = 0; i < trace->head->thread_count; i++)
@@ -200,12 +200,12 @@ static int64_t *last_instants(const struct tv_trace *trace)
     return lasts;
 }
 
-static void place(struct tv_te_context *context, bool has_open)
+static void te_reader_place_slices(struct tv_te_context *context, bool has_open)
 {
     const struct tv_read_options *options = context->options;
     const char *unit = context->trace->head->inputs[context->input].unit;
     int64_t *ends = tv_te_ends_of_threads(context);
-    int64_t *lasts = has_open ? last_instants(context->trace) : NULL;
+    int64_t *lasts = has_open ? te_reader_last_instants(context->trace) : NULL;
     struct tv_placing placing = {
         .tolerance = unit && strcmp(unit, "ns") == 0 ? 0 : TOLERANCE_NS,
         .end = context->nothing ? 0 : context->last,
@@ -222,16 +222,16 @@ static void place(struct tv_te_context *context, bool has_open)
     tv_free(lasts);
 }
 
-static bool is_cancelled(const struct tv_read_options *options)
+static bool te_reader_is_cancelled(const struct tv_read_options *options)
 {
     return options->progress &&
            atomic_load_explicit(&options->progress->cancel, memory_order_relaxed);
 }
 
-static enum tv_status build(struct merging *merging, struct tv_error *err)
+static enum tv_status te_reader_build(struct te_merge *merging, struct tv_error *err)
 {
     struct tv_te_context *context = merging->context;
-    merge(merging);
+    te_merge_chunks(merging);
     tv_te_lists_release(&merging->container->lists);
     merging->container->lists = (struct tv_te_lists){.rows = NULL};
     tv_te_metadata_members(context, merging->container);
@@ -243,16 +243,16 @@ static enum tv_status build(struct merging *merging, struct tv_error *err)
     context->frame_table_count =
         tv_te_metadata_events(context, merging->metadata.rows, merging->metadata.count);
     tv_te_join_before_placing(context);
-    describe(context, merging->has_cpu);
+    te_reader_fill_input(context, merging->has_cpu);
     tv_te_quiets_find(context);
-    place(context, merging->has_open);
-    if (is_cancelled(context->options))
+    te_reader_place_slices(context, merging->has_open);
+    if (te_reader_is_cancelled(context->options))
         return tv_fail(err, TV_ERR_CANCELLED, TV_NO_OFFSET, "stopped on request");
     tv_te_join_after_placing(context);
     return TV_OK;
 }
 
-static void add_input(struct tv_te_context *context, struct tv_builder *builder)
+static void te_reader_add_input(struct tv_te_context *context, struct tv_builder *builder)
 {
     struct tv_head *head = tv_builder_head(builder);
     context->input =
@@ -270,20 +270,20 @@ static void add_input(struct tv_te_context *context, struct tv_builder *builder)
     tv_window_init(&context->window, context->source);
 }
 
-static enum tv_status assemble(struct tv_source *source, struct tv_builder *builder,
+static enum tv_status te_reader_assemble(struct tv_source *source, struct tv_builder *builder,
                                const struct tv_read_options *options, struct tv_error *err)
 {
     struct tv_te_container container;
     struct tv_te_context context = {.source = source, .options = options};
-    struct merging merging = {.container = &container, .context = &context, .builder = builder};
+    struct te_merge merging = {.container = &container, .context = &context, .builder = builder};
     if (options->progress)
         atomic_fetch_add_explicit(&options->progress->total_bytes, tv_source_size(source),
                                   memory_order_relaxed);
     enum tv_status status = tv_te_container_read(&container, source, options, err);
     if (status == TV_OK) {
         tv_progress_join(options->progress, true);
-        add_input(&context, builder);
-        status = build(&merging, err);
+        te_reader_add_input(&context, builder);
+        status = te_reader_build(&merging, err);
         tv_assembly_end(context.assembly);
         if (status == TV_OK)
             status = tv_te_inside_read(&context, &container, builder, err);
@@ -309,8 +309,8 @@ static enum tv_status assemble(struct tv_source *source, struct tv_builder *buil
 const struct tv_reader tv_reader_trace_event = {
     .name = "trace-event",
     .summary = "Trace Event Format (JSON of Chrome, Node, Bazel, clang and others)",
-    .sniff = sniff,
-    .assemble = assemble,
+    .sniff = te_reader_sniff,
+    .assemble = te_reader_assemble,
     .tell = tv_te_records_tell,
     .format = "Trace Event Format",
     .describe = tv_te_describe,

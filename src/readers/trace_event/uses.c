@@ -16,7 +16,7 @@ void tv_te_uses_release(struct tv_te_uses *uses)
     memset(uses, 0, sizeof *uses);
 }
 
-static struct tv_te_use *find(struct tv_te_uses *uses, uint32_t process, struct tv_bytes key)
+static struct tv_te_use *te_stack_uses_find(struct tv_te_uses *uses, uint32_t process, struct tv_bytes key)
 {
     if (!uses->keys) {
         uses->keys = tv_interner_new();
@@ -35,7 +35,7 @@ static struct tv_te_use *find(struct tv_te_uses *uses, uint32_t process, struct 
 
 void tv_te_uses_add(struct tv_te_uses *uses, uint32_t process, struct tv_bytes key, uint64_t offset)
 {
-    struct tv_te_use *use = find(uses, process, key);
+    struct tv_te_use *use = te_stack_uses_find(uses, process, key);
     if (use->count < TV_TE_USES_PLACES)
         use->offsets[use->count] = offset;
     use->count++;
@@ -44,7 +44,7 @@ void tv_te_uses_add(struct tv_te_uses *uses, uint32_t process, struct tv_bytes k
 void tv_te_uses_merge(struct tv_te_uses *uses, uint32_t process, struct tv_bytes key,
                       const struct tv_te_use *use)
 {
-    struct tv_te_use *all = find(uses, process, key);
+    struct tv_te_use *all = te_stack_uses_find(uses, process, key);
     for (uint64_t i = 0; i < use->count && all->count + i < TV_TE_USES_PLACES; i++)
         all->offsets[all->count + i] = use->offsets[i];
     all->count += use->count;

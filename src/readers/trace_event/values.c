@@ -13,7 +13,7 @@
 /* ---- Numbers ---- */
 
 /* The digits of a decimal number and where its point is. */
-struct decimal {
+struct te_decimal {
     struct tv_bytes digits; /* perhaps with a '.' among them */
     int64_t exponent;
     bool negative;
@@ -22,20 +22,20 @@ struct decimal {
 /* Longer ones are no numbers: nobody writes them, and every digit is looked at. */
 #define LONGEST_NUMBER 400
 
-static bool is_digit(uint8_t c)
+static bool te_is_digit(uint8_t c)
 {
     return c >= '0' && c <= '9';
 }
 
 /* The text of a number; that of a string is what stands between its quotes. */
-static struct tv_bytes number_text(struct tv_bytes raw)
+static struct tv_bytes te_number_text(struct tv_bytes raw)
 {
     if (tv_te_is_string(raw) && raw.length >= 2)
         return (struct tv_bytes){raw.data + 1, raw.length - 2};
     return raw;
 }
 
-static bool take_sign(struct tv_bytes *text)
+static bool te_take_sign(struct tv_bytes *text)
 {
     if (text->length == 0 || (text->data[0] != '-' && text->data[0] != '+'))
         return false;
@@ -45,14 +45,14 @@ static bool take_sign(struct tv_bytes *text)
     return negative;
 }
 
-static bool parse_exponent(struct tv_bytes text, int64_t *exponent)
+static bool te_parse_exponent(struct tv_bytes text, int64_t *exponent)
 {
-    bool negative = take_sign(&text);
+    bool negative = te_take_sign(&text);
     uint64_t value = 0;
     if (text.length == 0)
         return false;
     for (size_t i = 0; i < text.length; i++) {
-        if (!is_digit(text.data[i]))
+        if (!te_is_digit(text.data[i]))
             return false;
         if (value < 1000000)
             value = value * 10 + (unsigned)(text.data[i] - '0');
@@ -62,14 +62,14 @@ static bool parse_exponent(struct tv_bytes text, int64_t *exponent)
 }
 
 /* Leniently: "+5", ".5", "5." and leading zeros as well. */
-static bool parse_decimal(struct tv_bytes text, struct decimal *decimal)
+static bool te_parse_decimal(struct tv_bytes text, struct te_decimal *decimal)
 {
     size_t length = 0, digits = 0, points = 0;
     if (text.length > LONGEST_NUMBER)
         return false;
-    decimal->negative = take_sign(&text);
+    decimal->negative = te_take_sign(&text);
     decimal->exponent = 0;
-    for (; length < text.length && (is_digit(text.data[length]) || text.data[length] == '.');
+    for (; length < text.length && (te_is_digit(text.data[length]) || text.data[length] == '.');
          length++)
         if (text.data[length] == '.')
             points++;
@@ -83,7 +83,7 @@ static bool parse_decimal(struct tv_bytes text, struct decimal *decimal)
     if ((text.data[length] | 0x20) != 'e')
         return false;
     struct tv_bytes exponent = {text.data + length + 1, text.length - length - 1};
-    return parse_exponent(exponent, &decimal->exponent);
+    return te_parse_exponent(exponent, &decimal->exponent);
 }
 
 bool tv_te_hex(struct tv_bytes text, uint64_t *value)
@@ -93,7 +93,7 @@ bool tv_te_hex(struct tv_bytes text, uint64_t *value)
 }
 
 /* magnitude * 10 + digit, if that is no more than a time may be. */
-static bool push_digit(uint64_t *magnitude, unsigned digit)
+static bool te_decimal_push_digit(uint64_t *magnitude, unsigned digit)
 {
     if (*magnitude > ((uint64_t)TV_TE_LATEST - digit) / 10)
         return false;
@@ -102,7 +102,7 @@ static bool push_digit(uint64_t *magnitude, unsigned digit)
 }
 
 /* The number times ten to `shift`, rounded half away from zero; *exact: nothing was lost. */
-static bool decimal_whole(const struct decimal *decimal, int64_t shift, int64_t *value, bool *exact)
+static bool te_decimal_to_integer(const struct te_decimal *decimal, int64_t shift, int64_t *value, bool *exact)
 {
     const uint8_t *digits = decimal->digits.data;
     size_t length = decimal->digits.length;
@@ -119,13 +119,13 @@ static bool decimal_whole(const struct decimal *decimal, int64_t shift, int64_t 
         if (seen >= whole) {
             up = up || (seen == whole && digit >= 5);
             *exact = *exact && digit == 0;
-        } else if (!push_digit(&magnitude, digit)) {
+        } else if (!te_decimal_push_digit(&magnitude, digit)) {
             return false;
         }
         seen++;
     }
     for (; seen < whole && magnitude != 0; seen++)
-        if (!push_digit(&magnitude, 0))
+        if (!te_decimal_push_digit(&magnitude, 0))
             return false;
     magnitude += up;
     *value = decimal->negative ? -(int64_t)magnitude : (int64_t)magnitude;
@@ -133,17 +133,17 @@ static bool decimal_whole(const struct decimal *decimal, int64_t shift, int64_t 
 }
 
 /* What is no plain run of digits. */
-static TV_NOINLINE bool odd_time(struct tv_bytes raw, int64_t *ns)
+static TV_NOINLINE bool te_parse_odd_time(struct tv_bytes raw, int64_t *ns)
 {
-    struct decimal decimal;
+    struct te_decimal decimal;
     bool exact;
     uint64_t hex;
-    struct tv_bytes text = number_text(raw);
+    struct tv_bytes text = te_number_text(raw);
     if (!tv_te_is_string(raw) && tv_te_hex(text, &hex)) {
         *ns = (int64_t)(hex * 1000);
         return hex <= (uint64_t)TV_TE_LATEST / 1000;
     }
-    return parse_decimal(text, &decimal) && decimal_whole(&decimal, 3, ns, &exact);
+    return te_parse_decimal(text, &decimal) && te_decimal_to_integer(&decimal, 3, ns, &exact);
 }
 
 /* As many as a 64-bit number holds in any case. */
@@ -152,7 +152,7 @@ static TV_NOINLINE bool odd_time(struct tv_bytes raw, int64_t *ns)
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 
 /* Eight digits at once: pairs, then fours, then all. */
-TV_INLINE uint64_t join_digits(uint64_t digits)
+TV_INLINE uint64_t te_join_digits(uint64_t digits)
 {
     digits = digits * 10 + (digits >> 8);
     digits = ((digits & UINT64_C(0x000000ff000000ff)) * UINT64_C(0x000f424000000064) +
@@ -162,7 +162,7 @@ TV_INLINE uint64_t join_digits(uint64_t digits)
 }
 
 /* The digits of eight bytes; false: there are others. */
-TV_INLINE bool load_digits(const uint8_t *at, uint64_t *digits)
+TV_INLINE bool te_load_digits(const uint8_t *at, uint64_t *digits)
 {
     uint64_t word;
     memcpy(&word, at, sizeof word);
@@ -171,21 +171,21 @@ TV_INLINE bool load_digits(const uint8_t *at, uint64_t *digits)
 }
 
 /* Whole numbers of 8 to 16 digits, as most times are. */
-TV_INLINE bool read_digits(struct tv_bytes raw, uint64_t *value)
+TV_INLINE bool te_parse_digits(struct tv_bytes raw, uint64_t *value)
 {
     uint64_t high, low;
-    if (raw.length < 8 || raw.length > 16 || !load_digits(raw.data, &high) ||
-        !load_digits(raw.data + raw.length - 8, &low))
+    if (raw.length < 8 || raw.length > 16 || !te_load_digits(raw.data, &high) ||
+        !te_load_digits(raw.data + raw.length - 8, &low))
         return false;
-    *value = join_digits(low);
+    *value = te_join_digits(low);
     if (raw.length > 8) /* what the two have in common goes out of the first */
-        *value += join_digits(high << (16 - raw.length) * 8) * 100000000;
+        *value += te_join_digits(high << (16 - raw.length) * 8) * 100000000;
     return true;
 }
 
 #else
 
-TV_INLINE bool read_digits(struct tv_bytes raw, uint64_t *value)
+TV_INLINE bool te_parse_digits(struct tv_bytes raw, uint64_t *value)
 {
     (void)raw, (void)value;
     return false;
@@ -197,12 +197,12 @@ bool tv_te_time(struct tv_bytes raw, int64_t *ns)
 {
     uint64_t value = 0;
     size_t i = 0;
-    if (TV_LIKELY(read_digits(raw, &value) && value < (uint64_t)TV_TE_LATEST / 1000)) {
+    if (TV_LIKELY(te_parse_digits(raw, &value) && value < (uint64_t)TV_TE_LATEST / 1000)) {
         *ns = (int64_t)(value * 1000);
         return true;
     }
     value = 0;
-    for (; i < raw.length && is_digit(raw.data[i]); i++)
+    for (; i < raw.length && te_is_digit(raw.data[i]); i++)
         value = value * 10 + (unsigned)(raw.data[i] - '0');
     if (TV_LIKELY(i > 0 && i <= SAFE_DIGITS && value < (uint64_t)TV_TE_LATEST / 1000)) {
         size_t decimals = raw.length - i;
@@ -211,20 +211,20 @@ bool tv_te_time(struct tv_bytes raw, int64_t *ns)
             return true;
         }
         /* "12.345", as most who write more than microseconds do. */
-        if (decimals == 4 && raw.data[i] == '.' && is_digit(raw.data[i + 1]) &&
-            is_digit(raw.data[i + 2]) && is_digit(raw.data[i + 3])) {
+        if (decimals == 4 && raw.data[i] == '.' && te_is_digit(raw.data[i + 1]) &&
+            te_is_digit(raw.data[i + 2]) && te_is_digit(raw.data[i + 3])) {
             unsigned rest = (raw.data[i + 1] - '0') * 100u + (raw.data[i + 2] - '0') * 10u +
                             (raw.data[i + 3] - '0');
             *ns = (int64_t)(value * 1000 + rest);
             return true;
         }
     }
-    return odd_time(raw, ns);
+    return te_parse_odd_time(raw, ns);
 }
 
-static bool number_name(struct tv_bytes text, double *value)
+static bool te_parse_number_name(struct tv_bytes text, double *value)
 {
-    bool negative = take_sign(&text);
+    bool negative = te_take_sign(&text);
     if (tv_bytes_equal(text, TV_BYTES("NaN")))
         *value = (double)NAN;
     else if (tv_bytes_equal(text, TV_BYTES("Infinity")))
@@ -237,13 +237,13 @@ static bool number_name(struct tv_bytes text, double *value)
 /* Digits that a double holds exactly. */
 #define DOUBLE_DIGITS 15
 
-static bool plain_double(struct tv_bytes text, double *value)
+static bool te_parse_plain_double(struct tv_bytes text, double *value)
 {
     uint64_t number = 0;
     if (text.length == 0 || text.length > DOUBLE_DIGITS)
         return false;
     for (size_t i = 0; i < text.length; i++) {
-        if (!is_digit(text.data[i]))
+        if (!te_is_digit(text.data[i]))
             return false;
         number = number * 10 + (unsigned)(text.data[i] - '0');
     }
@@ -253,21 +253,21 @@ static bool plain_double(struct tv_bytes text, double *value)
 
 bool tv_te_number(struct tv_bytes raw, double *value)
 {
-    struct decimal decimal;
+    struct te_decimal decimal;
     uint64_t hex;
     char copy[LONGEST_NUMBER + 1];
-    struct tv_bytes text = number_text(raw);
-    if (plain_double(text, value))
+    struct tv_bytes text = te_number_text(raw);
+    if (te_parse_plain_double(text, value))
         return true;
     if (!tv_te_is_string(raw)) {
-        if (number_name(text, value))
+        if (te_parse_number_name(text, value))
             return true;
         if (tv_te_hex(text, &hex)) {
             *value = (double)hex;
             return true;
         }
     }
-    if (!parse_decimal(text, &decimal))
+    if (!te_parse_decimal(text, &decimal))
         return false;
     memcpy(copy, text.data, text.length);
     copy[text.length] = '\0';
@@ -277,15 +277,15 @@ bool tv_te_number(struct tv_bytes raw, double *value)
 
 bool tv_te_integer(struct tv_bytes raw, int64_t *value)
 {
-    struct decimal decimal;
+    struct te_decimal decimal;
     bool exact;
     uint64_t hex;
-    struct tv_bytes text = number_text(raw);
+    struct tv_bytes text = te_number_text(raw);
     if (tv_te_hex(text, &hex)) {
         *value = (int64_t)hex;
         return hex <= INT64_MAX;
     }
-    return parse_decimal(text, &decimal) && decimal_whole(&decimal, 0, value, &exact) && exact;
+    return te_parse_decimal(text, &decimal) && te_decimal_to_integer(&decimal, 0, value, &exact) && exact;
 }
 
 bool tv_te_truth(struct tv_bytes raw)
@@ -308,32 +308,32 @@ void tv_te_scratch_release(struct tv_te_scratch *scratch)
     *scratch = (struct tv_te_scratch){NULL, 0};
 }
 
-static uint8_t *reserve(struct tv_te_scratch *scratch, size_t size)
+static uint8_t *te_scratch_reserve(struct tv_te_scratch *scratch, size_t size)
 {
     scratch->bytes = tv_array_reserve(scratch->bytes, &scratch->capacity, size, 1);
     return scratch->bytes;
 }
 
-static bool is_plain_integer(struct tv_bytes raw)
+static bool te_is_plain_integer(struct tv_bytes raw)
 {
     size_t sign = raw.length > 0 && raw.data[0] == '-';
     if (raw.length == sign || (raw.data[sign] == '0' && raw.length > 1))
         return false;
     for (size_t i = sign; i < raw.length; i++)
-        if (!is_digit(raw.data[i]))
+        if (!te_is_digit(raw.data[i]))
             return false;
     return true;
 }
 
 /* A number that is whole, though it is not written so. */
-static bool parse_whole(struct tv_bytes raw, int64_t *value)
+static bool te_parse_whole(struct tv_bytes raw, int64_t *value)
 {
-    return (is_digit(raw.data[0]) || strchr("+-.", raw.data[0])) && tv_te_integer(raw, value);
+    return (te_is_digit(raw.data[0]) || strchr("+-.", raw.data[0])) && tv_te_integer(raw, value);
 }
 
-static struct tv_bytes digits_text(uint64_t magnitude, bool negative, struct tv_te_scratch *scratch)
+static struct tv_bytes te_digits_text(uint64_t magnitude, bool negative, struct tv_te_scratch *scratch)
 {
-    uint8_t *to = reserve(scratch, 24);
+    uint8_t *to = te_scratch_reserve(scratch, 24);
     size_t length = 0;
     if (negative)
         to[length++] = '-';
@@ -342,18 +342,18 @@ static struct tv_bytes digits_text(uint64_t magnitude, bool negative, struct tv_
 }
 
 /* What is bare, and no plain integer. */
-static struct tv_bytes bare_text(struct tv_bytes raw, struct tv_te_scratch *scratch)
+static struct tv_bytes te_bare_text(struct tv_bytes raw, struct tv_te_scratch *scratch)
 {
     int64_t whole;
     uint64_t hex;
     if (tv_te_hex(raw, &hex)) /* also one that no signed number holds */
-        return digits_text(hex, false, scratch);
-    if (!parse_whole(raw, &whole))
+        return te_digits_text(hex, false, scratch);
+    if (!te_parse_whole(raw, &whole))
         return raw;
-    return digits_text(whole < 0 ? 0 - (uint64_t)whole : (uint64_t)whole, whole < 0, scratch);
+    return te_digits_text(whole < 0 ? 0 - (uint64_t)whole : (uint64_t)whole, whole < 0, scratch);
 }
 
-static bool take_hex4(struct tv_cursor *text, uint32_t *code)
+static bool te_take_hex4(struct tv_cursor *text, uint32_t *code)
 {
     struct tv_bytes digits;
     uint64_t value;
@@ -369,17 +369,17 @@ static bool take_hex4(struct tv_cursor *text, uint32_t *code)
 #define REPLACEMENT 0xfffdu
 
 /* Behind "\u": the character; half a surrogate pair alone is U+FFFD. */
-static uint32_t take_unicode(struct tv_cursor *text)
+static uint32_t te_take_unicode(struct tv_cursor *text)
 {
     uint32_t high, low;
-    if (!take_hex4(text, &high))
+    if (!te_take_hex4(text, &high))
         return 'u';
     if (high < 0xd800 || high > 0xdfff)
         return high;
     struct tv_cursor ahead = *text;
     struct tv_bytes mark;
     if (high < 0xdc00 && tv_cursor_take_bytes(&ahead, 2, &mark) &&
-        tv_bytes_equal(mark, TV_BYTES("\\u")) && take_hex4(&ahead, &low) && low >= 0xdc00 &&
+        tv_bytes_equal(mark, TV_BYTES("\\u")) && te_take_hex4(&ahead, &low) && low >= 0xdc00 &&
         low <= 0xdfff) {
         *text = ahead;
         return 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
@@ -387,7 +387,7 @@ static uint32_t take_unicode(struct tv_cursor *text)
     return REPLACEMENT;
 }
 
-static size_t put_utf8(uint8_t *to, uint32_t code)
+static size_t te_put_utf8(uint8_t *to, uint32_t code)
 {
     if (code < 0x80) {
         to[0] = (uint8_t)code;
@@ -401,7 +401,7 @@ static size_t put_utf8(uint8_t *to, uint32_t code)
 }
 
 /* Behind a backslash. What is no escape stands for itself. */
-static uint32_t take_escape(struct tv_cursor *text)
+static uint32_t te_take_escape(struct tv_cursor *text)
 {
     uint8_t c;
     if (!tv_cursor_take_u8(text, &c))
@@ -418,17 +418,17 @@ static uint32_t take_escape(struct tv_cursor *text)
     case 't':
         return '\t';
     case 'u':
-        return take_unicode(text);
+        return te_take_unicode(text);
     default:
         return c;
     }
 }
 
 /* No escape is shorter than what it stands for. */
-static struct tv_bytes decode(struct tv_bytes inside, struct tv_te_scratch *scratch)
+static struct tv_bytes te_decode_string(struct tv_bytes inside, struct tv_te_scratch *scratch)
 {
     struct tv_cursor text = tv_cursor_over(inside);
-    uint8_t *to = reserve(scratch, inside.length + 4);
+    uint8_t *to = te_scratch_reserve(scratch, inside.length + 4);
     size_t length = 0;
     uint8_t c;
     while (tv_cursor_take_u8(&text, &c))
@@ -437,20 +437,20 @@ static struct tv_bytes decode(struct tv_bytes inside, struct tv_te_scratch *scra
         else if (tv_cursor_left(&text) > 0 && *text.at >= 0x80)
             continue; /* the bytes of that character follow as they are */
         else
-            length += put_utf8(to + length, take_escape(&text));
+            length += te_put_utf8(to + length, te_take_escape(&text));
     return (struct tv_bytes){to, length};
 }
 
 struct tv_bytes tv_te_text(struct tv_bytes raw, struct tv_te_scratch *scratch)
 {
-    if (raw.length == 0 || is_plain_integer(raw))
+    if (raw.length == 0 || te_is_plain_integer(raw))
         return raw;
     if (!tv_te_is_string(raw))
-        return bare_text(raw, scratch);
+        return te_bare_text(raw, scratch);
     struct tv_bytes inside = {raw.data + 1, raw.length >= 2 ? raw.length - 2 : 0};
     if (!memchr(inside.data, '\\', inside.length))
         return inside;
-    return decode(inside, scratch);
+    return te_decode_string(inside, scratch);
 }
 
 /* ---- Colours ---- */
@@ -504,7 +504,7 @@ unsigned tv_te_colour(struct tv_bytes raw)
 }
 
 /* The character at the beginning; bytes that are none are U+FFFD each. */
-static uint32_t take_character(struct tv_bytes *text)
+static uint32_t te_take_character(struct tv_bytes *text)
 {
     size_t length = tv_bytes_utf8(*text);
     uint32_t code = text->data[0];
@@ -519,7 +519,7 @@ static uint32_t take_character(struct tv_bytes *text)
     return code;
 }
 
-static uint64_t hash_unit(uint64_t hash, uint32_t unit)
+static uint64_t te_hash_utf16_unit(uint64_t hash, uint32_t unit)
 {
     return (hash + 37 * hash + 11 * (uint64_t)unit) % 0xffffffff;
 }
@@ -528,12 +528,12 @@ unsigned tv_te_hashed_colour(struct tv_bytes name)
 {
     uint64_t hash = 0;
     while (name.length > 0) {
-        uint32_t code = take_character(&name);
+        uint32_t code = te_take_character(&name);
         if (code > 0xffff) { /* two units of UTF-16 */
-            hash = hash_unit(hash, 0xd7c0 + (code >> 10));
+            hash = te_hash_utf16_unit(hash, 0xd7c0 + (code >> 10));
             code = 0xdc00 + (code & 0x3ff);
         }
-        hash = hash_unit(hash, code);
+        hash = te_hash_utf16_unit(hash, code);
     }
     return (unsigned)(hash % 23);
 }
