@@ -37,7 +37,7 @@ static enum tv_status check_texts(struct tv_trace *trace, struct tv_error *err)
     bool counted = false;
     for (uint32_t i = 0; i < trace->head->input_count && status == TV_OK; i++) {
         const struct tv_input *input = &trace->head->inputs[i];
-        if (!tv_te_is_input(input))
+        if (!tv_te_rewrite_is_input(input))
             continue;
         if (!counted)
             tv_diagnostics_clear_kind(&trace->head->diagnostics, TV_DIAGNOSTIC_BAD_JSON);

@@ -460,7 +460,7 @@ enum tv_status tv_sender_send(struct tv_sender *sender, struct tv_source *file, 
 static struct tv_bytes find_answer_text(struct tv_bytes object, const char *key,
                                         struct tv_te_scratch *scratch)
 {
-    return tv_te_text(tv_json_find(object, tv_bytes_of(key)).raw, scratch);
+    return tv_te_decode_text(tv_json_find(object, tv_bytes_of(key)).raw, scratch);
 }
 
 /* TV_ERR_SYNTAX, with what the server says, when it could not read the trace.  *again: it has not

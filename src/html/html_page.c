@@ -61,7 +61,7 @@ static enum tv_status find_blocks(struct tv_html_page *page, struct tv_source *s
 static char *take_text(struct tv_bytes raw)
 {
     struct tv_te_scratch scratch = {0};
-    struct tv_bytes text = tv_te_is_string(raw) ? tv_te_text(raw, &scratch) : TV_BYTES("");
+    struct tv_bytes text = tv_te_is_string(raw) ? tv_te_decode_text(raw, &scratch) : TV_BYTES("");
     char *taken = tv_alloc(text.length + 1, 1);
     memcpy(taken, text.data, text.length);
     for (size_t i = 0; i < text.length; i++)
@@ -76,7 +76,7 @@ static struct tv_html_listed take_file(struct tv_bytes raw)
     struct tv_html_listed file = {.name = take_text(tv_json_find(raw, TV_BYTES("name")).raw)};
     if (!tv_parse_u64(tv_json_find(raw, TV_BYTES("machine")).raw, &file.machine))
         file.machine = UINT64_MAX;
-    if (!tv_te_integer(offset, &file.offset) || file.offset > TV_MOVE_MAX ||
+    if (!tv_te_parse_integer(offset, &file.offset) || file.offset > TV_MOVE_MAX ||
         file.offset < -TV_MOVE_MAX)
         file.offset = 0;
     return file;

@@ -169,7 +169,7 @@ static enum tv_etw_class class_of(struct reading *reading, struct tv_bytes raw)
         {"3D6FA8D1-FE05-11D0-9DDA-00C04FD7BA7C", TV_ETW_THREAD},
         {"ClockSync", TV_ETW_CLOCK},
     };
-    struct tv_bytes guid = tv_te_text(raw, &reading->scratch);
+    struct tv_bytes guid = tv_te_decode_text(raw, &reading->scratch);
     for (size_t i = 0; i < TV_COUNT(classes); i++)
         if (tv_bytes_equal(guid, tv_bytes_of(classes[i].guid)))
             return classes[i].class;
@@ -200,19 +200,19 @@ static struct raw_event take_event(struct reading *reading, struct tv_bytes raw)
     struct tv_json_value value;
     struct tv_bytes key;
     while (tv_json_next(&members, &key, &value))
-        take_member(&event, tv_te_text(key, &reading->scratch), value.raw);
+        take_member(&event, tv_te_decode_text(key, &reading->scratch), value.raw);
     return event;
 }
 
 static bool take_hex(struct reading *reading, struct tv_bytes raw, uint64_t *value)
 {
-    return raw.data && tv_parse_hex(tv_te_text(raw, &reading->scratch), value);
+    return raw.data && tv_parse_hex(tv_te_decode_text(raw, &reading->scratch), value);
 }
 
 static bool take_number(struct tv_bytes raw, uint32_t most, uint32_t *number)
 {
     int64_t value;
-    if (!tv_te_integer(raw, &value) || value < 0 || value > most)
+    if (!tv_te_parse_integer(raw, &value) || value < 0 || value > most)
         return false;
     *number = (uint32_t)value;
     return true;
@@ -225,7 +225,7 @@ static bool take_payload(struct reading *reading, struct tv_bytes raw, struct tv
     size_t used;
     if (!raw.data)
         return false;
-    struct tv_bytes text = tv_te_text(raw, &reading->scratch);
+    struct tv_bytes text = tv_te_decode_text(raw, &reading->scratch);
     reading->bytes =
         tv_array_reserve(reading->bytes, &reading->capacity, text.length / 4 * 3 + 6, 1);
     *payload =

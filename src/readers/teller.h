@@ -13,7 +13,7 @@
 #include "model/head.h"
 
 struct tv_ft_record;
-struct tv_te_beside;
+struct tv_te_member_record;
 struct tv_te_record;
 
 /* The first member of every teller.  What is given is valid during the call. */
@@ -23,7 +23,7 @@ struct tv_teller {
 
     /* trace_event/records.h: an event, and what stands beside the events. */
     void (*take_event)(struct tv_teller *teller, struct tv_te_record *record);
-    void (*take_beside)(struct tv_teller *teller, struct tv_te_beside *beside);
+    void (*take_beside)(struct tv_teller *teller, struct tv_te_member_record *beside);
 
     /* ftrace/records.h: a line. */
     void (*take_line)(struct tv_teller *teller, const struct tv_ft_record *record);

@@ -147,7 +147,7 @@ void tv_dump_event(struct tv_teller *teller, struct tv_te_record *record)
     tv_out_char(out, '\n');
 }
 
-void tv_dump_beside(struct tv_teller *teller, struct tv_te_beside *beside)
+void tv_dump_beside(struct tv_teller *teller, struct tv_te_member_record *beside)
 {
     struct tv_dump_records *dump = (struct tv_dump_records *)teller;
     struct tv_out *out = dump->out;

@@ -43,7 +43,7 @@ void tv_dump_records_release(struct tv_dump_records *dump);
 
 /* dump_events.c: the teller's functions for Trace Event files. */
 void tv_dump_event(struct tv_teller *teller, struct tv_te_record *record);
-void tv_dump_beside(struct tv_teller *teller, struct tv_te_beside *beside);
+void tv_dump_beside(struct tv_teller *teller, struct tv_te_member_record *beside);
 
 /* dump_lines.c: that for ftrace text. */
 void tv_dump_line(struct tv_teller *teller, const struct tv_ft_record *record);

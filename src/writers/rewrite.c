@@ -46,7 +46,7 @@ struct rewriting {
     uint32_t machine; /* that of the first file's events, and of texts whose keys have no number */
     struct model_pid *pids; /* of processes written from the model */
     struct model_pid *none; /* by input: of what has no process; then of processors */
-    struct tv_te_taken taken;
+    struct tv_te_used_ids taken;
     struct tv_te_rewrite *rewrite;
     struct tv_rewrite_choice **choices; /* by file */
 };
@@ -131,7 +131,7 @@ static enum role find_role(struct rewriting *r, uint32_t number)
     bool names = false;
     if (r->part && r->part->modelled)
         return ROLE_MODEL;
-    if (tv_te_is_input(input)) {
+    if (tv_te_rewrite_is_input(input)) {
         r->last_file = number;
         return ROLE_EVENTS;
     }
@@ -176,7 +176,7 @@ static void find_machines(struct rewriting *r)
     /* That of the first Trace Event file; where there is none, of the first input. */
     r->machine = TV_NONE;
     for (uint32_t i = head->input_count; i-- > 0;)
-        if (r->machines[i] != TV_NONE && tv_te_is_input(&head->inputs[i]))
+        if (r->machines[i] != TV_NONE && tv_te_rewrite_is_input(&head->inputs[i]))
             r->machine = r->machines[i];
     for (uint32_t i = 0; i < head->input_count && r->machine == TV_NONE; i++)
         r->machine = r->machines[i];
@@ -230,12 +230,12 @@ static void take_pids(struct rewriting *r, uint32_t file)
             continue;
         for (uint32_t i = 0; i < head->process_count; i++)
             if (head->processes[i].machine == machine && head->processes[i].key == TV_EMPTY_STRING)
-                (void)tv_te_taken_add_pid(&r->taken, head->processes[i].id);
+                (void)tv_te_used_ids_add_pid(&r->taken, head->processes[i].id);
     }
 }
 
 static enum tv_status write_file(struct rewriting *r, uint32_t input, size_t file,
-                                 struct tv_te_rewrite_choice *choice, struct tv_error *err)
+                                 struct tv_te_rewrite_selection *choice, struct tv_error *err)
 {
     if (r->part) {
         r->choices[file] = tv_rewrite_choice_new(r->trace, r->part, input, r->machines[input]);
@@ -256,11 +256,11 @@ static enum tv_status write_file(struct rewriting *r, uint32_t input, size_t fil
 static uint64_t choose_pid(struct rewriting *r, uint32_t process)
 {
     if (process >= r->trace->head->process_count)
-        return tv_te_taken_new_pid(&r->taken);
+        return tv_te_used_ids_new_pid(&r->taken);
     const struct tv_process *p = &r->trace->head->processes[process];
-    bool plain = p->key == TV_EMPTY_STRING, taken = !tv_te_taken_add_pid(&r->taken, p->id);
+    bool plain = p->key == TV_EMPTY_STRING, taken = !tv_te_used_ids_add_pid(&r->taken, p->id);
     bool own = !taken || (p->machine == r->machine && p->machine != TV_NONE);
-    return plain && own ? p->id : tv_te_taken_new_pid(&r->taken);
+    return plain && own ? p->id : tv_te_used_ids_new_pid(&r->taken);
 }
 
 static uint64_t pid_of(void *context, uint32_t process, uint32_t input)
@@ -467,7 +467,7 @@ static void count_samples(struct rewriting *r)
 
 /* ---- The whole ---- */
 
-static enum tv_status write_all(struct rewriting *r, struct tv_te_rewrite_choice *choices,
+static enum tv_status write_all(struct rewriting *r, struct tv_te_rewrite_selection *choices,
                                 struct tv_error *err)
 {
     const struct tv_head *head = r->trace->head;
@@ -503,7 +503,7 @@ static void begin(struct rewriting *r)
     find_roles(r);
     r->pids = tv_alloc(head->process_count, sizeof *r->pids);
     r->none = tv_alloc(2 * (size_t)head->input_count, sizeof *r->none);
-    tv_te_taken_init(&r->taken);
+    tv_te_used_ids_init(&r->taken);
     for (uint32_t i = 0; i < head->process_count; i++)
         tv_map_set(&r->taken.avoid, head->processes[i].id, 0);
     bool joint = r->files > 1 || r->models > 0;
@@ -516,7 +516,7 @@ static void end(struct rewriting *r)
     for (size_t i = 0; i < r->files; i++)
         tv_rewrite_choice_free(r->choices[i]);
     tv_te_rewrite_free(r->rewrite);
-    tv_te_taken_release(&r->taken);
+    tv_te_used_ids_release(&r->taken);
     tv_free(r->choices);
     tv_free(r->roles);
     tv_free(r->machines);
@@ -537,7 +537,7 @@ enum tv_status tv_rewrite(const struct tv_trace *trace, const struct tv_rewrite_
     };
     *losses = (struct tv_rewrite_losses){.samples = 0};
     begin(&r);
-    struct tv_te_rewrite_choice *choices = tv_alloc(r.files, sizeof *choices);
+    struct tv_te_rewrite_selection *choices = tv_alloc(r.files, sizeof *choices);
     enum tv_status status = write_all(&r, choices, err);
     tv_free(choices);
     end(&r);

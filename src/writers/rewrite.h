@@ -47,6 +47,6 @@ struct tv_rewrite_choice *tv_rewrite_choice_new(const struct tv_trace *trace,
                                                 const struct tv_rewrite_part *part, uint32_t input,
                                                 uint32_t machine);
 void tv_rewrite_choice_free(struct tv_rewrite_choice *choice);
-struct tv_te_rewrite_choice tv_rewrite_choice_of(struct tv_rewrite_choice *choice);
+struct tv_te_rewrite_selection tv_rewrite_choice_of(struct tv_rewrite_choice *choice);
 
 #endif

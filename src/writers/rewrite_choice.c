@@ -301,7 +301,7 @@ void tv_rewrite_choice_free(struct tv_rewrite_choice *choice)
 /* An event without a process is of process 0. */
 static struct tv_bytes pid_of(struct tv_rewrite_choice *choice, const struct tv_te_fields *fields)
 {
-    return fields->pid.data ? tv_te_text(fields->pid, &choice->scratch) : TV_BYTES("0");
+    return fields->pid.data ? tv_te_decode_text(fields->pid, &choice->scratch) : TV_BYTES("0");
 }
 
 static bool is_of_process(struct tv_rewrite_choice *choice, const struct tv_te_fields *fields)
@@ -317,13 +317,13 @@ static bool is_of_thread(struct tv_rewrite_choice *choice, const struct tv_te_fi
     if (!choice->part->keep->threads)
         return true;
     struct tv_bytes pid = pid_of(choice, fields);
-    struct tv_bytes tid = fields->tid.data ? tv_te_text(fields->tid, &choice->second) : pid;
+    struct tv_bytes tid = fields->tid.data ? tv_te_decode_text(fields->tid, &choice->second) : pid;
     return find_thread(choice->threads, pid, tid, false) != TV_NONE;
 }
 
 static bool is_of_category(struct tv_rewrite_choice *choice, const struct tv_te_fields *fields)
 {
-    return tv_keep_category(choice->part->keep, tv_te_text(fields->cat, &choice->scratch));
+    return tv_keep_category(choice->part->keep, tv_te_decode_text(fields->cat, &choice->scratch));
 }
 
 static bool is_in_range(const struct tv_rewrite_choice *choice, const struct tv_te_fields *fields)
@@ -331,28 +331,28 @@ static bool is_in_range(const struct tv_rewrite_choice *choice, const struct tv_
     int64_t time;
     if (!choice->part->ranged)
         return true;
-    return tv_te_time(fields->ts, &time) && time >= choice->from && time < choice->to;
+    return tv_te_parse_time(fields->ts, &time) && time >= choice->from && time < choice->to;
 }
 
 static bool is_name(struct tv_rewrite_choice *choice, const struct tv_te_fields *fields,
                     const char *name)
 {
-    return tv_bytes_starts_with(tv_te_text(fields->name, &choice->scratch), tv_bytes_of(name));
+    return tv_bytes_starts_with(tv_te_decode_text(fields->name, &choice->scratch), tv_bytes_of(name));
 }
 
 /* ---- Edits ---- */
 
 /* A time of the model that is not that of the event. */
-static void move_to(struct tv_te_edit *edit, const struct tv_te_fields *fields, tv_ns time)
+static void move_to(struct tv_te_rewrite_edit *edit, const struct tv_te_fields *fields, tv_ns time)
 {
     int64_t own;
     edit->ts = time;
-    edit->has_ts = tv_te_time(fields->ts, &own) && own < time;
+    edit->has_ts = tv_te_parse_time(fields->ts, &own) && own < time;
 }
 
 /* A slice without its arrows has no part in flows. */
 static void unbind(const struct tv_rewrite_choice *choice, const struct tv_te_fields *fields,
-                   uint64_t offset, struct tv_te_edit *edit)
+                   uint64_t offset, struct tv_te_rewrite_edit *edit)
 {
     if (!fields->bind_id.data)
         return;
@@ -373,7 +373,7 @@ static bool says_little(const struct tv_rewrite_choice *choice, const struct tv_
 
 /* A step whose one arrow is gone begins or ends the flow. */
 static bool keep_flow(const struct tv_rewrite_choice *choice, char phase, uint64_t offset,
-                      struct tv_te_edit *edit)
+                      struct tv_te_rewrite_edit *edit)
 {
     bool leaves = find_place(&choice->flow_begin, offset) != NULL;
     bool arrives = find_place(&choice->flow_end, offset) != NULL;
@@ -405,7 +405,7 @@ static bool make_slice(struct tv_rewrite_choice *choice, uint32_t row, uint32_t 
 {
     struct tv_te_fields fields;
     const uint8_t *end;
-    struct tv_te_edit edit = {0};
+    struct tv_te_rewrite_edit edit = {0};
     choice->text.length = 0;
     enum tv_status status =
         tv_te_describe_slice(choice->trace, row, index, &choice->text, &choice->error);
@@ -449,13 +449,13 @@ static enum tv_status begin(void *context, struct tv_te_rewrite *rewrite, struct
 
 /* One that two events made, or whose end is not its event's own, is made anew. */
 static bool keep_slice(struct tv_rewrite_choice *choice, const struct tv_te_list_event *event,
-                       struct tv_te_edit *edit)
+                       struct tv_te_rewrite_edit *edit)
 {
     const struct slice_place *place = find_slice(choice, event->offset);
     if (!place || touches_ends(choice, place->row, place->index) || choice->status != TV_OK)
         return false;
     uint32_t flags = tv_slice_get(choice->trace, place->row, place->index).flags;
-    if (tv_te_phase(event->fields) == 'B' || (flags & (TV_SLICE_CLIPPED | TV_SLICE_OPEN))) {
+    if (tv_te_fields_phase(event->fields) == 'B' || (flags & (TV_SLICE_CLIPPED | TV_SLICE_OPEN))) {
         make_slice(choice, place->row, place->index);
         return false;
     }
@@ -467,12 +467,12 @@ static bool keep_slice(struct tv_rewrite_choice *choice, const struct tv_te_list
 /* ---- What has one time ---- */
 
 static bool keep_other(const struct tv_rewrite_choice *choice, const struct tv_te_list_event *event,
-                       struct tv_te_edit *edit)
+                       struct tv_te_rewrite_edit *edit)
 {
     const struct place *place = find_place(&choice->others, event->offset);
     if (place && choice->part->ranged)
         move_to(edit, event->fields, place->time);
-    if (strchr("iIR", tv_te_phase(event->fields)))
+    if (strchr("iIR", tv_te_fields_phase(event->fields)))
         edit->no_args = !says_little(choice, event->fields, event->offset);
     return place != NULL;
 }
@@ -482,7 +482,7 @@ static bool keep_leaving(struct tv_rewrite_choice *choice, const struct tv_te_fi
 {
     int64_t time;
     return is_of_thread(choice, fields) && is_in_range(choice, fields) &&
-           (!choice->part->ranged || (tv_te_time(fields->ts, &time) && time > choice->from));
+           (!choice->part->ranged || (tv_te_parse_time(fields->ts, &time) && time > choice->from));
 }
 
 /* What the model has no row for. */
@@ -510,15 +510,15 @@ static bool is_async(const struct tv_te_fields *fields, char phase)
 static bool says_too_much(const struct tv_rewrite_choice *choice,
                           const struct tv_te_list_event *event)
 {
-    return strchr("OvV", tv_te_phase(event->fields)) &&
+    return strchr("OvV", tv_te_fields_phase(event->fields)) &&
            !says_little(choice, event->fields, event->offset);
 }
 
-static bool wanted(void *context, const struct tv_te_list_event *event, struct tv_te_edit *edit)
+static bool wanted(void *context, const struct tv_te_list_event *event, struct tv_te_rewrite_edit *edit)
 {
     struct tv_rewrite_choice *choice = context;
     const struct tv_te_fields *fields = event->fields;
-    char phase = tv_te_phase(fields);
+    char phase = tv_te_fields_phase(fields);
     if (phase == 0 || says_too_much(choice, event))
         return false;
     if (phase == 'c') /* the clocks are everybody's */
@@ -571,7 +571,7 @@ static void make_end(struct tv_rewrite_choice *choice, const struct async_event 
                      uint64_t end_offset)
 {
     const struct tv_slice *slice = event->call->slice;
-    struct tv_te_edit edit = {.phase = event->phase == 'S' ? 'F' : 'e', .has_ts = true};
+    struct tv_te_rewrite_edit edit = {.phase = event->phase == 'S' ? 'F' : 'e', .has_ts = true};
     edit.ts = file_time(choice, event->call->time);
     edit.bare = end_offset == TV_NO_OFFSET && event->text.fields.ph.data && event->phase != 'e';
     edit.has_tts = event->text.fields.tts.data && !(slice->flags & TV_SLICE_NO_CPU) &&
@@ -585,13 +585,13 @@ static void make_beginning(struct tv_rewrite_choice *choice, const struct async_
 {
     const struct tv_te_fields *fields = &event->text.fields;
     const struct tv_call_event *call = event->call;
-    struct tv_te_edit edit = {0};
+    struct tv_te_rewrite_edit edit = {0};
     if (event->phase == 'e')
         edit.phase = 'b';
     unbind(choice, fields, tv_slice_offset(choice->trace, call->row, call->index), &edit);
     edit.ts = file_time(choice, call->time);
     int64_t own;
-    edit.has_ts = !tv_te_time(fields->ts, &own) || own != edit.ts;
+    edit.has_ts = !tv_te_parse_time(fields->ts, &own) || own != edit.ts;
     edit.has_tts = edit.has_ts && fields->tts.data && !(call->slice->flags & TV_SLICE_NO_CPU) &&
                    tv_track_has_cpu(choice->trace, call->track);
     edit.tts = call->slice->cpu_start;
@@ -629,7 +629,7 @@ static void make_sample(struct tv_rewrite_choice *choice, const struct tv_sample
     const struct tv_thread *thread = &head->threads[sample->thread];
     uint32_t owner = tv_thread_process(head, sample->thread);
     struct tv_out *text = &choice->text;
-    struct tv_te_edit none = {0};
+    struct tv_te_rewrite_edit none = {0};
     size_t depth;
     uint32_t *frames = tv_path_frames(choice->trace, sample->path, &depth);
     text->length = 0;
@@ -685,7 +685,7 @@ static enum tv_status add_async(struct tv_rewrite_choice *choice, const struct t
         return TV_OK;
     enum tv_status status = tv_te_event_text_read(&event.text, source, begun, err);
     if (status == TV_OK)
-        event.phase = tv_te_phase(&event.text.fields);
+        event.phase = tv_te_fields_phase(&event.text.fields);
     if (status == TV_OK && ended != TV_NO_OFFSET)
         status = tv_te_event_text_read(&event.text, source, ended, err);
     if (status == TV_OK)
@@ -716,9 +716,9 @@ static enum tv_status end(void *context, struct tv_te_rewrite *rewrite, struct t
     return status;
 }
 
-struct tv_te_rewrite_choice tv_rewrite_choice_of(struct tv_rewrite_choice *choice)
+struct tv_te_rewrite_selection tv_rewrite_choice_of(struct tv_rewrite_choice *choice)
 {
-    return (struct tv_te_rewrite_choice){
+    return (struct tv_te_rewrite_selection){
         .begin = begin,
         .wanted = wanted,
         .wanted_sample = wanted_sample,

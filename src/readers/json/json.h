@@ -86,11 +86,11 @@ size_t tv_json_number_length(struct tv_bytes text);
 void tv_json_compact(struct tv_bytes raw, struct tv_out *out, unsigned *faults);
 
 /* Whether two values are written alike as strict JSON: 0x10 is 16. */
-bool tv_json_same(struct tv_bytes a, struct tv_bytes b);
+bool tv_json_equal(struct tv_bytes a, struct tv_bytes b);
 
 /* Whether something in a value is nested deeper than TV_JSON_DEPTH, so that it is written as null.
  */
-bool tv_json_is_deeper(struct tv_bytes raw);
+bool tv_json_is_too_deep(struct tv_bytes raw);
 
 /* Whether a text is one value of strict JSON with white space around it, at most TV_JSON_DEPTH
  * deep. *bad_offset: of the first fault, or the length.  Either may be NULL. */

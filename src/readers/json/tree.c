@@ -67,7 +67,7 @@ bool tv_json_next(struct tv_json_cursor *cursor, struct tv_bytes *key, struct tv
 /* Keys without quotes are what they are. */
 static bool json_key_equals(struct tv_bytes raw, struct tv_bytes key, struct tv_te_scratch *scratch)
 {
-    return tv_bytes_equal(tv_te_is_string(raw) ? tv_te_text(raw, scratch) : raw, key);
+    return tv_bytes_equal(tv_te_is_string(raw) ? tv_te_decode_text(raw, scratch) : raw, key);
 }
 
 struct tv_json_value tv_json_find(struct tv_bytes object, struct tv_bytes key)

@@ -33,7 +33,7 @@ static void json_writer_put_string(struct json_writer *w, struct tv_bytes raw)
         return;
     /* The last byte of a string is not looked at, as it is the quote. */
     raw.length += cut;
-    tv_out_json(w->out, tv_te_text(raw, &w->scratch));
+    tv_out_json(w->out, tv_te_decode_text(raw, &w->scratch));
 }
 
 static void json_writer_take_string(struct json_writer *w)
@@ -66,7 +66,7 @@ static void json_writer_put_bare(struct json_writer *w, struct tv_bytes word)
 {
     uint64_t number;
     uint8_t digits[24];
-    if (!tv_te_hex(word, &number))
+    if (!tv_te_parse_hex(word, &number))
         json_writer_put_word(w, word);
     else if (w->out)
         tv_out_bytes(w->out, (struct tv_bytes){digits, tv_digits_u64(digits, number)});
@@ -167,7 +167,7 @@ void tv_json_normalise(struct tv_bytes raw, struct tv_out *out, unsigned *faults
         *faults = walk.faults;
 }
 
-bool tv_json_same(struct tv_bytes a, struct tv_bytes b)
+bool tv_json_equal(struct tv_bytes a, struct tv_bytes b)
 {
     struct tv_out first, second;
     if (tv_bytes_equal(a, b))
@@ -183,7 +183,7 @@ bool tv_json_same(struct tv_bytes a, struct tv_bytes b)
     return same;
 }
 
-bool tv_json_is_deeper(struct tv_bytes raw)
+bool tv_json_is_too_deep(struct tv_bytes raw)
 {
     unsigned faults;
     size_t opening = 0;

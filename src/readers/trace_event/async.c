@@ -14,7 +14,7 @@
 #include "readers/trace_event/ids.h"
 
 /* What an event's text tells, read in the order of the file. */
-struct te_async_event {
+struct te_async_details {
     int64_t cpu;    /* TV_NO_TIME: none that counts */
     uint32_t id;    /* index in ids; TV_NONE: the event is left out */
     uint32_t frame; /* of the slice */
@@ -42,7 +42,7 @@ struct te_async_open {
 
 struct te_async_pairing {
     struct tv_te_context *context;
-    struct tv_te_key key;
+    struct tv_te_id_key key;
     struct tv_map id_numbers; /* string of the key -> index in ids */
     struct tv_map innermost;  /* (id, frame) -> index in opens; 0: none is open */
     struct tv_map latest;     /* (group, frame) -> index in opens, which may be taken */
@@ -52,9 +52,9 @@ struct te_async_pairing {
 };
 
 /* The user timing of Blink names its measures "group:title/base64": a group makes one tree. */
-static bool te_async_is_user_timing(const struct te_async_pairing *joining, const struct tv_frame *frame)
+static bool te_async_is_user_timing(const struct te_async_pairing *pairing, const struct tv_frame *frame)
 {
-    struct tv_head *head = joining->context->trace->head;
+    struct tv_head *head = pairing->context->trace->head;
     return tv_bytes_equal(tv_head_text(head, frame->category), TV_BYTES("blink.user_timing"));
 }
 
@@ -97,31 +97,31 @@ static bool te_user_timing_split(struct tv_bytes name, struct tv_bytes *group, s
 }
 
 /* Makes the key that of the measure's group and the frame that of its title. */
-static void te_user_timing_apply(struct te_async_pairing *joining, struct te_async_event *told)
+static void te_user_timing_apply(struct te_async_pairing *pairing, struct te_async_details *details)
 {
-    struct tv_head *head = joining->context->trace->head;
-    struct tv_frame frame = head->frames[told->frame];
+    struct tv_head *head = pairing->context->trace->head;
+    struct tv_frame frame = head->frames[details->frame];
     struct tv_bytes group, title;
     if (!te_user_timing_split(tv_head_text(head, frame.name), &group, &title))
         return;
-    joining->key.length = 0;
-    tv_te_key_add(&joining->key, group);
-    tv_te_key_add(&joining->key, TV_BYTES(":"));
-    tv_te_key_add(&joining->key, tv_head_text(head, frame.category));
+    pairing->key.length = 0;
+    tv_te_id_key_add(&pairing->key, group);
+    tv_te_id_key_add(&pairing->key, TV_BYTES(":"));
+    tv_te_id_key_add(&pairing->key, tv_head_text(head, frame.category));
     frame.name = tv_head_string(head, title);
-    told->frame = tv_head_add_frame(head, &frame);
+    details->frame = tv_head_add_frame(head, &frame);
 }
 
-static uint32_t te_async_add_id(struct te_async_pairing *joining, int64_t time, uint32_t group)
+static uint32_t te_async_add_id(struct te_async_pairing *pairing, int64_t time, uint32_t group)
 {
-    uint32_t string = tv_head_string(joining->context->trace->head, tv_te_key_text(&joining->key));
-    uint32_t number = tv_map_add(&joining->id_numbers, string, (uint32_t)joining->id_count);
-    if (number == joining->id_count) {
-        joining->ids = tv_array_reserve(joining->ids, &joining->id_capacity, joining->id_count + 1,
-                                        sizeof *joining->ids);
-        joining->ids[joining->id_count++] = (struct te_async_id){string, group, 0, time, time};
+    uint32_t string = tv_head_string(pairing->context->trace->head, tv_te_id_key_text(&pairing->key));
+    uint32_t number = tv_map_add(&pairing->id_numbers, string, (uint32_t)pairing->id_count);
+    if (number == pairing->id_count) {
+        pairing->ids = tv_array_reserve(pairing->ids, &pairing->id_capacity, pairing->id_count + 1,
+                                        sizeof *pairing->ids);
+        pairing->ids[pairing->id_count++] = (struct te_async_id){string, group, 0, time, time};
     }
-    struct te_async_id *id = &joining->ids[number];
+    struct te_async_id *id = &pairing->ids[number];
     if (time < id->first)
         id->first = time;
     if (time > id->last)
@@ -130,52 +130,52 @@ static uint32_t te_async_add_id(struct te_async_pairing *joining, int64_t time, 
 }
 
 /* The key "category:pid:scope:id" of the event. */
-static bool te_async_find_id(struct te_async_pairing *joining, const struct tv_te_loose *event,
-                    const struct tv_te_link *link, struct te_async_event *told)
+static bool te_async_find_id(struct te_async_pairing *pairing, const struct tv_te_deferred *event,
+                    const struct tv_te_link *link, struct te_async_details *details)
 {
-    struct tv_te_context *context = joining->context;
+    struct tv_te_context *context = pairing->context;
     const struct tv_frame *frame = &context->trace->head->frames[event->frame];
     struct tv_bytes category = tv_head_text(context->trace->head, frame->category);
-    joining->key.length = 0;
-    tv_te_key_add(&joining->key, category);
-    tv_te_key_add(&joining->key, TV_BYTES(":"));
-    if (!tv_te_key_add_event_id(&joining->key, context, event, link, TV_TE_ID_SHARED))
+    pairing->key.length = 0;
+    tv_te_id_key_add(&pairing->key, category);
+    tv_te_id_key_add(&pairing->key, TV_BYTES(":"));
+    if (!tv_te_id_key_add_event_id(&pairing->key, context, event, link, TV_TE_ID_SHARED))
         return false;
-    struct tv_bytes id = tv_te_key_text(&joining->key);
+    struct tv_bytes id = tv_te_id_key_text(&pairing->key);
     id.data += category.length + 1;
     id.length -= category.length + 1;
-    uint32_t group = tv_te_group(context, id);
-    if (te_async_is_user_timing(joining, frame))
-        te_user_timing_apply(joining, told);
-    told->id = te_async_add_id(joining, event->time, group);
+    uint32_t group = tv_te_id_group(context, id);
+    if (te_async_is_user_timing(pairing, frame))
+        te_user_timing_apply(pairing, details);
+    details->id = te_async_add_id(pairing, event->time, group);
     return true;
 }
 
-static void te_async_read_event(struct te_async_pairing *joining, const struct tv_te_loose *event, struct te_async_event *told)
+static void te_async_read_event(struct te_async_pairing *pairing, const struct tv_te_deferred *event, struct te_async_details *details)
 {
-    struct tv_te_context *context = joining->context;
+    struct tv_te_context *context = pairing->context;
     struct tv_te_link link;
-    *told = (struct te_async_event){.cpu = TV_NO_TIME, .id = TV_NONE, .frame = event->frame};
+    *details = (struct te_async_details){.cpu = TV_NO_TIME, .id = TV_NONE, .frame = event->frame};
     if (!tv_te_link_read(context, event, &link))
         return;
     if (!link.has_name) {
         tv_te_warn(context, TV_DIAGNOSTIC_ASYNC_NAMELESS, event->offset);
         return;
     }
-    if (!te_async_find_id(joining, event, &link, told))
+    if (!te_async_find_id(pairing, event, &link, details))
         return;
     if (!link.has_category)
         tv_te_warn(context, TV_DIAGNOSTIC_ASYNC_NO_CATEGORY, event->offset);
-    told->cpu = link.cpu;
-    told->colour = link.colour;
-    told->tells = link.tells;
+    details->cpu = link.cpu;
+    details->colour = link.colour;
+    details->tells = link.tells;
 }
 
-static uint32_t te_async_add_slice(struct te_async_pairing *joining, const struct tv_te_loose *event,
-                          const struct te_async_event *told)
+static uint32_t te_async_add_slice(struct te_async_pairing *pairing, const struct tv_te_deferred *event,
+                          const struct te_async_details *details)
 {
-    struct tv_te_context *context = joining->context;
-    const struct te_async_id *id = &joining->ids[told->id];
+    struct tv_te_context *context = pairing->context;
+    const struct te_async_id *id = &pairing->ids[details->id];
     struct tv_async_slice *slice = tv_table_add(&context->async);
     *slice = (struct tv_async_slice){
         .start = event->time,
@@ -183,164 +183,164 @@ static uint32_t te_async_add_slice(struct te_async_pairing *joining, const struc
         .cpu_length = TV_NO_TIME,
         .offset = event->offset,
         .end_offset = TV_NO_OFFSET,
-        .frame = told->frame,
-        .parent = id->top == 0 ? TV_NONE : joining->opens[id->top].slice,
+        .frame = details->frame,
+        .parent = id->top == 0 ? TV_NONE : pairing->opens[id->top].slice,
         .start_thread = event->thread,
         .end_thread = event->thread,
         .process = TV_NONE,
         .id = id->string,
         .group = id->group,
-        .colour = told->colour,
+        .colour = details->colour,
     };
     return (uint32_t)(context->async.count - 1);
 }
 
-static uint64_t te_async_name_key(const struct te_async_event *told)
+static uint64_t te_async_name_key(const struct te_async_details *details)
 {
-    return (uint64_t)told->id << 32 | told->frame;
+    return (uint64_t)details->id << 32 | details->frame;
 }
 
 /* The key of a frame in all ids that are joined to one. */
-static uint64_t te_async_group_key(const struct te_async_id *id, const struct te_async_event *told)
+static uint64_t te_async_group_key(const struct te_async_id *id, const struct te_async_details *details)
 {
-    return (uint64_t)id->group << 32 | told->frame;
+    return (uint64_t)id->group << 32 | details->frame;
 }
 
 /* Ids that are joined find what others began. */
-static void te_async_group_push(struct te_async_pairing *joining, const struct te_async_id *id, const struct te_async_event *told)
+static void te_async_group_push(struct te_async_pairing *pairing, const struct te_async_id *id, const struct te_async_details *details)
 {
     if (id->group == TV_NONE)
         return;
-    uint32_t before = tv_map_find(&joining->latest, te_async_group_key(id, told));
-    joining->opens[id->top].before = before == TV_NONE ? 0 : before;
-    tv_map_set(&joining->latest, te_async_group_key(id, told), id->top);
+    uint32_t before = tv_map_find(&pairing->latest, te_async_group_key(id, details));
+    pairing->opens[id->top].before = before == TV_NONE ? 0 : before;
+    tv_map_set(&pairing->latest, te_async_group_key(id, details), id->top);
 }
 
 /* What an id that is joined to this one has open under the frame; 0: nothing. */
-static uint32_t te_async_group_find_open(struct te_async_pairing *joining, const struct te_async_id *id,
-                               const struct te_async_event *told)
+static uint32_t te_async_group_find_open(struct te_async_pairing *pairing, const struct te_async_id *id,
+                               const struct te_async_details *details)
 {
     uint32_t found =
-        id->group == TV_NONE ? TV_NONE : tv_map_find(&joining->latest, te_async_group_key(id, told));
+        id->group == TV_NONE ? TV_NONE : tv_map_find(&pairing->latest, te_async_group_key(id, details));
     if (found == TV_NONE)
         return 0;
-    while (joining->opens[found].taken)
-        found = joining->opens[found].before;
-    tv_map_set(&joining->latest, te_async_group_key(id, told), found);
+    while (pairing->opens[found].taken)
+        found = pairing->opens[found].before;
+    tv_map_set(&pairing->latest, te_async_group_key(id, details), found);
     return found;
 }
 
-static void te_async_begin(struct te_async_pairing *joining, const struct tv_te_loose *event, const struct te_async_event *told)
+static void te_async_begin(struct te_async_pairing *pairing, const struct tv_te_deferred *event, const struct te_async_details *details)
 {
-    uint32_t slice = te_async_add_slice(joining, event, told);
-    struct te_async_id *id = &joining->ids[told->id];
-    uint32_t same = tv_map_find(&joining->innermost, te_async_name_key(told));
-    joining->context->async.rows[slice].cpu_start = told->cpu;
-    joining->opens = tv_array_reserve(joining->opens, &joining->open_capacity,
-                                      joining->open_count + 1, sizeof *joining->opens);
-    joining->opens[joining->open_count] = (struct te_async_open){
-        .slice = slice, .id = told->id, .below = id->top, .same = same == TV_NONE ? 0 : same};
-    id->top = (uint32_t)joining->open_count++;
-    tv_map_set(&joining->innermost, te_async_name_key(told), id->top);
-    te_async_group_push(joining, id, told);
+    uint32_t slice = te_async_add_slice(pairing, event, details);
+    struct te_async_id *id = &pairing->ids[details->id];
+    uint32_t same = tv_map_find(&pairing->innermost, te_async_name_key(details));
+    pairing->context->async.rows[slice].cpu_start = details->cpu;
+    pairing->opens = tv_array_reserve(pairing->opens, &pairing->open_capacity,
+                                      pairing->open_count + 1, sizeof *pairing->opens);
+    pairing->opens[pairing->open_count] = (struct te_async_open){
+        .slice = slice, .id = details->id, .below = id->top, .same = same == TV_NONE ? 0 : same};
+    id->top = (uint32_t)pairing->open_count++;
+    tv_map_set(&pairing->innermost, te_async_name_key(details), id->top);
+    te_async_group_push(pairing, id, details);
 }
 
 /* Takes the innermost open one from the stack. */
-static void te_async_pop(struct te_async_pairing *joining, struct te_async_id *id)
+static void te_async_pop(struct te_async_pairing *pairing, struct te_async_id *id)
 {
-    struct te_async_open *open = &joining->opens[id->top];
-    uint32_t frame = joining->context->async.rows[open->slice].frame;
-    tv_map_set(&joining->innermost, (uint64_t)open->id << 32 | frame, open->same);
+    struct te_async_open *open = &pairing->opens[id->top];
+    uint32_t frame = pairing->context->async.rows[open->slice].frame;
+    tv_map_set(&pairing->innermost, (uint64_t)open->id << 32 | frame, open->same);
     open->taken = true;
     id->top = open->below;
 }
 
-static void te_async_end_unmatched(struct te_async_pairing *joining, const struct tv_te_loose *event,
-                                  const struct te_async_event *told)
+static void te_async_end_unmatched(struct te_async_pairing *pairing, const struct tv_te_deferred *event,
+                                  const struct te_async_details *details)
 {
-    uint32_t number = te_async_add_slice(joining, event, told);
-    struct tv_async_slice *slice = &joining->context->async.rows[number];
-    slice->start = joining->ids[told->id].first;
+    uint32_t number = te_async_add_slice(pairing, event, details);
+    struct tv_async_slice *slice = &pairing->context->async.rows[number];
+    slice->start = pairing->ids[details->id].first;
     slice->length = event->time - slice->start;
     slice->flags = TV_SLICE_ENTERED_BEFORE;
-    tv_te_warn(joining->context, TV_DIAGNOSTIC_ASYNC_UNMATCHED_END, event->offset);
+    tv_te_warn(pairing->context, TV_DIAGNOSTIC_ASYNC_UNMATCHED_END, event->offset);
 }
 
-static void te_async_end(struct te_async_pairing *joining, const struct tv_te_loose *event, const struct te_async_event *told)
+static void te_async_end(struct te_async_pairing *pairing, const struct tv_te_deferred *event, const struct te_async_details *details)
 {
-    struct te_async_id *id = &joining->ids[told->id];
-    uint32_t found = tv_map_find(&joining->innermost, te_async_name_key(told));
+    struct te_async_id *id = &pairing->ids[details->id];
+    uint32_t found = tv_map_find(&pairing->innermost, te_async_name_key(details));
     if (found == TV_NONE || found == 0)
-        found = te_async_group_find_open(joining, id, told);
+        found = te_async_group_find_open(pairing, id, details);
     if (found == 0) {
-        te_async_end_unmatched(joining, event, told);
+        te_async_end_unmatched(pairing, event, details);
         return;
     }
-    id = &joining->ids[joining->opens[found].id];
+    id = &pairing->ids[pairing->opens[found].id];
     while (id->top != found)
-        te_async_pop(joining, id);
-    te_async_pop(joining, id);
-    struct tv_async_slice *slice = &joining->context->async.rows[joining->opens[found].slice];
+        te_async_pop(pairing, id);
+    te_async_pop(pairing, id);
+    struct tv_async_slice *slice = &pairing->context->async.rows[pairing->opens[found].slice];
     slice->length = event->time - slice->start;
     slice->end_thread = event->thread;
-    slice->colour = told->colour;
-    if (told->tells)
+    slice->colour = details->colour;
+    if (details->tells)
         slice->end_offset = event->offset;
-    if (slice->cpu_start != TV_NO_TIME && told->cpu != TV_NO_TIME)
-        slice->cpu_length = told->cpu - slice->cpu_start;
-    joining->opens[found].ended = true;
+    if (slice->cpu_start != TV_NO_TIME && details->cpu != TV_NO_TIME)
+        slice->cpu_length = details->cpu - slice->cpu_start;
+    pairing->opens[found].ended = true;
 }
 
-static void te_async_close_open(struct te_async_pairing *joining)
+static void te_async_close_open(struct te_async_pairing *pairing)
 {
-    for (size_t i = 1; i < joining->open_count; i++) {
-        const struct te_async_open *open = &joining->opens[i];
-        struct tv_async_slice *slice = &joining->context->async.rows[open->slice];
+    for (size_t i = 1; i < pairing->open_count; i++) {
+        const struct te_async_open *open = &pairing->opens[i];
+        struct tv_async_slice *slice = &pairing->context->async.rows[open->slice];
         if (open->ended)
             continue;
-        slice->length = joining->ids[open->id].last - slice->start;
+        slice->length = pairing->ids[open->id].last - slice->start;
         slice->flags = TV_SLICE_OPEN;
-        tv_te_warn(joining->context, TV_DIAGNOSTIC_ASYNC_OPEN, slice->offset);
+        tv_te_warn(pairing->context, TV_DIAGNOSTIC_ASYNC_OPEN, slice->offset);
     }
 }
 
-static void te_async_pair_all(struct te_async_pairing *joining, const struct tv_te_picked *picked)
+static void te_async_pair_all(struct te_async_pairing *pairing, const struct tv_te_selection *selection)
 {
-    struct te_async_event *told = tv_alloc(picked->count, sizeof *told);
-    for (size_t i = 0; i < picked->count; i++)
-        te_async_read_event(joining, &joining->context->loose[picked->loose[i]], &told[i]);
-    for (size_t i = 0; i < picked->count; i++) {
-        size_t next = picked->order[i];
-        const struct tv_te_loose *event = &joining->context->loose[picked->loose[next]];
-        if (told[next].id == TV_NONE)
+    struct te_async_details *details = tv_alloc(selection->count, sizeof *details);
+    for (size_t i = 0; i < selection->count; i++)
+        te_async_read_event(pairing, &pairing->context->deferred[selection->deferred[i]], &details[i]);
+    for (size_t i = 0; i < selection->count; i++) {
+        size_t next = selection->order[i];
+        const struct tv_te_deferred *event = &pairing->context->deferred[selection->deferred[next]];
+        if (details[next].id == TV_NONE)
             continue;
         if (event->phase == 'b')
-            te_async_begin(joining, event, &told[next]);
+            te_async_begin(pairing, event, &details[next]);
         else if (event->phase == 'e')
-            te_async_end(joining, event, &told[next]);
+            te_async_end(pairing, event, &details[next]);
         else
-            te_async_add_slice(joining, event, &told[next]);
+            te_async_add_slice(pairing, event, &details[next]);
     }
-    tv_free(told);
-    te_async_close_open(joining);
+    tv_free(details);
+    te_async_close_open(pairing);
 }
 
-void tv_te_async(struct tv_te_context *context)
+void tv_te_async_pair(struct tv_te_context *context)
 {
-    struct te_async_pairing joining = {.context = context, .open_count = 1};
-    struct tv_te_picked picked;
-    tv_te_pick(&picked, context, "bne");
-    tv_map_init(&joining.id_numbers);
-    tv_map_init(&joining.innermost);
-    tv_map_init(&joining.latest);
-    joining.opens = tv_array_reserve(NULL, &joining.open_capacity, 1, sizeof *joining.opens);
-    joining.opens[0] = (struct te_async_open){.slice = TV_NONE, .id = TV_NONE, .ended = true};
-    te_async_pair_all(&joining, &picked);
-    tv_map_release(&joining.id_numbers);
-    tv_map_release(&joining.innermost);
-    tv_map_release(&joining.latest);
-    tv_free(joining.ids);
-    tv_free(joining.opens);
-    tv_te_key_release(&joining.key);
-    tv_te_picked_release(&picked);
+    struct te_async_pairing pairing = {.context = context, .open_count = 1};
+    struct tv_te_selection selection;
+    tv_te_select(&selection, context, "bne");
+    tv_map_init(&pairing.id_numbers);
+    tv_map_init(&pairing.innermost);
+    tv_map_init(&pairing.latest);
+    pairing.opens = tv_array_reserve(NULL, &pairing.open_capacity, 1, sizeof *pairing.opens);
+    pairing.opens[0] = (struct te_async_open){.slice = TV_NONE, .id = TV_NONE, .ended = true};
+    te_async_pair_all(&pairing, &selection);
+    tv_map_release(&pairing.id_numbers);
+    tv_map_release(&pairing.innermost);
+    tv_map_release(&pairing.latest);
+    tv_free(pairing.ids);
+    tv_free(pairing.opens);
+    tv_te_id_key_release(&pairing.key);
+    tv_te_selection_release(&selection);
 }

@@ -10,10 +10,10 @@
 /* Overflow tracks that are looked at besides a thread's own. */
 #define OVERFLOWS_MAX 7
 
-/* Slices starting at one time that are told apart by their place in the file. */
+/* Slices starting at one time that are told apart by their slice in the file. */
 #define TIES_MAX 64
 
-/* A way from the top to a slice of a track: its index in each row. */
+/* A path from the top to a slice of a track: its index in each row. */
 struct te_slice_path {
     uint32_t *indices;
     size_t depth, capacity;
@@ -24,11 +24,11 @@ struct te_binding_slice {
     uint64_t offset;
 };
 
-/* How far the questions about a track have come. */
+/* How far the queries about a track have come. */
 struct te_binding_track {
     uint32_t first_row, row_count;
-    struct te_slice_path around; /* the slices around the last time */
-    uint32_t *found;   /* [row_count] how far `around` has come in each row */
+    struct te_slice_path enclosing; /* the slices enclosing the last time */
+    uint32_t *found;   /* [row_count] how far `enclosing` has come in each row */
     struct te_slice_path next; /* in preorder the first slice that starts after the last time; empty: none */
     bool begun;      /* `next` means something */
     tv_ns tie_time;
@@ -68,27 +68,27 @@ static void te_binding_thread_release(struct te_binding_thread *thread)
 {
     for (uint32_t i = 0; i < thread->count; i++) {
         tv_free(thread->tracks[i].found);
-        tv_free(thread->tracks[i].around.indices);
+        tv_free(thread->tracks[i].enclosing.indices);
         tv_free(thread->tracks[i].next.indices);
     }
     tv_free(thread->tracks);
 }
 
-static void te_slice_path_push(struct te_slice_path *way, uint32_t index)
+static void te_slice_path_push(struct te_slice_path *path, uint32_t index)
 {
-    way->indices =
-        tv_array_reserve(way->indices, &way->capacity, way->depth + 1, sizeof *way->indices);
-    way->indices[way->depth++] = index;
+    path->indices =
+        tv_array_reserve(path->indices, &path->capacity, path->depth + 1, sizeof *path->indices);
+    path->indices[path->depth++] = index;
 }
 
-/* Whether the slice of the row below the way's end belongs under it.  Mostly the times tell, as
+/* Whether the slice of the row below the path's end belongs under it.  Mostly the times tell, as
  * slices of a row have nothing in common but their ends. */
 static bool te_slice_path_is_parent(const struct tv_trace *trace, const struct te_binding_track *track,
-                     const struct te_slice_path *way, uint32_t index)
+                     const struct te_slice_path *path, uint32_t index)
 {
-    if (way->depth == 0)
+    if (path->depth == 0)
         return true;
-    uint32_t row = track->first_row + (uint32_t)way->depth, over = way->indices[way->depth - 1];
+    uint32_t row = track->first_row + (uint32_t)path->depth, over = path->indices[path->depth - 1];
     tv_ns start = tv_slice_start(trace, row, index), end = tv_slice_end(trace, row - 1, over);
     if (start > end)
         return false;
@@ -99,39 +99,39 @@ static bool te_slice_path_is_parent(const struct tv_trace *trace, const struct t
 
 static bool te_binding_descend(const struct tv_trace *trace, struct te_binding_track *track, tv_ns time)
 {
-    uint32_t row = track->first_row + (uint32_t)track->around.depth;
-    if (track->around.depth == track->row_count)
+    uint32_t row = track->first_row + (uint32_t)track->enclosing.depth;
+    if (track->enclosing.depth == track->row_count)
         return false;
-    uint32_t *found = &track->found[track->around.depth];
+    uint32_t *found = &track->found[track->enclosing.depth];
     uint32_t index = *found = tv_row_find_from(trace, row, *found, time - 1);
     if (index == trace->rows[row].count || tv_slice_start(trace, row, index) > time ||
-        !te_slice_path_is_parent(trace, track, &track->around, index))
+        !te_slice_path_is_parent(trace, track, &track->enclosing, index))
         return false;
-    te_slice_path_push(&track->around, index);
+    te_slice_path_push(&track->enclosing, index);
     return true;
 }
 
 static bool te_binding_find_enclosing(const struct tv_trace *trace, struct te_binding_track *track, tv_ns time,
                         uint32_t *row, uint32_t *index)
 {
-    struct te_slice_path *way = &track->around;
-    while (way->depth > 0 && tv_slice_end(trace, track->first_row + (uint32_t)way->depth - 1,
-                                          way->indices[way->depth - 1]) < time)
-        way->depth--;
+    struct te_slice_path *path = &track->enclosing;
+    while (path->depth > 0 && tv_slice_end(trace, track->first_row + (uint32_t)path->depth - 1,
+                                          path->indices[path->depth - 1]) < time)
+        path->depth--;
     while (te_binding_descend(trace, track, time))
         continue;
-    if (way->depth == 0)
+    if (path->depth == 0)
         return false;
-    *row = track->first_row + (uint32_t)way->depth - 1;
-    *index = way->indices[way->depth - 1];
+    *row = track->first_row + (uint32_t)path->depth - 1;
+    *index = path->indices[path->depth - 1];
     return true;
 }
 
 static void te_binding_answer_enclosing(const struct tv_trace *trace, struct te_binding_thread *thread, tv_ns time,
-                          struct tv_te_flow_event *question)
+                          struct tv_te_flow_event *query)
 {
     for (uint32_t i = 0; i < thread->count; i++)
-        if (te_binding_find_enclosing(trace, &thread->tracks[i], time, &question->row, &question->index))
+        if (te_binding_find_enclosing(trace, &thread->tracks[i], time, &query->row, &query->index))
             return;
 }
 
@@ -139,19 +139,19 @@ static void te_binding_answer_enclosing(const struct tv_trace *trace, struct te_
  * starts. */
 static void te_binding_next_in_preorder(const struct tv_trace *trace, struct te_binding_track *track)
 {
-    struct te_slice_path *way = &track->next;
+    struct te_slice_path *path = &track->next;
     uint32_t first, count;
-    uint32_t row = track->first_row + (uint32_t)way->depth - 1;
-    tv_slice_children(trace, row, way->indices[way->depth - 1], &first, &count);
+    uint32_t row = track->first_row + (uint32_t)path->depth - 1;
+    tv_slice_children(trace, row, path->indices[path->depth - 1], &first, &count);
     if (count > 0) {
-        te_slice_path_push(way, first);
+        te_slice_path_push(path, first);
         return;
     }
-    while (way->depth > 0) {
-        uint32_t next = way->indices[--way->depth] + 1;
-        if (next < trace->rows[track->first_row + (uint32_t)way->depth].count &&
-            te_slice_path_is_parent(trace, track, way, next)) {
-            te_slice_path_push(way, next);
+    while (path->depth > 0) {
+        uint32_t next = path->indices[--path->depth] + 1;
+        if (next < trace->rows[track->first_row + (uint32_t)path->depth].count &&
+            te_slice_path_is_parent(trace, track, path, next)) {
+            te_slice_path_push(path, next);
             return;
         }
     }
@@ -159,8 +159,8 @@ static void te_binding_next_in_preorder(const struct tv_trace *trace, struct te_
 
 static struct te_binding_slice te_binding_preorder_slice(const struct te_binding_track *track)
 {
-    const struct te_slice_path *way = &track->next;
-    return (struct te_binding_slice){track->first_row + (uint32_t)way->depth - 1, way->indices[way->depth - 1],
+    const struct te_slice_path *path = &track->next;
+    return (struct te_binding_slice){track->first_row + (uint32_t)path->depth - 1, path->indices[path->depth - 1],
                           0};
 }
 
@@ -175,14 +175,14 @@ static void te_binding_advance(const struct tv_trace *trace, struct te_binding_t
     track->tie_time = time;
     track->tie_count = 0;
     for (; track->next.depth > 0; te_binding_next_in_preorder(trace, track)) {
-        struct te_binding_slice place = te_binding_preorder_slice(track);
-        tv_ns start = tv_slice_start(trace, place.row, place.index);
+        struct te_binding_slice slice = te_binding_preorder_slice(track);
+        tv_ns start = tv_slice_start(trace, slice.row, slice.index);
         if (start > time)
             return;
         if (start < time || track->tie_count == TIES_MAX)
             continue;
-        place.offset = tv_slice_offset(trace, place.row, place.index);
-        track->ties[track->tie_count++] = place;
+        slice.offset = tv_slice_offset(trace, slice.row, slice.index);
+        track->ties[track->tie_count++] = slice;
     }
 }
 
@@ -203,19 +203,19 @@ static bool te_binding_find_next(const struct tv_trace *trace, struct te_binding
 }
 
 static void te_binding_answer_next(const struct tv_trace *trace, struct te_binding_thread *thread, tv_ns time,
-                        struct tv_te_flow_event *question)
+                        struct tv_te_flow_event *query)
 {
     tv_ns earliest = INT64_MAX;
     for (uint32_t i = 0; i < thread->count; i++) {
-        struct te_binding_slice place;
-        if (!te_binding_find_next(trace, &thread->tracks[i], time, question->offset, &place))
+        struct te_binding_slice slice;
+        if (!te_binding_find_next(trace, &thread->tracks[i], time, query->offset, &slice))
             continue;
-        tv_ns start = tv_slice_start(trace, place.row, place.index);
+        tv_ns start = tv_slice_start(trace, slice.row, slice.index);
         if (start >= earliest)
             continue;
         earliest = start;
-        question->row = place.row;
-        question->index = place.index;
+        query->row = slice.row;
+        query->index = slice.index;
     }
 }
 
@@ -224,67 +224,67 @@ static void te_binding_answer_next(const struct tv_trace *trace, struct te_bindi
 struct te_binding_run {
     const struct tv_assembly *assembly;
     const struct tv_trace *trace;
-    const struct tv_te_questions *questions;
-    uint32_t *order; /* the questions of a thread one behind the other, in the order of time */
+    const struct tv_te_binding_queries *queries;
+    uint32_t *order; /* the queries of a thread one behind the other, in the order of time */
     size_t *first;   /* [threads + 1] in `order` */
     uint32_t thread_count;
     _Atomic uint32_t next;
 };
 
-static void te_binding_answer_thread(const struct te_binding_run *answering, uint32_t number)
+static void te_binding_answer_thread(const struct te_binding_run *run, uint32_t number)
 {
-    const struct tv_trace *trace = answering->trace;
-    struct te_binding_thread thread = te_binding_thread_init(trace, tv_assembly_track(answering->assembly, number));
-    for (size_t i = answering->first[number]; i < answering->first[number + 1]; i++) {
-        struct tv_te_flow_event *question = &answering->questions->rows[answering->order[i]];
-        tv_ns time = question->time + answering->questions->shift;
-        if (question->next)
-            te_binding_answer_next(trace, &thread, time, question);
+    const struct tv_trace *trace = run->trace;
+    struct te_binding_thread thread = te_binding_thread_init(trace, tv_assembly_track(run->assembly, number));
+    for (size_t i = run->first[number]; i < run->first[number + 1]; i++) {
+        struct tv_te_flow_event *query = &run->queries->rows[run->order[i]];
+        tv_ns time = query->time + run->queries->shift;
+        if (query->next)
+            te_binding_answer_next(trace, &thread, time, query);
         else
-            te_binding_answer_enclosing(trace, &thread, time, question);
+            te_binding_answer_enclosing(trace, &thread, time, query);
     }
     te_binding_thread_release(&thread);
 }
 
 static void te_binding_answer_worker(void *context, unsigned worker)
 {
-    struct te_binding_run *answering = context;
+    struct te_binding_run *run = context;
     (void)worker;
-    for (uint32_t i; (i = atomic_fetch_add(&answering->next, 1)) < answering->thread_count;)
-        if (answering->first[i] < answering->first[i + 1])
-            te_binding_answer_thread(answering, i);
+    for (uint32_t i; (i = atomic_fetch_add(&run->next, 1)) < run->thread_count;)
+        if (run->first[i] < run->first[i + 1])
+            te_binding_answer_thread(run, i);
 }
 
-static void te_binding_sort_by_thread(struct te_binding_run *answering)
+static void te_binding_sort_by_thread(struct te_binding_run *run)
 {
-    const struct tv_te_questions *questions = answering->questions;
-    size_t *at = tv_alloc((size_t)answering->thread_count + 1, sizeof *at);
-    for (size_t i = 0; i < questions->count; i++)
-        if (questions->rows[i].asks)
-            answering->first[questions->rows[i].of + 1]++;
-    for (uint32_t i = 0; i < answering->thread_count; i++)
-        at[i + 1] = answering->first[i + 1] += answering->first[i];
-    for (size_t i = 0; i < questions->count; i++) {
-        uint32_t number = questions->order[i];
-        if (questions->rows[number].asks)
-            answering->order[at[questions->rows[number].of]++] = number;
+    const struct tv_te_binding_queries *queries = run->queries;
+    size_t *at = tv_alloc((size_t)run->thread_count + 1, sizeof *at);
+    for (size_t i = 0; i < queries->count; i++)
+        if (queries->rows[i].asks)
+            run->first[queries->rows[i].of + 1]++;
+    for (uint32_t i = 0; i < run->thread_count; i++)
+        at[i + 1] = run->first[i + 1] += run->first[i];
+    for (size_t i = 0; i < queries->count; i++) {
+        uint32_t number = queries->order[i];
+        if (queries->rows[number].asks)
+            run->order[at[queries->rows[number].of]++] = number;
     }
     tv_free(at);
 }
 
-void tv_te_bind(const struct tv_assembly *assembly, const struct tv_trace *trace,
-                const struct tv_te_questions *questions, unsigned workers)
+void tv_te_flows_bind(const struct tv_assembly *assembly, const struct tv_trace *trace,
+                const struct tv_te_binding_queries *queries, unsigned workers)
 {
-    struct te_binding_run answering = {
+    struct te_binding_run run = {
         .assembly = assembly,
         .trace = trace,
-        .questions = questions,
-        .order = tv_alloc(questions->count, sizeof *answering.order),
-        .first = tv_alloc((size_t)trace->head->thread_count + 1, sizeof *answering.first),
+        .queries = queries,
+        .order = tv_alloc(queries->count, sizeof *run.order),
+        .first = tv_alloc((size_t)trace->head->thread_count + 1, sizeof *run.first),
         .thread_count = trace->head->thread_count,
     };
-    te_binding_sort_by_thread(&answering);
-    tv_workers_run(workers ? workers : tv_workers_available(), te_binding_answer_worker, &answering);
-    tv_free(answering.order);
-    tv_free(answering.first);
+    te_binding_sort_by_thread(&run);
+    tv_workers_run(workers ? workers : tv_workers_available(), te_binding_answer_worker, &run);
+    tv_free(run.order);
+    tv_free(run.first);
 }

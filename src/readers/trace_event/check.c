@@ -22,11 +22,11 @@ static bool te_check_is_strict(struct tv_bytes text)
 static bool te_check_has_deep_member(const struct tv_te_list_event *event)
 {
     struct tv_bytes key, value;
-    if (event->text.length <= TV_JSON_DEPTH || !tv_json_is_deeper(event->text))
+    if (event->text.length <= TV_JSON_DEPTH || !tv_json_is_too_deep(event->text))
         return false;
     const uint8_t *at = event->text.data + 1, *end = event->text.data + event->text.length;
     while (tv_te_member_next(&at, end, &key, &value))
-        if (value.data != event->fields->args.data && tv_json_is_deeper(value))
+        if (value.data != event->fields->args.data && tv_json_is_too_deep(value))
             return true;
     return false;
 }
@@ -88,7 +88,7 @@ static bool te_check_args_hide(struct tv_bytes first, struct tv_bytes second)
         const uint8_t *from = first.data + place;
         if (place == TV_NONE || !tv_te_element_next(&from, first.data + first.length, &other))
             continue;
-        found = !tv_json_same(value, other);
+        found = !tv_json_equal(value, other);
     }
     tv_map_release(&values);
     tv_interner_free(keys);

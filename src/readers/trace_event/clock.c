@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "readers/trace_event/ids.h"
 
-static void te_clock_add_sync(struct tv_te_context *context, const struct tv_te_loose *event,
+static void te_clock_add_sync(struct tv_te_context *context, const struct tv_te_deferred *event,
                      struct tv_bytes id, int64_t asked)
 {
     struct tv_clock_sync *mark = tv_table_add(&context->trace->tables.clock_syncs);
@@ -22,7 +22,7 @@ static void te_clock_add_sync(struct tv_te_context *context, const struct tv_te_
     mark->input = context->input;
 }
 
-static void te_clock_read_sync(struct tv_te_context *context, const struct tv_te_loose *event)
+static void te_clock_read_sync(struct tv_te_context *context, const struct tv_te_deferred *event)
 {
     struct tv_te_fields fields;
     int64_t asked;
@@ -33,13 +33,13 @@ static void te_clock_read_sync(struct tv_te_context *context, const struct tv_te
         tv_te_warn(context, TV_DIAGNOSTIC_CLOCK_NO_ID, event->offset);
         return;
     }
-    if (!tv_te_time(tv_te_member(fields.args, "issue_ts"), &asked))
+    if (!tv_te_parse_time(tv_te_member(fields.args, "issue_ts"), &asked))
         asked = event->time;
-    te_clock_add_sync(context, event, tv_te_text(id, &context->scratch), asked);
+    te_clock_add_sync(context, event, tv_te_decode_text(id, &context->scratch), asked);
 }
 
 /* "ClockSyncEvent.<id>": S when Chrome asked, F when it had the answer. */
-static bool te_clock_is_legacy_sync(const struct tv_te_context *context, const struct tv_te_loose *event,
+static bool te_clock_is_legacy_sync(const struct tv_te_context *context, const struct tv_te_deferred *event,
                         struct tv_bytes *id)
 {
     static const struct tv_bytes prefix = {(const uint8_t *)"ClockSyncEvent.", 15};
@@ -56,10 +56,10 @@ static void te_clock_read_syncs(struct tv_te_context *context)
 {
     struct tv_bytes asked_id = {NULL, 0}, id;
     int64_t asked = 0;
-    if (tv_te_count_loose(context, "cSF") == 0)
+    if (tv_te_count_deferred(context, "cSF") == 0)
         return;
-    for (size_t i = 0; i < context->loose_count; i++) {
-        const struct tv_te_loose *event = &context->loose[i];
+    for (size_t i = 0; i < context->deferred_count; i++) {
+        const struct tv_te_deferred *event = &context->deferred[i];
         if (event->phase == 'c') {
             te_clock_read_sync(context, event);
         } else if (event->phase == 'S' && te_clock_is_legacy_sync(context, event, &id)) {
@@ -87,11 +87,11 @@ static void te_clock_read_domain(struct tv_te_context *context)
     struct tv_bytes name = tv_te_member((struct tv_bytes){copy, metadata.length}, "clock-domain");
     if (name.data != NULL)
         head->inputs[context->input].clock =
-            tv_head_string(head, tv_te_text(name, &context->scratch));
+            tv_head_string(head, tv_te_decode_text(name, &context->scratch));
     tv_free(copy);
 }
 
-void tv_te_clock(struct tv_te_context *context)
+void tv_te_clock_read(struct tv_te_context *context)
 {
     te_clock_read_syncs(context);
     te_clock_read_domain(context);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * code.c - all places where code ever began are known before the first question, so that they
- * stand in one sorted array; what comes and goes with time is which of them are taken.  A tree of
- * flags over the array finds the nearest taken place on either side.
+ * code.c - all ranges where code ever began are known before the first question, so that they
+ * stand in one sorted array; what comes and goes with time is which of them are live.  A tree of
+ * flags over the array finds the nearest live range on either side.
  */
 #include "readers/trace_event/code.h"
 
@@ -31,11 +31,11 @@ struct te_code_range {
 struct tv_te_code {
     struct tv_te_context *context;
     struct te_code_change *changes; /* by time */
-    size_t change_count, change_capacity, applied;
-    struct te_code_range *places; /* by process and start, each once */
-    size_t place_count;
+    size_t change_count, change_capacity, applied_count;
+    struct te_code_range *ranges; /* by process and start, each once */
+    size_t range_count;
     size_t leaves; /* a power of two */
-    bool *taken;   /* [2 * leaves] of a heap: one of those below is taken */
+    bool *live;   /* [2 * leaves] of a heap: one of those below is live */
 };
 
 /* ---- Names ---- */
@@ -83,7 +83,7 @@ static bool te_code_take_line(struct tv_bytes *text, int32_t *line)
 static uint32_t te_code_add_frame(struct tv_te_context *context, struct tv_bytes raw)
 {
     struct tv_head *head = context->trace->head;
-    struct tv_bytes name = te_code_drop_kind(tv_te_text(raw, &context->scratch));
+    struct tv_bytes name = te_code_drop_kind(tv_te_decode_text(raw, &context->scratch));
     struct tv_frame frame = {.line = 0};
     size_t blank = name.length;
     while (blank > 0 && name.data[blank - 1] != ' ')
@@ -117,7 +117,7 @@ bool tv_te_code_is_name(struct tv_bytes name)
 static bool te_code_read_address(struct tv_te_context *context, struct tv_bytes data, const char *key,
                          uint64_t *address)
 {
-    struct tv_bytes text = tv_te_text(tv_te_member(data, key), &context->scratch);
+    struct tv_bytes text = tv_te_decode_text(tv_te_member(data, key), &context->scratch);
     return tv_bytes_starts_with(text, TV_BYTES("0x")) && tv_parse_hex(text, address);
 }
 
@@ -128,7 +128,7 @@ static void te_code_read_change(struct tv_te_code *code, uint32_t process, uint6
     struct te_code_change change = {.offset = offset, .process = process};
     int64_t size = 0;
     if (!tv_te_event_read(context, offset, &fields) || !tv_te_code_is_name(fields.name) ||
-        !tv_te_time(fields.ts, &change.time))
+        !tv_te_parse_time(fields.ts, &change.time))
         return;
     struct tv_bytes data = tv_te_member(fields.args, "data");
     change.moved = te_code_is_moved(fields.name);
@@ -136,7 +136,7 @@ static void te_code_read_change(struct tv_te_code *code, uint32_t process, uint6
     if (change.moved)
         whole = whole && te_code_read_address(context, data, "old_code_start", &change.from);
     else
-        whole = whole && tv_te_integer(tv_te_member(data, "code_len"), &size) && size > 0;
+        whole = whole && tv_te_parse_integer(tv_te_member(data, "code_len"), &size) && size > 0;
     if (!whole) {
         tv_te_warn(context, TV_DIAGNOSTIC_PROFILE_BAD, offset);
         return;
@@ -186,17 +186,17 @@ static int te_code_compare_ranges(const void *left, const void *right)
 
 static void te_code_build_ranges(struct tv_te_code *code)
 {
-    code->places = tv_alloc(code->change_count, sizeof *code->places);
+    code->ranges = tv_alloc(code->change_count, sizeof *code->ranges);
     for (size_t i = 0; i < code->change_count; i++)
-        code->places[i] =
+        code->ranges[i] =
             (struct te_code_range){.start = code->changes[i].to, .process = code->changes[i].process};
-    qsort(code->places, code->change_count, sizeof *code->places, te_code_compare_ranges);
+    qsort(code->ranges, code->change_count, sizeof *code->ranges, te_code_compare_ranges);
     for (size_t i = 0; i < code->change_count; i++)
-        if (i == 0 || te_code_compare_ranges(&code->places[i - 1], &code->places[i]) != 0)
-            code->places[code->place_count++] = code->places[i];
-    for (code->leaves = 1; code->leaves < code->place_count;)
+        if (i == 0 || te_code_compare_ranges(&code->ranges[i - 1], &code->ranges[i]) != 0)
+            code->ranges[code->range_count++] = code->ranges[i];
+    for (code->leaves = 1; code->leaves < code->range_count;)
         code->leaves *= 2;
-    code->taken = tv_alloc(tv_size_mul(code->leaves, 2), sizeof *code->taken);
+    code->live = tv_alloc(tv_size_mul(code->leaves, 2), sizeof *code->live);
 }
 
 struct tv_te_code *tv_te_code_new(struct tv_te_context *context)
@@ -216,26 +216,26 @@ struct tv_te_code *tv_te_code_new(struct tv_te_context *context)
 void tv_te_code_free(struct tv_te_code *code)
 {
     tv_free(code->changes);
-    tv_free(code->places);
-    tv_free(code->taken);
+    tv_free(code->ranges);
+    tv_free(code->live);
     tv_free(code);
 }
 
 /* ---- What lies where ---- */
 
-static void te_code_set_live(struct tv_te_code *code, size_t place, bool taken)
+static void te_code_set_live(struct tv_te_code *code, size_t range, bool live)
 {
-    size_t i = place + code->leaves;
-    code->taken[i] = taken;
+    size_t i = range + code->leaves;
+    code->live[i] = live;
     for (i /= 2; i > 0; i /= 2)
-        code->taken[i] = code->taken[2 * i] || code->taken[2 * i + 1];
+        code->live[i] = code->live[2 * i] || code->live[2 * i + 1];
 }
 
-/* The taken place at `place` or the nearest before it (`side` 0), or behind it (1). */
-static size_t te_code_nearest_live(const struct tv_te_code *code, size_t place, size_t side)
+/* The live range at `range` or the nearest before it (`side` 0), or behind it (1). */
+static size_t te_code_nearest_live(const struct tv_te_code *code, size_t range, size_t side)
 {
-    size_t i = place + code->leaves;
-    while (!code->taken[i]) {
+    size_t i = range + code->leaves;
+    while (!code->live[i]) {
         while (i > 1 && i % 2 == side) /* nothing on that side below this parent */
             i /= 2;
         if (i <= 1)
@@ -243,18 +243,18 @@ static size_t te_code_nearest_live(const struct tv_te_code *code, size_t place, 
         i = side ? i + 1 : i - 1;
     }
     while (i < code->leaves)
-        i = 2 * i + (code->taken[2 * i + !side] ? !side : side);
+        i = 2 * i + (code->live[2 * i + !side] ? !side : side);
     return i - code->leaves;
 }
 
-/* How many places begin at or before an address. */
+/* How many ranges begin at or before an address. */
 static size_t te_code_count_ranges(const struct tv_te_code *code, uint32_t process, uint64_t address)
 {
     struct te_code_range wanted = {.start = address, .process = process};
-    size_t low = 0, high = code->place_count;
+    size_t low = 0, high = code->range_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (te_code_compare_ranges(&code->places[middle], &wanted) <= 0)
+        if (te_code_compare_ranges(&code->ranges[middle], &wanted) <= 0)
             low = middle + 1;
         else
             high = middle;
@@ -262,29 +262,29 @@ static size_t te_code_count_ranges(const struct tv_te_code *code, uint32_t proce
     return low;
 }
 
-/* The place of code that lies at an address. */
+/* The range of code that lies at an address. */
 static size_t te_code_find_range(const struct tv_te_code *code, uint32_t process, uint64_t address)
 {
     size_t count = te_code_count_ranges(code, process, address);
     size_t found = count == 0 ? NOWHERE : te_code_nearest_live(code, count - 1, 0);
-    if (found == NOWHERE || code->places[found].process != process ||
-        address - code->places[found].start >= code->places[found].size)
+    if (found == NOWHERE || code->ranges[found].process != process ||
+        address - code->ranges[found].start >= code->ranges[found].size)
         return NOWHERE;
     return found;
 }
 
-/* Code takes a place; what lay under it is gone. */
+/* Code takes a range; what lay under it is gone. */
 static void te_code_occupy(struct tv_te_code *code, const struct te_code_change *change, uint64_t size, uint32_t frame)
 {
-    size_t place = te_code_count_ranges(code, change->process, change->to) - 1;
+    size_t range = te_code_count_ranges(code, change->process, change->to) - 1;
     size_t other;
-    while ((other = te_code_nearest_live(code, place, 1)) != NOWHERE &&
-           code->places[other].process == change->process &&
-           code->places[other].start - change->to < size)
+    while ((other = te_code_nearest_live(code, range, 1)) != NOWHERE &&
+           code->ranges[other].process == change->process &&
+           code->ranges[other].start - change->to < size)
         te_code_set_live(code, other, false);
-    code->places[place].size = size;
-    code->places[place].frame = frame;
-    te_code_set_live(code, place, true);
+    code->ranges[range].size = size;
+    code->ranges[range].frame = frame;
+    te_code_set_live(code, range, true);
 }
 
 static void te_code_apply(struct tv_te_code *code, const struct te_code_change *change)
@@ -294,9 +294,9 @@ static void te_code_apply(struct tv_te_code *code, const struct te_code_change *
         return;
     }
     size_t from = te_code_find_range(code, change->process, change->from);
-    if (from == NOWHERE || code->places[from].start != change->from)
+    if (from == NOWHERE || code->ranges[from].start != change->from)
         return;
-    struct te_code_range moved = code->places[from];
+    struct te_code_range moved = code->ranges[from];
     te_code_set_live(code, from, false);
     te_code_occupy(code, change, moved.size, moved.frame);
 }
@@ -304,11 +304,11 @@ static void te_code_apply(struct tv_te_code *code, const struct te_code_change *
 bool tv_te_code_find(struct tv_te_code *code, uint32_t process, tv_ns time, uint64_t address,
                      uint32_t *frame)
 {
-    while (code->applied < code->change_count && code->changes[code->applied].time <= time)
-        te_code_apply(code, &code->changes[code->applied++]);
-    size_t place = code->place_count == 0 ? NOWHERE : te_code_find_range(code, process, address);
-    if (place == NOWHERE)
+    while (code->applied_count < code->change_count && code->changes[code->applied_count].time <= time)
+        te_code_apply(code, &code->changes[code->applied_count++]);
+    size_t range = code->range_count == 0 ? NOWHERE : te_code_find_range(code, process, address);
+    if (range == NOWHERE)
         return false;
-    *frame = code->places[place].frame;
+    *frame = code->ranges[range].frame;
     return true;
 }

@@ -113,22 +113,22 @@ struct te_container_reader {
     struct tv_error *err;
 };
 
-static enum tv_status te_container_peek(struct te_container_reader *walker, size_t want, struct tv_bytes *bytes)
+static enum tv_status te_container_peek(struct te_container_reader *reader, size_t want, struct tv_bytes *bytes)
 {
-    return tv_window_at(&walker->window, walker->at, want, bytes, walker->err);
+    return tv_window_at(&reader->window, reader->at, want, bytes, reader->err);
 }
 
 /* Moves to the next byte that is no space, nor a comma if those are to be skipped; 0 at the end. */
-static enum tv_status te_container_next_byte(struct te_container_reader *walker, bool commas, uint8_t *byte)
+static enum tv_status te_container_next_byte(struct te_container_reader *reader, bool commas, uint8_t *byte)
 {
     struct tv_bytes bytes;
     enum tv_status status;
     *byte = 0;
-    while ((status = te_container_peek(walker, 1, &bytes)) == TV_OK && bytes.length > 0) {
+    while ((status = te_container_peek(reader, 1, &bytes)) == TV_OK && bytes.length > 0) {
         size_t i = 0;
         while (i < bytes.length && (te_container_is_space(bytes.data[i]) || (commas && bytes.data[i] == ',')))
             i++;
-        walker->at += i;
+        reader->at += i;
         if (i < bytes.length) {
             *byte = bytes.data[i];
             return TV_OK;
@@ -169,87 +169,87 @@ static size_t te_container_skip_bytes(struct te_container_skip *passing, struct 
 }
 
 /* Past a value of any size; *whole: its end is there. */
-static enum tv_status te_container_skip_value(struct te_container_reader *walker, uint8_t first, bool *whole)
+static enum tv_status te_container_skip_value(struct te_container_reader *reader, uint8_t first, bool *whole)
 {
     struct te_container_skip passing = {.first = first};
     struct tv_bytes bytes;
     enum tv_status status;
     bool begins = true;
     *whole = true;
-    while ((status = te_container_peek(walker, 1, &bytes)) == TV_OK && bytes.length > 0) {
+    while ((status = te_container_peek(reader, 1, &bytes)) == TV_OK && bytes.length > 0) {
         size_t passed = te_container_skip_bytes(&passing, bytes, begins);
         begins = false;
         if (passed != SIZE_MAX) {
-            walker->at += passed;
+            reader->at += passed;
             return TV_OK;
         }
-        walker->at += bytes.length;
+        reader->at += bytes.length;
     }
     *whole = false;
     return status;
 }
 
-static void te_container_warn(struct te_container_reader *walker, enum tv_diagnostic_kind kind, uint64_t offset)
+static void te_container_warn(struct te_container_reader *reader, enum tv_diagnostic_kind kind, uint64_t offset)
 {
-    tv_diagnostics_add(&walker->container->diagnostics, kind, offset);
+    tv_diagnostics_add(&reader->container->diagnostics, kind, offset);
 }
 
 /* ---- Lists ---- */
 
 /* Hands over what stands beside the events, if somebody asks for it. */
-static enum tv_status te_container_visit_members(struct te_container_reader *walker)
+static enum tv_status te_container_visit_members(struct te_container_reader *reader)
 {
-    struct tv_te_container *container = walker->container;
+    struct tv_te_container *container = reader->container;
     const struct tv_te_copy *copy = container->lists.copy;
     enum tv_status status = TV_OK;
     if (!copy || !copy->beside)
         return TV_OK;
     for (size_t i = 0; i < container->member_count && status == TV_OK; i++)
-        status = copy->beside(copy->context, &container->members[i], walker->err);
+        status = copy->beside(copy->context, &container->members[i], reader->err);
     container->member_count = 0;
     return status;
 }
 
-/* The list whose elements begin at walker->at. */
-static enum tv_status te_container_read_list(struct te_container_reader *walker, bool lines, const struct tv_te_list **last)
+/* The list whose elements begin at reader->at. */
+static enum tv_status te_container_read_list(struct te_container_reader *reader, bool lines, const struct tv_te_list **last)
 {
-    walker->container->lists.lines = lines;
-    enum tv_status status = te_container_visit_members(walker);
+    reader->container->lists.lines = lines;
+    enum tv_status status = te_container_visit_members(reader);
     if (status == TV_OK)
-        status = tv_te_lists_read(&walker->container->lists, walker->source, walker->at,
-                                  walker->options, last, walker->err);
+        status = tv_te_lists_read(&reader->container->lists, reader->source, reader->at,
+                                  reader->options, last, reader->err);
     if (status != TV_OK)
         return status;
-    walker->has_events = true;
-    walker->at = (*last)->at;
+    reader->has_events = true;
+    reader->at = (*last)->at;
     return TV_OK;
 }
 
 /* Nothing but space should follow. */
-static enum tv_status te_container_check_rest(struct te_container_reader *walker)
+static enum tv_status te_container_check_rest(struct te_container_reader *reader)
 {
     uint8_t byte;
-    enum tv_status status = te_container_next_byte(walker, true, &byte);
-    if (status == TV_OK && tv_source_reaches(walker->source, walker->at + 1))
-        te_container_warn(walker, TV_DIAGNOSTIC_TRAILING_BYTES, walker->at);
+    enum tv_status status = te_container_next_byte(reader, true, &byte);
+    if (status == TV_OK && tv_source_reaches(reader->source, reader->at + 1))
+        te_container_warn(reader, TV_DIAGNOSTIC_TRAILING_BYTES, reader->at);
     return status;
 }
 
-static enum tv_status te_container_read_array(struct te_container_reader *walker)
+static enum tv_status te_container_read_array(struct te_container_reader *reader)
 {
     const struct tv_te_list *last;
-    walker->at++;
-    enum tv_status status = te_container_read_list(walker, false, &last);
+    reader->at++;
+    enum tv_status status = te_container_read_list(reader, false, &last);
     if (status == TV_OK && last->ended == TV_TE_LIST_CLOSED)
-        status = te_container_check_rest(walker);
+        status = te_container_check_rest(reader);
     return status;
 }
 
 /* ---- The object ---- */
 
-static void te_container_add_member(struct te_container_reader *walker, struct tv_bytes key, struct tv_te_stretch value)
+static void te_container_add_member(struct te_container_reader *reader, struct tv_bytes key, struct tv_te_extent value)
 {
-    struct tv_te_container *container = walker->container;
+    struct tv_te_container *container = reader->container;
     container->members = tv_array_reserve(container->members, &container->member_capacity,
                                           container->member_count + 1, sizeof *container->members);
     container->members[container->member_count++] = (struct tv_te_top_member){
@@ -270,52 +270,52 @@ static bool te_container_is_enough(struct tv_bytes key)
 }
 
 /* The list of events in the object; *more: it has an end. */
-static enum tv_status te_container_read_events(struct te_container_reader *walker, bool *more)
+static enum tv_status te_container_read_events(struct te_container_reader *reader, bool *more)
 {
     const struct tv_te_list *last;
-    walker->at++;
-    enum tv_status status = te_container_read_list(walker, false, &last);
+    reader->at++;
+    enum tv_status status = te_container_read_list(reader, false, &last);
     if (status != TV_OK)
         return status;
     *more = last->ended == TV_TE_LIST_CLOSED;
     /* An event that is cut counts already. */
     if (last->ended == TV_TE_LIST_RAN_OUT &&
-        last->part.diagnostics.kinds[TV_DIAGNOSTIC_TRUNCATED].count == 0)
-        te_container_warn(walker, TV_DIAGNOSTIC_TRUNCATED, walker->at);
+        last->chunk.diagnostics.kinds[TV_DIAGNOSTIC_TRUNCATED].count == 0)
+        te_container_warn(reader, TV_DIAGNOSTIC_TRUNCATED, reader->at);
     return TV_OK;
 }
 
 /* The value of a key; *more: the object goes on behind it. */
-static enum tv_status te_container_read_value(struct te_container_reader *walker, struct tv_bytes key, bool *more)
+static enum tv_status te_container_read_value(struct te_container_reader *reader, struct tv_bytes key, bool *more)
 {
     uint8_t first;
     bool whole;
-    enum tv_status status = te_container_next_byte(walker, false, &first);
+    enum tv_status status = te_container_next_byte(reader, false, &first);
     if (status != TV_OK)
         return status;
     if (first == '[' && tv_te_key_is(key, "traceEvents"))
-        return te_container_read_events(walker, more);
-    uint64_t start = walker->at;
-    status = te_container_skip_value(walker, first, &whole);
+        return te_container_read_events(reader, more);
+    uint64_t start = reader->at;
+    status = te_container_skip_value(reader, first, &whole);
     if (status != TV_OK)
         return status;
     if (!whole)
-        te_container_warn(walker, TV_DIAGNOSTIC_TRUNCATED, start);
-    if (walker->at > start)
-        te_container_add_member(walker, key, (struct tv_te_stretch){start, walker->at - start});
-    tv_foreign_add_key(&walker->keys, tv_te_key(key));
-    walker->has_others = walker->has_others || te_container_is_enough(key);
-    *more = whole && walker->at > start;
-    return walker->has_events ? te_container_visit_members(walker) : TV_OK;
+        te_container_warn(reader, TV_DIAGNOSTIC_TRUNCATED, start);
+    if (reader->at > start)
+        te_container_add_member(reader, key, (struct tv_te_extent){start, reader->at - start});
+    tv_foreign_add_key(&reader->keys, tv_te_key_unquote(key));
+    reader->has_others = reader->has_others || te_container_is_enough(key);
+    *more = whole && reader->at > start;
+    return reader->has_events ? te_container_visit_members(reader) : TV_OK;
 }
 
-/* The key at walker->at, for no more of which is waited than there is; data NULL: it has no end. */
-static enum tv_status te_container_read_key(struct te_container_reader *walker, struct tv_bytes *key)
+/* The key at reader->at, for no more of which is waited than there is; data NULL: it has no end. */
+static enum tv_status te_container_read_key(struct te_container_reader *reader, struct tv_bytes *key)
 {
     struct tv_bytes bytes;
     *key = (struct tv_bytes){NULL, 0};
     for (size_t want = 1; want <= LONGEST_KEY; want = bytes.length + 1) {
-        enum tv_status status = te_container_peek(walker, want, &bytes);
+        enum tv_status status = te_container_peek(reader, want, &bytes);
         if (status != TV_OK || bytes.length < want)
             return status;
         const uint8_t *at = bytes.data;
@@ -323,86 +323,86 @@ static enum tv_status te_container_read_key(struct te_container_reader *walker, 
             key->data = NULL;
             continue;
         }
-        walker->at += (uint64_t)(at - bytes.data);
-        key->data = (const uint8_t *)tv_arena_text(&walker->container->keys, *key);
+        reader->at += (uint64_t)(at - bytes.data);
+        key->data = (const uint8_t *)tv_arena_text(&reader->container->keys, *key);
         return TV_OK;
     }
     return TV_OK;
 }
 
 /* A key and its value. */
-static enum tv_status te_container_read_member(struct te_container_reader *walker, bool *more)
+static enum tv_status te_container_read_member(struct te_container_reader *reader, bool *more)
 {
     struct tv_bytes key;
     uint8_t byte;
-    enum tv_status status = te_container_read_key(walker, &key);
+    enum tv_status status = te_container_read_key(reader, &key);
     if (status != TV_OK)
         return status;
     *more = false;
     if (!key.data) {
-        te_container_warn(walker, TV_DIAGNOSTIC_TRUNCATED, walker->at);
+        te_container_warn(reader, TV_DIAGNOSTIC_TRUNCATED, reader->at);
         return TV_OK;
     }
-    status = te_container_next_byte(walker, false, &byte);
+    status = te_container_next_byte(reader, false, &byte);
     if (status != TV_OK)
         return status;
     if (byte != ':') {
-        te_container_warn(walker, TV_DIAGNOSTIC_TRUNCATED, walker->at);
+        te_container_warn(reader, TV_DIAGNOSTIC_TRUNCATED, reader->at);
         return TV_OK;
     }
-    walker->at++;
-    return te_container_read_value(walker, key, more);
+    reader->at++;
+    return te_container_read_value(reader, key, more);
 }
 
 /* Return the format of an object without events whose first keys did not tell it; NULL: unknown.
  * Every value is looked into, for a long one may stand before the one that tells. */
-static const struct tv_foreign *te_container_find_foreign(struct te_container_reader *walker)
+static const struct tv_foreign *te_container_find_foreign(struct te_container_reader *reader)
 {
-    const struct tv_te_container *container = walker->container;
+    const struct tv_te_container *container = reader->container;
     uint8_t bytes[TV_SNIFF_SIZE];
     struct tv_error unused;
-    if (walker->has_events)
+    if (reader->has_events)
         return NULL;
     for (size_t i = 0; i < container->member_count; i++) {
-        struct tv_te_stretch value = container->members[i].value;
+        struct tv_te_extent value = container->members[i].value;
         size_t want = value.length < sizeof bytes ? (size_t)value.length : sizeof bytes;
         size_t length = 0;
-        if (tv_source_read(walker->source, value.offset, bytes, want, &length, &unused) != TV_OK)
+        if (tv_source_read(reader->source, value.offset, bytes, want, &length, &unused) != TV_OK)
             return NULL;
-        tv_foreign_scan_value(&walker->keys, (struct tv_bytes){bytes, length});
+        tv_foreign_scan_value(&reader->keys, (struct tv_bytes){bytes, length});
     }
-    return tv_foreign_of_keys(&walker->keys);
+    return tv_foreign_of_keys(&reader->keys);
 }
 
 /* From behind the brace. */
-static enum tv_status te_container_read_object(struct te_container_reader *walker)
+static enum tv_status te_container_read_object(struct te_container_reader *reader)
 {
     uint8_t byte = 0;
     bool more = true;
-    uint64_t start = walker->at;
+    uint64_t start = reader->at;
     while (more) {
-        enum tv_status status = te_container_next_byte(walker, true, &byte);
+        enum tv_status status = te_container_next_byte(reader, true, &byte);
         if (status != TV_OK)
             return status;
-        if (byte == '}' || !tv_source_reaches(walker->source, walker->at + 1))
+        if (byte == '}' || !tv_source_reaches(reader->source, reader->at + 1))
             break;
-        status = te_container_read_member(walker, &more);
+        status = te_container_read_member(reader, &more);
         if (status != TV_OK)
             return status;
     }
-    const struct tv_foreign *foreign = te_container_find_foreign(walker);
+    const struct tv_foreign *foreign = te_container_find_foreign(reader);
     if (foreign)
-        return tv_foreign_fail(foreign, walker->err);
-    if (!walker->has_events && !walker->has_others)
-        return tv_fail(walker->err, byte == '}' ? TV_ERR_UNSUPPORTED : TV_ERR_SYNTAX, start - 1,
+        return tv_foreign_fail(foreign, reader->err);
+    if (!reader->has_events && !reader->has_others)
+        return tv_fail(reader->err, byte == '}' ? TV_ERR_UNSUPPORTED : TV_ERR_SYNTAX, start - 1,
                        "expected the key \"traceEvents\" with an array, found none");
     if (more && byte != '}')
-        te_container_warn(walker, TV_DIAGNOSTIC_TRUNCATED, walker->at);
-    enum tv_status status = te_container_visit_members(walker);
+        te_container_warn(reader, TV_DIAGNOSTIC_TRUNCATED, reader->at);
+    enum tv_status status = te_container_visit_members(reader);
     if (status != TV_OK || byte != '}')
         return status;
-    walker->at++;
-    return te_container_check_rest(walker);
+    reader->at++;
+    return te_container_check_rest(reader);
 }
 
 /* Whether a list of events is among the members of an object, which need not be whole.  Most of
@@ -425,38 +425,38 @@ static bool te_container_has_event_list(struct tv_bytes object)
     return false;
 }
 
-/* Sets *found if the object at walker->at, of any size, has a list of events.  Leaves walker->at.
+/* Sets *found if the object at reader->at, of any size, has a list of events.  Leaves reader->at.
  */
-static enum tv_status te_container_seek_event_list(struct te_container_reader *walker, bool *found)
+static enum tv_status te_container_seek_event_list(struct te_container_reader *reader, bool *found)
 {
-    uint64_t start = walker->at++;
+    uint64_t start = reader->at++;
     struct tv_bytes key = {NULL, 0};
     uint8_t byte = 0;
     bool whole = true;
     *found = false;
-    enum tv_status status = te_container_next_byte(walker, true, &byte);
+    enum tv_status status = te_container_next_byte(reader, true, &byte);
     while (status == TV_OK && whole && byte != '\0' && byte != '}') {
-        status = te_container_read_key(walker, &key);
+        status = te_container_read_key(reader, &key);
         if (status == TV_OK)
-            status = te_container_next_byte(walker, false, &byte);
+            status = te_container_next_byte(reader, false, &byte);
         if (status != TV_OK || !key.data || byte != ':')
             break;
-        walker->at++;
-        status = te_container_next_byte(walker, false, &byte);
+        reader->at++;
+        status = te_container_next_byte(reader, false, &byte);
         *found = status == TV_OK && byte == '[' && tv_te_key_is(key, "traceEvents");
         if (status != TV_OK || *found)
             break;
-        status = te_container_skip_value(walker, byte, &whole);
+        status = te_container_skip_value(reader, byte, &whole);
         if (status == TV_OK)
-            status = te_container_next_byte(walker, true, &byte);
+            status = te_container_next_byte(reader, true, &byte);
     }
-    walker->at = start;
+    reader->at = start;
     return status;
 }
 
-/* Set *lines if the object at walker->at is an event itself: then each line is one.  Waits for no
+/* Set *lines if the object at reader->at is an event itself: then each line is one.  Waits for no
  * more of the object than it takes to know: its end, or its list of events. */
-static enum tv_status te_container_is_json_lines(struct te_container_reader *walker, bool *lines)
+static enum tv_status te_container_is_json_lines(struct te_container_reader *reader, bool *lines)
 {
     struct tv_bytes bytes;
     struct tv_te_fields fields;
@@ -464,14 +464,14 @@ static enum tv_status te_container_is_json_lines(struct te_container_reader *wal
     bool list = false;
     *lines = false;
     for (size_t want = 1;; want = want < FIRST_OBJECT / 4 ? want * 4 : FIRST_OBJECT) {
-        enum tv_status status = te_container_peek(walker, want, &bytes);
+        enum tv_status status = te_container_peek(reader, want, &bytes);
         if (status != TV_OK || te_container_has_event_list(bytes))
             return status;
         /* It may be cut or broken behind its phase: it is the list that says so. */
         enum tv_te_read read =
             tv_te_fields_read(bytes.data, bytes.data + bytes.length, &fields, &end);
         if (fields.ph.data && read != TV_TE_READ && bytes.length >= FIRST_OBJECT)
-            status = te_container_seek_event_list(walker, &list);
+            status = te_container_seek_event_list(reader, &list);
         if (read == TV_TE_READ || bytes.length < want || bytes.length >= FIRST_OBJECT) {
             *lines = fields.ph.data && !list;
             return status;
@@ -480,70 +480,70 @@ static enum tv_status te_container_is_json_lines(struct te_container_reader *wal
     }
 }
 
-static enum tv_status te_container_read_braceless(struct te_container_reader *walker)
+static enum tv_status te_container_read_braceless(struct te_container_reader *reader)
 {
     struct tv_bytes bytes;
-    enum tv_status status = te_container_peek(walker, sizeof "traceEvents:", &bytes);
+    enum tv_status status = te_container_peek(reader, sizeof "traceEvents:", &bytes);
     if (status != TV_OK)
         return status;
     if (!te_sniff_is_braceless(bytes))
-        return tv_fail(walker->err, TV_ERR_SYNTAX, walker->at, "expected '[' or '{'");
-    te_container_warn(walker, TV_DIAGNOSTIC_BAD_JSON, walker->at);
-    return te_container_read_object(walker);
+        return tv_fail(reader->err, TV_ERR_SYNTAX, reader->at, "expected '[' or '{'");
+    te_container_warn(reader, TV_DIAGNOSTIC_BAD_JSON, reader->at);
+    return te_container_read_object(reader);
 }
 
-static enum tv_status te_container_read_source(struct te_container_reader *walker)
+static enum tv_status te_container_read_source(struct te_container_reader *reader)
 {
     uint8_t first;
     bool lines;
     const struct tv_te_list *last;
     struct tv_bytes bytes;
-    enum tv_status status = te_container_peek(walker, 3, &bytes);
+    enum tv_status status = te_container_peek(reader, 3, &bytes);
     if (status == TV_OK && tv_bytes_starts_with(bytes, TV_BYTES(BYTE_ORDER_MARK)))
-        walker->at += 3;
+        reader->at += 3;
     if (status == TV_OK)
-        status = te_container_next_byte(walker, false, &first);
+        status = te_container_next_byte(reader, false, &first);
     if (status != TV_OK)
         return status;
     if (first == '[')
-        return te_container_read_array(walker);
+        return te_container_read_array(reader);
     if (first != '{')
-        return te_container_read_braceless(walker);
-    status = te_container_is_json_lines(walker, &lines);
+        return te_container_read_braceless(reader);
+    status = te_container_is_json_lines(reader, &lines);
     if (status != TV_OK)
         return status;
     if (lines)
-        return te_container_read_list(walker, true, &last);
-    walker->at++;
-    return te_container_read_object(walker);
+        return te_container_read_list(reader, true, &last);
+    reader->at++;
+    return te_container_read_object(reader);
 }
 
-static enum tv_status te_container_run(struct te_container_reader *walker, struct tv_te_copy *copy)
+static enum tv_status te_container_run(struct te_container_reader *reader, struct tv_te_copy *copy)
 {
-    memset(walker->container, 0, sizeof *walker->container);
-    tv_arena_init(&walker->container->keys);
-    walker->container->lists.copy = copy;
-    tv_window_init(&walker->window, walker->source);
-    enum tv_status status = te_container_read_source(walker);
-    tv_window_release(&walker->window);
+    memset(reader->container, 0, sizeof *reader->container);
+    tv_arena_init(&reader->container->keys);
+    reader->container->lists.copy = copy;
+    tv_window_init(&reader->window, reader->source);
+    enum tv_status status = te_container_read_source(reader);
+    tv_window_release(&reader->window);
     return status;
 }
 
 enum tv_status tv_te_container_read(struct tv_te_container *container, struct tv_source *source,
                                     const struct tv_read_options *options, struct tv_error *err)
 {
-    struct te_container_reader walker = {
+    struct te_container_reader reader = {
         .container = container, .source = source, .options = options, .err = err};
-    return te_container_run(&walker, NULL);
+    return te_container_run(&reader, NULL);
 }
 
 enum tv_status tv_te_container_copy(struct tv_te_container *container, struct tv_source *source,
                                     struct tv_te_copy *copy, struct tv_error *err)
 {
     struct tv_read_options options = {.parts = 1};
-    struct te_container_reader walker = {
+    struct te_container_reader reader = {
         .container = container, .source = source, .options = &options, .err = err};
-    return te_container_run(&walker, copy);
+    return te_container_run(&reader, copy);
 }
 
 void tv_te_container_release(struct tv_te_container *container)

@@ -12,7 +12,7 @@
 struct tv_te_top_member {
     char *key; /* raw text, in the arena */
     size_t key_length;
-    struct tv_te_stretch value;
+    struct tv_te_extent value;
 };
 
 struct tv_te_container {

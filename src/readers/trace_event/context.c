@@ -27,7 +27,7 @@ bool tv_te_event_read(struct tv_te_context *context, uint64_t offset, struct tv_
     return false;
 }
 
-struct tv_bytes tv_te_stretch_read(struct tv_te_context *context, struct tv_te_stretch stretch)
+struct tv_bytes tv_te_extent_read(struct tv_te_context *context, struct tv_te_extent stretch)
 {
     struct tv_bytes bytes = {NULL, 0};
     struct tv_error reason;
@@ -45,7 +45,7 @@ void tv_te_warn(struct tv_te_context *context, enum tv_diagnostic_kind kind, uin
     tv_diagnostics_add(&context->trace->head->diagnostics, kind, offset);
 }
 
-void tv_te_widen(struct tv_te_context *context, tv_ns time)
+void tv_te_times_widen(struct tv_te_context *context, tv_ns time)
 {
     if (context->nothing || time < context->first)
         context->first = time;

@@ -92,7 +92,7 @@ static uint32_t te_counters_find_counter(struct tv_te_counters *counters,
 {
     uint32_t key[3] = {event->process, event->name, TV_NONE};
     if (event->id.data)
-        key[2] = tv_interner_add(counters->texts, tv_te_text(event->id, &counters->scratch));
+        key[2] = tv_interner_add(counters->texts, tv_te_decode_text(event->id, &counters->scratch));
     struct tv_bytes bytes = {(const uint8_t *)key, sizeof key};
     uint32_t number = tv_interner_add(counters->counter_keys, bytes) - 1;
     if (number == counters->counters.count)
@@ -111,7 +111,7 @@ static uint32_t te_counters_find_counter(struct tv_te_counters *counters,
 static bool te_counter_parse_quoted(struct tv_bytes raw, double *value)
 {
     return tv_te_is_string(raw) && raw.length > 2 &&
-           tv_te_number((struct tv_bytes){raw.data + 1, raw.length - 2}, value) &&
+           tv_te_parse_number((struct tv_bytes){raw.data + 1, raw.length - 2}, value) &&
            !isfinite(*value);
 }
 
@@ -119,7 +119,7 @@ static bool te_counter_parse_quoted(struct tv_bytes raw, double *value)
 static double te_counter_parse_value(struct tv_bytes raw, bool *bad)
 {
     double value;
-    if (tv_te_number(raw, &value) || te_counter_parse_quoted(raw, &value))
+    if (tv_te_parse_number(raw, &value) || te_counter_parse_quoted(raw, &value))
         return value;
     if (tv_bytes_equal(raw, TV_BYTES("true")))
         return 1;
@@ -170,7 +170,7 @@ static void te_counters_number_series(struct tv_te_counters *counters)
     tv_map_init(&places);
     for (size_t i = 0; i < counters->found.count; i++) {
         struct te_series_name *name = &counters->found.rows[i];
-        name->text = tv_interner_add(counters->texts, tv_te_text(name->raw, &counters->scratch));
+        name->text = tv_interner_add(counters->texts, tv_te_decode_text(name->raw, &counters->scratch));
         size_t place = tv_map_add(&places, name->text, (uint32_t)kept);
         counters->found.rows[place] = *name;
         counters->found_values[place] = counters->found_values[i];
@@ -232,15 +232,15 @@ void tv_te_counters_add(struct tv_te_counters *counters, const struct tv_te_coun
     counters->value_count += count;
 }
 
-/* ---- All parts ---- */
+/* ---- All chunks ---- */
 
-/* A counter of all parts. */
+/* A counter of all chunks. */
 struct te_merged_counter {
     struct tv_counter counter;
     uint32_t *series; /* strings of the head */
     size_t series_count, series_capacity;
     size_t first, count; /* samples */
-    size_t told;         /* values */
+    size_t value_count;         /* values */
 };
 
 /* A sample on its way to its place. */
@@ -259,8 +259,8 @@ struct te_counters_merge {
     struct tv_interner *keys;
     struct tv_map series; /* (joined, string) -> column */
     TV_TABLE(te_merged_counter) joined;
-    uint32_t **numbers; /* of each part's counters */
-    uint32_t **columns; /* of each part's names */
+    uint32_t **numbers; /* of each chunk's counters */
+    uint32_t **columns; /* of each chunk's names */
     struct te_merged_sample *moved;
 };
 
@@ -280,14 +280,14 @@ static uint32_t te_counter_title(struct te_counters_merge *merge, uint32_t name,
     return string;
 }
 
-static uint32_t te_counters_merge_counter(struct te_counters_merge *merge, const struct tv_te_counters_part *part,
+static uint32_t te_counters_merge_counter(struct te_counters_merge *merge, const struct tv_te_counters_chunk *chunk,
                              const struct te_chunk_counter *counter)
 {
-    const struct tv_frame *frame = &merge->head->frames[part->frames[counter->name]];
+    const struct tv_frame *frame = &merge->head->frames[chunk->frames[counter->name]];
     uint32_t category = frame->category, name = frame->name;
     if (counter->id != TV_NONE)
-        name = te_counter_title(merge, name, tv_interner_get(part->counters->texts, counter->id));
-    uint32_t key[3] = {part->processes[counter->process], category, name};
+        name = te_counter_title(merge, name, tv_interner_get(chunk->counters->texts, counter->id));
+    uint32_t key[3] = {chunk->processes[counter->process], category, name};
     struct tv_bytes bytes = {(const uint8_t *)key, sizeof key};
     uint32_t number = tv_interner_add(merge->keys, bytes) - 1;
     if (number == merge->joined.count)
@@ -317,12 +317,12 @@ static uint32_t te_counters_merge_series(struct te_counters_merge *merge, uint32
     return column;
 }
 
-static void te_counters_merge_keys(struct te_counters_merge *merge, size_t index, const struct tv_te_counters_part *part)
+static void te_counters_merge_keys(struct te_counters_merge *merge, size_t index, const struct tv_te_counters_chunk *chunk)
 {
-    const struct tv_te_counters *own = part->counters;
+    const struct tv_te_counters *own = chunk->counters;
     merge->numbers[index] = tv_alloc(own->counters.count, sizeof **merge->numbers);
     for (size_t i = 0; i < own->counters.count; i++)
-        merge->numbers[index][i] = te_counters_merge_counter(merge, part, &own->counters.rows[i]);
+        merge->numbers[index][i] = te_counters_merge_counter(merge, chunk, &own->counters.rows[i]);
 }
 
 static void te_counters_merge_shapes(struct te_counters_merge *merge, size_t index, const struct tv_te_counters *own)
@@ -339,7 +339,7 @@ static void te_counters_merge_shapes(struct te_counters_merge *merge, size_t ind
         const struct te_counter_shape *shape = &own->shapes.rows[own->samples.rows[i].shape];
         struct te_merged_counter *joined = &merge->joined.rows[numbers[shape->counter]];
         joined->count++;
-        joined->told += shape->count;
+        joined->value_count += shape->count;
     }
     merge->columns[index] = columns;
 }
@@ -383,7 +383,7 @@ static bool te_counter_samples_sorted(const struct te_merged_sample *moved, size
 
 static size_t te_counter_series_limit(const struct te_merged_counter *joined)
 {
-    size_t most = LEAST_VALUES + joined->told * VALUES_A_TOLD;
+    size_t most = LEAST_VALUES + joined->value_count * VALUES_A_TOLD;
     size_t kept = joined->count > 0 ? most / joined->count : joined->series_count;
     return kept < joined->series_count ? kept : joined->series_count;
 }
@@ -421,7 +421,7 @@ static void te_counter_write(struct te_counters_merge *merge, struct te_merged_c
     tv_free(values);
 }
 
-void tv_te_counters_merge(const struct tv_te_counters_part *parts, size_t count,
+void tv_te_counters_merge(const struct tv_te_counters_chunk *chunks, size_t count,
                           struct tv_head *head, uint32_t input, struct tv_tables *tables)
 {
     struct te_counters_merge merge = {.head = head, .input = input, .keys = tv_interner_new()};
@@ -430,9 +430,9 @@ void tv_te_counters_merge(const struct tv_te_counters_part *parts, size_t count,
     merge.numbers = tv_alloc(count, sizeof *merge.numbers);
     merge.columns = tv_alloc(count, sizeof *merge.columns);
     for (size_t i = 0; i < count; i++)
-        te_counters_merge_keys(&merge, i, &parts[i]);
+        te_counters_merge_keys(&merge, i, &chunks[i]);
     for (size_t i = 0; i < count; i++)
-        te_counters_merge_shapes(&merge, i, parts[i].counters);
+        te_counters_merge_shapes(&merge, i, chunks[i].counters);
     for (size_t i = 0; i < merge.joined.count; i++) {
         merge.joined.rows[i].first = total;
         total += merge.joined.rows[i].count;
@@ -440,7 +440,7 @@ void tv_te_counters_merge(const struct tv_te_counters_part *parts, size_t count,
     }
     merge.moved = tv_alloc(total, sizeof *merge.moved);
     for (size_t i = 0; i < count; i++)
-        te_counters_move_samples(&merge, i, parts[i].counters);
+        te_counters_move_samples(&merge, i, chunks[i].counters);
     for (size_t i = 0; i < merge.joined.count; i++) {
         te_counter_write(&merge, &merge.joined.rows[i], tables);
         tv_free(merge.joined.rows[i].series);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * counters.h - counter events (C): one part's, then all parts' together as counters of the
+ * counters.h - counter events (C): one chunk's, then all chunks' together as counters of the
  * trace.
  *
  * A counter is (process, name and category, id).  Its series are those that any of its events
@@ -21,7 +21,7 @@ struct tv_te_counters *tv_te_counters_new(void);
 void tv_te_counters_free(struct tv_te_counters *counters);
 
 struct tv_te_counter_event {
-    uint32_t process, name; /* numbers of the part */
+    uint32_t process, name; /* numbers of the chunk */
     struct tv_bytes id;     /* raw; data NULL: none */
     struct tv_bytes args;   /* raw */
     int64_t time;
@@ -33,15 +33,15 @@ struct tv_te_counter_event {
 void tv_te_counters_add(struct tv_te_counters *counters, const struct tv_te_counter_event *event,
                         struct tv_diagnostics *diagnostics);
 
-/* One part with what its numbers mean in the head. */
-struct tv_te_counters_part {
+/* One chunk with what its numbers mean in the head. */
+struct tv_te_counters_chunk {
     const struct tv_te_counters *counters;
     const uint32_t *processes, *frames;
 };
 
-/* Adds the counters of all parts, in the order of the parts, to the tables. */
+/* Adds the counters of all chunks, in the order of the chunks, to the tables. */
 struct tv_head;
-void tv_te_counters_merge(const struct tv_te_counters_part *parts, size_t count,
+void tv_te_counters_merge(const struct tv_te_counters_chunk *chunks, size_t count,
                           struct tv_head *head, uint32_t input, struct tv_tables *tables);
 
 #endif

@@ -55,7 +55,7 @@ static void te_members_init(struct te_members *members, struct tv_bytes object)
     members->values[TV_EMPTY_STRING] = (struct tv_bytes){NULL, 0};
     const uint8_t *at = object.data + 1, *end = object.data + object.length;
     while (tv_te_member_next(&at, end, &key, &value)) {
-        size_t number = tv_interner_add(members->keys, tv_te_key(key));
+        size_t number = tv_interner_add(members->keys, tv_te_key_unquote(key));
         members->values = tv_array_reserve(members->values, &members->capacity, number + 1,
                                            sizeof *members->values);
         members->values[number] = value;
@@ -71,7 +71,7 @@ static void te_members_release(struct te_members *members)
 /* The value of a key; data NULL: there is no such key. */
 static struct tv_bytes te_members_find(const struct te_members *members, struct tv_bytes key)
 {
-    uint32_t number = tv_interner_find(members->keys, tv_te_key(key));
+    uint32_t number = tv_interner_find(members->keys, tv_te_key_unquote(key));
     return number == TV_NONE ? (struct tv_bytes){NULL, 0} : members->values[number];
 }
 
@@ -117,7 +117,7 @@ static void te_describe_merge_args(struct tv_out *out, struct tv_bytes first, st
     tv_out_char(out, '{');
     te_describe_put_unshared(out, &any, first, &own);
     while (tv_te_member_next(&at, end, &key, &value)) {
-        bool params = tv_bytes_equal(tv_te_key(key), TV_BYTES("params"));
+        bool params = tv_bytes_equal(tv_te_key_unquote(key), TV_BYTES("params"));
         if (te_members_find(&own, key).data != value.data)
             continue;
         if (params && te_describe_is_object(before) && te_describe_is_object(value)) {
@@ -154,9 +154,9 @@ static void te_describe_put_hidden(struct tv_out *out, struct tv_bytes first, st
     te_members_init(&others, second);
     while (tv_te_member_next(&at, end, &key, &value)) {
         struct tv_bytes other = te_members_find(&others, key);
-        bool params = tv_bytes_equal(tv_te_key(key), TV_BYTES("params"));
+        bool params = tv_bytes_equal(tv_te_key_unquote(key), TV_BYTES("params"));
         if (te_members_find(&own, key).data != value.data || !other.data ||
-            tv_json_same(value, other) || (params && te_describe_is_object(value) && te_describe_is_object(other)))
+            tv_json_equal(value, other) || (params && te_describe_is_object(value) && te_describe_is_object(other)))
             continue;
         tv_out_text(out, any ? "" : opening);
         te_describe_put_member(out, &any, key, value);
@@ -209,7 +209,7 @@ static void te_describe_put_stack_list(struct tv_out *out, const struct tv_trace
     while (more) {
         struct tv_bytes own = value;
         more = tv_te_element_next(&at, end, &value);
-        if (tv_head_find_address(trace->head, tv_te_text(own, scratch),
+        if (tv_head_find_address(trace->head, tv_te_decode_text(own, scratch),
                                  more ? TV_STACK_CALLER : TV_STACK_LEAF, &place) &&
             place.function.length > 0)
             tv_out_json(out, place.function);
@@ -230,7 +230,7 @@ static bool te_describe_put_stack(struct tv_out *out, const struct tv_trace *tra
         return false;
     uint32_t string = TV_NONE;
     if (frame.data)
-        string = tv_interner_find(trace->head->strings, tv_te_text(frame, &scratch));
+        string = tv_interner_find(trace->head->strings, tv_te_decode_text(frame, &scratch));
     const struct tv_stack_frame *found =
         string == TV_NONE ? NULL : tv_tables_stack_frame(&trace->tables, input, string);
     if (found || stack.data)
@@ -272,7 +272,7 @@ static void te_describe_put_others(struct tv_out *out, struct tv_bytes object)
     bool any = true;
     const uint8_t *at = object.data + 1, *end = object.data + object.length;
     while (tv_te_member_next(&at, end, &key, &value))
-        if (!te_describe_is_in_model(tv_te_key(key)))
+        if (!te_describe_is_in_model(tv_te_key_unquote(key)))
             te_describe_put_member(out, &any, key, value);
 }
 
@@ -285,12 +285,12 @@ static bool te_describe_is_either(struct tv_bytes key, const char *one, const ch
 static bool te_describe_is_new(struct tv_bytes key, struct tv_bytes value, const struct te_members *said,
                     bool stack_shown)
 {
-    struct tv_bytes text = tv_te_key(key), before = te_members_find(said, key);
+    struct tv_bytes text = tv_te_key_unquote(key), before = te_members_find(said, key);
     if (te_describe_is_either(text, "sf", "stack"))
         return !stack_shown;
     if (te_describe_is_in_model(text) && !te_describe_is_either(text, "name", "cat"))
         return false;
-    return !before.data || !tv_json_same(before, value);
+    return !before.data || !tv_json_equal(before, value);
 }
 
 /* What the end's own event says in words of its own. */
@@ -391,7 +391,7 @@ static void te_slice_event_put_length(struct tv_out *out, const char *key, tv_ns
     tv_out_time(out, length, 1000, 3);
 }
 
-static bool te_slice_event_is_moved(const struct tv_te_edit *moved, struct tv_bytes key)
+static bool te_slice_event_is_moved(const struct tv_te_rewrite_edit *moved, struct tv_bytes key)
 {
     return (moved->has_ts && tv_bytes_equal(key, TV_BYTES("ts"))) ||
            (moved->has_tts && tv_bytes_equal(key, TV_BYTES("tts")));
@@ -400,13 +400,13 @@ static bool te_slice_event_is_moved(const struct tv_te_edit *moved, struct tv_by
 /* The members of the beginning that are written as they are; the colour is that of the end, where
  * this tells one. */
 static void te_slice_event_put_kept(struct tv_out *out, const struct tv_te_event_text *start,
-                     struct tv_bytes end_colour, const struct tv_te_edit *moved)
+                     struct tv_bytes end_colour, const struct tv_te_rewrite_edit *moved)
 {
     struct tv_bytes key, value;
-    bool any = true, recoloured = tv_te_colour(end_colour) > 0;
+    bool any = true, recoloured = tv_te_parse_colour(end_colour) > 0;
     const uint8_t *at = start->object.data + 1, *behind = at + start->object.length - 1;
     while (tv_te_member_next(&at, behind, &key, &value)) {
-        struct tv_bytes text = tv_te_key(key);
+        struct tv_bytes text = tv_te_key_unquote(key);
         if (!te_slice_event_is_rebuilt(text) && !te_slice_event_is_moved(moved, text) &&
             !(recoloured && tv_bytes_equal(text, TV_BYTES("cname"))))
             te_describe_put_member(out, &any, key, value);
@@ -423,12 +423,12 @@ static void te_slice_event_put_kept(struct tv_out *out, const struct tv_te_event
  * under "overwritten". */
 static void te_slice_event_put(struct tv_out *out, const struct tv_slice *slice,
                       const struct tv_te_event_text *start, const struct tv_te_event_text *end,
-                      const struct tv_te_edit *moved)
+                      const struct tv_te_rewrite_edit *moved)
 {
     const struct tv_te_fields *a = &start->fields;
     struct tv_te_fields none = {0};
     const struct tv_te_fields *b = end ? &end->fields : &none;
-    char phase = tv_te_phase(a);
+    char phase = tv_te_fields_phase(a);
     bool begun = phase == 'B';
     tv_out_format(out, "{\"ph\":\"%c\"", begun ? 'X' : phase);
     te_slice_event_put_kept(out, start, b->cname, moved);
@@ -448,15 +448,15 @@ static void te_slice_event_put(struct tv_out *out, const struct tv_slice *slice,
 }
 
 /* Where the model's times are not those of the event that began the slice, they are written. */
-static struct tv_te_edit te_slice_event_moved_times(const struct tv_trace *trace, uint32_t input,
+static struct tv_te_rewrite_edit te_slice_event_moved_times(const struct tv_trace *trace, uint32_t input,
                                      const struct tv_slice *slice,
                                      const struct tv_te_fields *fields)
 {
-    struct tv_te_edit edit = {.ts = slice->start - trace->offset[input], .tts = slice->cpu_start};
+    struct tv_te_rewrite_edit edit = {.ts = slice->start - trace->offset[input], .tts = slice->cpu_start};
     int64_t ts, tts;
-    edit.has_ts = !tv_te_time(fields->ts, &ts) || ts != edit.ts;
+    edit.has_ts = !tv_te_parse_time(fields->ts, &ts) || ts != edit.ts;
     edit.has_tts =
-        tv_te_time(fields->tts, &tts) && tts != edit.tts && !(slice->flags & TV_SLICE_NO_CPU);
+        tv_te_parse_time(fields->tts, &tts) && tts != edit.tts && !(slice->flags & TV_SLICE_NO_CPU);
     return edit;
 }
 
@@ -475,7 +475,7 @@ enum tv_status tv_te_describe_slice(const struct tv_trace *trace, uint32_t row, 
         status = status == TV_OK ? second : status;
     }
     if (status == TV_OK) {
-        struct tv_te_edit moved = te_slice_event_moved_times(trace, trace->rows[row].input, &slice, &start.fields);
+        struct tv_te_rewrite_edit moved = te_slice_event_moved_times(trace, trace->rows[row].input, &slice, &start.fields);
         te_slice_event_put(out, &slice, &start, ended ? &end : NULL, &moved);
     }
     tv_free(start.bytes);

@@ -46,7 +46,7 @@ enum tv_status tv_te_event_text_read(struct tv_te_event_text *event, struct tv_s
 
 /* ---- Editing ---- */
 
-bool tv_te_edit_is_any(const struct tv_te_edit *edit)
+bool tv_te_rewrite_edit_is_any(const struct tv_te_rewrite_edit *edit)
 {
     return edit->phase != 0 || edit->has_ts || edit->has_dur || edit->has_tts || edit->has_tdur ||
            edit->no_flow_out || edit->no_flow_in || edit->around || edit->no_args || edit->bare;
@@ -62,7 +62,7 @@ static bool te_edit_is_identity(struct tv_bytes key)
 }
 
 /* Members that are written behind the others, or not at all. */
-static bool te_edit_drops(const struct tv_te_edit *edit, struct tv_bytes key)
+static bool te_edit_drops(const struct tv_te_rewrite_edit *edit, struct tv_bytes key)
 {
     const struct {
         bool out;
@@ -88,7 +88,7 @@ static void te_edit_put_time(struct tv_out *out, const char *key, bool there, tv
     tv_out_time(out, time, 1000, 3);
 }
 
-void tv_te_edit_event(struct tv_bytes event, const struct tv_te_edit *edit, struct tv_out *out)
+void tv_te_rewrite_edit_write(struct tv_bytes event, const struct tv_te_rewrite_edit *edit, struct tv_out *out)
 {
     struct tv_bytes key, value;
     bool any = edit->phase != 0;

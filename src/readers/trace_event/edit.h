@@ -11,7 +11,7 @@
 #include "readers/trace_event/fields.h"
 
 /* What becomes of an event; zeroed: nothing. Times are nanoseconds on the file's clock. */
-struct tv_te_edit {
+struct tv_te_rewrite_edit {
     char phase; /* instead of its own */
     bool has_ts, has_dur, has_tts, has_tdur;
     bool no_flow_out, no_flow_in;
@@ -22,10 +22,10 @@ struct tv_te_edit {
 };
 
 /* Whether anything becomes of it. */
-bool tv_te_edit_is_any(const struct tv_te_edit *edit);
+bool tv_te_rewrite_edit_is_any(const struct tv_te_rewrite_edit *edit);
 
 /* Writes the event, text from '{' to '}', as strict JSON. */
-void tv_te_edit_event(struct tv_bytes event, const struct tv_te_edit *edit, struct tv_out *out);
+void tv_te_rewrite_edit_write(struct tv_bytes event, const struct tv_te_rewrite_edit *edit, struct tv_out *out);
 
 /* An event of an input, read again. */
 struct tv_te_event_text {

@@ -11,7 +11,7 @@
 
 static void te_file_ends_add(struct tv_te_context *context, struct tv_bytes pid, int64_t end)
 {
-    uint32_t process = tv_te_process_find(&context->threads, pid);
+    uint32_t process = tv_te_threads_find_process(&context->threads, pid);
     if (process == TV_NONE)
         return;
     if (process >= context->end_count) {
@@ -29,20 +29,20 @@ static void te_file_ends_read_one(struct tv_te_context *context, struct tv_bytes
     struct tv_bytes processes, pid;
     int64_t end;
     if (object.length == 0 || object.data[0] != '{' ||
-        !tv_te_time(tv_te_member(object, "end"), &end))
+        !tv_te_parse_time(tv_te_member(object, "end"), &end))
         return;
     processes = tv_te_member(object, "processes");
     if (processes.length == 0 || processes.data[0] != '[')
         return;
     /* Lines behind the last event made none. */
     if (!context->nothing && end > context->last)
-        tv_te_widen(context, end);
+        tv_te_times_widen(context, end);
     const uint8_t *at = processes.data + 1;
     while (tv_te_element_next(&at, processes.data + processes.length, &pid))
         te_file_ends_add(context, pid, end);
 }
 
-void tv_te_ends_read(struct tv_te_context *context, struct tv_bytes files)
+void tv_te_file_ends_read(struct tv_te_context *context, struct tv_bytes files)
 {
     struct tv_bytes object;
     if (files.length == 0 || files.data[0] != '[')
@@ -52,13 +52,13 @@ void tv_te_ends_read(struct tv_te_context *context, struct tv_bytes files)
         te_file_ends_read_one(context, object);
 }
 
-tv_ns tv_te_end(const struct tv_te_context *context, uint32_t process, tv_ns start)
+tv_ns tv_te_process_end(const struct tv_te_context *context, uint32_t process, tv_ns start)
 {
     tv_ns end = process < context->end_count ? context->ends[process] : TV_NO_TIME;
     return end != TV_NO_TIME && end >= start && end < context->last ? end : context->last;
 }
 
-void tv_te_quiets_find(struct tv_te_context *context)
+void tv_te_silence_find(struct tv_te_context *context)
 {
     const struct tv_head *head = context->trace->head;
     int64_t silence;
@@ -67,8 +67,8 @@ void tv_te_quiets_find(struct tv_te_context *context)
     int64_t *lasts = tv_alloc(head->process_count, sizeof *lasts);
     for (uint32_t i = 0; i < head->process_count; i++)
         lasts[i] = TV_NO_TIME;
-    for (size_t i = 0; i < context->loose_count; i++) {
-        const struct tv_te_loose *event = &context->loose[i];
+    for (size_t i = 0; i < context->deferred_count; i++) {
+        const struct tv_te_deferred *event = &context->deferred[i];
         if (event->time < silence && event->time > lasts[event->process])
             lasts[event->process] = event->time;
     }
@@ -78,25 +78,25 @@ void tv_te_quiets_find(struct tv_te_context *context)
         tv_free(lasts);
 }
 
-tv_ns tv_te_end_of_thread(const struct tv_te_context *context, uint32_t thread, tv_ns start)
+tv_ns tv_te_thread_end(const struct tv_te_context *context, uint32_t thread, tv_ns start)
 {
     const struct tv_head *head = context->trace->head;
     bool known = thread < head->thread_count;
     uint32_t process = known ? head->threads[thread].process : TV_NONE;
-    tv_ns end = tv_te_end(context, process, start);
+    tv_ns end = tv_te_process_end(context, process, start);
     if (!known || !context->quiets)
         return end;
     tv_ns quiet = context->quiets[process];
     return quiet >= start && quiet < end ? quiet : end;
 }
 
-int64_t *tv_te_ends_of_threads(const struct tv_te_context *context)
+int64_t *tv_te_thread_ends(const struct tv_te_context *context)
 {
     const struct tv_head *head = context->trace->head;
     if (context->end_count == 0)
         return NULL;
     int64_t *ends = tv_alloc(head->thread_count, sizeof *ends);
     for (uint32_t i = 0; i < head->thread_count; i++)
-        ends[i] = tv_te_end(context, head->threads[i].process, INT64_MIN);
+        ends[i] = tv_te_process_end(context, head->threads[i].process, INT64_MIN);
     return ends;
 }

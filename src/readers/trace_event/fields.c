@@ -195,7 +195,7 @@ static bool te_walk_take_key(struct te_lenient_walk *walk, struct tv_bytes *key)
     return true;
 }
 
-struct tv_bytes tv_te_key(struct tv_bytes key)
+struct tv_bytes tv_te_key_unquote(struct tv_bytes key)
 {
     if (tv_te_is_string(key) && key.length >= 2)
         return (struct tv_bytes){key.data + 1, key.length - 2};
@@ -241,7 +241,7 @@ static void te_fields_read_members(struct te_lenient_walk *walk, struct tv_te_fi
     struct tv_bytes key, value;
     *last = walk->at;
     for (bool first = true; te_walk_next_member(walk, first, &key, &value); first = false) {
-        te_fields_set(fields, tv_te_key(key), value);
+        te_fields_set(fields, tv_te_key_unquote(key), value);
         *last = walk->at;
     }
     fields->faults = walk->faults;
@@ -322,7 +322,7 @@ bool tv_te_fields_next(struct tv_te_fields *fields, const uint8_t **at, const ui
 
 bool tv_te_key_is(struct tv_bytes key, const char *name)
 {
-    return tv_bytes_equal(tv_te_key(key), tv_bytes_of(name));
+    return tv_bytes_equal(tv_te_key_unquote(key), tv_bytes_of(name));
 }
 
 bool tv_te_element_next(const uint8_t **at, const uint8_t *end, struct tv_bytes *value)
@@ -345,13 +345,13 @@ struct tv_bytes tv_te_member(struct tv_bytes object, const char *name)
     return found;
 }
 
-char tv_te_phase(const struct tv_te_fields *fields)
+char tv_te_fields_phase(const struct tv_te_fields *fields)
 {
     struct tv_bytes ph = fields->ph;
     return ph.length == 3 && tv_te_is_string(ph) ? (char)ph.data[1] : '\0';
 }
 
-enum tv_te_id_kind tv_te_id(const struct tv_te_fields *fields, struct tv_bytes *raw)
+enum tv_te_id_kind tv_te_fields_id(const struct tv_te_fields *fields, struct tv_bytes *raw)
 {
     *raw = fields->id;
     if (!fields->id2.data)
@@ -381,36 +381,36 @@ TV_INLINE void te_fields_clear(struct tv_te_fields *fields)
 static bool te_fast_path_usual(const uint8_t *at, const uint8_t *end, struct tv_te_fields *fields,
                         const uint8_t **event_end)
 {
-    return tv_te_quick(at, end, fields, event_end);
+    return tv_te_fast_path(at, end, fields, event_end);
 }
 
-static tv_te_quick_function *te_fast_path_for(enum tv_te_simd simd)
+static tv_te_fast_path_function *te_fast_path_for(enum tv_te_simd simd)
 {
 #if defined(TV_HAS_AVX2)
     bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
                 __builtin_cpu_supports("pclmul");
     if (avx2 && (simd == TV_TE_SIMD_BEST || simd == TV_TE_SIMD_AVX2))
-        return tv_te_quick_avx2;
+        return tv_te_fast_path_avx2;
 #endif
     if (simd == TV_TE_SIMD_PLAIN)
-        return tv_te_quick_plain;
+        return tv_te_fast_path_plain;
     return simd == TV_TE_SIMD_AVX2 ? NULL : te_fast_path_usual;
 }
 
-static _Atomic(tv_te_quick_function *) chosen;
+static _Atomic(tv_te_fast_path_function *) chosen;
 
 bool tv_te_simd_use(enum tv_te_simd simd)
 {
-    tv_te_quick_function *quick = te_fast_path_for(simd);
+    tv_te_fast_path_function *quick = te_fast_path_for(simd);
     if (quick)
         atomic_store_explicit(&chosen, quick, memory_order_relaxed);
     return quick != NULL;
 }
 
 /* Whoever comes first finds it out; the others find the same. */
-TV_INLINE tv_te_quick_function *te_fast_path_current(void)
+TV_INLINE tv_te_fast_path_function *te_fast_path_current(void)
 {
-    tv_te_quick_function *quick = atomic_load_explicit(&chosen, memory_order_relaxed);
+    tv_te_fast_path_function *quick = atomic_load_explicit(&chosen, memory_order_relaxed);
     if (TV_LIKELY(quick))
         return quick;
     tv_te_simd_use(TV_TE_SIMD_BEST);

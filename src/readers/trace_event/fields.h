@@ -71,7 +71,7 @@ bool tv_te_member_next(const uint8_t **at, const uint8_t *end, struct tv_bytes *
                        struct tv_bytes *value);
 
 /* A key's raw text without its quotes, if it has some; whether it is this. */
-struct tv_bytes tv_te_key(struct tv_bytes key);
+struct tv_bytes tv_te_key_unquote(struct tv_bytes key);
 bool tv_te_key_is(struct tv_bytes key, const char *name);
 
 /* The elements of an array; *at begins behind the '['. */
@@ -81,7 +81,7 @@ bool tv_te_element_next(const uint8_t **at, const uint8_t *end, struct tv_bytes 
 struct tv_bytes tv_te_member(struct tv_bytes object, const char *key);
 
 /* The one letter of `ph`; 0: absent, no string, or not one letter. */
-char tv_te_phase(const struct tv_te_fields *fields);
+char tv_te_fields_phase(const struct tv_te_fields *fields);
 
 enum tv_te_id_kind {
     TV_TE_ID_NONE,
@@ -92,6 +92,6 @@ enum tv_te_id_kind {
 };
 
 /* Which id the event has, and its raw text. */
-enum tv_te_id_kind tv_te_id(const struct tv_te_fields *fields, struct tv_bytes *raw);
+enum tv_te_id_kind tv_te_fields_id(const struct tv_te_fields *fields, struct tv_bytes *raw);
 
 #endif

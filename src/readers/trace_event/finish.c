@@ -8,19 +8,19 @@
 void tv_te_join_before_placing(struct tv_te_context *context)
 {
     tv_map_init(&context->joined);
-    tv_te_joined(context);
-    tv_te_clock(context);
-    tv_te_samples(context);
-    tv_te_memory(context);
+    tv_te_id_groups_read(context);
+    tv_te_clock_read(context);
+    tv_te_samples_read(context);
+    tv_te_memory_read(context);
     tv_te_states_read(context);
 }
 
 void tv_te_join_beside_placing(void *of)
 {
     struct tv_te_context *context = of;
-    tv_te_async(context);
-    tv_te_legacy(context);
-    tv_te_objects(context);
+    tv_te_async_pair(context);
+    tv_te_async_pair_legacy(context);
+    tv_te_objects_read(context);
     context->async_plan =
         tv_async_plan_new(context->trace->head, context->async.rows, context->async.count);
     tv_free(context->async.rows);
@@ -35,7 +35,7 @@ void tv_te_join_after_placing(struct tv_te_context *context)
     tv_assembly_async(context->assembly, context->async_plan);
     context->async_plan = NULL;
     tv_paths_rest(&context->trace->paths);
-    tv_te_contexts(context);
-    tv_te_flows(context);
+    tv_te_thread_contexts_read(context);
+    tv_te_flows_pair(context);
     tv_map_release(&context->joined);
 }

@@ -30,46 +30,46 @@ void tv_te_flow_list_add(struct tv_te_flow_list *list, const struct tv_te_flow_e
     if (event->phase == 'f' && !fields->bp.data)
         added->unsaid = true;
     else if (event->phase == 'f')
-        added->bad_point = !tv_bytes_equal(tv_te_text(fields->bp, scratch), TV_BYTES("e"));
+        added->bad_point = !tv_bytes_equal(tv_te_decode_text(fields->bp, scratch), TV_BYTES("e"));
     added->form = TV_TE_FLOW_NO_ID;
     if (!fields->id.data)
         return;
-    struct tv_te_flow_id id = tv_te_flow_id_of(tv_te_text(fields->id, scratch),
+    struct tv_te_flow_id id = tv_te_flow_id_of(tv_te_decode_text(fields->id, scratch),
                                                tv_te_is_string(fields->id), &list->longer);
     added->form = id.form;
     te_flow_event_set_bits(added, id.bits);
 }
 
-/* Texts of a part's interner get numbers of that of all. */
-static void te_flow_event_renumber_text(struct tv_te_flow_list *list, const struct tv_te_flow_list *part,
+/* Texts of a chunk's interner get numbers of that of all. */
+static void te_flow_event_renumber_text(struct tv_te_flow_list *list, const struct tv_te_flow_list *chunk,
                           struct tv_te_flow_event *event)
 {
     if (list->longer == NULL)
         list->longer = tv_interner_new();
-    struct tv_bytes text = tv_interner_get(part->longer, event->low);
+    struct tv_bytes text = tv_interner_get(chunk->longer, event->low);
     te_flow_event_set_bits(event, tv_interner_add(list->longer, text));
 }
 
-void tv_te_flow_list_take(struct tv_te_flow_list *list, struct tv_te_flow_list *part,
+void tv_te_flow_list_take(struct tv_te_flow_list *list, struct tv_te_flow_list *chunk,
                           const uint32_t *threads, const uint32_t *frames)
 {
-    for (size_t i = 0; i < part->count; i++) {
-        struct tv_te_flow_event *event = &part->rows[i];
+    for (size_t i = 0; i < chunk->count; i++) {
+        struct tv_te_flow_event *event = &chunk->rows[i];
         event->of = threads[event->of];
         event->frame = frames[event->frame];
         if ((event->form & TV_TE_FLOW_TEXT) == TV_TE_FLOW_LONG)
-            te_flow_event_renumber_text(list, part, event);
+            te_flow_event_renumber_text(list, chunk, event);
     }
     if (list->count == 0) { /* the first need not move */
         struct tv_te_flow_event *empty = list->rows;
-        list->rows = part->rows;
-        list->capacity = part->capacity;
-        part->rows = empty;
-    } else if (part->count > 0) {
-        list->rows = tv_array_reserve(list->rows, &list->capacity, list->count + part->count,
+        list->rows = chunk->rows;
+        list->capacity = chunk->capacity;
+        chunk->rows = empty;
+    } else if (chunk->count > 0) {
+        list->rows = tv_array_reserve(list->rows, &list->capacity, list->count + chunk->count,
                                       sizeof *list->rows);
-        memcpy(list->rows + list->count, part->rows, part->count * sizeof *part->rows);
+        memcpy(list->rows + list->count, chunk->rows, chunk->count * sizeof *chunk->rows);
     }
-    list->count += part->count;
-    tv_te_flow_list_release(part);
+    list->count += chunk->count;
+    tv_te_flow_list_release(chunk);
 }

@@ -20,7 +20,7 @@ struct tv_te_flow_event {
     uint64_t asks : 1;      /* a slice or instant is wanted (binding.h) */
     uint64_t in : 1;        /* of a slice with a bind_id: an arrow arrives */
     uint64_t out : 1;       /* or leaves */
-    uint32_t of;            /* thread; of a slice with a bind_id, its number in context->loose */
+    uint32_t of;            /* thread; of a slice with a bind_id, its number in context->deferred */
     union {
         struct {                       /* while the file is read */
             uint32_t frame, low, high; /* name and category; bits of the id */
@@ -45,8 +45,8 @@ void tv_te_flow_list_release(struct tv_te_flow_list *list);
 void tv_te_flow_list_add(struct tv_te_flow_list *list, const struct tv_te_flow_event *event,
                          const struct tv_te_fields *fields, struct tv_te_scratch *scratch);
 
-/* Takes over what a later part has, which is empty then; its threads and frames get new numbers. */
-void tv_te_flow_list_take(struct tv_te_flow_list *list, struct tv_te_flow_list *part,
+/* Takes over what a later chunk has, which is empty then; its threads and frames get new numbers. */
+void tv_te_flow_list_take(struct tv_te_flow_list *list, struct tv_te_flow_list *chunk,
                           const uint32_t *threads, const uint32_t *frames);
 
 static inline uint64_t tv_te_flow_bits(const struct tv_te_flow_event *event)

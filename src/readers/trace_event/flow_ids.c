@@ -81,7 +81,7 @@ static size_t te_flow_keys_bytes(size_t places)
     return tv_size_mul(places, sizeof(struct tv_te_flow_place));
 }
 
-void tv_te_flow_keys_rest(struct tv_te_flow_keys *keys)
+void tv_te_flow_keys_freeze(struct tv_te_flow_keys *keys)
 {
     if (keys->places)
         tv_pages_free(keys->places, te_flow_keys_bytes(keys->place_count));
@@ -91,7 +91,7 @@ void tv_te_flow_keys_rest(struct tv_te_flow_keys *keys)
 
 void tv_te_flow_keys_release(struct tv_te_flow_keys *keys)
 {
-    tv_te_flow_keys_rest(keys);
+    tv_te_flow_keys_freeze(keys);
     tv_free(keys->rows);
     *keys = (struct tv_te_flow_keys){.rows = NULL};
 }
@@ -109,7 +109,7 @@ static TV_NOINLINE void te_flow_keys_grow(struct tv_te_flow_keys *keys)
             at = (at + 1) & (count - 1);
         places[at] = moved;
     }
-    tv_te_flow_keys_rest(keys);
+    tv_te_flow_keys_freeze(keys);
     keys->places = places;
     keys->place_count = count;
 }

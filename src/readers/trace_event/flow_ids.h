@@ -54,7 +54,7 @@ struct tv_te_flow_keys {
 uint32_t tv_te_flow_keys_add(struct tv_te_flow_keys *keys, struct tv_te_flow_key key);
 
 /* Nothing is added any more: gives back what only that needs. */
-void tv_te_flow_keys_rest(struct tv_te_flow_keys *keys);
+void tv_te_flow_keys_freeze(struct tv_te_flow_keys *keys);
 void tv_te_flow_keys_release(struct tv_te_flow_keys *keys);
 
 #endif

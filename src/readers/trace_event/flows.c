@@ -58,66 +58,66 @@ static bool te_flow_text_contains(struct tv_bytes text, struct tv_bytes part)
 
 /* What an f event without "bp" means depends on its category, as it came to be in Chrome: the slice
  * around it, or the next. */
-static bool te_flow_binds_next(const struct tv_te_flow_plan *joining, const struct tv_te_flow_event *event)
+static bool te_flow_binds_next(const struct tv_te_flow_plan *plan, const struct tv_te_flow_event *event)
 {
-    struct tv_head *head = joining->context->trace->head;
+    struct tv_head *head = plan->context->trace->head;
     struct tv_bytes category = tv_head_text(head, head->frames[event->frame].category);
     return !te_flow_text_contains(category, TV_BYTES("input")) && !te_flow_text_contains(category, TV_BYTES("ipc.flow"));
 }
 
-static uint32_t te_flow_add_key(struct tv_te_flow_plan *joining, const struct tv_te_flow_event *event)
+static uint32_t te_flow_add_key(struct tv_te_flow_plan *plan, const struct tv_te_flow_event *event)
 {
     struct tv_te_flow_key key = {tv_te_flow_bits(event), event->frame, (uint8_t)event->form};
-    return tv_te_flow_keys_add(&joining->keys, key);
+    return tv_te_flow_keys_add(&plan->keys, key);
 }
 
-static void te_flow_read_event(struct tv_te_flow_plan *joining, struct tv_te_flow_event *event)
+static void te_flow_read_event(struct tv_te_flow_plan *plan, struct tv_te_flow_event *event)
 {
     uint32_t key = TV_NONE;
     if (event->unsaid)
-        event->next = te_flow_binds_next(joining, event);
+        event->next = te_flow_binds_next(plan, event);
     if (event->form & TV_TE_FLOW_NO_ID)
-        tv_te_warn(joining->context, TV_DIAGNOSTIC_ID_MISSING, event->offset);
+        tv_te_warn(plan->context, TV_DIAGNOSTIC_ID_MISSING, event->offset);
     else if (event->bad_point)
-        tv_te_warn(joining->context, TV_DIAGNOSTIC_FLOW_BAD_BINDING, event->offset);
+        tv_te_warn(plan->context, TV_DIAGNOSTIC_FLOW_BAD_BINDING, event->offset);
     else
-        key = te_flow_add_key(joining, event);
+        key = te_flow_add_key(plan, event);
     event->asks = key != TV_NONE;
     event->key = key;
     event->row = event->index = TV_NONE;
 }
 
 /* The slice with a bind_id; false: it has none, or one that says nothing. */
-static bool te_flow_read_bound_slice(struct tv_te_flow_plan *joining, uint32_t loose,
+static bool te_flow_read_bound_slice(struct tv_te_flow_plan *plan, uint32_t deferred,
                              struct tv_te_flow_event *bound)
 {
-    struct tv_te_context *context = joining->context;
-    const struct tv_te_loose *event = &context->loose[loose];
+    struct tv_te_context *context = plan->context;
+    const struct tv_te_deferred *event = &context->deferred[deferred];
     struct tv_te_fields fields;
     if (!tv_te_event_read(context, event->offset, &fields) || fields.bind_id.data == NULL)
         return false;
-    struct tv_te_flow_id id = tv_te_flow_id_of(tv_te_text(fields.bind_id, &context->scratch), false,
-                                               &joining->events->longer);
+    struct tv_te_flow_id id = tv_te_flow_id_of(tv_te_decode_text(fields.bind_id, &context->scratch), false,
+                                               &plan->events->longer);
     *bound = (struct tv_te_flow_event){
         .time = event->time,
         .offset = event->offset & TV_OFFSET_MASK,
         .phase = (uint8_t)event->phase,
         .form = id.form,
-        .in = tv_te_truth(fields.flow_in),
-        .out = tv_te_truth(fields.flow_out),
-        .of = loose,
+        .in = tv_te_is_true(fields.flow_in),
+        .out = tv_te_is_true(fields.flow_out),
+        .of = deferred,
     };
     if (!bound->in && !bound->out) {
         tv_te_warn(context, TV_DIAGNOSTIC_FLOW_NO_DIRECTION, event->offset);
         return false;
     }
     bound->key =
-        tv_te_flow_keys_add(&joining->keys, (struct tv_te_flow_key){id.bits, TV_NONE, id.form});
+        tv_te_flow_keys_add(&plan->keys, (struct tv_te_flow_key){id.bits, TV_NONE, id.form});
     return true;
 }
 
 /* Whether it may have a bind_id: such ones do not keep what they say. */
-static bool te_flow_may_be_bound(const struct tv_te_loose *event)
+static bool te_flow_may_be_bound(const struct tv_te_deferred *event)
 {
     return strchr("XBbn", event->phase) != NULL && !(event->kept & TV_TE_KEPT);
 }
@@ -135,57 +135,57 @@ static void te_flow_merge_by_offset(struct tv_te_flow_list *events, const struct
     }
 }
 
-static void te_flow_read_bound_slices(struct tv_te_flow_plan *joining)
+static void te_flow_read_bound_slices(struct tv_te_flow_plan *plan)
 {
-    const struct tv_te_context *context = joining->context;
+    const struct tv_te_context *context = plan->context;
     struct tv_te_flow_list bound = {.rows = NULL};
     struct tv_te_flow_event event;
-    for (size_t i = 0; i < context->loose_count; i++)
-        if (te_flow_may_be_bound(&context->loose[i]) && te_flow_read_bound_slice(joining, (uint32_t)i, &event))
+    for (size_t i = 0; i < context->deferred_count; i++)
+        if (te_flow_may_be_bound(&context->deferred[i]) && te_flow_read_bound_slice(plan, (uint32_t)i, &event))
             *tv_table_add(&bound) = event;
     if (bound.count > 0)
-        te_flow_merge_by_offset(joining->events, bound.rows, bound.count);
+        te_flow_merge_by_offset(plan->events, bound.rows, bound.count);
     tv_free(bound.rows);
 }
 
-static void te_flow_sort_events(struct tv_te_flow_plan *joining)
+static void te_flow_sort_events(struct tv_te_flow_plan *plan)
 {
-    size_t count = joining->events->count;
+    size_t count = plan->events->count;
     size_t size = tv_size_mul(count, sizeof(struct tv_sort_key));
     struct tv_sort_key *dated = tv_pages_alloc(size);
     for (size_t i = 0; i < count; i++)
-        dated[i] = (struct tv_sort_key){tv_sort_signed(joining->events->rows[i].time), i};
+        dated[i] = (struct tv_sort_key){tv_sort_signed(plan->events->rows[i].time), i};
     tv_sort_keys(dated, count);
-    joining->order = tv_alloc(count, sizeof *joining->order);
+    plan->order = tv_alloc(count, sizeof *plan->order);
     for (size_t i = 0; i < count; i++)
-        joining->order[i] = (uint32_t)dated[i].index;
+        plan->order[i] = (uint32_t)dated[i].index;
     tv_pages_free(dated, size);
 }
 
 void tv_te_flows_read(struct tv_te_context *context)
 {
-    struct tv_te_flow_plan *joining = tv_alloc(1, sizeof *joining);
-    context->flows = joining;
-    joining->context = context;
-    joining->events = &context->flow_events;
-    if (context->loose_count + joining->events->count >= TV_NONE)
+    struct tv_te_flow_plan *plan = tv_alloc(1, sizeof *plan);
+    context->flows = plan;
+    plan->context = context;
+    plan->events = &context->flow_events;
+    if (context->deferred_count + plan->events->count >= TV_NONE)
         tv_memory_exhausted();
-    te_flow_read_bound_slices(joining);
-    te_flow_sort_events(joining); /* while there are few keys, as it takes as much memory as they do */
-    for (size_t i = 0; i < joining->events->count; i++)
-        if (te_flow_is_event(&joining->events->rows[i]))
-            te_flow_read_event(joining, &joining->events->rows[i]);
-    tv_te_flow_keys_rest(&joining->keys);
+    te_flow_read_bound_slices(plan);
+    te_flow_sort_events(plan); /* while there are few keys, as it takes as much memory as they do */
+    for (size_t i = 0; i < plan->events->count; i++)
+        if (te_flow_is_event(&plan->events->rows[i]))
+            te_flow_read_event(plan, &plan->events->rows[i]);
+    tv_te_flow_keys_freeze(&plan->keys);
 }
 
 /* ---- Arrows ---- */
 
 /* The frame of the arrow that an event begins. */
-static uint32_t te_flow_frame(const struct tv_te_flow_plan *joining,
+static uint32_t te_flow_frame(const struct tv_te_flow_plan *plan,
                          const struct tv_te_flow_event *event)
 {
-    return te_flow_is_event(event) ? joining->keys.rows[event->key].frame
-                          : joining->context->loose[event->of].frame;
+    return te_flow_is_event(event) ? plan->keys.rows[event->key].frame
+                          : plan->context->deferred[event->of].frame;
 }
 
 static struct tv_flow_end te_flow_arrival(const struct tv_te_flow_event *event)
@@ -194,10 +194,10 @@ static struct tv_flow_end te_flow_arrival(const struct tv_te_flow_event *event)
 }
 
 /* Where arrows leave: a slice with a bind_id is left at its end. */
-static struct tv_flow_end te_flow_departure(const struct tv_te_flow_plan *joining,
+static struct tv_flow_end te_flow_departure(const struct tv_te_flow_plan *plan,
                                    const struct tv_te_flow_event *event)
 {
-    const struct tv_te_context *context = joining->context;
+    const struct tv_te_context *context = plan->context;
     struct tv_flow_end end = te_flow_arrival(event);
     if (!te_flow_is_event(event))
         end.time = tv_slice_end(context->trace, end.row, end.index) -
@@ -206,39 +206,39 @@ static struct tv_flow_end te_flow_departure(const struct tv_te_flow_plan *joinin
 }
 
 /* Ids that no arrow has are not among the strings. */
-static uint32_t te_flow_id_string(const struct tv_te_flow_plan *joining, uint32_t number)
+static uint32_t te_flow_id_string(const struct tv_te_flow_plan *plan, uint32_t number)
 {
-    const struct tv_te_flow_key *key = &joining->keys.rows[number];
+    const struct tv_te_flow_key *key = &plan->keys.rows[number];
     struct tv_te_flow_id id = {key->bits, key->form};
     char room[TV_TE_FLOW_ROOM];
-    return tv_head_string(joining->context->trace->head,
-                          tv_te_flow_id_text(&id, joining->events->longer, room));
+    return tv_head_string(plan->context->trace->head,
+                          tv_te_flow_id_text(&id, plan->events->longer, room));
 }
 
-static void te_flow_add_arrow(struct tv_te_flow_plan *joining, const struct tv_te_flow_event *to)
+static void te_flow_add_arrow(struct tv_te_flow_plan *plan, const struct tv_te_flow_event *to)
 {
-    const struct tv_te_flow_event *from = &joining->events->rows[joining->states[to->key].from];
-    struct tv_flow *flow = tv_table_add(&joining->context->trace->tables.flows);
+    const struct tv_te_flow_event *from = &plan->events->rows[plan->states[to->key].from];
+    struct tv_flow *flow = tv_table_add(&plan->context->trace->tables.flows);
     *flow = (struct tv_flow){
-        .from = te_flow_departure(joining, from),
+        .from = te_flow_departure(plan, from),
         .to = te_flow_arrival(to),
         .offset = from->offset,
         .end_offset = to->offset,
-        .frame = te_flow_frame(joining, from),
-        .id = te_flow_id_string(joining, to->key),
-        .input = joining->context->input,
+        .frame = te_flow_frame(plan, from),
+        .id = te_flow_id_string(plan, to->key),
+        .input = plan->context->input,
     };
 }
 
-static void te_flow_open(const struct tv_te_flow_plan *joining, const struct tv_te_flow_event *event)
+static void te_flow_open(const struct tv_te_flow_plan *plan, const struct tv_te_flow_event *event)
 {
-    joining->states[event->key] = (struct te_flow_state){(uint32_t)(event - joining->events->rows), false};
+    plan->states[event->key] = (struct te_flow_state){(uint32_t)(event - plan->events->rows), false};
 }
 
-static void te_flow_pair_event(struct tv_te_flow_plan *joining, const struct tv_te_flow_event *event)
+static void te_flow_pair_event(struct tv_te_flow_plan *plan, const struct tv_te_flow_event *event)
 {
-    struct tv_te_context *context = joining->context;
-    struct te_flow_state *state = &joining->states[event->key];
+    struct tv_te_context *context = plan->context;
+    struct te_flow_state *state = &plan->states[event->key];
     bool open = state->from != TV_NONE;
     if (event->phase == 's' && open && !state->arrived) {
         tv_te_warn(context, TV_DIAGNOSTIC_FLOW_BEGUN_TWICE, event->offset);
@@ -253,11 +253,11 @@ static void te_flow_pair_event(struct tv_te_flow_plan *joining, const struct tv_
         return;
     }
     if (event->phase != 's')
-        te_flow_add_arrow(joining, event);
+        te_flow_add_arrow(plan, event);
     if (event->phase == 'f')
         state->arrived = true;
     else
-        te_flow_open(joining, event);
+        te_flow_open(plan, event);
 }
 
 static int te_flow_compare_async(const void *left, const void *right)
@@ -266,38 +266,38 @@ static int te_flow_compare_async(const void *left, const void *right)
     return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
-static void te_flow_add_async_row(struct tv_te_flow_plan *joining, uint32_t row)
+static void te_flow_add_async_row(struct tv_te_flow_plan *plan, uint32_t row)
 {
-    const struct tv_trace *trace = joining->context->trace;
+    const struct tv_trace *trace = plan->context->trace;
     uint32_t count = trace->rows[row].count;
-    joining->places = tv_array_reserve(joining->places, &joining->place_capacity,
-                                       joining->place_count + count, sizeof *joining->places);
+    plan->places = tv_array_reserve(plan->places, &plan->place_capacity,
+                                       plan->place_count + count, sizeof *plan->places);
     for (uint32_t i = 0; i < count; i++)
-        joining->places[joining->place_count++] =
+        plan->places[plan->place_count++] =
             (struct te_flow_async_slice){tv_slice_offset(trace, row, i), row, i};
 }
 
-static void te_flow_index_async(struct tv_te_flow_plan *joining)
+static void te_flow_index_async(struct tv_te_flow_plan *plan)
 {
-    const struct tv_trace *trace = joining->context->trace;
-    joining->have_places = true;
+    const struct tv_trace *trace = plan->context->trace;
+    plan->have_places = true;
     for (uint32_t row = 0; row < trace->row_count; row++)
-        if (trace->rows[row].input == joining->context->input &&
+        if (trace->rows[row].input == plan->context->input &&
             trace->tracks[trace->rows[row].track].kind == TV_TRACK_ASYNC)
-            te_flow_add_async_row(joining, row);
-    if (joining->place_count > 0)
-        qsort(joining->places, joining->place_count, sizeof *joining->places, te_flow_compare_async);
+            te_flow_add_async_row(plan, row);
+    if (plan->place_count > 0)
+        qsort(plan->places, plan->place_count, sizeof *plan->places, te_flow_compare_async);
 }
 
-static bool te_flow_find_async(struct tv_te_flow_plan *joining, struct tv_te_flow_event *event)
+static bool te_flow_find_async(struct tv_te_flow_plan *plan, struct tv_te_flow_event *event)
 {
     struct te_flow_async_slice wanted = {event->offset, 0, 0};
     const struct te_flow_async_slice *found;
-    if (!joining->have_places)
-        te_flow_index_async(joining);
-    if (joining->place_count == 0)
+    if (!plan->have_places)
+        te_flow_index_async(plan);
+    if (plan->place_count == 0)
         return false;
-    found = bsearch(&wanted, joining->places, joining->place_count, sizeof wanted, te_flow_compare_async);
+    found = bsearch(&wanted, plan->places, plan->place_count, sizeof wanted, te_flow_compare_async);
     if (found == NULL)
         return false;
     event->row = found->row;
@@ -305,15 +305,15 @@ static bool te_flow_find_async(struct tv_te_flow_plan *joining, struct tv_te_flo
     return true;
 }
 
-static bool te_flow_find_slice(struct tv_te_flow_plan *joining, struct tv_te_flow_event *event)
+static bool te_flow_find_slice(struct tv_te_flow_plan *plan, struct tv_te_flow_event *event)
 {
-    const struct tv_te_context *context = joining->context;
-    const struct tv_te_loose *loose = &context->loose[event->of];
+    const struct tv_te_context *context = plan->context;
+    const struct tv_te_deferred *deferred = &context->deferred[event->of];
     uint32_t row, index;
     if (event->phase == 'b' || event->phase == 'n')
-        return te_flow_find_async(joining, event);
+        return te_flow_find_async(plan, event);
     if (!tv_assembly_find(context->assembly,
-                          &(struct tv_sought){loose->thread, loose->time, loose->offset, NULL},
+                          &(struct tv_sought){deferred->thread, deferred->time, deferred->offset, NULL},
                           &row, &index))
         return false;
     event->row = row;
@@ -321,51 +321,51 @@ static bool te_flow_find_slice(struct tv_te_flow_plan *joining, struct tv_te_flo
     return true;
 }
 
-static void te_flow_pair_bound_slice(struct tv_te_flow_plan *joining, struct tv_te_flow_event *event)
+static void te_flow_pair_bound_slice(struct tv_te_flow_plan *plan, struct tv_te_flow_event *event)
 {
-    struct tv_te_context *context = joining->context;
-    if (!te_flow_find_slice(joining, event)) {
+    struct tv_te_context *context = plan->context;
+    if (!te_flow_find_slice(plan, event)) {
         tv_te_warn(context, TV_DIAGNOSTIC_FLOW_NO_SLICE, event->offset);
         return;
     }
-    if (event->in && joining->states[event->key].from != TV_NONE)
-        te_flow_add_arrow(joining, event);
+    if (event->in && plan->states[event->key].from != TV_NONE)
+        te_flow_add_arrow(plan, event);
     else if (event->in)
         tv_te_warn(context, TV_DIAGNOSTIC_FLOW_NO_START, event->offset);
     if (event->out)
-        te_flow_open(joining, event);
+        te_flow_open(plan, event);
 }
 
-static void te_flow_bind_events(struct tv_te_flow_plan *joining)
+static void te_flow_bind_events(struct tv_te_flow_plan *plan)
 {
-    const struct tv_te_context *context = joining->context;
-    struct tv_te_questions questions = {
-        .rows = joining->events->rows,
-        .order = joining->order,
-        .count = joining->events->count,
+    const struct tv_te_context *context = plan->context;
+    struct tv_te_binding_queries queries = {
+        .rows = plan->events->rows,
+        .order = plan->order,
+        .count = plan->events->count,
         .shift = context->trace->offset[context->input],
     };
-    tv_te_bind(context->assembly, context->trace, &questions, context->options->parts);
-    tv_te_bind_instants(context->trace, context->input, &questions);
+    tv_te_flows_bind(context->assembly, context->trace, &queries, context->options->parts);
+    tv_te_flows_bind_instants(context->trace, context->input, &queries);
 }
 
-static void te_flow_pair_all(struct tv_te_flow_plan *joining)
+static void te_flow_pair_all(struct tv_te_flow_plan *plan)
 {
-    joining->states = tv_alloc(joining->keys.count, sizeof *joining->states);
-    for (size_t i = 0; i < joining->keys.count; i++)
-        joining->states[i].from = TV_NONE;
-    for (size_t i = 0; i < joining->events->count; i++) {
-        struct tv_te_flow_event *event = &joining->events->rows[joining->order[i]];
+    plan->states = tv_alloc(plan->keys.count, sizeof *plan->states);
+    for (size_t i = 0; i < plan->keys.count; i++)
+        plan->states[i].from = TV_NONE;
+    for (size_t i = 0; i < plan->events->count; i++) {
+        struct tv_te_flow_event *event = &plan->events->rows[plan->order[i]];
         if (event->key == TV_NONE)
             continue;
         if (te_flow_is_event(event))
-            te_flow_pair_event(joining, event);
+            te_flow_pair_event(plan, event);
         else
-            te_flow_pair_bound_slice(joining, event);
+            te_flow_pair_bound_slice(plan, event);
     }
 }
 
-void tv_te_flows(struct tv_te_context *context)
+void tv_te_flows_pair(struct tv_te_context *context)
 {
     te_flow_bind_events(context->flows);
     te_flow_pair_all(context->flows);

@@ -19,7 +19,7 @@ static const char *const keys[] = {
 
 static struct tv_bytes te_embedded_key(const struct tv_te_top_member *member)
 {
-    return tv_te_key((struct tv_bytes){(const uint8_t *)member->key, member->key_length});
+    return tv_te_key_unquote((struct tv_bytes){(const uint8_t *)member->key, member->key_length});
 }
 
 /* Machines of traces with numbered keys begin here: those of files are few. */
@@ -27,7 +27,7 @@ static struct tv_bytes te_embedded_key(const struct tv_te_top_member *member)
 
 /* The key; or with a number behind it, "cgroupDump+2": a second one; "cgroupDump2": the trace of
  * another machine. */
-bool tv_te_inside_is(const struct tv_te_top_member *member)
+bool tv_te_embedded_is(const struct tv_te_top_member *member)
 {
     struct tv_bytes key = te_embedded_key(member);
     for (size_t i = 0; i < TV_COUNT(keys); i++) {
@@ -72,10 +72,10 @@ static struct tv_source *te_embedded_open(struct tv_te_context *context,
                                    const struct tv_te_top_member *member)
 {
     static const struct tv_source_reads reads = {te_embedded_source_read, te_embedded_source_close};
-    struct tv_bytes raw = tv_te_stretch_read(context, member->value);
+    struct tv_bytes raw = tv_te_extent_read(context, member->value);
     if (!tv_te_is_string(raw))
         return NULL;
-    struct tv_bytes text = tv_te_text(raw, &context->scratch);
+    struct tv_bytes text = tv_te_decode_text(raw, &context->scratch);
     char name[1024];
     te_embedded_name_input(context, member, name, sizeof name);
     /* The string is whole, and so its last line is. */
@@ -102,7 +102,7 @@ static bool te_embedded_read_etw(struct tv_te_context *context, const struct tv_
                      struct tv_builder *builder)
 {
     char name[1024];
-    struct tv_bytes raw = tv_te_stretch_read(context, member->value);
+    struct tv_bytes raw = tv_te_extent_read(context, member->value);
     struct tv_etw_place place = {name, context->input};
     te_embedded_name_input(context, member, name, sizeof name);
     return tv_etw_is(raw) && tv_etw_build(raw, &place, builder);
@@ -130,7 +130,7 @@ static enum tv_status te_embedded_read_member(struct tv_te_context *context,
 {
     struct tv_read_options options = {.parts = context->options->parts,
                                       .progress = context->options->progress};
-    if (tv_bytes_equal(tv_te_stretch_read(context, member->value), TV_BYTES("\"\"")))
+    if (tv_bytes_equal(tv_te_extent_read(context, member->value), TV_BYTES("\"\"")))
         return TV_OK; /* nobody recorded any */
     if (te_embedded_read_etw(context, member, builder))
         return TV_OK;
@@ -145,12 +145,12 @@ static enum tv_status te_embedded_read_member(struct tv_te_context *context,
     return status == TV_OK ? TV_OK : tv_error_prefix(err, "%s", tv_source_name(source));
 }
 
-enum tv_status tv_te_inside_read(struct tv_te_context *context,
+enum tv_status tv_te_embedded_read(struct tv_te_context *context,
                                  const struct tv_te_container *container,
                                  struct tv_builder *builder, struct tv_error *err)
 {
     for (size_t i = 0; i < container->member_count; i++) {
-        if (!tv_te_inside_is(&container->members[i]))
+        if (!tv_te_embedded_is(&container->members[i]))
             continue;
         uint32_t first = context->trace->head->process_count;
         enum tv_status status = te_embedded_read_member(context, &container->members[i], builder, err);

@@ -11,11 +11,11 @@
 #include "readers/trace_event/events.h"
 
 /* Whether the value of a key is such a trace. */
-bool tv_te_inside_is(const struct tv_te_top_member *member);
+bool tv_te_embedded_is(const struct tv_te_top_member *member);
 
 /* Reads each as an input of its own, behind the one of the context, whose assembly has ended.  What
  * no reader knows counts as TV_DIAGNOSTIC_SUBTRACE_UNREAD. */
-enum tv_status tv_te_inside_read(struct tv_te_context *context,
+enum tv_status tv_te_embedded_read(struct tv_te_context *context,
                                  const struct tv_te_container *container,
                                  struct tv_builder *builder, struct tv_error *err) TV_MUST_CHECK;
 

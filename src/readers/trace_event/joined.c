@@ -65,30 +65,30 @@ struct te_id_link {
 struct te_id_grouping {
     struct tv_te_context *context;
     struct te_id_sets sets;
-    struct tv_te_key key;
+    struct tv_te_id_key key;
     struct te_id_link *rows; /* of those that this input adds to the table */
     size_t row_count, row_capacity;
 };
 
-static uint32_t te_id_groups_add_key(struct te_id_grouping *joining, const struct tv_te_id_parts *id,
+static uint32_t te_id_groups_add_key(struct te_id_grouping *grouping, const struct tv_te_id_parts *id,
                         enum tv_te_id_owner owner)
 {
-    joining->key.length = 0;
-    tv_te_key_add_id(&joining->key, joining->context, id, owner);
-    return te_id_sets_add(&joining->sets,
-                  tv_head_string(joining->context->trace->head, tv_te_key_text(&joining->key)));
+    grouping->key.length = 0;
+    tv_te_id_key_add_id(&grouping->key, grouping->context, id, owner);
+    return te_id_sets_add(&grouping->sets,
+                  tv_head_string(grouping->context->trace->head, tv_te_id_key_text(&grouping->key)));
 }
 
 /* The number of an id; that of the same id among objects is united with it, or of `object`, which
  * tells it where it differs (rename.c). */
-static uint32_t te_id_groups_add_both(struct te_id_grouping *joining, struct tv_te_id_parts id, struct tv_bytes object)
+static uint32_t te_id_groups_add_both(struct te_id_grouping *grouping, struct tv_te_id_parts id, struct tv_bytes object)
 {
-    uint32_t number = te_id_groups_add_key(joining, &id, TV_TE_ID_SHARED);
+    uint32_t number = te_id_groups_add_key(grouping, &id, TV_TE_ID_SHARED);
     if (id.kind != TV_TE_ID_PLAIN)
         return number;
     if (object.data != NULL)
         id.raw = object;
-    te_id_sets_unite(&joining->sets, number, te_id_groups_add_key(joining, &id, TV_TE_ID_OWNED));
+    te_id_sets_unite(&grouping->sets, number, te_id_groups_add_key(grouping, &id, TV_TE_ID_OWNED));
     return number;
 }
 
@@ -103,7 +103,7 @@ static enum tv_te_id_kind te_id_groups_linked_id(const struct tv_te_fields *fiel
         other.id2 = linked;
     else
         other.id = linked;
-    return tv_te_id(&other, raw);
+    return tv_te_fields_id(&other, raw);
 }
 
 static bool te_id_groups_is_id(enum tv_te_id_kind kind)
@@ -112,108 +112,108 @@ static bool te_id_groups_is_id(enum tv_te_id_kind kind)
 }
 
 /* The id as it stands in the event: that of "id2" without what is around it. */
-static uint32_t te_id_groups_string(struct te_id_grouping *joining, struct tv_bytes raw)
+static uint32_t te_id_groups_string(struct te_id_grouping *grouping, struct tv_bytes raw)
 {
-    struct tv_te_context *context = joining->context;
-    return tv_head_string(context->trace->head, tv_te_text(raw, &context->scratch));
+    struct tv_te_context *context = grouping->context;
+    return tv_head_string(context->trace->head, tv_te_decode_text(raw, &context->scratch));
 }
 
-static void te_id_groups_add_row(struct te_id_grouping *joining, const struct tv_join *join, struct te_id_link row)
+static void te_id_groups_add_row(struct te_id_grouping *grouping, const struct tv_join *join, struct te_id_link row)
 {
-    *tv_table_add(&joining->context->trace->tables.joins) = *join;
-    joining->rows = tv_array_reserve(joining->rows, &joining->row_capacity, joining->row_count + 1,
-                                     sizeof *joining->rows);
-    joining->rows[joining->row_count++] = row;
+    *tv_table_add(&grouping->context->trace->tables.joins) = *join;
+    grouping->rows = tv_array_reserve(grouping->rows, &grouping->row_capacity, grouping->row_count + 1,
+                                     sizeof *grouping->rows);
+    grouping->rows[grouping->row_count++] = row;
 }
 
-static void te_id_groups_read_event(struct te_id_grouping *joining, const struct tv_te_loose *event)
+static void te_id_groups_read_event(struct te_id_grouping *grouping, const struct tv_te_deferred *event)
 {
     struct tv_te_fields fields;
-    if (!tv_te_event_read(joining->context, event->offset, &fields))
+    if (!tv_te_event_read(grouping->context, event->offset, &fields))
         return;
     struct tv_te_id_parts id = {.scope = fields.scope, .process = event->process}, linked = id;
-    id.kind = tv_te_id(&fields, &id.raw);
+    id.kind = tv_te_fields_id(&fields, &id.raw);
     linked.kind = te_id_groups_linked_id(&fields, &linked.raw);
     if (!te_id_groups_is_id(id.kind) || !te_id_groups_is_id(linked.kind)) {
         bool none = id.kind == TV_TE_ID_NONE || linked.kind == TV_TE_ID_NONE;
-        tv_te_warn(joining->context, none ? TV_DIAGNOSTIC_ID_MISSING : TV_DIAGNOSTIC_ID_AMBIGUOUS,
+        tv_te_warn(grouping->context, none ? TV_DIAGNOSTIC_ID_MISSING : TV_DIAGNOSTIC_ID_AMBIGUOUS,
                    event->offset);
         return;
     }
-    uint32_t first = te_id_groups_add_both(joining, id, tv_te_member(fields.args, "object_id"));
-    uint32_t second = te_id_groups_add_both(joining, linked, tv_te_member(fields.args, "linked_object_id"));
+    uint32_t first = te_id_groups_add_both(grouping, id, tv_te_member(fields.args, "object_id"));
+    uint32_t second = te_id_groups_add_both(grouping, linked, tv_te_member(fields.args, "linked_object_id"));
     if (first == second)
-        tv_te_warn(joining->context, TV_DIAGNOSTIC_JOINED_TO_ITSELF, event->offset);
-    else if (!te_id_sets_unite(&joining->sets, first, second))
-        tv_te_warn(joining->context, TV_DIAGNOSTIC_JOINED_AGAIN, event->offset);
+        tv_te_warn(grouping->context, TV_DIAGNOSTIC_JOINED_TO_ITSELF, event->offset);
+    else if (!te_id_sets_unite(&grouping->sets, first, second))
+        tv_te_warn(grouping->context, TV_DIAGNOSTIC_JOINED_AGAIN, event->offset);
     struct tv_join join = {
         .offset = event->offset,
-        .id = te_id_groups_string(joining, id.raw),
-        .linked = te_id_groups_string(joining, linked.raw),
-        .input = joining->context->input,
+        .id = te_id_groups_string(grouping, id.raw),
+        .linked = te_id_groups_string(grouping, linked.raw),
+        .input = grouping->context->input,
     };
-    te_id_groups_add_row(joining, &join, (struct te_id_link){first, first == second});
+    te_id_groups_add_row(grouping, &join, (struct te_id_link){first, first == second});
 }
 
 /* A group's number is that of a string which no other input's group has. */
-static uint32_t te_id_groups_name(struct te_id_grouping *joining, uint32_t root)
+static uint32_t te_id_groups_name(struct te_id_grouping *grouping, uint32_t root)
 {
-    struct tv_head *head = joining->context->trace->head;
+    struct tv_head *head = grouping->context->trace->head;
     char digits[16];
-    snprintf(digits, sizeof digits, "%u=", (unsigned)joining->context->input);
-    joining->key.length = 0;
-    tv_te_key_add(&joining->key, tv_bytes_of(digits));
-    tv_te_key_add(&joining->key, tv_head_text(head, joining->sets.strings[root]));
-    return tv_head_string(head, tv_te_key_text(&joining->key));
+    snprintf(digits, sizeof digits, "%u=", (unsigned)grouping->context->input);
+    grouping->key.length = 0;
+    tv_te_id_key_add(&grouping->key, tv_bytes_of(digits));
+    tv_te_id_key_add(&grouping->key, tv_head_text(head, grouping->sets.strings[root]));
+    return tv_head_string(head, tv_te_id_key_text(&grouping->key));
 }
 
 /* Whose number is a root that an event joined to another id, not only to itself. */
-static bool *te_id_groups_find_joined(struct te_id_grouping *joining)
+static bool *te_id_groups_find_joined(struct te_id_grouping *grouping)
 {
-    bool *joined = tv_alloc(joining->sets.count, sizeof *joined);
-    memset(joined, 0, joining->sets.count * sizeof *joined);
-    for (size_t i = 0; i < joining->row_count; i++)
-        if (!joining->rows[i].itself)
-            joined[te_id_sets_root(&joining->sets, joining->rows[i].number)] = true;
+    bool *joined = tv_alloc(grouping->sets.count, sizeof *joined);
+    memset(joined, 0, grouping->sets.count * sizeof *joined);
+    for (size_t i = 0; i < grouping->row_count; i++)
+        if (!grouping->rows[i].itself)
+            joined[te_id_sets_root(&grouping->sets, grouping->rows[i].number)] = true;
     return joined;
 }
 
-static void te_id_groups_fill(struct te_id_grouping *joining)
+static void te_id_groups_fill(struct te_id_grouping *grouping)
 {
-    struct te_id_sets *sets = &joining->sets;
-    struct tv_tables *tables = &joining->context->trace->tables;
-    if (joining->row_count == 0)
+    struct te_id_sets *sets = &grouping->sets;
+    struct tv_tables *tables = &grouping->context->trace->tables;
+    if (grouping->row_count == 0)
         return;
-    struct tv_join *joins = &tables->joins.rows[tables->joins.count - joining->row_count];
-    bool *joined = te_id_groups_find_joined(joining);
-    for (size_t i = 0; i < joining->row_count; i++)
-        joins[i].group = joining->rows[i].itself
+    struct tv_join *joins = &tables->joins.rows[tables->joins.count - grouping->row_count];
+    bool *joined = te_id_groups_find_joined(grouping);
+    for (size_t i = 0; i < grouping->row_count; i++)
+        joins[i].group = grouping->rows[i].itself
                              ? TV_NONE
-                             : te_id_groups_name(joining, te_id_sets_root(sets, joining->rows[i].number));
+                             : te_id_groups_name(grouping, te_id_sets_root(sets, grouping->rows[i].number));
     for (uint32_t i = 0; i < sets->count; i++) {
         uint32_t root = te_id_sets_root(sets, i);
         if (joined[root])
-            tv_map_set(&joining->context->joined, sets->strings[i], te_id_groups_name(joining, root));
+            tv_map_set(&grouping->context->joined, sets->strings[i], te_id_groups_name(grouping, root));
     }
     tv_free(joined);
 }
 
-void tv_te_joined(struct tv_te_context *context)
+void tv_te_id_groups_read(struct tv_te_context *context)
 {
-    struct te_id_grouping joining = {.context = context};
-    tv_map_init(&joining.sets.numbers);
-    for (size_t i = 0; i < context->loose_count; i++)
-        if (context->loose[i].phase == '=')
-            te_id_groups_read_event(&joining, &context->loose[i]);
-    te_id_groups_fill(&joining);
-    tv_map_release(&joining.sets.numbers);
-    tv_free(joining.sets.parents);
-    tv_free(joining.sets.strings);
-    tv_free(joining.rows);
-    tv_te_key_release(&joining.key);
+    struct te_id_grouping grouping = {.context = context};
+    tv_map_init(&grouping.sets.numbers);
+    for (size_t i = 0; i < context->deferred_count; i++)
+        if (context->deferred[i].phase == '=')
+            te_id_groups_read_event(&grouping, &context->deferred[i]);
+    te_id_groups_fill(&grouping);
+    tv_map_release(&grouping.sets.numbers);
+    tv_free(grouping.sets.parents);
+    tv_free(grouping.sets.strings);
+    tv_free(grouping.rows);
+    tv_te_id_key_release(&grouping.key);
 }
 
-uint32_t tv_te_group(const struct tv_te_context *context, struct tv_bytes id)
+uint32_t tv_te_id_group(const struct tv_te_context *context, struct tv_bytes id)
 {
     if (context->joined.count == 0)
         return TV_NONE;

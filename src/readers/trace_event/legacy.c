@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "readers/trace_event/ids.h"
 
-struct te_legacy_event {
+struct te_legacy_details {
     uint32_t key;  /* index in keys; TV_NONE: left out, or a thread's state */
     uint32_t step; /* string: its name */
     uint8_t colour;
@@ -30,26 +30,26 @@ struct te_legacy_key {
 
 struct te_legacy_pairing {
     struct tv_te_context *context;
-    struct tv_te_key text;
+    struct tv_te_id_key text;
     struct tv_map numbers; /* (name, id) -> index in keys */
     struct tv_map latest;  /* (name, group of joined ids) -> index in keys: begun last */
     struct te_legacy_key *keys;
     size_t key_count, key_capacity;
 };
 
-static uint32_t te_legacy_add_key(struct te_legacy_pairing *joining, uint32_t name)
+static uint32_t te_legacy_add_key(struct te_legacy_pairing *pairing, uint32_t name)
 {
-    struct tv_head *head = joining->context->trace->head;
-    uint32_t id = tv_head_string(head, tv_te_key_text(&joining->text));
+    struct tv_head *head = pairing->context->trace->head;
+    uint32_t id = tv_head_string(head, tv_te_id_key_text(&pairing->text));
     uint32_t number =
-        tv_map_add(&joining->numbers, (uint64_t)name << 32 | id, (uint32_t)joining->key_count);
-    if (number < joining->key_count)
+        tv_map_add(&pairing->numbers, (uint64_t)name << 32 | id, (uint32_t)pairing->key_count);
+    if (number < pairing->key_count)
         return number;
-    joining->keys = tv_array_reserve(joining->keys, &joining->key_capacity, joining->key_count + 1,
-                                     sizeof *joining->keys);
-    joining->keys[joining->key_count++] = (struct te_legacy_key){
+    pairing->keys = tv_array_reserve(pairing->keys, &pairing->key_capacity, pairing->key_count + 1,
+                                     sizeof *pairing->keys);
+    pairing->keys[pairing->key_count++] = (struct te_legacy_key){
         .id = id,
-        .group = tv_te_group(joining->context, tv_te_key_text(&joining->text)),
+        .group = tv_te_id_group(pairing->context, tv_te_id_key_text(&pairing->text)),
         .name = name,
         .slice = TV_NONE,
         .last_step = TV_NONE,
@@ -58,54 +58,54 @@ static uint32_t te_legacy_add_key(struct te_legacy_pairing *joining, uint32_t na
 }
 
 /* The name of a step: args.step, as text; else that of its event. */
-static uint32_t te_legacy_step_name(struct te_legacy_pairing *joining, const struct tv_te_loose *event,
+static uint32_t te_legacy_step_name(struct te_legacy_pairing *pairing, const struct tv_te_deferred *event,
                           const struct tv_te_fields *fields)
 {
-    struct tv_head *head = joining->context->trace->head;
+    struct tv_head *head = pairing->context->trace->head;
     struct tv_bytes step = tv_te_member(fields->args, "step");
     if (step.data == NULL)
         return head->frames[event->frame].name;
-    return tv_head_string(head, tv_te_text(step, &joining->context->scratch));
+    return tv_head_string(head, tv_te_decode_text(step, &pairing->context->scratch));
 }
 
 /* Steps have more than what is kept: their names, and lengths that make them states. */
-static bool te_legacy_read_step(struct te_legacy_pairing *joining, const struct tv_te_loose *event,
-                      struct tv_te_link *link, struct te_legacy_event *told)
+static bool te_legacy_read_step(struct te_legacy_pairing *pairing, const struct tv_te_deferred *event,
+                      struct tv_te_link *link, struct te_legacy_details *details)
 {
     struct tv_te_fields fields;
     int64_t length;
-    if (!tv_te_event_read(joining->context, event->offset, &fields) ||
-        (event->phase == 'T' && tv_te_time(fields.dur, &length)))
+    if (!tv_te_event_read(pairing->context, event->offset, &fields) ||
+        (event->phase == 'T' && tv_te_parse_time(fields.dur, &length)))
         return false;
     *link = tv_te_link_of(event, &fields);
-    told->step = te_legacy_step_name(joining, event, &fields);
+    details->step = te_legacy_step_name(pairing, event, &fields);
     return true;
 }
 
-static void te_legacy_read_event(struct te_legacy_pairing *joining, const struct tv_te_loose *event, struct te_legacy_event *told)
+static void te_legacy_read_event(struct te_legacy_pairing *pairing, const struct tv_te_deferred *event, struct te_legacy_details *details)
 {
-    struct tv_te_context *context = joining->context;
+    struct tv_te_context *context = pairing->context;
     uint32_t name = context->trace->head->frames[event->frame].name;
     bool step = event->phase == 'T' || event->phase == 'p';
     struct tv_te_link link;
-    *told = (struct te_legacy_event){.key = TV_NONE, .step = TV_EMPTY_STRING};
-    if (!(step ? te_legacy_read_step(joining, event, &link, told) : tv_te_link_read(context, event, &link)))
+    *details = (struct te_legacy_details){.key = TV_NONE, .step = TV_EMPTY_STRING};
+    if (!(step ? te_legacy_read_step(pairing, event, &link, details) : tv_te_link_read(context, event, &link)))
         return;
-    told->colour = link.colour;
-    told->tells = link.tells;
+    details->colour = link.colour;
+    details->tells = link.tells;
     /* Marks of Chrome's clock, which clock.c reads; they have no id. */
     if (tv_bytes_starts_with(tv_head_text(context->trace->head, name), TV_BYTES("ClockSyncEvent.")))
         return;
-    joining->text.length = 0;
-    if (!tv_te_key_add_event_id(&joining->text, context, event, &link, TV_TE_ID_SHARED))
+    pairing->text.length = 0;
+    if (!tv_te_id_key_add_event_id(&pairing->text, context, event, &link, TV_TE_ID_SHARED))
         return;
-    told->key = te_legacy_add_key(joining, name);
+    details->key = te_legacy_add_key(pairing, name);
 }
 
-static uint32_t te_legacy_add_slice(struct te_legacy_pairing *joining, const struct tv_te_loose *event,
-                          const struct te_legacy_event *told, int64_t start)
+static uint32_t te_legacy_add_slice(struct te_legacy_pairing *pairing, const struct tv_te_deferred *event,
+                          const struct te_legacy_details *details, int64_t start)
 {
-    struct tv_async_slice *slice = tv_table_add(&joining->context->async);
+    struct tv_async_slice *slice = tv_table_add(&pairing->context->async);
     *slice = (struct tv_async_slice){
         .start = start,
         .cpu_start = TV_NO_TIME,
@@ -119,56 +119,56 @@ static uint32_t te_legacy_add_slice(struct te_legacy_pairing *joining, const str
         .process = TV_NONE,
         .id = TV_EMPTY_STRING,
         .group = TV_NONE,
-        .colour = told->colour,
+        .colour = details->colour,
     };
-    return (uint32_t)(joining->context->async.count - 1);
+    return (uint32_t)(pairing->context->async.count - 1);
 }
 
-static void te_legacy_begin(struct te_legacy_pairing *joining, const struct tv_te_loose *event, const struct te_legacy_event *told)
+static void te_legacy_begin(struct te_legacy_pairing *pairing, const struct tv_te_deferred *event, const struct te_legacy_details *details)
 {
-    struct te_legacy_key *key = &joining->keys[told->key];
+    struct te_legacy_key *key = &pairing->keys[details->key];
     if (key->slice != TV_NONE) {
-        tv_te_warn(joining->context, TV_DIAGNOSTIC_ASYNC_BEGUN_TWICE, event->offset);
+        tv_te_warn(pairing->context, TV_DIAGNOSTIC_ASYNC_BEGUN_TWICE, event->offset);
         return;
     }
-    key->slice = te_legacy_add_slice(joining, event, told, event->time);
+    key->slice = te_legacy_add_slice(pairing, event, details, event->time);
     key->last_step = TV_NONE;
     key->last = event->time;
     key->kind = 0;
-    joining->context->async.rows[key->slice].id = key->id;
-    joining->context->async.rows[key->slice].group = key->group;
+    pairing->context->async.rows[key->slice].id = key->id;
+    pairing->context->async.rows[key->slice].group = key->group;
     if (key->group != TV_NONE)
-        tv_map_set(&joining->latest, (uint64_t)key->name << 32 | key->group, told->key);
+        tv_map_set(&pairing->latest, (uint64_t)key->name << 32 | key->group, details->key);
 }
 
 /* What is open under the event's name and id; else what an id that "=" joined to it began last. */
-static struct te_legacy_key *te_legacy_find_open(struct te_legacy_pairing *joining, const struct te_legacy_event *told)
+static struct te_legacy_key *te_legacy_find_open(struct te_legacy_pairing *pairing, const struct te_legacy_details *details)
 {
-    struct te_legacy_key *key = &joining->keys[told->key];
+    struct te_legacy_key *key = &pairing->keys[details->key];
     if (key->slice != TV_NONE || key->group == TV_NONE)
         return key;
-    uint32_t other = tv_map_find(&joining->latest, (uint64_t)key->name << 32 | key->group);
-    return other == TV_NONE ? key : &joining->keys[other];
+    uint32_t other = tv_map_find(&pairing->latest, (uint64_t)key->name << 32 | key->group);
+    return other == TV_NONE ? key : &pairing->keys[other];
 }
 
-static void te_legacy_end_step(struct te_legacy_pairing *joining, struct te_legacy_key *key, int64_t time)
+static void te_legacy_end_step(struct te_legacy_pairing *pairing, struct te_legacy_key *key, int64_t time)
 {
     if (key->last_step == TV_NONE)
         return;
-    struct tv_async_slice *step = &joining->context->async.rows[key->last_step];
+    struct tv_async_slice *step = &pairing->context->async.rows[key->last_step];
     step->length = time - step->start;
     key->last_step = TV_NONE;
 }
 
-static void te_legacy_add_step(struct te_legacy_pairing *joining, const struct tv_te_loose *event,
-                     const struct te_legacy_event *told, struct te_legacy_key *key)
+static void te_legacy_add_step(struct te_legacy_pairing *pairing, const struct tv_te_deferred *event,
+                     const struct te_legacy_details *details, struct te_legacy_key *key)
 {
-    struct tv_te_context *context = joining->context;
+    struct tv_te_context *context = pairing->context;
     struct tv_frame frame = context->trace->head->frames[event->frame];
     uint32_t number =
-        te_legacy_add_slice(joining, event, told, event->phase == 'T' ? event->time : key->last);
+        te_legacy_add_slice(pairing, event, details, event->phase == 'T' ? event->time : key->last);
     struct tv_async_slice *step = &context->async.rows[number];
-    frame.name = told->step;
+    frame.name = details->step;
     step->frame = tv_head_add_frame(context->trace->head, &frame);
     step->parent = key->slice;
     step->id = key->id;
@@ -178,93 +178,93 @@ static void te_legacy_add_step(struct te_legacy_pairing *joining, const struct t
         key->last_step = number;
 }
 
-static void te_legacy_take_step(struct te_legacy_pairing *joining, const struct tv_te_loose *event,
-                      const struct te_legacy_event *told)
+static void te_legacy_take_step(struct te_legacy_pairing *pairing, const struct tv_te_deferred *event,
+                      const struct te_legacy_details *details)
 {
-    struct te_legacy_key *key = te_legacy_find_open(joining, told);
+    struct te_legacy_key *key = te_legacy_find_open(pairing, details);
     if (key->slice == TV_NONE) {
-        tv_te_warn(joining->context, TV_DIAGNOSTIC_ASYNC_STRAY_STEP, event->offset);
+        tv_te_warn(pairing->context, TV_DIAGNOSTIC_ASYNC_STRAY_STEP, event->offset);
         return;
     }
-    te_legacy_end_step(joining, key, event->time);
+    te_legacy_end_step(pairing, key, event->time);
     if (key->kind == 0)
         key->kind = event->phase;
     if (key->kind == event->phase) {
-        te_legacy_add_step(joining, event, told, key);
+        te_legacy_add_step(pairing, event, details, key);
     } else {
         key->kind = '!';
-        tv_te_warn(joining->context, TV_DIAGNOSTIC_ASYNC_MIXED_STEPS, event->offset);
+        tv_te_warn(pairing->context, TV_DIAGNOSTIC_ASYNC_MIXED_STEPS, event->offset);
     }
     key->last = event->time;
 }
 
-static void te_legacy_end(struct te_legacy_pairing *joining, const struct tv_te_loose *event, const struct te_legacy_event *told)
+static void te_legacy_end(struct te_legacy_pairing *pairing, const struct tv_te_deferred *event, const struct te_legacy_details *details)
 {
-    struct te_legacy_key *key = te_legacy_find_open(joining, told);
+    struct te_legacy_key *key = te_legacy_find_open(pairing, details);
     if (key->slice == TV_NONE) {
-        tv_te_warn(joining->context, TV_DIAGNOSTIC_ASYNC_STRAY_STEP, event->offset);
+        tv_te_warn(pairing->context, TV_DIAGNOSTIC_ASYNC_STRAY_STEP, event->offset);
         return;
     }
-    te_legacy_end_step(joining, key, event->time);
-    struct tv_async_slice *slice = &joining->context->async.rows[key->slice];
+    te_legacy_end_step(pairing, key, event->time);
+    struct tv_async_slice *slice = &pairing->context->async.rows[key->slice];
     slice->length = event->time - slice->start;
     slice->end_thread = event->thread;
-    if (told->tells)
+    if (details->tells)
         slice->end_offset = event->offset;
     key->slice = TV_NONE;
 }
 
 /* What has no F ends with its file. */
-static void te_legacy_close_open(struct te_legacy_pairing *joining)
+static void te_legacy_close_open(struct te_legacy_pairing *pairing)
 {
-    struct tv_te_context *context = joining->context;
-    for (size_t i = 0; i < joining->key_count; i++) {
-        struct te_legacy_key *key = &joining->keys[i];
+    struct tv_te_context *context = pairing->context;
+    for (size_t i = 0; i < pairing->key_count; i++) {
+        struct te_legacy_key *key = &pairing->keys[i];
         if (key->slice == TV_NONE)
             continue;
         struct tv_async_slice *slice = &context->async.rows[key->slice];
         if (key->last_step != TV_NONE)
             context->async.rows[key->last_step].flags = TV_SLICE_OPEN;
-        tv_ns end = tv_te_end_of_thread(context, slice->start_thread, key->last);
-        te_legacy_end_step(joining, key, end);
+        tv_ns end = tv_te_thread_end(context, slice->start_thread, key->last);
+        te_legacy_end_step(pairing, key, end);
         slice->length = end - slice->start;
         slice->flags = TV_SLICE_OPEN;
         tv_te_warn(context, TV_DIAGNOSTIC_ASYNC_OPEN, slice->offset);
     }
 }
 
-static void te_legacy_pair_event(struct te_legacy_pairing *joining, const struct tv_te_loose *event,
-                       const struct te_legacy_event *told)
+static void te_legacy_pair_event(struct te_legacy_pairing *pairing, const struct tv_te_deferred *event,
+                       const struct te_legacy_details *details)
 {
-    if (told->key == TV_NONE)
+    if (details->key == TV_NONE)
         return;
     if (event->phase == 'S')
-        te_legacy_begin(joining, event, told);
+        te_legacy_begin(pairing, event, details);
     else if (event->phase == 'F')
-        te_legacy_end(joining, event, told);
+        te_legacy_end(pairing, event, details);
     else
-        te_legacy_take_step(joining, event, told);
+        te_legacy_take_step(pairing, event, details);
 }
 
-void tv_te_legacy(struct tv_te_context *context)
+void tv_te_async_pair_legacy(struct tv_te_context *context)
 {
-    struct te_legacy_pairing joining = {.context = context};
-    struct tv_te_picked picked;
-    tv_te_pick(&picked, context, "STpF");
-    struct te_legacy_event *told = tv_alloc(picked.count, sizeof *told);
-    tv_map_init(&joining.numbers);
-    tv_map_init(&joining.latest);
-    for (size_t i = 0; i < picked.count; i++)
-        te_legacy_read_event(&joining, &context->loose[picked.loose[i]], &told[i]);
-    for (size_t i = 0; i < picked.count; i++) {
-        size_t next = picked.order[i];
-        te_legacy_pair_event(&joining, &context->loose[picked.loose[next]], &told[next]);
+    struct te_legacy_pairing pairing = {.context = context};
+    struct tv_te_selection selection;
+    tv_te_select(&selection, context, "STpF");
+    struct te_legacy_details *details = tv_alloc(selection.count, sizeof *details);
+    tv_map_init(&pairing.numbers);
+    tv_map_init(&pairing.latest);
+    for (size_t i = 0; i < selection.count; i++)
+        te_legacy_read_event(&pairing, &context->deferred[selection.deferred[i]], &details[i]);
+    for (size_t i = 0; i < selection.count; i++) {
+        size_t next = selection.order[i];
+        te_legacy_pair_event(&pairing, &context->deferred[selection.deferred[next]], &details[next]);
     }
-    te_legacy_close_open(&joining);
-    tv_free(told);
-    tv_map_release(&joining.numbers);
-    tv_map_release(&joining.latest);
-    tv_free(joining.keys);
-    tv_te_key_release(&joining.text);
-    tv_te_picked_release(&picked);
+    te_legacy_close_open(&pairing);
+    tv_free(details);
+    tv_map_release(&pairing.numbers);
+    tv_map_release(&pairing.latest);
+    tv_free(pairing.keys);
+    tv_te_id_key_release(&pairing.text);
+    tv_te_selection_release(&selection);
 }

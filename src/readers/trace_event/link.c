@@ -16,23 +16,23 @@ static bool te_link_fits_row(const struct tv_te_fields *fields, enum tv_te_id_ki
            fields->bind_id.data == NULL;
 }
 
-void tv_te_link_keep(struct tv_te_loose *event, const struct tv_te_fields *fields)
+void tv_te_link_keep(struct tv_te_deferred *event, const struct tv_te_fields *fields)
 {
     struct tv_bytes id;
-    enum tv_te_id_kind kind = tv_te_id(fields, &id);
+    enum tv_te_id_kind kind = tv_te_fields_id(fields, &id);
     event->kept = 0;
     if (!te_link_fits_row(fields, kind, id))
         return;
     event->kept = (uint8_t)(TV_TE_KEPT | (fields->name.data ? TV_TE_KEPT_NAME : 0) |
                             (fields->cat.data ? TV_TE_KEPT_CATEGORY : 0) |
-                            (tv_te_tells(fields) ? TV_TE_KEPT_TELLS : 0));
+                            (tv_te_has_details(fields) ? TV_TE_KEPT_TELLS : 0));
     event->id_kind = (uint8_t)kind;
     event->id_length = (uint8_t)id.length;
     if (id.length > 0)
         memcpy(event->id, id.data, id.length);
 }
 
-static void te_link_from_row(const struct tv_te_loose *event, struct tv_te_link *link)
+static void te_link_from_row(const struct tv_te_deferred *event, struct tv_te_link *link)
 {
     *link = (struct tv_te_link){
         .kind = (enum tv_te_id_kind)event->id_kind,
@@ -44,24 +44,24 @@ static void te_link_from_row(const struct tv_te_loose *event, struct tv_te_link 
     };
 }
 
-struct tv_te_link tv_te_link_of(const struct tv_te_loose *event, const struct tv_te_fields *fields)
+struct tv_te_link tv_te_link_of(const struct tv_te_deferred *event, const struct tv_te_fields *fields)
 {
     struct tv_te_link link = {
         .scope = fields->scope,
-        .colour = (uint8_t)tv_te_colour(fields->cname),
+        .colour = (uint8_t)tv_te_parse_colour(fields->cname),
         .has_name = fields->name.data != NULL,
         .has_category = fields->cat.data != NULL,
-        .tells = tv_te_tells(fields),
+        .tells = tv_te_has_details(fields),
     };
-    link.kind = tv_te_id(fields, &link.id);
+    link.kind = tv_te_fields_id(fields, &link.id);
     /* Only the beginning must ask for it; that of the end is used when the beginning has one. */
-    if ((event->phase != 'e' && !tv_te_truth(fields->use_async_tts)) ||
-        !tv_te_time(fields->tts, &link.cpu))
+    if ((event->phase != 'e' && !tv_te_is_true(fields->use_async_tts)) ||
+        !tv_te_parse_time(fields->tts, &link.cpu))
         link.cpu = TV_NO_TIME;
     return link;
 }
 
-bool tv_te_link_read(struct tv_te_context *context, const struct tv_te_loose *event,
+bool tv_te_link_read(struct tv_te_context *context, const struct tv_te_deferred *event,
                      struct tv_te_link *link)
 {
     struct tv_te_fields fields;

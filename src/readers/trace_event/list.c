@@ -27,13 +27,13 @@ void tv_te_list_init(struct tv_te_list *list, struct tv_source *source, uint64_t
     list->end = end;
     list->clean = list->fresh = true;
     tv_window_init(&list->window, source);
-    tv_te_part_init(&list->part);
+    tv_te_chunk_init(&list->chunk);
 }
 
 void tv_te_list_release(struct tv_te_list *list)
 {
     tv_window_release(&list->window);
-    tv_te_part_release(&list->part);
+    tv_te_chunk_release(&list->chunk);
 }
 
 static bool te_list_is_space(uint8_t c)
@@ -52,7 +52,7 @@ static bool te_list_looks_like_event(struct tv_bytes bytes, uint64_t *cost)
         bytes.length = GUESSED_EVENT;
     enum tv_te_read read = tv_te_fields_read(bytes.data, bytes.data + bytes.length, &fields, &end);
     *cost += (uint64_t)(end - bytes.data) + 1;
-    return read == TV_TE_READ && tv_te_phase(&fields) != '\0';
+    return read == TV_TE_READ && tv_te_fields_phase(&fields) != '\0';
 }
 
 /* What stands before the place that the search has reached. */
@@ -130,7 +130,7 @@ static uint64_t te_list_offset(const struct te_list_bytes *bytes)
 
 static void te_list_warn(struct tv_te_list *list, enum tv_diagnostic_kind kind, uint64_t offset)
 {
-    tv_diagnostics_add(&list->part.diagnostics, kind, offset);
+    tv_diagnostics_add(&list->chunk.diagnostics, kind, offset);
 }
 
 static void te_list_skip_separators(struct tv_te_list *list, struct te_list_bytes *bytes)
@@ -170,7 +170,7 @@ TV_INLINE bool te_list_has_content(const struct tv_te_fields *fields, const uint
 /* What nobody but who copies takes is counted here. */
 static void te_list_count_event(struct tv_te_list *list, uint64_t offset)
 {
-    list->part.events++;
+    list->chunk.events++;
     if (list->fields.faults)
         te_list_warn(list, TV_DIAGNOSTIC_BAD_JSON, offset);
 }
@@ -185,7 +185,7 @@ static TV_NOINLINE void te_list_copy_event(struct tv_te_list *list, struct tv_by
     if (copy->alone)
         te_list_count_event(list, offset);
     else if (says)
-        tv_te_part_take(&list->part, &list->fields, offset);
+        tv_te_chunk_take(&list->chunk, &list->fields, offset);
     if (copy->wanted && !copy->wanted(copy->context, &event))
         return;
     if (copy->count++ > 0)
@@ -202,7 +202,7 @@ TV_INLINE void te_list_keep_object(struct tv_te_list *list, struct te_list_bytes
     if (TV_UNLIKELY(list->copy))
         te_list_copy_event(list, (struct tv_bytes){bytes->at, (size_t)(end - bytes->at)}, te_list_offset(bytes));
     else if (te_list_has_content(fields, bytes->at))
-        tv_te_part_take(&list->part, fields, te_list_offset(bytes));
+        tv_te_chunk_take(&list->chunk, fields, te_list_offset(bytes));
     bytes->at = end;
 }
 
@@ -351,7 +351,7 @@ static bool te_list_is_last(const struct tv_te_list *list, enum te_list_step ste
 static enum tv_status te_list_read_window(struct tv_te_list *list, size_t *want, bool *more)
 {
     struct tv_bytes view;
-    uint64_t events = list->part.events, before = list->at;
+    uint64_t events = list->chunk.events, before = list->at;
     enum tv_status status = tv_window_at(&list->window, list->at, *want, &view, &list->error);
     if (status != TV_OK)
         return status;
@@ -373,7 +373,7 @@ static enum tv_status te_list_read_window(struct tv_te_list *list, size_t *want,
         *want = 1;
         status = te_list_resume(list, last, more);
     }
-    return status == TV_OK ? te_list_count_progress(list, list->at - before, list->part.events - events)
+    return status == TV_OK ? te_list_count_progress(list, list->at - before, list->chunk.events - events)
                            : status;
 }
 

@@ -32,7 +32,7 @@ struct tv_te_top_member;
 struct tv_te_copy {
     struct tv_out *out;
     uint64_t count;
-    bool alone; /* nothing else becomes of the events, and "{}" is none: their part stays empty */
+    bool alone; /* nothing else becomes of the events, and "{}" is none: their chunk stays empty */
     /* Whether the event goes there; NULL: each does. */
     bool (*wanted)(void *context, const struct tv_te_list_event *event);
     /* What stands beside the events, in the order of the file; but what stands before them comes
@@ -52,7 +52,7 @@ struct tv_te_list {
     uint64_t at;                  /* behind what was read */
     enum tv_te_list_end ended;
     bool clean; /* what was read tells nothing on how to read the rest: one comma, nothing broken */
-    struct tv_te_part part;
+    struct tv_te_chunk chunk;
     /* Its own: */
     struct tv_window window;
     struct tv_te_fields fields; /* of the event at hand */

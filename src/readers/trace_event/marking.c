@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * marking.c - what a part hands to the sketch while it is read: one event of several, some at a
+ * sketching.c - what a chunk hands to the sketch while it is read: one event of several, some at a
  * time, so that it costs next to nothing.
  */
 #include <string.h>
@@ -19,40 +19,40 @@ static size_t te_sketch_put_text(char *to, size_t at, struct tv_bytes text)
 }
 
 /* The key of an id has its kind in front. */
-static struct tv_bytes te_sketch_id_text(const struct tv_te_part *part, uint32_t key)
+static struct tv_bytes te_sketch_id_text(const struct tv_te_chunk *chunk, uint32_t key)
 {
-    struct tv_bytes text = tv_interner_get(part->threads.keys, key);
+    struct tv_bytes text = tv_interner_get(chunk->threads.keys, key);
     return (struct tv_bytes){text.data + 1, text.length - 1};
 }
 
 /* Names of threads come anywhere in a file: their ids are there from the beginning. */
-static uint32_t te_sketch_find_track(const struct tv_te_part *part, uint32_t thread)
+static uint32_t te_sketch_find_track(const struct tv_te_chunk *chunk, uint32_t thread)
 {
     char name[TV_SKETCH_NAME];
-    const struct tv_te_thread *known = &part->threads.threads[thread];
-    size_t length = te_sketch_put_text(name, 0, te_sketch_id_text(part, part->threads.processes[known->process]));
+    const struct tv_te_thread *known = &chunk->threads.threads[thread];
+    size_t length = te_sketch_put_text(name, 0, te_sketch_id_text(chunk, chunk->threads.processes[known->process]));
     name[length++] = '/';
-    length = te_sketch_put_text(name, length, te_sketch_id_text(part, known->key));
-    return tv_sketch_track(part->marking.sketch, (struct tv_bytes){(const uint8_t *)name, length});
+    length = te_sketch_put_text(name, length, te_sketch_id_text(chunk, known->key));
+    return tv_sketch_track(chunk->sketching.sketch, (struct tv_bytes){(const uint8_t *)name, length});
 }
 
-static void te_sketch_add_threads(struct tv_te_part *part, uint32_t thread)
+static void te_sketch_add_threads(struct tv_te_chunk *chunk, uint32_t thread)
 {
-    struct tv_te_marking *marking = &part->marking;
-    for (; marking->track_count <= thread; marking->track_count++) {
-        marking->tracks = tv_array_reserve(marking->tracks, &marking->track_capacity,
-                                           marking->track_count + 1, sizeof *marking->tracks);
-        marking->tracks[marking->track_count] = te_sketch_find_track(part, (uint32_t)marking->track_count);
+    struct tv_te_sketching *sketching = &chunk->sketching;
+    for (; sketching->track_count <= thread; sketching->track_count++) {
+        sketching->tracks = tv_array_reserve(sketching->tracks, &sketching->track_capacity,
+                                           sketching->track_count + 1, sizeof *sketching->tracks);
+        sketching->tracks[sketching->track_count] = te_sketch_find_track(chunk, (uint32_t)sketching->track_count);
     }
 }
 
-TV_NOINLINE void tv_te_mark(struct tv_te_part *part, uint32_t thread, int64_t time)
+TV_NOINLINE void tv_te_sketch_event(struct tv_te_chunk *chunk, uint32_t thread, int64_t time)
 {
-    struct tv_te_marking *marking = &part->marking;
-    te_sketch_add_threads(part, thread);
-    marking->marks[marking->count++] = (struct tv_sketch_mark){time, marking->tracks[thread]};
-    if (marking->count < TV_COUNT(marking->marks))
+    struct tv_te_sketching *sketching = &chunk->sketching;
+    te_sketch_add_threads(chunk, thread);
+    sketching->marks[sketching->count++] = (struct tv_sketch_mark){time, sketching->tracks[thread]};
+    if (sketching->count < TV_COUNT(sketching->marks))
         return;
-    tv_sketch_add(marking->sketch, marking->marks, marking->count);
-    marking->count = 0;
+    tv_sketch_add(sketching->sketch, sketching->marks, sketching->count);
+    sketching->count = 0;
 }

@@ -106,7 +106,7 @@ uint32_t tv_te_memory_attribute(struct tv_te_memory_graph *graph, uint32_t node,
     return tv_map_find(&graph->by_name, te_memory_attribute_key(node, name));
 }
 
-uint32_t tv_te_memory_attribute_add(struct tv_te_memory_graph *graph, uint32_t node, uint32_t name,
+uint32_t tv_te_memory_add_attribute(struct tv_te_memory_graph *graph, uint32_t node, uint32_t name,
                                     uint32_t units)
 {
     uint32_t number = graph->attribute_count;
@@ -130,7 +130,7 @@ void tv_te_memory_graph_set(struct tv_te_memory_graph *graph, uint32_t allocator
 {
     uint32_t number = tv_te_memory_attribute(graph, allocator, name);
     if (number == TV_NONE)
-        number = tv_te_memory_attribute_add(graph, allocator, name, units);
+        number = tv_te_memory_add_attribute(graph, allocator, name, units);
     graph->attributes[number].units = units;
     graph->attributes[number].value = value;
 }
@@ -192,7 +192,7 @@ static void te_memory_visit_unspecified(const struct tv_te_memory_graph *graph, 
     te_memory_visit_number(node, node->rest_path, &effective, take, context);
 }
 
-void tv_te_memory_graph_tell(const struct tv_te_memory_graph *graph,
+void tv_te_memory_graph_visit(const struct tv_te_memory_graph *graph,
                              void (*take)(void *context, const struct tv_te_memory_number *number),
                              void *context)
 {

@@ -56,7 +56,7 @@ struct tv_te_memory_number {
 };
 
 /* Hands over every number of every allocator that is left, in the order of their making. */
-void tv_te_memory_graph_tell(const struct tv_te_memory_graph *graph,
+void tv_te_memory_graph_visit(const struct tv_te_memory_graph *graph,
                              void (*take)(void *context, const struct tv_te_memory_number *number),
                              void *context);
 

@@ -61,7 +61,7 @@ struct tv_te_memory_graph {
 
 /* The attribute of a node, or TV_NONE; a new one of value 0. */
 uint32_t tv_te_memory_attribute(struct tv_te_memory_graph *graph, uint32_t node, uint32_t name);
-uint32_t tv_te_memory_attribute_add(struct tv_te_memory_graph *graph, uint32_t node, uint32_t name,
+uint32_t tv_te_memory_add_attribute(struct tv_te_memory_graph *graph, uint32_t node, uint32_t name,
                                     uint32_t units);
 
 /* Weakness, sums, sizes and effective sizes, when everything is there. */

@@ -125,7 +125,7 @@ static void te_memory_add_to_parent(struct tv_te_memory_graph *graph, uint32_t p
 {
     uint32_t number = tv_te_memory_attribute(graph, parent, attribute.name);
     if (number == TV_NONE) {
-        number = tv_te_memory_attribute_add(graph, parent, attribute.name, attribute.units);
+        number = tv_te_memory_add_attribute(graph, parent, attribute.name, attribute.units);
         graph->attributes[number].summed = true;
     }
     if (graph->attributes[number].summed)
@@ -202,10 +202,10 @@ static void te_memory_find_size(struct te_memory_sizing *sizing, uint32_t number
 {
     struct tv_te_memory_graph *graph = sizing->graph;
     struct tv_te_memory_node *node = &sizing->nodes[number];
-    uint32_t told = tv_te_memory_attribute(graph, number, graph->size);
-    if (told != TV_NONE)
-        node->size = graph->attributes[told].value;
-    node->sized |= told != TV_NONE;
+    uint32_t own = tv_te_memory_attribute(graph, number, graph->size);
+    if (own != TV_NONE)
+        node->size = graph->attributes[own].value;
+    node->sized |= own != TV_NONE;
     if (!node->sized)
         return;
     node->size = te_memory_larger(node->size, te_memory_larger(node->leaves, node->largest_owner));

@@ -31,10 +31,10 @@ static void te_metadata_add(struct tv_te_context *context, struct tv_bytes key, 
 {
     struct tv_te_scratch scratch = {NULL, 0};
     struct tv_head *head = context->trace->head;
-    uint32_t key_string = tv_head_string(head, tv_te_text(key, &scratch));
+    uint32_t key_string = tv_head_string(head, tv_te_decode_text(key, &scratch));
     key = tv_head_text(head, key_string);
     if (tv_te_is_string(value)) {
-        tv_head_add_metadata(head, context->input, key, tv_te_text(value, &scratch));
+        tv_head_add_metadata(head, context->input, key, tv_te_decode_text(value, &scratch));
     } else {
         struct tv_out out;
         tv_out_init_memory(&out);
@@ -47,14 +47,14 @@ static void te_metadata_add(struct tv_te_context *context, struct tv_bytes key, 
 }
 
 static void te_metadata_add_long(struct tv_te_context *context, struct tv_bytes key,
-                     struct tv_te_stretch stretch)
+                     struct tv_te_extent stretch)
 {
     struct tv_out out;
     tv_out_init_memory(&out);
     tv_out_format(&out, "(%llu bytes at byte %llu)", (unsigned long long)stretch.length,
                   (unsigned long long)stretch.offset);
     struct tv_te_scratch scratch = {NULL, 0};
-    tv_head_add_metadata(context->trace->head, context->input, tv_te_text(key, &scratch),
+    tv_head_add_metadata(context->trace->head, context->input, tv_te_decode_text(key, &scratch),
                          (struct tv_bytes){out.buffer, out.length});
     tv_te_scratch_release(&scratch);
     tv_out_release(&out);
@@ -64,10 +64,10 @@ static void te_metadata_add_long(struct tv_te_context *context, struct tv_bytes 
 
 static uint32_t te_metadata_string(struct te_metadata_target *applying, struct tv_bytes raw)
 {
-    return tv_head_string(applying->head, tv_te_text(raw, &applying->context->scratch));
+    return tv_head_string(applying->head, tv_te_decode_text(raw, &applying->context->scratch));
 }
 
-static bool te_metadata_name_process(struct te_metadata_target *applying, const struct tv_te_loose *event,
+static bool te_metadata_name_process(struct te_metadata_target *applying, const struct tv_te_deferred *event,
                          struct tv_bytes args)
 {
     struct tv_bytes name = tv_te_member(args, "name");
@@ -76,7 +76,7 @@ static bool te_metadata_name_process(struct te_metadata_target *applying, const 
     return name.data;
 }
 
-static bool te_metadata_name_thread(struct te_metadata_target *applying, const struct tv_te_loose *event,
+static bool te_metadata_name_thread(struct te_metadata_target *applying, const struct tv_te_deferred *event,
                         struct tv_bytes args)
 {
     struct tv_bytes name = tv_te_member(args, "name");
@@ -114,7 +114,7 @@ static void te_metadata_add_label(struct tv_out *labels, struct tv_bytes label)
 /* Each is compared with all before it. */
 #define MOST_LABELS 1000u
 
-static bool te_metadata_label_process(struct te_metadata_target *applying, const struct tv_te_loose *event,
+static bool te_metadata_label_process(struct te_metadata_target *applying, const struct tv_te_deferred *event,
                           struct tv_bytes args)
 {
     struct tv_bytes raw = tv_te_member(args, "labels"), label;
@@ -124,7 +124,7 @@ static bool te_metadata_label_process(struct te_metadata_target *applying, const
         return false;
     tv_out_init_memory(&labels);
     tv_out_bytes(&labels, tv_head_text(applying->head, process->labels));
-    struct tv_bytes text = tv_te_text(raw, &applying->context->scratch);
+    struct tv_bytes text = tv_te_decode_text(raw, &applying->context->scratch);
     bool more = true;
     for (unsigned i = 0; more && i < MOST_LABELS && labels.length < LONGEST_VALUE; i++) {
         more = tv_bytes_split(&text, ',', &label);
@@ -143,21 +143,21 @@ static bool te_metadata_sort_index(struct tv_bytes args, int64_t *index)
 {
     double number;
     struct tv_bytes raw = tv_te_member(args, "sort_index");
-    if (tv_te_integer(raw, index))
+    if (tv_te_parse_integer(raw, index))
         return true;
-    if (!tv_te_number(raw, &number) || !(fabs(number) < 1e15))
+    if (!tv_te_parse_number(raw, &number) || !(fabs(number) < 1e15))
         return false;
     *index = (int64_t)number;
     return true;
 }
 
-static bool te_metadata_order_process(struct te_metadata_target *applying, const struct tv_te_loose *event,
+static bool te_metadata_order_process(struct te_metadata_target *applying, const struct tv_te_deferred *event,
                           struct tv_bytes args)
 {
     return te_metadata_sort_index(args, &applying->head->processes[event->process].sort_index);
 }
 
-static bool te_metadata_order_thread(struct te_metadata_target *applying, const struct tv_te_loose *event,
+static bool te_metadata_order_thread(struct te_metadata_target *applying, const struct tv_te_deferred *event,
                          struct tv_bytes args)
 {
     return te_metadata_sort_index(args, &applying->head->threads[event->thread].sort_index);
@@ -165,29 +165,29 @@ static bool te_metadata_order_thread(struct te_metadata_target *applying, const 
 
 #define NS_PER_S 1e9
 
-static bool te_metadata_set_uptime(struct te_metadata_target *applying, const struct tv_te_loose *event,
+static bool te_metadata_set_uptime(struct te_metadata_target *applying, const struct tv_te_deferred *event,
                        struct tv_bytes args)
 {
     double seconds;
-    if (!tv_te_number(tv_te_member(args, "uptime"), &seconds) || !(seconds >= 0) || seconds > 1e9)
+    if (!tv_te_parse_number(tv_te_member(args, "uptime"), &seconds) || !(seconds >= 0) || seconds > 1e9)
         return false;
     applying->head->processes[event->process].uptime = (tv_ns)(seconds * NS_PER_S);
     return true;
 }
 
-static bool te_metadata_count_cpus(struct te_metadata_target *applying, const struct tv_te_loose *event,
+static bool te_metadata_count_cpus(struct te_metadata_target *applying, const struct tv_te_deferred *event,
                        struct tv_bytes args)
 {
     double number;
     (void)event;
-    if (!tv_te_number(tv_te_member(args, "number"), &number) || !isfinite(number))
+    if (!tv_te_parse_number(tv_te_member(args, "number"), &number) || !isfinite(number))
         return false;
     if (number > applying->cpus)
         applying->cpus = number;
     return true;
 }
 
-static bool te_metadata_add_config(struct te_metadata_target *applying, const struct tv_te_loose *event,
+static bool te_metadata_add_config(struct te_metadata_target *applying, const struct tv_te_deferred *event,
                        struct tv_bytes args)
 {
     struct tv_bytes value = tv_te_member(args, "value");
@@ -199,7 +199,7 @@ static bool te_metadata_add_config(struct te_metadata_target *applying, const st
 
 static const struct {
     struct tv_bytes name;
-    bool (*apply)(struct te_metadata_target *applying, const struct tv_te_loose *event, struct tv_bytes args);
+    bool (*apply)(struct te_metadata_target *applying, const struct tv_te_deferred *event, struct tv_bytes args);
 } kinds[] = {
 #define KIND(name, apply)                                                                          \
     {                                                                                              \
@@ -216,7 +216,7 @@ static const struct {
 #undef KIND
 };
 
-static void te_metadata_apply(struct te_metadata_target *applying, const struct tv_te_loose *event,
+static void te_metadata_apply(struct te_metadata_target *applying, const struct tv_te_deferred *event,
                   const struct tv_te_fields *fields)
 {
     struct tv_te_context *context = applying->context;
@@ -230,7 +230,7 @@ static void te_metadata_apply(struct te_metadata_target *applying, const struct 
         tv_te_warn(context, TV_DIAGNOSTIC_METADATA_UNKNOWN, event->offset);
     struct tv_bytes name = fields->name.data ? fields->name : TV_BYTES("[No name]");
     if (fields->args.length > LONGEST_VALUE)
-        te_metadata_add_long(context, name, (struct tv_te_stretch){event->offset, fields->args.length});
+        te_metadata_add_long(context, name, (struct tv_te_extent){event->offset, fields->args.length});
     else
         te_metadata_add(context, name, fields->args);
 }
@@ -241,7 +241,7 @@ static bool te_metadata_is_frame_table(const struct tv_te_fields *fields)
            tv_bytes_equal(fields->name, TV_BYTES("\"typeNames\""));
 }
 
-size_t tv_te_metadata_events(struct tv_te_context *context, struct tv_te_loose *rows, size_t count)
+size_t tv_te_metadata_events(struct tv_te_context *context, struct tv_te_deferred *rows, size_t count)
 {
     struct te_metadata_target applying = {context, context->trace->head, 0};
     struct tv_te_fields fields;
@@ -249,7 +249,7 @@ size_t tv_te_metadata_events(struct tv_te_context *context, struct tv_te_loose *
     for (size_t i = 0; i < count; i++) {
         if (!tv_te_event_read(context, rows[i].offset, &fields))
             continue;
-        const struct tv_te_loose row = rows[i];
+        const struct tv_te_deferred row = rows[i];
         bool table = te_metadata_is_frame_table(&fields);
         if (table || tv_te_code_is_name(fields.name))
             rows[tables++] = row;
@@ -269,11 +269,11 @@ size_t tv_te_metadata_events(struct tv_te_context *context, struct tv_te_loose *
 
 /* ---- Keys beside the events ---- */
 
-static void te_metadata_set_unit(struct tv_te_context *context, struct tv_te_stretch stretch)
+static void te_metadata_set_unit(struct tv_te_context *context, struct tv_te_extent stretch)
 {
     static const char *const units[] = {"ms", "ns", "us"};
-    struct tv_bytes raw = tv_te_stretch_read(context, stretch);
-    struct tv_bytes text = tv_te_text(raw, &context->scratch);
+    struct tv_bytes raw = tv_te_extent_read(context, stretch);
+    struct tv_bytes text = tv_te_decode_text(raw, &context->scratch);
     for (size_t i = 0; i < TV_COUNT(units); i++)
         if (tv_te_is_string(raw) && tv_bytes_equal(text, tv_bytes_of(units[i]))) {
             context->trace->head->inputs[context->input].unit = units[i];
@@ -293,14 +293,14 @@ static bool te_metadata_member_is(const struct tv_te_top_member *member, const c
 static void te_metadata_add_member(struct tv_te_context *context, const struct tv_te_top_member *member)
 {
     struct tv_bytes key = {(const uint8_t *)member->key, member->key_length};
-    struct tv_te_stretch value = member->value;
+    struct tv_te_extent value = member->value;
     if (te_metadata_member_is(member, "convertedFrom"))
-        tv_te_ends_read(context, tv_te_stretch_read(context, value));
-    if (tv_te_inside_is(member) || value.length > LONGEST_VALUE) {
+        tv_te_file_ends_read(context, tv_te_extent_read(context, value));
+    if (tv_te_embedded_is(member) || value.length > LONGEST_VALUE) {
         te_metadata_add_long(context, key, value);
     } else {
-        struct tv_bytes text = tv_te_stretch_read(context, value);
-        if (tv_json_is_deeper(text))
+        struct tv_bytes text = tv_te_extent_read(context, value);
+        if (tv_json_is_too_deep(text))
             tv_te_warn(context, TV_DIAGNOSTIC_TOO_NESTED, value.offset);
         te_metadata_add(context, key, text);
     }
@@ -311,12 +311,12 @@ static void te_metadata_add_member(struct tv_te_context *context, const struct t
 static void te_metadata_read_sampling(struct tv_te_context *context, const struct tv_te_top_member *member)
 {
     struct tv_input *input = &context->trace->head->inputs[context->input];
-    struct tv_bytes data = tv_te_stretch_read(context, member->value);
+    struct tv_bytes data = tv_te_extent_read(context, member->value);
     struct tv_bytes unit = tv_te_member(data, "sample-weight-unit");
     struct tv_bytes interval = tv_te_member(data, "sampling-interval-ns");
     int64_t ns;
     if (!tv_bytes_equal(unit, TV_BYTES("\"ns\"")) || !tv_te_is_string(interval) ||
-        !tv_parse_i64(tv_te_text(interval, &context->scratch), &ns) || ns <= 0)
+        !tv_parse_i64(tv_te_decode_text(interval, &context->scratch), &ns) || ns <= 0)
         return;
     input->figures = TV_FIGURES_SAMPLED;
     input->sampled_ns = ns;

@@ -10,7 +10,7 @@
 
 /* Gives processes and threads their names, labels and places in the order.  Those that are tables
  * of stack frames, or tell of code (code.h), are moved to the front of the rows; how many. */
-size_t tv_te_metadata_events(struct tv_te_context *context, struct tv_te_loose *rows, size_t count);
+size_t tv_te_metadata_events(struct tv_te_context *context, struct tv_te_deferred *rows, size_t count);
 
 /* The unit of times, stack frames and samples; all else becomes metadata of the input. */
 void tv_te_metadata_members(struct tv_te_context *context, const struct tv_te_container *container);

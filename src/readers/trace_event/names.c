@@ -108,10 +108,10 @@ static void te_names_grow(struct tv_te_names *names)
     names->mask = mask;
 }
 
-static bool te_names_text_contains(struct tv_bytes text, struct tv_bytes part)
+static bool te_names_text_contains(struct tv_bytes text, struct tv_bytes chunk)
 {
-    for (size_t i = 0; i + part.length <= text.length; i++)
-        if (memcmp(text.data + i, part.data, part.length) == 0)
+    for (size_t i = 0; i + chunk.length <= text.length; i++)
+        if (memcmp(text.data + i, chunk.data, chunk.length) == 0)
             return true;
     return false;
 }
@@ -160,7 +160,7 @@ uint32_t tv_te_names_add(struct tv_te_names *names, struct tv_bytes name, struct
 
 static uint32_t te_names_string(struct tv_head *head, struct tv_bytes raw, struct tv_te_scratch *scratch)
 {
-    return tv_head_string(head, tv_te_text(raw, scratch));
+    return tv_head_string(head, tv_te_decode_text(raw, scratch));
 }
 
 void tv_te_names_merge(const struct tv_te_names *names, struct tv_head *head, uint32_t *frames)

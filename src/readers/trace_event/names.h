@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names.h - names with their categories, as raw text, numbered by one part of a file.
+ * names.h - names with their categories, as raw text, numbered by one chunk of a file.
  *
- * Looked up for each event: nothing is decoded until the parts come together.
+ * Looked up for each event: nothing is decoded until the chunks come together.
  */
 #ifndef TV_READERS_TRACE_EVENT_NAMES_H
 #define TV_READERS_TRACE_EVENT_NAMES_H

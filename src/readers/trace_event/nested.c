@@ -139,14 +139,14 @@ static void te_nested_visit(struct tv_bytes text, const struct te_nested_visitor
     tv_free(walk.open);
 }
 
-void tv_te_nested_find(struct tv_bytes text,
+void tv_te_nested_visit_snapshots(struct tv_bytes text,
                        void (*take)(void *context, const struct tv_te_nested *nested),
                        void *context)
 {
     te_nested_visit(text, &(struct te_nested_visitor){te_nested_is_snapshot, take, context});
 }
 
-void tv_te_nested_references(struct tv_bytes text,
+void tv_te_nested_visit_references(struct tv_bytes text,
                              void (*take)(void *context, const struct tv_te_nested *nested),
                              void *context)
 {

@@ -18,12 +18,12 @@ struct tv_te_nested {
 
 /* Hands over every such object inside the JSON text, inner ones first; the text itself is none.
  * One walk over the text, whatever its depth. */
-void tv_te_nested_find(struct tv_bytes text,
+void tv_te_nested_visit_snapshots(struct tv_bytes text,
                        void (*take)(void *context, const struct tv_te_nested *nested),
                        void *context);
 
 /* The same of every object that has an id_ref; the text itself may be one. */
-void tv_te_nested_references(struct tv_bytes text,
+void tv_te_nested_visit_references(struct tv_bytes text,
                              void (*take)(void *context, const struct tv_te_nested *nested),
                              void *context);
 

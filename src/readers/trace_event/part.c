@@ -103,10 +103,10 @@ static void te_id_cache_grow(struct tv_te_id_cache *cache)
     }
 }
 
-static TV_NOINLINE struct te_cached_thread *te_id_cache_find_or_add(struct tv_te_part *part, struct te_packed_id pid,
+static TV_NOINLINE struct te_cached_thread *te_id_cache_find_or_add(struct tv_te_chunk *chunk, struct te_packed_id pid,
                                                      struct te_packed_id tid, struct tv_bytes raw_pid)
 {
-    struct tv_te_id_cache *cache = part->cache;
+    struct tv_te_id_cache *cache = chunk->cache;
     size_t place = te_id_cache_slot_of(cache, pid, tid);
     for (; cache->places[place] != TV_NONE; place = (place + 1) & cache->mask) {
         struct te_cached_thread *row = &cache->rows[cache->places[place]];
@@ -119,64 +119,64 @@ static TV_NOINLINE struct te_cached_thread *te_id_cache_find_or_add(struct tv_te
         tv_memory_exhausted();
     cache->last = cache->places[place] = (uint32_t)cache->count;
     *tv_table_add(cache) =
-        (struct te_cached_thread){pid, tid, tv_te_process(&part->threads, raw_pid), TV_NONE};
+        (struct te_cached_thread){pid, tid, tv_te_threads_add_process(&chunk->threads, raw_pid), TV_NONE};
     if (cache->count > cache->mask / 2)
         te_id_cache_grow(cache);
     return &cache->rows[cache->last];
 }
 
-TV_INLINE struct te_cached_thread *te_id_cache_find(struct tv_te_part *part, const struct tv_te_fields *fields)
+TV_INLINE struct te_cached_thread *te_id_cache_find(struct tv_te_chunk *chunk, const struct tv_te_fields *fields)
 {
-    struct tv_te_id_cache *cache = part->cache;
+    struct tv_te_id_cache *cache = chunk->cache;
     struct te_packed_id pid = te_id_cache_pack(cache, fields->pid), tid = te_id_cache_pack(cache, fields->tid);
     if (TV_LIKELY(cache->last != TV_NONE)) {
         struct te_cached_thread *row = &cache->rows[cache->last];
         if (te_id_cache_same(row->pid, pid) && te_id_cache_same(row->tid, tid))
             return row;
     }
-    return te_id_cache_find_or_add(part, pid, tid, fields->pid);
+    return te_id_cache_find_or_add(chunk, pid, tid, fields->pid);
 }
 
-static uint32_t te_chunk_process_of(struct tv_te_part *part, const struct tv_te_fields *fields)
+static uint32_t te_chunk_process_of(struct tv_te_chunk *chunk, const struct tv_te_fields *fields)
 {
-    return te_id_cache_find(part, fields)->process;
+    return te_id_cache_find(chunk, fields)->process;
 }
 
-TV_INLINE uint32_t te_chunk_thread_of(struct tv_te_part *part, const struct tv_te_fields *fields)
+TV_INLINE uint32_t te_chunk_thread_of(struct tv_te_chunk *chunk, const struct tv_te_fields *fields)
 {
-    struct te_cached_thread *row = te_id_cache_find(part, fields);
+    struct te_cached_thread *row = te_id_cache_find(chunk, fields);
     if (TV_UNLIKELY(row->thread == TV_NONE))
-        row->thread = tv_te_thread(&part->threads, row->process, fields->pid, fields->tid);
+        row->thread = tv_te_threads_add_thread(&chunk->threads, row->process, fields->pid, fields->tid);
     return row->thread;
 }
 
 /* ---- */
 
-void tv_te_part_init(struct tv_te_part *part)
+void tv_te_chunk_init(struct tv_te_chunk *chunk)
 {
-    memset(part, 0, sizeof *part);
-    part->gather = tv_gather_new();
-    part->counters = tv_te_counters_new();
-    part->cache = te_id_cache_new();
-    tv_silence_init(&part->times);
-    tv_te_names_init(&part->names);
-    tv_te_threads_init(&part->threads, NULL, 0);
+    memset(chunk, 0, sizeof *chunk);
+    chunk->gather = tv_gather_new();
+    chunk->counters = tv_te_counters_new();
+    chunk->cache = te_id_cache_new();
+    tv_silence_init(&chunk->times);
+    tv_te_names_init(&chunk->names);
+    tv_te_threads_init(&chunk->threads, NULL, 0);
 }
 
-void tv_te_part_release(struct tv_te_part *part)
+void tv_te_chunk_release(struct tv_te_chunk *chunk)
 {
-    tv_gather_free(part->gather);
-    tv_diagnostics_clear(&part->diagnostics);
-    tv_te_names_release(&part->names);
-    tv_te_threads_release(&part->threads);
-    tv_te_counters_free(part->counters);
-    tv_free(part->loose.rows);
-    tv_te_flow_list_release(&part->flows);
-    tv_free(part->metadata.rows);
-    tv_free(part->instants.rows);
-    tv_free(part->marking.tracks);
-    tv_te_uses_release(&part->uses);
-    te_id_cache_free(part->cache);
+    tv_gather_free(chunk->gather);
+    tv_diagnostics_clear(&chunk->diagnostics);
+    tv_te_names_release(&chunk->names);
+    tv_te_threads_release(&chunk->threads);
+    tv_te_counters_free(chunk->counters);
+    tv_free(chunk->deferred.rows);
+    tv_te_flow_list_release(&chunk->flows);
+    tv_free(chunk->metadata.rows);
+    tv_free(chunk->instants.rows);
+    tv_free(chunk->sketching.tracks);
+    tv_te_stack_uses_release(&chunk->uses);
+    te_id_cache_free(chunk->cache);
 }
 
 /* An event on its way in. */
@@ -187,16 +187,16 @@ struct te_chunk_event {
     char phase;
 };
 
-static void te_chunk_warn(struct tv_te_part *part, enum tv_diagnostic_kind kind, const struct te_chunk_event *event)
+static void te_chunk_warn(struct tv_te_chunk *chunk, enum tv_diagnostic_kind kind, const struct te_chunk_event *event)
 {
-    tv_diagnostics_add(&part->diagnostics, kind, event->offset);
+    tv_diagnostics_add(&chunk->diagnostics, kind, event->offset);
 }
 
-static void te_chunk_warn_phase(struct tv_te_part *part, const struct te_chunk_event *event)
+static void te_chunk_warn_phase(struct tv_te_chunk *chunk, const struct te_chunk_event *event)
 {
     bool letter = event->phase > ' ' && event->phase < 0x7f;
-    te_chunk_warn(part, TV_DIAGNOSTIC_UNKNOWN_PHASE, event);
-    part->diagnostics.phases[letter ? (unsigned char)event->phase : 0]++;
+    te_chunk_warn(chunk, TV_DIAGNOSTIC_UNKNOWN_PHASE, event);
+    chunk->diagnostics.phases[letter ? (unsigned char)event->phase : 0]++;
 }
 
 /* ---- What events must say ---- */
@@ -231,121 +231,121 @@ static bool te_event_needs_thread(const struct te_chunk_event *event)
            !te_event_has_scope(event, TV_BYTES("\"p\""));
 }
 
-static TV_NOINLINE void te_chunk_warn_missing(struct tv_te_part *part, const struct te_chunk_event *event)
+static TV_NOINLINE void te_chunk_warn_missing(struct tv_te_chunk *chunk, const struct te_chunk_event *event)
 {
     if (!event->fields->pid.data && te_event_needs_process(event))
-        te_chunk_warn(part, TV_DIAGNOSTIC_PID_MISSING, event);
+        te_chunk_warn(chunk, TV_DIAGNOSTIC_PID_MISSING, event);
     if (!event->fields->tid.data && te_event_needs_thread(event))
-        te_chunk_warn(part, TV_DIAGNOSTIC_TID_MISSING, event);
+        te_chunk_warn(chunk, TV_DIAGNOSTIC_TID_MISSING, event);
     if (!event->fields->name.data && te_event_needs_name(event))
-        te_chunk_warn(part, TV_DIAGNOSTIC_NAME_MISSING, event);
+        te_chunk_warn(chunk, TV_DIAGNOSTIC_NAME_MISSING, event);
 }
 
-static unsigned te_chunk_read_colour(struct tv_te_part *part, const struct te_chunk_event *event)
+static unsigned te_chunk_read_colour(struct tv_te_chunk *chunk, const struct te_chunk_event *event)
 {
     if (TV_LIKELY(!event->fields->cname.data))
         return 0;
-    unsigned colour = tv_te_colour(event->fields->cname);
+    unsigned colour = tv_te_parse_colour(event->fields->cname);
     if (colour == 0)
-        te_chunk_warn(part, TV_DIAGNOSTIC_BAD_COLOUR, event);
+        te_chunk_warn(chunk, TV_DIAGNOSTIC_BAD_COLOUR, event);
     return colour;
 }
 
-static void te_chunk_add_deferred(struct tv_te_part *part, const struct te_chunk_event *event, uint32_t process,
+static void te_chunk_add_deferred(struct tv_te_chunk *chunk, const struct te_chunk_event *event, uint32_t process,
                       uint32_t thread)
 {
-    struct tv_te_loose *loose = tv_table_add(&part->loose);
-    *loose = (struct tv_te_loose){
+    struct tv_te_deferred *deferred = tv_table_add(&chunk->deferred);
+    *deferred = (struct tv_te_deferred){
         .time = event->time,
         .offset = event->offset,
         .thread = thread,
         .process = process,
-        .frame = tv_te_names_add(&part->names, event->fields->name, event->fields->cat),
+        .frame = tv_te_names_add(&chunk->names, event->fields->name, event->fields->cat),
         .phase = event->phase,
     };
-    tv_te_link_keep(loose, event->fields);
+    tv_te_link_keep(deferred, event->fields);
 }
 
-static void te_chunk_take_deferred(struct tv_te_part *part, const struct te_chunk_event *event)
+static void te_chunk_take_deferred(struct tv_te_chunk *chunk, const struct te_chunk_event *event)
 {
     bool of_process = strchr("NODvVc", event->phase) != NULL;
     int64_t length;
-    if (event->phase == 'T' && tv_te_time(event->fields->dur, &length))
-        tv_silence_widen(&part->times, event->time + tv_te_state_length(event->time, length));
-    uint32_t process = te_chunk_process_of(part, event->fields);
-    te_chunk_add_deferred(part, event, process, of_process ? TV_NONE : te_chunk_thread_of(part, event->fields));
+    if (event->phase == 'T' && tv_te_parse_time(event->fields->dur, &length))
+        tv_silence_widen(&chunk->times, event->time + tv_te_state_length(event->time, length));
+    uint32_t process = te_chunk_process_of(chunk, event->fields);
+    te_chunk_add_deferred(chunk, event, process, of_process ? TV_NONE : te_chunk_thread_of(chunk, event->fields));
 }
 
-static void te_chunk_take_flow(struct tv_te_part *part, const struct te_chunk_event *event)
+static void te_chunk_take_flow(struct tv_te_chunk *chunk, const struct te_chunk_event *event)
 {
-    uint32_t thread = te_chunk_thread_of(part, event->fields);
+    uint32_t thread = te_chunk_thread_of(chunk, event->fields);
     struct tv_te_flow_event flow = {
         .time = event->time,
         .offset = event->offset & TV_OFFSET_MASK,
         .phase = (uint8_t)event->phase,
         .of = thread,
-        .frame = tv_te_names_add(&part->names, event->fields->name, event->fields->cat),
+        .frame = tv_te_names_add(&chunk->names, event->fields->name, event->fields->cat),
     };
-    tv_te_flow_list_add(&part->flows, &flow, event->fields, &part->threads.scratch);
+    tv_te_flow_list_add(&chunk->flows, &flow, event->fields, &chunk->threads.scratch);
 }
 
 /* ---- Stacks ---- */
 
-static void te_chunk_use_stack(struct tv_te_part *part, const struct te_chunk_event *event, struct tv_bytes frame,
+static void te_chunk_use_stack(struct tv_te_chunk *chunk, const struct te_chunk_event *event, struct tv_bytes frame,
                        struct tv_bytes stack)
 {
     if (frame.data && stack.data)
-        te_chunk_warn(part, TV_DIAGNOSTIC_STACK_TWICE, event);
+        te_chunk_warn(chunk, TV_DIAGNOSTIC_STACK_TWICE, event);
     else if (frame.data)
-        tv_te_uses_add(&part->uses, te_chunk_process_of(part, event->fields),
-                       tv_te_text(frame, &part->threads.scratch), event->offset);
+        tv_te_stack_uses_add(&chunk->uses, te_chunk_process_of(chunk, event->fields),
+                       tv_te_decode_text(frame, &chunk->threads.scratch), event->offset);
 }
 
 /* Those of samples are found when the samples are made. */
-static void te_chunk_use_stacks(struct tv_te_part *part, const struct te_chunk_event *event)
+static void te_chunk_use_stacks(struct tv_te_chunk *chunk, const struct te_chunk_event *event)
 {
     const struct tv_te_fields *fields = event->fields;
     if (event->phase == 'P')
         return;
-    te_chunk_use_stack(part, event, fields->sf, fields->stack);
-    te_chunk_use_stack(part, event, fields->esf, fields->estack);
+    te_chunk_use_stack(chunk, event, fields->sf, fields->stack);
+    te_chunk_use_stack(chunk, event, fields->esf, fields->estack);
 }
 
 /* ---- Slices ---- */
 
 /* Says how long a whole slice is; whether it ever ends. */
-static bool te_chunk_read_duration(struct tv_te_part *part, const struct te_chunk_event *event, int64_t *length)
+static bool te_chunk_read_duration(struct tv_te_chunk *chunk, const struct te_chunk_event *event, int64_t *length)
 {
     *length = 0;
     if (!event->fields->dur.data)
         return false;
-    if (TV_UNLIKELY(!tv_te_time(event->fields->dur, length))) {
-        te_chunk_warn(part, TV_DIAGNOSTIC_BAD_DURATION, event);
+    if (TV_UNLIKELY(!tv_te_parse_time(event->fields->dur, length))) {
+        te_chunk_warn(chunk, TV_DIAGNOSTIC_BAD_DURATION, event);
         return tv_bytes_equal(event->fields->dur, TV_BYTES("null"));
     }
     if (TV_UNLIKELY(*length < 0)) {
-        te_chunk_warn(part, TV_DIAGNOSTIC_NEGATIVE_DURATION, event);
+        te_chunk_warn(chunk, TV_DIAGNOSTIC_NEGATIVE_DURATION, event);
         *length = 0;
     }
     if (TV_UNLIKELY(event->time > 0 && *length > TV_TE_LATEST - event->time)) {
-        te_chunk_warn(part, TV_DIAGNOSTIC_BAD_DURATION, event);
+        te_chunk_warn(chunk, TV_DIAGNOSTIC_BAD_DURATION, event);
         *length = TV_TE_LATEST - event->time;
     }
     return true;
 }
 
-static int64_t te_chunk_read_cpu_time(struct tv_te_part *part, struct tv_bytes raw)
+static int64_t te_chunk_read_cpu_time(struct tv_te_chunk *chunk, struct tv_bytes raw)
 {
     int64_t time;
-    if (!raw.data || !tv_te_time(raw, &time) || time < TV_TE_EARLIEST)
+    if (!raw.data || !tv_te_parse_time(raw, &time) || time < TV_TE_EARLIEST)
         return TV_NO_TIME;
-    part->has_cpu = true;
+    chunk->has_cpu = true;
     return time;
 }
 
-static struct tv_cpu_times te_chunk_read_cpu_times(struct tv_te_part *part, const struct tv_te_fields *fields)
+static struct tv_cpu_times te_chunk_read_cpu_times(struct tv_te_chunk *chunk, const struct tv_te_fields *fields)
 {
-    int64_t start = te_chunk_read_cpu_time(part, fields->tts), length = te_chunk_read_cpu_time(part, fields->tdur);
+    int64_t start = te_chunk_read_cpu_time(chunk, fields->tts), length = te_chunk_read_cpu_time(chunk, fields->tdur);
     return (struct tv_cpu_times){start, length < 0 ? TV_NO_TIME : length};
 }
 
@@ -355,11 +355,11 @@ static bool te_event_is_bound(const struct tv_te_fields *fields)
 }
 
 /* Whether the slice is of the tracing itself; counts it. */
-static bool te_chunk_is_overhead(struct tv_te_part *part, const struct te_chunk_event *event, uint32_t name)
+static bool te_chunk_is_overhead(struct tv_te_chunk *chunk, const struct te_chunk_event *event, uint32_t name)
 {
-    if (TV_LIKELY(!part->names.names[name].overhead))
+    if (TV_LIKELY(!chunk->names.names[name].overhead))
         return false;
-    te_chunk_warn(part, TV_DIAGNOSTIC_TRACING_OVERHEAD, event);
+    te_chunk_warn(chunk, TV_DIAGNOSTIC_TRACING_OVERHEAD, event);
     return true;
 }
 
@@ -368,45 +368,45 @@ static bool te_chunk_is_overhead(struct tv_te_part *part, const struct te_chunk_
 
 /* What an end said whose slice was written as one event (rewrite.h): its colour, or that of its
  * name, which is another one. */
-static TV_NOINLINE unsigned te_chunk_end_colour(struct tv_te_part *part, const struct te_chunk_event *event,
+static TV_NOINLINE unsigned te_chunk_end_colour(struct tv_te_chunk *chunk, const struct te_chunk_event *event,
                                           unsigned colour)
 {
     const struct tv_te_fields *fields = event->fields;
     struct tv_bytes name = tv_te_member(fields->end, "name");
-    unsigned told = tv_te_colour(tv_te_member(fields->end, "cname"));
+    unsigned told = tv_te_parse_colour(tv_te_member(fields->end, "cname"));
     if (told > 0)
         return told;
     if (!tv_te_is_string(name) || tv_bytes_equal(name, fields->name))
         return colour;
-    return TV_COLOUR_HASHED + tv_te_hashed_colour(tv_te_text(name, &part->threads.scratch));
+    return TV_COLOUR_HASHED + tv_te_name_colour(tv_te_decode_text(name, &chunk->threads.scratch));
 }
 
-static void te_chunk_add_span(struct tv_te_part *part, const struct te_chunk_event *event, struct tv_span *span,
+static void te_chunk_add_span(struct tv_te_chunk *chunk, const struct te_chunk_event *event, struct tv_span *span,
                      const struct tv_cpu_times *cpu)
 {
-    uint32_t thread = te_chunk_thread_of(part, event->fields);
+    uint32_t thread = te_chunk_thread_of(chunk, event->fields);
     span->time = event->time;
     span->offset = event->offset & TV_OFFSET_MASK;
-    unsigned colour = te_chunk_read_colour(part, event);
+    unsigned colour = te_chunk_read_colour(chunk, event);
     if (TV_UNLIKELY(event->fields->end.data) && event->phase == 'X')
-        colour = te_chunk_end_colour(part, event, colour);
+        colour = te_chunk_end_colour(chunk, event, colour);
     if (TV_UNLIKELY(colour > 0))
         span->colour = (uint8_t)colour;
-    tv_gather_span(part->gather, thread, span, cpu);
-    if (TV_UNLIKELY(part->events % MARKED == 0 && part->marking.sketch))
-        tv_te_mark(part, thread, event->time);
+    tv_gather_span(chunk->gather, thread, span, cpu);
+    if (TV_UNLIKELY(chunk->events % MARKED == 0 && chunk->sketching.sketch))
+        tv_te_sketch_event(chunk, thread, event->time);
     if (TV_UNLIKELY(te_event_is_bound(event->fields)) && event->phase != 'E')
-        te_chunk_add_deferred(part, event, te_chunk_process_of(part, event->fields), thread);
+        te_chunk_add_deferred(chunk, event, te_chunk_process_of(chunk, event->fields), thread);
 }
 
-static void te_chunk_take_complete(struct tv_te_part *part, const struct te_chunk_event *event)
+static void te_chunk_take_complete(struct tv_te_chunk *chunk, const struct te_chunk_event *event)
 {
     int64_t length;
-    uint32_t name = tv_te_names_add(&part->names, event->fields->name, event->fields->cat);
-    if (te_chunk_is_overhead(part, event, name))
+    uint32_t name = tv_te_names_add(&chunk->names, event->fields->name, event->fields->cat);
+    if (te_chunk_is_overhead(chunk, event, name))
         return;
-    bool ends = te_chunk_read_duration(part, event, &length);
-    part->has_open |= !ends;
+    bool ends = te_chunk_read_duration(chunk, event, &length);
+    chunk->has_open |= !ends;
     struct tv_span span = {
         .length = length,
         .flags = ends ? TV_SPAN_WHOLE : TV_SPAN_WHOLE | TV_SPAN_UNFINISHED,
@@ -415,20 +415,20 @@ static void te_chunk_take_complete(struct tv_te_part *part, const struct te_chun
     struct tv_cpu_times cpu;
     bool timed = event->fields->tts.data || event->fields->tdur.data;
     if (timed)
-        cpu = te_chunk_read_cpu_times(part, event->fields);
-    tv_silence_count(&part->times, event->time);
-    tv_silence_widen(&part->times, event->time + length);
-    te_chunk_add_span(part, event, &span, timed ? &cpu : NULL);
+        cpu = te_chunk_read_cpu_times(chunk, event->fields);
+    tv_silence_count(&chunk->times, event->time);
+    tv_silence_widen(&chunk->times, event->time + length);
+    te_chunk_add_span(chunk, event, &span, timed ? &cpu : NULL);
 }
 
-static void te_chunk_take_begin(struct tv_te_part *part, const struct te_chunk_event *event)
+static void te_chunk_take_begin(struct tv_te_chunk *chunk, const struct te_chunk_event *event)
 {
     struct tv_span span = {
-        .length = te_chunk_read_cpu_time(part, event->fields->tts),
+        .length = te_chunk_read_cpu_time(chunk, event->fields->tts),
         .flags = TV_SPAN_BEGIN,
-        .frame = tv_te_names_add(&part->names, event->fields->name, event->fields->cat),
+        .frame = tv_te_names_add(&chunk->names, event->fields->name, event->fields->cat),
     };
-    te_chunk_add_span(part, event, &span, NULL);
+    te_chunk_add_span(chunk, event, &span, NULL);
 }
 
 /* Whether an object has members, or a value is none. */
@@ -443,87 +443,87 @@ static bool te_event_has_content(struct tv_bytes raw)
 }
 
 /* As the end may turn out to be that of a slice of another name, which then gets its colour. */
-static uint8_t te_chunk_name_colour(struct tv_te_part *part, uint32_t number)
+static uint8_t te_chunk_name_colour(struct tv_te_chunk *chunk, uint32_t number)
 {
-    struct tv_te_name *name = &part->names.names[number];
+    struct tv_te_name *name = &chunk->names.names[number];
     if (TV_UNLIKELY(name->colour == 0)) {
         struct tv_bytes raw = {name->text, name->name_length};
-        struct tv_bytes text = tv_te_text(raw, &part->threads.scratch);
-        name->colour = (uint8_t)(TV_COLOUR_HASHED + tv_te_hashed_colour(text));
+        struct tv_bytes text = tv_te_decode_text(raw, &chunk->threads.scratch);
+        name->colour = (uint8_t)(TV_COLOUR_HASHED + tv_te_name_colour(text));
     }
     return name->colour;
 }
 
-static void te_chunk_take_end(struct tv_te_part *part, const struct te_chunk_event *event)
+static void te_chunk_take_end(struct tv_te_chunk *chunk, const struct te_chunk_event *event)
 {
     const struct tv_te_fields *fields = event->fields;
     struct tv_span span = {
-        .length = te_chunk_read_cpu_time(part, fields->tts),
+        .length = te_chunk_read_cpu_time(chunk, fields->tts),
         .flags = TV_SPAN_END,
     };
     if (te_event_has_content(fields->args) || fields->rare)
         span.flags |= TV_SPAN_TELLS;
     if (fields->name.data) {
-        span.frame = tv_te_names_add(&part->names, fields->name, fields->cat);
-        span.colour = te_chunk_name_colour(part, span.frame);
+        span.frame = tv_te_names_add(&chunk->names, fields->name, fields->cat);
+        span.colour = te_chunk_name_colour(chunk, span.frame);
     } else {
         span.flags |= TV_SPAN_NAMELESS;
     }
-    te_chunk_add_span(part, event, &span, NULL);
+    te_chunk_add_span(chunk, event, &span, NULL);
 }
 
 /* ---- Instants, counters, metadata ---- */
 
-static void te_chunk_take_instant(struct tv_te_part *part, const struct te_chunk_event *event)
+static void te_chunk_take_instant(struct tv_te_chunk *chunk, const struct te_chunk_event *event)
 {
     struct tv_bytes s = event->fields->s;
     struct tv_instant instant = {.time = event->time, .offset = event->offset};
     if (!s.data || tv_bytes_equal(s, TV_BYTES("\"t\""))) {
         instant.scope = TV_SCOPE_THREAD;
-        instant.of = te_chunk_thread_of(part, event->fields);
+        instant.of = te_chunk_thread_of(chunk, event->fields);
     } else if (tv_bytes_equal(s, TV_BYTES("\"p\""))) {
         instant.scope = TV_SCOPE_PROCESS;
-        instant.of = te_chunk_process_of(part, event->fields);
+        instant.of = te_chunk_process_of(chunk, event->fields);
     } else if (tv_bytes_equal(s, TV_BYTES("\"g\""))) {
         instant.scope = TV_SCOPE_GLOBAL;
         instant.of = TV_NONE;
     } else {
-        te_chunk_warn(part, TV_DIAGNOSTIC_BAD_SCOPE, event);
+        te_chunk_warn(chunk, TV_DIAGNOSTIC_BAD_SCOPE, event);
         return;
     }
-    instant.frame = tv_te_names_add(&part->names, event->fields->name, event->fields->cat);
-    instant.colour = (uint8_t)te_chunk_read_colour(part, event);
-    *tv_table_add(&part->instants) = instant;
+    instant.frame = tv_te_names_add(&chunk->names, event->fields->name, event->fields->cat);
+    instant.colour = (uint8_t)te_chunk_read_colour(chunk, event);
+    *tv_table_add(&chunk->instants) = instant;
 }
 
-static void te_chunk_take_counter(struct tv_te_part *part, const struct te_chunk_event *event)
+static void te_chunk_take_counter(struct tv_te_chunk *chunk, const struct te_chunk_event *event)
 {
     struct tv_te_counter_event counter = {
-        .process = te_chunk_process_of(part, event->fields),
-        .name = tv_te_names_add(&part->names, event->fields->name, event->fields->cat),
+        .process = te_chunk_process_of(chunk, event->fields),
+        .name = tv_te_names_add(&chunk->names, event->fields->name, event->fields->cat),
         .id = event->fields->id,
         .args = event->fields->args,
         .time = event->time,
         .offset = event->offset,
-        .colour = te_chunk_read_colour(part, event),
+        .colour = te_chunk_read_colour(chunk, event),
     };
-    tv_te_counters_add(part->counters, &counter, &part->diagnostics);
+    tv_te_counters_add(chunk->counters, &counter, &chunk->diagnostics);
 }
 
-static void te_chunk_take_metadata(struct tv_te_part *part, const struct te_chunk_event *event)
+static void te_chunk_take_metadata(struct tv_te_chunk *chunk, const struct te_chunk_event *event)
 {
     struct tv_bytes name = event->fields->name;
     bool of_thread = tv_bytes_equal(name, TV_BYTES("\"thread_name\"")) ||
                      tv_bytes_equal(name, TV_BYTES("\"thread_sort_index\""));
     bool of_process = of_thread || tv_bytes_starts_with(name, TV_BYTES("\"process_"));
     if (of_process && !event->fields->pid.data)
-        te_chunk_warn(part, TV_DIAGNOSTIC_PID_MISSING, event);
+        te_chunk_warn(chunk, TV_DIAGNOSTIC_PID_MISSING, event);
     if (of_thread && !event->fields->tid.data)
-        te_chunk_warn(part, TV_DIAGNOSTIC_TID_MISSING, event);
-    *tv_table_add(&part->metadata) = (struct tv_te_loose){
+        te_chunk_warn(chunk, TV_DIAGNOSTIC_TID_MISSING, event);
+    *tv_table_add(&chunk->metadata) = (struct tv_te_deferred){
         .offset = event->offset,
-        .thread = of_thread ? te_chunk_thread_of(part, event->fields) : TV_NONE,
-        .process = te_chunk_process_of(part, event->fields),
+        .thread = of_thread ? te_chunk_thread_of(chunk, event->fields) : TV_NONE,
+        .process = te_chunk_process_of(chunk, event->fields),
         .frame = TV_NONE, /* its name is none of a slice */
         .phase = event->phase,
     };
@@ -531,47 +531,47 @@ static void te_chunk_take_metadata(struct tv_te_part *part, const struct te_chun
 
 /* ---- */
 
-static void te_chunk_take_timed(struct tv_te_part *part, const struct te_chunk_event *event)
+static void te_chunk_take_timed(struct tv_te_chunk *chunk, const struct te_chunk_event *event)
 {
     if (event->phase != 'X') /* it may be left out, and has an end */
-        tv_silence_count(&part->times, event->time);
+        tv_silence_count(&chunk->times, event->time);
     switch (event->phase) {
     case 'X':
-        te_chunk_take_complete(part, event);
+        te_chunk_take_complete(chunk, event);
         break;
     case 'B':
-        te_chunk_take_begin(part, event);
+        te_chunk_take_begin(chunk, event);
         break;
     case 'E':
-        te_chunk_take_end(part, event);
+        te_chunk_take_end(chunk, event);
         break;
     case 'i':
     case 'I':
     case 'R':
-        te_chunk_take_instant(part, event);
+        te_chunk_take_instant(chunk, event);
         break;
     case 'C':
-        te_chunk_take_counter(part, event);
+        te_chunk_take_counter(chunk, event);
         break;
     case 's':
     case 't':
     case 'f':
-        te_chunk_take_flow(part, event);
+        te_chunk_take_flow(chunk, event);
         break;
     default:
-        te_chunk_take_deferred(part, event);
+        te_chunk_take_deferred(chunk, event);
         break;
     }
 }
 
 /* What "=" says is true at all times. */
-static TV_NOINLINE void te_chunk_take_timeless(struct tv_te_part *part, struct te_chunk_event *event)
+static TV_NOINLINE void te_chunk_take_timeless(struct tv_te_chunk *chunk, struct te_chunk_event *event)
 {
     event->time = 0;
     if (event->phase == '=')
-        te_chunk_take_deferred(part, event);
+        te_chunk_take_deferred(chunk, event);
     else
-        te_chunk_warn(part, TV_DIAGNOSTIC_BAD_TIMESTAMP, event);
+        te_chunk_warn(chunk, TV_DIAGNOSTIC_BAD_TIMESTAMP, event);
 }
 
 TV_INLINE bool te_phase_is_known(char phase)
@@ -581,29 +581,29 @@ TV_INLINE bool te_phase_is_known(char phase)
     return phase != '\0' && strchr("iIRCbneSTpFstfPNODVvc()=", phase);
 }
 
-void tv_te_part_take(struct tv_te_part *part, const struct tv_te_fields *fields, uint64_t offset)
+void tv_te_chunk_take(struct tv_te_chunk *chunk, const struct tv_te_fields *fields, uint64_t offset)
 {
-    struct te_chunk_event event = {.fields = fields, .offset = offset, .phase = tv_te_phase(fields)};
-    part->events++;
+    struct te_chunk_event event = {.fields = fields, .offset = offset, .phase = tv_te_fields_phase(fields)};
+    chunk->events++;
     if (TV_UNLIKELY(fields->faults))
-        te_chunk_warn(part, TV_DIAGNOSTIC_BAD_JSON, &event);
-    if (TV_UNLIKELY(fields->args.length > TV_JSON_DEPTH) && tv_json_is_deeper(fields->args))
-        te_chunk_warn(part, TV_DIAGNOSTIC_TOO_NESTED, &event);
+        te_chunk_warn(chunk, TV_DIAGNOSTIC_BAD_JSON, &event);
+    if (TV_UNLIKELY(fields->args.length > TV_JSON_DEPTH) && tv_json_is_too_deep(fields->args))
+        te_chunk_warn(chunk, TV_DIAGNOSTIC_TOO_NESTED, &event);
     if (event.phase == 'M') {
-        te_chunk_take_metadata(part, &event);
+        te_chunk_take_metadata(chunk, &event);
         return;
     }
     if (TV_UNLIKELY(!te_phase_is_known(event.phase))) {
-        te_chunk_warn_phase(part, &event);
+        te_chunk_warn_phase(chunk, &event);
         return;
     }
-    if (TV_UNLIKELY(!tv_te_time(fields->ts, &event.time) || event.time < TV_TE_EARLIEST)) {
-        te_chunk_take_timeless(part, &event);
+    if (TV_UNLIKELY(!tv_te_parse_time(fields->ts, &event.time) || event.time < TV_TE_EARLIEST)) {
+        te_chunk_take_timeless(chunk, &event);
         return;
     }
     if (TV_UNLIKELY(!fields->pid.data || !fields->tid.data || !fields->name.data))
-        te_chunk_warn_missing(part, &event);
+        te_chunk_warn_missing(chunk, &event);
     if (TV_UNLIKELY(fields->rare))
-        te_chunk_use_stacks(part, &event);
-    te_chunk_take_timed(part, &event);
+        te_chunk_use_stacks(chunk, &event);
+    te_chunk_take_timed(chunk, &event);
 }

@@ -12,7 +12,7 @@ struct te_v8_profile {
 
 struct tv_te_profiles {
     struct tv_te_context *context;
-    struct tv_te_key text;
+    struct tv_te_id_key text;
     struct tv_map numbers; /* string "pid:scope:id" -> index in rows */
     struct tv_map nodes;   /* (profile, node id) -> path */
     struct te_v8_profile *rows;
@@ -32,12 +32,12 @@ void tv_te_profiles_free(struct tv_te_profiles *profiles)
 {
     tv_map_release(&profiles->numbers);
     tv_map_release(&profiles->nodes);
-    tv_te_key_release(&profiles->text);
+    tv_te_id_key_release(&profiles->text);
     tv_free(profiles->rows);
     tv_free(profiles);
 }
 
-static bool te_profiles_is_event(const struct tv_te_profiles *profiles, const struct tv_te_loose *event)
+static bool te_profiles_is_event(const struct tv_te_profiles *profiles, const struct tv_te_deferred *event)
 {
     const struct tv_head *head = profiles->context->trace->head;
     struct tv_bytes name = tv_head_text(head, head->frames[event->frame].name);
@@ -46,19 +46,19 @@ static bool te_profiles_is_event(const struct tv_te_profiles *profiles, const st
 }
 
 /* The string of the profile's id; TV_NONE: it has none. */
-static uint32_t te_profiles_find_key(struct tv_te_profiles *profiles, const struct tv_te_loose *event,
+static uint32_t te_profiles_find_key(struct tv_te_profiles *profiles, const struct tv_te_deferred *event,
                          const struct tv_te_fields *fields)
 {
     struct tv_te_id_parts id = {.scope = fields->scope, .process = event->process};
-    id.kind = tv_te_id(fields, &id.raw);
+    id.kind = tv_te_fields_id(fields, &id.raw);
     if (id.kind == TV_TE_ID_NONE || id.kind == TV_TE_ID_BAD)
         return TV_NONE;
     profiles->text.length = 0;
-    tv_te_key_add_id(&profiles->text, profiles->context, &id, TV_TE_ID_OWNED);
-    return tv_head_string(profiles->context->trace->head, tv_te_key_text(&profiles->text));
+    tv_te_id_key_add_id(&profiles->text, profiles->context, &id, TV_TE_ID_OWNED);
+    return tv_head_string(profiles->context->trace->head, tv_te_id_key_text(&profiles->text));
 }
 
-static void te_profiles_add(struct tv_te_profiles *profiles, const struct tv_te_loose *event)
+static void te_profiles_add(struct tv_te_profiles *profiles, const struct tv_te_deferred *event)
 {
     struct tv_te_fields fields;
     struct te_v8_profile profile = {0, event->thread};
@@ -66,7 +66,7 @@ static void te_profiles_add(struct tv_te_profiles *profiles, const struct tv_te_
         return;
     uint32_t key = te_profiles_find_key(profiles, event, &fields);
     struct tv_bytes data = tv_te_member(fields.args, "data");
-    if (key == TV_NONE || !tv_te_time(tv_te_member(data, "startTime"), &profile.time))
+    if (key == TV_NONE || !tv_te_parse_time(tv_te_member(data, "startTime"), &profile.time))
         return;
     uint32_t number = tv_map_add(&profiles->numbers, key, (uint32_t)profiles->count);
     if (number < profiles->count)
@@ -79,21 +79,21 @@ static void te_profiles_add(struct tv_te_profiles *profiles, const struct tv_te_
 void tv_te_profiles_begin(struct tv_te_profiles *profiles)
 {
     const struct tv_te_context *context = profiles->context;
-    for (size_t i = 0; i < context->loose_count; i++)
-        if (context->loose[i].phase == 'P' && te_profiles_is_event(profiles, &context->loose[i]))
-            te_profiles_add(profiles, &context->loose[i]);
+    for (size_t i = 0; i < context->deferred_count; i++)
+        if (context->deferred[i].phase == 'P' && te_profiles_is_event(profiles, &context->deferred[i]))
+            te_profiles_add(profiles, &context->deferred[i]);
 }
 
 static uint32_t te_profiles_string(struct tv_te_profiles *profiles, struct tv_bytes raw)
 {
     struct tv_te_context *context = profiles->context;
-    return tv_head_string(context->trace->head, tv_te_text(raw, &context->scratch));
+    return tv_head_string(context->trace->head, tv_te_decode_text(raw, &context->scratch));
 }
 
 static bool te_profile_node_key(uint32_t profile, struct tv_bytes id, uint64_t *key)
 {
     int64_t number;
-    if (!tv_te_integer(id, &number) || number < 0 || number > UINT32_MAX)
+    if (!tv_te_parse_integer(id, &number) || number < 0 || number > UINT32_MAX)
         return false;
     *key = (uint64_t)profile << 32 | (uint32_t)number;
     return true;
@@ -110,7 +110,7 @@ static uint32_t te_profiles_add_frame(struct tv_te_profiles *profiles, struct tv
     int64_t line;
     if (frame.name == TV_EMPTY_STRING)
         frame.name = tv_head_string(head, TV_BYTES("(anonymous)"));
-    if (tv_te_integer(tv_te_member(call, "lineNumber"), &line) && line >= 0 && line < INT32_MAX)
+    if (tv_te_parse_integer(tv_te_member(call, "lineNumber"), &line) && line >= 0 && line < INT32_MAX)
         frame.line = (int32_t)(line + 1);
     return tv_head_add_frame(head, &frame);
 }
@@ -119,7 +119,7 @@ static uint32_t te_profiles_add_frame(struct tv_te_profiles *profiles, struct tv
 static bool te_profiles_is_root(struct tv_te_profiles *profiles, struct tv_bytes call)
 {
     struct tv_bytes name =
-        tv_te_text(tv_te_member(call, "functionName"), &profiles->context->scratch);
+        tv_te_decode_text(tv_te_member(call, "functionName"), &profiles->context->scratch);
     return tv_bytes_equal(name, TV_BYTES("(root)"));
 }
 
@@ -185,7 +185,7 @@ static void te_profiles_add_sample(struct tv_te_profiles *profiles, uint32_t num
 static bool te_profile_advance(struct te_v8_profile *profile, struct tv_bytes delta)
 {
     int64_t passed;
-    if (!tv_te_time(delta, &passed))
+    if (!tv_te_parse_time(delta, &passed))
         return false;
     profile->time += passed; /* fits: both are within half the range */
     if (profile->time > TV_TE_LATEST)
@@ -214,7 +214,7 @@ static void te_profiles_add_samples(struct tv_te_profiles *profiles, uint32_t nu
     }
 }
 
-bool tv_te_profiles_take(struct tv_te_profiles *profiles, const struct tv_te_loose *event,
+bool tv_te_profiles_take(struct tv_te_profiles *profiles, const struct tv_te_deferred *event,
                          const struct tv_te_fields *fields)
 {
     struct tv_bytes data = tv_te_member(fields->args, "data");

@@ -21,7 +21,7 @@ void tv_te_profiles_begin(struct tv_te_profiles *profiles);
 
 /* Takes an event of phase P if it is of a profile, which its name and an id say; false: it is not.
  */
-bool tv_te_profiles_take(struct tv_te_profiles *profiles, const struct tv_te_loose *event,
+bool tv_te_profiles_take(struct tv_te_profiles *profiles, const struct tv_te_deferred *event,
                          const struct tv_te_fields *fields);
 
 #endif

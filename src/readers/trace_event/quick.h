@@ -191,7 +191,7 @@ TV_NOINLINE static const uint8_t *te_fast_other_key(const uint8_t *key, struct t
 }
 
 /* False: look at it the lenient way.  The bytes behind the end are 0 and so stop it. */
-TV_INLINE bool tv_te_quick(const uint8_t *at, const uint8_t *end, struct tv_te_fields *fields,
+TV_INLINE bool tv_te_fast_path(const uint8_t *at, const uint8_t *end, struct tv_te_fields *fields,
                            const uint8_t **event_end)
 {
     for (at++;; at++) {
@@ -219,12 +219,12 @@ TV_INLINE bool tv_te_quick(const uint8_t *at, const uint8_t *end, struct tv_te_f
 }
 
 /* False: look at it the lenient way. */
-typedef bool tv_te_quick_function(const uint8_t *at, const uint8_t *end,
+typedef bool tv_te_fast_path_function(const uint8_t *at, const uint8_t *end,
                                   struct tv_te_fields *fields, const uint8_t **event_end);
 
-tv_te_quick_function tv_te_quick_plain;
+tv_te_fast_path_function tv_te_fast_path_plain;
 #if defined(TV_HAS_AVX2)
-tv_te_quick_function tv_te_quick_avx2;
+tv_te_fast_path_function tv_te_fast_path_avx2;
 #endif
 
 #endif

@@ -17,10 +17,10 @@
 #define TV_SCAN_AVX2
 #include "readers/trace_event/quick.h"
 
-bool tv_te_quick_avx2(const uint8_t *at, const uint8_t *end, struct tv_te_fields *fields,
+bool tv_te_fast_path_avx2(const uint8_t *at, const uint8_t *end, struct tv_te_fields *fields,
                       const uint8_t **event_end)
 {
-    return tv_te_quick(at, end, fields, event_end);
+    return tv_te_fast_path(at, end, fields, event_end);
 }
 
 #if defined(__clang__)

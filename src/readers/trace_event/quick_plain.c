@@ -3,8 +3,8 @@
 #define TV_SCAN_PLAIN
 #include "readers/trace_event/quick.h"
 
-bool tv_te_quick_plain(const uint8_t *at, const uint8_t *end, struct tv_te_fields *fields,
+bool tv_te_fast_path_plain(const uint8_t *at, const uint8_t *end, struct tv_te_fields *fields,
                        const uint8_t **event_end)
 {
-    return tv_te_quick(at, end, fields, event_end);
+    return tv_te_fast_path(at, end, fields, event_end);
 }

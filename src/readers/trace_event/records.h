@@ -16,18 +16,18 @@ struct tv_te_record {
 };
 
 /* A member of the outermost object that is not the list of events. */
-struct tv_te_beside {
+struct tv_te_member_record {
     struct tv_bytes key;     /* raw */
-    struct tv_bytes text;    /* the value, raw; data NULL: it is longer than TV_TE_LONGEST_BESIDE */
+    struct tv_bytes text;    /* the value, raw; data NULL: it is longer than TV_TE_LONGEST_MEMBER */
     uint64_t offset, length; /* of the value */
     bool cut;                /* as that of a record */
 };
 
 /* As the longest event (list.c). */
-#define TV_TE_LONGEST_BESIDE ((uint64_t)64 << 20)
+#define TV_TE_LONGEST_MEMBER ((uint64_t)64 << 20)
 
 /* The reader's `tell`. */
-enum tv_status tv_te_records_tell(struct tv_source *source, struct tv_head *head,
+enum tv_status tv_te_records_visit(struct tv_source *source, struct tv_head *head,
                                   struct tv_teller *teller, struct tv_error *err) TV_MUST_CHECK;
 
 #endif

@@ -23,44 +23,44 @@ struct te_references {
 };
 
 /* Whether the same was asked for before. */
-static bool te_references_is_known(struct te_references *finding, const struct tv_te_nested *nested)
+static bool te_references_is_known(struct te_references *references, const struct tv_te_nested *nested)
 {
     struct tv_out text;
-    uint32_t before = tv_interner_count(finding->seen);
+    uint32_t before = tv_interner_count(references->seen);
     tv_out_init_memory(&text);
     tv_out_bytes(&text, nested->id_ref);
     tv_out_char(&text, '\n');
     tv_out_bytes(&text, nested->scope);
     tv_out_char(&text, '\n');
     tv_out_bytes(&text, nested->pid_ref);
-    uint32_t number = tv_interner_add(finding->seen, (struct tv_bytes){text.buffer, text.length});
+    uint32_t number = tv_interner_add(references->seen, (struct tv_bytes){text.buffer, text.length});
     tv_out_release(&text);
     return number < before;
 }
 
-/* The number's text stays where that of tv_te_text would be gone; NULL: it is no string at all. */
-static struct tv_bytes te_references_known_text(struct te_references *finding, struct tv_bytes raw)
+/* The number's text stays where that of tv_te_decode_text would be gone; NULL: it is no string at all. */
+static struct tv_bytes te_references_known_text(struct te_references *references, struct tv_bytes raw)
 {
-    const struct tv_interner *strings = finding->trace->head->strings;
-    uint32_t number = tv_interner_find(strings, tv_te_text(raw, &finding->scratch));
+    const struct tv_interner *strings = references->trace->head->strings;
+    uint32_t number = tv_interner_find(strings, tv_te_decode_text(raw, &references->scratch));
     return number == TV_NONE ? (struct tv_bytes){NULL, 0} : tv_interner_get(strings, number);
 }
 
 /* An event without a process is of process 0. */
-static uint32_t te_references_find_snapshot(struct te_references *finding, const struct tv_te_nested *nested)
+static uint32_t te_references_find_snapshot(struct te_references *references, const struct tv_te_nested *nested)
 {
-    struct tv_bytes pid = nested->pid_ref.data ? nested->pid_ref : finding->pid;
+    struct tv_bytes pid = nested->pid_ref.data ? nested->pid_ref : references->pid;
     struct tv_object_reference reference = {
-        .input = finding->input,
-        .pid = pid.data ? te_references_known_text(finding, pid) : TV_BYTES("0"),
-        .id = te_references_known_text(finding, nested->id_ref),
-        .time = finding->time,
+        .input = references->input,
+        .pid = pid.data ? te_references_known_text(references, pid) : TV_BYTES("0"),
+        .id = te_references_known_text(references, nested->id_ref),
+        .time = references->time,
     };
     if (nested->scope.data)
-        reference.scope = te_references_known_text(finding, nested->scope);
+        reference.scope = te_references_known_text(references, nested->scope);
     if (!reference.pid.data || !reference.id.data || (nested->scope.data && !reference.scope.data))
         return TV_NONE;
-    return tv_object_find_snapshot(finding->trace, &reference);
+    return tv_object_find_snapshot(references->trace, &reference);
 }
 
 static void te_references_put_raw(struct tv_out *out, const char *key, struct tv_bytes raw)
@@ -74,32 +74,32 @@ static void te_references_put_raw(struct tv_out *out, const char *key, struct tv
 
 static void te_references_take(void *context, const struct tv_te_nested *nested)
 {
-    struct te_references *finding = context;
-    if (finding->tried >= MOST_REFERENCES || te_references_is_known(finding, nested))
+    struct te_references *references = context;
+    if (references->tried >= MOST_REFERENCES || te_references_is_known(references, nested))
         return;
-    finding->tried++;
-    uint32_t snapshot = te_references_find_snapshot(finding, nested);
+    references->tried++;
+    uint32_t snapshot = te_references_find_snapshot(references, nested);
     if (snapshot == TV_NONE)
         return;
-    tv_out_text(finding->out, finding->written++ > 0 ? ",{" : ",\"references\":[{");
-    te_references_put_raw(finding->out, "id_ref", nested->id_ref);
-    te_references_put_raw(finding->out, "scope", nested->scope);
-    te_references_put_raw(finding->out, "pid_ref", nested->pid_ref);
-    tv_out_format(finding->out, "\"object\":%u,\"snapshot\":%u}",
-                  finding->trace->tables.snapshots.rows[snapshot].object, snapshot);
+    tv_out_text(references->out, references->written++ > 0 ? ",{" : ",\"references\":[{");
+    te_references_put_raw(references->out, "id_ref", nested->id_ref);
+    te_references_put_raw(references->out, "scope", nested->scope);
+    te_references_put_raw(references->out, "pid_ref", nested->pid_ref);
+    tv_out_format(references->out, "\"object\":%u,\"snapshot\":%u}",
+                  references->trace->tables.snapshots.rows[snapshot].object, snapshot);
 }
 
 void tv_te_references_write(struct tv_out *out, const struct tv_trace *trace, uint32_t input,
                             const struct tv_te_fields *event, struct tv_bytes end_args)
 {
-    struct te_references finding = {.out = out, .trace = trace, .input = input, .pid = event->pid};
-    if (trace->tables.snapshots.count == 0 || !tv_te_time(event->ts, &finding.time))
+    struct te_references references = {.out = out, .trace = trace, .input = input, .pid = event->pid};
+    if (trace->tables.snapshots.count == 0 || !tv_te_parse_time(event->ts, &references.time))
         return;
-    finding.seen = tv_interner_new();
-    tv_te_nested_references(event->args, te_references_take, &finding);
-    tv_te_nested_references(end_args, te_references_take, &finding);
-    if (finding.written > 0)
+    references.seen = tv_interner_new();
+    tv_te_nested_visit_references(event->args, te_references_take, &references);
+    tv_te_nested_visit_references(end_args, te_references_take, &references);
+    if (references.written > 0)
         tv_out_char(out, ']');
-    tv_interner_free(finding.seen);
-    tv_te_scratch_release(&finding.scratch);
+    tv_interner_free(references.seen);
+    tv_te_scratch_release(&references.scratch);
 }

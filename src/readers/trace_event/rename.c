@@ -14,21 +14,21 @@
 /* Where new pids begin: beyond those that systems give. */
 #define FIRST_NEW_PID UINT64_C(10000000)
 
-/* ---- What is taken ---- */
+/* ---- What is used ---- */
 
-void tv_te_taken_init(struct tv_te_taken *taken)
+void tv_te_used_ids_init(struct tv_te_used_ids *used)
 {
-    *taken = (struct tv_te_taken){
+    *used = (struct tv_te_used_ids){
         .pids = tv_interner_new(), .ids = tv_interner_new(), .next = FIRST_NEW_PID};
-    tv_map_init(&taken->avoid);
+    tv_map_init(&used->avoid);
 }
 
-void tv_te_taken_release(struct tv_te_taken *taken)
+void tv_te_used_ids_release(struct tv_te_used_ids *used)
 {
-    tv_interner_free(taken->pids);
-    tv_interner_free(taken->ids);
-    tv_free(taken->id_files);
-    tv_map_release(&taken->avoid);
+    tv_interner_free(used->pids);
+    tv_interner_free(used->ids);
+    tv_free(used->id_files);
+    tv_map_release(&used->avoid);
 }
 
 /* False: it was there. */
@@ -38,36 +38,36 @@ static bool te_used_ids_add(struct tv_interner *texts, struct tv_bytes text)
     return tv_interner_add(texts, text) == count;
 }
 
-bool tv_te_taken_add_pid(struct tv_te_taken *taken, uint64_t pid)
+bool tv_te_used_ids_add_pid(struct tv_te_used_ids *used, uint64_t pid)
 {
     uint8_t text[24] = "n";
     size_t length = 1 + tv_digits_u64(text + 1, pid);
-    return te_used_ids_add(taken->pids, (struct tv_bytes){text, length});
+    return te_used_ids_add(used->pids, (struct tv_bytes){text, length});
 }
 
-uint64_t tv_te_taken_new_pid(struct tv_te_taken *taken)
+uint64_t tv_te_used_ids_new_pid(struct tv_te_used_ids *used)
 {
-    while (tv_map_find(&taken->avoid, taken->next) != TV_NONE ||
-           !tv_te_taken_add_pid(taken, taken->next))
-        taken->next++;
-    return taken->next++;
+    while (tv_map_find(&used->avoid, used->next) != TV_NONE ||
+           !tv_te_used_ids_add_pid(used, used->next))
+        used->next++;
+    return used->next++;
 }
 
 /* ---- */
 
-void tv_te_renaming_init(struct tv_te_renaming *renaming, struct tv_te_taken *taken, uint32_t file,
+void tv_te_id_rewriter_init(struct tv_te_id_rewriter *rewriter, struct tv_te_used_ids *used, uint32_t file,
                          tv_ns shift)
 {
-    *renaming = (struct tv_te_renaming){
-        .taken = taken, .file = file, .shift = shift, .pids = tv_interner_new()};
-    snprintf(renaming->prefix, sizeof renaming->prefix, "%u/", (unsigned)file + 1);
+    *rewriter = (struct tv_te_id_rewriter){
+        .used = used, .file = file, .shift = shift, .pids = tv_interner_new()};
+    snprintf(rewriter->prefix, sizeof rewriter->prefix, "%u/", (unsigned)file + 1);
 }
 
-void tv_te_renaming_release(struct tv_te_renaming *renaming)
+void tv_te_id_rewriter_release(struct tv_te_id_rewriter *rewriter)
 {
-    tv_interner_free(renaming->pids);
-    tv_free(renaming->processes);
-    tv_te_scratch_release(&renaming->scratch);
+    tv_interner_free(rewriter->pids);
+    tv_free(rewriter->processes);
+    tv_te_scratch_release(&rewriter->scratch);
 }
 
 /* Whether a text is strict JSON already: a short string of plain letters, or digits.  Most keys and
@@ -104,13 +104,13 @@ static void te_rewrite_put_key(struct tv_out *out, bool *any, struct tv_bytes ke
 /* How the values of a key are written. */
 struct te_rewrite_change {
     const char *name;
-    void (*put)(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out);
+    void (*put)(struct tv_te_id_rewriter *rewriter, struct tv_bytes value, struct tv_out *out);
 };
 
 #define MOST_CHANGES 2
 
 /* An object in which the values of some keys are changed. */
-static void te_rewrite_put_object(struct tv_te_renaming *renaming, struct tv_bytes object,
+static void te_rewrite_put_object(struct tv_te_id_rewriter *rewriter, struct tv_bytes object,
                        const struct te_rewrite_change changes[MOST_CHANGES], struct tv_out *out)
 {
     struct tv_bytes key, value;
@@ -127,7 +127,7 @@ static void te_rewrite_put_object(struct tv_te_renaming *renaming, struct tv_byt
         while (i < MOST_CHANGES && !(changes[i].name && tv_te_key_is(key, changes[i].name)))
             i++;
         if (i < MOST_CHANGES)
-            changes[i].put(renaming, value, out);
+            changes[i].put(rewriter, value, out);
         else
             te_rewrite_put_value(value, out);
     }
@@ -136,22 +136,22 @@ static void te_rewrite_put_object(struct tv_te_renaming *renaming, struct tv_byt
 
 /* ---- Values ---- */
 
-static void te_rewrite_put_time(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
+static void te_rewrite_put_time(struct tv_te_id_rewriter *rewriter, struct tv_bytes value, struct tv_out *out)
 {
     int64_t time;
-    if (renaming->shift == 0 || !tv_te_time(value, &time) ||
-        __builtin_add_overflow(time, renaming->shift, &time))
+    if (rewriter->shift == 0 || !tv_te_parse_time(value, &time) ||
+        __builtin_add_overflow(time, rewriter->shift, &time))
         te_rewrite_put_value(value, out);
     else
         tv_out_time(out, time, 1000, 3);
 }
 
-static void te_rewrite_put_prefixed(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
+static void te_rewrite_put_prefixed(struct tv_te_id_rewriter *rewriter, struct tv_bytes value, struct tv_out *out)
 {
-    struct tv_bytes text = tv_te_text(value, &renaming->scratch);
+    struct tv_bytes text = tv_te_decode_text(value, &rewriter->scratch);
     struct tv_out whole;
     tv_out_init_memory(&whole);
-    tv_out_text(&whole, renaming->prefix);
+    tv_out_text(&whole, rewriter->prefix);
     tv_out_bytes(&whole, text);
     tv_out_json(out, (struct tv_bytes){whole.buffer, whole.length});
     tv_out_release(&whole);
@@ -159,68 +159,68 @@ static void te_rewrite_put_prefixed(struct tv_te_renaming *renaming, struct tv_b
 
 /* Whether no earlier file has the id; from then on this one has it.  Ids of a kind are apart from
  * those of others. */
-static bool te_rewrite_owns_id(struct tv_te_renaming *renaming, const char *kind, struct tv_bytes id)
+static bool te_rewrite_owns_id(struct tv_te_id_rewriter *rewriter, const char *kind, struct tv_bytes id)
 {
-    struct tv_te_taken *taken = renaming->taken;
+    struct tv_te_used_ids *used = rewriter->used;
     struct tv_out text;
     tv_out_init_memory(&text);
     tv_out_text(&text, kind);
     tv_out_bytes(&text, id);
-    uint32_t count = tv_interner_count(taken->ids);
-    uint32_t number = tv_interner_add(taken->ids, (struct tv_bytes){text.buffer, text.length});
+    uint32_t count = tv_interner_count(used->ids);
+    uint32_t number = tv_interner_add(used->ids, (struct tv_bytes){text.buffer, text.length});
     tv_out_release(&text);
-    taken->id_files = tv_array_reserve(taken->id_files, &taken->id_capacity, (size_t)number + 1,
-                                       sizeof *taken->id_files);
+    used->id_files = tv_array_reserve(used->id_files, &used->id_capacity, (size_t)number + 1,
+                                       sizeof *used->id_files);
     if (number == count)
-        taken->id_files[number] = renaming->file;
-    return taken->id_files[number] == renaming->file;
+        used->id_files[number] = rewriter->file;
+    return used->id_files[number] == rewriter->file;
 }
 
-static void te_rewrite_put_id_of(struct tv_te_renaming *renaming, const char *kind, struct tv_bytes value,
+static void te_rewrite_put_id_of(struct tv_te_id_rewriter *rewriter, const char *kind, struct tv_bytes value,
                       struct tv_out *out)
 {
-    struct tv_bytes text = tv_te_text(value, &renaming->scratch);
-    if (!renaming->taken || text.length == 0 || te_rewrite_owns_id(renaming, kind, text))
+    struct tv_bytes text = tv_te_decode_text(value, &rewriter->scratch);
+    if (!rewriter->used || text.length == 0 || te_rewrite_owns_id(rewriter, kind, text))
         te_rewrite_put_value(value, out);
     else
-        te_rewrite_put_prefixed(renaming, value, out);
+        te_rewrite_put_prefixed(rewriter, value, out);
 }
 
 /* An id that all processes share. */
-static void te_rewrite_put_id(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
+static void te_rewrite_put_id(struct tv_te_id_rewriter *rewriter, struct tv_bytes value, struct tv_out *out)
 {
-    te_rewrite_put_id_of(renaming, "i", value, out);
+    te_rewrite_put_id_of(rewriter, "i", value, out);
 }
 
 /* A mark of clocks: of files on one clock the later one's says nothing. */
-static void te_rewrite_put_sync_id(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
+static void te_rewrite_put_sync_id(struct tv_te_id_rewriter *rewriter, struct tv_bytes value, struct tv_out *out)
 {
-    te_rewrite_put_id_of(renaming, "c", value, out);
+    te_rewrite_put_id_of(rewriter, "c", value, out);
 }
 
-static void te_rewrite_put_id2(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
+static void te_rewrite_put_id2(struct tv_te_id_rewriter *rewriter, struct tv_bytes value, struct tv_out *out)
 {
     static const struct te_rewrite_change changes[MOST_CHANGES] = {{"global", te_rewrite_put_id}};
-    te_rewrite_put_object(renaming, value, changes, out);
+    te_rewrite_put_object(rewriter, value, changes, out);
 }
 
-static void te_rewrite_put_linked_id(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
+static void te_rewrite_put_linked_id(struct tv_te_id_rewriter *rewriter, struct tv_bytes value, struct tv_out *out)
 {
     if (value.length > 0 && value.data[0] == '{')
-        te_rewrite_put_id2(renaming, value, out);
+        te_rewrite_put_id2(rewriter, value, out);
     else
-        te_rewrite_put_id(renaming, value, out);
+        te_rewrite_put_id(rewriter, value, out);
 }
 
-static void te_rewrite_put_frame(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
+static void te_rewrite_put_frame(struct tv_te_id_rewriter *rewriter, struct tv_bytes value, struct tv_out *out)
 {
-    if (renaming->frames)
-        te_rewrite_put_prefixed(renaming, value, out);
+    if (rewriter->frames)
+        te_rewrite_put_prefixed(rewriter, value, out);
     else
         te_rewrite_put_value(value, out);
 }
 
-void tv_te_rename_frames(struct tv_te_renaming *renaming, struct tv_bytes object, bool *any,
+void tv_te_id_rewriter_write_frames(struct tv_te_id_rewriter *rewriter, struct tv_bytes object, bool *any,
                          struct tv_out *out)
 {
     static const struct te_rewrite_change changes[MOST_CHANGES] = {{"parent", te_rewrite_put_frame}};
@@ -232,27 +232,27 @@ void tv_te_rename_frames(struct tv_te_renaming *renaming, struct tv_bytes object
         tv_out_text(out, *any ? ",\n" : "");
         *any = true;
         if (tv_te_is_string(key))
-            te_rewrite_put_frame(renaming, key, out);
+            te_rewrite_put_frame(rewriter, key, out);
         else
-            te_rewrite_put_prefixed(renaming, key, out);
+            te_rewrite_put_prefixed(rewriter, key, out);
         tv_out_char(out, ':');
-        te_rewrite_put_object(renaming, value, changes, out);
+        te_rewrite_put_object(rewriter, value, changes, out);
     }
 }
 
-static void te_rewrite_put_frames(struct tv_te_renaming *renaming, struct tv_bytes value, struct tv_out *out)
+static void te_rewrite_put_frames(struct tv_te_id_rewriter *rewriter, struct tv_bytes value, struct tv_out *out)
 {
     bool any = false;
     tv_out_char(out, '{');
-    tv_te_rename_frames(renaming, value, &any, out);
+    tv_te_id_rewriter_write_frames(rewriter, value, &any, out);
     tv_out_char(out, '}');
 }
 
-static void te_rewrite_put_profile_data(struct tv_te_renaming *renaming, struct tv_bytes value,
+static void te_rewrite_put_profile_data(struct tv_te_id_rewriter *rewriter, struct tv_bytes value,
                              struct tv_out *out)
 {
     static const struct te_rewrite_change changes[MOST_CHANGES] = {{"startTime", te_rewrite_put_time}};
-    te_rewrite_put_object(renaming, value, changes, out);
+    te_rewrite_put_object(rewriter, value, changes, out);
 }
 
 /* ---- Processes ---- */
@@ -274,29 +274,29 @@ static void te_rewrite_put_process_name(uint64_t pid, struct tv_bytes name, stru
 }
 
 /* The new pid of a process; 0: it keeps its own. */
-static uint64_t te_rewrite_new_pid(const struct tv_te_renaming *renaming, struct tv_bytes text)
+static uint64_t te_rewrite_new_pid(const struct tv_te_id_rewriter *rewriter, struct tv_bytes text)
 {
-    struct tv_te_taken *taken = renaming->taken;
-    if (!taken || te_used_ids_add(taken->pids, text) || renaming->keeps_pids)
+    struct tv_te_used_ids *used = rewriter->used;
+    if (!used || te_used_ids_add(used->pids, text) || rewriter->keeps_pids)
         return 0;
-    return tv_te_taken_new_pid(taken);
+    return tv_te_used_ids_new_pid(used);
 }
 
 /* The number of a process among those of the file. */
-static uint32_t te_rewrite_find_process(struct tv_te_renaming *renaming, struct tv_bytes pid)
+static uint32_t te_rewrite_find_process(struct tv_te_id_rewriter *rewriter, struct tv_bytes pid)
 {
     struct tv_out name;
     tv_out_init_memory(&name);
     tv_out_char(&name, pid.data ? te_rewrite_pid_kind(pid) : 'n');
-    tv_out_bytes(&name, pid.data ? tv_te_text(pid, &renaming->scratch) : TV_BYTES("0"));
+    tv_out_bytes(&name, pid.data ? tv_te_decode_text(pid, &rewriter->scratch) : TV_BYTES("0"));
     struct tv_bytes text = {name.buffer, name.length};
-    uint32_t count = tv_interner_count(renaming->pids);
-    uint32_t number = tv_interner_add(renaming->pids, text);
-    renaming->processes = tv_array_reserve(renaming->processes, &renaming->process_capacity,
-                                           (size_t)number + 1, sizeof *renaming->processes);
+    uint32_t count = tv_interner_count(rewriter->pids);
+    uint32_t number = tv_interner_add(rewriter->pids, text);
+    rewriter->processes = tv_array_reserve(rewriter->processes, &rewriter->process_capacity,
+                                           (size_t)number + 1, sizeof *rewriter->processes);
     if (number == count)
-        renaming->processes[number] = (struct tv_te_renamed){
-            .pid = te_rewrite_new_pid(renaming, text),
+        rewriter->processes[number] = (struct tv_te_rewritten_process){
+            .pid = te_rewrite_new_pid(rewriter, text),
             .named = text.data[0] != 's',
         };
     tv_out_release(&name);
@@ -304,29 +304,29 @@ static uint32_t te_rewrite_find_process(struct tv_te_renaming *renaming, struct 
 }
 
 /* The same; most events have the pid of the one before. */
-static uint32_t te_rewrite_process_of(struct tv_te_renaming *renaming, struct tv_bytes pid)
+static uint32_t te_rewrite_process_of(struct tv_te_id_rewriter *rewriter, struct tv_bytes pid)
 {
-    if (pid.length > 0 && pid.length == renaming->last_length &&
-        memcmp(pid.data, renaming->last_pid, pid.length) == 0)
-        return renaming->last_process;
-    uint32_t number = te_rewrite_find_process(renaming, pid);
-    renaming->last_length = pid.length <= sizeof renaming->last_pid ? pid.length : 0;
-    renaming->last_process = number;
-    if (renaming->last_length > 0)
-        memcpy(renaming->last_pid, pid.data, renaming->last_length);
+    if (pid.length > 0 && pid.length == rewriter->last_length &&
+        memcmp(pid.data, rewriter->last_pid, pid.length) == 0)
+        return rewriter->last_process;
+    uint32_t number = te_rewrite_find_process(rewriter, pid);
+    rewriter->last_length = pid.length <= sizeof rewriter->last_pid ? pid.length : 0;
+    rewriter->last_process = number;
+    if (rewriter->last_length > 0)
+        memcpy(rewriter->last_pid, pid.data, rewriter->last_length);
     return number;
 }
 
-void tv_te_rename_list(const struct tv_te_renaming *renaming, struct tv_out *out)
+void tv_te_id_rewriter_write_new_pids(const struct tv_te_id_rewriter *rewriter, struct tv_out *out)
 {
     bool any = false;
     tv_out_char(out, '{');
-    for (uint32_t i = 1; i < tv_interner_count(renaming->pids); i++) {
-        struct tv_bytes text = tv_interner_get(renaming->pids, i);
-        if (renaming->processes[i].pid == 0)
+    for (uint32_t i = 1; i < tv_interner_count(rewriter->pids); i++) {
+        struct tv_bytes text = tv_interner_get(rewriter->pids, i);
+        if (rewriter->processes[i].pid == 0)
             continue;
         tv_out_format(out, "%s\"%llu\":", any ? "," : "",
-                      (unsigned long long)renaming->processes[i].pid);
+                      (unsigned long long)rewriter->processes[i].pid);
         any = true;
         tv_out_json(out, (struct tv_bytes){text.data + 1, text.length - 1});
     }
@@ -334,11 +334,11 @@ void tv_te_rename_list(const struct tv_te_renaming *renaming, struct tv_out *out
 }
 
 /* A pid as the events of the new file have it; false: it is one that cannot be. */
-static bool te_rewrite_put_pid(const struct tv_te_renaming *renaming, uint32_t number, struct tv_out *out)
+static bool te_rewrite_put_pid(const struct tv_te_id_rewriter *rewriter, uint32_t number, struct tv_out *out)
 {
-    struct tv_bytes text = tv_interner_get(renaming->pids, number);
+    struct tv_bytes text = tv_interner_get(rewriter->pids, number);
     struct tv_bytes pid = {text.data + 1, text.length - 1}, digits = pid;
-    uint64_t plain = renaming->processes[number].pid;
+    uint64_t plain = rewriter->processes[number].pid;
     if (plain == 0 && text.data[0] == 's') {
         tv_out_json(out, pid);
         return true;
@@ -352,15 +352,15 @@ static bool te_rewrite_put_pid(const struct tv_te_renaming *renaming, uint32_t n
     return true;
 }
 
-void tv_te_rename_processes(const struct tv_te_renaming *renaming, struct tv_out *out)
+void tv_te_id_rewriter_write_pids(const struct tv_te_id_rewriter *rewriter, struct tv_out *out)
 {
     struct tv_out pid;
     bool any = false;
     tv_out_init_memory(&pid);
     tv_out_char(out, '[');
-    for (uint32_t i = 1; i < tv_interner_count(renaming->pids); i++) {
+    for (uint32_t i = 1; i < tv_interner_count(rewriter->pids); i++) {
         pid.length = 0;
-        if (!te_rewrite_put_pid(renaming, i, &pid))
+        if (!te_rewrite_put_pid(rewriter, i, &pid))
             continue;
         tv_out_text(out, any ? "," : "");
         any = true;
@@ -373,7 +373,7 @@ void tv_te_rename_processes(const struct tv_te_renaming *renaming, struct tv_out
 /* ---- Events ---- */
 
 struct te_rewrite_event {
-    struct tv_te_renaming *renaming;
+    struct tv_te_id_rewriter *rewriter;
     const struct tv_te_fields *fields;
     uint64_t pid; /* new; 0: as it is */
     char phase;
@@ -383,10 +383,10 @@ struct te_rewrite_event {
 static void te_rewrite_put_object_id(const struct te_rewrite_event *w, const char *key, struct tv_bytes id,
                           struct tv_out *out)
 {
-    struct tv_te_renaming *renaming = w->renaming;
-    if (id.length == 0 || id.data[0] == '{' || !renaming->taken ||
+    struct tv_te_id_rewriter *rewriter = w->rewriter;
+    if (id.length == 0 || id.data[0] == '{' || !rewriter->used ||
         tv_te_member(w->fields->args, key).data ||
-        te_rewrite_owns_id(renaming, "i", tv_te_text(id, &renaming->scratch)))
+        te_rewrite_owns_id(rewriter, "i", tv_te_decode_text(id, &rewriter->scratch)))
         return;
     tv_out_format(out, ",\"%s\":", key);
     te_rewrite_put_value(id, out);
@@ -400,7 +400,7 @@ static void te_rewrite_put_id_link(const struct te_rewrite_event *w, struct tv_b
     linked = linked.data ? linked : tv_te_member(args, "linked id");
     struct tv_out whole;
     tv_out_init_memory(&whole);
-    te_rewrite_put_object(w->renaming, args, changes, &whole);
+    te_rewrite_put_object(w->rewriter, args, changes, &whole);
     if (!linked.data) {
         tv_out_bytes(out, (struct tv_bytes){whole.buffer, whole.length});
     } else {
@@ -432,7 +432,7 @@ static void te_rewrite_put_args(const struct te_rewrite_event *w, struct tv_byte
     else if (changes == none)
         te_rewrite_put_value(value, out);
     else
-        te_rewrite_put_object(w->renaming, value, changes, out);
+        te_rewrite_put_object(w->rewriter, value, changes, out);
 }
 
 /* Whether the plain id of the event is that of all processes. */
@@ -445,17 +445,17 @@ static bool te_rewrite_shares_id(char phase)
 static bool te_rewrite_put_changed(const struct te_rewrite_event *w, struct tv_bytes key, struct tv_bytes value,
                         struct tv_out *out)
 {
-    struct tv_te_renaming *renaming = w->renaming;
+    struct tv_te_id_rewriter *rewriter = w->rewriter;
     if (tv_te_key_is(key, "ts"))
-        te_rewrite_put_time(renaming, value, out);
+        te_rewrite_put_time(rewriter, value, out);
     else if (tv_te_key_is(key, "id") && te_rewrite_shares_id(w->phase))
-        te_rewrite_put_id(renaming, value, out);
+        te_rewrite_put_id(rewriter, value, out);
     else if (tv_te_key_is(key, "id2") && te_rewrite_shares_id(w->phase))
-        te_rewrite_put_id2(renaming, value, out);
+        te_rewrite_put_id2(rewriter, value, out);
     else if (tv_te_key_is(key, "bind_id"))
-        te_rewrite_put_id(renaming, value, out);
+        te_rewrite_put_id(rewriter, value, out);
     else if (tv_te_key_is(key, "sf") || tv_te_key_is(key, "esf"))
-        te_rewrite_put_frame(renaming, value, out);
+        te_rewrite_put_frame(rewriter, value, out);
     else if (tv_te_key_is(key, "args"))
         te_rewrite_put_args(w, value, out);
     else
@@ -492,22 +492,22 @@ static bool te_rewrite_is_global(const struct te_rewrite_event *w)
 /* Whether nothing of the event changes, whatever it says. */
 static bool te_rewrite_is_unchanged(const struct te_rewrite_event *w)
 {
-    const struct tv_te_renaming *renaming = w->renaming;
-    return w->pid == 0 && renaming->shift == 0 && !w->fields->rare &&
+    const struct tv_te_id_rewriter *rewriter = w->rewriter;
+    return w->pid == 0 && rewriter->shift == 0 && !w->fields->rare &&
            !(w->phase != 0 && strchr("McP=", w->phase));
 }
 
-void tv_te_rename_event(struct tv_te_renaming *renaming, const struct tv_te_list_event *event,
+void tv_te_id_rewriter_write_event(struct tv_te_id_rewriter *rewriter, const struct tv_te_list_event *event,
                         struct tv_out *out)
 {
-    uint32_t number = te_rewrite_process_of(renaming, event->fields->pid);
-    struct tv_te_renamed *process = &renaming->processes[number];
-    struct te_rewrite_event w = {.renaming = renaming,
+    uint32_t number = te_rewrite_process_of(rewriter, event->fields->pid);
+    struct tv_te_rewritten_process *process = &rewriter->processes[number];
+    struct te_rewrite_event w = {.rewriter = rewriter,
                         .fields = event->fields,
                         .pid = process->pid,
-                        .phase = tv_te_phase(event->fields)};
+                        .phase = tv_te_fields_phase(event->fields)};
     if (w.pid != 0 && !process->named && !te_rewrite_is_global(&w)) {
-        struct tv_bytes text = tv_interner_get(renaming->pids, number);
+        struct tv_bytes text = tv_interner_get(rewriter->pids, number);
         te_rewrite_put_process_name(w.pid, (struct tv_bytes){text.data + 1, text.length - 1}, out);
         process->named = true;
     }
@@ -531,9 +531,9 @@ void tv_te_rename_event(struct tv_te_renaming *renaming, const struct tv_te_list
     tv_out_char(out, '}');
 }
 
-void tv_te_rename_sample(struct tv_te_renaming *renaming, struct tv_bytes object,
+void tv_te_id_rewriter_write_sample(struct tv_te_id_rewriter *rewriter, struct tv_bytes object,
                          struct tv_out *out)
 {
     static const struct te_rewrite_change changes[MOST_CHANGES] = {{"ts", te_rewrite_put_time}, {"sf", te_rewrite_put_frame}};
-    te_rewrite_put_object(renaming, object, changes, out);
+    te_rewrite_put_object(rewriter, object, changes, out);
 }

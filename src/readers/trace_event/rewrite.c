@@ -9,21 +9,21 @@
 #include "readers/trace_event/container.h"
 #include "readers/trace_event/describe.h"
 
-bool tv_te_is_input(const struct tv_input *input)
+bool tv_te_rewrite_is_input(const struct tv_input *input)
 {
     return input->describe == tv_te_describe;
 }
 
 struct te_rewrite_input {
     struct tv_source *source;
-    const struct tv_te_rewrite_choice *choice;
+    const struct tv_te_rewrite_selection *choice;
     struct tv_te_container container;
-    struct tv_te_renaming renaming;
+    struct tv_te_id_rewriter rewriter;
 };
 
 struct tv_te_rewrite {
     struct tv_out *out;
-    struct tv_te_taken *taken;
+    struct tv_te_used_ids *used;
     struct te_rewrite_input **files;
     size_t count, capacity;
     bool any;                 /* an event was written */
@@ -31,10 +31,10 @@ struct tv_te_rewrite {
     struct tv_interner *keys; /* of members */
 };
 
-struct tv_te_rewrite *tv_te_rewrite_begin(struct tv_out *out, struct tv_te_taken *taken)
+struct tv_te_rewrite *tv_te_rewrite_begin(struct tv_out *out, struct tv_te_used_ids *used)
 {
     struct tv_te_rewrite *rewrite = tv_alloc(1, sizeof *rewrite);
-    *rewrite = (struct tv_te_rewrite){.out = out, .taken = taken, .keys = tv_interner_new()};
+    *rewrite = (struct tv_te_rewrite){.out = out, .used = used, .keys = tv_interner_new()};
     tv_out_init_memory(&rewrite->edited);
     tv_out_text(out, "{\"traceEvents\":[\n");
     return rewrite;
@@ -44,7 +44,7 @@ void tv_te_rewrite_free(struct tv_te_rewrite *rewrite)
 {
     for (size_t i = 0; i < rewrite->count; i++) {
         tv_te_container_release(&rewrite->files[i]->container);
-        tv_te_renaming_release(&rewrite->files[i]->renaming);
+        tv_te_id_rewriter_release(&rewrite->files[i]->rewriter);
         tv_free(rewrite->files[i]);
     }
     tv_free(rewrite->files);
@@ -55,12 +55,12 @@ void tv_te_rewrite_free(struct tv_te_rewrite *rewrite)
 
 void tv_te_rewrite_pids(const struct tv_te_rewrite *rewrite, size_t file, struct tv_out *out)
 {
-    tv_te_rename_list(&rewrite->files[file]->renaming, out);
+    tv_te_id_rewriter_write_new_pids(&rewrite->files[file]->rewriter, out);
 }
 
 void tv_te_rewrite_processes(const struct tv_te_rewrite *rewrite, size_t file, struct tv_out *out)
 {
-    tv_te_rename_processes(&rewrite->files[file]->renaming, out);
+    tv_te_id_rewriter_write_pids(&rewrite->files[file]->rewriter, out);
 }
 
 /* ---- Events ---- */
@@ -75,8 +75,8 @@ static void te_rewrite_put_event(struct tv_te_rewrite *rewrite, const struct tv_
 {
     struct te_rewrite_input *file = rewrite->files[rewrite->count - 1];
     tv_te_rewrite_separate(rewrite);
-    if (rewrite->taken)
-        tv_te_rename_event(&file->renaming, event, rewrite->out);
+    if (rewrite->used)
+        tv_te_id_rewriter_write_event(&file->rewriter, event, rewrite->out);
     else
         tv_json_normalise(event->text, rewrite->out, NULL);
 }
@@ -91,15 +91,15 @@ static void te_rewrite_put_text(struct tv_te_rewrite *rewrite, struct tv_bytes t
 }
 
 void tv_te_rewrite_event(struct tv_te_rewrite *rewrite, struct tv_bytes text,
-                         const struct tv_te_edit *edit)
+                         const struct tv_te_rewrite_edit *edit)
 {
     struct tv_out *edited = &rewrite->edited;
-    if (!tv_te_edit_is_any(edit)) {
+    if (!tv_te_rewrite_edit_is_any(edit)) {
         te_rewrite_put_text(rewrite, text);
         return;
     }
     edited->length = 0;
-    tv_te_edit_event(text, edit, edited);
+    tv_te_rewrite_edit_write(text, edit, edited);
     size_t length = edited->length;
     memset(tv_out_room(edited, TV_WINDOW_SLACK), 0, TV_WINDOW_SLACK);
     te_rewrite_put_text(rewrite, (struct tv_bytes){edited->buffer, length});
@@ -110,11 +110,11 @@ void tv_te_rewrite_event(struct tv_te_rewrite *rewrite, struct tv_bytes text,
 static bool te_rewrite_take_event(void *context, const struct tv_te_list_event *event)
 {
     struct tv_te_rewrite *rewrite = context;
-    const struct tv_te_rewrite_choice *choice = rewrite->files[rewrite->count - 1]->choice;
-    struct tv_te_edit edit = {0};
+    const struct tv_te_rewrite_selection *choice = rewrite->files[rewrite->count - 1]->choice;
+    struct tv_te_rewrite_edit edit = {0};
     if (choice && !choice->wanted(choice->context, event, &edit))
         return false;
-    if (tv_te_edit_is_any(&edit))
+    if (tv_te_rewrite_edit_is_any(&edit))
         tv_te_rewrite_event(rewrite, event->text, &edit);
     else
         te_rewrite_put_event(rewrite, event);
@@ -127,9 +127,9 @@ enum tv_status tv_te_rewrite_file(struct tv_te_rewrite *rewrite,
     struct te_rewrite_input *file = tv_alloc(1, sizeof *file);
     struct tv_te_copy copy = {.out = rewrite->out, .wanted = te_rewrite_take_event, .context = rewrite};
     *file = (struct te_rewrite_input){.source = added->source, .choice = added->choice};
-    tv_te_renaming_init(&file->renaming, rewrite->taken, (uint32_t)rewrite->count, added->shift);
-    file->renaming.frames = added->frames;
-    file->renaming.keeps_pids = added->keeps_pids;
+    tv_te_id_rewriter_init(&file->rewriter, rewrite->used, (uint32_t)rewrite->count, added->shift);
+    file->rewriter.frames = added->frames;
+    file->rewriter.keeps_pids = added->keeps_pids;
     rewrite->files = tv_array_reserve(rewrite->files, &rewrite->capacity, rewrite->count + 1,
                                       sizeof(struct te_rewrite_input *));
     rewrite->files[rewrite->count++] = file;
@@ -177,7 +177,7 @@ static void te_rewrite_put_member_key(struct tv_te_rewrite *rewrite, const struc
                            struct tv_bytes key)
 {
     struct tv_te_scratch scratch = {NULL, 0};
-    struct tv_bytes text = tv_te_text(key, &scratch);
+    struct tv_bytes text = tv_te_decode_text(key, &scratch);
     uint32_t count = tv_interner_count(rewrite->keys);
     bool known = rewrite->count > 1 && tv_interner_add(rewrite->keys, text) < count;
     struct tv_out name;
@@ -218,7 +218,7 @@ static enum tv_status te_rewrite_put_member(struct tv_te_rewrite *rewrite, const
 static void te_rewrite_put_samples(struct tv_te_rewrite *rewrite, struct te_rewrite_input *file, struct tv_bytes text,
                         uint64_t offset, bool *any)
 {
-    const struct tv_te_rewrite_choice *choice = file->choice;
+    const struct tv_te_rewrite_selection *choice = file->choice;
     struct tv_bytes value;
     if (text.length == 0 || text.data[0] != '[')
         return;
@@ -229,7 +229,7 @@ static void te_rewrite_put_samples(struct tv_te_rewrite *rewrite, struct te_rewr
             continue;
         tv_out_text(rewrite->out, *any ? ",\n" : "");
         *any = true;
-        tv_te_rename_sample(&file->renaming, value, rewrite->out);
+        tv_te_id_rewriter_write_sample(&file->rewriter, value, rewrite->out);
     }
 }
 
@@ -252,7 +252,7 @@ static enum tv_status te_rewrite_put_table(struct tv_te_rewrite *rewrite, const 
                 tv_out_format(rewrite->out, ",\n\"%s\":%c", key, open);
             begun = true;
             if (open == '{')
-                tv_te_rename_frames(&file->renaming, text, &any, rewrite->out);
+                tv_te_id_rewriter_write_frames(&file->rewriter, text, &any, rewrite->out);
             else
                 te_rewrite_put_samples(rewrite, file, text, member->value.offset, &any);
             tv_free((void *)(uintptr_t)text.data);
@@ -267,7 +267,7 @@ static enum tv_status te_rewrite_put_table(struct tv_te_rewrite *rewrite, const 
 static bool te_rewrite_is_merged(const struct tv_te_rewrite *rewrite, size_t file,
                      const struct tv_te_top_member *member)
 {
-    if (!rewrite->taken && !rewrite->files[file]->choice)
+    if (!rewrite->used && !rewrite->files[file]->choice)
         return false;
     if (te_rewrite_member_is(member, "displayTimeUnit"))
         return file > 0;
@@ -365,7 +365,7 @@ enum tv_status tv_te_rewrite_members(struct tv_te_rewrite *rewrite,
                                      uint64_t most, struct tv_error *err)
 {
     enum tv_status status = TV_OK;
-    bool tables = rewrite->taken || (rewrite->count > 0 && rewrite->files[0]->choice);
+    bool tables = rewrite->used || (rewrite->count > 0 && rewrite->files[0]->choice);
     tv_out_text(rewrite->out, "\n]");
     for (size_t i = 0; i < text_count; i++)
         tv_interner_add(rewrite->keys, tv_bytes_of(texts[i].key));

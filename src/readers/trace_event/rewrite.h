@@ -21,16 +21,16 @@
 #include "readers/trace_event/rename.h"
 
 /* Whether an input was read by the reader of this format. */
-bool tv_te_is_input(const struct tv_input *input);
+bool tv_te_rewrite_is_input(const struct tv_input *input);
 
 struct tv_te_rewrite;
 
 /* Which events are written. */
-struct tv_te_rewrite_choice {
+struct tv_te_rewrite_selection {
     /* Writes events that go before those of the file (tv_te_rewrite_event). */
     enum tv_status (*begin)(void *context, struct tv_te_rewrite *rewrite, struct tv_error *err);
     /* *edit, which is zeroed, is what becomes of a wanted event. */
-    bool (*wanted)(void *context, const struct tv_te_list_event *event, struct tv_te_edit *edit);
+    bool (*wanted)(void *context, const struct tv_te_list_event *event, struct tv_te_rewrite_edit *edit);
     /* Whether an element of "samples" is written, by its place in the file. */
     bool (*wanted_sample)(void *context, uint64_t offset);
     /* Writes further events behind the last one of the file. */
@@ -46,15 +46,15 @@ struct tv_te_rewrite_text {
     char member[40];          /* that file's key */
 };
 
-/* Begins the file.  `taken` says what its events have already; NULL: there is one file alone, whose
+/* Begins the file.  `used` says what its events have already; NULL: there is one file alone, whose
  * events stay as they are. */
-struct tv_te_rewrite *tv_te_rewrite_begin(struct tv_out *out, struct tv_te_taken *taken);
+struct tv_te_rewrite *tv_te_rewrite_begin(struct tv_out *out, struct tv_te_used_ids *used);
 void tv_te_rewrite_free(struct tv_te_rewrite *rewrite);
 
 /* A file on its way in. */
 struct tv_te_rewrite_file {
     struct tv_source *source;                  /* lives as long as the rewriting */
-    const struct tv_te_rewrite_choice *choice; /* NULL: everything is wanted */
+    const struct tv_te_rewrite_selection *choice; /* NULL: everything is wanted */
     tv_ns shift;                               /* added to times */
     bool frames;                               /* ids of stack frames are renamed */
     bool keeps_pids;                           /* its processes are those of earlier files */
@@ -68,7 +68,7 @@ enum tv_status tv_te_rewrite_file(struct tv_te_rewrite *rewrite,
 /* Inside of the functions of a choice: writes one more event of the file, with TV_WINDOW_SLACK
  * bytes behind its text. */
 void tv_te_rewrite_event(struct tv_te_rewrite *rewrite, struct tv_bytes text,
-                         const struct tv_te_edit *edit);
+                         const struct tv_te_rewrite_edit *edit);
 
 /* Before an event that somebody else writes. */
 void tv_te_rewrite_separate(struct tv_te_rewrite *rewrite);

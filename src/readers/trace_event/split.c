@@ -4,10 +4,10 @@
 #include "base/memory.h"
 #include "base/workers.h"
 
-/* Smaller parts are not worth a thread. */
+/* Smaller chunks are not worth a thread. */
 #define SMALLEST_PART ((uint64_t)1 << 20)
 
-/* The ceiling of parts: each has tables of its own. */
+/* The ceiling of chunks: each has tables of its own. */
 #define MOST_PARTS 1024u
 
 static void te_lists_free_chunk(struct tv_te_list *list)
@@ -45,7 +45,7 @@ static unsigned te_lists_count_chunks(const struct tv_read_options *options, uin
     return count < 1 ? 1 : count > MOST_PARTS ? MOST_PARTS : count;
 }
 
-/* Where part `index` of `count` begins, roughly. */
+/* Where chunk `index` of `count` begins, roughly. */
 static uint64_t te_lists_rough_start(const struct tv_read_options *options, uint64_t start, uint64_t size,
                             unsigned index, unsigned count)
 {
@@ -54,7 +54,7 @@ static uint64_t te_lists_rough_start(const struct tv_read_options *options, uint
     return start + (size / count) * index;
 }
 
-/* Adds the parts that a list is read in. */
+/* Adds the chunks that a list is read in. */
 static enum tv_status te_lists_plan(struct tv_te_lists *lists, struct tv_source *source, uint64_t start,
                            const struct tv_read_options *options, struct tv_error *err)
 {
@@ -88,13 +88,13 @@ static void te_lists_read_worker(void *context, unsigned index)
     (void)tv_te_list_read(rows[index]);
 }
 
-/* Whether the next part begins where this one ended, and would have been read no differently. */
+/* Whether the next chunk begins where this one ended, and would have been read no differently. */
 static bool te_lists_fit(const struct tv_te_list *list, const struct tv_te_list *next)
 {
     return list->ended == TV_TE_LIST_REACHED && list->clean && list->at == next->start;
 }
 
-/* Keeps parts while they fit; the first that does not reads on to the end. */
+/* Keeps chunks while they fit; the first that does not reads on to the end. */
 static enum tv_status te_lists_stitch(struct tv_te_lists *lists, size_t first, struct tv_error *err)
 {
     size_t kept = first;
@@ -128,7 +128,7 @@ enum tv_status tv_te_lists_read(struct tv_te_lists *lists, struct tv_source *sou
         lists->rows[i]->copy = lists->copy;
         lists->rows[i]->progress = options->progress;
         if (options->progress)
-            lists->rows[i]->part.marking.sketch = options->progress->sketch;
+            lists->rows[i]->chunk.sketching.sketch = options->progress->sketch;
     }
     tv_workers_run((unsigned)(lists->count - first), te_lists_read_worker, lists->rows + first);
     status = te_lists_stitch(lists, first, err);

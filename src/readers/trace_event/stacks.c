@@ -31,7 +31,7 @@ static uint64_t te_stacks_key(uint32_t process, uint32_t string)
 
 static uint32_t te_stacks_string(struct tv_te_context *context, struct tv_bytes raw)
 {
-    return tv_head_string(context->trace->head, tv_te_text(raw, &context->scratch));
+    return tv_head_string(context->trace->head, tv_te_decode_text(raw, &context->scratch));
 }
 
 /* {name, category, parent}; the parent may be a number or a string. */
@@ -159,10 +159,10 @@ void tv_te_stacks_init(struct tv_te_stacks *stacks, struct tv_te_context *contex
 {
     stacks->context = context;
     tv_map_init(&stacks->numbers);
-    te_stacks_read_table(stacks, tv_te_stretch_read(context, context->stack_frames), TV_NONE,
+    te_stacks_read_table(stacks, tv_te_extent_read(context, context->stack_frames), TV_NONE,
                context->stack_frames.offset);
     for (size_t i = 0; i < context->frame_table_count; i++) {
-        const struct tv_te_loose *event = &context->frame_tables[i];
+        const struct tv_te_deferred *event = &context->frame_tables[i];
         struct tv_te_fields fields;
         if (tv_te_event_read(context, event->offset, &fields))
             te_stacks_read_table(stacks, tv_te_member(fields.args, "stackFrames"), event->process,
@@ -179,7 +179,7 @@ uint32_t tv_te_stacks_find(struct tv_te_stacks *stacks, struct tv_bytes key, uin
 {
     struct tv_te_context *context = stacks->context;
     uint32_t string =
-        tv_interner_find(context->trace->head->strings, tv_te_text(key, &context->scratch));
+        tv_interner_find(context->trace->head->strings, tv_te_decode_text(key, &context->scratch));
     if (string == TV_NONE)
         return TV_NONE;
     uint32_t row = tv_map_find(&stacks->numbers, te_stacks_key(TV_NONE, string));
@@ -193,13 +193,13 @@ void tv_te_stacks_check_uses(struct tv_te_stacks *stacks)
     struct tv_te_context *context = stacks->context;
     const struct tv_interner *strings = context->trace->head->strings;
     for (size_t i = 0; i < context->uses.count; i++) {
-        const struct tv_te_use *use = &context->uses.rows[i];
+        const struct tv_te_stack_use *use = &context->uses.rows[i];
         uint32_t key = tv_interner_find(strings, tv_interner_get(context->uses.keys, use->key));
         if (key != TV_NONE && (tv_map_find(&stacks->numbers, te_stacks_key(TV_NONE, key)) != TV_NONE ||
                                tv_map_find(&stacks->numbers, te_stacks_key(use->process, key)) != TV_NONE))
             continue;
         for (uint64_t k = 0; k < use->count; k++)
-            tv_te_warn(context, TV_DIAGNOSTIC_STACK_UNKNOWN, tv_te_use_place(use, k));
+            tv_te_warn(context, TV_DIAGNOSTIC_STACK_UNKNOWN, tv_te_stack_use_offset(use, k));
     }
 }
 

@@ -86,7 +86,7 @@ static uint32_t te_states_add_frame(struct tv_te_context *context, uint32_t name
             known = &states[i];
     if (known && known->colour == BLOCKED &&
         tv_bytes_equal(tv_bytes_of(known->name), TV_BYTES("Uninterruptible Sleep")) &&
-        tv_te_truth(tv_te_member(args, "io_wait")))
+        tv_te_is_true(tv_te_member(args, "io_wait")))
         known = &in_io;
     struct tv_frame frame = {
         .name = known ? tv_head_string(head, tv_bytes_of(known->name)) : name,
@@ -139,7 +139,7 @@ static uint32_t te_states_thread_frame(struct tv_te_context *context, uint32_t t
 
 /* Why the thread waits.  It is told with the state, but stands just behind its start: where one
  * state ends and the next begins it is that of the next. */
-static void te_states_add_blocking(struct tv_te_context *context, const struct tv_te_loose *event,
+static void te_states_add_blocking(struct tv_te_context *context, const struct tv_te_deferred *event,
                          const struct tv_strip_slice *slice, struct tv_bytes args)
 {
     struct tv_head *head = context->trace->head;
@@ -150,17 +150,17 @@ static void te_states_add_blocking(struct tv_te_context *context, const struct t
         .time = slice->start + (slice->length > 1),
         .offset = event->offset,
         .thread = event->thread,
-        .caller = tv_head_string(head, tv_te_text(caller, &context->scratch)),
+        .caller = tv_head_string(head, tv_te_decode_text(caller, &context->scratch)),
         .input = context->input,
         .io = head->frames[slice->frame].colour == IO,
     };
 }
 
-static void te_states_read_event(struct tv_te_context *context, const struct tv_te_loose *event)
+static void te_states_read_event(struct tv_te_context *context, const struct tv_te_deferred *event)
 {
     struct tv_te_fields fields;
     int64_t length, cpu;
-    if (!tv_te_event_read(context, event->offset, &fields) || !tv_te_time(fields.dur, &length))
+    if (!tv_te_event_read(context, event->offset, &fields) || !tv_te_parse_time(fields.dur, &length))
         return;
     uint32_t name = context->trace->head->frames[event->frame].name;
     struct tv_strip_slice slice = {
@@ -170,7 +170,7 @@ static void te_states_read_event(struct tv_te_context *context, const struct tv_
         .frame = te_states_add_frame(context, name, fields.args),
     };
     bool runs = context->trace->head->frames[slice.frame].colour == RUNNING;
-    bool known = tv_te_integer(tv_te_member(fields.args, "cpu"), &cpu);
+    bool known = tv_te_parse_integer(tv_te_member(fields.args, "cpu"), &cpu);
     te_states_add_interval(context, &context->states->threads, event->thread, slice);
     te_states_add_blocking(context, event, &slice, fields.args);
     if (!runs || !known || cpu < 0 || cpu >= (int64_t)TV_NONE)
@@ -181,16 +181,16 @@ static void te_states_read_event(struct tv_te_context *context, const struct tv_
 
 void tv_te_states_read(struct tv_te_context *context)
 {
-    struct tv_te_picked picked;
-    if (tv_te_count_loose(context, "T") == 0)
+    struct tv_te_selection selection;
+    if (tv_te_count_deferred(context, "T") == 0)
         return;
     context->states = tv_alloc(1, sizeof *context->states);
     tv_map_init(&context->states->threads.numbers);
     tv_map_init(&context->states->processors.numbers);
-    tv_te_pick(&picked, context, "T");
-    for (size_t i = 0; i < picked.count; i++)
-        te_states_read_event(context, &context->loose[picked.loose[picked.order[i]]]);
-    tv_te_picked_release(&picked);
+    tv_te_select(&selection, context, "T");
+    for (size_t i = 0; i < selection.count; i++)
+        te_states_read_event(context, &context->deferred[selection.deferred[selection.order[i]]]);
+    tv_te_selection_release(&selection);
 }
 
 /* ---- Making the tracks ---- */

@@ -46,7 +46,7 @@ static enum te_raw_id_kind te_threads_id_kind(struct tv_bytes raw)
 /* The key of a raw id that is there. */
 static uint32_t te_threads_id_key(struct tv_te_threads *threads, struct tv_bytes raw)
 {
-    struct tv_bytes text = tv_te_text(raw, &threads->scratch);
+    struct tv_bytes text = tv_te_decode_text(raw, &threads->scratch);
     uint8_t *copy = tv_alloc(text.length + 1, 1);
     copy[0] = (uint8_t)te_threads_id_kind(raw);
     if (text.length > 0)
@@ -132,20 +132,20 @@ static uint32_t te_threads_thread_of_key(struct tv_te_threads *threads, uint32_t
     return count;
 }
 
-uint32_t tv_te_process(struct tv_te_threads *threads, struct tv_bytes pid)
+uint32_t tv_te_threads_add_process(struct tv_te_threads *threads, struct tv_bytes pid)
 {
     if (!pid.data)
         pid = TV_BYTES("0");
     return threads->first_process + te_threads_process_of_key(threads, te_threads_id_key(threads, pid));
 }
 
-uint32_t tv_te_process_find(struct tv_te_threads *threads, struct tv_bytes pid)
+uint32_t tv_te_threads_find_process(struct tv_te_threads *threads, struct tv_bytes pid)
 {
     uint32_t found = tv_map_find(&threads->process_index, te_threads_id_key(threads, pid));
     return found == TV_NONE ? TV_NONE : threads->first_process + found;
 }
 
-uint32_t tv_te_thread(struct tv_te_threads *threads, uint32_t process, struct tv_bytes pid,
+uint32_t tv_te_threads_add_thread(struct tv_te_threads *threads, uint32_t process, struct tv_bytes pid,
                       struct tv_bytes tid)
 {
     if (!tid.data)
@@ -154,21 +154,21 @@ uint32_t tv_te_thread(struct tv_te_threads *threads, uint32_t process, struct tv
     return threads->first_thread + te_threads_thread_of_key(threads, process - threads->first_process, key);
 }
 
-void tv_te_threads_merge_processes(struct tv_te_threads *all, const struct tv_te_threads *part,
+void tv_te_threads_merge_processes(struct tv_te_threads *all, const struct tv_te_threads *chunk,
                                    uint32_t *processes)
 {
-    for (size_t i = 0; i < part->process_count; i++) {
-        uint32_t key = tv_interner_add(all->keys, tv_interner_get(part->keys, part->processes[i]));
+    for (size_t i = 0; i < chunk->process_count; i++) {
+        uint32_t key = tv_interner_add(all->keys, tv_interner_get(chunk->keys, chunk->processes[i]));
         processes[i] = all->first_process + te_threads_process_of_key(all, key);
     }
 }
 
-void tv_te_threads_merge(struct tv_te_threads *all, const struct tv_te_threads *part,
+void tv_te_threads_merge(struct tv_te_threads *all, const struct tv_te_threads *chunk,
                          const uint32_t *processes, uint32_t *numbers)
 {
-    for (size_t i = 0; i < part->thread_count; i++) {
-        const struct tv_te_thread *thread = &part->threads[i];
-        uint32_t key = tv_interner_add(all->keys, tv_interner_get(part->keys, thread->key));
+    for (size_t i = 0; i < chunk->thread_count; i++) {
+        const struct tv_te_thread *thread = &chunk->threads[i];
+        uint32_t key = tv_interner_add(all->keys, tv_interner_get(chunk->keys, thread->key));
         uint32_t process = processes[thread->process] - all->first_process;
         numbers[i] = all->first_thread + te_threads_thread_of_key(all, process, key);
     }

@@ -21,9 +21,9 @@ static int te_reader_sniff(struct tv_bytes head, uint64_t size)
     return tv_te_container_sniff(head);
 }
 
-/* ---- Putting the parts together ---- */
+/* ---- Putting the chunks together ---- */
 
-/* What a part's numbers are in the head. */
+/* What a chunk's numbers are in the head. */
 struct te_chunk_numbers {
     uint32_t *frames, *processes, *threads;
 };
@@ -32,43 +32,43 @@ struct te_merge {
     struct tv_te_container *container;
     struct tv_te_context *context;
     struct tv_builder *builder;
-    struct te_chunk_numbers *numbers; /* of each part */
-    struct tv_te_loose_list loose, metadata;
+    struct te_chunk_numbers *numbers; /* of each chunk */
+    struct tv_te_deferred_list deferred, metadata;
     bool has_cpu, has_open;
 };
 
-static struct tv_te_part *te_merge_chunk_at(const struct te_merge *merging, size_t index)
+static struct tv_te_chunk *te_merge_chunk_at(const struct te_merge *merge, size_t index)
 {
-    return &merging->container->lists.rows[index]->part;
+    return &merge->container->lists.rows[index]->chunk;
 }
 
-/* Kind after kind, each in the order of the parts, so that all get the numbers that they would get
- * from one part. */
-static void te_merge_number_chunks(struct te_merge *merging)
+/* Kind after kind, each in the order of the chunks, so that all get the numbers that they would get
+ * from one chunk. */
+static void te_merge_number_chunks(struct te_merge *merge)
 {
-    size_t count = merging->container->lists.count;
-    struct tv_te_threads *threads = &merging->context->threads;
+    size_t count = merge->container->lists.count;
+    struct tv_te_threads *threads = &merge->context->threads;
     for (size_t i = 0; i < count; i++) {
-        const struct tv_te_part *part = te_merge_chunk_at(merging, i);
-        merging->numbers[i] = (struct te_chunk_numbers){
-            tv_alloc(part->names.count, sizeof(uint32_t)),
-            tv_alloc(part->threads.process_count, sizeof(uint32_t)),
-            tv_alloc(part->threads.thread_count, sizeof(uint32_t)),
+        const struct tv_te_chunk *chunk = te_merge_chunk_at(merge, i);
+        merge->numbers[i] = (struct te_chunk_numbers){
+            tv_alloc(chunk->names.count, sizeof(uint32_t)),
+            tv_alloc(chunk->threads.process_count, sizeof(uint32_t)),
+            tv_alloc(chunk->threads.thread_count, sizeof(uint32_t)),
         };
-        tv_te_names_merge(&part->names, threads->head, merging->numbers[i].frames);
+        tv_te_names_merge(&chunk->names, threads->head, merge->numbers[i].frames);
     }
     for (size_t i = 0; i < count; i++)
-        tv_te_threads_merge_processes(threads, &te_merge_chunk_at(merging, i)->threads,
-                                      merging->numbers[i].processes);
+        tv_te_threads_merge_processes(threads, &te_merge_chunk_at(merge, i)->threads,
+                                      merge->numbers[i].processes);
     for (size_t i = 0; i < count; i++)
-        tv_te_threads_merge(threads, &te_merge_chunk_at(merging, i)->threads, merging->numbers[i].processes,
-                            merging->numbers[i].threads);
+        tv_te_threads_merge(threads, &te_merge_chunk_at(merge, i)->threads, merge->numbers[i].processes,
+                            merge->numbers[i].threads);
 }
 
-static void te_merge_renumber(struct tv_te_loose *rows, size_t count, const struct te_chunk_numbers *numbers)
+static void te_merge_renumber(struct tv_te_deferred *rows, size_t count, const struct te_chunk_numbers *numbers)
 {
     for (size_t i = 0; i < count; i++) {
-        struct tv_te_loose *row = &rows[i];
+        struct tv_te_deferred *row = &rows[i];
         row->frame = row->frame == TV_NONE ? TV_NONE : numbers->frames[row->frame];
         row->process = numbers->processes[row->process];
         row->thread = row->thread == TV_NONE ? TV_NONE : numbers->threads[row->thread];
@@ -76,7 +76,7 @@ static void te_merge_renumber(struct tv_te_loose *rows, size_t count, const stru
 }
 
 /* Takes the rows over, their numbers those of the head. */
-static void te_merge_move_deferred(struct tv_te_loose_list *all, struct tv_te_loose_list *own,
+static void te_merge_move_deferred(struct tv_te_deferred_list *all, struct tv_te_deferred_list *own,
                        const struct te_chunk_numbers *numbers)
 {
     if (own->count == 0)
@@ -92,17 +92,17 @@ static void te_merge_move_deferred(struct tv_te_loose_list *all, struct tv_te_lo
         all->count += own->count;
         tv_free(own->rows);
     }
-    *own = (struct tv_te_loose_list){NULL, 0, 0};
+    *own = (struct tv_te_deferred_list){NULL, 0, 0};
 }
 
-static void te_merge_move_instants(struct te_merge *merging, const struct tv_te_part *part,
+static void te_merge_move_instants(struct te_merge *merge, const struct tv_te_chunk *chunk,
                           const struct te_chunk_numbers *numbers)
 {
-    struct tv_tables *tables = &merging->context->trace->tables;
-    for (size_t i = 0; i < part->instants.count; i++) {
-        struct tv_instant instant = part->instants.rows[i];
+    struct tv_tables *tables = &merge->context->trace->tables;
+    for (size_t i = 0; i < chunk->instants.count; i++) {
+        struct tv_instant instant = chunk->instants.rows[i];
         instant.frame = numbers->frames[instant.frame];
-        instant.input = merging->context->input;
+        instant.input = merge->context->input;
         if (instant.scope == TV_SCOPE_THREAD)
             instant.of = numbers->threads[instant.of];
         else if (instant.scope == TV_SCOPE_PROCESS)
@@ -111,68 +111,68 @@ static void te_merge_move_instants(struct te_merge *merging, const struct tv_te_
     }
 }
 
-static void te_merge_move_stack_uses(struct tv_te_uses *all, const struct tv_te_uses *own,
+static void te_merge_move_stack_uses(struct tv_te_stack_uses *all, const struct tv_te_stack_uses *own,
                       const struct te_chunk_numbers *numbers)
 {
     for (size_t i = 0; i < own->count; i++) {
-        const struct tv_te_use *use = &own->rows[i];
-        tv_te_uses_merge(all, numbers->processes[use->process],
+        const struct tv_te_stack_use *use = &own->rows[i];
+        tv_te_stack_uses_merge(all, numbers->processes[use->process],
                          tv_interner_get(own->keys, use->key), use);
     }
 }
 
-static void te_merge_take_chunk(struct te_merge *merging, size_t index)
+static void te_merge_take_chunk(struct te_merge *merge, size_t index)
 {
-    struct tv_te_context *context = merging->context;
-    struct tv_te_part *part = te_merge_chunk_at(merging, index);
-    const struct te_chunk_numbers *numbers = &merging->numbers[index];
-    tv_assembly_take(context->assembly, part->gather, numbers->threads, numbers->frames);
-    part->gather = NULL;
-    te_merge_move_deferred(&merging->loose, &part->loose, numbers);
-    tv_te_flow_list_take(&context->flow_events, &part->flows, numbers->threads, numbers->frames);
-    te_merge_move_deferred(&merging->metadata, &part->metadata, numbers);
-    te_merge_move_instants(merging, part, numbers);
-    te_merge_move_stack_uses(&context->uses, &part->uses, numbers);
-    tv_diagnostics_merge(&context->trace->head->diagnostics, &part->diagnostics);
-    if (part->times.first <= part->times.last) {
-        tv_te_widen(context, part->times.first);
-        tv_te_widen(context, part->times.last);
+    struct tv_te_context *context = merge->context;
+    struct tv_te_chunk *chunk = te_merge_chunk_at(merge, index);
+    const struct te_chunk_numbers *numbers = &merge->numbers[index];
+    tv_assembly_take(context->assembly, chunk->gather, numbers->threads, numbers->frames);
+    chunk->gather = NULL;
+    te_merge_move_deferred(&merge->deferred, &chunk->deferred, numbers);
+    tv_te_flow_list_take(&context->flow_events, &chunk->flows, numbers->threads, numbers->frames);
+    te_merge_move_deferred(&merge->metadata, &chunk->metadata, numbers);
+    te_merge_move_instants(merge, chunk, numbers);
+    te_merge_move_stack_uses(&context->uses, &chunk->uses, numbers);
+    tv_diagnostics_merge(&context->trace->head->diagnostics, &chunk->diagnostics);
+    if (chunk->times.first <= chunk->times.last) {
+        tv_te_times_widen(context, chunk->times.first);
+        tv_te_times_widen(context, chunk->times.last);
     }
-    tv_silence_merge(&context->times, &part->times);
-    merging->has_cpu = merging->has_cpu || part->has_cpu;
-    merging->has_open = merging->has_open || part->has_open;
-    context->trace->head->inputs[context->input].records += part->events;
+    tv_silence_merge(&context->times, &chunk->times);
+    merge->has_cpu = merge->has_cpu || chunk->has_cpu;
+    merge->has_open = merge->has_open || chunk->has_open;
+    context->trace->head->inputs[context->input].records += chunk->events;
 }
 
-static void te_merge_take_counters(struct te_merge *merging)
+static void te_merge_take_counters(struct te_merge *merge)
 {
-    size_t count = merging->container->lists.count;
-    struct tv_te_counters_part *parts = tv_alloc(count, sizeof *parts);
+    size_t count = merge->container->lists.count;
+    struct tv_te_counters_chunk *chunks = tv_alloc(count, sizeof *chunks);
     for (size_t i = 0; i < count; i++)
-        parts[i] =
-            (struct tv_te_counters_part){te_merge_chunk_at(merging, i)->counters,
-                                         merging->numbers[i].processes, merging->numbers[i].frames};
-    tv_te_counters_merge(parts, count, merging->context->trace->head, merging->context->input,
-                         &merging->context->trace->tables);
-    tv_free(parts);
+        chunks[i] =
+            (struct tv_te_counters_chunk){te_merge_chunk_at(merge, i)->counters,
+                                         merge->numbers[i].processes, merge->numbers[i].frames};
+    tv_te_counters_merge(chunks, count, merge->context->trace->head, merge->context->input,
+                         &merge->context->trace->tables);
+    tv_free(chunks);
 }
 
-static void te_merge_chunks(struct te_merge *merging)
+static void te_merge_chunks(struct te_merge *merge)
 {
-    size_t count = merging->container->lists.count;
-    struct tv_te_context *context = merging->context;
-    merging->numbers = tv_alloc(count, sizeof *merging->numbers);
-    te_merge_number_chunks(merging);
+    size_t count = merge->container->lists.count;
+    struct tv_te_context *context = merge->context;
+    merge->numbers = tv_alloc(count, sizeof *merge->numbers);
+    te_merge_number_chunks(merge);
     for (size_t i = 0; i < count; i++)
-        te_merge_take_chunk(merging, i);
-    te_merge_take_counters(merging);
-    tv_diagnostics_merge(&context->trace->head->diagnostics, &merging->container->diagnostics);
+        te_merge_take_chunk(merge, i);
+    te_merge_take_counters(merge);
+    tv_diagnostics_merge(&context->trace->head->diagnostics, &merge->container->diagnostics);
     for (size_t i = 0; i < count; i++) {
-        tv_free(merging->numbers[i].frames);
-        tv_free(merging->numbers[i].processes);
-        tv_free(merging->numbers[i].threads);
+        tv_free(merge->numbers[i].frames);
+        tv_free(merge->numbers[i].processes);
+        tv_free(merge->numbers[i].threads);
     }
-    tv_free(merging->numbers);
+    tv_free(merge->numbers);
 }
 
 /* ---- The whole ---- */
@@ -204,7 +204,7 @@ static void te_reader_place_slices(struct tv_te_context *context, bool has_open)
 {
     const struct tv_read_options *options = context->options;
     const char *unit = context->trace->head->inputs[context->input].unit;
-    int64_t *ends = tv_te_ends_of_threads(context);
+    int64_t *ends = tv_te_thread_ends(context);
     int64_t *lasts = has_open ? te_reader_last_instants(context->trace) : NULL;
     struct tv_placing placing = {
         .tolerance = unit && strcmp(unit, "ns") == 0 ? 0 : TOLERANCE_NS,
@@ -228,24 +228,24 @@ static bool te_reader_is_cancelled(const struct tv_read_options *options)
            atomic_load_explicit(&options->progress->cancel, memory_order_relaxed);
 }
 
-static enum tv_status te_reader_build(struct te_merge *merging, struct tv_error *err)
+static enum tv_status te_reader_build(struct te_merge *merge, struct tv_error *err)
 {
-    struct tv_te_context *context = merging->context;
-    te_merge_chunks(merging);
-    tv_te_lists_release(&merging->container->lists);
-    merging->container->lists = (struct tv_te_lists){.rows = NULL};
-    tv_te_metadata_members(context, merging->container);
-    context->loose = merging->loose.rows;
-    context->loose_count = merging->loose.count;
-    for (size_t i = 0; i < context->loose_count; i++)
-        context->loose_of[(uint8_t)context->loose[i].phase]++;
-    context->frame_tables = merging->metadata.rows;
+    struct tv_te_context *context = merge->context;
+    te_merge_chunks(merge);
+    tv_te_lists_release(&merge->container->lists);
+    merge->container->lists = (struct tv_te_lists){.rows = NULL};
+    tv_te_metadata_members(context, merge->container);
+    context->deferred = merge->deferred.rows;
+    context->deferred_count = merge->deferred.count;
+    for (size_t i = 0; i < context->deferred_count; i++)
+        context->deferred_of[(uint8_t)context->deferred[i].phase]++;
+    context->frame_tables = merge->metadata.rows;
     context->frame_table_count =
-        tv_te_metadata_events(context, merging->metadata.rows, merging->metadata.count);
+        tv_te_metadata_events(context, merge->metadata.rows, merge->metadata.count);
     tv_te_join_before_placing(context);
-    te_reader_fill_input(context, merging->has_cpu);
-    tv_te_quiets_find(context);
-    te_reader_place_slices(context, merging->has_open);
+    te_reader_fill_input(context, merge->has_cpu);
+    tv_te_silence_find(context);
+    te_reader_place_slices(context, merge->has_open);
     if (te_reader_is_cancelled(context->options))
         return tv_fail(err, TV_ERR_CANCELLED, TV_NO_OFFSET, "stopped on request");
     tv_te_join_after_placing(context);
@@ -275,7 +275,7 @@ static enum tv_status te_reader_assemble(struct tv_source *source, struct tv_bui
 {
     struct tv_te_container container;
     struct tv_te_context context = {.source = source, .options = options};
-    struct te_merge merging = {.container = &container, .context = &context, .builder = builder};
+    struct te_merge merge = {.container = &container, .context = &context, .builder = builder};
     if (options->progress)
         atomic_fetch_add_explicit(&options->progress->total_bytes, tv_source_size(source),
                                   memory_order_relaxed);
@@ -283,10 +283,10 @@ static enum tv_status te_reader_assemble(struct tv_source *source, struct tv_bui
     if (status == TV_OK) {
         tv_progress_join(options->progress, true);
         te_reader_add_input(&context, builder);
-        status = te_reader_build(&merging, err);
+        status = te_reader_build(&merge, err);
         tv_assembly_end(context.assembly);
         if (status == TV_OK)
-            status = tv_te_inside_read(&context, &container, builder, err);
+            status = tv_te_embedded_read(&context, &container, builder, err);
         tv_te_threads_release(&context.threads);
         tv_te_scratch_release(&context.scratch);
         tv_free(context.async.rows); /* when it was cancelled */
@@ -295,12 +295,12 @@ static enum tv_status te_reader_assemble(struct tv_source *source, struct tv_bui
         tv_te_flow_list_release(&context.flow_events);
         tv_te_states_free(context.states);
         tv_map_release(&context.joined);
-        tv_te_uses_release(&context.uses);
+        tv_te_stack_uses_release(&context.uses);
         tv_free(context.ends);
         tv_free(context.quiets);
         tv_window_release(&context.window);
-        tv_free(merging.loose.rows);
-        tv_free(merging.metadata.rows);
+        tv_free(merge.deferred.rows);
+        tv_free(merge.metadata.rows);
     }
     tv_te_container_release(&container);
     return status;
@@ -311,7 +311,7 @@ const struct tv_reader tv_reader_trace_event = {
     .summary = "Trace Event Format (JSON of Chrome, Node, Bazel, clang and others)",
     .sniff = te_reader_sniff,
     .assemble = te_reader_assemble,
-    .tell = tv_te_records_tell,
+    .tell = tv_te_records_visit,
     .format = "Trace Event Format",
     .describe = tv_te_describe,
 };

@@ -6,7 +6,7 @@
 #include "base/intern.h"
 #include "base/memory.h"
 
-void tv_te_uses_release(struct tv_te_uses *uses)
+void tv_te_stack_uses_release(struct tv_te_stack_uses *uses)
 {
     if (!uses->keys)
         return;
@@ -16,7 +16,7 @@ void tv_te_uses_release(struct tv_te_uses *uses)
     memset(uses, 0, sizeof *uses);
 }
 
-static struct tv_te_use *te_stack_uses_find(struct tv_te_uses *uses, uint32_t process, struct tv_bytes key)
+static struct tv_te_stack_use *te_stack_uses_find(struct tv_te_stack_uses *uses, uint32_t process, struct tv_bytes key)
 {
     if (!uses->keys) {
         uses->keys = tv_interner_new();
@@ -28,24 +28,24 @@ static struct tv_te_use *te_stack_uses_find(struct tv_te_uses *uses, uint32_t pr
     if (row == uses->count) {
         uses->rows =
             tv_array_reserve(uses->rows, &uses->capacity, uses->count + 1, sizeof *uses->rows);
-        uses->rows[uses->count++] = (struct tv_te_use){.process = process, .key = number};
+        uses->rows[uses->count++] = (struct tv_te_stack_use){.process = process, .key = number};
     }
     return &uses->rows[row];
 }
 
-void tv_te_uses_add(struct tv_te_uses *uses, uint32_t process, struct tv_bytes key, uint64_t offset)
+void tv_te_stack_uses_add(struct tv_te_stack_uses *uses, uint32_t process, struct tv_bytes key, uint64_t offset)
 {
-    struct tv_te_use *use = te_stack_uses_find(uses, process, key);
-    if (use->count < TV_TE_USES_PLACES)
+    struct tv_te_stack_use *use = te_stack_uses_find(uses, process, key);
+    if (use->count < TV_TE_STACK_USE_OFFSETS)
         use->offsets[use->count] = offset;
     use->count++;
 }
 
-void tv_te_uses_merge(struct tv_te_uses *uses, uint32_t process, struct tv_bytes key,
-                      const struct tv_te_use *use)
+void tv_te_stack_uses_merge(struct tv_te_stack_uses *uses, uint32_t process, struct tv_bytes key,
+                      const struct tv_te_stack_use *use)
 {
-    struct tv_te_use *all = te_stack_uses_find(uses, process, key);
-    for (uint64_t i = 0; i < use->count && all->count + i < TV_TE_USES_PLACES; i++)
+    struct tv_te_stack_use *all = te_stack_uses_find(uses, process, key);
+    for (uint64_t i = 0; i < use->count && all->count + i < TV_TE_STACK_USE_OFFSETS; i++)
         all->offsets[all->count + i] = use->offsets[i];
     all->count += use->count;
 }

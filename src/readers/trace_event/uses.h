@@ -13,38 +13,38 @@
 struct tv_interner;
 
 /* So many events of a key keep their place: most keys are known, and then nobody asks. */
-#define TV_TE_USES_PLACES 8
+#define TV_TE_STACK_USE_OFFSETS 8
 
 /* A key that events of one process name. */
-struct tv_te_use {
+struct tv_te_stack_use {
     uint32_t process;
     uint32_t key; /* of the text in the interner */
     uint64_t count;
-    uint64_t offsets[TV_TE_USES_PLACES]; /* of the first events */
+    uint64_t offsets[TV_TE_STACK_USE_OFFSETS]; /* of the first events */
 };
 
 /* Zeroed at first. */
-struct tv_te_uses {
+struct tv_te_stack_uses {
     struct tv_interner *keys;
     struct tv_map index; /* (process, key) -> row */
-    struct tv_te_use *rows;
+    struct tv_te_stack_use *rows;
     size_t count, capacity;
 };
 
-void tv_te_uses_release(struct tv_te_uses *uses);
+void tv_te_stack_uses_release(struct tv_te_stack_uses *uses);
 
 /* Counts one event more. */
-void tv_te_uses_add(struct tv_te_uses *uses, uint32_t process, struct tv_bytes key,
+void tv_te_stack_uses_add(struct tv_te_stack_uses *uses, uint32_t process, struct tv_bytes key,
                     uint64_t offset);
 
-/* Counts what one part counted of a key. */
-void tv_te_uses_merge(struct tv_te_uses *uses, uint32_t process, struct tv_bytes key,
-                      const struct tv_te_use *use);
+/* Counts what one chunk counted of a key. */
+void tv_te_stack_uses_merge(struct tv_te_stack_uses *uses, uint32_t process, struct tv_bytes key,
+                      const struct tv_te_stack_use *use);
 
 /* The place of an event by its number, or TV_NO_OFFSET: it was not kept. */
-static inline uint64_t tv_te_use_place(const struct tv_te_use *use, uint64_t nth)
+static inline uint64_t tv_te_stack_use_offset(const struct tv_te_stack_use *use, uint64_t nth)
 {
-    return nth < TV_TE_USES_PLACES ? use->offsets[nth] : TV_NO_OFFSET;
+    return nth < TV_TE_STACK_USE_OFFSETS ? use->offsets[nth] : TV_NO_OFFSET;
 }
 
 #endif

@@ -86,7 +86,7 @@ static bool te_parse_decimal(struct tv_bytes text, struct te_decimal *decimal)
     return te_parse_exponent(exponent, &decimal->exponent);
 }
 
-bool tv_te_hex(struct tv_bytes text, uint64_t *value)
+bool tv_te_parse_hex(struct tv_bytes text, uint64_t *value)
 {
     return text.length > 2 && text.data[0] == '0' && (text.data[1] | 0x20) == 'x' &&
            tv_parse_hex(text, value);
@@ -139,7 +139,7 @@ static TV_NOINLINE bool te_parse_odd_time(struct tv_bytes raw, int64_t *ns)
     bool exact;
     uint64_t hex;
     struct tv_bytes text = te_number_text(raw);
-    if (!tv_te_is_string(raw) && tv_te_hex(text, &hex)) {
+    if (!tv_te_is_string(raw) && tv_te_parse_hex(text, &hex)) {
         *ns = (int64_t)(hex * 1000);
         return hex <= (uint64_t)TV_TE_LATEST / 1000;
     }
@@ -193,7 +193,7 @@ TV_INLINE bool te_parse_digits(struct tv_bytes raw, uint64_t *value)
 
 #endif
 
-bool tv_te_time(struct tv_bytes raw, int64_t *ns)
+bool tv_te_parse_time(struct tv_bytes raw, int64_t *ns)
 {
     uint64_t value = 0;
     size_t i = 0;
@@ -251,7 +251,7 @@ static bool te_parse_plain_double(struct tv_bytes text, double *value)
     return true;
 }
 
-bool tv_te_number(struct tv_bytes raw, double *value)
+bool tv_te_parse_number(struct tv_bytes raw, double *value)
 {
     struct te_decimal decimal;
     uint64_t hex;
@@ -262,7 +262,7 @@ bool tv_te_number(struct tv_bytes raw, double *value)
     if (!tv_te_is_string(raw)) {
         if (te_parse_number_name(text, value))
             return true;
-        if (tv_te_hex(text, &hex)) {
+        if (tv_te_parse_hex(text, &hex)) {
             *value = (double)hex;
             return true;
         }
@@ -275,27 +275,27 @@ bool tv_te_number(struct tv_bytes raw, double *value)
     return true;
 }
 
-bool tv_te_integer(struct tv_bytes raw, int64_t *value)
+bool tv_te_parse_integer(struct tv_bytes raw, int64_t *value)
 {
     struct te_decimal decimal;
     bool exact;
     uint64_t hex;
     struct tv_bytes text = te_number_text(raw);
-    if (tv_te_hex(text, &hex)) {
+    if (tv_te_parse_hex(text, &hex)) {
         *value = (int64_t)hex;
         return hex <= INT64_MAX;
     }
     return te_parse_decimal(text, &decimal) && te_decimal_to_integer(&decimal, 0, value, &exact) && exact;
 }
 
-bool tv_te_truth(struct tv_bytes raw)
+bool tv_te_is_true(struct tv_bytes raw)
 {
     double number;
     if (raw.length == 0)
         return false;
     if (tv_te_is_string(raw))
         return raw.length > 2;
-    if (tv_te_number(raw, &number))
+    if (tv_te_parse_number(raw, &number))
         return number < 0 || number > 0;
     return !tv_bytes_equal(raw, TV_BYTES("null")) && !tv_bytes_equal(raw, TV_BYTES("false"));
 }
@@ -328,7 +328,7 @@ static bool te_is_plain_integer(struct tv_bytes raw)
 /* A number that is whole, though it is not written so. */
 static bool te_parse_whole(struct tv_bytes raw, int64_t *value)
 {
-    return (te_is_digit(raw.data[0]) || strchr("+-.", raw.data[0])) && tv_te_integer(raw, value);
+    return (te_is_digit(raw.data[0]) || strchr("+-.", raw.data[0])) && tv_te_parse_integer(raw, value);
 }
 
 static struct tv_bytes te_digits_text(uint64_t magnitude, bool negative, struct tv_te_scratch *scratch)
@@ -346,7 +346,7 @@ static struct tv_bytes te_bare_text(struct tv_bytes raw, struct tv_te_scratch *s
 {
     int64_t whole;
     uint64_t hex;
-    if (tv_te_hex(raw, &hex)) /* also one that no signed number holds */
+    if (tv_te_parse_hex(raw, &hex)) /* also one that no signed number holds */
         return te_digits_text(hex, false, scratch);
     if (!te_parse_whole(raw, &whole))
         return raw;
@@ -441,7 +441,7 @@ static struct tv_bytes te_decode_string(struct tv_bytes inside, struct tv_te_scr
     return (struct tv_bytes){to, length};
 }
 
-struct tv_bytes tv_te_text(struct tv_bytes raw, struct tv_te_scratch *scratch)
+struct tv_bytes tv_te_decode_text(struct tv_bytes raw, struct tv_te_scratch *scratch)
 {
     if (raw.length == 0 || te_is_plain_integer(raw))
         return raw;
@@ -455,7 +455,7 @@ struct tv_bytes tv_te_text(struct tv_bytes raw, struct tv_te_scratch *scratch)
 
 /* ---- Colours ---- */
 
-unsigned tv_te_colour(struct tv_bytes raw)
+unsigned tv_te_parse_colour(struct tv_bytes raw)
 {
     /* trace-event.md section 5, in the order of their numbers. */
     static const char *const names[] = {
@@ -524,7 +524,7 @@ static uint64_t te_hash_utf16_unit(uint64_t hash, uint32_t unit)
     return (hash + 37 * hash + 11 * (uint64_t)unit) % 0xffffffff;
 }
 
-unsigned tv_te_hashed_colour(struct tv_bytes name)
+unsigned tv_te_name_colour(struct tv_bytes name)
 {
     uint64_t hash = 0;
     while (name.length > 0) {
