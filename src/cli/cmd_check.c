@@ -9,7 +9,7 @@
 #include "cli/command.h"
 #include "cli/load.h"
 #include "cli/output.h"
-#include "readers/trace_event/check.h"
+#include "readers/trace_event/trace_event.h"
 #include "readers/trace_event/rewrite.h"
 #include "writers/check_report.h"
 

@@ -15,7 +15,7 @@
 #include "cli/curl.h"
 #include "cli/secret.h"
 #include "readers/json/json.h"
-#include "readers/trace_event/values.h"
+#include "readers/trace_event/text/values.h"
 
 /* After a failure of the network: so often, after 1, 2, 4, ... seconds, 30 at most. */
 #define TRIES 10u

@@ -10,7 +10,7 @@
 #include "base/out.h"
 #include "model/head.h"
 #include "readers/json/json.h"
-#include "readers/trace_event/values.h"
+#include "readers/trace_event/text/values.h"
 
 /* A file as the manifest has it. */
 struct tv_html_listed {

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "readers/json/json.h"
-#include "readers/trace_event/values.h"
+#include "readers/trace_event/text/values.h"
 
 #define NS_PER_US 1000
 

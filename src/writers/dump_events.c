@@ -7,7 +7,7 @@
 
 #include "base/bytes.h"
 #include "readers/json/json.h"
-#include "readers/trace_event/records.h"
+#include "readers/trace_event/trace_event.h"
 #include "writers/dump_records.h"
 
 #define ID_WIDTH 7

@@ -19,8 +19,8 @@
 #include "base/intern.h"
 #include "base/memory.h"
 #include "base/source.h"
-#include "readers/trace_event/describe.h"
-#include "readers/trace_event/values.h"
+#include "readers/trace_event/trace_event.h"
+#include "readers/trace_event/text/values.h"
 #include "writers/calls.h"
 #include "writers/rewrite.h"
 

@@ -11,7 +11,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "readers/json/json.h"
-#include "readers/trace_event/fields.h"
+#include "readers/trace_event/text/fields.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

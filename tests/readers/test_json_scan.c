@@ -13,8 +13,8 @@
 #include "base/bytes.h"
 #include "json_plain.h"
 #include "readers/json/json.h"
-#include "readers/trace_event/fields.h"
-#include "readers/trace_event/scan.h"
+#include "readers/trace_event/text/fields.h"
+#include "readers/trace_event/text/scan.h"
 
 #define ALIGNMENTS 64
 #define SLACK 64

@@ -7,8 +7,8 @@
 #include "base/memory.h"
 #include "readers/foreign.h"
 #include "readers/reader.h"
-#include "readers/trace_event/fields.h"
-#include "readers/trace_event/scan.h"
+#include "readers/trace_event/text/fields.h"
+#include "readers/trace_event/text/scan.h"
 
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
 
@@ -57,7 +57,8 @@ static int te_sniff_array(struct tv_bytes text)
     uint8_t c = text.data[0];
     if (c == '{')
         return 70;
-    struct tv_bytes rest = te_container_trim_left((struct tv_bytes){text.data + 1, text.length - 1});
+    struct tv_bytes rest =
+        te_container_trim_left((struct tv_bytes){text.data + 1, text.length - 1});
     if (c == ']')
         return rest.length == 0 ? 50 : 0;
     return c == ',' || c == '/' || tv_bytes_starts_with(text, TV_BYTES("null")) ? 20 : 0;
@@ -93,7 +94,8 @@ int tv_te_container_sniff(struct tv_bytes head)
         return 97;
     if (head.length == 0 || (head.data[0] != '{' && head.data[0] != '['))
         return 0;
-    struct tv_bytes inside = te_container_trim_left((struct tv_bytes){head.data + 1, head.length - 1});
+    struct tv_bytes inside =
+        te_container_trim_left((struct tv_bytes){head.data + 1, head.length - 1});
     if (inside.length == 0)
         return 20;
     return head.data[0] == '[' ? te_sniff_array(inside) : te_sniff_object(inside);
@@ -113,20 +115,23 @@ struct te_container_reader {
     struct tv_error *err;
 };
 
-static enum tv_status te_container_peek(struct te_container_reader *reader, size_t want, struct tv_bytes *bytes)
+static enum tv_status te_container_peek(struct te_container_reader *reader, size_t want,
+                                        struct tv_bytes *bytes)
 {
     return tv_window_at(&reader->window, reader->at, want, bytes, reader->err);
 }
 
 /* Moves to the next byte that is no space, nor a comma if those are to be skipped; 0 at the end. */
-static enum tv_status te_container_next_byte(struct te_container_reader *reader, bool commas, uint8_t *byte)
+static enum tv_status te_container_next_byte(struct te_container_reader *reader, bool commas,
+                                             uint8_t *byte)
 {
     struct tv_bytes bytes;
     enum tv_status status;
     *byte = 0;
     while ((status = te_container_peek(reader, 1, &bytes)) == TV_OK && bytes.length > 0) {
         size_t i = 0;
-        while (i < bytes.length && (te_container_is_space(bytes.data[i]) || (commas && bytes.data[i] == ',')))
+        while (i < bytes.length &&
+               (te_container_is_space(bytes.data[i]) || (commas && bytes.data[i] == ',')))
             i++;
         reader->at += i;
         if (i < bytes.length) {
@@ -145,7 +150,8 @@ struct te_container_skip {
 };
 
 /* Bytes of the value among these; less than all of them when it ends. */
-static size_t te_container_skip_bytes(struct te_container_skip *passing, struct tv_bytes bytes, bool begins)
+static size_t te_container_skip_bytes(struct te_container_skip *passing, struct tv_bytes bytes,
+                                      bool begins)
 {
     size_t i = 0;
     if (passing->first == '{' || passing->first == '[') {
@@ -169,7 +175,8 @@ static size_t te_container_skip_bytes(struct te_container_skip *passing, struct 
 }
 
 /* Past a value of any size; *whole: its end is there. */
-static enum tv_status te_container_skip_value(struct te_container_reader *reader, uint8_t first, bool *whole)
+static enum tv_status te_container_skip_value(struct te_container_reader *reader, uint8_t first,
+                                              bool *whole)
 {
     struct te_container_skip passing = {.first = first};
     struct tv_bytes bytes;
@@ -189,7 +196,8 @@ static enum tv_status te_container_skip_value(struct te_container_reader *reader
     return status;
 }
 
-static void te_container_warn(struct te_container_reader *reader, enum tv_diagnostic_kind kind, uint64_t offset)
+static void te_container_warn(struct te_container_reader *reader, enum tv_diagnostic_kind kind,
+                              uint64_t offset)
 {
     tv_diagnostics_add(&reader->container->diagnostics, kind, offset);
 }
@@ -200,18 +208,19 @@ static void te_container_warn(struct te_container_reader *reader, enum tv_diagno
 static enum tv_status te_container_visit_members(struct te_container_reader *reader)
 {
     struct tv_te_container *container = reader->container;
-    const struct tv_te_copy *copy = container->lists.copy;
+    const struct tv_te_visitor *visitor = container->lists.visitor;
     enum tv_status status = TV_OK;
-    if (!copy || !copy->beside)
+    if (!visitor || !visitor->member)
         return TV_OK;
     for (size_t i = 0; i < container->member_count && status == TV_OK; i++)
-        status = copy->beside(copy->context, &container->members[i], reader->err);
+        status = visitor->member(visitor->context, &container->members[i], reader->err);
     container->member_count = 0;
     return status;
 }
 
 /* The list whose elements begin at reader->at. */
-static enum tv_status te_container_read_list(struct te_container_reader *reader, bool lines, const struct tv_te_list **last)
+static enum tv_status te_container_read_list(struct te_container_reader *reader, bool lines,
+                                             const struct tv_te_list **last)
 {
     reader->container->lists.lines = lines;
     enum tv_status status = te_container_visit_members(reader);
@@ -247,7 +256,8 @@ static enum tv_status te_container_read_array(struct te_container_reader *reader
 
 /* ---- The object ---- */
 
-static void te_container_add_member(struct te_container_reader *reader, struct tv_bytes key, struct tv_te_extent value)
+static void te_container_add_member(struct te_container_reader *reader, struct tv_bytes key,
+                                    struct tv_te_extent value)
 {
     struct tv_te_container *container = reader->container;
     container->members = tv_array_reserve(container->members, &container->member_capacity,
@@ -286,7 +296,8 @@ static enum tv_status te_container_read_events(struct te_container_reader *reade
 }
 
 /* The value of a key; *more: the object goes on behind it. */
-static enum tv_status te_container_read_value(struct te_container_reader *reader, struct tv_bytes key, bool *more)
+static enum tv_status te_container_read_value(struct te_container_reader *reader,
+                                              struct tv_bytes key, bool *more)
 {
     uint8_t first;
     bool whole;
@@ -310,7 +321,8 @@ static enum tv_status te_container_read_value(struct te_container_reader *reader
 }
 
 /* The key at reader->at, for no more of which is waited than there is; data NULL: it has no end. */
-static enum tv_status te_container_read_key(struct te_container_reader *reader, struct tv_bytes *key)
+static enum tv_status te_container_read_key(struct te_container_reader *reader,
+                                            struct tv_bytes *key)
 {
     struct tv_bytes bytes;
     *key = (struct tv_bytes){NULL, 0};
@@ -518,11 +530,12 @@ static enum tv_status te_container_read_source(struct te_container_reader *reade
     return te_container_read_object(reader);
 }
 
-static enum tv_status te_container_run(struct te_container_reader *reader, struct tv_te_copy *copy)
+static enum tv_status te_container_run(struct te_container_reader *reader,
+                                       const struct tv_te_visitor *visitor)
 {
     memset(reader->container, 0, sizeof *reader->container);
     tv_arena_init(&reader->container->keys);
-    reader->container->lists.copy = copy;
+    reader->container->lists.visitor = visitor;
     tv_window_init(&reader->window, reader->source);
     enum tv_status status = te_container_read_source(reader);
     tv_window_release(&reader->window);
@@ -537,13 +550,13 @@ enum tv_status tv_te_container_read(struct tv_te_container *container, struct tv
     return te_container_run(&reader, NULL);
 }
 
-enum tv_status tv_te_container_copy(struct tv_te_container *container, struct tv_source *source,
-                                    struct tv_te_copy *copy, struct tv_error *err)
+enum tv_status tv_te_container_visit(struct tv_te_container *container, struct tv_source *source,
+                                     const struct tv_te_visitor *visitor, struct tv_error *err)
 {
     struct tv_read_options options = {.parts = 1};
     struct te_container_reader reader = {
         .container = container, .source = source, .options = &options, .err = err};
-    return te_container_run(&reader, copy);
+    return te_container_run(&reader, visitor);
 }
 
 void tv_te_container_release(struct tv_te_container *container)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "readers/trace_event/counters.h"
+#include "readers/trace_event/chunk.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "model/head.h"
-#include "readers/trace_event/fields.h"
+#include "readers/trace_event/text/fields.h"
 
 /* The series that an event names, as it names them: most events of a counter have the same. */
 struct te_counter_shape {
@@ -88,7 +88,7 @@ void tv_te_counters_free(struct tv_te_counters *counters)
 /* ---- One event ---- */
 
 static uint32_t te_counters_find_counter(struct tv_te_counters *counters,
-                             const struct tv_te_counter_event *event)
+                                         const struct tv_te_counter_event *event)
 {
     uint32_t key[3] = {event->process, event->name, TV_NONE};
     if (event->id.data)
@@ -170,7 +170,8 @@ static void te_counters_number_series(struct tv_te_counters *counters)
     tv_map_init(&places);
     for (size_t i = 0; i < counters->found.count; i++) {
         struct te_series_name *name = &counters->found.rows[i];
-        name->text = tv_interner_add(counters->texts, tv_te_decode_text(name->raw, &counters->scratch));
+        name->text =
+            tv_interner_add(counters->texts, tv_te_decode_text(name->raw, &counters->scratch));
         size_t place = tv_map_add(&places, name->text, (uint32_t)kept);
         counters->found.rows[place] = *name;
         counters->found_values[place] = counters->found_values[i];
@@ -223,7 +224,8 @@ void tv_te_counters_add(struct tv_te_counters *counters, const struct tv_te_coun
     if (!te_counters_match_shape(counters, shape))
         shape = te_counters_find_shape(counters, number);
     counters->counters.rows[number].last_shape = shape;
-    *tv_table_add(&counters->samples) = (struct te_counter_sample){event->time, event->offset, shape};
+    *tv_table_add(&counters->samples) =
+        (struct te_counter_sample){event->time, event->offset, shape};
     size_t count = counters->found.count;
     counters->values = tv_array_reserve(counters->values, &counters->value_capacity,
                                         counters->value_count + count, sizeof *counters->values);
@@ -240,7 +242,7 @@ struct te_merged_counter {
     uint32_t *series; /* strings of the head */
     size_t series_count, series_capacity;
     size_t first, count; /* samples */
-    size_t value_count;         /* values */
+    size_t value_count;  /* values */
 };
 
 /* A sample on its way to its place. */
@@ -280,8 +282,9 @@ static uint32_t te_counter_title(struct te_counters_merge *merge, uint32_t name,
     return string;
 }
 
-static uint32_t te_counters_merge_counter(struct te_counters_merge *merge, const struct tv_te_counters_chunk *chunk,
-                             const struct te_chunk_counter *counter)
+static uint32_t te_counters_merge_counter(struct te_counters_merge *merge,
+                                          const struct tv_te_counters_chunk *chunk,
+                                          const struct te_chunk_counter *counter)
 {
     const struct tv_frame *frame = &merge->head->frames[chunk->frames[counter->name]];
     uint32_t category = frame->category, name = frame->name;
@@ -303,7 +306,8 @@ static uint32_t te_counters_merge_counter(struct te_counters_merge *merge, const
     return number;
 }
 
-static uint32_t te_counters_merge_series(struct te_counters_merge *merge, uint32_t number, struct tv_bytes text)
+static uint32_t te_counters_merge_series(struct te_counters_merge *merge, uint32_t number,
+                                         struct tv_bytes text)
 {
     struct te_merged_counter *joined = &merge->joined.rows[number];
     uint32_t string = tv_head_string(merge->head, text);
@@ -317,7 +321,8 @@ static uint32_t te_counters_merge_series(struct te_counters_merge *merge, uint32
     return column;
 }
 
-static void te_counters_merge_keys(struct te_counters_merge *merge, size_t index, const struct tv_te_counters_chunk *chunk)
+static void te_counters_merge_keys(struct te_counters_merge *merge, size_t index,
+                                   const struct tv_te_counters_chunk *chunk)
 {
     const struct tv_te_counters *own = chunk->counters;
     merge->numbers[index] = tv_alloc(own->counters.count, sizeof **merge->numbers);
@@ -325,15 +330,17 @@ static void te_counters_merge_keys(struct te_counters_merge *merge, size_t index
         merge->numbers[index][i] = te_counters_merge_counter(merge, chunk, &own->counters.rows[i]);
 }
 
-static void te_counters_merge_shapes(struct te_counters_merge *merge, size_t index, const struct tv_te_counters *own)
+static void te_counters_merge_shapes(struct te_counters_merge *merge, size_t index,
+                                     const struct tv_te_counters *own)
 {
     const uint32_t *numbers = merge->numbers[index];
     uint32_t *columns = tv_alloc(own->names.count, sizeof *columns);
     for (size_t i = 0; i < own->shapes.count; i++) {
         const struct te_counter_shape *shape = &own->shapes.rows[i];
         for (size_t j = shape->first; j < shape->first + shape->count; j++)
-            columns[j] = te_counters_merge_series(merge, numbers[shape->counter],
-                                     tv_interner_get(own->texts, own->names.rows[j].text));
+            columns[j] =
+                te_counters_merge_series(merge, numbers[shape->counter],
+                                         tv_interner_get(own->texts, own->names.rows[j].text));
     }
     for (size_t i = 0; i < own->samples.count; i++) {
         const struct te_counter_shape *shape = &own->shapes.rows[own->samples.rows[i].shape];
@@ -345,13 +352,15 @@ static void te_counters_merge_shapes(struct te_counters_merge *merge, size_t ind
 }
 
 /* Puts the samples of each counter together, in the order of the file. */
-static void te_counters_move_samples(struct te_counters_merge *merge, size_t index, const struct tv_te_counters *own)
+static void te_counters_move_samples(struct te_counters_merge *merge, size_t index,
+                                     const struct tv_te_counters *own)
 {
     const double *values = own->values;
     for (size_t i = 0; i < own->samples.count; i++) {
         const struct te_counter_sample *sample = &own->samples.rows[i];
         const struct te_counter_shape *shape = &own->shapes.rows[sample->shape];
-        struct te_merged_counter *joined = &merge->joined.rows[merge->numbers[index][shape->counter]];
+        struct te_merged_counter *joined =
+            &merge->joined.rows[merge->numbers[index][shape->counter]];
         size_t place = joined->first + joined->count++;
         merge->moved[place] = (struct te_merged_sample){
             sample->time, sample->offset, place, values, merge->columns[index] + shape->first,
@@ -397,7 +406,8 @@ static void te_counter_write_row(double *to, size_t width, const struct te_merge
             to[moved->columns[i]] = moved->values[i];
 }
 
-static void te_counter_write(struct te_counters_merge *merge, struct te_merged_counter *joined, struct tv_tables *tables)
+static void te_counter_write(struct te_counters_merge *merge, struct te_merged_counter *joined,
+                             struct tv_tables *tables)
 {
     struct te_merged_sample *moved = merge->moved + joined->first;
     size_t width = te_counter_series_limit(joined);

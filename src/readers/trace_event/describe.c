@@ -3,7 +3,7 @@
  * What an event says that the model does not hold, read again from its text (model/head.h,
  * tv_describe): arguments, ids, stacks, and whatever else its writer put there.
  */
-#include "readers/trace_event/describe.h"
+#include "readers/trace_event/trace_event.h"
 
 #include <string.h>
 
@@ -11,9 +11,9 @@
 #include "base/intern.h"
 #include "base/memory.h"
 #include "readers/json/json.h"
-#include "readers/trace_event/edit.h"
-#include "readers/trace_event/fields.h"
-#include "readers/trace_event/references.h"
+#include "readers/trace_event/join/object_references.h"
+#include "readers/trace_event/rewrite.h"
+#include "readers/trace_event/text/fields.h"
 
 static bool te_describe_is_object(struct tv_bytes raw)
 {
@@ -29,7 +29,8 @@ static void te_describe_put_key(struct tv_out *out, struct tv_bytes key)
         tv_out_json(out, key);
 }
 
-static void te_describe_put_member(struct tv_out *out, bool *any, struct tv_bytes key, struct tv_bytes value)
+static void te_describe_put_member(struct tv_out *out, bool *any, struct tv_bytes key,
+                                   struct tv_bytes value)
 {
     tv_out_text(out, *any ? "," : "");
     *any = true;
@@ -77,7 +78,7 @@ static struct tv_bytes te_members_find(const struct te_members *members, struct 
 
 /* The members of the first object that the second does not have. */
 static void te_describe_put_unshared(struct tv_out *out, bool *any, struct tv_bytes first,
-                     const struct te_members *second)
+                                     const struct te_members *second)
 {
     struct te_members own;
     struct tv_bytes key, value;
@@ -90,7 +91,8 @@ static void te_describe_put_unshared(struct tv_out *out, bool *any, struct tv_by
 }
 
 /* Two objects as one: what both have is that of the second. */
-static void te_describe_merge_objects(struct tv_out *out, struct tv_bytes first, struct tv_bytes second)
+static void te_describe_merge_objects(struct tv_out *out, struct tv_bytes first,
+                                      struct tv_bytes second)
 {
     struct te_members own;
     struct tv_bytes key, value;
@@ -107,7 +109,8 @@ static void te_describe_merge_objects(struct tv_out *out, struct tv_bytes first,
 }
 
 /* The same of arguments: asynchronous events have theirs a level deeper (section 3.5). */
-static void te_describe_merge_args(struct tv_out *out, struct tv_bytes first, struct tv_bytes second)
+static void te_describe_merge_args(struct tv_out *out, struct tv_bytes first,
+                                   struct tv_bytes second)
 {
     struct te_members own;
     struct tv_bytes key, value, before = tv_te_member(first, "params");
@@ -143,8 +146,8 @@ static void te_describe_put_args(struct tv_out *out, struct tv_bytes first, stru
 }
 
 /* The members of the first object that the second has with another value. */
-static void te_describe_put_hidden(struct tv_out *out, struct tv_bytes first, struct tv_bytes second,
-                       const char *opening)
+static void te_describe_put_hidden(struct tv_out *out, struct tv_bytes first,
+                                   struct tv_bytes second, const char *opening)
 {
     struct te_members own, others;
     struct tv_bytes key, value;
@@ -156,7 +159,8 @@ static void te_describe_put_hidden(struct tv_out *out, struct tv_bytes first, st
         struct tv_bytes other = te_members_find(&others, key);
         bool params = tv_bytes_equal(tv_te_key_unquote(key), TV_BYTES("params"));
         if (te_members_find(&own, key).data != value.data || !other.data ||
-            tv_json_equal(value, other) || (params && te_describe_is_object(value) && te_describe_is_object(other)))
+            tv_json_equal(value, other) ||
+            (params && te_describe_is_object(value) && te_describe_is_object(other)))
             continue;
         tv_out_text(out, any ? "" : opening);
         te_describe_put_member(out, &any, key, value);
@@ -167,7 +171,8 @@ static void te_describe_put_hidden(struct tv_out *out, struct tv_bytes first, st
 }
 
 /* The arguments of the beginning that those of the end hide, so that both can be seen. */
-static void te_describe_put_overwritten(struct tv_out *out, struct tv_bytes first, struct tv_bytes second)
+static void te_describe_put_overwritten(struct tv_out *out, struct tv_bytes first,
+                                        struct tv_bytes second)
 {
     if (!te_describe_is_object(first) || !te_describe_is_object(second))
         return;
@@ -180,8 +185,8 @@ static void te_describe_put_overwritten(struct tv_out *out, struct tv_bytes firs
 /* ---- Stacks ---- */
 
 /* The innermost names; says so where that is not the whole chain. */
-static void te_describe_put_stack_names(struct tv_out *out, const struct tv_trace *trace, const char *key,
-                      uint32_t path)
+static void te_describe_put_stack_names(struct tv_out *out, const struct tv_trace *trace,
+                                        const char *key, uint32_t path)
 {
     size_t depth;
     bool cut;
@@ -198,8 +203,8 @@ static void te_describe_put_stack_names(struct tv_out *out, const struct tv_trac
 }
 
 /* A list as it is, but that addresses have the names of what stands there. */
-static void te_describe_put_stack_list(struct tv_out *out, const struct tv_trace *trace, struct tv_bytes list,
-                     struct tv_te_scratch *scratch)
+static void te_describe_put_stack_list(struct tv_out *out, const struct tv_trace *trace,
+                                       struct tv_bytes list, struct tv_te_scratch *scratch)
 {
     struct tv_address_place place;
     struct tv_bytes value;
@@ -223,7 +228,7 @@ static void te_describe_put_stack_list(struct tv_out *out, const struct tv_trace
 /* "start_stack" or "end_stack", from a number of the table of stack frames or a list of names.
  * False: what is there leads to no stack. */
 static bool te_describe_put_stack(struct tv_out *out, const struct tv_trace *trace, uint32_t input,
-                      const char *key, struct tv_bytes frame, struct tv_bytes stack)
+                                  const char *key, struct tv_bytes frame, struct tv_bytes stack)
 {
     struct tv_te_scratch scratch = {NULL, 0};
     if (frame.data && stack.data) /* section 2: neither counts */
@@ -282,8 +287,8 @@ static bool te_describe_is_either(struct tv_bytes key, const char *one, const ch
 }
 
 /* Whether a member of the end's event is neither held by the model nor what the beginning says. */
-static bool te_describe_is_new(struct tv_bytes key, struct tv_bytes value, const struct te_members *said,
-                    bool stack_shown)
+static bool te_describe_is_new(struct tv_bytes key, struct tv_bytes value,
+                               const struct te_members *said, bool stack_shown)
 {
     struct tv_bytes text = tv_te_key_unquote(key), before = te_members_find(said, key);
     if (te_describe_is_either(text, "sf", "stack"))
@@ -295,7 +300,7 @@ static bool te_describe_is_new(struct tv_bytes key, struct tv_bytes value, const
 
 /* What the end's own event says in words of its own. */
 static void te_describe_put_end(struct tv_out *out, const struct tv_te_event_text *start,
-                    const struct tv_te_event_text *end, bool stack_shown)
+                                const struct tv_te_event_text *end, bool stack_shown)
 {
     struct te_members said, own;
     struct tv_bytes key, value;
@@ -304,7 +309,8 @@ static void te_describe_put_end(struct tv_out *out, const struct tv_te_event_tex
     te_members_init(&said, start->object);
     te_members_init(&own, end->object);
     while (tv_te_member_next(&at, behind, &key, &value)) {
-        if (te_members_find(&own, key).data != value.data || !te_describe_is_new(key, value, &said, stack_shown))
+        if (te_members_find(&own, key).data != value.data ||
+            !te_describe_is_new(key, value, &said, stack_shown))
             continue;
         tv_out_text(out, any ? "" : ",\"end\":{");
         te_describe_put_member(out, &any, key, value);
@@ -315,7 +321,8 @@ static void te_describe_put_end(struct tv_out *out, const struct tv_te_event_tex
 }
 
 static void te_describe_put_event(struct tv_out *out, const struct tv_trace *trace, uint32_t input,
-                      const struct tv_te_event_text *start, const struct tv_te_event_text *end)
+                                  const struct tv_te_event_text *start,
+                                  const struct tv_te_event_text *end)
 {
     const struct tv_te_fields *a = &start->fields;
     struct tv_te_fields none = {0};
@@ -327,8 +334,8 @@ static void te_describe_put_event(struct tv_out *out, const struct tv_trace *tra
         te_describe_put_raw(out, "sf", a->sf);
         te_describe_put_raw(out, "stack", a->stack);
     }
-    bool shown =
-        te_describe_put_stack(out, trace, input, "end_stack", end ? b->sf : a->esf, end ? b->stack : a->estack);
+    bool shown = te_describe_put_stack(out, trace, input, "end_stack", end ? b->sf : a->esf,
+                                       end ? b->stack : a->estack);
     if (!end && !shown) {
         te_describe_put_raw(out, "esf", a->esf);
         te_describe_put_raw(out, "estack", a->estack);
@@ -400,7 +407,8 @@ static bool te_slice_event_is_moved(const struct tv_te_rewrite_edit *moved, stru
 /* The members of the beginning that are written as they are; the colour is that of the end, where
  * this tells one. */
 static void te_slice_event_put_kept(struct tv_out *out, const struct tv_te_event_text *start,
-                     struct tv_bytes end_colour, const struct tv_te_rewrite_edit *moved)
+                                    struct tv_bytes end_colour,
+                                    const struct tv_te_rewrite_edit *moved)
 {
     struct tv_bytes key, value;
     bool any = true, recoloured = tv_te_parse_colour(end_colour) > 0;
@@ -422,8 +430,9 @@ static void te_slice_event_put_kept(struct tv_out *out, const struct tv_te_event
 /* What the end says of its own stands as it is shown: under "end", and arguments that it hides
  * under "overwritten". */
 static void te_slice_event_put(struct tv_out *out, const struct tv_slice *slice,
-                      const struct tv_te_event_text *start, const struct tv_te_event_text *end,
-                      const struct tv_te_rewrite_edit *moved)
+                               const struct tv_te_event_text *start,
+                               const struct tv_te_event_text *end,
+                               const struct tv_te_rewrite_edit *moved)
 {
     const struct tv_te_fields *a = &start->fields;
     struct tv_te_fields none = {0};
@@ -448,11 +457,13 @@ static void te_slice_event_put(struct tv_out *out, const struct tv_slice *slice,
 }
 
 /* Where the model's times are not those of the event that began the slice, they are written. */
-static struct tv_te_rewrite_edit te_slice_event_moved_times(const struct tv_trace *trace, uint32_t input,
-                                     const struct tv_slice *slice,
-                                     const struct tv_te_fields *fields)
+static struct tv_te_rewrite_edit te_slice_event_moved_times(const struct tv_trace *trace,
+                                                            uint32_t input,
+                                                            const struct tv_slice *slice,
+                                                            const struct tv_te_fields *fields)
 {
-    struct tv_te_rewrite_edit edit = {.ts = slice->start - trace->offset[input], .tts = slice->cpu_start};
+    struct tv_te_rewrite_edit edit = {.ts = slice->start - trace->offset[input],
+                                      .tts = slice->cpu_start};
     int64_t ts, tts;
     edit.has_ts = !tv_te_parse_time(fields->ts, &ts) || ts != edit.ts;
     edit.has_tts =
@@ -475,7 +486,8 @@ enum tv_status tv_te_describe_slice(const struct tv_trace *trace, uint32_t row, 
         status = status == TV_OK ? second : status;
     }
     if (status == TV_OK) {
-        struct tv_te_rewrite_edit moved = te_slice_event_moved_times(trace, trace->rows[row].input, &slice, &start.fields);
+        struct tv_te_rewrite_edit moved =
+            te_slice_event_moved_times(trace, trace->rows[row].input, &slice, &start.fields);
         te_slice_event_put(out, &slice, &start, ended ? &end : NULL, &moved);
     }
     tv_free(start.bytes);

@@ -5,9 +5,123 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "base/source.h"
 #include "readers/json/json.h"
 #include "readers/trace_event/container.h"
-#include "readers/trace_event/describe.h"
+#include "readers/trace_event/trace_event.h"
+
+/* What most events fit into; longer ones than the largest were not read in the first place. */
+#define FIRST_WANT ((size_t)4096)
+#define MOST_WANT ((size_t)128 << 20)
+
+/* False: the event is longer than `want`, or there is none (*status says so). */
+static bool te_event_text_try(struct tv_te_event_text *event, struct tv_source *source,
+                              uint64_t offset, size_t want, enum tv_status *status,
+                              struct tv_error *err)
+{
+    const uint8_t *end;
+    size_t got = 0;
+    event->bytes = tv_realloc(event->bytes, want + TV_WINDOW_SLACK, 1);
+    *status = tv_source_read(source, offset, event->bytes, want, &got, err);
+    if (*status != TV_OK)
+        return false;
+    memset(event->bytes + got, 0, TV_WINDOW_SLACK);
+    enum tv_te_read read =
+        tv_te_fields_read(event->bytes, event->bytes + got, &event->fields, &end);
+    if (read == TV_TE_CUT && got < want && got > 0)
+        read = tv_te_fields_close(event->bytes, event->bytes + got, &event->fields, &end);
+    if (read == TV_TE_READ)
+        event->object = (struct tv_bytes){event->bytes, (size_t)(end - event->bytes)};
+    else if (read != TV_TE_CUT || got < want)
+        *status = tv_fail(err, TV_ERR_SYNTAX, offset, "no event here any more: the file changed");
+    return read == TV_TE_READ;
+}
+
+enum tv_status tv_te_event_text_read(struct tv_te_event_text *event, struct tv_source *source,
+                                     uint64_t offset, struct tv_error *err)
+{
+    enum tv_status status = TV_OK;
+    for (size_t want = FIRST_WANT; want <= MOST_WANT && status == TV_OK; want *= 4)
+        if (te_event_text_try(event, source, offset, want, &status, err))
+            return TV_OK;
+    return status == TV_OK ? tv_fail(err, TV_ERR_LIMIT, offset, "the event is too long") : status;
+}
+
+/* ---- Editing ---- */
+
+bool tv_te_rewrite_edit_is_any(const struct tv_te_rewrite_edit *edit)
+{
+    return edit->phase != 0 || edit->has_ts || edit->has_dur || edit->has_tts || edit->has_tdur ||
+           edit->no_flow_out || edit->no_flow_in || edit->around || edit->no_args || edit->bare;
+}
+
+static bool te_edit_is_identity(struct tv_bytes key)
+{
+    static const char *const keys[] = {"name", "cat", "ph", "pid", "tid", "id", "id2", "scope"};
+    for (size_t i = 0; i < TV_COUNT(keys); i++)
+        if (tv_te_key_is(key, keys[i]))
+            return true;
+    return false;
+}
+
+/* Members that are written behind the others, or not at all. */
+static bool te_edit_drops(const struct tv_te_rewrite_edit *edit, struct tv_bytes key)
+{
+    const struct {
+        bool out;
+        const char *key;
+    } members[] = {
+        {edit->phase != 0, "ph"},      {edit->has_ts, "ts"},
+        {edit->has_dur, "dur"},        {edit->has_tts, "tts"},
+        {edit->has_tdur, "tdur"},      {edit->around, "bp"},
+        {edit->no_args, "args"},       {edit->no_flow_out, "flow_out"},
+        {edit->no_flow_in, "flow_in"}, {edit->no_flow_out && edit->no_flow_in, "bind_id"},
+    };
+    for (size_t i = 0; i < TV_COUNT(members); i++)
+        if (members[i].out && tv_te_key_is(key, members[i].key))
+            return true;
+    return edit->bare && !te_edit_is_identity(key);
+}
+
+static void te_edit_put_time(struct tv_out *out, const char *key, bool there, tv_ns time)
+{
+    if (!there)
+        return;
+    tv_out_format(out, ",\"%s\":", key);
+    tv_out_time(out, time, 1000, 3);
+}
+
+void tv_te_rewrite_edit_write(struct tv_bytes event, const struct tv_te_rewrite_edit *edit,
+                              struct tv_out *out)
+{
+    struct tv_bytes key, value;
+    bool any = edit->phase != 0;
+    const uint8_t *at = event.data + 1, *end = event.data + event.length;
+    tv_out_char(out, '{');
+    if (edit->phase != 0)
+        tv_out_format(out, "\"ph\":\"%c\"", edit->phase);
+    while (tv_te_member_next(&at, end, &key, &value)) {
+        if (te_edit_drops(edit, key))
+            continue;
+        tv_out_text(out, any ? "," : "");
+        any = true;
+        /* A key without quotes is a string all the same. */
+        if (tv_te_is_string(key))
+            tv_json_normalise(key, out, NULL);
+        else
+            tv_out_json(out, key);
+        tv_out_char(out, ':');
+        tv_json_normalise(value, out, NULL);
+    }
+    /* Whoever has a time to change has other members. */
+    te_edit_put_time(out, "ts", edit->has_ts, edit->ts);
+    te_edit_put_time(out, "dur", edit->has_dur, edit->dur);
+    te_edit_put_time(out, "tts", edit->has_tts, edit->tts);
+    te_edit_put_time(out, "tdur", edit->has_tdur, edit->tdur);
+    if (edit->around)
+        tv_out_text(out, ",\"bp\":\"e\"");
+    tv_out_char(out, '}');
+}
 
 bool tv_te_rewrite_is_input(const struct tv_input *input)
 {
@@ -71,7 +185,8 @@ void tv_te_rewrite_separate(struct tv_te_rewrite *rewrite)
     rewrite->any = true;
 }
 
-static void te_rewrite_put_event(struct tv_te_rewrite *rewrite, const struct tv_te_list_event *event)
+static void te_rewrite_put_event(struct tv_te_rewrite *rewrite,
+                                 const struct tv_te_list_event *event)
 {
     struct te_rewrite_input *file = rewrite->files[rewrite->count - 1];
     tv_te_rewrite_separate(rewrite);
@@ -107,25 +222,24 @@ void tv_te_rewrite_event(struct tv_te_rewrite *rewrite, struct tv_bytes text,
 
 /* Writes the event itself: the list, which would write it as it is, is told that it goes nowhere.
  */
-static bool te_rewrite_take_event(void *context, const struct tv_te_list_event *event)
+static void te_rewrite_take_event(void *context, const struct tv_te_list_event *event)
 {
     struct tv_te_rewrite *rewrite = context;
     const struct tv_te_rewrite_selection *choice = rewrite->files[rewrite->count - 1]->choice;
     struct tv_te_rewrite_edit edit = {0};
     if (choice && !choice->wanted(choice->context, event, &edit))
-        return false;
+        return;
     if (tv_te_rewrite_edit_is_any(&edit))
         tv_te_rewrite_event(rewrite, event->text, &edit);
     else
         te_rewrite_put_event(rewrite, event);
-    return false;
 }
 
 enum tv_status tv_te_rewrite_file(struct tv_te_rewrite *rewrite,
                                   const struct tv_te_rewrite_file *added, struct tv_error *err)
 {
     struct te_rewrite_input *file = tv_alloc(1, sizeof *file);
-    struct tv_te_copy copy = {.out = rewrite->out, .wanted = te_rewrite_take_event, .context = rewrite};
+    struct tv_te_visitor visitor = {.event = te_rewrite_take_event, .context = rewrite};
     *file = (struct te_rewrite_input){.source = added->source, .choice = added->choice};
     tv_te_id_rewriter_init(&file->rewriter, rewrite->used, (uint32_t)rewrite->count, added->shift);
     file->rewriter.frames = added->frames;
@@ -137,7 +251,7 @@ enum tv_status tv_te_rewrite_file(struct tv_te_rewrite *rewrite,
     if (file->choice)
         status = file->choice->begin(file->choice->context, rewrite, err);
     if (status == TV_OK)
-        status = tv_te_container_copy(&file->container, added->source, &copy, err);
+        status = tv_te_container_visit(&file->container, added->source, &visitor, err);
     /* What was read of the events is not needed beside that of the next file. */
     tv_te_lists_release(&file->container.lists);
     memset(&file->container.lists, 0, sizeof file->container.lists);
@@ -159,8 +273,9 @@ static bool te_rewrite_member_is(const struct tv_te_top_member *member, const ch
 }
 
 /* The text of a value with slack behind it, to be freed. */
-static enum tv_status te_rewrite_read_value(const struct te_rewrite_input *file, const struct tv_te_top_member *member,
-                                 struct tv_bytes *text, struct tv_error *err)
+static enum tv_status te_rewrite_read_value(const struct te_rewrite_input *file,
+                                            const struct tv_te_top_member *member,
+                                            struct tv_bytes *text, struct tv_error *err)
 {
     size_t length = (size_t)member->value.length, got = 0;
     uint8_t *bytes = tv_alloc(length + TV_WINDOW_SLACK, 1);
@@ -173,8 +288,8 @@ static enum tv_status te_rewrite_read_value(const struct te_rewrite_input *file,
 }
 
 /* The key of a member that an earlier file has too is named after the file. */
-static void te_rewrite_put_member_key(struct tv_te_rewrite *rewrite, const struct te_rewrite_input *file,
-                           struct tv_bytes key)
+static void te_rewrite_put_member_key(struct tv_te_rewrite *rewrite,
+                                      const struct te_rewrite_input *file, struct tv_bytes key)
 {
     struct tv_te_scratch scratch = {NULL, 0};
     struct tv_bytes text = tv_te_decode_text(key, &scratch);
@@ -196,9 +311,10 @@ static void te_rewrite_put_member_key(struct tv_te_rewrite *rewrite, const struc
 }
 
 /* `name`: its key, when that is chosen. */
-static enum tv_status te_rewrite_put_member(struct tv_te_rewrite *rewrite, const struct te_rewrite_input *file,
-                                 const struct tv_te_top_member *member, const char *name,
-                                 struct tv_error *err)
+static enum tv_status te_rewrite_put_member(struct tv_te_rewrite *rewrite,
+                                            const struct te_rewrite_input *file,
+                                            const struct tv_te_top_member *member, const char *name,
+                                            struct tv_error *err)
 {
     struct tv_bytes text;
     enum tv_status status = te_rewrite_read_value(file, member, &text, err);
@@ -215,8 +331,8 @@ static enum tv_status te_rewrite_put_member(struct tv_te_rewrite *rewrite, const
     return TV_OK;
 }
 
-static void te_rewrite_put_samples(struct tv_te_rewrite *rewrite, struct te_rewrite_input *file, struct tv_bytes text,
-                        uint64_t offset, bool *any)
+static void te_rewrite_put_samples(struct tv_te_rewrite *rewrite, struct te_rewrite_input *file,
+                                   struct tv_bytes text, uint64_t offset, bool *any)
 {
     const struct tv_te_rewrite_selection *choice = file->choice;
     struct tv_bytes value;
@@ -234,8 +350,8 @@ static void te_rewrite_put_samples(struct tv_te_rewrite *rewrite, struct te_rewr
 }
 
 /* The members of all files that are one table, "stackFrames" or "samples". */
-static enum tv_status te_rewrite_put_table(struct tv_te_rewrite *rewrite, const char *key, char open,
-                                struct tv_error *err)
+static enum tv_status te_rewrite_put_table(struct tv_te_rewrite *rewrite, const char *key,
+                                           char open, struct tv_error *err)
 {
     bool any = false, begun = false;
     for (size_t i = 0; i < rewrite->count; i++) {
@@ -265,7 +381,7 @@ static enum tv_status te_rewrite_put_table(struct tv_te_rewrite *rewrite, const 
 
 /* Whether the member is one of those that are written together, or only once. */
 static bool te_rewrite_is_merged(const struct tv_te_rewrite *rewrite, size_t file,
-                     const struct tv_te_top_member *member)
+                                 const struct tv_te_top_member *member)
 {
     if (!rewrite->used && !rewrite->files[file]->choice)
         return false;
@@ -275,8 +391,8 @@ static bool te_rewrite_is_merged(const struct tv_te_rewrite *rewrite, size_t fil
 }
 
 static const struct tv_te_rewrite_text *te_rewrite_find_text(const struct tv_te_rewrite_text *texts,
-                                                  size_t count, size_t file,
-                                                  const struct tv_te_top_member *member)
+                                                             size_t count, size_t file,
+                                                             const struct tv_te_top_member *member)
 {
     for (size_t i = 0; i < count; i++)
         if (texts[i].file == file && te_rewrite_member_is(member, texts[i].member))
@@ -300,7 +416,8 @@ static size_t te_rewrite_whole_characters(const uint8_t *bytes, size_t length)
 }
 
 /* The source as one string. */
-static enum tv_status te_rewrite_put_source(struct tv_out *out, struct tv_source *source, struct tv_error *err)
+static enum tv_status te_rewrite_put_source(struct tv_out *out, struct tv_source *source,
+                                            struct tv_error *err)
 {
     uint8_t *bytes = tv_alloc(CHUNK, 1);
     size_t held = 0, got = 0;
@@ -329,8 +446,8 @@ static enum tv_status te_rewrite_put_source(struct tv_out *out, struct tv_source
 }
 
 static enum tv_status te_rewrite_put_texts(struct tv_te_rewrite *rewrite,
-                                const struct tv_te_rewrite_text *texts, size_t count,
-                                struct tv_error *err)
+                                           const struct tv_te_rewrite_text *texts, size_t count,
+                                           struct tv_error *err)
 {
     enum tv_status status = TV_OK;
     for (size_t i = 0; i < count && status == TV_OK; i++) {
@@ -343,19 +460,21 @@ static enum tv_status te_rewrite_put_texts(struct tv_te_rewrite *rewrite,
 }
 
 static enum tv_status te_rewrite_put_members(struct tv_te_rewrite *rewrite, size_t file,
-                                  const struct tv_te_rewrite_text *texts, size_t count,
-                                  uint64_t most, struct tv_error *err)
+                                             const struct tv_te_rewrite_text *texts, size_t count,
+                                             uint64_t most, struct tv_error *err)
 {
     const struct tv_te_container *container = &rewrite->files[file]->container;
     enum tv_status status = TV_OK;
     for (size_t i = 0; i < container->member_count && status == TV_OK; i++) {
         const struct tv_te_top_member *member = &container->members[i];
         const struct tv_te_rewrite_text *text = te_rewrite_find_text(texts, count, file, member);
-        if (te_rewrite_is_merged(rewrite, file, member) || (text && (text->source || !text->key[0])))
+        if (te_rewrite_is_merged(rewrite, file, member) ||
+            (text && (text->source || !text->key[0])))
             continue;
         if (!text && member->value.length > most && !te_rewrite_member_is(member, "convertedFrom"))
             continue;
-        status = te_rewrite_put_member(rewrite, rewrite->files[file], member, text ? text->key : NULL, err);
+        status = te_rewrite_put_member(rewrite, rewrite->files[file], member,
+                                       text ? text->key : NULL, err);
     }
     return status;
 }

@@ -6,10 +6,7 @@
 #include "base/intern.h"
 #include "base/memory.h"
 #include "readers/trace_event/container.h"
-#include "readers/trace_event/describe.h"
-#include "readers/trace_event/inside.h"
-#include "readers/trace_event/metadata.h"
-#include "readers/trace_event/records.h"
+#include "readers/trace_event/join/join.h"
 
 /* Nested slices may overhang by this: many writers round to microseconds (trace-event.md section
  * 4). */
@@ -61,11 +58,12 @@ static void te_merge_number_chunks(struct te_merge *merge)
         tv_te_threads_merge_processes(threads, &te_merge_chunk_at(merge, i)->threads,
                                       merge->numbers[i].processes);
     for (size_t i = 0; i < count; i++)
-        tv_te_threads_merge(threads, &te_merge_chunk_at(merge, i)->threads, merge->numbers[i].processes,
-                            merge->numbers[i].threads);
+        tv_te_threads_merge(threads, &te_merge_chunk_at(merge, i)->threads,
+                            merge->numbers[i].processes, merge->numbers[i].threads);
 }
 
-static void te_merge_renumber(struct tv_te_deferred *rows, size_t count, const struct te_chunk_numbers *numbers)
+static void te_merge_renumber(struct tv_te_deferred *rows, size_t count,
+                              const struct te_chunk_numbers *numbers)
 {
     for (size_t i = 0; i < count; i++) {
         struct tv_te_deferred *row = &rows[i];
@@ -77,7 +75,7 @@ static void te_merge_renumber(struct tv_te_deferred *rows, size_t count, const s
 
 /* Takes the rows over, their numbers those of the head. */
 static void te_merge_move_deferred(struct tv_te_deferred_list *all, struct tv_te_deferred_list *own,
-                       const struct te_chunk_numbers *numbers)
+                                   const struct te_chunk_numbers *numbers)
 {
     if (own->count == 0)
         return;
@@ -96,7 +94,7 @@ static void te_merge_move_deferred(struct tv_te_deferred_list *all, struct tv_te
 }
 
 static void te_merge_move_instants(struct te_merge *merge, const struct tv_te_chunk *chunk,
-                          const struct te_chunk_numbers *numbers)
+                                   const struct te_chunk_numbers *numbers)
 {
     struct tv_tables *tables = &merge->context->trace->tables;
     for (size_t i = 0; i < chunk->instants.count; i++) {
@@ -111,13 +109,14 @@ static void te_merge_move_instants(struct te_merge *merge, const struct tv_te_ch
     }
 }
 
-static void te_merge_move_stack_uses(struct tv_te_stack_uses *all, const struct tv_te_stack_uses *own,
-                      const struct te_chunk_numbers *numbers)
+static void te_merge_move_stack_uses(struct tv_te_stack_uses *all,
+                                     const struct tv_te_stack_uses *own,
+                                     const struct te_chunk_numbers *numbers)
 {
     for (size_t i = 0; i < own->count; i++) {
         const struct tv_te_stack_use *use = &own->rows[i];
         tv_te_stack_uses_merge(all, numbers->processes[use->process],
-                         tv_interner_get(own->keys, use->key), use);
+                               tv_interner_get(own->keys, use->key), use);
     }
 }
 
@@ -132,13 +131,13 @@ static void te_merge_take_chunk(struct te_merge *merge, size_t index)
     tv_te_flow_list_take(&context->flow_events, &chunk->flows, numbers->threads, numbers->frames);
     te_merge_move_deferred(&merge->metadata, &chunk->metadata, numbers);
     te_merge_move_instants(merge, chunk, numbers);
-    te_merge_move_stack_uses(&context->uses, &chunk->uses, numbers);
+    te_merge_move_stack_uses(&context->stacks.uses, &chunk->uses, numbers);
     tv_diagnostics_merge(&context->trace->head->diagnostics, &chunk->diagnostics);
     if (chunk->times.first <= chunk->times.last) {
         tv_te_times_widen(context, chunk->times.first);
         tv_te_times_widen(context, chunk->times.last);
     }
-    tv_silence_merge(&context->times, &chunk->times);
+    tv_silence_merge(&context->times.events, &chunk->times);
     merge->has_cpu = merge->has_cpu || chunk->has_cpu;
     merge->has_open = merge->has_open || chunk->has_open;
     context->trace->head->inputs[context->input].records += chunk->events;
@@ -151,7 +150,7 @@ static void te_merge_take_counters(struct te_merge *merge)
     for (size_t i = 0; i < count; i++)
         chunks[i] =
             (struct tv_te_counters_chunk){te_merge_chunk_at(merge, i)->counters,
-                                         merge->numbers[i].processes, merge->numbers[i].frames};
+                                          merge->numbers[i].processes, merge->numbers[i].frames};
     tv_te_counters_merge(chunks, count, merge->context->trace->head, merge->context->input,
                          &merge->context->trace->tables);
     tv_free(chunks);
@@ -181,9 +180,9 @@ static void te_reader_fill_input(struct tv_te_context *context, bool has_cpu)
 {
     struct tv_input *input = &context->trace->head->inputs[context->input];
     input->clocks = TV_CLOCK_WALL | (has_cpu ? (unsigned)TV_CLOCK_CPU : 0);
-    input->eventless = context->nothing;
-    input->origin = context->nothing ? 0 : context->first;
-    input->last_wall = context->nothing ? 0 : context->last - context->first;
+    input->eventless = context->times.none;
+    input->origin = context->times.none ? 0 : context->times.first;
+    input->last_wall = context->times.none ? 0 : context->times.last - context->times.first;
 }
 
 /* When each thread had its last instant, as an open slice lasts until then. */
@@ -208,10 +207,10 @@ static void te_reader_place_slices(struct tv_te_context *context, bool has_open)
     int64_t *lasts = has_open ? te_reader_last_instants(context->trace) : NULL;
     struct tv_placing placing = {
         .tolerance = unit && strcmp(unit, "ns") == 0 ? 0 : TOLERANCE_NS,
-        .end = context->nothing ? 0 : context->last,
+        .end = context->times.none ? 0 : context->times.last,
         .ends = ends,
         .lasts = lasts,
-        .quiets = context->quiets,
+        .quiets = context->times.quiets,
         .workers = options->parts,
         .cancel = options->progress ? &options->progress->cancel : NULL,
         .beside = tv_te_join_beside_placing,
@@ -235,12 +234,12 @@ static enum tv_status te_reader_build(struct te_merge *merge, struct tv_error *e
     tv_te_lists_release(&merge->container->lists);
     merge->container->lists = (struct tv_te_lists){.rows = NULL};
     tv_te_metadata_members(context, merge->container);
-    context->deferred = merge->deferred.rows;
-    context->deferred_count = merge->deferred.count;
-    for (size_t i = 0; i < context->deferred_count; i++)
-        context->deferred_of[(uint8_t)context->deferred[i].phase]++;
-    context->frame_tables = merge->metadata.rows;
-    context->frame_table_count =
+    context->deferred.rows = merge->deferred.rows;
+    context->deferred.count = merge->deferred.count;
+    for (size_t i = 0; i < context->deferred.count; i++)
+        context->deferred.count_of[(uint8_t)context->deferred.rows[i].phase]++;
+    context->stacks.tables = merge->metadata.rows;
+    context->stacks.table_count =
         tv_te_metadata_events(context, merge->metadata.rows, merge->metadata.count);
     tv_te_join_before_placing(context);
     te_reader_fill_input(context, merge->has_cpu);
@@ -264,14 +263,15 @@ static void te_reader_add_input(struct tv_te_context *context, struct tv_builder
     input->bytes = tv_source_size(context->source);
     context->assembly = tv_assembly_new(builder, context->input);
     context->trace = tv_assembly_trace(context->assembly);
-    context->nothing = true;
-    tv_silence_init(&context->times);
+    context->times.none = true;
+    tv_silence_init(&context->times.events);
     tv_te_threads_init(&context->threads, head, context->input);
     tv_window_init(&context->window, context->source);
 }
 
 static enum tv_status te_reader_assemble(struct tv_source *source, struct tv_builder *builder,
-                               const struct tv_read_options *options, struct tv_error *err)
+                                         const struct tv_read_options *options,
+                                         struct tv_error *err)
 {
     struct tv_te_container container;
     struct tv_te_context context = {.source = source, .options = options};
@@ -295,9 +295,9 @@ static enum tv_status te_reader_assemble(struct tv_source *source, struct tv_bui
         tv_te_flow_list_release(&context.flow_events);
         tv_te_states_free(context.states);
         tv_map_release(&context.joined);
-        tv_te_stack_uses_release(&context.uses);
-        tv_free(context.ends);
-        tv_free(context.quiets);
+        tv_te_stack_uses_release(&context.stacks.uses);
+        tv_free(context.times.file_ends);
+        tv_free(context.times.quiets);
         tv_window_release(&context.window);
         tv_free(merge.deferred.rows);
         tv_free(merge.metadata.rows);
