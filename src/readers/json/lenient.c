@@ -1,13 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lexer.c - where the strings, words, objects and arrays of a lenient text begin and end.
+ * lenient.c - the lexer of lenient JSON, the cursor over members, and the strict writer.
  *
- * A double quote outside of strings begins one everywhere, a single quote where no word is under
- * way ("don't"), a comment everywhere.  The dots of "{ ..., "a": 1, ... more of it }" stand for
- * what was left out: the format's own document writes events so.
+ *     lexer    tokens of any text: where strings, words, objects and arrays begin and end
+ *     cursor   one level of a value at a time (tv_json_next)
+ *     writer   the whole text as strict JSON, or only its faults; it has a stack and does not
+ * recurse
+ *
+ * All rules of leniency are in the lexer, so cursor and writer find the same values in a text:
+ *
+ *   * A double quote outside of strings begins a string everywhere; a single quote does so only
+ *     where no word is under way ("don't").
+ *   * A comment may stand anywhere between tokens.
+ *   * The dots of "{ ..., "a": 1, ... more of it }" stand for left-out text, as the format's own
+ *     document writes events.
+ *
+ * No function reads a byte behind the end of the text.
  */
 #include "readers/json/json.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -15,12 +27,7 @@
 #include "readers/trace_event/text/scan.h"
 #include "readers/trace_event/text/values.h"
 
-/*
- * lexer.h - the tokens of lenient JSON text, for the files of this folder alone.
- *
- * All rules of leniency are here and in lexer.c, so that whoever goes over a text finds the
- * same values in it.  No byte behind the end is read.
- */
+/* The lexer.  Its tokens are raw text. */
 struct json_lexer {
     const uint8_t *at, *end;
     const uint8_t *bad; /* the first place where the grammar is broken, or NULL */
@@ -33,7 +40,7 @@ static inline struct json_lexer json_lexer_over(struct tv_bytes text)
     return (struct json_lexer){text.data, end, NULL, 0};
 }
 
-/* Notes a fault, and the place of the first. */
+/* Record a fault, and the place of the first one. */
 static void json_lexer_add_fault(struct json_lexer *lexer, enum tv_json_fault fault,
                                  const uint8_t *place)
 {
@@ -47,7 +54,7 @@ static bool json_is_space(int c)
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-/* What a word ends at, but for comments. */
+/* True for a byte that ends a bare word.  Comments end it, too. */
 static bool json_ends_word(uint8_t c)
 {
     return json_is_space(c) || c == ',' || c == ':' || c == '"' || c == '{' || c == '}' ||
@@ -81,7 +88,7 @@ static bool json_lexer_at_dots(const struct json_lexer *lexer)
     return lexer->end - lexer->at >= 3 && memcmp(lexer->at, "...", 3) == 0;
 }
 
-/* With the words and comments behind them. */
+/* Skip the dots with the words and comments behind them. */
 static void json_lexer_skip_dots(struct json_lexer *lexer)
 {
     const uint8_t *comment_end = NULL;
@@ -101,7 +108,7 @@ static void json_lexer_skip_dots(struct json_lexer *lexer)
     }
 }
 
-/* The next byte that is neither space nor comment nor "...", which stays; -1: there is none. */
+/* Return the next byte that is not space, comment or "...", without taking it; -1 at the end. */
 static int json_lexer_peek(struct json_lexer *lexer)
 {
     while (lexer->at < lexer->end) {
@@ -117,7 +124,7 @@ static int json_lexer_peek(struct json_lexer *lexer)
     return -1;
 }
 
-/* The next quote or backslash, or the end. */
+/* Return the next quote or backslash, or the end. */
 static const uint8_t *json_find_quote(const uint8_t *at, const uint8_t *end, uint8_t quote)
 {
     for (; end - at >= 16; at += 16) {
@@ -131,9 +138,10 @@ static const uint8_t *json_find_quote(const uint8_t *at, const uint8_t *end, uin
     return at;
 }
 
-/* A string or a bare word; *text is its raw text. At least one byte is there. */
+/* Take the string that begins here; *text is raw, with its quotes. */
 static void json_lexer_take_string(struct json_lexer *lexer, struct tv_bytes *text)
 {
+    assert(lexer->at < lexer->end && (*lexer->at == '"' || *lexer->at == '\''));
     const uint8_t *start = lexer->at;
     uint8_t quote = *start;
     if (quote == '\'')
@@ -149,16 +157,17 @@ static void json_lexer_take_string(struct json_lexer *lexer, struct tv_bytes *te
     *text = (struct tv_bytes){start, (size_t)(lexer->at - start)};
 }
 
-/* A string or a bare word; *text is its raw text. At least one byte is there. */
+/* Take the bare word that begins here; at least one byte is there. */
 static void json_lexer_take_word(struct json_lexer *lexer, struct tv_bytes *text)
 {
+    assert(lexer->at < lexer->end);
     const uint8_t *start = lexer->at++;
     while (lexer->at < lexer->end && !json_ends_word(*lexer->at) && !json_lexer_at_comment(lexer))
         lexer->at++;
     *text = (struct tv_bytes){start, (size_t)(lexer->at - start)};
 }
 
-/* The next byte that may matter to somebody who counts brackets, or the end. */
+/* Return the next byte that may matter when brackets are counted, or the end. */
 static const uint8_t *json_find_mark(const uint8_t *at, const uint8_t *end)
 {
     for (; end - at >= 16; at += 16) {
@@ -175,9 +184,10 @@ static const uint8_t *json_find_mark(const uint8_t *at, const uint8_t *end)
     return at;
 }
 
-/* Behind the end of the object or array that begins here. */
+/* Skip the object or array that begins here. */
 static void json_lexer_skip_nested(struct json_lexer *lexer)
 {
+    assert(lexer->at < lexer->end && (*lexer->at == '{' || *lexer->at == '['));
     uint64_t depth = 0;
     const uint8_t *token_end = lexer->at; /* of the last string or comment */
     struct tv_bytes string;
@@ -201,7 +211,7 @@ static void json_lexer_skip_nested(struct json_lexer *lexer)
     json_lexer_add_fault(lexer, TV_JSON_FAULT_CUT, lexer->end);
 }
 
-/* Goes to the next item of an object or array; false behind its end. */
+/* Move to the next item of an object or array; false, behind its bracket, when there is none. */
 static bool json_lexer_next_item(struct json_lexer *lexer, bool in_object, bool first)
 {
     unsigned commas = 0;
@@ -231,7 +241,7 @@ static bool json_lexer_next_item(struct json_lexer *lexer, bool in_object, bool 
     return false;
 }
 
-/* The key and the colon of a member. */
+/* Take the key and the colon of a member. */
 static struct tv_bytes json_lexer_take_key(struct json_lexer *lexer)
 {
     int c = json_lexer_peek(lexer);
@@ -251,7 +261,7 @@ static struct tv_bytes json_lexer_take_key(struct json_lexer *lexer)
     return key;
 }
 
-/* Goes to a value: its first byte, or -1 if it is missing, which is blamed. */
+/* Move to a value and return its first byte; -1, and a fault, when the value is missing. */
 static int json_lexer_peek_value(struct json_lexer *lexer)
 {
     int c = json_lexer_peek(lexer);
@@ -261,11 +271,10 @@ static int json_lexer_peek_value(struct json_lexer *lexer)
     return -1;
 }
 
-/* text.c - what words and strings of JSON text are, and what is wrong with them. */
-
 /* ---- Words ---- */
 
-/* The parts of a number; all that is lenient about it is in them. */
+/* The parts of a number.  Leniency shows in their lengths: leading zeros, no digits before or
+ * behind the point. */
 struct json_number {
     bool negative, plus, point;
     struct tv_bytes whole, fraction;
@@ -329,7 +338,7 @@ static bool json_word_is_infinite(struct tv_bytes word)
            tv_bytes_equal(word, TV_BYTES("-Infinity"));
 }
 
-/* What a bare word is; blames what RFC 8259 does not have. */
+/* Return the type of a bare word; record what RFC 8259 does not allow. */
 static enum tv_json_type json_lexer_classify_word(struct json_lexer *lexer, struct tv_bytes word)
 {
     struct json_number number;
@@ -352,7 +361,7 @@ static enum tv_json_type json_lexer_classify_word(struct json_lexer *lexer, stru
     return TV_JSON_WORD;
 }
 
-/* A word that is TV_JSON_NUMBER as strict JSON: all its digits; infinite ones are strings. */
+/* Write a TV_JSON_NUMBER as strict JSON with all its digits.  The infinities become strings. */
 static void json_number_write(struct tv_out *out, struct tv_bytes word)
 {
     struct json_number number;
@@ -390,7 +399,7 @@ static bool json_take_utf16_unit(struct tv_cursor *text, uint64_t *unit)
     return true;
 }
 
-/* Behind "\u". */
+/* Check an escape, behind its "\u". */
 static void json_lexer_validate_unicode(struct json_lexer *lexer, struct tv_cursor *text)
 {
     const uint8_t *place = text->at - 2;
@@ -411,7 +420,7 @@ static void json_lexer_validate_unicode(struct json_lexer *lexer, struct tv_curs
         json_lexer_add_fault(lexer, TV_JSON_FAULT_SURROGATE, place);
 }
 
-/* Behind a backslash. */
+/* Check an escape, behind its backslash. */
 static void json_lexer_validate_escape(struct json_lexer *lexer, struct tv_cursor *text)
 {
     const uint8_t *place = text->at - 1;
@@ -422,17 +431,18 @@ static void json_lexer_validate_escape(struct json_lexer *lexer, struct tv_curso
     if (json_take_any_of(text, "\"\\/bfnrt"))
         return;
     json_lexer_add_fault(lexer, TV_JSON_FAULT_ESCAPE, place);
-    /* Else it is judged again, as what it stands for: itself. */
+    /* An unknown escape stands for the character itself, which is checked as such if it is not
+     * ASCII. */
     if (text->at < text->end && *text->at >= ' ' && *text->at < 0x80)
         text->at++;
 }
 
-/* Blames what is inside a string. */
+/* Record what is wrong inside of a string. */
 static void json_lexer_validate_string(struct json_lexer *lexer, struct tv_bytes raw)
 {
     uint8_t quote = raw.data[0], c;
     struct tv_cursor text = tv_cursor_over(raw);
-    text.at++; /* the closing quote, or whatever there is at the end, harms nobody */
+    text.at++; /* the closing quote, or the end, is harmless below */
     while (tv_cursor_take_u8(&text, &c)) {
         if (c == '\\') {
             json_lexer_validate_escape(lexer, &text);
@@ -450,8 +460,6 @@ static void json_lexer_validate_string(struct json_lexer *lexer, struct tv_bytes
         }
     }
 }
-
-/* tree.c - one level of a JSON tree at a time. */
 
 static struct tv_json_value json_lexer_take_value(struct json_lexer *lexer)
 {
@@ -513,7 +521,7 @@ bool tv_json_next(struct tv_json_cursor *cursor, struct tv_bytes *key, struct tv
     return more;
 }
 
-/* Keys without quotes are what they are. */
+/* Compare a raw key with a name; a key without quotes has no escapes. */
 static bool json_key_equals(struct tv_bytes raw, struct tv_bytes key, struct tv_te_scratch *scratch)
 {
     return tv_bytes_equal(tv_te_is_string(raw) ? tv_te_decode_text(raw, scratch) : raw, key);
@@ -532,15 +540,13 @@ struct tv_json_value tv_json_find(struct tv_bytes object, struct tv_bytes key)
     return found;
 }
 
-/* write.c - over a whole text: writing it as strict JSON, or only looking what is wrong. */
-
 struct json_writer {
     struct json_lexer lexer;
-    struct tv_out *out; /* NULL: look only */
+    struct tv_out *out; /* NULL: only check */
     struct tv_te_scratch scratch;
     uint32_t depth;
     bool first;                    /* in the innermost container */
-    bool in_object[TV_JSON_DEPTH]; /* which kind each one is */
+    bool in_object[TV_JSON_DEPTH]; /* by level: object or array */
 };
 
 static void json_writer_put_char(struct json_writer *w, char c)
@@ -561,7 +567,7 @@ static void json_writer_put_string(struct json_writer *w, struct tv_bytes raw)
     json_lexer_validate_string(&w->lexer, raw);
     if (!w->out)
         return;
-    /* The last byte of a string is not looked at, as it is the quote. */
+    /* Decoding drops the last byte of a string, its quote; a cut string has none. */
     raw.length += cut;
     tv_out_json(w->out, tv_te_decode_text(raw, &w->scratch));
 }
@@ -591,7 +597,7 @@ static void json_writer_put_word(struct json_writer *w, struct tv_bytes word)
         tv_out_json(w->out, word);
 }
 
-/* Strict JSON has no number in hexadecimal digits; what reads the text takes it for one. */
+/* Write a bare word.  Strict JSON has no hexadecimal numbers, but readers take 0x10 for one. */
 static void json_writer_put_bare(struct json_writer *w, struct tv_bytes word)
 {
     uint64_t number;
@@ -627,6 +633,7 @@ static void json_writer_take_key(struct json_writer *w)
 
 static void json_writer_open_nested(struct json_writer *w, bool object)
 {
+    assert(w->depth <= TV_JSON_DEPTH);
     if (w->depth == TV_JSON_DEPTH) {
         json_lexer_add_fault(&w->lexer, TV_JSON_FAULT_DEPTH, w->lexer.at);
         json_lexer_skip_nested(&w->lexer);
@@ -652,9 +659,10 @@ static void json_writer_take_value(struct json_writer *w)
         json_writer_put_null(w);
 }
 
-/* Before an item of the innermost container; false when that ended. */
+/* Move to the next item of the innermost container; false, with its bracket written, at its end. */
 static bool json_writer_next_item(struct json_writer *w)
 {
+    assert(w->depth > 0);
     bool object = w->in_object[w->depth - 1];
     if (!json_lexer_next_item(&w->lexer, object, w->first)) {
         json_writer_put_char(w, object ? '}' : ']');
@@ -668,7 +676,7 @@ static bool json_writer_next_item(struct json_writer *w)
     return true;
 }
 
-/* Goes over all of the text and returns how that was. */
+/* Go over the whole text; return the lexer, which knows the faults. */
 static struct json_lexer json_writer_write_all(struct tv_bytes raw, struct tv_out *out)
 {
     struct json_writer w;
@@ -719,7 +727,7 @@ bool tv_json_is_too_deep(struct tv_bytes raw)
     size_t opening = 0;
     if (raw.length <= TV_JSON_DEPTH)
         return false;
-    /* '[' and '{' differ in one bit; those in strings only cost time. */
+    /* '[' and '{' differ in one bit.  Brackets in strings count too, which only costs time. */
     for (size_t i = 0; i < raw.length; i++)
         opening += (raw.data[i] | 0x20) == '{';
     if (opening <= TV_JSON_DEPTH)

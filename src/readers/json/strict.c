@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compact.c - the text of a value as it stands, without the space between tokens.
+ * strict.c - checking strict JSON, and copying it without the space between its tokens.
+ *
+ * A state machine of tokens: next_state[state][token] is the state behind the token, or REFUSED.  A
+ * stack of bits tells objects from arrays, so 64 levels cost one word.  Text that is refused,
+ * because it is deeper or not strict, goes through lenient.c.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "readers/json/json.h"
 
-/* What a token is by its first byte; every other byte begins none. */
+/* Tokens by their first byte; every other byte is ODD. */
 enum json_token {
     ODD,
     SPACE,
@@ -33,19 +38,19 @@ static const uint8_t kinds[256] = {
     [':'] = COLON,
 };
 
-/* Where a reader of strict JSON (RFC 8259) is. */
+/* States of a reader of strict JSON (RFC 8259). */
 enum json_strict_state {
     REFUSED,
     BEGIN,
-    FIRST_KEY, /* or the object's end */
+    FIRST_KEY, /* or the end of the object */
     KEY,
     BEHIND_KEY,
     MEMBER,
     BEHIND_MEMBER,
-    FIRST_ITEM, /* or the list's end */
+    FIRST_ITEM, /* or the end of the array */
     ITEM,
     BEHIND_ITEM,
-    DONE, /* with a value that is nothing's member or item, or with an object or list */
+    DONE, /* behind the outermost value, or behind a closed object or array */
 };
 
 #define VALUE(behind)                                                                              \
@@ -65,10 +70,10 @@ static const uint8_t next_state[][KINDS] = {
     [DONE] = {0},
 };
 
-/* So many levels have a bit; what is deeper goes the long way. */
+/* Levels of nesting that have a bit; deeper text goes through lenient.c. */
 #define LEVELS 64
 
-/* Whether any of eight bytes is no ASCII, a control character, DEL, a quote or a backslash. */
+/* True when one of eight bytes is not ASCII, a control character, DEL, a quote or a backslash. */
 static bool json_strict_has_special(const uint8_t *at)
 {
     static const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
@@ -85,7 +90,7 @@ static bool json_is_hex_digit(uint8_t c)
     return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
 }
 
-/* How long the escape is; 0: it is none of JSON. */
+/* Return the length of the escape; 0: JSON has no such escape. */
 static size_t json_escape_length(struct tv_bytes text)
 {
     if (text.length < 2 || !strchr("\"\\/bfnrtu", text.data[1] ? text.data[1] : ' '))
@@ -98,10 +103,11 @@ static size_t json_escape_length(struct tv_bytes text)
     return 6;
 }
 
-/* Behind the quote that ends the string, whose text begins at `at`; 0: it is not quite JSON, or
- * holds control characters. */
+/* Return the place behind the string whose text begins at `at`; 0: it is not strict, or holds
+ * control characters. */
 static size_t json_strict_skip_string(struct tv_bytes raw, size_t at)
 {
+    assert(at > 0 && raw.data[at - 1] == '"');
     while (at < raw.length) {
         struct tv_bytes rest = {raw.data + at, raw.length - at};
         size_t length = 1;
@@ -159,7 +165,7 @@ static size_t json_word_length(struct tv_bytes text)
     return 0;
 }
 
-/* Behind the token that begins at `at`; 0: it is none of JSON. */
+/* Return the place behind the token that begins at `at`; 0: it is not a token of JSON. */
 static size_t json_strict_skip_token(struct tv_bytes raw, size_t at, enum json_token kind)
 {
     struct tv_bytes rest = {raw.data + at, raw.length - at};
@@ -171,13 +177,13 @@ static size_t json_strict_skip_token(struct tv_bytes raw, size_t at, enum json_t
     return length > 0 ? at + length : 0;
 }
 
-/* Whether the text is one value of JSON without control characters in its strings; *spaced: there
+/* True when the text is one strict value without control characters in its strings.  *spaced: there
  * is space between tokens. */
 static bool json_strict_check(struct tv_bytes raw, bool *spaced)
 {
     uint8_t state = BEGIN;
     unsigned depth = 0;
-    uint64_t lists = 0; /* a bit for each level, the innermost the lowest */
+    uint64_t lists = 0; /* a bit for each level, the innermost lowest: set for an array */
     *spaced = false;
     for (size_t at = 0; at < raw.length;) {
         enum json_token kind = kinds[raw.data[at]];
@@ -209,6 +215,7 @@ static void json_strict_copy_tokens(struct tv_bytes raw, struct tv_out *out)
     for (size_t at = 0; at < raw.length;) {
         uint8_t kind = kinds[raw.data[at]];
         size_t next = kind == STRING ? json_strict_skip_string(raw, at + 1) : at + 1;
+        assert(next > at); /* the text is strict */
         if (kind == SPACE) {
             tv_out_bytes(out, (struct tv_bytes){raw.data + done, at - done});
             done = next;

@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * chunk.c - from the fields of each event to spans, instants, counters and deferred events.
+ *
+ * This is the hot loop of reading: every event of a file comes through tv_te_chunk_take.  It stays
+ * fast because it decodes nothing that it can number instead: threads are found by the raw text of
+ * their ids (the id cache), names by that of name and category (tables.c).
+ */
 #include "readers/trace_event/chunk.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -9,7 +17,7 @@
 
 /* ---- Threads ---- */
 
-/* Ids of up to 15 bytes are looked up by their text. */
+/* An id of up to 15 bytes, compared as two numbers. */
 struct te_packed_id {
     uint64_t low, high;
 };
@@ -17,15 +25,15 @@ struct te_packed_id {
 struct te_cached_thread {
     struct te_packed_id pid, tid;
     uint32_t process;
-    uint32_t thread; /* TV_NONE: no event was of the thread so far */
+    uint32_t thread; /* TV_NONE: no event of the thread so far */
 };
 
 struct tv_te_id_cache {
     struct te_cached_thread *rows;
     size_t count, capacity;
-    uint32_t *slots; /* TV_NONE: free */
+    uint32_t *slots; /* number of a row; TV_NONE: free */
     size_t mask;
-    struct tv_interner *longer; /* ids */
+    struct tv_interner *longer; /* ids longer than 15 bytes */
     uint32_t last;
 };
 
@@ -56,13 +64,14 @@ static void te_id_cache_free(struct tv_te_id_cache *cache)
     tv_free(cache);
 }
 
-/* The last byte tells the length, or that it is too long: no two ids look alike. */
+/* Pack an id.  The last byte is the length, or 0xff for a number of `longer`, so no two ids are
+ * equal. */
 TV_INLINE struct te_packed_id te_id_cache_pack(struct tv_te_id_cache *cache, struct tv_bytes raw)
 {
     struct te_packed_id id = {0, 0};
     if (TV_LIKELY(raw.length <= 7)) {
         if (raw.length > 0) {
-            memcpy(&id.low, raw.data, 8); /* the window has more behind it */
+            memcpy(&id.low, raw.data, 8); /* the slack behind the window makes this safe */
             id.low &= ((uint64_t)1 << raw.length * 8) - 1;
         }
     } else if (raw.length <= 15) {
@@ -92,6 +101,7 @@ static size_t te_id_cache_slot_of(const struct tv_te_id_cache *cache, struct te_
 
 static void te_id_cache_grow(struct tv_te_id_cache *cache)
 {
+    assert((cache->mask & (cache->mask + 1)) == 0);
     tv_free(cache->slots);
     cache->mask = tv_size_mul(cache->mask + 1, 2) - 1;
     cache->slots = te_id_cache_new_slots(cache->mask + 1);
@@ -155,7 +165,7 @@ TV_INLINE uint32_t te_chunk_thread_of(struct tv_te_chunk *chunk, const struct tv
     return row->thread;
 }
 
-/* ---- */
+/* ---- The chunk ---- */
 
 void tv_te_chunk_init(struct tv_te_chunk *chunk)
 {
@@ -184,7 +194,7 @@ void tv_te_chunk_release(struct tv_te_chunk *chunk)
     te_id_cache_free(chunk->cache);
 }
 
-/* An event on its way in. */
+/* The event that is being read. */
 struct te_chunk_event {
     const struct tv_te_fields *fields;
     uint64_t offset;
@@ -217,8 +227,8 @@ static bool te_event_has_scope(const struct te_chunk_event *event, struct tv_byt
     return te_phase_is_one_of(event->phase, "iIR") && tv_bytes_equal(event->fields->s, scope);
 }
 
-/* Ends may leave their name away, dumps, clocks and "=" go by their ids, a sample by its stack;
- * what is asynchronous is told of when it is joined. */
+/* Ends may omit their name; dumps, clocks and "=" go by their ids, a sample by its stack.  Async
+ * events are checked when they are paired. */
 static bool te_event_needs_name(const struct te_chunk_event *event)
 {
     if (event->phase == 'P' && (event->fields->sf.data || event->fields->stack.data))
@@ -310,7 +320,7 @@ static void te_chunk_use_stack(struct tv_te_chunk *chunk, const struct te_chunk_
                              tv_te_decode_text(frame, &chunk->threads.scratch), event->offset);
 }
 
-/* Those of samples are found when the samples are made. */
+/* The stacks of samples are looked up when the samples are made. */
 static void te_chunk_use_stacks(struct tv_te_chunk *chunk, const struct te_chunk_event *event)
 {
     const struct tv_te_fields *fields = event->fields;
@@ -322,11 +332,6 @@ static void te_chunk_use_stacks(struct tv_te_chunk *chunk, const struct te_chunk
 
 /* ---- The preview ---- */
 
-/*
- * sketching.c - what a chunk hands to the sketch while it is read: one event of several, some at a
- * time, so that it costs next to nothing.
- */
-
 static size_t te_sketch_put_text(char *to, size_t at, struct tv_bytes text)
 {
     size_t room = TV_SKETCH_NAME / 2 - 1;
@@ -336,14 +341,14 @@ static size_t te_sketch_put_text(char *to, size_t at, struct tv_bytes text)
     return at + length;
 }
 
-/* The key of an id has its kind in front. */
+/* Return the text of an id without the letter of its kind. */
 static struct tv_bytes te_sketch_id_text(const struct tv_te_chunk *chunk, uint32_t key)
 {
     struct tv_bytes text = tv_interner_get(chunk->threads.keys, key);
     return (struct tv_bytes){text.data + 1, text.length - 1};
 }
 
-/* Names of threads come anywhere in a file: their ids are there from the beginning. */
+/* Name the track by the ids: names of threads may stand anywhere in the file. */
 static uint32_t te_sketch_find_track(const struct tv_te_chunk *chunk, uint32_t thread)
 {
     char name[TV_SKETCH_NAME];
@@ -370,6 +375,7 @@ static void te_sketch_add_threads(struct tv_te_chunk *chunk, uint32_t thread)
 static TV_NOINLINE void te_sketch_add_event(struct tv_te_chunk *chunk, uint32_t thread,
                                             int64_t time)
 {
+    assert(chunk->sketching.count < TV_COUNT(chunk->sketching.marks));
     struct tv_te_sketching *sketching = &chunk->sketching;
     te_sketch_add_threads(chunk, thread);
     sketching->marks[sketching->count++] = (struct tv_sketch_mark){time, sketching->tracks[thread]};
@@ -381,7 +387,7 @@ static TV_NOINLINE void te_sketch_add_event(struct tv_te_chunk *chunk, uint32_t 
 
 /* ---- Slices ---- */
 
-/* Says how long a whole slice is; whether it ever ends. */
+/* Read how long a complete slice is.  False: it never ends. */
 static bool te_chunk_read_duration(struct tv_te_chunk *chunk, const struct te_chunk_event *event,
                                    int64_t *length)
 {
@@ -425,7 +431,7 @@ static bool te_event_is_bound(const struct tv_te_fields *fields)
     return fields->bind_id.data || fields->flow_in.data || fields->flow_out.data;
 }
 
-/* Whether the slice is of the tracing itself; counts it. */
+/* True, and counted, when the slice is of the tracing itself. */
 static bool te_chunk_is_overhead(struct tv_te_chunk *chunk, const struct te_chunk_event *event,
                                  uint32_t name)
 {
@@ -435,11 +441,11 @@ static bool te_chunk_is_overhead(struct tv_te_chunk *chunk, const struct te_chun
     return true;
 }
 
-/* One event of this many goes into the sketch. */
+/* One event of so many goes into the preview, which costs next to nothing. */
 #define MARKED 8
 
-/* What an end said whose slice was written as one event (rewrite.h): its colour, or that of its
- * name, which is another one. */
+/* Return the colour of a slice whose end rewriting kept in "end": the end's own, or that of its
+ * name if it has another one. */
 static TV_NOINLINE unsigned te_chunk_end_colour(struct tv_te_chunk *chunk,
                                                 const struct te_chunk_event *event, unsigned colour)
 {
@@ -503,7 +509,7 @@ static void te_chunk_take_begin(struct tv_te_chunk *chunk, const struct te_chunk
     te_chunk_add_span(chunk, event, &span, NULL);
 }
 
-/* Whether an object has members, or a value is none. */
+/* True for an object with members, or any value that is not an object. */
 static bool te_event_has_content(struct tv_bytes raw)
 {
     size_t i = 1;
@@ -514,9 +520,11 @@ static bool te_event_has_content(struct tv_bytes raw)
     return raw.data[0] != '{' || raw.data[i] != '}';
 }
 
-/* As the end may turn out to be that of a slice of another name, which then gets its colour. */
+/* Return the colour of a name, for an end that may belong to a slice of another name and colours
+ * it. */
 static uint8_t te_chunk_name_colour(struct tv_te_chunk *chunk, uint32_t number)
 {
+    assert(number < chunk->names.count);
     struct tv_te_name *name = &chunk->names.names[number];
     if (TV_UNLIKELY(name->colour == 0)) {
         struct tv_bytes raw = {name->text, name->name_length};
@@ -596,16 +604,16 @@ static void te_chunk_take_metadata(struct tv_te_chunk *chunk, const struct te_ch
         .offset = event->offset,
         .thread = of_thread ? te_chunk_thread_of(chunk, event->fields) : TV_NONE,
         .process = te_chunk_process_of(chunk, event->fields),
-        .frame = TV_NONE, /* its name is none of a slice */
+        .frame = TV_NONE, /* metadata is not a slice */
         .phase = event->phase,
     };
 }
 
-/* ---- */
+/* ---- One event ---- */
 
 static void te_chunk_take_timed(struct tv_te_chunk *chunk, const struct te_chunk_event *event)
 {
-    if (event->phase != 'X') /* it may be left out, and has an end */
+    if (event->phase != 'X') /* X may still be dropped as overhead, and has an end */
         tv_silence_count(&chunk->times, event->time);
     switch (event->phase) {
     case 'X':
@@ -636,7 +644,7 @@ static void te_chunk_take_timed(struct tv_te_chunk *chunk, const struct te_chunk
     }
 }
 
-/* What "=" says is true at all times. */
+/* Take a "=" without a time: ids are joined at all times. */
 static TV_NOINLINE void te_chunk_take_timeless(struct tv_te_chunk *chunk,
                                                struct te_chunk_event *event)
 {

@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * container.c - the text around the events: an array, an object, JSON lines, or an object without
+ * its braces.
+ *
+ * The outermost object may have any size and its members any order, so it is passed with a window,
+ * never held whole.  A growing file or a pipe is not waited for longer than needed: the list is
+ * read as soon as it begins.
+ */
 #include "readers/trace_event/container.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -12,16 +21,11 @@
 
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
 
-/* Keys of the outermost object are shorter; longer ones are skipped with their values. */
+/* No key of the outermost object is longer: a longer one ends the reading. */
 #define LONGEST_KEY ((size_t)64 << 10)
 
-/* The first object of JSON lines is looked at as far as this. */
+/* The first object of JSON lines must show its phase in so many bytes. */
 #define FIRST_OBJECT ((size_t)1 << 20)
-
-static bool te_container_is_space(uint8_t c)
-{
-    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
-}
 
 static bool te_container_is_word(uint8_t c)
 {
@@ -32,14 +36,14 @@ static bool te_container_is_word(uint8_t c)
 
 static struct tv_bytes te_container_trim_left(struct tv_bytes text)
 {
-    while (text.length > 0 && te_container_is_space(text.data[0])) {
+    while (text.length > 0 && tv_te_is_space(text.data[0])) {
         text.data++;
         text.length--;
     }
     return text;
 }
 
-/* Whether a key without quotes begins here, or the dots of what was left out. */
+/* True when a key without quotes begins here, or the dots of left-out text. */
 static bool te_sniff_is_bare_key(struct tv_bytes text)
 {
     size_t i = 0;
@@ -51,9 +55,10 @@ static bool te_sniff_is_bare_key(struct tv_bytes text)
     return i > 0 && text.length > 0 && text.data[0] == ':';
 }
 
-/* Behind the opening bracket, as other things begin with one as well ("[unknown];main 12"). */
+/* Sniff behind '[', with which other formats begin, too ("[unknown];main 12"). */
 static int te_sniff_array(struct tv_bytes text)
 {
+    assert(text.length > 0);
     uint8_t c = text.data[0];
     if (c == '{')
         return 70;
@@ -66,8 +71,9 @@ static int te_sniff_array(struct tv_bytes text)
 
 static int te_sniff_object(struct tv_bytes text)
 {
+    assert(text.length > 0);
     uint8_t c = text.data[0];
-    /* Whatever stands in strings behind it: lines of ftrace, for one. */
+    /* The rest may hold strings of other formats, such as lines of ftrace. */
     if (tv_bytes_starts_with(text, TV_BYTES("\"traceEvents\"")))
         return 97;
     if (c == '"')
@@ -75,7 +81,7 @@ static int te_sniff_object(struct tv_bytes text)
     return c == '}' || c == '\'' || c == '/' || te_sniff_is_bare_key(text) ? 20 : 0;
 }
 
-/* The members of the object without its brace, as the format's document prints them. */
+/* The format's document prints the members of the object without its braces. */
 static bool te_sniff_is_braceless(struct tv_bytes text)
 {
     return tv_bytes_starts_with(text, TV_BYTES("traceEvents:"));
@@ -110,7 +116,7 @@ struct te_container_reader {
     struct tv_window window;
     uint64_t at;
     bool has_events;
-    bool has_others;             /* keys that make sense without events */
+    bool has_others;             /* a member that is read without events is there */
     struct tv_foreign_keys keys; /* of the outermost object */
     struct tv_error *err;
 };
@@ -121,7 +127,7 @@ static enum tv_status te_container_peek(struct te_container_reader *reader, size
     return tv_window_at(&reader->window, reader->at, want, bytes, reader->err);
 }
 
-/* Moves to the next byte that is no space, nor a comma if those are to be skipped; 0 at the end. */
+/* Move to the next byte that is not space, nor a comma if `commas`; 0 at the end. */
 static enum tv_status te_container_next_byte(struct te_container_reader *reader, bool commas,
                                              uint8_t *byte)
 {
@@ -131,7 +137,7 @@ static enum tv_status te_container_next_byte(struct te_container_reader *reader,
     while ((status = te_container_peek(reader, 1, &bytes)) == TV_OK && bytes.length > 0) {
         size_t i = 0;
         while (i < bytes.length &&
-               (te_container_is_space(bytes.data[i]) || (commas && bytes.data[i] == ',')))
+               (tv_te_is_space(bytes.data[i]) || (commas && bytes.data[i] == ',')))
             i++;
         reader->at += i;
         if (i < bytes.length) {
@@ -142,14 +148,14 @@ static enum tv_status te_container_next_byte(struct te_container_reader *reader,
     return status;
 }
 
-/* A value on its way past. */
+/* The state of skipping a value. */
 struct te_container_skip {
     struct tv_nested_scan nested;
     uint8_t first;
     bool escaped;
 };
 
-/* Bytes of the value among these; less than all of them when it ends. */
+/* Return how many of the bytes belong to the value; SIZE_MAX: all, and it goes on. */
 static size_t te_container_skip_bytes(struct te_container_skip *passing, struct tv_bytes bytes,
                                       bool begins)
 {
@@ -174,7 +180,7 @@ static size_t te_container_skip_bytes(struct te_container_skip *passing, struct 
     return SIZE_MAX;
 }
 
-/* Past a value of any size; *whole: its end is there. */
+/* Skip a value of any size; *whole: its end is there. */
 static enum tv_status te_container_skip_value(struct te_container_reader *reader, uint8_t first,
                                               bool *whole)
 {
@@ -204,7 +210,7 @@ static void te_container_warn(struct te_container_reader *reader, enum tv_diagno
 
 /* ---- Lists ---- */
 
-/* Hands over what stands beside the events, if somebody asks for it. */
+/* Hand the members over that were read so far, if the visitor takes them. */
 static enum tv_status te_container_visit_members(struct te_container_reader *reader)
 {
     struct tv_te_container *container = reader->container;
@@ -218,7 +224,7 @@ static enum tv_status te_container_visit_members(struct te_container_reader *rea
     return status;
 }
 
-/* The list whose elements begin at reader->at. */
+/* Read the list whose elements begin at reader->at. */
 static enum tv_status te_container_read_list(struct te_container_reader *reader, bool lines,
                                              const struct tv_te_list **last)
 {
@@ -230,11 +236,12 @@ static enum tv_status te_container_read_list(struct te_container_reader *reader,
     if (status != TV_OK)
         return status;
     reader->has_events = true;
+    assert((*last)->at >= reader->at);
     reader->at = (*last)->at;
     return TV_OK;
 }
 
-/* Nothing but space should follow. */
+/* Only space should follow. */
 static enum tv_status te_container_check_rest(struct te_container_reader *reader)
 {
     uint8_t byte;
@@ -259,6 +266,7 @@ static enum tv_status te_container_read_array(struct te_container_reader *reader
 static void te_container_add_member(struct te_container_reader *reader, struct tv_bytes key,
                                     struct tv_te_extent value)
 {
+    assert(value.length > 0);
     struct tv_te_container *container = reader->container;
     container->members = tv_array_reserve(container->members, &container->member_capacity,
                                           container->member_count + 1, sizeof *container->members);
@@ -269,7 +277,7 @@ static void te_container_add_member(struct te_container_reader *reader, struct t
     };
 }
 
-/* Keys of things that are read without any events. */
+/* Keys whose values are read without any events. */
 static bool te_container_is_enough(struct tv_bytes key)
 {
     static const char *const keys[] = {"samples", "systemTraceEvents", "powerTraceAsString"};
@@ -279,7 +287,7 @@ static bool te_container_is_enough(struct tv_bytes key)
     return false;
 }
 
-/* The list of events in the object; *more: it has an end. */
+/* Read the list of events of the object; *more: it has an end. */
 static enum tv_status te_container_read_events(struct te_container_reader *reader, bool *more)
 {
     const struct tv_te_list *last;
@@ -288,14 +296,14 @@ static enum tv_status te_container_read_events(struct te_container_reader *reade
     if (status != TV_OK)
         return status;
     *more = last->ended == TV_TE_LIST_CLOSED;
-    /* An event that is cut counts already. */
+    /* An event that is cut was counted already. */
     if (last->ended == TV_TE_LIST_RAN_OUT &&
         last->chunk.diagnostics.kinds[TV_DIAGNOSTIC_TRUNCATED].count == 0)
         te_container_warn(reader, TV_DIAGNOSTIC_TRUNCATED, reader->at);
     return TV_OK;
 }
 
-/* The value of a key; *more: the object goes on behind it. */
+/* Read the value of a key; *more: the object goes on behind it. */
 static enum tv_status te_container_read_value(struct te_container_reader *reader,
                                               struct tv_bytes key, bool *more)
 {
@@ -320,7 +328,8 @@ static enum tv_status te_container_read_value(struct te_container_reader *reader
     return reader->has_events ? te_container_visit_members(reader) : TV_OK;
 }
 
-/* The key at reader->at, for no more of which is waited than there is; data NULL: it has no end. */
+/* Read the key at reader->at, without waiting for more bytes than it has; data NULL: it has no end.
+ */
 static enum tv_status te_container_read_key(struct te_container_reader *reader,
                                             struct tv_bytes *key)
 {
@@ -342,7 +351,7 @@ static enum tv_status te_container_read_key(struct te_container_reader *reader,
     return TV_OK;
 }
 
-/* A key and its value. */
+/* Read a key and its value. */
 static enum tv_status te_container_read_member(struct te_container_reader *reader, bool *more)
 {
     struct tv_bytes key;
@@ -386,7 +395,7 @@ static const struct tv_foreign *te_container_find_foreign(struct te_container_re
     return tv_foreign_of_keys(&reader->keys);
 }
 
-/* From behind the brace. */
+/* Read the object from behind its brace. */
 static enum tv_status te_container_read_object(struct te_container_reader *reader)
 {
     uint8_t byte = 0;
@@ -417,8 +426,8 @@ static enum tv_status te_container_read_object(struct te_container_reader *reade
     return te_container_check_rest(reader);
 }
 
-/* Whether a list of events is among the members of an object, which need not be whole.  Most of
- * them begin with it, and so there is no need to look at all that is to be had of it. */
+/* True when a list of events is among the members of an object, which may be cut.  Most objects
+ * begin with the list, so most of the time no more of a growing file must be waited for. */
 static bool te_container_has_event_list(struct tv_bytes object)
 {
     const uint8_t *at = object.data + 1, *end = object.data + object.length;
@@ -437,8 +446,7 @@ static bool te_container_has_event_list(struct tv_bytes object)
     return false;
 }
 
-/* Sets *found if the object at reader->at, of any size, has a list of events.  Leaves reader->at.
- */
+/* Set *found if the object at reader->at, of any size, has a list of events.  reader->at stays. */
 static enum tv_status te_container_seek_event_list(struct te_container_reader *reader, bool *found)
 {
     uint64_t start = reader->at++;
@@ -466,8 +474,8 @@ static enum tv_status te_container_seek_event_list(struct te_container_reader *r
     return status;
 }
 
-/* Set *lines if the object at reader->at is an event itself: then each line is one.  Waits for no
- * more of the object than it takes to know: its end, or its list of events. */
+/* Set *lines if the object at reader->at is an event itself: then each line is one.  Read no more
+ * of the object than it takes to know: to its end, or its list of events. */
 static enum tv_status te_container_is_json_lines(struct te_container_reader *reader, bool *lines)
 {
     struct tv_bytes bytes;
@@ -479,7 +487,7 @@ static enum tv_status te_container_is_json_lines(struct te_container_reader *rea
         enum tv_status status = te_container_peek(reader, want, &bytes);
         if (status != TV_OK || te_container_has_event_list(bytes))
             return status;
-        /* It may be cut or broken behind its phase: it is the list that says so. */
+        /* The event may be cut or broken behind its phase; reading the list will report that. */
         enum tv_te_read read =
             tv_te_fields_read(bytes.data, bytes.data + bytes.length, &fields, &end);
         if (fields.ph.data && read != TV_TE_READ && bytes.length >= FIRST_OBJECT)

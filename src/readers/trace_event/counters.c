@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * counters.c - counter events (C): those of one chunk, then of all chunks as counters of the trace.
+ *
+ * An event names its series again each time.  So a chunk keeps shapes: the list of names that an
+ * event of a counter has.  An event with the shape of the one before costs a comparison and its
+ * values; the merge gives each shape's names their columns once.
+ */
 #include "readers/trace_event/chunk.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +19,7 @@
 #include "model/head.h"
 #include "readers/trace_event/text/fields.h"
 
-/* The series that an event names, as it names them: most events of a counter have the same. */
+/* The series that an event names.  Most events of a counter have the same shape. */
 struct te_counter_shape {
     uint32_t counter;
     uint32_t count;
@@ -31,7 +39,7 @@ struct te_chunk_counter {
     unsigned colour;
 };
 
-/* Its values follow those of the sample before. */
+/* A sample; its values stand in `values` behind those of the sample before. */
 struct te_counter_sample {
     int64_t time;
     uint64_t offset;
@@ -40,8 +48,8 @@ struct te_counter_sample {
 
 struct tv_te_counters {
     struct tv_interner *texts;        /* names of series, ids */
-    struct tv_interner *counter_keys; /* number - 1 is that of the counter */
-    struct tv_interner *shape_keys;   /* the same of shapes */
+    struct tv_interner *counter_keys; /* number - 1 is the index of the counter */
+    struct tv_interner *shape_keys;   /* number - 1 is the index of the shape */
     struct tv_arena raws;
     TV_TABLE(te_chunk_counter) counters;
     TV_TABLE(te_counter_shape) shapes;
@@ -49,7 +57,7 @@ struct tv_te_counters {
     TV_TABLE(te_counter_sample) samples;
     double *values;
     size_t value_count, value_capacity;
-    /* Of the event at hand. */
+    /* The current event: */
     TV_TABLE(te_series_name) found;
     double *found_values;
     size_t found_capacity;
@@ -107,7 +115,7 @@ static uint32_t te_counters_find_counter(struct tv_te_counters *counters,
     return number;
 }
 
-/* "NaN", "Infinity" and "-Infinity", as they stand in strict JSON. */
+/* Parse "NaN", "Infinity" and "-Infinity", as strict JSON writes them. */
 static bool te_counter_parse_quoted(struct tv_bytes raw, double *value)
 {
     return tv_te_is_string(raw) && raw.length > 2 &&
@@ -115,7 +123,7 @@ static bool te_counter_parse_quoted(struct tv_bytes raw, double *value)
            !isfinite(*value);
 }
 
-/* A value that is no number is one that the event does not tell; NaN says just that. */
+/* Parse a value.  NaN stands for a value that is not a number. */
 static double te_counter_parse_value(struct tv_bytes raw, bool *bad)
 {
     double value;
@@ -129,7 +137,7 @@ static double te_counter_parse_value(struct tv_bytes raw, bool *bad)
     return (double)NAN;
 }
 
-/* Fills `found` from the arguments; whether anything in them was no number. */
+/* Fill `found` from the arguments; true: some value is not a number. */
 static bool te_counters_read_args(struct tv_te_counters *counters, struct tv_bytes args)
 {
     bool bad = false;
@@ -162,7 +170,7 @@ static bool te_counters_match_shape(const struct tv_te_counters *counters, uint3
     return true;
 }
 
-/* Numbers the names that were found; of those that are there twice the last value stands. */
+/* Number the series that were found.  Of duplicate names the last value counts. */
 static void te_counters_number_series(struct tv_te_counters *counters)
 {
     struct tv_map places;
@@ -224,6 +232,8 @@ void tv_te_counters_add(struct tv_te_counters *counters, const struct tv_te_coun
     if (!te_counters_match_shape(counters, shape))
         shape = te_counters_find_shape(counters, number);
     counters->counters.rows[number].last_shape = shape;
+    assert(counters->shapes.rows[shape].count == counters->found.count);
+    assert(counters->shapes.rows[shape].counter == number);
     *tv_table_add(&counters->samples) =
         (struct te_counter_sample){event->time, event->offset, shape};
     size_t count = counters->found.count;
@@ -245,13 +255,13 @@ struct te_merged_counter {
     size_t value_count;  /* values */
 };
 
-/* A sample on its way to its place. */
+/* A sample on its way to its counter. */
 struct te_merged_sample {
     int64_t time;
     uint64_t offset;
     size_t order;
     const double *values;
-    const uint32_t *columns; /* of the values */
+    const uint32_t *columns; /* of the values, in the merged counter */
     uint32_t count;
 };
 
@@ -259,14 +269,14 @@ struct te_counters_merge {
     struct tv_head *head;
     uint32_t input;
     struct tv_interner *keys;
-    struct tv_map series; /* (joined, string) -> column */
+    struct tv_map series; /* (merged counter, string) -> column */
     TV_TABLE(te_merged_counter) joined;
-    uint32_t **numbers; /* of each chunk's counters */
-    uint32_t **columns; /* of each chunk's names */
+    uint32_t **numbers; /* [chunk][counter of the chunk] -> merged counter */
+    uint32_t **columns; /* [chunk][name of the chunk] -> column */
     struct te_merged_sample *moved;
 };
 
-/* "name[id]" */
+/* Return "name[id]". */
 static uint32_t te_counter_title(struct te_counters_merge *merge, uint32_t name, struct tv_bytes id)
 {
     struct tv_bytes text = tv_head_text(merge->head, name);
@@ -351,7 +361,7 @@ static void te_counters_merge_shapes(struct te_counters_merge *merge, size_t ind
     merge->columns[index] = columns;
 }
 
-/* Puts the samples of each counter together, in the order of the file. */
+/* Move the samples of a chunk to their counters, in the order of the file. */
 static void te_counters_move_samples(struct te_counters_merge *merge, size_t index,
                                      const struct tv_te_counters *own)
 {
@@ -386,7 +396,7 @@ static bool te_counter_samples_sorted(const struct te_merged_sample *moved, size
     return true;
 }
 
-/* A file that names other series in each event must not need memory of the square of its size. */
+/* A file that names new series in each event must not take memory of the square of its size. */
 #define LEAST_VALUES ((size_t)1 << 20)
 #define VALUES_A_TOLD 16
 
@@ -409,6 +419,7 @@ static void te_counter_write_row(double *to, size_t width, const struct te_merge
 static void te_counter_write(struct te_counters_merge *merge, struct te_merged_counter *joined,
                              struct tv_tables *tables)
 {
+    assert(joined->count > 0); /* a counter begins with a sample */
     struct te_merged_sample *moved = merge->moved + joined->first;
     size_t width = te_counter_series_limit(joined);
     if (width < joined->series_count)

@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an event says that the model does not hold, read again from its text (model/head.h,
- * tv_describe): arguments, ids, stacks, and whatever else its writer put there.
+ * describe.c - one event read again from the file, when somebody looks at it.
+ *
+ * The model holds names, times and threads.  Everything else that an event says stays in the file:
+ * arguments, ids, stacks, and whatever its writer added.  A slice of two events ("B", "E") shows
+ * the members of both; where they clash, nothing gets lost:
+ *
+ *     args              the beginning's and the end's; the end wins
+ *     overwritten       arguments of the beginning that lost
+ *     end               members that only the end's own event has, or has differently
+ *
+ * tv_te_describe_slice writes the same information as one complete event ("X") again.
  */
 #include "readers/trace_event/trace_event.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -20,28 +30,19 @@ static bool te_describe_is_object(struct tv_bytes raw)
     return raw.length > 0 && raw.data[0] == '{';
 }
 
-/* One without quotes is a string all the same. */
-static void te_describe_put_key(struct tv_out *out, struct tv_bytes key)
-{
-    if (tv_te_is_string(key))
-        tv_json_normalise(key, out, NULL);
-    else
-        tv_out_json(out, key);
-}
-
 static void te_describe_put_member(struct tv_out *out, bool *any, struct tv_bytes key,
                                    struct tv_bytes value)
 {
     tv_out_text(out, *any ? "," : "");
     *any = true;
-    te_describe_put_key(out, key);
+    tv_te_key_write(out, key);
     tv_out_char(out, ':');
     tv_json_normalise(value, out, NULL);
 }
 
 /* ---- Arguments ---- */
 
-/* The keys of an object, and the value of each; of duplicates the last. */
+/* The keys of an object and the value of each; of duplicates the last. */
 struct te_members {
     struct tv_interner *keys;
     struct tv_bytes *values;
@@ -50,6 +51,7 @@ struct te_members {
 
 static void te_members_init(struct te_members *members, struct tv_bytes object)
 {
+    assert(te_describe_is_object(object));
     struct tv_bytes key, value;
     *members = (struct te_members){.keys = tv_interner_new()};
     members->values = tv_array_reserve(NULL, &members->capacity, 1, sizeof *members->values);
@@ -69,14 +71,15 @@ static void te_members_release(struct te_members *members)
     tv_free(members->values);
 }
 
-/* The value of a key; data NULL: there is no such key. */
+/* Return the value of a key; data NULL: there is none. */
 static struct tv_bytes te_members_find(const struct te_members *members, struct tv_bytes key)
 {
     uint32_t number = tv_interner_find(members->keys, tv_te_key_unquote(key));
+    assert(number == TV_NONE || number < members->capacity);
     return number == TV_NONE ? (struct tv_bytes){NULL, 0} : members->values[number];
 }
 
-/* The members of the first object that the second does not have. */
+/* Write the members of the first object that the second does not have. */
 static void te_describe_put_unshared(struct tv_out *out, bool *any, struct tv_bytes first,
                                      const struct te_members *second)
 {
@@ -90,7 +93,7 @@ static void te_describe_put_unshared(struct tv_out *out, bool *any, struct tv_by
     te_members_release(&own);
 }
 
-/* Two objects as one: what both have is that of the second. */
+/* Write two objects as one; where both have a key, the second wins. */
 static void te_describe_merge_objects(struct tv_out *out, struct tv_bytes first,
                                       struct tv_bytes second)
 {
@@ -108,7 +111,7 @@ static void te_describe_merge_objects(struct tv_out *out, struct tv_bytes first,
     te_members_release(&own);
 }
 
-/* The same of arguments: asynchronous events have theirs a level deeper (section 3.5). */
+/* Merge arguments: async events have theirs a level deeper, in "params" (section 3.5). */
 static void te_describe_merge_args(struct tv_out *out, struct tv_bytes first,
                                    struct tv_bytes second)
 {
@@ -145,7 +148,7 @@ static void te_describe_put_args(struct tv_out *out, struct tv_bytes first, stru
         tv_out_text(out, "{}");
 }
 
-/* The members of the first object that the second has with another value. */
+/* Write the members of the first object that the second has with another value. */
 static void te_describe_put_hidden(struct tv_out *out, struct tv_bytes first,
                                    struct tv_bytes second, const char *opening)
 {
@@ -170,7 +173,7 @@ static void te_describe_put_hidden(struct tv_out *out, struct tv_bytes first,
     te_members_release(&others);
 }
 
-/* The arguments of the beginning that those of the end hide, so that both can be seen. */
+/* Write the arguments of the beginning that those of the end hide. */
 static void te_describe_put_overwritten(struct tv_out *out, struct tv_bytes first,
                                         struct tv_bytes second)
 {
@@ -184,7 +187,7 @@ static void te_describe_put_overwritten(struct tv_out *out, struct tv_bytes firs
 
 /* ---- Stacks ---- */
 
-/* The innermost names; says so where that is not the whole chain. */
+/* Write the innermost names, and "..._cut" if there are more. */
 static void te_describe_put_stack_names(struct tv_out *out, const struct tv_trace *trace,
                                         const char *key, uint32_t path)
 {
@@ -202,7 +205,7 @@ static void te_describe_put_stack_names(struct tv_out *out, const struct tv_trac
     tv_free(frames);
 }
 
-/* A list as it is, but that addresses have the names of what stands there. */
+/* Write a list, with addresses replaced by the functions that lie there. */
 static void te_describe_put_stack_list(struct tv_out *out, const struct tv_trace *trace,
                                        struct tv_bytes list, struct tv_te_scratch *scratch)
 {
@@ -225,13 +228,13 @@ static void te_describe_put_stack_list(struct tv_out *out, const struct tv_trace
     tv_out_char(out, ']');
 }
 
-/* "start_stack" or "end_stack", from a number of the table of stack frames or a list of names.
- * False: what is there leads to no stack. */
+/* Write "start_stack" or "end_stack", from an id of the table of stack frames or a list of names.
+ * False: the id leads to no stack. */
 static bool te_describe_put_stack(struct tv_out *out, const struct tv_trace *trace, uint32_t input,
                                   const char *key, struct tv_bytes frame, struct tv_bytes stack)
 {
     struct tv_te_scratch scratch = {NULL, 0};
-    if (frame.data && stack.data) /* section 2: neither counts */
+    if (frame.data && stack.data) /* section 2: then neither counts */
         return false;
     uint32_t string = TV_NONE;
     if (frame.data)
@@ -260,7 +263,7 @@ static void te_describe_put_raw(struct tv_out *out, const char *key, struct tv_b
     tv_json_normalise(value, out, NULL);
 }
 
-/* What the model holds, or what is written in another form. */
+/* Keys that the model holds, or that are written in another form. */
 static bool te_describe_is_in_model(struct tv_bytes key)
 {
     static const char *const held[] = {"name", "cat", "ph",   "ts", "dur",   "tts", "tdur",
@@ -286,7 +289,8 @@ static bool te_describe_is_either(struct tv_bytes key, const char *one, const ch
     return tv_bytes_equal(key, tv_bytes_of(one)) || tv_bytes_equal(key, tv_bytes_of(other));
 }
 
-/* Whether a member of the end's event is neither held by the model nor what the beginning says. */
+/* True when a member of the end's event says something that neither the model nor the beginning
+ * holds. */
 static bool te_describe_is_new(struct tv_bytes key, struct tv_bytes value,
                                const struct te_members *said, bool stack_shown)
 {
@@ -298,7 +302,7 @@ static bool te_describe_is_new(struct tv_bytes key, struct tv_bytes value,
     return !before.data || !tv_json_equal(before, value);
 }
 
-/* What the end's own event says in words of its own. */
+/* Write what only the end's event says. */
 static void te_describe_put_end(struct tv_out *out, const struct tv_te_event_text *start,
                                 const struct tv_te_event_text *end, bool stack_shown)
 {
@@ -347,7 +351,7 @@ static void te_describe_put_event(struct tv_out *out, const struct tv_trace *tra
     tv_out_char(out, '}');
 }
 
-/* A snapshot that lies inside of another is the object itself: it looks like one of an event. */
+/* A snapshot inside of another is the object itself; write it like one of an event. */
 static void te_describe_put_inner(struct tv_out *out, struct tv_bytes object)
 {
     tv_out_text(out, "{\"args\":{\"snapshot\":");
@@ -382,7 +386,7 @@ enum tv_status tv_te_describe(const struct tv_trace *trace, uint32_t input, uint
 
 /* ---- As an event again ---- */
 
-/* What is written in another form; the end's stacks have other names in one event of its own. */
+/* Keys that are written in another form.  The end's stacks get other names in a single event. */
 static bool te_slice_event_is_rebuilt(struct tv_bytes key)
 {
     static const char *const remade[] = {"ph", "dur", "tdur", "args", "esf", "estack"};
@@ -404,8 +408,7 @@ static bool te_slice_event_is_moved(const struct tv_te_rewrite_edit *moved, stru
            (moved->has_tts && tv_bytes_equal(key, TV_BYTES("tts")));
 }
 
-/* The members of the beginning that are written as they are; the colour is that of the end, where
- * this tells one. */
+/* Write the members of the beginning that stay; the colour of the end wins. */
 static void te_slice_event_put_kept(struct tv_out *out, const struct tv_te_event_text *start,
                                     struct tv_bytes end_colour,
                                     const struct tv_te_rewrite_edit *moved)
@@ -427,8 +430,8 @@ static void te_slice_event_put_kept(struct tv_out *out, const struct tv_te_event
         te_slice_event_put_length(out, "tts", moved->tts);
 }
 
-/* What the end says of its own stands as it is shown: under "end", and arguments that it hides
- * under "overwritten". */
+/* Write a slice as an event.  What only its end says goes under "end", hidden arguments under
+ * "overwritten". */
 static void te_slice_event_put(struct tv_out *out, const struct tv_slice *slice,
                                const struct tv_te_event_text *start,
                                const struct tv_te_event_text *end,
@@ -456,7 +459,7 @@ static void te_slice_event_put(struct tv_out *out, const struct tv_slice *slice,
     tv_out_char(out, '}');
 }
 
-/* Where the model's times are not those of the event that began the slice, they are written. */
+/* Return an edit with the times of the model where they differ from the event's. */
 static struct tv_te_rewrite_edit te_slice_event_moved_times(const struct tv_trace *trace,
                                                             uint32_t input,
                                                             const struct tv_slice *slice,

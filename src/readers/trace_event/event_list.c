@@ -1,4 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * event_list.c - walking over the list of events, and reading one list in parallel.
+ *
+ * The parallel split.  Nobody can know where an event begins in the middle of a JSON file: what
+ * looks like one may stand inside of a string.  So the boundaries are guesses, and each is verified
+ * by the chunk in front of it:
+ *
+ *     [ {..}, {..}, {..}, {..}, {..}, {..} ]
+ *     ^ chunk 0           ^ a guess: '{' behind a comma or first in its line, reads as an event
+ *       reads up to here ---' chunk 1 is read from here, at the same time
+ *
+ * A guess was right when the chunk before it, reading from its own true begin, ends exactly there,
+ * with one comma and nothing broken in between (`clean`).  By induction all chunks up to the first
+ * wrong guess are right.  The chunk before a wrong guess reads on to the end, and what was read
+ * from wrong places is thrown away.  So any split gives what one chunk would give, event for event,
+ * and a hostile file can only cost time.
+ *
+ * Damage.  An element that cannot be read is skipped to the next place that looks like an event.
+ * The search for the ends of events is bounded (`wasted`), so a file of a million opening braces
+ * does not take quadratic time.
+ */
+#include <assert.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -6,15 +28,15 @@
 #include "base/workers.h"
 #include "readers/trace_event/container.h"
 
-/* An event that is longer is taken for one without an end. */
+/* A longer event counts as one without an end. */
 #define LONGEST_EVENT ((uint64_t)64 << 20)
 
-/* After so much was looked at in vain, only shorter events are believed in; then none. */
+/* After so many bytes were searched in vain, only shorter events are believed in; then none. */
 #define WASTE_ALLOWED ((uint64_t)256 << 20)
 #define LONGEST_AFTER_WASTE ((uint64_t)1 << 20)
 #define WASTE_MOST ((uint64_t)4 << 30)
 
-/* What a guess may look at. */
+/* Limits of a guess. */
 #define GUESSED_EVENT ((size_t)64 << 10)
 #define GUESS_MOST ((uint64_t)16 << 20)
 
@@ -36,14 +58,9 @@ void tv_te_list_release(struct tv_te_list *list)
     tv_te_chunk_release(&list->chunk);
 }
 
-static bool te_list_is_space(uint8_t c)
-{
-    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
-}
-
 /* ---- Guessing ---- */
 
-/* Whether an event begins with these bytes; *cost: how many it took to know. */
+/* True when an event begins with these bytes.  *cost grows by the bytes that it took to know. */
 static bool te_list_looks_like_event(struct tv_bytes bytes, uint64_t *cost)
 {
     struct tv_te_fields fields;
@@ -55,19 +72,19 @@ static bool te_list_looks_like_event(struct tv_bytes bytes, uint64_t *cost)
     return read == TV_TE_READ && tv_te_fields_phase(&fields) != '\0';
 }
 
-/* What stands before the place that the search has reached. */
+/* The text before the place that the search has reached. */
 struct te_list_guess {
-    uint8_t before; /* the last byte that is no space */
-    bool line;      /* a line began since */
+    uint8_t before; /* the last byte that is not space */
+    bool line;      /* a line began after it */
     uint64_t cost;
 };
 
-/* The next '{' at which an event may begin; its index, or bytes.length. */
+/* Return the index of the next '{' that may begin an event, or bytes.length. */
 static size_t te_list_next_candidate(struct te_list_guess *guess, struct tv_bytes bytes)
 {
     for (size_t i = 0; i < bytes.length; i++) {
         uint8_t c = bytes.data[i];
-        if (te_list_is_space(c)) {
+        if (tv_te_is_space(c)) {
             guess->line = guess->line || c == '\n';
             continue;
         }
@@ -111,12 +128,12 @@ enum tv_status tv_te_list_guess(struct tv_window *window, uint64_t from, uint64_
 /* ---- Walking ---- */
 
 enum te_list_step {
-    STEP_DONE,   /* list->ended says how */
-    STEP_MORE,   /* the element at list->at goes on behind the bytes */
-    STEP_BROKEN, /* the element at list->at is */
+    STEP_DONE,   /* list->ended says why */
+    STEP_MORE,   /* the element at list->at continues behind the bytes */
+    STEP_BROKEN, /* the element at list->at is broken */
 };
 
-/* The bytes at hand. */
+/* A view of the window. */
 struct te_list_bytes {
     const uint8_t *at, *end;
     const uint8_t *data;
@@ -125,6 +142,7 @@ struct te_list_bytes {
 
 static uint64_t te_list_offset(const struct te_list_bytes *bytes)
 {
+    assert(bytes->at >= bytes->data && bytes->at <= bytes->end);
     return bytes->offset + (uint64_t)(bytes->at - bytes->data);
 }
 
@@ -139,19 +157,19 @@ static void te_list_skip_separators(struct tv_te_list *list, struct te_list_byte
     for (; at < end; at++)
         if (*at == ',')
             list->commas++;
-        else if (!te_list_is_space(*at))
+        else if (!tv_te_is_space(*at))
             break;
     bytes->at = at;
 }
 
 static bool te_list_is_empty_object(const uint8_t *at)
 {
-    for (at++; te_list_is_space(*at); at++)
+    for (at++; tv_te_is_space(*at); at++)
         ;
     return *at == '}';
 }
 
-/* Whether the commas before an element are not what JSON wants; from here on they count anew. */
+/* True when the commas before an element are not those of JSON.  Counting starts anew. */
 static bool te_list_take_commas(struct tv_te_list *list)
 {
     bool odd = list->lines ? list->commas > 1 : list->commas != (list->fresh ? 0u : 1u);
@@ -161,13 +179,13 @@ static bool te_list_take_commas(struct tv_te_list *list)
     return odd;
 }
 
-/* Whether it is more than "{}". */
+/* True for more than "{}". */
 TV_INLINE bool te_list_has_content(const struct tv_te_fields *fields, const uint8_t *at)
 {
     return TV_LIKELY(fields->ph.data || !te_list_is_empty_object(at));
 }
 
-/* What nobody but who copies takes is counted here. */
+/* Count an event that only the visitor sees. */
 static void te_list_count_event(struct tv_te_list *list, uint64_t offset)
 {
     list->chunk.events++;
@@ -190,7 +208,7 @@ static TV_NOINLINE void te_list_visit_event(struct tv_te_list *list, struct tv_b
     visitor->event(visitor->context, &event);
 }
 
-/* The object whose fields were read ends at `end`. */
+/* Take the object whose fields were read and which ends at `end`. */
 TV_INLINE void te_list_keep_object(struct tv_te_list *list, struct te_list_bytes *bytes,
                                    const uint8_t *end)
 {
@@ -217,9 +235,10 @@ static enum te_list_step te_list_take_object(struct tv_te_list *list, struct te_
     return STEP_DONE;
 }
 
-/* A comment between elements. */
+/* Skip a comment between elements. */
 static enum te_list_step te_list_take_comment(struct tv_te_list *list, struct te_list_bytes *bytes)
 {
+    assert(*bytes->at == '/');
     size_t left = (size_t)(bytes->end - bytes->at);
     if (left < 2)
         return STEP_MORE;
@@ -235,7 +254,7 @@ static enum te_list_step te_list_take_comment(struct tv_te_list *list, struct te
     return STEP_MORE;
 }
 
-/* What is no object. */
+/* Skip an element that is not an object. */
 static enum te_list_step te_list_take_other(struct tv_te_list *list, struct te_list_bytes *bytes)
 {
     const uint8_t *at = bytes->at;
@@ -248,7 +267,7 @@ static enum te_list_step te_list_take_other(struct tv_te_list *list, struct te_l
     return STEP_DONE;
 }
 
-/* Elements while the bytes last. */
+/* Take elements while the bytes last. */
 static enum te_list_step te_list_walk(struct tv_te_list *list, struct te_list_bytes *bytes)
 {
     for (;;) {
@@ -295,7 +314,7 @@ static void te_list_give_up(struct tv_te_list *list, enum tv_diagnostic_kind kin
     list->ended = kind == TV_DIAGNOSTIC_TRUNCATED ? TV_TE_LIST_RAN_OUT : TV_TE_LIST_STRAYED;
 }
 
-/* The element at list->at goes to the end of the file; it may lack nothing but its brace. */
+/* The element at list->at reaches to the end of the file.  Take it if only its brace is missing. */
 static enum tv_status te_list_take_unclosed(struct tv_te_list *list)
 {
     struct tv_bytes view;
@@ -313,8 +332,7 @@ static enum tv_status te_list_take_unclosed(struct tv_te_list *list)
     return TV_OK;
 }
 
-/* The element at list->at cannot be read: goes on behind it, if there is anything. `cut`: it lacks
- * its end. */
+/* Resume behind the unreadable element at list->at, if an event follows.  `cut`: it has no end. */
 static enum tv_status te_list_resume(struct tv_te_list *list, bool cut, bool *found)
 {
     uint64_t next = TV_NO_OFFSET;
@@ -331,14 +349,15 @@ static enum tv_status te_list_resume(struct tv_te_list *list, bool cut, bool *fo
         return status;
     }
     te_list_warn(list, TV_DIAGNOSTIC_BAD_EVENT, list->at);
+    assert(next > list->at);
     list->at = next;
     list->commas = 0;
     list->fresh = true;
     return TV_OK;
 }
 
-/* Whether nothing comes behind the bytes from list->at to `end`.  Whoever took the events has them:
- * now there is time to wait for more, and what is broken is judged as in a window that is full. */
+/* True when nothing follows the bytes from list->at to `end`.  All events before are taken, so this
+ * is the time to wait for more of a growing file.  Broken text is judged as in a full window. */
 static bool te_list_is_last(const struct tv_te_list *list, enum te_list_step step, uint64_t end)
 {
     uint64_t size;
@@ -348,7 +367,8 @@ static bool te_list_is_last(const struct tv_te_list *list, enum te_list_step ste
     return step != STEP_DONE && !tv_source_reaches(list->source, end + 1);
 }
 
-/* One window: from list->at on. *want is how many bytes the next needs; *more: there is a next. */
+/* Read one window from list->at on.  *want is how many bytes the next one needs; *more: there is a
+ * next one. */
 static enum tv_status te_list_read_window(struct tv_te_list *list, size_t *want, bool *more)
 {
     struct tv_bytes view;
@@ -367,7 +387,7 @@ static enum tv_status te_list_read_window(struct tv_te_list *list, size_t *want,
         list->ended = TV_TE_LIST_RAN_OUT;
         *more = false;
     } else if (step == STEP_MORE && !last && left < longest) {
-        /* The more of an element is known, the more is asked for: twice as much. */
+        /* Double the window until the element fits, so that the cost stays linear. */
         *want = left == 0 ? 1 : left * 2 < TV_WINDOW_SIZE ? left + 1 : left * 2;
     } else if (step != STEP_DONE) {
         list->wasted += step == STEP_MORE && !last ? longest : 0;
@@ -393,10 +413,10 @@ enum tv_status tv_te_list_read(struct tv_te_list *list)
 }
 
 /* Smaller chunks are not worth a thread. */
-#define SMALLEST_PART ((uint64_t)1 << 20)
+#define SMALLEST_CHUNK ((uint64_t)1 << 20)
 
-/* The ceiling of chunks: each has tables of its own. */
-#define MOST_PARTS 1024u
+/* Every chunk has tables of its own, so their number is limited. */
+#define MOST_CHUNKS 1024u
 
 static void te_lists_free_chunk(struct tv_te_list *list)
 {
@@ -427,28 +447,29 @@ static unsigned te_lists_count_chunks(const struct tv_read_options *options, uin
     unsigned count = options->parts;
     if (count == 0) {
         count = tv_workers_available();
-        if (count > size / SMALLEST_PART)
-            count = (unsigned)(size / SMALLEST_PART);
+        if (count > size / SMALLEST_CHUNK)
+            count = (unsigned)(size / SMALLEST_CHUNK);
     }
-    return count < 1 ? 1 : count > MOST_PARTS ? MOST_PARTS : count;
+    return count < 1 ? 1 : count > MOST_CHUNKS ? MOST_CHUNKS : count;
 }
 
-/* Where chunk `index` of `count` begins, roughly. */
+/* Return roughly where chunk `index` of `count` begins. */
 static uint64_t te_lists_rough_start(const struct tv_read_options *options, uint64_t start,
                                      uint64_t size, unsigned index, unsigned count)
 {
+    assert(index > 0 && index < count);
     if (options->part_starts)
         return options->part_starts[index - 1];
     return start + (size / count) * index;
 }
 
-/* Adds the chunks that a list is read in. */
+/* Add the chunks of a list. */
 static enum tv_status te_lists_plan(struct tv_te_lists *lists, struct tv_source *source,
                                     uint64_t start, const struct tv_read_options *options,
                                     struct tv_error *err)
 {
     struct tv_te_list *before = te_lists_add_chunk(lists, source, start);
-    if (options->parts == 1) /* then nobody need know where the source ends */
+    if (options->parts == 1) /* then the end of the source need not be known */
         return TV_OK;
     uint64_t size = tv_source_size(source) - start, at = start;
     unsigned count = te_lists_count_chunks(options, size);
@@ -477,15 +498,19 @@ static void te_lists_read_worker(void *context, unsigned index)
     (void)tv_te_list_read(rows[index]);
 }
 
-/* Whether the next chunk begins where this one ended, and would have been read no differently. */
+/* True when the next chunk begins where this one ended, and was read as this one would have read
+ * it. */
 static bool te_lists_fit(const struct tv_te_list *list, const struct tv_te_list *next)
 {
+    assert(list->start < next->start);
     return list->ended == TV_TE_LIST_REACHED && list->clean && list->at == next->start;
 }
 
-/* Keeps chunks while they fit; the first that does not reads on to the end. */
+/* Keep chunks while they fit.  The first that does not fit reads on to the end; those behind it are
+ * dropped. */
 static enum tv_status te_lists_stitch(struct tv_te_lists *lists, size_t first, struct tv_error *err)
 {
+    assert(first < lists->count);
     size_t kept = first;
     enum tv_status status = lists->rows[kept]->status;
     while (status == TV_OK && kept + 1 < lists->count &&

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * passes.c - serial passes over the text of a file that build no trace.
+ *
+ *     records   hands each event and member to a visitor, as it stands in the file
+ *     check     counts what is not strict JSON, and arguments that hide others
+ */
+#include <assert.h>
+
 #include "base/bytes.h"
 #include "base/intern.h"
 #include "base/map.h"
@@ -12,12 +20,12 @@
 struct te_record_visit {
     struct tv_teller *teller;
     struct tv_head *head;
-    struct tv_window window; /* of what stands beside the events */
+    struct tv_window window; /* of the members beside the events */
     uint32_t input;
     bool begun;
 };
 
-/* Not before the file is known for one that has events. */
+/* Call the visitor only when the file is known to have events. */
 static void te_record_visit_begin(struct te_record_visit *visit)
 {
     if (!visit->begun)
@@ -31,7 +39,6 @@ static void te_record_visit_warn_cut(struct te_record_visit *visit, bool cut, ui
         tv_diagnostics_add(&visit->head->diagnostics, TV_DIAGNOSTIC_TOO_NESTED, offset);
 }
 
-/* No event is copied: they are only told on their way past. */
 static void te_record_visit_event(void *context, const struct tv_te_list_event *event)
 {
     struct te_record_visit *visit = context;
@@ -88,7 +95,7 @@ enum tv_status tv_te_records_visit(struct tv_source *source, struct tv_head *hea
     };
     struct tv_te_container container;
     visit.input = tv_head_add_input(head, tv_source_name(source), tv_reader_trace_event.format);
-    head->inputs[visit.input].callless = true; /* events are not made to calls */
+    head->inputs[visit.input].callless = true; /* nothing becomes a call */
     tv_window_init(&visit.window, source);
     enum tv_status status = tv_te_container_visit(&container, source, &visitor, err);
     if (status == TV_OK)
@@ -98,8 +105,8 @@ enum tv_status tv_te_records_visit(struct tv_source *source, struct tv_head *hea
     return status;
 }
 
-/* Text that is deeper than what is shown is JSON all the same; NaN and the infinities are numbers
- * of the format (trace-event.md section 1), as Python writes them. */
+/* Text deeper than what is shown is JSON all the same.  NaN and the infinities, as Python writes
+ * them, are numbers of the format (trace-event.md section 1). */
 static bool te_check_is_strict(struct tv_bytes text)
 {
     unsigned faults;
@@ -107,7 +114,8 @@ static bool te_check_is_strict(struct tv_bytes text)
     return tv_json_check(text, &faults, NULL) || !(faults & ~fine);
 }
 
-/* Members that are shown as they stand; arguments were looked at when the event was read. */
+/* Arguments were checked when the event was read; here, the members that are shown as they stand.
+ */
 static bool te_check_has_deep_member(const struct tv_te_list_event *event)
 {
     struct tv_bytes key, value;
@@ -120,7 +128,7 @@ static bool te_check_has_deep_member(const struct tv_te_list_event *event)
     return false;
 }
 
-/* No event is wanted: they are only looked at on their way past. */
+/* Check an event as it passes. */
 static void te_check_event(void *context, const struct tv_te_list_event *event)
 {
     if (event->fields->faults || !te_check_is_strict(event->text))
@@ -158,9 +166,15 @@ static enum tv_status te_check_events(struct tv_source *source, struct tv_diagno
 
 /* ---- Arguments of the two ends of a slice ---- */
 
-/* Whether both objects have a member, with values that differ (trace-event.md section 3.1). */
+static bool te_check_is_object(struct tv_bytes raw)
+{
+    return raw.length > 0 && raw.length < TV_NONE && raw.data[0] == '{';
+}
+
+/* True when both objects have a member with different values (trace-event.md section 3.1). */
 static bool te_check_args_hide(struct tv_bytes first, struct tv_bytes second)
 {
+    assert(te_check_is_object(first) && te_check_is_object(second));
     struct tv_interner *keys = tv_interner_new();
     struct tv_map values;
     struct tv_bytes key, value;
@@ -185,12 +199,8 @@ static bool te_check_args_hide(struct tv_bytes first, struct tv_bytes second)
     return found;
 }
 
-static bool te_check_is_object(struct tv_bytes raw)
-{
-    return raw.length > 0 && raw.length < TV_NONE && raw.data[0] == '{';
-}
-
-/* Events of the beginnings and of the ends lie each in the order of the file, mostly. */
+/* The beginnings, and the ends, are mostly in the order of the file; a window for each follows
+ * them. */
 static void te_check_slice_ends(struct tv_te_context *begin, struct tv_te_context *end)
 {
     struct tv_trace *trace = begin->trace;

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rewrite.c - events and members of Trace Event files, written as one strict file.
+ *
+ * Events are written while the files are read, so their number does not matter.  The members of all
+ * files are written behind them, from the files again.
+ */
 #include "readers/trace_event/rewrite.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -10,11 +17,13 @@
 #include "readers/trace_event/container.h"
 #include "readers/trace_event/trace_event.h"
 
-/* What most events fit into; longer ones than the largest were not read in the first place. */
+/* Most events fit into the first size; none is longer than the last, or reading would not have
+ * taken it. */
 #define FIRST_WANT ((size_t)4096)
 #define MOST_WANT ((size_t)128 << 20)
 
-/* False: the event is longer than `want`, or there is none (*status says so). */
+/* Read the event if it fits into `want` bytes.  False: it is longer, or *status says what failed.
+ */
 static bool te_event_text_try(struct tv_te_event_text *event, struct tv_source *source,
                               uint64_t offset, size_t want, enum tv_status *status,
                               struct tv_error *err)
@@ -47,6 +56,14 @@ enum tv_status tv_te_event_text_read(struct tv_te_event_text *event, struct tv_s
     return status == TV_OK ? tv_fail(err, TV_ERR_LIMIT, offset, "the event is too long") : status;
 }
 
+void tv_te_key_write(struct tv_out *out, struct tv_bytes key)
+{
+    if (tv_te_is_string(key))
+        tv_json_normalise(key, out, NULL);
+    else
+        tv_out_json(out, key);
+}
+
 /* ---- Editing ---- */
 
 bool tv_te_rewrite_edit_is_any(const struct tv_te_rewrite_edit *edit)
@@ -64,7 +81,7 @@ static bool te_edit_is_identity(struct tv_bytes key)
     return false;
 }
 
-/* Members that are written behind the others, or not at all. */
+/* True for members that are written behind the others, or not at all. */
 static bool te_edit_drops(const struct tv_te_rewrite_edit *edit, struct tv_bytes key)
 {
     const struct {
@@ -94,6 +111,7 @@ static void te_edit_put_time(struct tv_out *out, const char *key, bool there, tv
 void tv_te_rewrite_edit_write(struct tv_bytes event, const struct tv_te_rewrite_edit *edit,
                               struct tv_out *out)
 {
+    assert(event.length > 0 && event.data[0] == '{');
     struct tv_bytes key, value;
     bool any = edit->phase != 0;
     const uint8_t *at = event.data + 1, *end = event.data + event.length;
@@ -105,15 +123,11 @@ void tv_te_rewrite_edit_write(struct tv_bytes event, const struct tv_te_rewrite_
             continue;
         tv_out_text(out, any ? "," : "");
         any = true;
-        /* A key without quotes is a string all the same. */
-        if (tv_te_is_string(key))
-            tv_json_normalise(key, out, NULL);
-        else
-            tv_out_json(out, key);
+        tv_te_key_write(out, key);
         tv_out_char(out, ':');
         tv_json_normalise(value, out, NULL);
     }
-    /* Whoever has a time to change has other members. */
+    /* An event with a time to change has other members, so a comma is right. */
     te_edit_put_time(out, "ts", edit->has_ts, edit->ts);
     te_edit_put_time(out, "dur", edit->has_dur, edit->dur);
     te_edit_put_time(out, "tts", edit->has_tts, edit->tts);
@@ -141,8 +155,8 @@ struct tv_te_rewrite {
     struct te_rewrite_input **files;
     size_t count, capacity;
     bool any;                 /* an event was written */
-    struct tv_out edited;     /* the event at hand */
-    struct tv_interner *keys; /* of members */
+    struct tv_out edited;     /* the current event */
+    struct tv_interner *keys; /* of members written */
 };
 
 struct tv_te_rewrite *tv_te_rewrite_begin(struct tv_out *out, struct tv_te_used_ids *used)
@@ -169,11 +183,13 @@ void tv_te_rewrite_free(struct tv_te_rewrite *rewrite)
 
 void tv_te_rewrite_pids(const struct tv_te_rewrite *rewrite, size_t file, struct tv_out *out)
 {
+    assert(file < rewrite->count);
     tv_te_id_rewriter_write_new_pids(&rewrite->files[file]->rewriter, out);
 }
 
 void tv_te_rewrite_processes(const struct tv_te_rewrite *rewrite, size_t file, struct tv_out *out)
 {
+    assert(file < rewrite->count);
     tv_te_id_rewriter_write_pids(&rewrite->files[file]->rewriter, out);
 }
 
@@ -188,6 +204,7 @@ void tv_te_rewrite_separate(struct tv_te_rewrite *rewrite)
 static void te_rewrite_put_event(struct tv_te_rewrite *rewrite,
                                  const struct tv_te_list_event *event)
 {
+    assert(rewrite->count > 0);
     struct te_rewrite_input *file = rewrite->files[rewrite->count - 1];
     tv_te_rewrite_separate(rewrite);
     if (rewrite->used)
@@ -220,8 +237,7 @@ void tv_te_rewrite_event(struct tv_te_rewrite *rewrite, struct tv_bytes text,
     te_rewrite_put_text(rewrite, (struct tv_bytes){edited->buffer, length});
 }
 
-/* Writes the event itself: the list, which would write it as it is, is told that it goes nowhere.
- */
+/* Write the event if the selection wants it. */
 static void te_rewrite_take_event(void *context, const struct tv_te_list_event *event)
 {
     struct tv_te_rewrite *rewrite = context;
@@ -252,7 +268,7 @@ enum tv_status tv_te_rewrite_file(struct tv_te_rewrite *rewrite,
         status = file->choice->begin(file->choice->context, rewrite, err);
     if (status == TV_OK)
         status = tv_te_container_visit(&file->container, added->source, &visitor, err);
-    /* What was read of the events is not needed beside that of the next file. */
+    /* The events read so far are not needed during the next file. */
     tv_te_lists_release(&file->container.lists);
     memset(&file->container.lists, 0, sizeof file->container.lists);
     if (status == TV_OK && file->choice)
@@ -272,7 +288,7 @@ static bool te_rewrite_member_is(const struct tv_te_top_member *member, const ch
     return tv_te_key_is(te_rewrite_member_key(member), key);
 }
 
-/* The text of a value with slack behind it, to be freed. */
+/* Read a value with slack behind it; *text is owned by the caller. */
 static enum tv_status te_rewrite_read_value(const struct te_rewrite_input *file,
                                             const struct tv_te_top_member *member,
                                             struct tv_bytes *text, struct tv_error *err)
@@ -287,7 +303,7 @@ static enum tv_status te_rewrite_read_value(const struct te_rewrite_input *file,
     return status;
 }
 
-/* The key of a member that an earlier file has too is named after the file. */
+/* Write the key of a member; one that an earlier file has, too, is named after its file. */
 static void te_rewrite_put_member_key(struct tv_te_rewrite *rewrite,
                                       const struct te_rewrite_input *file, struct tv_bytes key)
 {
@@ -310,7 +326,7 @@ static void te_rewrite_put_member_key(struct tv_te_rewrite *rewrite,
     tv_te_scratch_release(&scratch);
 }
 
-/* `name`: its key, when that is chosen. */
+/* Write a member; `name` NULL: under its own key. */
 static enum tv_status te_rewrite_put_member(struct tv_te_rewrite *rewrite,
                                             const struct te_rewrite_input *file,
                                             const struct tv_te_top_member *member, const char *name,
@@ -349,10 +365,11 @@ static void te_rewrite_put_samples(struct tv_te_rewrite *rewrite, struct te_rewr
     }
 }
 
-/* The members of all files that are one table, "stackFrames" or "samples". */
+/* Write "stackFrames" or "samples", which become one table of all files. */
 static enum tv_status te_rewrite_put_table(struct tv_te_rewrite *rewrite, const char *key,
                                            char open, struct tv_error *err)
 {
+    assert(open == '{' || open == '[');
     bool any = false, begun = false;
     for (size_t i = 0; i < rewrite->count; i++) {
         struct te_rewrite_input *file = rewrite->files[i];
@@ -379,7 +396,7 @@ static enum tv_status te_rewrite_put_table(struct tv_te_rewrite *rewrite, const 
     return TV_OK;
 }
 
-/* Whether the member is one of those that are written together, or only once. */
+/* True when the member is merged with those of other files, or is written only once. */
 static bool te_rewrite_is_merged(const struct tv_te_rewrite *rewrite, size_t file,
                                  const struct tv_te_top_member *member)
 {
@@ -404,7 +421,7 @@ static const struct tv_te_rewrite_text *te_rewrite_find_text(const struct tv_te_
 
 #define CHUNK ((size_t)1 << 16)
 
-/* How many of the bytes end with a whole character: the rest waits for what follows. */
+/* Return how many bytes end with a whole character; the rest waits for the next chunk. */
 static size_t te_rewrite_whole_characters(const uint8_t *bytes, size_t length)
 {
     size_t back = 0;
@@ -415,7 +432,7 @@ static size_t te_rewrite_whole_characters(const uint8_t *bytes, size_t length)
     return length - 1 - back;
 }
 
-/* The source as one string. */
+/* Write the source as one string. */
 static enum tv_status te_rewrite_put_source(struct tv_out *out, struct tv_source *source,
                                             struct tv_error *err)
 {

@@ -43,6 +43,9 @@ struct tv_te_event_text {
 enum tv_status tv_te_event_text_read(struct tv_te_event_text *event, struct tv_source *source,
                                      uint64_t offset, struct tv_error *err) TV_MUST_CHECK;
 
+/* Write a raw key as strict JSON; a key without quotes is a string as well. */
+void tv_te_key_write(struct tv_out *out, struct tv_bytes key);
+
 /* ---- Edits ---- */
 
 /* The change of an event; zeroed: none.  Times are nanoseconds on the file's clock. */

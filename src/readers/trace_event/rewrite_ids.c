@@ -1,6 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rewrite_ids.c - the ids of one file's events, changed where they clash with those of other files.
+ *
+ *     pid      an earlier file has it: a new number, from 10000000 on
+ *     id       all processes share it and an earlier file has it: "2/0x5" in the second file
+ *     sf, esf  ids of stack frames: "2/7" when the tables of several files become one
+ *     ts       plus the distance of the clocks
+ *
+ * Everything else stays as it is.
+ */
 #include "readers/trace_event/rewrite.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,9 +20,10 @@
 #include "base/number.h"
 #include "readers/json/json.h"
 #include "readers/trace_event/container.h"
+#include "readers/trace_event/tables.h"
 #include "readers/trace_event/text/fields.h"
 
-/* Where new pids begin: beyond those that systems give. */
+/* New pids begin beyond those that systems assign. */
 #define FIRST_NEW_PID UINT64_C(10000000)
 
 /* ---- What is used ---- */
@@ -31,7 +43,7 @@ void tv_te_used_ids_release(struct tv_te_used_ids *used)
     tv_map_release(&used->avoid);
 }
 
-/* False: it was there. */
+/* Add a text; false: it was there. */
 static bool te_used_ids_add(struct tv_interner *texts, struct tv_bytes text)
 {
     uint32_t count = tv_interner_count(texts);
@@ -53,7 +65,7 @@ uint64_t tv_te_used_ids_new_pid(struct tv_te_used_ids *used)
     return used->next++;
 }
 
-/* ---- */
+/* ---- Files ---- */
 
 void tv_te_id_rewriter_init(struct tv_te_id_rewriter *rewriter, struct tv_te_used_ids *used,
                             uint32_t file, tv_ns shift)
@@ -70,8 +82,8 @@ void tv_te_id_rewriter_release(struct tv_te_id_rewriter *rewriter)
     tv_te_scratch_release(&rewriter->scratch);
 }
 
-/* Whether a text is strict JSON already: a short string of plain letters, or digits.  Most keys and
- * values are. */
+/* True for a short string of plain letters or digits, which most keys and values are: it is strict
+ * JSON already. */
 static bool te_rewrite_is_strict(struct tv_bytes raw)
 {
     if (raw.length < 2 || raw.data[0] != '"' || raw.data[raw.length - 1] != '"')
@@ -101,7 +113,7 @@ static void te_rewrite_put_key(struct tv_out *out, bool *any, struct tv_bytes ke
     tv_out_char(out, ':');
 }
 
-/* How the values of a key are written. */
+/* How the values of one key are written. */
 struct te_rewrite_change {
     const char *name;
     void (*put)(struct tv_te_id_rewriter *rewriter, struct tv_bytes value, struct tv_out *out);
@@ -109,7 +121,7 @@ struct te_rewrite_change {
 
 #define MOST_CHANGES 2
 
-/* An object in which the values of some keys are changed. */
+/* Write an object, changing the values of some keys. */
 static void te_rewrite_put_object(struct tv_te_id_rewriter *rewriter, struct tv_bytes object,
                                   const struct te_rewrite_change changes[MOST_CHANGES],
                                   struct tv_out *out)
@@ -160,11 +172,12 @@ static void te_rewrite_put_prefixed(struct tv_te_id_rewriter *rewriter, struct t
     tv_out_release(&whole);
 }
 
-/* Whether no earlier file has the id; from then on this one has it.  Ids of a kind are apart from
- * those of others. */
+/* True when no earlier file has the id; from then on this file has it.  Kinds of ids are
+ * independent. */
 static bool te_rewrite_owns_id(struct tv_te_id_rewriter *rewriter, const char *kind,
                                struct tv_bytes id)
 {
+    assert(rewriter->used);
     struct tv_te_used_ids *used = rewriter->used;
     struct tv_out text;
     tv_out_init_memory(&text);
@@ -190,14 +203,14 @@ static void te_rewrite_put_id_of(struct tv_te_id_rewriter *rewriter, const char 
         te_rewrite_put_prefixed(rewriter, value, out);
 }
 
-/* An id that all processes share. */
+/* Write an id that all processes share. */
 static void te_rewrite_put_id(struct tv_te_id_rewriter *rewriter, struct tv_bytes value,
                               struct tv_out *out)
 {
     te_rewrite_put_id_of(rewriter, "i", value, out);
 }
 
-/* A mark of clocks: of files on one clock the later one's says nothing. */
+/* Write a clock mark: of files on the same clock, the mark of a later file must not match. */
 static void te_rewrite_put_sync_id(struct tv_te_id_rewriter *rewriter, struct tv_bytes value,
                                    struct tv_out *out)
 {
@@ -269,23 +282,17 @@ static void te_rewrite_put_profile_data(struct tv_te_id_rewriter *rewriter, stru
 
 /* ---- Processes ---- */
 
-static char te_rewrite_pid_kind(struct tv_bytes raw)
-{
-    if (tv_te_is_string(raw))
-        return 's';
-    return raw.length > 0 && strchr("+-.0123456789", raw.data[0]) ? 'n' : 'o';
-}
-
-/* A pid that is a string is the name of its process as well. */
+/* Write the name of a process, for a pid that was a string and so was the name. */
 static void te_rewrite_put_process_name(uint64_t pid, struct tv_bytes name, struct tv_out *out)
 {
+    assert(pid != 0);
     tv_out_format(out, "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%llu,\"args\":{\"name\":",
                   (unsigned long long)pid);
     tv_out_json(out, name);
     tv_out_text(out, "}},\n");
 }
 
-/* The new pid of a process; 0: it keeps its own. */
+/* Return the new pid of a process; 0: it keeps its own. */
 static uint64_t te_rewrite_new_pid(const struct tv_te_id_rewriter *rewriter, struct tv_bytes text)
 {
     struct tv_te_used_ids *used = rewriter->used;
@@ -294,12 +301,12 @@ static uint64_t te_rewrite_new_pid(const struct tv_te_id_rewriter *rewriter, str
     return tv_te_used_ids_new_pid(used);
 }
 
-/* The number of a process among those of the file. */
+/* Return the number of a process among those of the file. */
 static uint32_t te_rewrite_find_process(struct tv_te_id_rewriter *rewriter, struct tv_bytes pid)
 {
     struct tv_out name;
     tv_out_init_memory(&name);
-    tv_out_char(&name, pid.data ? te_rewrite_pid_kind(pid) : 'n');
+    tv_out_char(&name, pid.data ? (char)tv_te_raw_id_kind(pid) : 'n');
     tv_out_bytes(&name, pid.data ? tv_te_decode_text(pid, &rewriter->scratch) : TV_BYTES("0"));
     struct tv_bytes text = {name.buffer, name.length};
     uint32_t count = tv_interner_count(rewriter->pids);
@@ -315,7 +322,7 @@ static uint32_t te_rewrite_find_process(struct tv_te_id_rewriter *rewriter, stru
     return number;
 }
 
-/* The same; most events have the pid of the one before. */
+/* The same, with a cache: most events have the pid of the event before. */
 static uint32_t te_rewrite_process_of(struct tv_te_id_rewriter *rewriter, struct tv_bytes pid)
 {
     if (pid.length > 0 && pid.length == rewriter->last_length &&
@@ -345,10 +352,11 @@ void tv_te_id_rewriter_write_new_pids(const struct tv_te_id_rewriter *rewriter, 
     tv_out_char(out, '}');
 }
 
-/* A pid as the events of the new file have it; false: it is one that cannot be. */
+/* Write a pid as the new file has it; false: it is not a valid pid. */
 static bool te_rewrite_put_pid(const struct tv_te_id_rewriter *rewriter, uint32_t number,
                                struct tv_out *out)
 {
+    assert(number > 0 && number < tv_interner_count(rewriter->pids));
     struct tv_bytes text = tv_interner_get(rewriter->pids, number);
     struct tv_bytes pid = {text.data + 1, text.length - 1}, digits = pid;
     uint64_t plain = rewriter->processes[number].pid;
@@ -388,11 +396,12 @@ void tv_te_id_rewriter_write_pids(const struct tv_te_id_rewriter *rewriter, stru
 struct te_rewrite_event {
     struct tv_te_id_rewriter *rewriter;
     const struct tv_te_fields *fields;
-    uint64_t pid; /* new; 0: as it is */
+    uint64_t pid; /* new; 0: unchanged */
     char phase;
 };
 
-/* An id that "=" joins is that of objects as well, which keep theirs when it is changed. */
+/* An id that "=" joins is an id of objects as well, and objects keep theirs: write it beside the
+ * changed one. */
 static void te_rewrite_put_object_id(const struct te_rewrite_event *w, const char *key,
                                      struct tv_bytes id, struct tv_out *out)
 {
@@ -452,13 +461,13 @@ static void te_rewrite_put_args(const struct te_rewrite_event *w, struct tv_byte
         te_rewrite_put_object(w->rewriter, value, changes, out);
 }
 
-/* Whether the plain id of the event is that of all processes. */
+/* True when all processes share the plain id of the event. */
 static bool te_rewrite_shares_id(char phase)
 {
     return phase != 0 && strchr("bneSTpFstfvV=", phase) != NULL;
 }
 
-/* False: it is nothing that changes. */
+/* Write a value that may have to change.  False: nothing can change in it. */
 static bool te_rewrite_put_changed(const struct te_rewrite_event *w, struct tv_bytes key,
                                    struct tv_bytes value, struct tv_out *out)
 {
@@ -480,9 +489,10 @@ static bool te_rewrite_put_changed(const struct te_rewrite_event *w, struct tv_b
     return true;
 }
 
-/* A pid that is changed; a tid that was left out was that of the pid. */
+/* Write a changed pid.  A missing tid was the old pid and must be written, too. */
 static void te_rewrite_put_process(const struct te_rewrite_event *w, bool *any, struct tv_out *out)
 {
+    assert(w->pid != 0);
     tv_out_format(out, "%s\"pid\":%llu", *any ? "," : "", (unsigned long long)w->pid);
     *any = true;
     if (w->fields->tid.data)
@@ -494,19 +504,19 @@ static void te_rewrite_put_process(const struct te_rewrite_event *w, bool *any, 
         tv_out_char(out, '0');
 }
 
-/* Members that are left out, or written behind the others. */
+/* True for members that are left out, or written behind the others. */
 static bool te_rewrite_drops(const struct te_rewrite_event *w, struct tv_bytes key)
 {
     return w->pid != 0 && tv_te_key_is(key, "pid");
 }
 
-/* What is of everybody makes no process. */
+/* A global instant makes no process. */
 static bool te_rewrite_is_global(const struct te_rewrite_event *w)
 {
     return w->phase != 0 && strchr("iIR", w->phase) && tv_te_key_is(w->fields->s, "g");
 }
 
-/* Whether nothing of the event changes, whatever it says. */
+/* True when nothing in the event can change. */
 static bool te_rewrite_is_unchanged(const struct te_rewrite_event *w)
 {
     const struct tv_te_id_rewriter *rewriter = w->rewriter;

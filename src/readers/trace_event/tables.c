@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tables.c - names, processes, threads and stack frame ids, numbered.
+ *
+ * The names are a hash table of their own, not an interner (base/intern.h), because every event is
+ * looked up: hash and comparison are inline and read whole words, up to the slack behind the text.
+ */
 #include "readers/trace_event/tables.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -9,8 +16,8 @@
 #include "base/memory.h"
 #include "base/number.h"
 
-/* Part of the hash stands beside the number, so that texts are compared only when they are very
- * likely equal. */
+/* Part of the hash stands beside the number, so texts are compared only when they are very likely
+ * equal. */
 struct tv_te_name_slot {
     uint32_t hash;
     uint32_t number; /* TV_NONE: free */
@@ -42,7 +49,7 @@ void tv_te_names_release(struct tv_te_names *names)
 
 #define MULTIPLIER UINT64_C(0x9e3779b97f4a7c15)
 
-/* In line, as every event needs two.  Reads up to 7 bytes more than the text has. */
+/* Hash a text; inline, as every event needs two.  Reads up to 7 bytes behind the text. */
 TV_INLINE uint64_t te_names_hash(uint64_t hash, struct tv_bytes text)
 {
     const uint8_t *at = text.data;
@@ -67,7 +74,7 @@ TV_INLINE uint64_t te_names_hash(uint64_t hash, struct tv_bytes text)
     return hash;
 }
 
-/* In line as well; texts are mostly of a few words. */
+/* Compare two texts; inline, too.  Most have a few words. */
 TV_INLINE bool te_names_same_text(const uint8_t *a, const uint8_t *b, size_t length)
 {
     uint64_t left, right;
@@ -95,6 +102,7 @@ TV_INLINE bool te_names_match(const struct tv_te_name *known, struct tv_bytes na
 
 static void te_names_grow(struct tv_te_names *names)
 {
+    assert((names->mask & (names->mask + 1)) == 0);
     size_t mask = tv_size_mul(names->mask + 1, 2) - 1;
     struct tv_te_name_slot *slots = te_names_new_slots(mask + 1);
     for (size_t i = 0; i <= names->mask; i++) {
@@ -111,18 +119,11 @@ static void te_names_grow(struct tv_te_names *names)
     names->mask = mask;
 }
 
-static bool te_names_text_contains(struct tv_bytes text, struct tv_bytes chunk)
-{
-    for (size_t i = 0; i + chunk.length <= text.length; i++)
-        if (memcmp(text.data + i, chunk.data, chunk.length) == 0)
-            return true;
-    return false;
-}
-
 static TV_NOINLINE uint32_t te_names_add_new(struct tv_te_names *names,
                                              struct tv_te_name_slot *slot, struct tv_bytes name,
                                              struct tv_bytes category)
 {
+    assert(slot->number == TV_NONE);
     uint8_t *text = tv_arena_alloc(&names->texts, name.length + category.length + 1, 1);
     uint32_t number = (uint32_t)names->count;
     if (names->count >= TV_NONE - 1 || name.length > UINT32_MAX || category.length > UINT32_MAX)
@@ -138,7 +139,7 @@ static TV_NOINLINE uint32_t te_names_add_new(struct tv_te_names *names,
         .name_length = (uint32_t)name.length,
         .category_length = (uint32_t)category.length,
         .has_name = name.data != NULL,
-        .overhead = te_names_text_contains(category, TV_BYTES("trace_event_overhead")),
+        .overhead = tv_te_text_contains(category, TV_BYTES("trace_event_overhead")),
     };
     slot->number = number;
     if (names->count > names->mask / 2)
@@ -148,7 +149,7 @@ static TV_NOINLINE uint32_t te_names_add_new(struct tv_te_names *names,
 
 uint32_t tv_te_names_add(struct tv_te_names *names, struct tv_bytes name, struct tv_bytes category)
 {
-    /* Neither waits for the other. */
+    /* The two hashes are independent, so the processor computes them in parallel. */
     uint64_t full =
         te_names_hash(name.data != NULL, name) * MULTIPLIER ^ te_names_hash(2, category);
     uint32_t hash = (uint32_t)(full ^ full >> 32);
@@ -216,19 +217,19 @@ void tv_te_threads_release(struct tv_te_threads *threads)
     tv_te_scratch_release(&threads->scratch);
 }
 
-static enum te_raw_id_kind te_threads_id_kind(struct tv_bytes raw)
+uint8_t tv_te_raw_id_kind(struct tv_bytes raw)
 {
     if (tv_te_is_string(raw))
         return ID_STRING;
-    return strchr("+-.0123456789", raw.data[0]) ? ID_NUMBER : ID_OTHER;
+    return raw.length > 0 && strchr("+-.0123456789", raw.data[0]) ? ID_NUMBER : ID_OTHER;
 }
 
-/* The key of a raw id that is there. */
+/* Return the key of a raw id that is present. */
 static uint32_t te_threads_id_key(struct tv_te_threads *threads, struct tv_bytes raw)
 {
     struct tv_bytes text = tv_te_decode_text(raw, &threads->scratch);
     uint8_t *copy = tv_alloc(text.length + 1, 1);
-    copy[0] = (uint8_t)te_threads_id_kind(raw);
+    copy[0] = tv_te_raw_id_kind(raw);
     if (text.length > 0)
         memcpy(copy + 1, text.data, text.length);
     uint32_t key = tv_interner_add(threads->keys, (struct tv_bytes){copy, text.length + 1});
@@ -246,6 +247,7 @@ struct te_shown_id {
 
 static struct te_shown_id te_threads_shown_id(struct tv_te_threads *threads, uint32_t key)
 {
+    assert(threads->head);
     struct te_shown_id id = {0, TV_EMPTY_STRING, TV_EMPTY_STRING};
     struct tv_bytes text = tv_interner_get(threads->keys, key);
     uint8_t kind = text.data[0];
@@ -282,7 +284,7 @@ static void te_threads_add_head_thread(struct tv_te_threads *threads, uint32_t p
     tv_head_add_thread(threads->head, &thread);
 }
 
-/* ---- */
+/* ---- Looking up and merging ---- */
 
 /* Counted from 0. */
 static uint32_t te_threads_process_of_key(struct tv_te_threads *threads, uint32_t key)
@@ -302,6 +304,7 @@ static uint32_t te_threads_process_of_key(struct tv_te_threads *threads, uint32_
 static uint32_t te_threads_thread_of_key(struct tv_te_threads *threads, uint32_t process,
                                          uint32_t key)
 {
+    assert(process < threads->process_count);
     uint32_t count = (uint32_t)threads->thread_count;
     uint32_t found = tv_map_add(&threads->thread_index, (uint64_t)process << 32 | key, count);
     if (found != count)
@@ -341,6 +344,7 @@ uint32_t tv_te_threads_add_thread(struct tv_te_threads *threads, uint32_t proces
 void tv_te_threads_merge_processes(struct tv_te_threads *all, const struct tv_te_threads *chunk,
                                    uint32_t *processes)
 {
+    assert(all->head && !chunk->head);
     for (size_t i = 0; i < chunk->process_count; i++) {
         uint32_t key =
             tv_interner_add(all->keys, tv_interner_get(chunk->keys, chunk->processes[i]));
@@ -399,6 +403,7 @@ void tv_te_stack_uses_add(struct tv_te_stack_uses *uses, uint32_t process, struc
 void tv_te_stack_uses_merge(struct tv_te_stack_uses *uses, uint32_t process, struct tv_bytes key,
                             const struct tv_te_stack_use *use)
 {
+    assert(use->count > 0);
     struct tv_te_stack_use *all = te_stack_uses_find(uses, process, key);
     for (uint64_t i = 0; i < use->count && all->count + i < TV_TE_STACK_USE_OFFSETS; i++)
         all->offsets[all->count + i] = use->offsets[i];

@@ -71,6 +71,9 @@ struct tv_te_threads {
 void tv_te_threads_init(struct tv_te_threads *threads, struct tv_head *head, uint32_t input);
 void tv_te_threads_release(struct tv_te_threads *threads);
 
+/* Return the letter for the kind of a raw id: 'n' a number, 's' a string, 'o' anything else. */
+uint8_t tv_te_raw_id_kind(struct tv_bytes raw);
+
 /* Return the number of the process with this raw id; add it when new. */
 uint32_t tv_te_threads_add_process(struct tv_te_threads *threads, struct tv_bytes pid);
 

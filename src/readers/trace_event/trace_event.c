@@ -1,6 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * trace_event.c - the reader: chunks merged, slices placed, events joined.
+ *
+ *     container   read by all processors, a chunk each; each chunk has numbers of its own
+ *     merge       chunks in the order of the file get the numbers of the trace
+ *     place       the assembly sorts, pairs and nests the spans of each thread (model/assembly.h)
+ *     join        everything else (join/join.h), before, beside and after placing
+ *     embedded    traces of other formats inside the file, each an input of its own
+ *
+ * B and E are not paired here.  A chunk gathers them as spans that begin or end; which end belongs
+ * to which begin is known only when the spans of all chunks stand in the order of time.
+ */
 #include "readers/trace_event/trace_event.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/intern.h"
@@ -8,8 +21,8 @@
 #include "readers/trace_event/container.h"
 #include "readers/trace_event/join/join.h"
 
-/* Nested slices may overhang by this: many writers round to microseconds (trace-event.md section
- * 4). */
+/* Nested slices may overhang by this much: many writers round to microseconds (trace-event.md
+ * section 4). */
 #define TOLERANCE_NS 1000
 
 static int te_reader_sniff(struct tv_bytes head, uint64_t size)
@@ -20,7 +33,7 @@ static int te_reader_sniff(struct tv_bytes head, uint64_t size)
 
 /* ---- Putting the chunks together ---- */
 
-/* What a chunk's numbers are in the head. */
+/* The head's numbers for those of a chunk. */
 struct te_chunk_numbers {
     uint32_t *frames, *processes, *threads;
 };
@@ -29,7 +42,7 @@ struct te_merge {
     struct tv_te_container *container;
     struct tv_te_context *context;
     struct tv_builder *builder;
-    struct te_chunk_numbers *numbers; /* of each chunk */
+    struct te_chunk_numbers *numbers; /* by chunk */
     struct tv_te_deferred_list deferred, metadata;
     bool has_cpu, has_open;
 };
@@ -39,8 +52,8 @@ static struct tv_te_chunk *te_merge_chunk_at(const struct te_merge *merge, size_
     return &merge->container->lists.rows[index]->chunk;
 }
 
-/* Kind after kind, each in the order of the chunks, so that all get the numbers that they would get
- * from one chunk. */
+/* Number first the names of all chunks, then the processes, then the threads, each in the order of
+ * the file.  So the numbers are those that a single chunk would give. */
 static void te_merge_number_chunks(struct te_merge *merge)
 {
     size_t count = merge->container->lists.count;
@@ -73,14 +86,14 @@ static void te_merge_renumber(struct tv_te_deferred *rows, size_t count,
     }
 }
 
-/* Takes the rows over, their numbers those of the head. */
+/* Move rows to the list of all chunks and give them the numbers of the head. */
 static void te_merge_move_deferred(struct tv_te_deferred_list *all, struct tv_te_deferred_list *own,
                                    const struct te_chunk_numbers *numbers)
 {
     if (own->count == 0)
         return;
     te_merge_renumber(own->rows, own->count, numbers);
-    if (all->count == 0) { /* the first need not move */
+    if (all->count == 0) { /* the first list is taken as it is */
         tv_free(all->rows);
         *all = *own;
     } else {
@@ -122,6 +135,7 @@ static void te_merge_move_stack_uses(struct tv_te_stack_uses *all,
 
 static void te_merge_take_chunk(struct te_merge *merge, size_t index)
 {
+    assert(index < merge->container->lists.count);
     struct tv_te_context *context = merge->context;
     struct tv_te_chunk *chunk = te_merge_chunk_at(merge, index);
     const struct te_chunk_numbers *numbers = &merge->numbers[index];
@@ -185,7 +199,7 @@ static void te_reader_fill_input(struct tv_te_context *context, bool has_cpu)
     input->last_wall = context->times.none ? 0 : context->times.last - context->times.first;
 }
 
-/* When each thread had its last instant, as an open slice lasts until then. */
+/* Return when each thread had its last instant: an open slice lasts at least until then. */
 static int64_t *te_reader_last_instants(const struct tv_trace *trace)
 {
     int64_t *lasts = tv_alloc(trace->head->thread_count, sizeof *lasts);
@@ -248,6 +262,7 @@ static enum tv_status te_reader_build(struct te_merge *merge, struct tv_error *e
     if (te_reader_is_cancelled(context->options))
         return tv_fail(err, TV_ERR_CANCELLED, TV_NO_OFFSET, "stopped on request");
     tv_te_join_after_placing(context);
+    assert(!context->states && !context->flows && !context->async_plan);
     return TV_OK;
 }
 
@@ -289,7 +304,7 @@ static enum tv_status te_reader_assemble(struct tv_source *source, struct tv_bui
             status = tv_te_embedded_read(&context, &container, builder, err);
         tv_te_threads_release(&context.threads);
         tv_te_scratch_release(&context.scratch);
-        tv_free(context.async.rows); /* when it was cancelled */
+        tv_free(context.async.rows); /* left over when cancelled */
         tv_async_plan_free(context.async_plan);
         tv_te_flows_free(context.flows);
         tv_te_flow_list_release(&context.flow_events);

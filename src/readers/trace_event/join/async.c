@@ -1,42 +1,80 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * async.c - async slices that nest: phases b, n and e (trace-event.md section 3.5).
+ * async.c - async slices: phases b, n, e that nest (trace-event.md section 3.5), and the older S,
+ * T, p, F with their steps (section 3.6).
  *
- * Events with one category and id have a stack of what is open.  An end closes the innermost with
- * its name; those above it stay without an end, to the last event of the id.  An end of a name that
- * is not open began at the first event of the id.  An end whose id has no such beginning takes that
- * of an id which "=" joined to it.
+ * Events come in the order of time.  Events with one category and id share a stack of open slices:
+ *
+ *     b A      A
+ *     b B      A B        an end closes the innermost slice with its name; slices above that one
+ *     b C      A B C      never ended: they last to the last event of the id
+ *     e B      A          C is open, with a diagnostic
+ *     e D      A          no D is open: D began at the first event of the id
+ *     e A
+ *
+ * An id that "=" joins to others (ids.c) may also end what those began; `latest` finds the
+ * innermost open slice of a name among all joined ids.
+ *
+ * Both kinds end in context->async, parents before children, from where the model lays them out in
+ * rows.  Texts are read in the order of the file first, then paired in that of
+ * time, so the file is swept once.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "readers/trace_event/join/join.h"
 
-/* What an event's text tells, read in the order of the file. */
+/* Add a slice that begins at an event and has no length, parent or id yet.  The pointer is valid
+ * until the next slice is added. */
+static struct tv_async_slice *te_async_new_slice(struct tv_te_context *context,
+                                                 const struct tv_te_deferred *event)
+{
+    struct tv_async_slice *slice = tv_table_add(&context->async);
+    *slice = (struct tv_async_slice){
+        .start = event->time,
+        .cpu_start = TV_NO_TIME,
+        .cpu_length = TV_NO_TIME,
+        .offset = event->offset,
+        .end_offset = TV_NO_OFFSET,
+        .frame = event->frame,
+        .parent = TV_NONE,
+        .start_thread = event->thread,
+        .end_thread = event->thread,
+        .process = TV_NONE,
+        .id = TV_EMPTY_STRING,
+        .group = TV_NONE,
+    };
+    return slice;
+}
+
+/* ---- Phases b, n, e ---- */
+
+/* The details of an event, read in the order of the file. */
 struct te_async_details {
-    int64_t cpu;    /* TV_NO_TIME: none that counts */
+    int64_t cpu;    /* TV_NO_TIME: it does not count */
     uint32_t id;    /* index in ids; TV_NONE: the event is left out */
     uint32_t frame; /* of the slice */
     uint8_t colour;
     bool has_details;
 };
 
-/* Events with one key. */
+/* The events with one key. */
 struct te_async_id {
     uint32_t string, group;
-    uint32_t top; /* innermost open one, in opens; 0: none */
+    uint32_t top; /* the innermost open slice, in opens; 0: none */
     int64_t first, last;
 };
 
-/* A beginning. It stays here when it is closed. */
+/* A slice that began.  It stays here when it is closed. */
 struct te_async_open {
     uint32_t slice; /* in context->async */
     uint32_t id;
     uint32_t below;  /* in the stack of the id; 0: none */
     uint32_t same;   /* the next below with the same frame; 0: none */
-    uint32_t before; /* the one before with the same frame in the ids joined to it; 0: none */
-    bool taken;      /* from the stack */
+    uint32_t before; /* the previous one with this frame in the joined ids; 0: none */
+    bool taken;      /* no longer on the stack */
     bool ended;
 };
 
@@ -44,14 +82,14 @@ struct te_async_pairing {
     struct tv_te_context *context;
     struct tv_te_id_key key;
     struct tv_map id_numbers; /* string of the key -> index in ids */
-    struct tv_map innermost;  /* (id, frame) -> index in opens; 0: none is open */
-    struct tv_map latest;     /* (group, frame) -> index in opens, which may be taken */
+    struct tv_map innermost;  /* (id, frame) -> innermost index in opens; 0: none is open */
+    struct tv_map latest;     /* (group, frame) -> latest index in opens, which may be taken */
     struct te_async_id *ids;
     struct te_async_open *opens; /* [0] stands for none */
     size_t id_count, id_capacity, open_count, open_capacity;
 };
 
-/* The user timing of Blink names its measures "group:title/base64": a group makes one tree. */
+/* User timing of Blink names its measures "group:title/base64".  A group makes one tree. */
 static bool te_async_is_user_timing(const struct te_async_pairing *pairing,
                                     const struct tv_frame *frame)
 {
@@ -65,7 +103,7 @@ static bool te_user_timing_is_base64(uint8_t c)
            c == '/';
 }
 
-/* The title without "/base64" at its end. */
+/* Return the title without "/base64" at its end. */
 static struct tv_bytes te_user_timing_trim_details(struct tv_bytes title)
 {
     size_t end = title.length, start;
@@ -79,8 +117,8 @@ static struct tv_bytes te_user_timing_trim_details(struct tv_bytes title)
     return title;
 }
 
-/* Splits at the first colon; the group begins behind the last slash before it. False: the name is
- * no measure's. */
+/* Split at the first colon; the group begins behind the last slash before it.  False: it is not the
+ * name of a measure. */
 static bool te_user_timing_split(struct tv_bytes name, struct tv_bytes *group,
                                  struct tv_bytes *title)
 {
@@ -98,7 +136,7 @@ static bool te_user_timing_split(struct tv_bytes name, struct tv_bytes *group,
     return group->length > 0;
 }
 
-/* Makes the key that of the measure's group and the frame that of its title. */
+/* Replace the key by that of the measure's group and the frame by that of its title. */
 static void te_user_timing_apply(struct te_async_pairing *pairing, struct te_async_details *details)
 {
     struct tv_head *head = pairing->context->trace->head;
@@ -132,7 +170,7 @@ static uint32_t te_async_add_id(struct te_async_pairing *pairing, int64_t time, 
     return number;
 }
 
-/* The key "category:pid:scope:id" of the event. */
+/* Find the id of the key "category:pid:scope:id" of the event. */
 static bool te_async_find_id(struct te_async_pairing *pairing, const struct tv_te_deferred *event,
                              const struct tv_te_link *link, struct te_async_details *details)
 {
@@ -180,25 +218,14 @@ static uint32_t te_async_add_slice(struct te_async_pairing *pairing,
                                    const struct tv_te_deferred *event,
                                    const struct te_async_details *details)
 {
-    struct tv_te_context *context = pairing->context;
     const struct te_async_id *id = &pairing->ids[details->id];
-    struct tv_async_slice *slice = tv_table_add(&context->async);
-    *slice = (struct tv_async_slice){
-        .start = event->time,
-        .cpu_start = TV_NO_TIME,
-        .cpu_length = TV_NO_TIME,
-        .offset = event->offset,
-        .end_offset = TV_NO_OFFSET,
-        .frame = details->frame,
-        .parent = id->top == 0 ? TV_NONE : pairing->opens[id->top].slice,
-        .start_thread = event->thread,
-        .end_thread = event->thread,
-        .process = TV_NONE,
-        .id = id->string,
-        .group = id->group,
-        .colour = details->colour,
-    };
-    return (uint32_t)(context->async.count - 1);
+    struct tv_async_slice *slice = te_async_new_slice(pairing->context, event);
+    slice->frame = details->frame;
+    slice->parent = id->top == 0 ? TV_NONE : pairing->opens[id->top].slice;
+    slice->id = id->string;
+    slice->group = id->group;
+    slice->colour = details->colour;
+    return (uint32_t)(pairing->context->async.count - 1);
 }
 
 static uint64_t te_async_name_key(const struct te_async_details *details)
@@ -213,7 +240,7 @@ static uint64_t te_async_group_key(const struct te_async_id *id,
     return (uint64_t)id->group << 32 | details->frame;
 }
 
-/* Ids that are joined find what others began. */
+/* Let joined ids find the slice that was just opened. */
 static void te_async_group_push(struct te_async_pairing *pairing, const struct te_async_id *id,
                                 const struct te_async_details *details)
 {
@@ -224,7 +251,7 @@ static void te_async_group_push(struct te_async_pairing *pairing, const struct t
     tv_map_set(&pairing->latest, te_async_group_key(id, details), id->top);
 }
 
-/* What an id that is joined to this one has open under the frame; 0: nothing. */
+/* Return what a joined id has open under the frame; 0: nothing. */
 static uint32_t te_async_group_find_open(struct te_async_pairing *pairing,
                                          const struct te_async_id *id,
                                          const struct te_async_details *details)
@@ -256,9 +283,10 @@ static void te_async_begin(struct te_async_pairing *pairing, const struct tv_te_
     te_async_group_push(pairing, id, details);
 }
 
-/* Takes the innermost open one from the stack. */
+/* Take the innermost slice from the stack. */
 static void te_async_pop(struct te_async_pairing *pairing, struct te_async_id *id)
 {
+    assert(id->top != 0);
     struct te_async_open *open = &pairing->opens[id->top];
     uint32_t frame = pairing->context->async.rows[open->slice].frame;
     tv_map_set(&pairing->innermost, (uint64_t)open->id << 32 | frame, open->same);
@@ -361,37 +389,37 @@ void tv_te_async_pair(struct tv_te_context *context)
     tv_te_selection_release(&selection);
 }
 
+/* ---- Phases S, T, p, F ---- */
+
 /*
- * legacy.c - async slices of the old kind: phases S, T, p and F (trace-event.md section 3.6).
- *
- * Their key is name and id, without the category.  A step T lasts from its event to the next, a
- * step p from the event before to its own; one slice has steps of one kind.
- *
- * A T with a length is no step but the state of a thread: states.c.
+ * The older kind: S begins, F ends, T and p are steps in between.  The key is name and id, without
+ * the category.  A step T lasts from its event to the next, a step p from the previous event to its
+ * own; the steps of one slice are of one kind.  A T with a length is not a step but the state of a
+ * thread (thread_states.c).
  */
 
 struct te_legacy_details {
     uint32_t key;  /* index in keys; TV_NONE: left out, or a thread's state */
-    uint32_t step; /* string: its name */
+    uint32_t step; /* string */
     uint8_t colour;
     bool has_details;
 };
 
-/* Events with one name and id. */
+/* The events with one name and id. */
 struct te_legacy_key {
-    uint32_t id, group; /* as the slice has them */
+    uint32_t id, group; /* of the slices */
     uint32_t name;      /* string */
-    uint32_t slice;     /* that is open, in context->async; TV_NONE */
-    uint32_t last_step; /* a T, open to the next event; TV_NONE */
-    int64_t last;       /* time of the event before */
-    char kind;          /* of its steps: T or p; 0: none yet; '!': both were there */
+    uint32_t slice;     /* the open slice, in context->async; TV_NONE */
+    uint32_t last_step; /* a T that lasts to the next event; TV_NONE */
+    int64_t last;       /* time of the previous event */
+    char kind;          /* of its steps: T or p; 0: none yet; '!': both */
 };
 
 struct te_legacy_pairing {
     struct tv_te_context *context;
     struct tv_te_id_key text;
     struct tv_map numbers; /* (name, id) -> index in keys */
-    struct tv_map latest;  /* (name, group of joined ids) -> index in keys: begun last */
+    struct tv_map latest;  /* (name, group of joined ids) -> key that began last */
     struct te_legacy_key *keys;
     size_t key_count, key_capacity;
 };
@@ -416,7 +444,7 @@ static uint32_t te_legacy_add_key(struct te_legacy_pairing *pairing, uint32_t na
     return number;
 }
 
-/* The name of a step: args.step, as text; else that of its event. */
+/* Return the name of a step: args.step as text, or the name of its event. */
 static uint32_t te_legacy_step_name(struct te_legacy_pairing *pairing,
                                     const struct tv_te_deferred *event,
                                     const struct tv_te_fields *fields)
@@ -428,7 +456,7 @@ static uint32_t te_legacy_step_name(struct te_legacy_pairing *pairing,
     return tv_head_string(head, tv_te_decode_text(step, &pairing->context->scratch));
 }
 
-/* Steps have more than what is kept: their names, and lengths that make them states. */
+/* Steps say more than a row keeps: their names, and lengths that make them states. */
 static bool te_legacy_read_step(struct te_legacy_pairing *pairing,
                                 const struct tv_te_deferred *event, struct tv_te_link *link,
                                 struct te_legacy_details *details)
@@ -457,7 +485,7 @@ static void te_legacy_read_event(struct te_legacy_pairing *pairing,
         return;
     details->colour = link.colour;
     details->has_details = link.has_details;
-    /* Marks of Chrome's clock, which clock.c reads; they have no id. */
+    /* Clock marks of Chrome (join.c) have no id. */
     if (tv_bytes_starts_with(tv_head_text(context->trace->head, name), TV_BYTES("ClockSyncEvent.")))
         return;
     pairing->text.length = 0;
@@ -470,28 +498,16 @@ static uint32_t te_legacy_add_slice(struct te_legacy_pairing *pairing,
                                     const struct tv_te_deferred *event,
                                     const struct te_legacy_details *details, int64_t start)
 {
-    struct tv_async_slice *slice = tv_table_add(&pairing->context->async);
-    *slice = (struct tv_async_slice){
-        .start = start,
-        .cpu_start = TV_NO_TIME,
-        .cpu_length = TV_NO_TIME,
-        .offset = event->offset,
-        .end_offset = TV_NO_OFFSET,
-        .frame = event->frame,
-        .parent = TV_NONE,
-        .start_thread = event->thread,
-        .end_thread = event->thread,
-        .process = TV_NONE,
-        .id = TV_EMPTY_STRING,
-        .group = TV_NONE,
-        .colour = details->colour,
-    };
+    struct tv_async_slice *slice = te_async_new_slice(pairing->context, event);
+    slice->start = start;
+    slice->colour = details->colour;
     return (uint32_t)(pairing->context->async.count - 1);
 }
 
 static void te_legacy_begin(struct te_legacy_pairing *pairing, const struct tv_te_deferred *event,
                             const struct te_legacy_details *details)
 {
+    assert(details->key < pairing->key_count);
     struct te_legacy_key *key = &pairing->keys[details->key];
     if (key->slice != TV_NONE) {
         tv_te_warn(pairing->context, TV_DIAGNOSTIC_ASYNC_BEGUN_TWICE, event->offset);
@@ -507,7 +523,7 @@ static void te_legacy_begin(struct te_legacy_pairing *pairing, const struct tv_t
         tv_map_set(&pairing->latest, (uint64_t)key->name << 32 | key->group, details->key);
 }
 
-/* What is open under the event's name and id; else what an id that "=" joined to it began last. */
+/* Return the key of the event if it has an open slice, or else the joined one that began last. */
 static struct te_legacy_key *te_legacy_find_open(struct te_legacy_pairing *pairing,
                                                  const struct te_legacy_details *details)
 {
@@ -532,6 +548,7 @@ static void te_legacy_add_step(struct te_legacy_pairing *pairing,
                                const struct tv_te_deferred *event,
                                const struct te_legacy_details *details, struct te_legacy_key *key)
 {
+    assert(key->slice != TV_NONE);
     struct tv_te_context *context = pairing->context;
     struct tv_frame frame = context->trace->head->frames[event->frame];
     uint32_t number =
@@ -585,7 +602,7 @@ static void te_legacy_end(struct te_legacy_pairing *pairing, const struct tv_te_
     key->slice = TV_NONE;
 }
 
-/* What has no F ends with its file. */
+/* A slice without F ends with its file. */
 static void te_legacy_close_open(struct te_legacy_pairing *pairing)
 {
     struct tv_te_context *context = pairing->context;

@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * flow_binding.c - which slice or instant of a thread a flow event means.
+ *
+ *     thread   |---- A ----------|  |-- D --|
+ *              |  B  ||   C   |
+ *     event       ^ enclosing: B (the deepest around the time)
+ *                 ^ next: C (the first that starts later, at any depth)
+ *
+ * Queries come in the order of time.  Each track keeps two cursors that only move forward: the path
+ * of slices that enclose the last time, and the first slice in preorder behind it.  So each thread
+ * is gone through once, whatever the number of queries and the depth of its slices.
+ */
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -7,10 +20,10 @@
 #include "base/workers.h"
 #include "readers/trace_event/join/flows.h"
 
-/* Overflow tracks that are looked at besides a thread's own. */
+/* At most so many overflow tracks are searched besides the thread's own. */
 #define OVERFLOWS_MAX 7
 
-/* Slices starting at one time that are told apart by their slice in the file. */
+/* At most so many slices that start at one time are told apart by their place in the file. */
 #define TIES_MAX 64
 
 /* A path from the top to a slice of a track: its index in each row. */
@@ -24,21 +37,21 @@ struct te_binding_slice {
     uint64_t offset;
 };
 
-/* How far the queries about a track have come. */
+/* How far the queries of a track have come. */
 struct te_binding_track {
     uint32_t first_row, row_count;
-    struct te_slice_path enclosing; /* the slices enclosing the last time */
+    struct te_slice_path enclosing; /* the slices that enclose the last time */
     uint32_t *found;                /* [row_count] how far `enclosing` has come in each row */
     struct te_slice_path
-        next;   /* in preorder the first slice that starts after the last time; empty: none */
-    bool begun; /* `next` means something */
+        next;   /* the first slice, in preorder, that starts after the last time; empty: none */
+    bool begun; /* `next` is valid */
     tv_ns tie_time;
-    struct te_binding_slice ties[TIES_MAX]; /* slices that start at tie_time */
+    struct te_binding_slice ties[TIES_MAX]; /* the slices that start at tie_time */
     unsigned tie_count;
 };
 
 struct te_binding_thread {
-    struct te_binding_track *tracks; /* its own and overflow tracks */
+    struct te_binding_track *tracks; /* its own track and overflow tracks */
     uint32_t count;
 };
 
@@ -82,8 +95,8 @@ static void te_slice_path_push(struct te_slice_path *path, uint32_t index)
     path->indices[path->depth++] = index;
 }
 
-/* Whether the slice of the row below the path's end belongs under it.  Mostly the times tell, as
- * slices of a row have nothing in common but their ends. */
+/* True when the slice of the row below belongs under the end of the path.  Mostly the times decide:
+ * slices of a row share at most their boundaries. */
 static bool te_slice_path_is_parent(const struct tv_trace *trace,
                                     const struct te_binding_track *track,
                                     const struct te_slice_path *path, uint32_t index)
@@ -139,11 +152,12 @@ static void te_binding_answer_enclosing(const struct tv_trace *trace,
             return;
 }
 
-/* To the next slice in preorder: parents before children, siblings in order, which is the order of
- * starts. */
+/* Move to the next slice in preorder: parents before children, siblings in order.  That is the
+ * order of their starts. */
 static void te_binding_next_in_preorder(const struct tv_trace *trace,
                                         struct te_binding_track *track)
 {
+    assert(track->next.depth > 0);
     struct te_slice_path *path = &track->next;
     uint32_t first, count;
     uint32_t row = track->first_row + (uint32_t)path->depth - 1;
@@ -164,15 +178,17 @@ static void te_binding_next_in_preorder(const struct tv_trace *trace,
 
 static struct te_binding_slice te_binding_preorder_slice(const struct te_binding_track *track)
 {
+    assert(track->next.depth > 0);
     const struct te_slice_path *path = &track->next;
     return (struct te_binding_slice){track->first_row + (uint32_t)path->depth - 1,
                                      path->indices[path->depth - 1], 0};
 }
 
-/* Goes behind all slices that start at the time, and keeps these. */
+/* Move behind all slices that start at the time, and keep these as ties. */
 static void te_binding_advance(const struct tv_trace *trace, struct te_binding_track *track,
                                tv_ns time)
 {
+    assert(track->tie_count <= TIES_MAX);
     if (!track->begun && track->row_count > 0)
         te_slice_path_push(&track->next, 0);
     else if (track->tie_time == time)
@@ -192,7 +208,8 @@ static void te_binding_advance(const struct tv_trace *trace, struct te_binding_t
     }
 }
 
-/* Of the slices that start at the time the first behind the offset; else the next that starts. */
+/* Find the first slice at the time that stands behind `offset` in the file, or else the next one.
+ */
 static bool te_binding_find_next(const struct tv_trace *trace, struct te_binding_track *track,
                                  tv_ns time, uint64_t offset, struct te_binding_slice *found)
 {
@@ -231,7 +248,7 @@ struct te_binding_run {
     const struct tv_assembly *assembly;
     const struct tv_trace *trace;
     const struct tv_te_binding_queries *queries;
-    uint32_t *order; /* the queries of a thread one behind the other, in the order of time */
+    uint32_t *order; /* queries, grouped by thread, in the order of time */
     size_t *first;   /* [threads + 1] in `order` */
     uint32_t thread_count;
     _Atomic uint32_t next;
@@ -297,9 +314,8 @@ void tv_te_flows_bind(const struct tv_assembly *assembly, const struct tv_trace 
 }
 
 /*
- * Flow events that mean an instant.  Trace Viewer keeps the instants of a thread among its slices,
- * as slices of no length; here they are a table, which is sorted by thread when a query needs
- * it.
+ * Instants.  Trace Viewer keeps the instants of a thread among its slices, as slices of no length.
+ * Here they are a table, which is sorted by thread when a query needs it.
  */
 
 struct te_thread_instant {
@@ -339,7 +355,7 @@ static struct te_thread_instants te_instants_collect(const struct tv_trace *trac
     return instants;
 }
 
-/* The first instant that is not before `wanted`. */
+/* Return the first instant that is not before `wanted`. */
 static size_t te_instants_lower_bound(const struct te_thread_instants *instants,
                                       const struct te_thread_instant *wanted)
 {
@@ -356,7 +372,7 @@ static size_t te_instants_lower_bound(const struct te_thread_instants *instants,
     return low;
 }
 
-/* Of several at one time the last, which Trace Viewer nests in the others. */
+/* Return the last of several at one time, which Trace Viewer nests in the others. */
 static const struct te_thread_instant *
 te_instants_find_at(const struct te_thread_instants *instants, tv_ns time,
                     const struct tv_te_flow_event *query)

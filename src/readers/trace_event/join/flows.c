@@ -1,6 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * flows.c - arrows between slices or instants: phases s, t and f, and slices with a bind_id
+ * (trace-event.md section 3.7).
+ *
+ *     s t f    a start, steps and an end with one category, name and id (1 and "1" are two ids)
+ *              make an arrow from each to the next:   s --> t --> f
+ *              One start may have many ends.  A new start counts when the previous has had an end.
+ *     bind_id  a slice with flow_out is a producer, one with flow_in a consumer.  Arrows leave from
+ *              the producer's end and arrive at the consumer's start.
+ *
+ * An arrow needs slices, so the work has three steps: tv_te_flows_read beside the placing numbers
+ * the ids and sorts the events by time; then flow_binding.c finds the slice of each event; then the
+ * events are paired, by id in the order of time.
+ */
 #include "readers/trace_event/join/flows.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +30,7 @@
 
 /* ---- Texts ---- */
 
-/* Whether the text is what the number is written as; it has more than one digit. */
+/* True when the text is how the number is written.  It has more than one digit. */
 static bool te_flow_id_is_decimal(struct tv_bytes text, uint64_t *number)
 {
     return text.data[0] != '0' && tv_parse_u64(text, number);
@@ -71,10 +86,10 @@ struct tv_bytes tv_te_flow_id_text(const struct tv_te_flow_id *id, const struct 
 
 /* ---- Keys ---- */
 
-/* The hash stands beside the number, so that few keys are looked at in vain. */
+/* The hash stands beside the number, so few keys are compared in vain. */
 struct tv_te_flow_slot {
     uint32_t hash;
-    uint32_t number; /* and 1; 0: free */
+    uint32_t number; /* plus 1; 0: free */
 };
 
 #define FIRST_FLOW_SLOTS ((size_t)1024)
@@ -101,6 +116,7 @@ void tv_te_flow_keys_release(struct tv_te_flow_keys *keys)
 
 static TV_NOINLINE void te_flow_keys_grow(struct tv_te_flow_keys *keys)
 {
+    assert((keys->slot_count & (keys->slot_count - 1)) == 0);
     size_t count = keys->slot_count ? tv_size_mul(keys->slot_count, 2) : FIRST_FLOW_SLOTS;
     struct tv_te_flow_slot *slots = tv_pages_alloc(te_flow_keys_bytes(count));
     for (size_t i = 0; i < keys->slot_count; i++) {
@@ -124,6 +140,7 @@ static bool te_flow_keys_equal(const struct tv_te_flow_key *a, const struct tv_t
 
 uint32_t tv_te_flow_keys_add(struct tv_te_flow_keys *keys, struct tv_te_flow_key key)
 {
+    assert(keys->slots || keys->count == 0); /* not frozen */
     uint64_t beside = (uint64_t)key.frame << 8 | key.form;
     uint32_t hash = (uint32_t)tv_hash_u64(key.bits ^ beside * UINT64_C(0x9e3779b97f4a7c15));
     if (TV_UNLIKELY(keys->count >= keys->slot_count / 4 * 3))
@@ -175,7 +192,7 @@ void tv_te_flow_list_add(struct tv_te_flow_list *list, const struct tv_te_flow_e
     te_flow_event_set_bits(added, id.bits);
 }
 
-/* Texts of a chunk's interner get numbers of that of all. */
+/* Give a long id of a chunk its number in the interner of all. */
 static void te_flow_event_renumber_text(struct tv_te_flow_list *list,
                                         const struct tv_te_flow_list *chunk,
                                         struct tv_te_flow_event *event)
@@ -196,7 +213,7 @@ void tv_te_flow_list_take(struct tv_te_flow_list *list, struct tv_te_flow_list *
         if ((event->form & TV_TE_FLOW_TEXT) == TV_TE_FLOW_LONG)
             te_flow_event_renumber_text(list, chunk, event);
     }
-    if (list->count == 0) { /* the first need not move */
+    if (list->count == 0) { /* the first list is taken as it is */
         struct tv_te_flow_event *empty = list->rows;
         list->rows = chunk->rows;
         list->capacity = chunk->capacity;
@@ -210,21 +227,10 @@ void tv_te_flow_list_take(struct tv_te_flow_list *list, struct tv_te_flow_list *
     tv_te_flow_list_release(chunk);
 }
 
-/*
- * flows.c - arrows between slices or instants: phases s, t and f, and slices with a bind_id
- * (trace-event.md section 3.7).
- *
- * s t f   a start, steps and an end with one category, name and id (1 and "1" are two ids) make an
- *         arrow from each to the next.  One start may have many ends; a new start begins anew when
- *         the one before has had an end
- * bind_id a slice with flow_out is a producer, one with flow_in a consumer; arrows leave from the
- *         producer's end and arrive at the consumer's start
- */
-
 /* How far the events of a key have come. */
 struct te_flow_state {
-    uint32_t from; /* the number of the event that the next arrow leaves from; TV_NONE: none */
-    bool arrived;  /* an end was there: another start may come */
+    uint32_t from; /* number of the event that the next arrow leaves from; TV_NONE: none */
+    bool arrived;  /* an end was there, so another start may come */
 };
 
 /* A slice of an async track. */
@@ -235,11 +241,12 @@ struct te_flow_async_slice {
 
 struct tv_te_flow_plan {
     struct tv_te_context *context;
-    struct tv_te_flow_list *events; /* those of slices with a bind_id among them */
+    struct tv_te_flow_list
+        *events; /* of the context, with the slices that have a bind_id merged in */
     struct tv_te_flow_keys keys;
     uint32_t *order;              /* numbers of the events, by time, then by place in the file */
     struct te_flow_state *states; /* [keys] */
-    struct te_flow_async_slice *async_slices; /* made when first asked for, by offset */
+    struct te_flow_async_slice *async_slices; /* by offset; made on first use */
     size_t async_count, async_capacity;
     bool async_indexed;
 };
@@ -251,23 +258,15 @@ static bool te_flow_is_event(const struct tv_te_flow_event *event)
 
 /* ---- What the events tell ---- */
 
-static bool te_flow_text_contains(struct tv_bytes text, struct tv_bytes part)
-{
-    for (size_t i = 0; i + part.length <= text.length; i++)
-        if (memcmp(text.data + i, part.data, part.length) == 0)
-            return true;
-    return false;
-}
-
-/* What an f event without "bp" means depends on its category, as it came to be in Chrome: the slice
- * around it, or the next. */
+/* Decide where an f event without "bp" binds: the category says whether to the enclosing slice or
+ * the next one, as Chrome's history has it. */
 static bool te_flow_binds_next(const struct tv_te_flow_plan *plan,
                                const struct tv_te_flow_event *event)
 {
     struct tv_head *head = plan->context->trace->head;
     struct tv_bytes category = tv_head_text(head, head->frames[event->frame].category);
-    return !te_flow_text_contains(category, TV_BYTES("input")) &&
-           !te_flow_text_contains(category, TV_BYTES("ipc.flow"));
+    return !tv_te_text_contains(category, TV_BYTES("input")) &&
+           !tv_te_text_contains(category, TV_BYTES("ipc.flow"));
 }
 
 static uint32_t te_flow_add_key(struct tv_te_flow_plan *plan, const struct tv_te_flow_event *event)
@@ -292,7 +291,7 @@ static void te_flow_read_event(struct tv_te_flow_plan *plan, struct tv_te_flow_e
     event->row = event->index = TV_NONE;
 }
 
-/* The slice with a bind_id; false: it has none, or one that says nothing. */
+/* Read a slice with a bind_id.  False: it has none, or no direction. */
 static bool te_flow_read_bound_slice(struct tv_te_flow_plan *plan, uint32_t deferred,
                                      struct tv_te_flow_event *bound)
 {
@@ -321,13 +320,13 @@ static bool te_flow_read_bound_slice(struct tv_te_flow_plan *plan, uint32_t defe
     return true;
 }
 
-/* Whether it may have a bind_id: such ones do not keep what they say. */
+/* True when the event may have a bind_id: rows of such events keep nothing else. */
 static bool te_flow_may_be_bound(const struct tv_te_deferred *event)
 {
     return strchr("XBbn", event->phase) != NULL && !(event->kept & TV_TE_KEPT);
 }
 
-/* Puts a few events among the others, all in the order of the file. */
+/* Merge a few events into the others; all stay in the order of the file. */
 static void te_flow_merge_by_offset(struct tv_te_flow_list *events,
                                     const struct tv_te_flow_event *rows, size_t count)
 {
@@ -377,7 +376,7 @@ void tv_te_flows_read(struct tv_te_context *context)
     if (context->deferred.count + plan->events->count >= TV_NONE)
         tv_memory_exhausted();
     te_flow_read_bound_slices(plan);
-    te_flow_sort_events(plan); /* while there are few keys, as it takes as much memory as they do */
+    te_flow_sort_events(plan); /* before keys are added: sorting takes as much memory as they do */
     for (size_t i = 0; i < plan->events->count; i++)
         if (te_flow_is_event(&plan->events->rows[i]))
             te_flow_read_event(plan, &plan->events->rows[i]);
@@ -386,7 +385,7 @@ void tv_te_flows_read(struct tv_te_context *context)
 
 /* ---- Arrows ---- */
 
-/* The frame of the arrow that an event begins. */
+/* Return the frame of the arrow that an event begins. */
 static uint32_t te_flow_frame(const struct tv_te_flow_plan *plan,
                               const struct tv_te_flow_event *event)
 {
@@ -399,7 +398,7 @@ static struct tv_flow_end te_flow_arrival(const struct tv_te_flow_event *event)
     return (struct tv_flow_end){.time = event->time, .row = event->row, .index = event->index};
 }
 
-/* Where arrows leave: a slice with a bind_id is left at its end. */
+/* Return where an arrow leaves: from the end of a slice with a bind_id, else from the event. */
 static struct tv_flow_end te_flow_departure(const struct tv_te_flow_plan *plan,
                                             const struct tv_te_flow_event *event)
 {
@@ -411,7 +410,7 @@ static struct tv_flow_end te_flow_departure(const struct tv_te_flow_plan *plan,
     return end;
 }
 
-/* Ids that no arrow has are not among the strings. */
+/* Add the id to the strings.  Ids that no arrow has do not get there. */
 static uint32_t te_flow_id_string(const struct tv_te_flow_plan *plan, uint32_t number)
 {
     const struct tv_te_flow_key *key = &plan->keys.rows[number];
@@ -423,6 +422,7 @@ static uint32_t te_flow_id_string(const struct tv_te_flow_plan *plan, uint32_t n
 
 static void te_flow_add_arrow(struct tv_te_flow_plan *plan, const struct tv_te_flow_event *to)
 {
+    assert(plan->states[to->key].from != TV_NONE);
     const struct tv_te_flow_event *from = &plan->events->rows[plan->states[to->key].from];
     struct tv_flow *flow = tv_table_add(&plan->context->trace->tables.flows);
     *flow = (struct tv_flow){
@@ -444,6 +444,7 @@ static void te_flow_open(const struct tv_te_flow_plan *plan, const struct tv_te_
 
 static void te_flow_pair_event(struct tv_te_flow_plan *plan, const struct tv_te_flow_event *event)
 {
+    assert(event->key < plan->keys.count);
     struct tv_te_context *context = plan->context;
     struct te_flow_state *state = &plan->states[event->key];
     bool open = state->from != TV_NONE;

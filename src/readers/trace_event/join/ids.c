@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,7 +22,7 @@ void tv_te_id_key_add(struct tv_te_id_key *key, struct tv_bytes text)
     key->length += text.length;
 }
 
-/* An id as text: `text` where it is no plain number. */
+/* Append an id: the text, if it is not a plain number. */
 static void te_id_key_add_number(struct tv_te_id_key *key, const struct tv_head *head,
                                  uint32_t text, uint64_t id)
 {
@@ -111,6 +112,7 @@ void tv_te_select(struct tv_te_selection *selection, const struct tv_te_context 
     for (size_t i = 0; filled < selection->count; i++)
         if (wanted[(uint8_t)context->deferred.rows[i].phase])
             selection->rows[filled++] = i;
+    assert(filled == selection->count);
     te_selection_sort(selection, context);
 }
 
@@ -132,11 +134,12 @@ bool tv_te_has_details(const struct tv_te_fields *fields)
 }
 
 /*
- * joined.c - "=" events: two ids are the same thing.
+ * Groups of ids that "=" events join.
  *
- * Ids are joined in any order and through others, so that groups are found with a forest of sets.
- * A plain id joins both what it is among async events (of all processes) and among objects (of the
- * event's process).
+ * Ids are joined in any order and through others, so groups are found with a forest of disjoint
+ * sets: parents[] leads from an id to its root, the smallest number of its set.  A plain id joins
+ * both what it is among async events, where all processes share it, and what it is among objects,
+ * where it belongs to the process of the event.
  */
 
 struct te_id_sets {
@@ -164,6 +167,7 @@ static uint32_t te_id_sets_add(struct te_id_sets *sets, uint32_t string)
 
 static uint32_t te_id_sets_root(struct te_id_sets *sets, uint32_t number)
 {
+    assert(number < sets->count);
     while (sets->parents[number] != number) {
         sets->parents[number] = sets->parents[sets->parents[number]];
         number = sets->parents[number];
@@ -171,7 +175,7 @@ static uint32_t te_id_sets_root(struct te_id_sets *sets, uint32_t number)
     return number;
 }
 
-/* False: they were one already. The smaller number stays the root. */
+/* Unite two sets; false: they were one already.  The smaller root stays the root. */
 static bool te_id_sets_unite(struct te_id_sets *sets, uint32_t a, uint32_t b)
 {
     a = te_id_sets_root(sets, a);
@@ -182,7 +186,7 @@ static bool te_id_sets_unite(struct te_id_sets *sets, uint32_t a, uint32_t b)
     return true;
 }
 
-/* A row of the table of joins, before groups are known. */
+/* A row that is added to the table of joins, before the groups are known. */
 struct te_id_link {
     uint32_t number; /* of the first id */
     bool itself;
@@ -192,7 +196,7 @@ struct te_id_grouping {
     struct tv_te_context *context;
     struct te_id_sets sets;
     struct tv_te_id_key key;
-    struct te_id_link *rows; /* of those that this input adds to the table */
+    struct te_id_link *rows; /* the rows that this input adds */
     size_t row_count, row_capacity;
 };
 
@@ -205,8 +209,8 @@ static uint32_t te_id_groups_add_key(struct te_id_grouping *grouping,
                                                           tv_te_id_key_text(&grouping->key)));
 }
 
-/* The number of an id; that of the same id among objects is united with it, or of `object`, which
- * tells it where it differs (rename.c). */
+/* Return the number of an id.  The same id among objects is united with it.  `object`, which
+ * rewriting writes where ids were changed, says which id that is. */
 static uint32_t te_id_groups_add_both(struct te_id_grouping *grouping, struct tv_te_id_parts id,
                                       struct tv_bytes object)
 {
@@ -219,13 +223,13 @@ static uint32_t te_id_groups_add_both(struct te_id_grouping *grouping, struct tv
     return number;
 }
 
-/* The second id: a value as that of "id", or an object as that of "id2". */
+/* Return the second id: a value as of "id", or an object as of "id2". */
 static enum tv_te_id_kind te_id_groups_linked_id(const struct tv_te_fields *fields,
                                                  struct tv_bytes *raw)
 {
     struct tv_bytes linked = tv_te_member(fields->args, "linked_id");
     struct tv_te_fields other = {.ph = {NULL, 0}};
-    if (linked.data == NULL) /* as the format's document spells it */
+    if (linked.data == NULL) /* the spelling of the format's document */
         linked = tv_te_member(fields->args, "linked id");
     if (linked.length > 0 && linked.data[0] == '{')
         other.id2 = linked;
@@ -239,7 +243,7 @@ static bool te_id_groups_is_id(enum tv_te_id_kind kind)
     return kind != TV_TE_ID_NONE && kind != TV_TE_ID_BAD;
 }
 
-/* The id as it stands in the event: that of "id2" without what is around it. */
+/* Return the id as it stands in the event; of "id2" without its object. */
 static uint32_t te_id_groups_string(struct te_id_grouping *grouping, struct tv_bytes raw)
 {
     struct tv_te_context *context = grouping->context;
@@ -286,7 +290,7 @@ static void te_id_groups_read_event(struct te_id_grouping *grouping,
     te_id_groups_add_row(grouping, &join, (struct te_id_link){first, first == second});
 }
 
-/* A group's number is that of a string which no other input's group has. */
+/* Name a group by a string that no group of another input has. */
 static uint32_t te_id_groups_name(struct te_id_grouping *grouping, uint32_t root)
 {
     struct tv_head *head = grouping->context->trace->head;
@@ -298,7 +302,7 @@ static uint32_t te_id_groups_name(struct te_id_grouping *grouping, uint32_t root
     return tv_head_string(head, tv_te_id_key_text(&grouping->key));
 }
 
-/* Whose number is a root that an event joined to another id, not only to itself. */
+/* Return for each root whether an event joined it to another id, not only to itself. */
 static bool *te_id_groups_find_joined(struct te_id_grouping *grouping)
 {
     bool *joined = tv_alloc(grouping->sets.count, sizeof *joined);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * finish.c - joins the events of a file when all of them are known.
+ * join.c - the order of the joins, and what all of them share: reading an event again, the link
+ * that joins it, clocks and the end of time.
  */
 #include "readers/trace_event/join/join.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -11,6 +13,7 @@
 
 void tv_te_join_before_placing(struct tv_te_context *context)
 {
+    assert(!context->states && !context->flows);
     tv_map_init(&context->joined);
     tv_te_id_groups_read(context);
     tv_te_clock_read(context);
@@ -44,12 +47,10 @@ void tv_te_join_after_placing(struct tv_te_context *context)
     tv_map_release(&context->joined);
 }
 
-/* Reading an event's text again. */
-
-/* What most events fit into. */
+/* Most events fit into the first window. */
 #define FIRST_WANT ((size_t)4096)
 
-/* Longer events were not read in the first place (list.c). */
+/* Longer events were not taken in the first place (event_list.c). */
 #define MOST_WANT ((size_t)128 << 20)
 
 bool tv_te_event_read(struct tv_te_context *context, uint64_t offset, struct tv_te_fields *fields)
@@ -97,11 +98,7 @@ void tv_te_times_widen(struct tv_te_context *context, tv_ns time)
     context->times.none = false;
 }
 
-/*
- * link.c - what joins an event to others: kept when it is read, or read again.
- */
-
-/* Whether a row has room for all that counts. */
+/* True when a row has room for everything that counts. */
 static bool te_link_fits_row(const struct tv_te_fields *fields, enum tv_te_id_kind kind,
                              struct tv_bytes id)
 {
@@ -122,6 +119,7 @@ void tv_te_link_keep(struct tv_te_deferred *event, const struct tv_te_fields *fi
                             (fields->cat.data ? TV_TE_KEPT_CATEGORY : 0) |
                             (tv_te_has_details(fields) ? TV_TE_KEPT_DETAILS : 0));
     event->id_kind = (uint8_t)kind;
+    assert(id.length <= TV_TE_KEPT_ID);
     event->id_length = (uint8_t)id.length;
     if (id.length > 0)
         memcpy(event->id, id.data, id.length);
@@ -150,7 +148,7 @@ struct tv_te_link tv_te_link_of(const struct tv_te_deferred *event,
         .has_details = tv_te_has_details(fields),
     };
     link.kind = tv_te_fields_id(fields, &link.id);
-    /* Only the beginning must ask for it; that of the end is used when the beginning has one. */
+    /* The beginning must ask for CPU times; an end's time is used when the beginning has one. */
     if ((event->phase != 'e' && !tv_te_is_true(fields->use_async_tts)) ||
         !tv_te_parse_time(fields->tts, &link.cpu))
         link.cpu = TV_NO_TIME;
@@ -172,10 +170,9 @@ bool tv_te_link_read(struct tv_te_context *context, const struct tv_te_deferred 
 }
 
 /*
- * clock.c - marks that put the clocks of several inputs against each other: phase c, and the old
- * "ClockSyncEvent.<id>" of Chrome (trace-event.md section 3.12).
- *
- * What marks of two inputs mean together is found out when all inputs are there (model/clocks.h).
+ * Marks that synchronize the clocks of several inputs: phase c, and the old "ClockSyncEvent.<id>"
+ * of Chrome (trace-event.md section 3.12).  Marks are compared when all inputs are read
+ * (model/clocks.h).
  */
 
 static void te_clock_add_sync(struct tv_te_context *context, const struct tv_te_deferred *event,
@@ -205,7 +202,7 @@ static void te_clock_read_sync(struct tv_te_context *context, const struct tv_te
     te_clock_add_sync(context, event, tv_te_decode_text(id, &context->scratch), asked);
 }
 
-/* "ClockSyncEvent.<id>": S when Chrome asked, F when it had the answer. */
+/* "ClockSyncEvent.<id>": S when Chrome asked for the time, F when it had the answer. */
 static bool te_clock_is_legacy_sync(const struct tv_te_context *context,
                                     const struct tv_te_deferred *event, struct tv_bytes *id)
 {
@@ -241,14 +238,14 @@ static void te_clock_read_syncs(struct tv_te_context *context)
     }
 }
 
-/* The clock that the input names in its metadata. */
+/* Read the clock that the input names in its metadata. */
 static void te_clock_read_domain(struct tv_te_context *context)
 {
     struct tv_head *head = context->trace->head;
     struct tv_bytes metadata = tv_head_find_metadata(head, context->input, "metadata");
     if (metadata.data == NULL)
         return;
-    /* Reading JSON wants room behind the text. */
+    /* Reading JSON needs slack behind the text. */
     uint8_t *copy = tv_alloc(metadata.length + TV_WINDOW_SLACK, 1);
     memcpy(copy, metadata.data, metadata.length);
     struct tv_bytes name = tv_te_member((struct tv_bytes){copy, metadata.length}, "clock-domain");
@@ -265,15 +262,15 @@ void tv_te_clock_read(struct tv_te_context *context)
 }
 
 /*
- * ends.c - where files ended that became one (rewrite.h): what nobody ends in one of them
- * lasts until there, not until the end of all.
- *
- * "convertedFrom" has an object for each of them, with its "end" and its "processes".  When the
- * files were made of several themselves, what is said first of a process is said by the inner one.
+ * The end of time.  A slice that nobody ends lasts to the end of the trace, but of a file that was
+ * rewritten from several (rewrite.h) only to the end of its own file: "convertedFrom" has an object
+ * with "end" and "processes" for each.  When those files were rewritten ones themselves, the first
+ * statement about a process comes from the inner one and counts.
  */
 
 static void te_file_ends_add(struct tv_te_context *context, struct tv_bytes pid, int64_t end)
 {
+    assert(context->times.file_end_count <= context->trace->head->process_count);
     uint32_t process = tv_te_threads_find_process(&context->threads, pid);
     if (process == TV_NONE)
         return;
@@ -298,7 +295,7 @@ static void te_file_ends_read_one(struct tv_te_context *context, struct tv_bytes
     processes = tv_te_member(object, "processes");
     if (processes.length == 0 || processes.data[0] != '[')
         return;
-    /* Lines behind the last event made none. */
+    /* A file may end with lines that made no event. */
     if (!context->times.none && end > context->times.last)
         tv_te_times_widen(context, end);
     const uint8_t *at = processes.data + 1;
@@ -326,6 +323,7 @@ tv_ns tv_te_process_end(const struct tv_te_context *context, uint32_t process, t
 
 void tv_te_silence_find(struct tv_te_context *context)
 {
+    assert(!context->times.quiets);
     const struct tv_head *head = context->trace->head;
     int64_t silence;
     if (!tv_silence_find(&context->times.events, &silence))

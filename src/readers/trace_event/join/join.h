@@ -34,7 +34,7 @@ struct tv_te_top_member;
 
 /* ---- Deferred events ---- */
 
-/* What joins events is mostly one short id.  Then the row of the event has everything that async.c
+/* Mostly one short id joins events.  Then the row of the event has everything that async.c
  * wants to know, and the text is not read a second time. */
 enum tv_te_kept {
     TV_TE_KEPT = 1, /* the row suffices; else the text must be read */
@@ -86,7 +86,7 @@ struct tv_te_times {
                         TV_NO_TIME; NULL: the trace does not fall silent */
 };
 
-/* Where stacks and samples come from. */
+/* The sources of stacks and samples. */
 struct tv_te_stack_sources {
     struct tv_te_extent frames;  /* value of "stackFrames": an object */
     struct tv_te_extent samples; /* value of "samples": an array */
@@ -138,7 +138,7 @@ struct tv_bytes tv_te_extent_read(struct tv_te_context *context, struct tv_te_ex
 /* Count a diagnostic of the input. */
 void tv_te_warn(struct tv_te_context *context, enum tv_diagnostic_kind kind, uint64_t offset);
 
-/* What joins an event with others. */
+/* The fields that join an event with others. */
 struct tv_te_link {
     enum tv_te_id_kind kind;
     struct tv_bytes id;    /* raw; data NULL: none */

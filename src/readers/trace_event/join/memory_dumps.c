@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory.c - memory dumps: phases v and V (trace-event.md section 3.11).
+ * memory_dumps.c - memory dumps: phases v and V (trace-event.md section 3.11).
  *
- * All events with one id are one dump, of several processes; an event may tell a entry only.  What
- * allocators own of each other can be told across processes, so that a dump is read whole before
- * its sizes are computed (memory_graph.h).
+ * All events with one id are one dump, of several processes.  An event may hold only a part of it:
+ *
+ *     v  pid 1  id 0x1  totals, regions     |
+ *     v  pid 1  id 0x1  allocators          |-> one dump: a row for each process, and one
+ *     v  pid 2  id 0x1  allocators, graph   |   for "global/" allocators; each with its figures
+ *     V         id 0x1  global allocators   |
+ *
+ * Ownership between allocators may cross processes and refer to events that come later.  So a dump
+ * is read whole, all figures of one dump are collected, and then memory_graph.c computes the sizes.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,14 +24,14 @@
 
 enum te_memory_level { UNTOLD, BACKGROUND, LIGHT, DETAILED };
 
-/* A figure of a dump, before those of one process are put together. */
+/* A figure of a dump, before those of a process are sorted together. */
 struct te_memory_figure {
     uint32_t process;
-    size_t nth; /* keeps the order */
+    size_t nth; /* keeps the order of reading */
     struct tv_memory_figure row;
 };
 
-/* What one process tells in a dump, from its earliest event on. */
+/* One process of a dump, from its earliest event on. */
 struct te_memory_process {
     uint32_t process; /* TV_NONE: the global one */
     int64_t time;
@@ -34,14 +41,14 @@ struct te_memory_process {
 
 struct te_memory_reading {
     struct tv_te_context *context;
-    struct tv_te_memory_graph *graph; /* of the dump that is read */
+    struct tv_te_memory_graph *graph; /* of the current dump */
     struct tv_te_id_key text;
     struct te_memory_figure *figures;
     struct te_memory_process *entries;
     size_t figure_count, figure_capacity, entry_count, entry_capacity;
     struct tv_map entry_of; /* process -> index in entries */
-    uint64_t offset;        /* of the event that is read */
-    bool bad;               /* it has a number that is none */
+    uint64_t offset;        /* of the current event */
+    bool bad;               /* some number of the current event is invalid */
 };
 
 static uint32_t te_memory_add_string(struct te_memory_reading *reading, struct tv_bytes text)
@@ -54,7 +61,7 @@ static uint32_t te_memory_decode_string(struct te_memory_reading *reading, struc
     return te_memory_add_string(reading, tv_te_decode_text(raw, &reading->context->scratch));
 }
 
-/* "prefix" and a raw text as one string. */
+/* Return "prefix" and a raw text as one string. */
 static uint32_t te_memory_join_string(struct te_memory_reading *reading, const char *prefix,
                                       struct tv_bytes raw)
 {
@@ -134,7 +141,7 @@ static void te_memory_read_totals(struct te_memory_reading *reading, uint32_t pr
     }
 }
 
-/* Byte statistics of mapped regions, as the file and as we call them. */
+/* Byte statistics of mapped regions: the file's key and our name. */
 static const struct {
     const char *key, *name;
 } region_sums[] = {
@@ -169,7 +176,7 @@ static void te_memory_add_region(struct te_memory_reading *reading, struct te_re
     }
 }
 
-/* The regions themselves stay in the event's text. */
+/* Sum the regions up; the regions themselves stay in the event's text. */
 static void te_memory_read_regions(struct te_memory_reading *reading, uint32_t process,
                                    struct tv_bytes regions)
 {
@@ -205,7 +212,7 @@ static void te_memory_read_attributes(struct te_memory_reading *reading, uint32_
         struct tv_bytes type = tv_te_member(value, "type");
         type = tv_te_decode_text(type, &reading->context->scratch);
         if (!tv_bytes_equal(type, TV_BYTES("scalar")))
-            continue; /* texts are no figures */
+            continue; /* texts are not figures */
         if (!te_memory_read_number(reading, tv_te_member(value, "value"), &number)) {
             reading->bad = true;
             continue;
@@ -216,7 +223,7 @@ static void te_memory_read_attributes(struct te_memory_reading *reading, uint32_
     }
 }
 
-/* Paths that begin with "global/" are of the whole system. */
+/* Read an allocator.  Paths that begin with "global/" belong to the whole system. */
 static void te_memory_read_allocator(struct te_memory_reading *reading, uint32_t process,
                                      int64_t time, struct tv_bytes key, struct tv_bytes value)
 {
@@ -255,7 +262,7 @@ static void te_memory_read_allocators(struct te_memory_reading *reading, uint32_
         te_memory_read_allocator(reading, process, time, key, value);
 }
 
-/* "ownership" of one allocator by another; "retention" changes no sizes. */
+/* Read the "ownership" of allocators; "retention" changes no sizes. */
 static void te_memory_read_edges(struct te_memory_reading *reading, struct tv_bytes edges)
 {
     struct tv_head *head = reading->context->trace->head;
@@ -290,7 +297,7 @@ static void te_memory_add_heap(struct te_memory_reading *reading, uint32_t proce
                              te_memory_add_string(reading, TV_BYTES("objects")), count);
 }
 
-/* Whether an entry of a heap is its total: of no backtrace and no type. */
+/* True when an entry of a heap is its total: without backtrace and type. */
 static bool te_memory_is_heap_total(struct te_memory_reading *reading, struct tv_bytes entry)
 {
     struct tv_bytes backtrace = tv_te_member(entry, "bt");
@@ -317,7 +324,7 @@ static void te_memory_read_heap(struct te_memory_reading *reading, uint32_t proc
     }
 }
 
-/* The sum of an array of plain numbers. */
+/* Return the sum of an array of plain numbers. */
 static double te_memory_sum_array(struct tv_bytes array)
 {
     double sum = 0, number;
@@ -351,7 +358,7 @@ static void te_memory_read_heaps(struct te_memory_reading *reading, uint32_t pro
 
 static const char *const level_names[] = {"", "background", "light", "detailed"};
 
-/* The level that the event tells; without one, regions make it a detailed one. */
+/* Return the level that the event states; without one, regions mean a detailed dump. */
 static enum te_memory_level te_memory_read_level(struct te_memory_reading *reading,
                                                  struct tv_bytes dumps)
 {
@@ -416,7 +423,7 @@ static int te_memory_compare_processes(const void *left, const void *right)
     return (a->process > b->process) - (a->process < b->process);
 }
 
-/* The global entry has the level of the most detailed process. */
+/* The global part gets the level of the most detailed process. */
 static void te_memory_set_global_level(struct te_memory_reading *reading)
 {
     enum te_memory_level most = UNTOLD;
@@ -432,6 +439,7 @@ static void te_memory_write_process(struct te_memory_reading *reading,
                                     const struct te_memory_process *entry, uint32_t id,
                                     size_t *figure)
 {
+    assert(entry->level != UNTOLD);
     struct tv_tables *tables = &reading->context->trace->tables;
     struct tv_memory_dump *dump = tv_table_add(&tables->memory_dumps);
     *dump = (struct tv_memory_dump){
@@ -449,7 +457,7 @@ static void te_memory_write_process(struct te_memory_reading *reading,
     dump->figure_count = (uint32_t)tables->memory_figures.count - dump->first_figure;
 }
 
-/* All events of one dump. */
+/* Join all events of one dump. */
 static void te_memory_join_dump(struct te_memory_reading *reading, uint32_t id,
                                 const size_t *deferred, size_t count)
 {
@@ -473,14 +481,15 @@ static void te_memory_join_dump(struct te_memory_reading *reading, uint32_t id,
     te_memory_set_global_level(reading);
     for (size_t i = 0; i < reading->entry_count; i++)
         te_memory_write_process(reading, &reading->entries[i], id, &figure);
+    assert(figure == reading->figure_count); /* each is of a process of the dump */
     tv_map_release(&reading->entry_of);
     tv_te_memory_graph_free(reading->graph);
 }
 
-/* An event and its dump's id. */
+/* An event and the id of its dump. */
 struct te_memory_event {
     uint32_t id;    /* string; TV_NONE: none */
-    uint32_t group; /* dumps by their first event */
+    uint32_t group; /* number of the dump, in the order of first events */
     size_t deferred;
 };
 
@@ -492,7 +501,7 @@ static int te_memory_compare_events(const void *left, const void *right)
     return (a->deferred > b->deferred) - (a->deferred < b->deferred);
 }
 
-/* The ids of all events, and the events of each dump together. Returns how many have one. */
+/* Group the events by dump, in the order of the file.  Return how many have an id. */
 static size_t te_memory_group_events(struct te_memory_reading *reading,
                                      const struct tv_te_selection *selection,
                                      struct te_memory_event *named)

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * metadata.c - metadata events (M), the members beside the events, and embedded traces.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,21 +17,16 @@
 #include "readers/trace_event/join/join.h"
 #include "readers/trace_event/trace_event.h"
 
-/* A longer value is told by its length: it can be looked at in the file. */
+/* A longer value is replaced by its length and place: it can be read in the file. */
 #define LONGEST_VALUE ((uint64_t)1 << 20)
 
 struct te_metadata_target {
     struct tv_te_context *context;
     struct tv_head *head;
-    double cpus; /* the largest number told; 0: none */
+    double cpus; /* the largest number seen; 0: none */
 };
 
 /* ---- Values as text ---- */
-
-static bool te_metadata_is_space(uint8_t c)
-{
-    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
-}
 
 static void te_metadata_add(struct tv_te_context *context, struct tv_bytes key,
                             struct tv_bytes value)
@@ -42,7 +40,7 @@ static void te_metadata_add(struct tv_te_context *context, struct tv_bytes key,
     } else {
         struct tv_out out;
         tv_out_init_memory(&out);
-        /* A value means the same however it is written. */
+        /* Normalized, the same value is the same text however the file writes it. */
         tv_json_normalise(value, &out, NULL);
         tv_head_add_metadata(head, context->input, key, (struct tv_bytes){out.buffer, out.length});
         tv_out_release(&out);
@@ -91,16 +89,16 @@ static bool te_metadata_name_thread(struct te_metadata_target *applying,
 
 static struct tv_bytes te_metadata_trim(struct tv_bytes text)
 {
-    while (text.length > 0 && te_metadata_is_space(text.data[0])) {
+    while (text.length > 0 && tv_te_is_space(text.data[0])) {
         text.data++;
         text.length--;
     }
-    while (text.length > 0 && te_metadata_is_space(text.data[text.length - 1]))
+    while (text.length > 0 && tv_te_is_space(text.data[text.length - 1]))
         text.length--;
     return text;
 }
 
-/* Adds a label to those that are there, joined by ", ", unless it is among them. */
+/* Append a label, separated by ", ", unless it is there. */
 static void te_metadata_add_label(struct tv_out *labels, struct tv_bytes label)
 {
     struct tv_bytes rest = {labels->buffer, labels->length}, known;
@@ -115,7 +113,7 @@ static void te_metadata_add_label(struct tv_out *labels, struct tv_bytes label)
     tv_out_bytes(labels, label);
 }
 
-/* Each is compared with all before it. */
+/* Each label is compared with all before it. */
 #define MOST_LABELS 1000u
 
 static bool te_metadata_label_process(struct te_metadata_target *applying,
@@ -142,7 +140,7 @@ static bool te_metadata_label_process(struct te_metadata_target *applying,
     return true;
 }
 
-/* Of any size, as an index. */
+/* Read a sort index; one of any size is accepted. */
 static bool te_metadata_sort_index(struct tv_bytes args, int64_t *index)
 {
     double number;
@@ -285,7 +283,7 @@ static void te_metadata_set_unit(struct tv_te_context *context, struct tv_te_ext
     for (size_t i = 0; i < TV_COUNT(units); i++)
         if (tv_te_is_string(raw) && tv_bytes_equal(text, tv_bytes_of(units[i]))) {
             context->trace->head->inputs[context->input].unit = units[i];
-            if (units[i][0] == 'u') /* VizTracer writes it; Trace Viewer refuses the file */
+            if (units[i][0] == 'u') /* VizTracer writes "us"; Trace Viewer refuses such a file */
                 tv_te_warn(context, TV_DIAGNOSTIC_ODD_UNIT, stretch.offset);
             return;
         }
@@ -315,8 +313,7 @@ static void te_metadata_add_member(struct tv_te_context *context,
     }
 }
 
-/* Read what our recorder writes beside its samples: their interval, and that their weights are
- * times. */
+/* Read what our recorder writes beside its samples: their interval, and that weights are times. */
 static void te_metadata_read_sampling(struct tv_te_context *context,
                                       const struct tv_te_top_member *member)
 {
@@ -361,11 +358,11 @@ static struct tv_bytes te_embedded_key(const struct tv_te_top_member *member)
     return tv_te_key_unquote((struct tv_bytes){(const uint8_t *)member->key, member->key_length});
 }
 
-/* Machines of traces with numbered keys begin here: those of files are few. */
+/* Machines of embedded traces with numbered keys begin here, far from those of files. */
 #define MACHINES UINT32_C(0x80000000)
 
-/* The key; or with a number behind it, "cgroupDump+2": a second one; "cgroupDump2": the trace of
- * another machine. */
+/* The key, perhaps with a number: "cgroupDump+2" is a second dump, "cgroupDump2" that of another
+ * machine. */
 bool tv_te_embedded_is(const struct tv_te_top_member *member)
 {
     struct tv_bytes key = te_embedded_key(member);
@@ -406,7 +403,8 @@ static void te_embedded_source_close(void *context)
     tv_free(context);
 }
 
-/* "app.json: systemTraceEvents", with the string's escapes resolved; NULL: it cannot be read. */
+/* Open the string as a source "app.json: systemTraceEvents", with its escapes resolved; NULL: it
+ * cannot be read. */
 static struct tv_source *te_embedded_open(struct tv_te_context *context,
                                           const struct tv_te_top_member *member)
 {
@@ -417,7 +415,7 @@ static struct tv_source *te_embedded_open(struct tv_te_context *context,
     struct tv_bytes text = tv_te_decode_text(raw, &context->scratch);
     char name[1024];
     te_embedded_name_input(context, member, name, sizeof name);
-    /* The string is whole, and so its last line is. */
+    /* The string is whole, and so is its last line. */
     bool ended = text.length > 0 && text.data[text.length - 1] == '\n';
     uint8_t *copy = tv_alloc(text.length + 1, 1);
     if (text.length > 0)
@@ -426,9 +424,9 @@ static struct tv_source *te_embedded_open(struct tv_te_context *context,
     return tv_source_from_reads(&reads, copy, text.length + !ended, name);
 }
 
-/* ---- */
+/* ---- Reading the embedded traces ---- */
 
-/* Formats that are assembled, but no JSON: so that nothing is in itself. */
+/* Accept formats that are assembled, but not JSON, so that no trace contains itself. */
 static bool te_embedded_is_readable(struct tv_source *source)
 {
     struct tv_error reason;
@@ -436,7 +434,7 @@ static bool te_embedded_is_readable(struct tv_source *source)
     return reader && reader->assemble && reader != &tv_reader_trace_event;
 }
 
-/* The object of Chrome on Windows. */
+/* Read the object that Chrome on Windows writes. */
 static bool te_embedded_read_etw(struct tv_te_context *context,
                                  const struct tv_te_top_member *member, struct tv_builder *builder)
 {
@@ -454,7 +452,7 @@ static bool te_embedded_is_other_machine(const struct tv_te_top_member *member)
     return last >= '0' && last <= '9' && !memchr(key.data, '+', key.length);
 }
 
-/* Processes since `first` are not those of the file. */
+/* Put the processes from `first` on, if they are of another machine, on a machine of their own. */
 static void te_embedded_set_machine(struct tv_te_context *context,
                                     const struct tv_te_top_member *member, uint32_t first)
 {
@@ -470,7 +468,7 @@ static enum tv_status te_embedded_read_member(struct tv_te_context *context,
     struct tv_read_options options = {.parts = context->options->parts,
                                       .progress = context->options->progress};
     if (tv_bytes_equal(tv_te_extent_read(context, member->value), TV_BYTES("\"\"")))
-        return TV_OK; /* nobody recorded any */
+        return TV_OK; /* nothing was recorded */
     if (te_embedded_read_etw(context, member, builder))
         return TV_OK;
     struct tv_source *source = te_embedded_open(context, member);

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * object_references.c - objects inside of arguments that mean something.
+ *
+ * One pass finds them without parsing: it keeps a stack of open objects, and for each the few
+ * members that matter.
+ */
 #include "readers/trace_event/join/object_references.h"
 
 #include <string.h>
@@ -11,12 +17,12 @@
 #include "readers/trace_event/text/values.h"
 
 struct te_nested_walk {
-    struct tv_te_nested *open; /* objects around the place; arrays do not count */
+    struct tv_te_nested *open; /* the objects around the current place; arrays do not count */
     size_t depth, capacity;
-    struct tv_bytes key; /* of the member whose value comes next; data NULL: no key */
+    struct tv_bytes key; /* of the member whose value is next; data NULL: no key */
 };
 
-/* The string that begins at `at`, with its quotes. */
+/* Return the string that begins at `at`, with its quotes. */
 static struct tv_bytes te_nested_take_string(const uint8_t *at, const uint8_t *end)
 {
     const uint8_t *start = at, quote = *at++;
@@ -63,7 +69,7 @@ static bool te_nested_id_has_type(struct tv_bytes id)
     return slash != NULL;
 }
 
-/* The next character that is not a space. */
+/* Return the next character that is not a space. */
 static const uint8_t *te_nested_skip_space(const uint8_t *at, const uint8_t *end)
 {
     while (at < end && (*at == ' ' || *at == '\t' || *at == '\n' || *at == '\r'))
@@ -97,7 +103,7 @@ static bool te_nested_is_reference(const struct tv_te_nested *object, struct tv_
     return object->id_ref.data != NULL;
 }
 
-/* A number, or whatever else is bare. */
+/* Skip a number or another bare word; keep it where it is a reference. */
 static const uint8_t *te_nested_take_bare(struct te_nested_walk *walk, const uint8_t *at,
                                           const uint8_t *end)
 {
@@ -159,7 +165,7 @@ void tv_te_nested_visit_references(struct tv_bytes text,
     te_nested_visit(text, &(struct te_nested_visitor){te_nested_is_reference, take, context});
 }
 
-/* An event's answer stays readable. */
+/* Limits the length of a description. */
 #define MOST_REFERENCES 1000u
 
 struct te_references {
@@ -173,7 +179,7 @@ struct te_references {
     unsigned tried, written;
 };
 
-/* Whether the same was asked for before. */
+/* True when the same reference was written before. */
 static bool te_references_is_known(struct te_references *references,
                                    const struct tv_te_nested *nested)
 {
@@ -191,8 +197,8 @@ static bool te_references_is_known(struct te_references *references,
     return number < before;
 }
 
-/* The number's text stays where that of tv_te_decode_text would be gone; NULL: it is no string at
- * all. */
+/* Return the text of a string that the trace has, whose text stays valid; data NULL: it has none.
+ */
 static struct tv_bytes te_references_known_text(struct te_references *references,
                                                 struct tv_bytes raw)
 {
@@ -201,7 +207,7 @@ static struct tv_bytes te_references_known_text(struct te_references *references
     return number == TV_NONE ? (struct tv_bytes){NULL, 0} : tv_interner_get(strings, number);
 }
 
-/* An event without a process is of process 0. */
+/* Find the snapshot of a reference.  An event without a process is of process 0. */
 static uint32_t te_references_find_snapshot(struct te_references *references,
                                             const struct tv_te_nested *nested)
 {

@@ -2,10 +2,14 @@
 /*
  * objects.c - objects with their snapshots: phases N, O and D (trace-event.md section 3.8).
  *
- * An object is (process, scope, id) between its creation and deletion; the id may be used again
- * afterwards.  A snapshot of what was not created creates it.  Objects inside a snapshot whose id
- * is "Type/0x12" are snapshots of that object.
+ *     N ---- O ---- O ---- D      N ...
+ *     created  snapshots   deleted, and the id may be used again
+ *
+ * An object is (process, scope, id) between its creation and its deletion.  A snapshot of an object
+ * that was not created creates it.  An object inside a snapshot whose id is "Type/0x12" is a
+ * snapshot of that object at the same time.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -14,16 +18,16 @@
 #include "readers/trace_event/join/join.h"
 #include "readers/trace_event/join/object_references.h"
 
-/* What an event, or an object inside a snapshot, tells. Strings of the head. */
+/* The details of an event, or of an object inside a snapshot.  Strings of the head. */
 struct te_object_details {
     uint64_t offset;
     uint32_t key; /* TV_NONE: left out */
     uint32_t id, scope, type, category;
-    uint32_t base_type; /* empty: it tells none */
+    uint32_t base_type; /* empty: none is stated */
     uint32_t group;
 };
 
-/* A snapshot before those of one object are put together. */
+/* A snapshot, before those of one object stand together. */
 struct te_object_snapshot {
     int64_t time;
     uint64_t offset;
@@ -32,7 +36,7 @@ struct te_object_snapshot {
     bool inner;
 };
 
-/* An object while it is alive. */
+/* The snapshots of an object, as a list. */
 struct te_object_life {
     uint32_t first_snapshot, last_snapshot; /* TV_NONE: none yet */
     uint64_t offset;                        /* of the event that created it */
@@ -41,18 +45,18 @@ struct te_object_life {
 struct te_object_joining {
     struct tv_te_context *context;
     struct tv_te_id_key text;
-    struct tv_map alive; /* key -> object; an object that was deleted stays until the next */
-    struct te_object_details *details; /* of the events, then of inner snapshots */
-    size_t *inner_from;                /* of each event: its inner ones begin here in `inner` */
+    struct tv_map alive; /* key -> object; a deleted object stays until the next one */
+    struct te_object_details *details; /* of the events */
+    size_t *inner_from;                /* by event: its inner snapshots begin here in `inner` */
     struct te_object_details *inner;
     size_t inner_count, inner_capacity;
     struct te_object_snapshot *snapshots;
     size_t snapshot_count, snapshot_capacity;
-    struct te_object_life *lives; /* of objects from first_object on */
+    struct te_object_life *lives; /* of the objects from first_object on */
     size_t life_capacity;
     size_t first_object;
-    const struct tv_te_deferred *event; /* whose snapshot is walked */
-    uint32_t category;                  /* of it */
+    const struct tv_te_deferred *event; /* whose snapshot is being read */
+    uint32_t category;                  /* of that snapshot */
 };
 
 static uint32_t te_object_string(struct te_object_joining *joining, struct tv_bytes raw)
@@ -61,7 +65,7 @@ static uint32_t te_object_string(struct te_object_joining *joining, struct tv_by
     return tv_head_string(context->trace->head, tv_te_decode_text(raw, &context->scratch));
 }
 
-/* Where in the input a text lies that the last event is made of. */
+/* Return the offset in the input of a text of the event that was read last. */
 static uint64_t te_object_text_offset(const struct tv_te_context *context, const uint8_t *at)
 {
     const struct tv_window *window = &context->window;
@@ -70,8 +74,7 @@ static uint64_t te_object_text_offset(const struct tv_te_context *context, const
     return window->offset + (uint64_t)(at - window->buffer);
 }
 
-/* "Type/0x12" of an object inside a snapshot: type and id stand before and behind the last slash.
- */
+/* Split "Type/0x12", the id of an object inside a snapshot, at its last slash. */
 static bool te_object_split_id(struct te_object_joining *joining, struct tv_bytes raw,
                                uint32_t *type, uint32_t *id)
 {
@@ -123,7 +126,7 @@ static void te_object_read_snapshot(struct te_object_joining *joining,
         details->key = TV_NONE;
         return;
     }
-    /* The format's text shows it beside the snapshot, Trace Viewer reads it inside. */
+    /* The format's text shows "cat" beside the snapshot, Trace Viewer reads it inside. */
     struct tv_bytes category = tv_te_member(snapshot, "cat");
     if (category.data == NULL)
         category = tv_te_member(fields->args, "cat");
@@ -170,6 +173,7 @@ static void te_object_read_event(struct te_object_joining *joining,
 
 static struct tv_object *te_object_at(struct te_object_joining *joining, uint32_t number)
 {
+    assert(number >= joining->first_object);
     return &joining->context->trace->tables.objects.rows[number];
 }
 
@@ -203,7 +207,7 @@ static uint32_t te_object_create(struct te_object_joining *joining,
     return number;
 }
 
-/* The object of the key that is alive, or TV_NONE. */
+/* Return the living object of the key, or TV_NONE. */
 static uint32_t te_object_find_alive(struct te_object_joining *joining, uint32_t key)
 {
     uint32_t number = tv_map_find(&joining->alive, key);
@@ -212,8 +216,8 @@ static uint32_t te_object_find_alive(struct te_object_joining *joining, uint32_t
     return number;
 }
 
-/* An object may turn out to be of a derived type once: the snapshot that says so names the type
- * that it was created as. */
+/* An object may once turn out to be of a derived type: the snapshot that says so names the type it
+ * was created as. */
 static bool te_object_fits_type(struct tv_object *object, const struct te_object_details *details)
 {
     if (details->type == object->type || details->type == object->base_type)
@@ -307,7 +311,7 @@ static void te_objects_join_events(struct te_object_joining *joining,
     }
 }
 
-/* Puts the snapshots of each object together; what was not deleted lives to the end. */
+/* Write the snapshots of each object together; what was not deleted lives to the end. */
 static void te_objects_finish(struct te_object_joining *joining)
 {
     struct tv_tables *tables = &joining->context->trace->tables;
@@ -330,7 +334,7 @@ static void te_objects_finish(struct te_object_joining *joining)
     }
 }
 
-/* As the ids of async slices are shown: "category:scope:id". */
+/* Return the id as those of async slices are shown: "category:scope:id". */
 static uint32_t te_object_shown_id(struct te_object_joining *joining,
                                    const struct tv_object *object)
 {
@@ -368,7 +372,7 @@ static void te_object_add_lifetime(struct te_object_joining *joining,
     };
 }
 
-/* Objects and async slices whose ids are joined are one tree, in which lifetimes are slices. */
+/* Objects and async slices with joined ids are one tree, in which lifetimes are slices. */
 static void te_objects_add_lifetimes(struct te_object_joining *joining)
 {
     const struct tv_tables *tables = &joining->context->trace->tables;

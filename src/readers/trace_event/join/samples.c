@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,26 +10,17 @@
 #include "readers/trace_event/join/join.h"
 
 /*
- * stacks.h - the tables of stack frames of a file: "stackFrames", and those that metadata events
- * give to processes.
+ * samples.c - stacks and samples: phase P, and the array "samples" of the whole file
+ * (trace-event.md section 3.9).
+ *
+ * Tables of stack frames are trees by parent ids: "stackFrames" of the file, and those that
+ * metadata events give to processes.  Each entry becomes a path of the model.  What V8 writes is in
+ * v8.c.
  */
-struct tv_te_stacks {
+struct te_stacks {
     struct tv_te_context *context;
     struct tv_map numbers; /* (process or TV_NONE, string of the key) -> row of the trace's table */
 };
-
-/* Reads the tables into trace->tables.stack_frames, each entry with its path. */
-void tv_te_stacks_init(struct tv_te_stacks *stacks, struct tv_te_context *context);
-void tv_te_stacks_release(struct tv_te_stacks *stacks);
-
-/* The path of an entry by its raw key: of the whole file, else of the process. TV_NONE: unknown. */
-uint32_t tv_te_stacks_find(struct tv_te_stacks *stacks, struct tv_bytes key, uint32_t process);
-
-/* Counts the events, of all but samples, whose entry no table has. */
-void tv_te_stacks_check_uses(struct tv_te_stacks *stacks);
-
-/* The path of a raw array of names, the root first. */
-uint32_t tv_te_stacks_path(struct tv_te_stacks *stacks, struct tv_bytes array);
 
 /* An entry while its table is read. */
 struct te_stack_entry {
@@ -39,12 +31,12 @@ struct te_stack_entry {
 };
 
 struct te_stack_table {
-    struct tv_te_stacks *stacks;
+    struct te_stacks *stacks;
     uint32_t process;
     uint64_t offset; /* of the table, for diagnostics */
     struct te_stack_entry *entries;
     size_t count, capacity;
-    size_t first_row; /* of this table; entries have rows in their order */
+    size_t first_row; /* An entry while its table is read. */
 };
 
 static uint64_t te_stacks_key(uint32_t process, uint32_t string)
@@ -57,7 +49,7 @@ static uint32_t te_stacks_string(struct tv_te_context *context, struct tv_bytes 
     return tv_head_string(context->trace->head, tv_te_decode_text(raw, &context->scratch));
 }
 
-/* {name, category, parent}; the parent may be a number or a string. */
+/* string; TV_NONE: the entry is a root */
 static struct te_stack_entry te_stacks_read_entry(struct tv_te_context *context,
                                                   struct tv_bytes value)
 {
@@ -69,7 +61,7 @@ static struct te_stack_entry te_stacks_read_entry(struct tv_te_context *context,
     };
 }
 
-/* The last of several with one key counts. */
+/* other entries are called from it */
 static void te_stacks_add_entry(struct te_stack_table *reading, struct tv_bytes key,
                                 struct tv_bytes value)
 {
@@ -85,7 +77,7 @@ static void te_stacks_add_entry(struct te_stack_table *reading, struct tv_bytes 
         reading->entries[found - reading->first_row] = entry;
         return;
     }
-    if (found < row) { /* of another table of the process */
+    if (found < row) { /* of the table, for diagnostics */
         tv_map_set(&reading->stacks->numbers, te_stacks_key(reading->process, string), row);
         entry.row = row;
     }
@@ -96,7 +88,7 @@ static void te_stacks_add_entry(struct te_stack_table *reading, struct tv_bytes 
     reading->entries[reading->count++] = entry;
 }
 
-/* The row of an entry's parent, or TV_NONE. */
+/* of this table; its entries have rows in their order */
 static uint32_t te_stacks_find_parent(struct te_stack_table *reading,
                                       const struct te_stack_entry *entry)
 {
@@ -110,15 +102,16 @@ static uint32_t te_stacks_find_parent(struct te_stack_table *reading,
     return row;
 }
 
-/* A path that is being looked for: who comes back to it goes in a circle. */
+/* Read {name, category, parent}; the parent may be a number or a string. */
 #define SOUGHT (TV_NONE - 1)
 
-/* Goes up from an entry to one whose path is known, noting the way; returns that path. */
+/* Add an entry.  Of several with one key the last counts. */
 static uint32_t te_stacks_climb(struct te_stack_table *reading, uint32_t row, uint32_t *way,
                                 size_t *depth)
 {
     struct tv_stack_frame *rows = reading->stacks->context->trace->tables.stack_frames.rows;
     while (row != TV_NONE && rows[row].path == TV_NONE) {
+        assert(row >= reading->first_row && row - reading->first_row < reading->count);
         rows[row].path = SOUGHT;
         way[(*depth)++] = row;
         row = te_stacks_find_parent(reading, &reading->entries[row - reading->first_row]);
@@ -165,8 +158,8 @@ static void te_stacks_find_paths(struct te_stack_table *reading)
     tv_free(way);
 }
 
-static void te_stacks_read_table(struct tv_te_stacks *stacks, struct tv_bytes table,
-                                 uint32_t process, uint64_t offset)
+static void te_stacks_read_table(struct te_stacks *stacks, struct tv_bytes table, uint32_t process,
+                                 uint64_t offset)
 {
     struct te_stack_table reading = {
         .stacks = stacks,
@@ -184,7 +177,8 @@ static void te_stacks_read_table(struct tv_te_stacks *stacks, struct tv_bytes ta
     tv_free(reading.entries);
 }
 
-void tv_te_stacks_init(struct tv_te_stacks *stacks, struct tv_te_context *context)
+/* of another table of the process */
+static void te_stacks_init(struct te_stacks *stacks, struct tv_te_context *context)
 {
     stacks->context = context;
     tv_map_init(&stacks->numbers);
@@ -199,12 +193,13 @@ void tv_te_stacks_init(struct tv_te_stacks *stacks, struct tv_te_context *contex
     }
 }
 
-void tv_te_stacks_release(struct tv_te_stacks *stacks)
+static void te_stacks_release(struct te_stacks *stacks)
 {
     tv_map_release(&stacks->numbers);
 }
 
-uint32_t tv_te_stacks_find(struct tv_te_stacks *stacks, struct tv_bytes key, uint32_t process)
+/* Return the row of an entry's parent, or TV_NONE. */
+static uint32_t te_stacks_find(struct te_stacks *stacks, struct tv_bytes key, uint32_t process)
 {
     struct tv_te_context *context = stacks->context;
     uint32_t string =
@@ -217,7 +212,8 @@ uint32_t tv_te_stacks_find(struct tv_te_stacks *stacks, struct tv_bytes key, uin
     return row == TV_NONE ? TV_NONE : context->trace->tables.stack_frames.rows[row].path;
 }
 
-void tv_te_stacks_check_uses(struct tv_te_stacks *stacks)
+/* Marks the paths on the way up: meeting one again is a cycle. */
+static void te_stacks_check_uses(struct te_stacks *stacks)
 {
     struct tv_te_context *context = stacks->context;
     const struct tv_interner *strings = context->trace->head->strings;
@@ -234,8 +230,8 @@ void tv_te_stacks_check_uses(struct tv_te_stacks *stacks)
     }
 }
 
-/* The frames that an array names; to be given back with tv_free. */
-static uint32_t *te_stacks_read_names(struct tv_te_stacks *stacks, struct tv_bytes array,
+/* Go up from an entry to one whose path is known, and note the way.  Return that path. */
+static uint32_t *te_stacks_read_names(struct te_stacks *stacks, struct tv_bytes array,
                                       size_t *count)
 {
     struct tv_te_context *context = stacks->context;
@@ -257,7 +253,8 @@ static uint32_t *te_stacks_read_names(struct tv_te_stacks *stacks, struct tv_byt
     return frames;
 }
 
-uint32_t tv_te_stacks_path(struct tv_te_stacks *stacks, struct tv_bytes array)
+/* Read the frames that an array names; the caller frees them. */
+static uint32_t te_stacks_path(struct te_stacks *stacks, struct tv_bytes array)
 {
     uint32_t path = TV_ROOT_PATH;
     size_t count;
@@ -267,11 +264,6 @@ uint32_t tv_te_stacks_path(struct tv_te_stacks *stacks, struct tv_bytes array)
     tv_free(frames);
     return path;
 }
-
-/*
- * samples.c - samples: phase P, and the array "samples" of the whole file (trace-event.md
- * section 3.9). What V8 writes is read by profile.c.
- */
 
 /* A sample of V8's older kind. */
 struct te_v8_sample {
@@ -283,14 +275,14 @@ struct te_samples_reading {
     struct tv_te_context *context;
     struct tv_te_code *code;
     TV_TABLE(te_v8_sample) v8;
-    struct tv_te_stacks stacks;
+    struct te_stacks stacks;
     struct tv_te_profiles *profiles;
-    struct tv_map threads; /* string of a tid -> thread, of whatever process */
+    struct tv_map threads; /* string of a tid -> thread, of any process */
     struct tv_te_id_key text;
     bool threads_known;
 };
 
-/* The stack of an event: "sf" in the tables, or "stack" as it is; else its own name. */
+/* Return the stack of an event: "sf" in the tables, "stack" as it is, or else its own name. */
 static uint32_t te_samples_event_path(struct te_samples_reading *reading,
                                       const struct tv_te_deferred *event,
                                       const struct tv_te_fields *fields)
@@ -298,18 +290,19 @@ static uint32_t te_samples_event_path(struct te_samples_reading *reading,
     struct tv_trace *trace = reading->context->trace;
     uint32_t path = TV_NONE;
     if (fields->sf.data != NULL) {
-        path = tv_te_stacks_find(&reading->stacks, fields->sf, event->process);
+        path = te_stacks_find(&reading->stacks, fields->sf, event->process);
         if (path == TV_NONE)
             tv_te_warn(reading->context, TV_DIAGNOSTIC_STACK_UNKNOWN, event->offset);
     } else if (fields->stack.data != NULL) {
-        path = tv_te_stacks_path(&reading->stacks, fields->stack);
+        path = te_stacks_path(&reading->stacks, fields->stack);
     }
     if (path == TV_NONE || path == TV_ROOT_PATH)
         path = tv_paths_child(&trace->paths, TV_ROOT_PATH, event->frame);
     return path;
 }
 
-/* What lies at an address, or the address; the leaf comes first. */
+/* Return the path of a stack of addresses: the function that lies there, or the address.  The leaf
+ * comes first. */
 static uint32_t te_samples_address_path(struct te_samples_reading *reading,
                                         const struct tv_te_deferred *event, struct tv_bytes stack)
 {
@@ -338,7 +331,7 @@ static uint32_t te_samples_address_path(struct te_samples_reading *reading,
     return path;
 }
 
-/* V8's samples of old have addresses, or only a state ("gc"). */
+/* Older samples of V8 have addresses, or only a state ("gc"). */
 static uint32_t te_samples_v8_path(struct te_samples_reading *reading,
                                    const struct tv_te_deferred *event,
                                    const struct tv_te_fields *fields)
@@ -404,9 +397,10 @@ static int te_samples_compare_v8(const void *left, const void *right)
     return (a->deferred > b->deferred) - (a->deferred < b->deferred);
 }
 
-/* By time, as code comes and goes. */
+/* Take V8's samples by time, as code comes and goes. */
 static void te_samples_take_v8(struct te_samples_reading *reading)
 {
+    assert(!reading->code);
     struct tv_te_context *context = reading->context;
     struct tv_te_fields fields;
     if (reading->v8.count == 0)
@@ -423,7 +417,7 @@ static void te_samples_take_v8(struct te_samples_reading *reading)
     tv_free(reading->v8.rows);
 }
 
-/* Threads by their tid alone: the last of several counts. */
+/* Index the threads by their tid alone; of several the last counts. */
 static void te_samples_index_threads(struct te_samples_reading *reading)
 {
     struct tv_head *head = reading->context->trace->head;
@@ -438,14 +432,15 @@ static void te_samples_index_threads(struct te_samples_reading *reading)
     }
 }
 
-/* The process of a thread that no event has: the only one there is, else one of the same id. */
+/* Return the process of a thread that no event has: the only one there is, or one with the tid as
+ * pid. */
 static uint32_t te_samples_process_of(struct tv_te_threads *threads, struct tv_bytes tid)
 {
     return threads->process_count == 1 ? threads->first_process
                                        : tv_te_threads_add_process(threads, tid);
 }
 
-/* The thread of a sample, made when no event has it. */
+/* Find the thread of a sample; add it when no event has it. */
 static uint32_t te_samples_find_thread(struct te_samples_reading *reading,
                                        const struct tv_te_fields *fields, uint64_t offset)
 {
@@ -483,7 +478,7 @@ static void te_samples_take_element(struct te_samples_reading *reading,
         return;
     }
     sample.thread = te_samples_find_thread(reading, fields, offset);
-    sample.path = tv_te_stacks_find(&reading->stacks, fields->sf, TV_NONE);
+    sample.path = te_stacks_find(&reading->stacks, fields->sf, TV_NONE);
     if (sample.path == TV_NONE) {
         tv_te_warn(context, TV_DIAGNOSTIC_STACK_UNKNOWN, offset);
         sample.path = TV_ROOT_PATH;
@@ -527,8 +522,8 @@ void tv_te_samples_read(struct tv_te_context *context)
 {
     struct te_samples_reading reading = {.context = context};
     size_t first = context->trace->tables.samples.count;
-    tv_te_stacks_init(&reading.stacks, context);
-    tv_te_stacks_check_uses(&reading.stacks);
+    te_stacks_init(&reading.stacks, context);
+    te_stacks_check_uses(&reading.stacks);
     reading.profiles = tv_te_profiles_new(context);
     tv_map_init(&reading.threads);
     tv_te_profiles_begin(reading.profiles);
@@ -539,7 +534,7 @@ void tv_te_samples_read(struct tv_te_context *context)
     te_samples_take_array(&reading);
     te_samples_widen_time(context, first);
     tv_te_profiles_free(reading.profiles);
-    tv_te_stacks_release(&reading.stacks);
+    te_stacks_release(&reading.stacks);
     tv_map_release(&reading.threads);
     tv_te_id_key_release(&reading.text);
 }

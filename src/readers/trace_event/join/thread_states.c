@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * states.c - states of threads: phase T with a length (trace-event.md section 3.6).
+ * thread_states.c - what a thread is in over time: scheduling states, phase T with a length
+ * (trace-event.md section 3.6), and contexts, phases ( and ) (section 3.12).
  *
- * They are what a scheduler tells, so they become what those of ftrace do: a track of states of
- * each thread, and one of each processor that an "args.cpu" names.  Letters stand for the states
- * that the kernel writes so.
+ * States come from a scheduler, so they become what the states of ftrace become: a track for each
+ * thread, and one for each processor that an "args.cpu" names.  The kernel's letters get names.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,7 +15,7 @@
 #include "model/strips.h"
 #include "readers/trace_event/join/join.h"
 
-/* Reserved colours: their ids of trace-event.md section 5, less 22. */
+/* Reserved colours: their ids in trace-event.md section 5, less 22. */
 enum te_state_colour { BLOCKED = 1, IO = 2, RUNNING = 3, RUNNABLE = 4, SLEEPING = 5, UNKNOWN = 6 };
 
 struct te_state_name {
@@ -57,14 +58,14 @@ static const struct te_state_name states[] = {
 
 static const struct te_state_name in_io = {"", "Uninterruptible Sleep (I/O)", IO};
 
-/* What belongs to one strip so far. */
+/* One state track. */
 struct te_state_track {
     uint32_t number; /* of the processor or the thread */
-    uint32_t last;   /* its last slice */
+    uint32_t last;   /* its last interval */
 };
 
 struct te_state_tracks {
-    TV_TABLE(tv_strip_slice) slices; /* their strips are indices of `rows` */
+    TV_TABLE(tv_strip_slice) slices; /* their tracks are indices of `rows` */
     struct te_state_track *rows;
     size_t count, capacity;
     struct tv_map numbers; /* of a processor or thread -> index of `rows` */
@@ -98,32 +99,34 @@ static uint32_t te_states_add_frame(struct tv_te_context *context, uint32_t name
     return added;
 }
 
-/* Slices come in the order of time.  One that is not over when the next begins ends there. */
-static void te_states_add_interval(struct tv_te_context *context, struct te_state_tracks *strips,
+/* Add an interval.  They come in the order of time; one that is not over when the next begins ends
+ * there. */
+static void te_states_add_interval(struct tv_te_context *context, struct te_state_tracks *tracks,
                                    uint32_t number, struct tv_strip_slice slice)
 {
-    uint32_t at = tv_map_add(&strips->numbers, number, (uint32_t)strips->count);
-    if (at == strips->count) {
-        strips->rows = tv_array_reserve(strips->rows, &strips->capacity, strips->count + 1,
-                                        sizeof *strips->rows);
-        strips->rows[strips->count++] = (struct te_state_track){number, TV_NONE};
+    uint32_t at = tv_map_add(&tracks->numbers, number, (uint32_t)tracks->count);
+    if (at == tracks->count) {
+        tracks->rows = tv_array_reserve(tracks->rows, &tracks->capacity, tracks->count + 1,
+                                        sizeof *tracks->rows);
+        tracks->rows[tracks->count++] = (struct te_state_track){number, TV_NONE};
     }
-    struct te_state_track *strip = &strips->rows[at];
-    if (strip->last != TV_NONE) {
-        struct tv_strip_slice *last = &strips->slices.rows[strip->last];
+    struct te_state_track *track = &tracks->rows[at];
+    if (track->last != TV_NONE) {
+        struct tv_strip_slice *last = &tracks->slices.rows[track->last];
+        assert(last->start <= slice.start);
         if (last->start + last->length > slice.start) {
             last->length = slice.start - last->start;
             tv_te_warn(context, TV_DIAGNOSTIC_STATE_OVERLAP, slice.offset);
         }
     }
-    if (strips->slices.count >= TV_NONE)
+    if (tracks->slices.count >= TV_NONE)
         tv_memory_exhausted();
-    strip->last = (uint32_t)strips->slices.count;
+    track->last = (uint32_t)tracks->slices.count;
     slice.strip = at;
-    *tv_table_add(&strips->slices) = slice;
+    *tv_table_add(&tracks->slices) = slice;
 }
 
-/* What a processor shows of a thread. */
+/* Return the frame that the track of a processor shows for a thread. */
 static uint32_t te_states_thread_frame(struct tv_te_context *context, uint32_t thread)
 {
     struct tv_head *head = context->trace->head;
@@ -138,8 +141,8 @@ static uint32_t te_states_thread_frame(struct tv_te_context *context, uint32_t t
     return tv_head_add_frame(head, &frame);
 }
 
-/* Why the thread waits.  It is told with the state, but stands just behind its start: where one
- * state ends and the next begins it is that of the next. */
+/* Record why the thread waits.  The event stands with the state, but the reason goes just behind
+ * its start: at the boundary of two states it belongs to the second. */
 static void te_states_add_blocking(struct tv_te_context *context,
                                    const struct tv_te_deferred *event,
                                    const struct tv_strip_slice *slice, struct tv_bytes args)
@@ -204,23 +207,23 @@ static int te_states_compare_keys(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-/* Puts the strips into the order of their numbers. */
-static void te_states_sort_tracks(struct te_state_tracks *strips)
+/* Sort the tracks by number. */
+static void te_states_sort_tracks(struct te_state_tracks *tracks)
 {
-    uint64_t *keys = tv_alloc(strips->count, sizeof *keys);
-    uint32_t *places = tv_alloc(strips->count, sizeof *places);
-    struct te_state_track *sorted = tv_alloc(strips->count, sizeof *sorted);
-    for (size_t i = 0; i < strips->count; i++)
-        keys[i] = (uint64_t)strips->rows[i].number << 32 | i;
-    qsort(keys, strips->count, sizeof *keys, te_states_compare_keys);
-    for (size_t i = 0; i < strips->count; i++) {
+    uint64_t *keys = tv_alloc(tracks->count, sizeof *keys);
+    uint32_t *places = tv_alloc(tracks->count, sizeof *places);
+    struct te_state_track *sorted = tv_alloc(tracks->count, sizeof *sorted);
+    for (size_t i = 0; i < tracks->count; i++)
+        keys[i] = (uint64_t)tracks->rows[i].number << 32 | i;
+    qsort(keys, tracks->count, sizeof *keys, te_states_compare_keys);
+    for (size_t i = 0; i < tracks->count; i++) {
         places[(uint32_t)keys[i]] = (uint32_t)i;
-        sorted[i] = strips->rows[(uint32_t)keys[i]];
+        sorted[i] = tracks->rows[(uint32_t)keys[i]];
     }
-    for (size_t i = 0; i < strips->slices.count; i++)
-        strips->slices.rows[i].strip = places[strips->slices.rows[i].strip];
-    tv_free(strips->rows);
-    strips->rows = sorted;
+    for (size_t i = 0; i < tracks->slices.count; i++)
+        tracks->slices.rows[i].strip = places[tracks->slices.rows[i].strip];
+    tv_free(tracks->rows);
+    tracks->rows = sorted;
     tv_free(keys);
     tv_free(places);
 }
@@ -241,17 +244,17 @@ static struct tv_strip te_states_make_track(struct tv_head *head, enum tv_track_
                              .thread = TV_NONE};
 }
 
-static void te_states_place_tracks(struct tv_te_context *context, struct te_state_tracks *strips,
+static void te_states_place_tracks(struct tv_te_context *context, struct te_state_tracks *tracks,
                                    enum tv_track_kind kind)
 {
-    if (strips->count == 0)
+    if (tracks->count == 0)
         return;
-    te_states_sort_tracks(strips);
-    struct tv_strip *made = tv_alloc(strips->count, sizeof *made);
-    for (size_t i = 0; i < strips->count; i++)
-        made[i] = te_states_make_track(context->trace->head, kind, strips->rows[i].number);
-    tv_assembly_strips(context->assembly, made, strips->count, strips->slices.rows,
-                       strips->slices.count, context->options->parts);
+    te_states_sort_tracks(tracks);
+    struct tv_strip *made = tv_alloc(tracks->count, sizeof *made);
+    for (size_t i = 0; i < tracks->count; i++)
+        made[i] = te_states_make_track(context->trace->head, kind, tracks->rows[i].number);
+    tv_assembly_strips(context->assembly, made, tracks->count, tracks->slices.rows,
+                       tracks->slices.count, context->options->parts);
     tv_free(made);
 }
 
@@ -265,11 +268,11 @@ void tv_te_states_place(struct tv_te_context *context)
     context->states = NULL;
 }
 
-static void te_states_release_tracks(struct te_state_tracks *strips)
+static void te_states_release_tracks(struct te_state_tracks *tracks)
 {
-    tv_free(strips->slices.rows);
-    tv_free(strips->rows);
-    tv_map_release(&strips->numbers);
+    tv_free(tracks->slices.rows);
+    tv_free(tracks->rows);
+    tv_map_release(&tracks->numbers);
 }
 
 void tv_te_states_free(struct tv_te_states *plan)
@@ -282,10 +285,8 @@ void tv_te_states_free(struct tv_te_states *plan)
 }
 
 /*
- * contexts.c - contexts of threads: phases ( and ) (trace-event.md section 3.12).
- *
- * Entering a context sets that of the same type aside which the thread is in; leaving it goes back
- * to that one.  So a context may have several stretches of time, each a row.
+ * Contexts.  Entering a context suspends the one of the same type that the thread is in; leaving it
+ * resumes that one.  So a context may have several intervals, each a row.
  */
 
 struct te_context_details {
@@ -296,13 +297,13 @@ struct te_context_details {
 /* A context that was entered and not left yet. */
 struct te_context_entry {
     uint64_t offset;
-    int64_t since; /* beginning of the stretch it is in */
+    int64_t since; /* begin of the current interval */
     uint32_t key, id;
-    uint32_t below; /* the one it set aside, in `entered`; TV_NONE */
-    bool details;   /* has a row already */
+    uint32_t below; /* the context that it suspended, in `entered`; TV_NONE */
+    bool has_row;   /* already */
 };
 
-/* Contexts of one type on one thread. */
+/* The contexts of one type on one thread, a stack. */
 struct te_context_stack {
     uint32_t thread, type;
     uint32_t top; /* in `entered`; TV_NONE */
@@ -352,13 +353,14 @@ static struct te_context_stack *te_thread_context_find_stack(struct te_context_p
     return &pairing->stacks[number];
 }
 
-/* The thread is in the context of the stack no more, for now. */
+/* End the current interval of the innermost context. */
 static void te_thread_context_end_interval(struct te_context_pairing *pairing,
                                            const struct te_context_stack *stack, int64_t time)
 {
+    assert(stack->top != TV_NONE);
     struct te_context_entry *entered = &pairing->entered[stack->top];
     struct tv_context *row;
-    if (entered->details && time <= entered->since)
+    if (entered->has_row && time <= entered->since)
         return;
     row = tv_table_add(&pairing->context->trace->tables.contexts);
     *row = (struct tv_context){
@@ -370,7 +372,7 @@ static void te_thread_context_end_interval(struct te_context_pairing *pairing,
         .id = entered->id,
         .input = pairing->context->input,
     };
-    entered->details = true;
+    entered->has_row = true;
 }
 
 static void te_thread_context_end_open(struct te_context_pairing *pairing,

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * v8.c - what V8 records: CPU profiles (Profile, ProfileChunk), and the code that it compiled.
+ *
+ * Profiles.  A node has a path of the model as soon as it is read: its parent's, and its own frame.
+ */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/bytes.h"
@@ -7,7 +13,7 @@
 #include "readers/trace_event/join/join.h"
 
 struct te_v8_profile {
-    int64_t time; /* of the last sample; at first of the start */
+    int64_t time; /* of the last sample; at first the start */
     uint32_t thread;
 };
 
@@ -47,7 +53,7 @@ static bool te_profiles_is_event(const struct tv_te_profiles *profiles,
            tv_bytes_equal(name, TV_BYTES("ProfileChunk"));
 }
 
-/* The string of the profile's id; TV_NONE: it has none. */
+/* Return the string of the profile's id; TV_NONE: it has none. */
 static uint32_t te_profiles_find_key(struct tv_te_profiles *profiles,
                                      const struct tv_te_deferred *event,
                                      const struct tv_te_fields *fields)
@@ -103,7 +109,7 @@ static bool te_profile_node_key(uint32_t profile, struct tv_bytes id, uint64_t *
     return true;
 }
 
-/* A function of V8: lines are counted from 0, -1 where there is none. */
+/* Add the frame of a function.  V8 counts lines from 0, and -1 where there is none. */
 static uint32_t te_profiles_add_frame(struct tv_te_profiles *profiles, struct tv_bytes call)
 {
     struct tv_head *head = profiles->context->trace->head;
@@ -120,7 +126,7 @@ static uint32_t te_profiles_add_frame(struct tv_te_profiles *profiles, struct tv
     return tv_head_add_frame(head, &frame);
 }
 
-/* The node "(root)" is what has no function: the root of all paths. */
+/* The node "(root)" is not a function: it is the root of all paths. */
 static bool te_profiles_is_root(struct tv_te_profiles *profiles, struct tv_bytes call)
 {
     struct tv_bytes name =
@@ -128,7 +134,7 @@ static bool te_profiles_is_root(struct tv_te_profiles *profiles, struct tv_bytes
     return tv_bytes_equal(name, TV_BYTES("(root)"));
 }
 
-/* False: the node has no id, or its parent is not there. */
+/* Add a node.  False: it has no id, or its parent is missing. */
 static bool te_profiles_add_node(struct tv_te_profiles *profiles, uint32_t profile,
                                  struct tv_bytes node)
 {
@@ -189,13 +195,13 @@ static void te_profiles_add_sample(struct tv_te_profiles *profiles, uint32_t num
     };
 }
 
-/* The profile's time after a time more; it stays within what times can be. */
+/* Advance the profile's time; it stays within the range of times. */
 static bool te_profile_advance(struct te_v8_profile *profile, struct tv_bytes delta)
 {
     int64_t passed;
     if (!tv_te_parse_time(delta, &passed))
         return false;
-    profile->time += passed; /* fits: both are within half the range */
+    profile->time += passed; /* no overflow: both are within half the range */
     if (profile->time > TV_TE_LATEST)
         profile->time = TV_TE_LATEST;
     if (profile->time < -TV_TE_LATEST)
@@ -207,6 +213,7 @@ static void te_profiles_add_samples(struct tv_te_profiles *profiles, uint32_t nu
                                     struct tv_bytes samples, struct tv_bytes deltas,
                                     uint64_t offset)
 {
+    assert(number < profiles->count);
     struct tv_bytes node, delta;
     if (samples.length == 0 || samples.data[0] != '[')
         return;
@@ -247,9 +254,14 @@ bool tv_te_profiles_take(struct tv_te_profiles *profiles, const struct tv_te_def
 }
 
 /*
- * code.c - all ranges where code ever began are known before the first question, so that they
- * stand in one sorted array; what comes and goes with time is which of them are live.  A tree of
- * flags over the array finds the nearest live range on either side.
+ * Code.  All addresses where code ever begins are known before the first query, so they stand in
+ * one sorted array; only which of them are live changes with time.  A tree of flags over the array
+ * finds the nearest live one on either side:
+ *
+ *     flags          1                live[1]
+ *                1       0            live[2], live[3]: the OR of the two below
+ *              0   1   0   0          leaves: one for each range
+ *     ranges   a   b   c   d          sorted by process and address
  */
 
 #define NOWHERE SIZE_MAX
@@ -257,12 +269,12 @@ bool tv_te_profiles_take(struct tv_te_profiles *profiles, const struct tv_te_def
 struct te_code_change {
     tv_ns time;
     uint64_t offset;
-    uint64_t from, to, size; /* from: moved code */
+    uint64_t from, to, size; /* from: of moved code */
     uint32_t process, frame;
     bool moved;
 };
 
-/* Code begins here, or did or will. */
+/* A place where code begins, now or at another time. */
 struct te_code_range {
     uint64_t start, size;
     uint32_t process, frame;
@@ -275,7 +287,7 @@ struct tv_te_code {
     struct te_code_range *ranges; /* by process and start, each once */
     size_t range_count;
     size_t leaves; /* a power of two */
-    bool *live;    /* [2 * leaves] of a heap: one of those below is live */
+    bool *live;    /* [2 * leaves] as in a heap: some range below is live */
 };
 
 /* ---- Names ---- */
@@ -290,8 +302,8 @@ static struct tv_bytes te_code_drop_front(struct tv_bytes text, size_t count)
     return (struct tv_bytes){text.data + count, text.length - count};
 }
 
-/* "LazyCompile:~foo http://example.com/bar.js:23": what it is, how far it is compiled ('~', '*' or
- * nothing), name, source.  An address with "//" is no such word. */
+/* Drop the kind and the tier ('~', '*' or nothing) of "LazyCompile:~foo
+ * http://example.com/bar.js:23".  A word before "//" is not a kind but a URL. */
 static struct tv_bytes te_code_drop_kind(struct tv_bytes name)
 {
     size_t i = 0;
@@ -305,7 +317,7 @@ static struct tv_bytes te_code_drop_kind(struct tv_bytes name)
     return name;
 }
 
-/* Takes ":23" off the end. */
+/* Take ":23" off the end. */
 static bool te_code_take_line(struct tv_bytes *text, int32_t *line)
 {
     uint64_t number;
@@ -389,7 +401,7 @@ static void te_code_read_change(struct tv_te_code *code, uint32_t process, uint6
     code->changes[code->change_count++] = change;
 }
 
-/* Instants of the thread or process where the code lies. */
+/* Read the instants of threads and processes. */
 static void te_code_read_instants(struct tv_te_code *code)
 {
     const struct tv_trace *trace = code->context->trace;
@@ -466,15 +478,17 @@ void tv_te_code_free(struct tv_te_code *code)
 
 static void te_code_set_live(struct tv_te_code *code, size_t range, bool live)
 {
+    assert(range < code->range_count);
     size_t i = range + code->leaves;
     code->live[i] = live;
     for (i /= 2; i > 0; i /= 2)
         code->live[i] = code->live[2 * i] || code->live[2 * i + 1];
 }
 
-/* The live range at `range` or the nearest before it (`side` 0), or behind it (1). */
+/* Return the nearest live range at or before `range` (`side` 0), or behind it (1). */
 static size_t te_code_nearest_live(const struct tv_te_code *code, size_t range, size_t side)
 {
+    assert(range < code->leaves);
     size_t i = range + code->leaves;
     while (!code->live[i]) {
         while (i > 1 && i % 2 == side) /* nothing on that side below this parent */
@@ -488,7 +502,7 @@ static size_t te_code_nearest_live(const struct tv_te_code *code, size_t range, 
     return i - code->leaves;
 }
 
-/* How many ranges begin at or before an address. */
+/* Return how many ranges begin at or before an address. */
 static size_t te_code_count_ranges(const struct tv_te_code *code, uint32_t process,
                                    uint64_t address)
 {
@@ -504,7 +518,7 @@ static size_t te_code_count_ranges(const struct tv_te_code *code, uint32_t proce
     return low;
 }
 
-/* The range of code that lies at an address. */
+/* Return the range of live code that contains an address, or NOWHERE. */
 static size_t te_code_find_range(const struct tv_te_code *code, uint32_t process, uint64_t address)
 {
     size_t count = te_code_count_ranges(code, process, address);
@@ -515,7 +529,7 @@ static size_t te_code_find_range(const struct tv_te_code *code, uint32_t process
     return found;
 }
 
-/* Code takes a range; what lay under it is gone. */
+/* Load code at its address; the code that it overlaps is gone. */
 static void te_code_occupy(struct tv_te_code *code, const struct te_code_change *change,
                            uint64_t size, uint32_t frame)
 {

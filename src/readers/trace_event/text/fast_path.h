@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quick.h - the quick way through an event: plain JSON, gives up on anything else.
+ * fast_path.h - the fast path through an event: plain JSON; it gives up on anything else.
  *
- * Compiled several times, each with the loops of scan.h for one kind of processor: by
- * fields.c for what every processor of its kind has, by quick_avx2.c, and by quick_plain.c
- * in plain C.  For these files alone.
+ * Compiled three times, each time with the loops of scan.h for other instructions: in fields.c for
+ * the baseline of the architecture, in fast_path_avx2.c, and in fast_path_plain.c in plain C.  Only
+ * these files include it.
+ *
+ * Nothing here checks every byte against `end`: the slack behind the window is zero, and a zero
+ * stops every loop.  The loops of scan.h look for other bytes and are given the end.
  */
-#ifndef TV_READERS_TRACE_EVENT_QUICK_H
-#define TV_READERS_TRACE_EVENT_QUICK_H
+#ifndef TV_READERS_TRACE_EVENT_TEXT_FAST_PATH_H
+#define TV_READERS_TRACE_EVENT_TEXT_FAST_PATH_H
 
 #include <string.h>
 
 #include "readers/trace_event/text/fields.h"
 #include "readers/trace_event/text/scan.h"
 
-/* Longer keys are those of no field. */
+/* No field has a longer key. */
 #define LONGEST_KEY 15
 
 #define EXTRA_SPACE(c) ((c) == ' ' || (c) == '\n' || (c) == '\r' || (c) == '\t')
 
-/* What numbers, names of values and bare words consist of. */
+/* Bytes of numbers, of the names of values and of bare words. */
 TV_INLINE bool te_is_word(uint8_t c)
 {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
@@ -28,7 +31,7 @@ TV_INLINE bool te_is_word(uint8_t c)
 
 /* ---- Which field a key is ---- */
 
-/* Where a key's value goes; NULL: to nobody. */
+/* Return where the value of a key goes; NULL: the key is not a field. */
 TV_NOINLINE static struct tv_bytes *te_fields_find_rare(struct tv_te_fields *fields,
                                                         const uint8_t *key, size_t length)
 {
@@ -58,12 +61,12 @@ TV_NOINLINE static struct tv_bytes *te_fields_find_rare(struct tv_te_fields *fie
     return NULL;
 }
 
-/* The bytes of a key of up to four letters in one word. */
+/* A key of up to four letters as one number. */
 #define KEY2(a, b) ((uint32_t)(a) | (uint32_t)(b) << 8)
 #define KEY3(a, b, c) (KEY2(a, b) | (uint32_t)(c) << 16)
 #define KEY4(a, b, c, d) (KEY3(a, b, c) | (uint32_t)(d) << 24)
 
-/* Four bytes behind `key` can be read. */
+/* Return where the value of a key goes, or NULL.  Four bytes at `key` are readable. */
 TV_INLINE struct tv_bytes *te_fields_find(struct tv_te_fields *fields, const uint8_t *key,
                                           size_t length)
 {
@@ -103,7 +106,7 @@ TV_INLINE struct tv_bytes *te_fields_find(struct tv_te_fields *fields, const uin
     return te_fields_find_rare(fields, key, length);
 }
 
-/* ---- The quick way ---- */
+/* ---- The fast path ---- */
 
 TV_INLINE const uint8_t *te_fast_skip_space(const uint8_t *at)
 {
@@ -112,7 +115,7 @@ TV_INLINE const uint8_t *te_fast_skip_space(const uint8_t *at)
     return at;
 }
 
-/* Behind the string, or NULL. */
+/* Return the place behind the string, or NULL. */
 TV_INLINE const uint8_t *te_fast_skip_string(const uint8_t *at, const uint8_t *end)
 {
     if (at[2] == '"' && at[1] != '\\' && at[1] != '"')
@@ -121,16 +124,17 @@ TV_INLINE const uint8_t *te_fast_skip_string(const uint8_t *at, const uint8_t *e
     return at ? at + 1 : NULL;
 }
 
-/* Behind the number or word, or NULL. */
+/* Return the place behind the number or word, or NULL. */
 TV_INLINE const uint8_t *te_fast_skip_word(const uint8_t *at, const uint8_t *end)
 {
-    /* Byte after byte: processors guess how many there are, and need not wait to know. */
+    /* Byte after byte is faster than a search: the processor predicts the length and need not wait.
+     */
     const uint8_t *start = at;
     while ((*at >= '0' && *at <= '9') || *at == '.')
         at++;
     if (TV_LIKELY(at > start))
         return *at == ',' || *at == '}' || EXTRA_SPACE(*at) ? at : NULL;
-    /* The names that are usual, and what begins with a sign. */
+    /* The usual names, and numbers with a sign. */
     if (*at == '\0' || !strchr("-tfnNI", *at))
         return NULL;
     while (te_is_word(*at))
@@ -138,7 +142,7 @@ TV_INLINE const uint8_t *te_fast_skip_word(const uint8_t *at, const uint8_t *end
     return at < end ? at : NULL;
 }
 
-/* Behind the value, or NULL. */
+/* Return the place behind the value, or NULL. */
 TV_INLINE const uint8_t *te_fast_skip_value(const uint8_t *at, const uint8_t *end)
 {
     if (*at == '"')
@@ -148,8 +152,8 @@ TV_INLINE const uint8_t *te_fast_skip_value(const uint8_t *at, const uint8_t *en
     return te_fast_skip_word(at, end);
 }
 
-/* The usual keys, written without space: each comparison says how far to go, so that processors
- * need not wait for a search.  *value is behind the ':'; false: another key. */
+/* Match the usual keys, written without space.  Each comparison implies the distance to the value,
+ * so the processor need not wait for a search.  *value is behind the ':'.  False: another key. */
 TV_INLINE bool te_fast_usual_key(const uint8_t *key, struct tv_te_fields *fields,
                                  struct tv_bytes **field, const uint8_t **value)
 {
@@ -176,7 +180,7 @@ TV_INLINE bool te_fast_usual_key(const uint8_t *key, struct tv_te_fields *fields
     return (*value)[-2] == '"' && (*value)[-1] == ':' && **value > ' ';
 }
 
-/* Any key without escapes, of at most 15 letters; NULL: it is none. */
+/* Match any key without escapes, of at most 15 letters; NULL: it is not one. */
 TV_NOINLINE static const uint8_t *te_fast_other_key(const uint8_t *key, struct tv_te_fields *fields,
                                                     struct tv_bytes **field)
 {
@@ -190,7 +194,7 @@ TV_NOINLINE static const uint8_t *te_fast_other_key(const uint8_t *key, struct t
     return *at == ':' ? te_fast_skip_space(at + 1) : NULL;
 }
 
-/* False: look at it the lenient way.  The bytes behind the end are 0 and so stop it. */
+/* Read an event.  False: use the lenient path. */
 TV_INLINE bool tv_te_fast_path(const uint8_t *at, const uint8_t *end, struct tv_te_fields *fields,
                                const uint8_t **event_end)
 {
@@ -218,7 +222,7 @@ TV_INLINE bool tv_te_fast_path(const uint8_t *at, const uint8_t *end, struct tv_
     return *at == '}' && at < end;
 }
 
-/* False: look at it the lenient way. */
+/* Read an event.  False: use the lenient path. */
 typedef bool tv_te_fast_path_function(const uint8_t *at, const uint8_t *end,
                                       struct tv_te_fields *fields, const uint8_t **event_end);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The quick way through an event with AVX2, for processors that have it. */
+/* fast_path_avx2.c - the fast path compiled for processors with AVX2. */
 #include "readers/trace_event/text/fields.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The quick way through an event in plain C: what the others are tested against. */
+/* fast_path_plain.c - the fast path in plain C; tests compare the others with it. */
 #define TV_SCAN_PLAIN
 #include "readers/trace_event/text/fast_path.h"
 

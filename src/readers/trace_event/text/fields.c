@@ -1,34 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fields.c - from the text of an object to its members.
+ * fields.c - from the text of an object to its members, on two paths.
  *
- * Twice: the quick way takes plain JSON and gives up on anything else; the lenient way takes all
- * that is read at all, and says what was wrong.
+ *     fast path     plain JSON without surprises; gives up on anything else (fast_path.h)
+ *     lenient path  everything that can be read at all, and what was wrong with it
+ *
+ * Both give the same fields for text that the fast path takes.
  */
 #include "readers/trace_event/text/fields.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "readers/trace_event/text/fast_path.h"
 
-/* ---- The lenient way ---- */
+/* ---- The lenient path ---- */
 
 enum te_fields_fault {
     FAULT_COMMENT = 1,
     FAULT_COMMA = 2, /* missing, or one too many */
     FAULT_QUOTES = 4,
-    FAULT_WORD = 8,   /* a number that JSON does not have, a bare key */
+    FAULT_WORD = 8,   /* a number that JSON does not have, or a bare key */
     FAULT_BRACE = 16, /* missing at the end */
 };
 
 struct te_lenient_walk {
     const uint8_t *at, *end;
     unsigned faults;
-    bool broken;  /* something that no leniency takes; else the end was reached */
+    bool broken;  /* beyond all leniency; else the bytes ended */
     bool between; /* no key was begun */
-    bool whole;   /* words end where the bytes do */
+    bool whole;   /* the bytes are the whole text: a word may end with them */
 };
 
 static void te_walk_skip_comment(struct te_lenient_walk *walk)
@@ -45,7 +48,7 @@ static void te_walk_skip_comment(struct te_lenient_walk *walk)
     }
 }
 
-/* "...", and the words behind it: what was left out, as json/walk.c has it. */
+/* Skip "..." and the words behind it, which stand for left-out text, as in json/lenient.c. */
 static void te_walk_skip_dots(struct te_lenient_walk *walk)
 {
     walk->faults |= FAULT_COMMENT;
@@ -55,7 +58,7 @@ static void te_walk_skip_dots(struct te_lenient_walk *walk)
             return;
 }
 
-/* The next byte that is no space; 0 at the end. */
+/* Return the next byte that is not space, without taking it; 0 at the end. */
 static uint8_t te_walk_peek(struct te_lenient_walk *walk)
 {
     while (walk->at < walk->end) {
@@ -81,6 +84,7 @@ static bool te_walk_break_off(struct te_lenient_walk *walk)
 
 static bool te_walk_skip_quoted(struct te_lenient_walk *walk)
 {
+    assert(walk->at < walk->end && (*walk->at == '"' || *walk->at == '\''));
     uint8_t quote = *walk->at++;
     if (quote == '\'')
         walk->faults |= FAULT_QUOTES;
@@ -95,7 +99,7 @@ static bool te_walk_skip_quoted(struct te_lenient_walk *walk)
     return false;
 }
 
-/* Strings in single quotes are known by what stands before them. */
+/* A single quote begins a string only where a value or key is due. */
 static bool te_walk_skip_nested(struct te_lenient_walk *walk)
 {
     uint64_t depth = 0;
@@ -116,7 +120,7 @@ static bool te_walk_skip_nested(struct te_lenient_walk *walk)
     return false;
 }
 
-/* Of a whole text, words are what json/walk.c takes for one. */
+/* Within a whole text a word is the same as in json/lenient.c. */
 static bool te_walk_at_word(const struct te_lenient_walk *walk)
 {
     uint8_t c = *walk->at;
@@ -130,11 +134,11 @@ static bool te_walk_skip_word(struct te_lenient_walk *walk)
         walk->at++;
     if (walk->at == start)
         return te_walk_break_off(walk);
-    /* At the end of the bytes it may go on. */
+    /* At the end of the bytes the word may go on. */
     return walk->whole || walk->at < walk->end;
 }
 
-/* Numbers as JSON writes them, its three names, and the names that Python writes. */
+/* True for numbers as JSON writes them, its three names, and the names that Python writes. */
 static bool te_walk_is_usual_word(struct tv_bytes word)
 {
     static const char *const names[] = {"true", "false", "null", "NaN", "Infinity", "-Infinity"};
@@ -164,7 +168,7 @@ static bool te_walk_skip_value(struct te_lenient_walk *walk, struct tv_bytes *va
     return ended;
 }
 
-/* Past the comma before the next member or element; whether there is one before `close`. */
+/* Skip the comma before the next member or element; false: `close` is next. */
 static bool te_walk_next_item(struct te_lenient_walk *walk, uint8_t close, bool first)
 {
     unsigned commas = 0;
@@ -202,7 +206,7 @@ struct tv_bytes tv_te_key_unquote(struct tv_bytes key)
     return key;
 }
 
-/* False at the end of the object, of the bytes, or of what can be read. */
+/* Return the next member.  False at the end of the object, of the bytes, or of readable text. */
 static bool te_walk_next_member(struct te_lenient_walk *walk, bool first, struct tv_bytes *key,
                                 struct tv_bytes *value)
 {
@@ -214,7 +218,7 @@ static bool te_walk_next_member(struct te_lenient_walk *walk, bool first, struct
         walk->at++;
     else if (!walk->whole)
         return te_walk_break_off(walk);
-    /* No colon, or no value: as json/walk.c has it. */
+    /* A missing colon or value is read as in json/lenient.c. */
     c = te_walk_peek(walk);
     if (walk->whole && c != 0 && strchr(",:}]", c)) {
         *value = TV_BYTES("null");
@@ -236,7 +240,7 @@ static void te_fields_set(struct tv_te_fields *fields, struct tv_bytes key, stru
         *field = value;
 }
 
-/* Members as far as they go; *last is behind the last one. */
+/* Read the members up to the first that cannot be read; *last is behind the last one. */
 static void te_fields_read_members(struct te_lenient_walk *walk, struct tv_te_fields *fields,
                                    const uint8_t **last)
 {
@@ -253,6 +257,7 @@ static enum tv_te_read te_fields_read_lenient(const uint8_t *at, const uint8_t *
                                               struct tv_te_fields *fields,
                                               const uint8_t **event_end)
 {
+    assert(*at == '{');
     struct te_lenient_walk walk = {.at = at + 1, .end = end};
     const uint8_t *last;
     te_fields_read_members(&walk, fields, &last);
@@ -263,19 +268,20 @@ static enum tv_te_read te_fields_read_lenient(const uint8_t *at, const uint8_t *
         *event_end = walk.at + 1;
         return TV_TE_READ;
     }
-    /* The next event begins where a key should, or the list ends: a brace is all that lacks. */
+    /* The next event begins, or the list ends, where a key is due: only a brace is missing. */
     if (walk.between && fields->ph.data && (*walk.at == '{' || *walk.at == ']')) {
         fields->faults |= FAULT_BRACE;
         *event_end = last;
         return TV_TE_READ;
     }
-    /* Part of what begins a comment, or of three dots, looks broken. */
+    /* Half of what begins a comment or three dots looks broken. */
     return end - walk.at < 3 ? TV_TE_CUT : TV_TE_BROKEN;
 }
 
 enum tv_te_read tv_te_fields_close(const uint8_t *at, const uint8_t *end,
                                    struct tv_te_fields *fields, const uint8_t **event_end)
 {
+    assert(at < end && *at == '{');
     struct te_lenient_walk walk = {.at = at + 1, .end = end};
     memset(fields, 0, sizeof *fields);
     te_fields_read_members(&walk, fields, event_end);
@@ -292,7 +298,7 @@ bool tv_te_member_next(const uint8_t **at, const uint8_t *end, struct tv_bytes *
     return found;
 }
 
-/* Where the value of a plain member begins; NULL: look at it the lenient way. */
+/* Return where the value of a plain member begins; NULL: use the lenient path. */
 static const uint8_t *te_fields_plain_member(const uint8_t *at, const uint8_t *end,
                                              struct tv_bytes *key)
 {
@@ -368,7 +374,7 @@ enum tv_te_id_kind tv_te_fields_id(const struct tv_te_fields *fields, struct tv_
     return global.data ? TV_TE_ID_GLOBAL : TV_TE_ID_LOCAL;
 }
 
-/* The few that most events have are cleared each time, the others when there were any. */
+/* Clear the few fields that most events have each time, the others only when there were any. */
 TV_INLINE void te_fields_clear(struct tv_te_fields *fields)
 {
     if (TV_UNLIKELY(fields->rare)) {
@@ -380,7 +386,7 @@ TV_INLINE void te_fields_clear(struct tv_te_fields *fields)
     fields->faults = 0;
 }
 
-/* ---- Which way is quick here ---- */
+/* ---- Choosing the fast path ---- */
 
 static bool te_fast_path_usual(const uint8_t *at, const uint8_t *end, struct tv_te_fields *fields,
                                const uint8_t **event_end)
@@ -411,7 +417,7 @@ bool tv_te_simd_use(enum tv_te_simd simd)
     return quick != NULL;
 }
 
-/* Whoever comes first finds it out; the others find the same. */
+/* Threads may race here: all of them find the same function. */
 TV_INLINE tv_te_fast_path_function *te_fast_path_current(void)
 {
     tv_te_fast_path_function *quick = atomic_load_explicit(&chosen, memory_order_relaxed);

@@ -1,21 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scan.h - the innermost loops over event text: to the end of a string, to the end of an object
- * or array.
+ * scan.h - the innermost loops over event text: to the end of a string, to the end of an object or
+ * array.
  *
- * All may read up to 64 bytes behind the end.  SSE2 and NEON are part of what every x86-64 and
- * AArch64 processor has (tests/readers/test-neon runs NEON on any machine); elsewhere plain C does
- * the same.  A file that is compiled for AVX2 defines TV_SCAN_AVX2 before it includes this, one
+ * The idea, known from simdjson: compare 16, 32 or 64 bytes at once with the few characters that
+ * matter and work on the bits of the result.
+ *
+ *     bytes     { " a " : " } \ " " }
+ *     quotes      1   1   1       1     not the escaped one
+ *     strings     1 1 0 0 1 1 1 1 0     prefix parity of the quotes: inside of a string
+ *     opens     1                       and closes: brackets that are not inside of strings
+ *
+ * All loops may read up to 64 bytes behind the end.  SSE2 and NEON are part of every x86-64 and
+ * AArch64 processor (tests/readers/test-neon runs NEON on any machine); elsewhere plain C does the
+ * same.  A file that is compiled for AVX2 defines TV_SCAN_AVX2 before it includes this one, a file
  * that wants plain C TV_SCAN_PLAIN.
  */
-#ifndef TV_READERS_TRACE_EVENT_SCAN_H
-#define TV_READERS_TRACE_EVENT_SCAN_H
+#ifndef TV_READERS_TRACE_EVENT_TEXT_SCAN_H
+#define TV_READERS_TRACE_EVENT_TEXT_SCAN_H
 
 #include <string.h>
 
 #include "base/types.h"
 
-/* Whether quick_avx2.c has anything. */
+/* Defined where fast_path_avx2.c has code. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #define TV_HAS_AVX2
 #endif
@@ -32,7 +40,7 @@
 #define TV_SCAN_NEON
 #endif
 
-/* Sixteen bytes, and which of them are a character: a bit each. */
+/* Sixteen bytes; tv_sixteen_find returns a bit for each byte that is the character. */
 #if defined(TV_SCAN_SSE2)
 
 typedef __m128i tv_sixteen;
@@ -61,7 +69,7 @@ TV_INLINE tv_sixteen tv_sixteen_load(const uint8_t *at)
     return vld1q_u8(at);
 }
 
-/* One bit of each byte, which are all ones or all zeros. */
+/* Return one bit of each byte; the bytes are all ones or all zeros. */
 TV_INLINE uint32_t tv_sixteen_bits(tv_sixteen bytes)
 {
     static const uint8_t weights[16] = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
@@ -125,7 +133,7 @@ TV_INLINE unsigned tv_lowest_bit(uint64_t bits)
 
 #define TV_SCAN_STEP 32
 
-/* Which of the next bytes are quotes or backslashes, a bit each. */
+/* Return a bit for each of the next bytes that is a quote or a backslash. */
 TV_INLINE uint32_t tv_find_ends(const uint8_t *at)
 {
     __m256i bytes = _mm256_loadu_si256((const __m256i *)(const void *)at);
@@ -138,7 +146,7 @@ TV_INLINE uint32_t tv_find_ends(const uint8_t *at)
 
 #define TV_SCAN_STEP 16
 
-/* Which of the next bytes are quotes or backslashes, a bit each. */
+/* Return a bit for each of the next bytes that is a quote or a backslash. */
 TV_INLINE uint32_t tv_find_ends(const uint8_t *at)
 {
     tv_sixteen bytes = tv_sixteen_load(at);
@@ -147,7 +155,7 @@ TV_INLINE uint32_t tv_find_ends(const uint8_t *at)
 
 #endif
 
-/* The '"' that ends the string whose text begins at `at`, or NULL: it does not end. */
+/* Return the '"' that ends the string whose text begins at `at`; NULL: the string does not end. */
 TV_INLINE const uint8_t *tv_scan_string(const uint8_t *at, const uint8_t *end)
 {
     while (at < end) {
@@ -164,7 +172,7 @@ TV_INLINE const uint8_t *tv_scan_string(const uint8_t *at, const uint8_t *end)
     return NULL;
 }
 
-/* Sixty-four bytes, a bit each. */
+/* A bit for each of sixty-four bytes. */
 struct tv_block_bits {
     uint64_t quotes, backslashes, opens, closes;
 };
@@ -200,7 +208,7 @@ TV_INLINE struct tv_block_bits tv_block_look(const uint8_t *at)
     struct tv_block_bits bits = {0, 0, 0, 0};
     for (unsigned i = 0; i < 64; i += 16) {
         tv_sixteen bytes = tv_sixteen_load(at + i);
-        /* '[' and ']' are '{' and '}' but for one bit. */
+        /* Setting one bit makes '{' of '[' and '}' of ']'. */
         tv_sixteen braces = tv_sixteen_or(bytes, 0x20);
         bits.quotes |= (uint64_t)tv_sixteen_find(bytes, '"') << i;
         bits.backslashes |= (uint64_t)tv_sixteen_find(bytes, '\\') << i;
@@ -212,7 +220,7 @@ TV_INLINE struct tv_block_bits tv_block_look(const uint8_t *at)
 
 #endif
 
-/* Which bytes stand behind a backslash that escapes them; *carry: the next block's first does. */
+/* Return the bytes that a backslash escapes; *carry: the first byte of the next block is one. */
 TV_INLINE uint64_t tv_escaped_bits(uint64_t backslashes, uint64_t *carry)
 {
     uint64_t escaped = *carry;
@@ -229,11 +237,11 @@ TV_INLINE uint64_t tv_escaped_bits(uint64_t backslashes, uint64_t *carry)
     return escaped;
 }
 
-/* Each bit becomes whether an odd number of bits is set up to it. */
+/* Return for each bit whether the bits up to it, itself included, are odd in number. */
 TV_INLINE uint64_t tv_prefix_parity(uint64_t bits)
 {
 #if defined(TV_SCAN_AVX2)
-    /* Multiplied by all ones without carries. */
+    /* A product without carries with all ones is the prefix parity. */
     __m128i product =
         _mm_clmulepi64_si128(_mm_set_epi64x(0, (int64_t)bits), _mm_set1_epi8((char)0xff), 0);
     return (uint64_t)_mm_cvtsi128_si64(product);
@@ -244,14 +252,15 @@ TV_INLINE uint64_t tv_prefix_parity(uint64_t bits)
 #endif
 }
 
-/* How far the search for the end of an object or array is. */
+/* The state of the search for the end of an object or array. */
 struct tv_nested_scan {
     uint64_t depth;
     uint64_t in_string; /* all bits, or none */
     uint64_t carry;     /* the next byte is escaped */
 };
 
-/* `left`: of the 64 bytes how many count, at least 1. Where depth comes down to 0; 64: nowhere. */
+/* Scan one block, of which `left` bytes count, at least 1.  Return where the depth comes down to 0;
+ * 64: nowhere. */
 TV_INLINE unsigned tv_nested_block(struct tv_nested_scan *scan, const uint8_t *at, size_t left)
 {
     struct tv_block_bits bits = tv_block_look(at);
@@ -274,8 +283,8 @@ TV_INLINE unsigned tv_nested_block(struct tv_nested_scan *scan, const uint8_t *a
     return 64;
 }
 
-/* Goes on from `at`: behind the end of the object or array, or NULL: it does not end before `end`.
- * Brackets are counted, whatever their kind. */
+/* Continue at `at`.  Return the place behind the end of the object or array, or NULL when it does
+ * not end before `end`.  Brackets are counted, whatever their kind. */
 TV_INLINE const uint8_t *tv_nested_next(struct tv_nested_scan *scan, const uint8_t *at,
                                         const uint8_t *end)
 {
@@ -287,7 +296,7 @@ TV_INLINE const uint8_t *tv_nested_next(struct tv_nested_scan *scan, const uint8
     return NULL;
 }
 
-/* The same for one that begins at `at`. */
+/* Return the place behind the object or array that begins at `at`, or NULL. */
 TV_INLINE const uint8_t *tv_scan_nested(const uint8_t *at, const uint8_t *end)
 {
     struct tv_nested_scan scan = {0, 0, 0};

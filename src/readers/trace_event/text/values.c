@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * values.c - numbers, times, texts and colours of single values.
+ *
+ * Times are exact: they are computed from the decimal digits, never through a double, which could
+ * not hold nanoseconds since the epoch.  The usual forms, integers and three decimals, have paths
+ * of their own, because every event has a time.
+ */
 #include "readers/trace_event/text/values.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,14 +20,14 @@
 
 /* ---- Numbers ---- */
 
-/* The digits of a decimal number and where its point is. */
+/* A decimal number: its digits, and the exponent that shifts the point. */
 struct te_decimal {
-    struct tv_bytes digits; /* perhaps with a '.' among them */
+    struct tv_bytes digits; /* may contain one '.' */
     int64_t exponent;
     bool negative;
 };
 
-/* Longer ones are no numbers: nobody writes them, and every digit is looked at. */
+/* Longer texts do not count as numbers: nobody writes them, and every digit costs time. */
 #define LONGEST_NUMBER 400
 
 static bool te_is_digit(uint8_t c)
@@ -27,7 +35,7 @@ static bool te_is_digit(uint8_t c)
     return c >= '0' && c <= '9';
 }
 
-/* The text of a number; that of a string is what stands between its quotes. */
+/* Return the digits: of a string, the text between its quotes. */
 static struct tv_bytes te_number_text(struct tv_bytes raw)
 {
     if (tv_te_is_string(raw) && raw.length >= 2)
@@ -61,7 +69,7 @@ static bool te_parse_exponent(struct tv_bytes text, int64_t *exponent)
     return true;
 }
 
-/* Leniently: "+5", ".5", "5." and leading zeros as well. */
+/* Parse a decimal number, leniently: "+5", ".5", "5." and leading zeros as well. */
 static bool te_parse_decimal(struct tv_bytes text, struct te_decimal *decimal)
 {
     size_t length = 0, digits = 0, points = 0;
@@ -92,19 +100,22 @@ bool tv_te_parse_hex(struct tv_bytes text, uint64_t *value)
            tv_parse_hex(text, value);
 }
 
-/* magnitude * 10 + digit, if that is no more than a time may be. */
+/* Append a digit; false: the number becomes larger than a time may be. */
 static bool te_decimal_push_digit(uint64_t *magnitude, unsigned digit)
 {
+    assert(digit <= 9);
     if (*magnitude > ((uint64_t)TV_TE_LATEST - digit) / 10)
         return false;
     *magnitude = *magnitude * 10 + digit;
     return true;
 }
 
-/* The number times ten to `shift`, rounded half away from zero; *exact: nothing was lost. */
+/* Multiply by ten to the power of `shift`, and round half away from zero.  *exact: nothing was
+ * lost. */
 static bool te_decimal_to_integer(const struct te_decimal *decimal, int64_t shift, int64_t *value,
                                   bool *exact)
 {
+    assert(decimal->digits.length > 0);
     const uint8_t *digits = decimal->digits.data;
     size_t length = decimal->digits.length;
     const uint8_t *point = memchr(digits, '.', length);
@@ -133,7 +144,7 @@ static bool te_decimal_to_integer(const struct te_decimal *decimal, int64_t shif
     return magnitude <= (uint64_t)TV_TE_LATEST;
 }
 
-/* What is no plain run of digits. */
+/* Parse a time that is not a plain run of digits. */
 static TV_NOINLINE bool te_parse_odd_time(struct tv_bytes raw, int64_t *ns)
 {
     struct te_decimal decimal;
@@ -147,12 +158,12 @@ static TV_NOINLINE bool te_parse_odd_time(struct tv_bytes raw, int64_t *ns)
     return te_parse_decimal(text, &decimal) && te_decimal_to_integer(&decimal, 3, ns, &exact);
 }
 
-/* As many as a 64-bit number holds in any case. */
+/* A 64-bit number holds any number of so many digits. */
 #define SAFE_DIGITS 18
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 
-/* Eight digits at once: pairs, then fours, then all. */
+/* Join eight digits at once: to pairs, then fours, then all. */
 TV_INLINE uint64_t te_join_digits(uint64_t digits)
 {
     digits = digits * 10 + (digits >> 8);
@@ -162,7 +173,7 @@ TV_INLINE uint64_t te_join_digits(uint64_t digits)
     return digits & UINT32_MAX;
 }
 
-/* The digits of eight bytes; false: there are others. */
+/* Load eight digits; false: some byte is not a digit. */
 TV_INLINE bool te_load_digits(const uint8_t *at, uint64_t *digits)
 {
     uint64_t word;
@@ -171,7 +182,7 @@ TV_INLINE bool te_load_digits(const uint8_t *at, uint64_t *digits)
     return ((*digits | (word + UINT64_C(0x4646464646464646))) & UINT64_C(0x8080808080808080)) == 0;
 }
 
-/* Whole numbers of 8 to 16 digits, as most times are. */
+/* Parse integers of 8 to 16 digits, which most times are. */
 TV_INLINE bool te_parse_digits(struct tv_bytes raw, uint64_t *value)
 {
     uint64_t high, low;
@@ -179,7 +190,7 @@ TV_INLINE bool te_parse_digits(struct tv_bytes raw, uint64_t *value)
         !te_load_digits(raw.data + raw.length - 8, &low))
         return false;
     *value = te_join_digits(low);
-    if (raw.length > 8) /* what the two have in common goes out of the first */
+    if (raw.length > 8) /* the shift drops the digits that both loads share */
         *value += te_join_digits(high << (16 - raw.length) * 8) * 100000000;
     return true;
 }
@@ -211,7 +222,7 @@ bool tv_te_parse_time(struct tv_bytes raw, int64_t *ns)
             *ns = (int64_t)(value * 1000);
             return true;
         }
-        /* "12.345", as most who write more than microseconds do. */
+        /* "12.345": nanoseconds, as most writers have them that write more than microseconds. */
         if (decimals == 4 && raw.data[i] == '.' && te_is_digit(raw.data[i + 1]) &&
             te_is_digit(raw.data[i + 2]) && te_is_digit(raw.data[i + 3])) {
             unsigned rest = (raw.data[i + 1] - '0') * 100u + (raw.data[i + 2] - '0') * 10u +
@@ -235,7 +246,7 @@ static bool te_parse_number_name(struct tv_bytes text, double *value)
     return true;
 }
 
-/* Digits that a double holds exactly. */
+/* A double holds any integer of so many digits exactly. */
 #define DOUBLE_DIGITS 15
 
 static bool te_parse_plain_double(struct tv_bytes text, double *value)
@@ -327,7 +338,7 @@ static bool te_is_plain_integer(struct tv_bytes raw)
     return true;
 }
 
-/* A number that is whole, though it is not written so. */
+/* Parse a number that is an integer but is not written like one. */
 static bool te_parse_whole(struct tv_bytes raw, int64_t *value)
 {
     return (te_is_digit(raw.data[0]) || strchr("+-.", raw.data[0])) &&
@@ -345,12 +356,12 @@ static struct tv_bytes te_digits_text(uint64_t magnitude, bool negative,
     return (struct tv_bytes){to, length};
 }
 
-/* What is bare, and no plain integer. */
+/* Decode a bare value that is not a plain integer. */
 static struct tv_bytes te_bare_text(struct tv_bytes raw, struct tv_te_scratch *scratch)
 {
     int64_t whole;
     uint64_t hex;
-    if (tv_te_parse_hex(raw, &hex)) /* also one that no signed number holds */
+    if (tv_te_parse_hex(raw, &hex)) /* also beyond the signed numbers */
         return te_digits_text(hex, false, scratch);
     if (!te_parse_whole(raw, &whole))
         return raw;
@@ -372,7 +383,7 @@ static bool te_take_hex4(struct tv_cursor *text, uint32_t *code)
 
 #define REPLACEMENT 0xfffdu
 
-/* Behind "\u": the character; half a surrogate pair alone is U+FFFD. */
+/* Decode the escape behind its "\u"; half a surrogate pair alone is U+FFFD. */
 static uint32_t te_take_unicode(struct tv_cursor *text)
 {
     uint32_t high, low;
@@ -393,6 +404,7 @@ static uint32_t te_take_unicode(struct tv_cursor *text)
 
 static size_t te_put_utf8(uint8_t *to, uint32_t code)
 {
+    assert(code <= 0x10ffff);
     if (code < 0x80) {
         to[0] = (uint8_t)code;
         return 1;
@@ -404,7 +416,7 @@ static size_t te_put_utf8(uint8_t *to, uint32_t code)
     return more + 1;
 }
 
-/* Behind a backslash. What is no escape stands for itself. */
+/* Decode the escape behind its backslash.  An unknown escape is the character itself. */
 static uint32_t te_take_escape(struct tv_cursor *text)
 {
     uint8_t c;
@@ -428,7 +440,7 @@ static uint32_t te_take_escape(struct tv_cursor *text)
     }
 }
 
-/* No escape is shorter than what it stands for. */
+/* Decode in place of at most the same length: no escape is shorter than its character. */
 static struct tv_bytes te_decode_string(struct tv_bytes inside, struct tv_te_scratch *scratch)
 {
     struct tv_cursor text = tv_cursor_over(inside);
@@ -439,9 +451,10 @@ static struct tv_bytes te_decode_string(struct tv_bytes inside, struct tv_te_scr
         if (c != '\\')
             to[length++] = c;
         else if (tv_cursor_left(&text) > 0 && *text.at >= 0x80)
-            continue; /* the bytes of that character follow as they are */
+            continue; /* the bytes of the character follow as they are */
         else
             length += te_put_utf8(to + length, te_take_escape(&text));
+    assert(length <= inside.length);
     return (struct tv_bytes){to, length};
 }
 
@@ -457,11 +470,19 @@ struct tv_bytes tv_te_decode_text(struct tv_bytes raw, struct tv_te_scratch *scr
     return te_decode_string(inside, scratch);
 }
 
+bool tv_te_text_contains(struct tv_bytes text, struct tv_bytes chunk)
+{
+    for (size_t i = 0; i + chunk.length <= text.length; i++)
+        if (memcmp(text.data + i, chunk.data, chunk.length) == 0)
+            return true;
+    return false;
+}
+
 /* ---- Colours ---- */
 
 unsigned tv_te_parse_colour(struct tv_bytes raw)
 {
-    /* trace-event.md section 5, in the order of their numbers. */
+    /* In the order of their numbers (trace-event.md section 5). */
     static const char *const names[] = {
         "thread_state_uninterruptible",
         "thread_state_iowait",
@@ -507,9 +528,10 @@ unsigned tv_te_parse_colour(struct tv_bytes raw)
     return 0;
 }
 
-/* The character at the beginning; bytes that are none are U+FFFD each. */
+/* Take the first character; invalid bytes are U+FFFD each. */
 static uint32_t te_take_character(struct tv_bytes *text)
 {
+    assert(text->length > 0);
     size_t length = tv_bytes_utf8(*text);
     uint32_t code = text->data[0];
     if (length == 0)
@@ -533,7 +555,7 @@ unsigned tv_te_name_colour(struct tv_bytes name)
     uint64_t hash = 0;
     while (name.length > 0) {
         uint32_t code = te_take_character(&name);
-        if (code > 0xffff) { /* two units of UTF-16 */
+        if (code > 0xffff) { /* two UTF-16 units */
             hash = te_hash_utf16_unit(hash, 0xd7c0 + (code >> 10));
             code = 0xdc00 + (code & 0x3ff);
         }

@@ -33,6 +33,12 @@ bool tv_te_parse_integer(struct tv_bytes raw, int64_t *value);
  */
 bool tv_te_is_true(struct tv_bytes raw);
 
+/* White space of JSON. */
+static inline bool tv_te_is_space(uint8_t c)
+{
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
 static inline bool tv_te_is_string(struct tv_bytes raw)
 {
     return raw.length > 0 && (raw.data[0] == '"' || raw.data[0] == '\'');
@@ -51,6 +57,9 @@ void tv_te_scratch_release(struct tv_te_scratch *scratch);
  * stands.  Valid until the scratch is used again or the raw text goes.  Absent: empty, data NULL.
  */
 struct tv_bytes tv_te_decode_text(struct tv_bytes raw, struct tv_te_scratch *scratch);
+
+/* True when a text has another one inside. */
+bool tv_te_text_contains(struct tv_bytes text, struct tv_bytes wanted);
 
 /* Return the reserved colour of a cname as struct tv_slice_extra numbers it; 0: unknown. */
 unsigned tv_te_parse_colour(struct tv_bytes raw);
