@@ -279,11 +279,23 @@ static inline int64_t tv_te_state_length(int64_t time, int64_t length)
 
 /* ---- The joins ---- */
 
+/* Read phase P and the array "samples" into the table of samples, with their stacks. */
 void tv_te_samples_read(struct tv_te_context *context);
+
+/* Read phases v and V into the tables of memory dumps and figures. */
 void tv_te_memory_read(struct tv_te_context *context);
+
+/* Pair b, n and e to async slices. */
 void tv_te_async_pair(struct tv_te_context *context);
+
+/* Pair S, T, p and F to async slices. */
 void tv_te_async_pair_legacy(struct tv_te_context *context);
+
+/* Read N, O and D into the tables of objects and snapshots; lifetimes of joined objects become
+ * async slices. */
 void tv_te_objects_read(struct tv_te_context *context);
+
+/* Read ( and ) into the table of contexts. */
 void tv_te_thread_contexts_read(struct tv_te_context *context);
 
 /* Plan the tracks of thread states; then place them. */
