@@ -69,7 +69,7 @@ static void end_levels(struct tv_out *out, size_t depth)
     tv_out_char(out, '\0');
 }
 
-/* Whether it goes the short way or, deeper than that, the long one. */
+/* On the strict path and, for deeper values, on the lenient one. */
 static void keeps_any_depth(void **context)
 {
     (void)context;
@@ -89,7 +89,7 @@ static void keeps_any_depth(void **context)
     }
 }
 
-UNIT_TESTS(json_compact, cmocka_unit_test(keeps_what_is_json),
+UNIT_TESTS(json_strict, cmocka_unit_test(keeps_what_is_json),
            cmocka_unit_test(drops_space_between_tokens), cmocka_unit_test(keeps_any_depth),
            cmocka_unit_test(escapes_control_characters),
            cmocka_unit_test(makes_json_of_what_is_not_quite));

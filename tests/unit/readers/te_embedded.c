@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Traces of other formats inside of Trace Event files. */
+/* Traces of other formats embedded in Trace Event files. */
 #include "te_made.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ static uint64_t unread(struct te_made *made)
 
 #define SLICE "'ph':'X','ts':1000,'dur':1,'name':'x','pid':7,'tid':8\n"
 
-/* Each is an input of its own, on one clock with the events and naming their threads. */
+/* Each is an input of its own, on one clock with the events, and names their threads. */
 static void are_inputs_of_their_own(void **context)
 {
     (void)context;
@@ -39,7 +39,7 @@ static void are_inputs_of_their_own(void **context)
     te_made_free(made);
 }
 
-/* Nothing is in itself, however deep; where there is no text, nothing is unknown. */
+/* No trace contains itself, however deep; a member without text is not unknown. */
 static void what_is_unknown_is_counted(void **context)
 {
     (void)context;
@@ -54,7 +54,7 @@ static void what_is_unknown_is_counted(void **context)
     te_made_free(made);
 }
 
-/* The string is closed: its last line is whole, though no line end is behind it. */
+/* The string is closed, so its last line is whole, although no line end follows. */
 static void the_end_of_a_string_ends_its_line(void **context)
 {
     (void)context;
@@ -96,7 +96,8 @@ static void assert_ran(const struct tv_trace *trace, uint32_t row, uint32_t inde
     assert_int_equal(slice.length, length_us * 1000);
 }
 
-/* What the processors ran, on the clock of the events: 1000 us there are 4096 us on the wall. */
+/* The tracks of the processors, on the clock of the events: 1000 us there are 4096 us of the wall
+ * clock. */
 static void windows_tells_what_ran(void **context)
 {
     (void)context;
@@ -127,7 +128,7 @@ static void windows_tells_what_ran(void **context)
     te_made_free(made);
 }
 
-/* The row of the states of a thread, or TV_NONE. */
+/* Return the row of the states of a thread, or TV_NONE. */
 static uint32_t states_of(const struct tv_trace *trace, uint64_t tid)
 {
     for (uint32_t i = 0; i < trace->track_count; i++)
@@ -137,8 +138,8 @@ static uint32_t states_of(const struct tv_trace *trace, uint64_t tid)
     return TV_NONE;
 }
 
-/* Chrome wrote microseconds since 1601 (content/browser/tracing/etw_tracing_agent.cc): those of
- * 2015, as nanoseconds, are more than 64 bits hold. */
+/* Chrome wrote microseconds since 1601 (content/browser/tracing/etw_tracing_agent.cc); the
+ * nanoseconds of 2015 would not fit into 64 bits. */
 static void windows_counts_from_1601(void **context)
 {
     (void)context;
@@ -159,7 +160,7 @@ static void windows_counts_from_1601(void **context)
     te_made_free(made);
 }
 
-/* Threads of the input beside have their states there; who left waits (state 5). */
+/* Threads of the other input have their states there; a thread that left waits (state 5). */
 static void windows_tells_states(void **context)
 {
     (void)context;
@@ -193,8 +194,9 @@ static void assert_woken(const struct tv_trace *trace, const struct tv_wakeup *w
     assert_int_equal(wakeup->by == TV_NONE ? 0 : threads[wakeup->by].id, by);
 }
 
-/* ReadyThread: 55 by who runs on processor 1 (57), once more in vain; 56 by the thread that the
- * event names; 58, which is not known else, by a deferred call, which is no thread's. */
+/* ReadyThread: 55 by the thread that runs on processor 1 (57), and once more in vain; 56 by the
+ * thread that the event names; 58, which nothing else knows, by a deferred call, which is not a
+ * thread. */
 static void windows_tells_who_woke(void **context)
 {
     (void)context;
@@ -222,7 +224,7 @@ static void windows_tells_who_woke(void **context)
     te_made_free(made);
 }
 
-/* Its clock cannot be set. */
+/* The clock of such a trace cannot be aligned. */
 static void windows_without_a_clock_is_left_out(void **context)
 {
     (void)context;
@@ -233,7 +235,7 @@ static void windows_without_a_clock_is_left_out(void **context)
     te_made_free(made);
 }
 
-UNIT_TESTS(te_inside, cmocka_unit_test(are_inputs_of_their_own),
+UNIT_TESTS(te_embedded, cmocka_unit_test(are_inputs_of_their_own),
            cmocka_unit_test(what_is_unknown_is_counted),
            cmocka_unit_test(the_end_of_a_string_ends_its_line),
            cmocka_unit_test(windows_tells_what_ran), cmocka_unit_test(windows_tells_states),
