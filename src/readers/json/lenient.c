@@ -67,6 +67,8 @@ static bool json_lexer_at_comment(const struct json_lexer *lexer)
            (lexer->at[1] == '/' || lexer->at[1] == '*');
 }
 
+/* Skip a comment.  A line comment leaves its line end, which ends the dots of left-out text as
+ * well. */
 static void json_lexer_skip_comment(struct json_lexer *lexer)
 {
     bool line = lexer->at[1] == '/';
@@ -297,6 +299,7 @@ static bool json_take_any_of(struct tv_cursor *text, const char *wanted)
     return true;
 }
 
+/* Split a bare word into the parts of a number; false: it is not one, however leniently read. */
 static bool json_number_split(struct tv_bytes word, struct json_number *number)
 {
     struct tv_cursor text = tv_cursor_over(word);
@@ -325,6 +328,7 @@ static size_t json_number_leading_zeros(struct tv_bytes whole)
     return zeros;
 }
 
+/* True when the number can be written as it stands. */
 static bool json_number_is_strict(const struct json_number *number)
 {
     return !number->plus && number->whole.length > 0 &&
@@ -388,6 +392,7 @@ static void json_number_write(struct tv_out *out, struct tv_bytes word)
 
 /* ---- Strings ---- */
 
+/* Take four hexadecimal digits.  tv_parse_hex would accept "0x12", which is not an escape. */
 static bool json_take_utf16_unit(struct tv_cursor *text, uint64_t *unit)
 {
     struct tv_cursor ahead = *text;
@@ -461,6 +466,7 @@ static void json_lexer_validate_string(struct json_lexer *lexer, struct tv_bytes
     }
 }
 
+/* Take the value that comes next; a missing one is TV_JSON_NONE and does not move the lexer. */
 static struct tv_json_value json_lexer_take_value(struct json_lexer *lexer)
 {
     struct tv_json_value value = {TV_JSON_NONE, {NULL, 0}};
@@ -561,6 +567,7 @@ static void json_writer_put_null(struct json_writer *w)
         tv_out_text(w->out, "null");
 }
 
+/* Write a string with standard escapes; its faults are recorded first, from the raw text. */
 static void json_writer_put_string(struct json_writer *w, struct tv_bytes raw)
 {
     bool cut = (w->lexer.faults & TV_JSON_FAULT_CUT) && raw.data + raw.length == w->lexer.end;
@@ -579,6 +586,7 @@ static void json_writer_take_string(struct json_writer *w)
     json_writer_put_string(w, raw);
 }
 
+/* Words may hold any bytes; record those that are not UTF-8. */
 static void json_writer_validate_utf8(struct json_writer *w, struct tv_bytes word)
 {
     for (struct tv_bytes rest = word; rest.length > 0;) {
@@ -608,6 +616,7 @@ static void json_writer_put_bare(struct json_writer *w, struct tv_bytes word)
         tv_out_bytes(w->out, (struct tv_bytes){digits, tv_digits_u64(digits, number)});
 }
 
+/* Write a bare word: numbers and names as strict JSON, anything else as a string. */
 static void json_writer_take_word(struct json_writer *w)
 {
     struct tv_bytes word;
@@ -631,6 +640,7 @@ static void json_writer_take_key(struct json_writer *w)
     json_writer_put_char(w, ':');
 }
 
+/* Open an object or array, or write null for one that is nested too deep. */
 static void json_writer_open_nested(struct json_writer *w, bool object)
 {
     assert(w->depth <= TV_JSON_DEPTH);
@@ -646,6 +656,7 @@ static void json_writer_open_nested(struct json_writer *w, bool object)
     json_writer_put_char(w, object ? '{' : '[');
 }
 
+/* Write the value that comes next; null when it is missing. */
 static void json_writer_take_value(struct json_writer *w)
 {
     int c = json_lexer_peek_value(&w->lexer);

@@ -156,6 +156,7 @@ size_t tv_json_number_length(struct tv_bytes text)
     return at;
 }
 
+/* Return the length of true, false or null; 0: another word. */
 static size_t json_word_length(struct tv_bytes text)
 {
     static const char *const words[] = {"true", "false", "null"};
@@ -209,6 +210,8 @@ static bool json_strict_check(struct tv_bytes raw, bool *spaced)
     return state == DONE && depth == 0;
 }
 
+/* Copy the text in runs between white space.  Only strict text comes here, so each token is valid.
+ */
 static void json_strict_copy_tokens(struct tv_bytes raw, struct tv_out *out)
 {
     size_t done = 0;

@@ -99,6 +99,7 @@ static size_t te_id_cache_slot_of(const struct tv_te_id_cache *cache, struct te_
     return (size_t)(hash ^ hash >> 32) & cache->mask;
 }
 
+/* Double the table; rows keep their numbers, only their slots move. */
 static void te_id_cache_grow(struct tv_te_id_cache *cache)
 {
     assert((cache->mask & (cache->mask + 1)) == 0);
@@ -113,6 +114,7 @@ static void te_id_cache_grow(struct tv_te_id_cache *cache)
     }
 }
 
+/* Look the ids up in the hash table, and remember the row for the next event. */
 static TV_NOINLINE struct te_cached_thread *te_id_cache_find_or_add(struct tv_te_chunk *chunk,
                                                                     struct te_packed_id pid,
                                                                     struct te_packed_id tid,
@@ -137,6 +139,7 @@ static TV_NOINLINE struct te_cached_thread *te_id_cache_find_or_add(struct tv_te
     return &cache->rows[cache->last];
 }
 
+/* Return the row of the event's ids.  Most events have those of the event before. */
 TV_INLINE struct te_cached_thread *te_id_cache_find(struct tv_te_chunk *chunk,
                                                     const struct tv_te_fields *fields)
 {
@@ -156,6 +159,8 @@ static uint32_t te_chunk_process_of(struct tv_te_chunk *chunk, const struct tv_t
     return te_id_cache_find(chunk, fields)->process;
 }
 
+/* Return the thread of the event.  It is added only now: events of a process do not make a thread.
+ */
 TV_INLINE uint32_t te_chunk_thread_of(struct tv_te_chunk *chunk, const struct tv_te_fields *fields)
 {
     struct te_cached_thread *row = te_id_cache_find(chunk, fields);
@@ -236,18 +241,21 @@ static bool te_event_needs_name(const struct te_chunk_event *event)
     return te_phase_is_one_of(event->phase, "XBiIRCSTpFstfPNOD()");
 }
 
+/* True when the phase belongs to a process. */
 static bool te_event_needs_process(const struct te_chunk_event *event)
 {
     return !te_phase_is_one_of(event->phase, "Vc=") &&
            !te_event_has_scope(event, TV_BYTES("\"g\""));
 }
 
+/* True when the phase belongs to a thread. */
 static bool te_event_needs_thread(const struct te_chunk_event *event)
 {
     return te_event_needs_process(event) && !te_phase_is_one_of(event->phase, "CNODv") &&
            !te_event_has_scope(event, TV_BYTES("\"p\""));
 }
 
+/* Count the missing fields that the phase needs. */
 static TV_NOINLINE void te_chunk_warn_missing(struct tv_te_chunk *chunk,
                                               const struct te_chunk_event *event)
 {
@@ -259,6 +267,7 @@ static TV_NOINLINE void te_chunk_warn_missing(struct tv_te_chunk *chunk,
         te_chunk_warn(chunk, TV_DIAGNOSTIC_NAME_MISSING, event);
 }
 
+/* Return the reserved colour of the event; 0: it names none, or an unknown one. */
 static unsigned te_chunk_read_colour(struct tv_te_chunk *chunk, const struct te_chunk_event *event)
 {
     if (TV_LIKELY(!event->fields->cname.data))
@@ -269,6 +278,7 @@ static unsigned te_chunk_read_colour(struct tv_te_chunk *chunk, const struct te_
     return colour;
 }
 
+/* Defer an event: keep its place and, if there is room, what joins it. */
 static void te_chunk_add_deferred(struct tv_te_chunk *chunk, const struct te_chunk_event *event,
                                   uint32_t process, uint32_t thread)
 {
@@ -284,6 +294,7 @@ static void te_chunk_add_deferred(struct tv_te_chunk *chunk, const struct te_chu
     tv_te_link_keep(deferred, event->fields);
 }
 
+/* Defer an event of a phase that is joined later.  A thread state extends the trace to its end. */
 static void te_chunk_take_deferred(struct tv_te_chunk *chunk, const struct te_chunk_event *event)
 {
     bool of_process = strchr("NODvVc", event->phase) != NULL;
@@ -295,6 +306,7 @@ static void te_chunk_take_deferred(struct tv_te_chunk *chunk, const struct te_ch
                           of_process ? TV_NONE : te_chunk_thread_of(chunk, event->fields));
 }
 
+/* Pack a flow event; it is not read again. */
 static void te_chunk_take_flow(struct tv_te_chunk *chunk, const struct te_chunk_event *event)
 {
     uint32_t thread = te_chunk_thread_of(chunk, event->fields);
@@ -310,6 +322,7 @@ static void te_chunk_take_flow(struct tv_te_chunk *chunk, const struct te_chunk_
 
 /* ---- Stacks ---- */
 
+/* Count the use of a stack frame; an event with both forms of a stack uses neither. */
 static void te_chunk_use_stack(struct tv_te_chunk *chunk, const struct te_chunk_event *event,
                                struct tv_bytes frame, struct tv_bytes stack)
 {
@@ -332,6 +345,7 @@ static void te_chunk_use_stacks(struct tv_te_chunk *chunk, const struct te_chunk
 
 /* ---- The preview ---- */
 
+/* Append an id to the name of a track, cut to half of the room. */
 static size_t te_sketch_put_text(char *to, size_t at, struct tv_bytes text)
 {
     size_t room = TV_SKETCH_NAME / 2 - 1;
@@ -361,6 +375,7 @@ static uint32_t te_sketch_find_track(const struct tv_te_chunk *chunk, uint32_t t
                            (struct tv_bytes){(const uint8_t *)name, length});
 }
 
+/* Give the threads up to this one their tracks. */
 static void te_sketch_add_threads(struct tv_te_chunk *chunk, uint32_t thread)
 {
     struct tv_te_sketching *sketching = &chunk->sketching;
@@ -372,6 +387,7 @@ static void te_sketch_add_threads(struct tv_te_chunk *chunk, uint32_t thread)
     }
 }
 
+/* Mark an event; marks go into the shared preview in batches, as that takes a lock. */
 static TV_NOINLINE void te_sketch_add_event(struct tv_te_chunk *chunk, uint32_t thread,
                                             int64_t time)
 {
@@ -409,6 +425,7 @@ static bool te_chunk_read_duration(struct tv_te_chunk *chunk, const struct te_ch
     return true;
 }
 
+/* Read a CPU time; an invalid one counts as missing. */
 static int64_t te_chunk_read_cpu_time(struct tv_te_chunk *chunk, struct tv_bytes raw)
 {
     int64_t time;
@@ -451,14 +468,15 @@ static TV_NOINLINE unsigned te_chunk_end_colour(struct tv_te_chunk *chunk,
 {
     const struct tv_te_fields *fields = event->fields;
     struct tv_bytes name = tv_te_member(fields->end, "name");
-    unsigned told = tv_te_parse_colour(tv_te_member(fields->end, "cname"));
-    if (told > 0)
-        return told;
+    unsigned own = tv_te_parse_colour(tv_te_member(fields->end, "cname"));
+    if (own > 0)
+        return own;
     if (!tv_te_is_string(name) || tv_bytes_equal(name, fields->name))
         return colour;
     return TV_COLOUR_HASHED + tv_te_name_colour(tv_te_decode_text(name, &chunk->threads.scratch));
 }
 
+/* Add a span to its thread.  One with a bind_id is deferred as well, for its arrows. */
 static void te_chunk_add_span(struct tv_te_chunk *chunk, const struct te_chunk_event *event,
                               struct tv_span *span, const struct tv_cpu_times *cpu)
 {
@@ -477,6 +495,7 @@ static void te_chunk_add_span(struct tv_te_chunk *chunk, const struct te_chunk_e
         te_chunk_add_deferred(chunk, event, te_chunk_process_of(chunk, event->fields), thread);
 }
 
+/* Take phase X: a slice with its length in one event. */
 static void te_chunk_take_complete(struct tv_te_chunk *chunk, const struct te_chunk_event *event)
 {
     int64_t length;
@@ -499,6 +518,7 @@ static void te_chunk_take_complete(struct tv_te_chunk *chunk, const struct te_ch
     te_chunk_add_span(chunk, event, &span, timed ? &cpu : NULL);
 }
 
+/* Take phase B.  The CPU time travels in the length, which a beginning does not have. */
 static void te_chunk_take_begin(struct tv_te_chunk *chunk, const struct te_chunk_event *event)
 {
     struct tv_span span = {
@@ -534,6 +554,7 @@ static uint8_t te_chunk_name_colour(struct tv_te_chunk *chunk, uint32_t number)
     return name->colour;
 }
 
+/* Take phase E, with the colour that it would give a slice of another name. */
 static void te_chunk_take_end(struct tv_te_chunk *chunk, const struct te_chunk_event *event)
 {
     const struct tv_te_fields *fields = event->fields;
@@ -554,6 +575,7 @@ static void te_chunk_take_end(struct tv_te_chunk *chunk, const struct te_chunk_e
 
 /* ---- Instants, counters, metadata ---- */
 
+/* Take phases i, I and R: an instant of its scope. */
 static void te_chunk_take_instant(struct tv_te_chunk *chunk, const struct te_chunk_event *event)
 {
     struct tv_bytes s = event->fields->s;
@@ -576,6 +598,7 @@ static void te_chunk_take_instant(struct tv_te_chunk *chunk, const struct te_chu
     *tv_table_add(&chunk->instants) = instant;
 }
 
+/* Take phase C. */
 static void te_chunk_take_counter(struct tv_te_chunk *chunk, const struct te_chunk_event *event)
 {
     struct tv_te_counter_event counter = {
@@ -590,6 +613,7 @@ static void te_chunk_take_counter(struct tv_te_chunk *chunk, const struct te_chu
     tv_te_counters_add(chunk->counters, &counter, &chunk->diagnostics);
 }
 
+/* Keep phase M for the merge: names may come before or behind the events that they name. */
 static void te_chunk_take_metadata(struct tv_te_chunk *chunk, const struct te_chunk_event *event)
 {
     struct tv_bytes name = event->fields->name;
@@ -611,6 +635,7 @@ static void te_chunk_take_metadata(struct tv_te_chunk *chunk, const struct te_ch
 
 /* ---- One event ---- */
 
+/* Dispatch an event that has a valid time. */
 static void te_chunk_take_timed(struct tv_te_chunk *chunk, const struct te_chunk_event *event)
 {
     if (event->phase != 'X') /* X may still be dropped as overhead, and has an end */

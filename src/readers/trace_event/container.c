@@ -69,6 +69,7 @@ static int te_sniff_array(struct tv_bytes text)
     return c == ',' || c == '/' || tv_bytes_starts_with(text, TV_BYTES("null")) ? 20 : 0;
 }
 
+/* Sniff behind '{'. */
 static int te_sniff_object(struct tv_bytes text)
 {
     assert(text.length > 0);
@@ -121,6 +122,7 @@ struct te_container_reader {
     struct tv_error *err;
 };
 
+/* Return at least `want` bytes at reader->at, fewer at the end of the source. */
 static enum tv_status te_container_peek(struct te_container_reader *reader, size_t want,
                                         struct tv_bytes *bytes)
 {
@@ -251,6 +253,7 @@ static enum tv_status te_container_check_rest(struct te_container_reader *reader
     return status;
 }
 
+/* Read a file that is an array of events. */
 static enum tv_status te_container_read_array(struct te_container_reader *reader)
 {
     const struct tv_te_list *last;
@@ -263,6 +266,7 @@ static enum tv_status te_container_read_array(struct te_container_reader *reader
 
 /* ---- The object ---- */
 
+/* Keep where the value of a member lies; nobody may ever need it. */
 static void te_container_add_member(struct te_container_reader *reader, struct tv_bytes key,
                                     struct tv_te_extent value)
 {
@@ -375,8 +379,9 @@ static enum tv_status te_container_read_member(struct te_container_reader *reade
     return te_container_read_value(reader, key, more);
 }
 
-/* Return the format of an object without events whose first keys did not tell it; NULL: unknown.
- * Every value is looked into, for a long one may stand before the one that tells. */
+/* Return the format of an object without events that its first keys did not identify; NULL:
+ * unknown. All members are tried, as a long value may stand in front of the one that identifies it.
+ */
 static const struct tv_foreign *te_container_find_foreign(struct te_container_reader *reader)
 {
     const struct tv_te_container *container = reader->container;
@@ -500,6 +505,7 @@ static enum tv_status te_container_is_json_lines(struct te_container_reader *rea
     }
 }
 
+/* Read an object without its braces, as the format's document prints it. */
 static enum tv_status te_container_read_braceless(struct te_container_reader *reader)
 {
     struct tv_bytes bytes;
@@ -512,6 +518,7 @@ static enum tv_status te_container_read_braceless(struct te_container_reader *re
     return te_container_read_object(reader);
 }
 
+/* Find out what the container is, and read it. */
 static enum tv_status te_container_read_source(struct te_container_reader *reader)
 {
     uint8_t first;

@@ -85,6 +85,10 @@ enum tv_status tv_te_list_read(struct tv_te_list *list);
 enum tv_status tv_te_list_guess(struct tv_window *window, uint64_t from, uint64_t *start,
                                 struct tv_error *err) TV_MUST_CHECK;
 
+/* Fail with TV_ERR_CANCELLED when the user asked to stop.  `progress` may be NULL. */
+enum tv_status tv_te_check_cancelled(struct tv_progress *progress,
+                                     struct tv_error *err) TV_MUST_CHECK;
+
 /* ---- All event lists of a file ---- */
 
 /* The chunks of all lists, in the order of the file. */

@@ -95,6 +95,7 @@ void tv_te_counters_free(struct tv_te_counters *counters)
 
 /* ---- One event ---- */
 
+/* Return the counter of an event; add it when new. */
 static uint32_t te_counters_find_counter(struct tv_te_counters *counters,
                                          const struct tv_te_counter_event *event)
 {
@@ -156,6 +157,7 @@ static bool te_counters_read_args(struct tv_te_counters *counters, struct tv_byt
     return bad;
 }
 
+/* True when the series that were found are those of a shape, in the same order. */
 static bool te_counters_match_shape(const struct tv_te_counters *counters, uint32_t number)
 {
     if (number == TV_NONE)
@@ -189,6 +191,7 @@ static void te_counters_number_series(struct tv_te_counters *counters)
     tv_map_release(&places);
 }
 
+/* Add a shape; the raw names are copied, as they lie in the window. */
 static void te_counters_add_shape(struct tv_te_counters *counters, uint32_t counter)
 {
     *tv_table_add(&counters->shapes) = (struct te_counter_shape){
@@ -203,6 +206,7 @@ static void te_counters_add_shape(struct tv_te_counters *counters, uint32_t coun
     }
 }
 
+/* Return the shape of the series that were found; add it when new. */
 static uint32_t te_counters_find_shape(struct tv_te_counters *counters, uint32_t counter)
 {
     te_counters_number_series(counters);
@@ -292,6 +296,7 @@ static uint32_t te_counter_title(struct te_counters_merge *merge, uint32_t name,
     return string;
 }
 
+/* Return the merged counter of a chunk's counter.  Ids become part of the name. */
 static uint32_t te_counters_merge_counter(struct te_counters_merge *merge,
                                           const struct tv_te_counters_chunk *chunk,
                                           const struct te_chunk_counter *counter)
@@ -316,6 +321,7 @@ static uint32_t te_counters_merge_counter(struct te_counters_merge *merge,
     return number;
 }
 
+/* Return the column of a series in its counter; series are numbered in the order of the file. */
 static uint32_t te_counters_merge_series(struct te_counters_merge *merge, uint32_t number,
                                          struct tv_bytes text)
 {
@@ -340,6 +346,7 @@ static void te_counters_merge_keys(struct te_counters_merge *merge, size_t index
         merge->numbers[index][i] = te_counters_merge_counter(merge, chunk, &own->counters.rows[i]);
 }
 
+/* Map the names of a chunk to columns, and count how many samples each counter will get. */
 static void te_counters_merge_shapes(struct te_counters_merge *merge, size_t index,
                                      const struct tv_te_counters *own)
 {
@@ -407,6 +414,7 @@ static size_t te_counter_series_limit(const struct te_merged_counter *joined)
     return kept < joined->series_count ? kept : joined->series_count;
 }
 
+/* Write one row of values; NaN where the sample does not name the series. */
 static void te_counter_write_row(double *to, size_t width, const struct te_merged_sample *moved)
 {
     for (size_t i = 0; i < width; i++)
@@ -416,6 +424,7 @@ static void te_counter_write_row(double *to, size_t width, const struct te_merge
             to[moved->columns[i]] = moved->values[i];
 }
 
+/* Sort the samples of a counter by time and add the counter to the tables. */
 static void te_counter_write(struct te_counters_merge *merge, struct te_merged_counter *joined,
                              struct tv_tables *tables)
 {

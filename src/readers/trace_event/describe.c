@@ -49,6 +49,7 @@ struct te_members {
     size_t capacity;
 };
 
+/* Index the members of an object, so that merging two large objects takes linear time. */
 static void te_members_init(struct te_members *members, struct tv_bytes object)
 {
     assert(te_describe_is_object(object));
@@ -138,6 +139,7 @@ static void te_describe_merge_args(struct tv_out *out, struct tv_bytes first,
     te_members_release(&own);
 }
 
+/* Write the arguments of one event or of both. */
 static void te_describe_put_args(struct tv_out *out, struct tv_bytes first, struct tv_bytes second)
 {
     if (te_describe_is_object(first) && te_describe_is_object(second))
@@ -274,6 +276,7 @@ static bool te_describe_is_in_model(struct tv_bytes key)
     return false;
 }
 
+/* Write every member that the model does not hold. */
 static void te_describe_put_others(struct tv_out *out, struct tv_bytes object)
 {
     struct tv_bytes key, value;
@@ -324,6 +327,7 @@ static void te_describe_put_end(struct tv_out *out, const struct tv_te_event_tex
     te_members_release(&own);
 }
 
+/* Write the description of an event, or of a slice with its end. */
 static void te_describe_put_event(struct tv_out *out, const struct tv_trace *trace, uint32_t input,
                                   const struct tv_te_event_text *start,
                                   const struct tv_te_event_text *end)

@@ -151,6 +151,7 @@ static void te_list_warn(struct tv_te_list *list, enum tv_diagnostic_kind kind, 
     tv_diagnostics_add(&list->chunk.diagnostics, kind, offset);
 }
 
+/* Skip commas and white space; the commas are judged when the next element comes. */
 static void te_list_skip_separators(struct tv_te_list *list, struct te_list_bytes *bytes)
 {
     const uint8_t *at = bytes->at, *end = bytes->end;
@@ -193,6 +194,7 @@ static void te_list_count_event(struct tv_te_list *list, uint64_t offset)
         te_list_warn(list, TV_DIAGNOSTIC_BAD_JSON, offset);
 }
 
+/* Hand an event to the visitor; take it into the chunk as well, unless only texts are wanted. */
 static TV_NOINLINE void te_list_visit_event(struct tv_te_list *list, struct tv_bytes text,
                                             uint64_t offset)
 {
@@ -223,6 +225,8 @@ TV_INLINE void te_list_keep_object(struct tv_te_list *list, struct te_list_bytes
     bytes->at = end;
 }
 
+/* Take an object.  Within the window this is the hot path: the fields of each event are read here.
+ */
 static enum te_list_step te_list_take_object(struct tv_te_list *list, struct te_list_bytes *bytes)
 {
     const uint8_t *end;
@@ -294,6 +298,14 @@ static enum te_list_step te_list_walk(struct tv_te_list *list, struct te_list_by
     }
 }
 
+enum tv_status tv_te_check_cancelled(struct tv_progress *progress, struct tv_error *err)
+{
+    if (progress && atomic_load_explicit(&progress->cancel, memory_order_relaxed))
+        return tv_fail(err, TV_ERR_CANCELLED, TV_NO_OFFSET, "stopped on request");
+    return TV_OK;
+}
+
+/* Report progress after each window, and stop when the user asks for it. */
 static enum tv_status te_list_count_progress(struct tv_te_list *list, uint64_t bytes,
                                              uint64_t events)
 {
@@ -302,11 +314,10 @@ static enum tv_status te_list_count_progress(struct tv_te_list *list, uint64_t b
         return TV_OK;
     atomic_fetch_add_explicit(&progress->bytes, bytes, memory_order_relaxed);
     atomic_fetch_add_explicit(&progress->records, events, memory_order_relaxed);
-    if (atomic_load_explicit(&progress->cancel, memory_order_relaxed))
-        return tv_fail(&list->error, TV_ERR_CANCELLED, TV_NO_OFFSET, "stopped on request");
-    return TV_OK;
+    return tv_te_check_cancelled(progress, &list->error);
 }
 
+/* End the reading at the end of the file, as nothing readable follows. */
 static void te_list_give_up(struct tv_te_list *list, enum tv_diagnostic_kind kind)
 {
     te_list_warn(list, kind, list->at);
@@ -431,6 +442,7 @@ void tv_te_lists_release(struct tv_te_lists *lists)
     tv_free(lists->rows);
 }
 
+/* Add a chunk that reads to the end until the next one is added. */
 static struct tv_te_list *te_lists_add_chunk(struct tv_te_lists *lists, struct tv_source *source,
                                              uint64_t start)
 {
@@ -442,6 +454,7 @@ static struct tv_te_list *te_lists_add_chunk(struct tv_te_lists *lists, struct t
     return list;
 }
 
+/* Return how many chunks to read: as asked, or one for each processor that has enough to do. */
 static unsigned te_lists_count_chunks(const struct tv_read_options *options, uint64_t size)
 {
     unsigned count = options->parts;

@@ -48,29 +48,31 @@ static void te_record_visit_event(void *context, const struct tv_te_list_event *
     te_record_visit_warn_cut(visit, record.cut, event->offset);
 }
 
+/* Read a member beside the events, unless it is too long, and hand it over. */
 static enum tv_status te_record_visit_member(void *context, const struct tv_te_top_member *member,
                                              struct tv_error *err)
 {
     struct te_record_visit *visit = context;
-    struct tv_te_member_record beside = {
+    struct tv_te_member_record record = {
         .key = {(const uint8_t *)member->key, member->key_length},
         .offset = member->value.offset,
         .length = member->value.length,
     };
-    if (beside.length <= TV_TE_LONGEST_MEMBER) {
-        size_t length = (size_t)beside.length;
+    if (record.length <= TV_TE_LONGEST_MEMBER) {
+        size_t length = (size_t)record.length;
         enum tv_status status =
-            tv_window_at(&visit->window, beside.offset, length, &beside.text, err);
+            tv_window_at(&visit->window, record.offset, length, &record.text, err);
         if (status != TV_OK)
             return status;
-        beside.text.length = length < beside.text.length ? length : beside.text.length;
+        record.text.length = length < record.text.length ? length : record.text.length;
     }
     te_record_visit_begin(visit);
-    visit->teller->take_beside(visit->teller, &beside);
-    te_record_visit_warn_cut(visit, beside.cut, beside.offset);
+    visit->teller->take_beside(visit->teller, &record);
+    te_record_visit_warn_cut(visit, record.cut, record.offset);
     return TV_OK;
 }
 
+/* Count the events and diagnostics of the file. */
 static void te_record_visit_end(struct te_record_visit *visit,
                                 const struct tv_te_container *container)
 {
@@ -137,6 +139,7 @@ static void te_check_event(void *context, const struct tv_te_list_event *event)
         tv_diagnostics_add(context, TV_DIAGNOSTIC_TOO_NESTED, event->offset);
 }
 
+/* Check the key and the value of a member beside the events. */
 static enum tv_status te_check_member(const struct tv_te_top_member *member,
                                       struct tv_source *source, struct tv_diagnostics *diagnostics,
                                       struct tv_error *err)
@@ -152,6 +155,7 @@ static enum tv_status te_check_member(const struct tv_te_top_member *member,
     return status;
 }
 
+/* Check the text of all events and members. */
 static enum tv_status te_check_events(struct tv_source *source, struct tv_diagnostics *diagnostics,
                                       struct tv_error *err)
 {

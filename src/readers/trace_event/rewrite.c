@@ -72,6 +72,7 @@ bool tv_te_rewrite_edit_is_any(const struct tv_te_rewrite_edit *edit)
            edit->no_flow_out || edit->no_flow_in || edit->around || edit->no_args || edit->bare;
 }
 
+/* True for members that say whose event it is. */
 static bool te_edit_is_identity(struct tv_bytes key)
 {
     static const char *const keys[] = {"name", "cat", "ph", "pid", "tid", "id", "id2", "scope"};
@@ -201,6 +202,7 @@ void tv_te_rewrite_separate(struct tv_te_rewrite *rewrite)
     rewrite->any = true;
 }
 
+/* Write an event of the current file, with the new ids if there are several files. */
 static void te_rewrite_put_event(struct tv_te_rewrite *rewrite,
                                  const struct tv_te_list_event *event)
 {
@@ -213,6 +215,7 @@ static void te_rewrite_put_event(struct tv_te_rewrite *rewrite,
         tv_json_normalise(event->text, rewrite->out, NULL);
 }
 
+/* Write an event from its text. */
 static void te_rewrite_put_text(struct tv_te_rewrite *rewrite, struct tv_bytes text)
 {
     struct tv_te_fields fields;
@@ -347,6 +350,7 @@ static enum tv_status te_rewrite_put_member(struct tv_te_rewrite *rewrite,
     return TV_OK;
 }
 
+/* Write the wanted elements of "samples". */
 static void te_rewrite_put_samples(struct tv_te_rewrite *rewrite, struct te_rewrite_input *file,
                                    struct tv_bytes text, uint64_t offset, bool *any)
 {
@@ -462,6 +466,7 @@ static enum tv_status te_rewrite_put_source(struct tv_out *out, struct tv_source
     return status;
 }
 
+/* Write the embedded traces that are given as sources. */
 static enum tv_status te_rewrite_put_texts(struct tv_te_rewrite *rewrite,
                                            const struct tv_te_rewrite_text *texts, size_t count,
                                            struct tv_error *err)
@@ -476,6 +481,7 @@ static enum tv_status te_rewrite_put_texts(struct tv_te_rewrite *rewrite,
     return status;
 }
 
+/* Write the members of a file, except those that are merged, replaced or too long. */
 static enum tv_status te_rewrite_put_members(struct tv_te_rewrite *rewrite, size_t file,
                                              const struct tv_te_rewrite_text *texts, size_t count,
                                              uint64_t most, struct tv_error *err)

@@ -149,6 +149,7 @@ static void te_rewrite_put_object(struct tv_te_id_rewriter *rewriter, struct tv_
 
 /* ---- Values ---- */
 
+/* Write a time, shifted to the clock of the first file. */
 static void te_rewrite_put_time(struct tv_te_id_rewriter *rewriter, struct tv_bytes value,
                                 struct tv_out *out)
 {
@@ -160,6 +161,7 @@ static void te_rewrite_put_time(struct tv_te_id_rewriter *rewriter, struct tv_by
         tv_out_time(out, time, 1000, 3);
 }
 
+/* Write an id with the prefix of the file. */
 static void te_rewrite_put_prefixed(struct tv_te_id_rewriter *rewriter, struct tv_bytes value,
                                     struct tv_out *out)
 {
@@ -193,6 +195,7 @@ static bool te_rewrite_owns_id(struct tv_te_id_rewriter *rewriter, const char *k
     return used->id_files[number] == rewriter->file;
 }
 
+/* Write an id of a kind: unchanged, if no earlier file has it. */
 static void te_rewrite_put_id_of(struct tv_te_id_rewriter *rewriter, const char *kind,
                                  struct tv_bytes value, struct tv_out *out)
 {
@@ -414,6 +417,7 @@ static void te_rewrite_put_object_id(const struct te_rewrite_event *w, const cha
     te_rewrite_put_value(id, out);
 }
 
+/* Write the arguments of a "=", with the ids of the objects that it also joins. */
 static void te_rewrite_put_id_link(const struct te_rewrite_event *w, struct tv_bytes args,
                                    struct tv_out *out)
 {
@@ -435,6 +439,7 @@ static void te_rewrite_put_id_link(const struct te_rewrite_event *w, struct tv_b
     tv_out_release(&whole);
 }
 
+/* Write the arguments; those of some phases hold ids or times. */
 static void te_rewrite_put_args(const struct te_rewrite_event *w, struct tv_bytes value,
                                 struct tv_out *out)
 {

@@ -100,6 +100,7 @@ TV_INLINE bool te_names_match(const struct tv_te_name *known, struct tv_bytes na
            te_names_same_text(known->text + name.length, category.data, category.length);
 }
 
+/* Double the table.  The stored hashes save hashing the texts again. */
 static void te_names_grow(struct tv_te_names *names)
 {
     assert((names->mask & (names->mask + 1)) == 0);
@@ -119,6 +120,7 @@ static void te_names_grow(struct tv_te_names *names)
     names->mask = mask;
 }
 
+/* Add a name to a free slot; name and category are copied behind each other. */
 static TV_NOINLINE uint32_t te_names_add_new(struct tv_te_names *names,
                                              struct tv_te_name_slot *slot, struct tv_bytes name,
                                              struct tv_bytes category)
@@ -245,6 +247,7 @@ struct te_shown_id {
     uint32_t key, name; /* strings */
 };
 
+/* Split a key into what the head shows: a number, or a text, which may be the name. */
 static struct te_shown_id te_threads_shown_id(struct tv_te_threads *threads, uint32_t key)
 {
     assert(threads->head);
@@ -301,6 +304,7 @@ static uint32_t te_threads_process_of_key(struct tv_te_threads *threads, uint32_
     return count;
 }
 
+/* Return a thread, counted from 0; add it when new. */
 static uint32_t te_threads_thread_of_key(struct tv_te_threads *threads, uint32_t process,
                                          uint32_t key)
 {
@@ -373,6 +377,7 @@ void tv_te_stack_uses_release(struct tv_te_stack_uses *uses)
     memset(uses, 0, sizeof *uses);
 }
 
+/* Return the row of an id; add it when new. */
 static struct tv_te_stack_use *te_stack_uses_find(struct tv_te_stack_uses *uses, uint32_t process,
                                                   struct tv_bytes key)
 {

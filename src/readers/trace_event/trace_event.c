@@ -75,6 +75,7 @@ static void te_merge_number_chunks(struct te_merge *merge)
                             merge->numbers[i].processes, merge->numbers[i].threads);
 }
 
+/* Replace the numbers of a chunk by those of the trace. */
 static void te_merge_renumber(struct tv_te_deferred *rows, size_t count,
                               const struct te_chunk_numbers *numbers)
 {
@@ -106,6 +107,7 @@ static void te_merge_move_deferred(struct tv_te_deferred_list *all, struct tv_te
     *own = (struct tv_te_deferred_list){NULL, 0, 0};
 }
 
+/* Move the instants of a chunk to the table. */
 static void te_merge_move_instants(struct te_merge *merge, const struct tv_te_chunk *chunk,
                                    const struct te_chunk_numbers *numbers)
 {
@@ -122,6 +124,7 @@ static void te_merge_move_instants(struct te_merge *merge, const struct tv_te_ch
     }
 }
 
+/* Add the uses of stack frames of a chunk. */
 static void te_merge_move_stack_uses(struct tv_te_stack_uses *all,
                                      const struct tv_te_stack_uses *own,
                                      const struct te_chunk_numbers *numbers)
@@ -133,6 +136,7 @@ static void te_merge_move_stack_uses(struct tv_te_stack_uses *all,
     }
 }
 
+/* Take everything from a chunk but its counters. */
 static void te_merge_take_chunk(struct te_merge *merge, size_t index)
 {
     assert(index < merge->container->lists.count);
@@ -157,6 +161,7 @@ static void te_merge_take_chunk(struct te_merge *merge, size_t index)
     context->trace->head->inputs[context->input].records += chunk->events;
 }
 
+/* Merge the counters of all chunks at once, as their columns depend on all of them. */
 static void te_merge_take_counters(struct te_merge *merge)
 {
     size_t count = merge->container->lists.count;
@@ -170,6 +175,7 @@ static void te_merge_take_counters(struct te_merge *merge)
     tv_free(chunks);
 }
 
+/* Merge all chunks in the order of the file. */
 static void te_merge_chunks(struct te_merge *merge)
 {
     size_t count = merge->container->lists.count;
@@ -190,6 +196,7 @@ static void te_merge_chunks(struct te_merge *merge)
 
 /* ---- The whole ---- */
 
+/* Fill in what the input says of its clocks and its range. */
 static void te_reader_fill_input(struct tv_te_context *context, bool has_cpu)
 {
     struct tv_input *input = &context->trace->head->inputs[context->input];
@@ -213,6 +220,7 @@ static int64_t *te_reader_last_instants(const struct tv_trace *trace)
     return lasts;
 }
 
+/* Sort, pair and nest the spans of all threads; the joins beside that run at the same time. */
 static void te_reader_place_slices(struct tv_te_context *context, bool has_open)
 {
     const struct tv_read_options *options = context->options;
@@ -235,12 +243,7 @@ static void te_reader_place_slices(struct tv_te_context *context, bool has_open)
     tv_free(lasts);
 }
 
-static bool te_reader_is_cancelled(const struct tv_read_options *options)
-{
-    return options->progress &&
-           atomic_load_explicit(&options->progress->cancel, memory_order_relaxed);
-}
-
+/* Turn the chunks into a trace. */
 static enum tv_status te_reader_build(struct te_merge *merge, struct tv_error *err)
 {
     struct tv_te_context *context = merge->context;
@@ -259,13 +262,14 @@ static enum tv_status te_reader_build(struct te_merge *merge, struct tv_error *e
     te_reader_fill_input(context, merge->has_cpu);
     tv_te_silence_find(context);
     te_reader_place_slices(context, merge->has_open);
-    if (te_reader_is_cancelled(context->options))
-        return tv_fail(err, TV_ERR_CANCELLED, TV_NO_OFFSET, "stopped on request");
+    if (tv_te_check_cancelled(context->options->progress, err) != TV_OK)
+        return TV_ERR_CANCELLED;
     tv_te_join_after_placing(context);
     assert(!context->states && !context->flows && !context->async_plan);
     return TV_OK;
 }
 
+/* Add the input to the head, and make the assembly and tables. */
 static void te_reader_add_input(struct tv_te_context *context, struct tv_builder *builder)
 {
     struct tv_head *head = tv_builder_head(builder);
@@ -284,6 +288,7 @@ static void te_reader_add_input(struct tv_te_context *context, struct tv_builder
     tv_window_init(&context->window, context->source);
 }
 
+/* The reader's `assemble`: read, build, and read the traces inside. */
 static enum tv_status te_reader_assemble(struct tv_source *source, struct tv_builder *builder,
                                          const struct tv_read_options *options,
                                          struct tv_error *err)

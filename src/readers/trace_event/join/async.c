@@ -152,6 +152,7 @@ static void te_user_timing_apply(struct te_async_pairing *pairing, struct te_asy
     details->frame = tv_head_add_frame(head, &frame);
 }
 
+/* Return the id of the key, and widen its range to a time. */
 static uint32_t te_async_add_id(struct te_async_pairing *pairing, int64_t time, uint32_t group)
 {
     uint32_t string =
@@ -192,6 +193,7 @@ static bool te_async_find_id(struct te_async_pairing *pairing, const struct tv_t
     return true;
 }
 
+/* Read what an event says; TV_NONE as id leaves it out. */
 static void te_async_read_event(struct te_async_pairing *pairing,
                                 const struct tv_te_deferred *event,
                                 struct te_async_details *details)
@@ -214,6 +216,7 @@ static void te_async_read_event(struct te_async_pairing *pairing,
     details->has_details = link.has_details;
 }
 
+/* Add a slice below the innermost open one of its id. */
 static uint32_t te_async_add_slice(struct te_async_pairing *pairing,
                                    const struct tv_te_deferred *event,
                                    const struct te_async_details *details)
@@ -267,6 +270,7 @@ static uint32_t te_async_group_find_open(struct te_async_pairing *pairing,
     return found;
 }
 
+/* Open a slice on the stack of its id. */
 static void te_async_begin(struct te_async_pairing *pairing, const struct tv_te_deferred *event,
                            const struct te_async_details *details)
 {
@@ -294,6 +298,7 @@ static void te_async_pop(struct te_async_pairing *pairing, struct te_async_id *i
     id->top = open->below;
 }
 
+/* Add a slice that began before the trace: at the first event of its id. */
 static void te_async_end_unmatched(struct te_async_pairing *pairing,
                                    const struct tv_te_deferred *event,
                                    const struct te_async_details *details)
@@ -306,6 +311,7 @@ static void te_async_end_unmatched(struct te_async_pairing *pairing,
     tv_te_warn(pairing->context, TV_DIAGNOSTIC_ASYNC_UNMATCHED_END, event->offset);
 }
 
+/* Close the slice that the end belongs to, and drop the open slices above it. */
 static void te_async_end(struct te_async_pairing *pairing, const struct tv_te_deferred *event,
                          const struct te_async_details *details)
 {
@@ -332,6 +338,7 @@ static void te_async_end(struct te_async_pairing *pairing, const struct tv_te_de
     pairing->opens[found].ended = true;
 }
 
+/* End what is still open at the last event of its id. */
 static void te_async_close_open(struct te_async_pairing *pairing)
 {
     for (size_t i = 1; i < pairing->open_count; i++) {
@@ -345,6 +352,7 @@ static void te_async_close_open(struct te_async_pairing *pairing)
     }
 }
 
+/* Read the events in the order of the file, then pair them in the order of time. */
 static void te_async_pair_all(struct te_async_pairing *pairing,
                               const struct tv_te_selection *selection)
 {
@@ -424,6 +432,7 @@ struct te_legacy_pairing {
     size_t key_count, key_capacity;
 };
 
+/* Return the index of the key (name, id); add it when new. */
 static uint32_t te_legacy_add_key(struct te_legacy_pairing *pairing, uint32_t name)
 {
     struct tv_head *head = pairing->context->trace->head;
@@ -471,6 +480,7 @@ static bool te_legacy_read_step(struct te_legacy_pairing *pairing,
     return true;
 }
 
+/* Read what an event says; TV_NONE as key leaves it out. */
 static void te_legacy_read_event(struct te_legacy_pairing *pairing,
                                  const struct tv_te_deferred *event,
                                  struct te_legacy_details *details)
@@ -504,6 +514,7 @@ static uint32_t te_legacy_add_slice(struct te_legacy_pairing *pairing,
     return (uint32_t)(pairing->context->async.count - 1);
 }
 
+/* Begin a slice.  A second S before the F is counted and ignored. */
 static void te_legacy_begin(struct te_legacy_pairing *pairing, const struct tv_te_deferred *event,
                             const struct te_legacy_details *details)
 {
@@ -534,6 +545,7 @@ static struct te_legacy_key *te_legacy_find_open(struct te_legacy_pairing *pairi
     return other == TV_NONE ? key : &pairing->keys[other];
 }
 
+/* End a step T, which lasts to the next event. */
 static void te_legacy_end_step(struct te_legacy_pairing *pairing, struct te_legacy_key *key,
                                int64_t time)
 {
@@ -544,6 +556,7 @@ static void te_legacy_end_step(struct te_legacy_pairing *pairing, struct te_lega
     key->last_step = TV_NONE;
 }
 
+/* Add a step as a child of its slice. */
 static void te_legacy_add_step(struct te_legacy_pairing *pairing,
                                const struct tv_te_deferred *event,
                                const struct te_legacy_details *details, struct te_legacy_key *key)
@@ -564,6 +577,7 @@ static void te_legacy_add_step(struct te_legacy_pairing *pairing,
         key->last_step = number;
 }
 
+/* Take T or p.  Steps of the second kind in one slice are counted and left out. */
 static void te_legacy_take_step(struct te_legacy_pairing *pairing,
                                 const struct tv_te_deferred *event,
                                 const struct te_legacy_details *details)
@@ -585,6 +599,7 @@ static void te_legacy_take_step(struct te_legacy_pairing *pairing,
     key->last = event->time;
 }
 
+/* End the slice; an open step ends with it. */
 static void te_legacy_end(struct te_legacy_pairing *pairing, const struct tv_te_deferred *event,
                           const struct te_legacy_details *details)
 {

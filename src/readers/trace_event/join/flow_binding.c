@@ -55,6 +55,8 @@ struct te_binding_thread {
     uint32_t count;
 };
 
+/* Return how many tracks of the thread are searched.  Overflow tracks stand behind their thread's.
+ */
 static uint32_t te_binding_count_tracks(const struct tv_trace *trace, uint32_t track)
 {
     uint32_t count = 1;
@@ -112,6 +114,7 @@ static bool te_slice_path_is_parent(const struct tv_trace *trace,
     return tv_slice_parent(trace, row, index) == over;
 }
 
+/* Extend the path by the slice of the next row that touches the time, if there is one. */
 static bool te_binding_descend(const struct tv_trace *trace, struct te_binding_track *track,
                                tv_ns time)
 {
@@ -127,6 +130,7 @@ static bool te_binding_descend(const struct tv_trace *trace, struct te_binding_t
     return true;
 }
 
+/* Move the path of enclosing slices to a time, which is not before the last one. */
 static bool te_binding_find_enclosing(const struct tv_trace *trace, struct te_binding_track *track,
                                       tv_ns time, uint32_t *row, uint32_t *index)
 {
@@ -143,6 +147,7 @@ static bool te_binding_find_enclosing(const struct tv_trace *trace, struct te_bi
     return true;
 }
 
+/* Answer from the thread's own track, or else from its overflow tracks. */
 static void te_binding_answer_enclosing(const struct tv_trace *trace,
                                         struct te_binding_thread *thread, tv_ns time,
                                         struct tv_te_flow_event *query)
@@ -225,6 +230,7 @@ static bool te_binding_find_next(const struct tv_trace *trace, struct te_binding
     return true;
 }
 
+/* Answer with the earliest of all tracks. */
 static void te_binding_answer_next(const struct tv_trace *trace, struct te_binding_thread *thread,
                                    tv_ns time, struct tv_te_flow_event *query)
 {
@@ -254,6 +260,7 @@ struct te_binding_run {
     _Atomic uint32_t next;
 };
 
+/* Answer all queries of a thread, in the order of time. */
 static void te_binding_answer_thread(const struct te_binding_run *run, uint32_t number)
 {
     const struct tv_trace *trace = run->trace;
@@ -270,6 +277,7 @@ static void te_binding_answer_thread(const struct te_binding_run *run, uint32_t 
     te_binding_thread_release(&thread);
 }
 
+/* Take threads from a shared counter until none is left; no two workers share a thread. */
 static void te_binding_answer_worker(void *context, unsigned worker)
 {
     struct te_binding_run *run = context;
@@ -279,6 +287,7 @@ static void te_binding_answer_worker(void *context, unsigned worker)
             te_binding_answer_thread(run, i);
 }
 
+/* Group the queries by thread with a counting sort, which keeps the order of time. */
 static void te_binding_sort_by_thread(struct te_binding_run *run)
 {
     const struct tv_te_binding_queries *queries = run->queries;
@@ -339,6 +348,7 @@ static int te_instants_compare(const void *left, const void *right)
     return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
+/* Return the instants of the input's threads, sorted by thread, time and place in the file. */
 static struct te_thread_instants te_instants_collect(const struct tv_trace *trace, uint32_t input)
 {
     size_t count = trace->tables.instants.count;
@@ -398,6 +408,7 @@ static bool te_binding_wants_instant(const struct tv_te_flow_event *query)
     return query->asks && (query->next || query->row == TV_NONE);
 }
 
+/* Let an instant replace the slice that was found, unless that slice starts no later. */
 static void te_binding_answer_instant(const struct tv_trace *trace,
                                       const struct te_thread_instants *instants, tv_ns time,
                                       struct tv_te_flow_event *query)

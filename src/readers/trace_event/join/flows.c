@@ -36,6 +36,7 @@ static bool te_flow_id_is_decimal(struct tv_bytes text, uint64_t *number)
     return text.data[0] != '0' && tv_parse_u64(text, number);
 }
 
+/* True when the text is how the number is written in hexadecimal: no leading zeros, lower case. */
 static bool te_flow_id_is_hex(struct tv_bytes text, uint64_t *number)
 {
     if (text.data[0] != '0' || text.data[1] != 'x' || text.data[2] == '0' || text.length > 18)
@@ -114,6 +115,7 @@ void tv_te_flow_keys_release(struct tv_te_flow_keys *keys)
     *keys = (struct tv_te_flow_keys){.rows = NULL};
 }
 
+/* Double the table. */
 static TV_NOINLINE void te_flow_keys_grow(struct tv_te_flow_keys *keys)
 {
     assert((keys->slot_count & (keys->slot_count - 1)) == 0);
@@ -256,7 +258,7 @@ static bool te_flow_is_event(const struct tv_te_flow_event *event)
     return event->phase == 's' || event->phase == 't' || event->phase == 'f';
 }
 
-/* ---- What the events tell ---- */
+/* ---- Reading the events ---- */
 
 /* Decide where an f event without "bp" binds: the category says whether to the enclosing slice or
  * the next one, as Chrome's history has it. */
@@ -275,6 +277,7 @@ static uint32_t te_flow_add_key(struct tv_te_flow_plan *plan, const struct tv_te
     return tv_te_flow_keys_add(&plan->keys, key);
 }
 
+/* Number the id of an event; it asks for a slice unless it is invalid. */
 static void te_flow_read_event(struct tv_te_flow_plan *plan, struct tv_te_flow_event *event)
 {
     uint32_t key = TV_NONE;
@@ -339,6 +342,7 @@ static void te_flow_merge_by_offset(struct tv_te_flow_list *events,
     }
 }
 
+/* Read the slices with a bind_id and merge them into the events. */
 static void te_flow_read_bound_slices(struct tv_te_flow_plan *plan)
 {
     const struct tv_te_context *context = plan->context;
@@ -353,6 +357,7 @@ static void te_flow_read_bound_slices(struct tv_te_flow_plan *plan)
     tv_free(bound.rows);
 }
 
+/* Sort the events by time; at one time the order of the file counts. */
 static void te_flow_sort_events(struct tv_te_flow_plan *plan)
 {
     size_t count = plan->events->count;
@@ -420,6 +425,7 @@ static uint32_t te_flow_id_string(const struct tv_te_flow_plan *plan, uint32_t n
                           tv_te_flow_id_text(&id, plan->events->longer, room));
 }
 
+/* Add the arrow from the open event of a key to this one. */
 static void te_flow_add_arrow(struct tv_te_flow_plan *plan, const struct tv_te_flow_event *to)
 {
     assert(plan->states[to->key].from != TV_NONE);
@@ -442,6 +448,7 @@ static void te_flow_open(const struct tv_te_flow_plan *plan, const struct tv_te_
         (struct te_flow_state){(uint32_t)(event - plan->events->rows), false};
 }
 
+/* Pair a flow event: a step or an end makes an arrow, a start or a step opens one. */
 static void te_flow_pair_event(struct tv_te_flow_plan *plan, const struct tv_te_flow_event *event)
 {
     assert(event->key < plan->keys.count);
@@ -485,6 +492,7 @@ static void te_flow_add_async_row(struct tv_te_flow_plan *plan, uint32_t row)
             (struct te_flow_async_slice){tv_slice_offset(trace, row, i), row, i};
 }
 
+/* Index the async slices of the input by their place in the file. */
 static void te_flow_index_async(struct tv_te_flow_plan *plan)
 {
     const struct tv_trace *trace = plan->context->trace;
@@ -498,6 +506,7 @@ static void te_flow_index_async(struct tv_te_flow_plan *plan)
               te_flow_compare_async);
 }
 
+/* Find the async slice of an event by its place in the file. */
 static bool te_flow_find_async(struct tv_te_flow_plan *plan, struct tv_te_flow_event *event)
 {
     struct te_flow_async_slice wanted = {event->offset, 0, 0};
@@ -515,6 +524,7 @@ static bool te_flow_find_async(struct tv_te_flow_plan *plan, struct tv_te_flow_e
     return true;
 }
 
+/* Find the slice that an event of a thread, or an async event, began. */
 static bool te_flow_find_slice(struct tv_te_flow_plan *plan, struct tv_te_flow_event *event)
 {
     const struct tv_te_context *context = plan->context;
@@ -532,6 +542,7 @@ static bool te_flow_find_slice(struct tv_te_flow_plan *plan, struct tv_te_flow_e
     return true;
 }
 
+/* Pair a slice with a bind_id: as a consumer, as a producer, or both. */
 static void te_flow_pair_bound_slice(struct tv_te_flow_plan *plan, struct tv_te_flow_event *event)
 {
     struct tv_te_context *context = plan->context;
@@ -547,6 +558,7 @@ static void te_flow_pair_bound_slice(struct tv_te_flow_plan *plan, struct tv_te_
         te_flow_open(plan, event);
 }
 
+/* Find the slice or instant of each event. */
 static void te_flow_bind_events(struct tv_te_flow_plan *plan)
 {
     const struct tv_te_context *context = plan->context;
@@ -560,6 +572,7 @@ static void te_flow_bind_events(struct tv_te_flow_plan *plan)
     tv_te_flows_bind_instants(context->trace, context->input, &queries);
 }
 
+/* Pair all events in the order of time. */
 static void te_flow_pair_all(struct tv_te_flow_plan *plan)
 {
     plan->states = tv_alloc(plan->keys.count, sizeof *plan->states);

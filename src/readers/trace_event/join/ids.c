@@ -78,6 +78,7 @@ bool tv_te_id_key_add_event_id(struct tv_te_id_key *key, struct tv_te_context *c
     return true;
 }
 
+/* Sort by time; the sort is stable, so the order of the file decides at one time. */
 static void te_selection_sort(struct tv_te_selection *selection,
                               const struct tv_te_context *context)
 {
@@ -150,6 +151,7 @@ struct te_id_sets {
     uint32_t count;
 };
 
+/* Return the number of an id's string; a new id is a set of its own. */
 static uint32_t te_id_sets_add(struct te_id_sets *sets, uint32_t string)
 {
     uint32_t number = tv_map_add(&sets->numbers, string, sets->count);
@@ -165,6 +167,7 @@ static uint32_t te_id_sets_add(struct te_id_sets *sets, uint32_t string)
     return number;
 }
 
+/* Return the root, and halve the path to it. */
 static uint32_t te_id_sets_root(struct te_id_sets *sets, uint32_t number)
 {
     assert(number < sets->count);
@@ -259,6 +262,7 @@ static void te_id_groups_add_row(struct te_id_grouping *grouping, const struct t
     grouping->rows[grouping->row_count++] = row;
 }
 
+/* Read one "=" event and unite the two ids. */
 static void te_id_groups_read_event(struct te_id_grouping *grouping,
                                     const struct tv_te_deferred *event)
 {
@@ -313,6 +317,7 @@ static bool *te_id_groups_find_joined(struct te_id_grouping *grouping)
     return joined;
 }
 
+/* Name the groups, and fill context->joined for all ids that are in one. */
 static void te_id_groups_fill(struct te_id_grouping *grouping)
 {
     struct te_id_sets *sets = &grouping->sets;

@@ -71,16 +71,16 @@ bool tv_te_event_read(struct tv_te_context *context, uint64_t offset, struct tv_
     return false;
 }
 
-struct tv_bytes tv_te_extent_read(struct tv_te_context *context, struct tv_te_extent stretch)
+struct tv_bytes tv_te_extent_read(struct tv_te_context *context, struct tv_te_extent extent)
 {
     struct tv_bytes bytes = {NULL, 0};
     struct tv_error reason;
-    if (stretch.length == 0 || stretch.length > SIZE_MAX / 4 ||
-        tv_window_at(&context->window, stretch.offset, (size_t)stretch.length, &bytes, &reason) !=
+    if (extent.length == 0 || extent.length > SIZE_MAX / 4 ||
+        tv_window_at(&context->window, extent.offset, (size_t)extent.length, &bytes, &reason) !=
             TV_OK ||
-        bytes.length < stretch.length)
+        bytes.length < extent.length)
         return (struct tv_bytes){NULL, 0};
-    bytes.length = (size_t)stretch.length;
+    bytes.length = (size_t)extent.length;
     return bytes;
 }
 
@@ -125,6 +125,7 @@ void tv_te_link_keep(struct tv_te_deferred *event, const struct tv_te_fields *fi
         memcpy(event->id, id.data, id.length);
 }
 
+/* Return the link that a row keeps. */
 static void te_link_from_row(const struct tv_te_deferred *event, struct tv_te_link *link)
 {
     *link = (struct tv_te_link){
@@ -186,6 +187,7 @@ static void te_clock_add_sync(struct tv_te_context *context, const struct tv_te_
     mark->input = context->input;
 }
 
+/* Read phase c: an id and, on the side that asked, the time of the question. */
 static void te_clock_read_sync(struct tv_te_context *context, const struct tv_te_deferred *event)
 {
     struct tv_te_fields fields;
@@ -216,6 +218,7 @@ static bool te_clock_is_legacy_sync(const struct tv_te_context *context,
     return true;
 }
 
+/* Read all marks in the order of the file, as an old S belongs to the F behind it. */
 static void te_clock_read_syncs(struct tv_te_context *context)
 {
     struct tv_bytes asked_id = {NULL, 0}, id;
@@ -285,6 +288,7 @@ static void te_file_ends_add(struct tv_te_context *context, struct tv_bytes pid,
         context->times.file_ends[process] = end;
 }
 
+/* Read the object of one file. */
 static void te_file_ends_read_one(struct tv_te_context *context, struct tv_bytes object)
 {
     struct tv_bytes processes, pid;

@@ -347,7 +347,7 @@ bool tv_te_profiles_take(struct tv_te_profiles *profiles, const struct tv_te_def
 /* ---- Metadata ---- */
 
 /* Apply the metadata events (M): names, labels and sort order of processes and threads.  Events
- * that are tables of stack frames, or tell of V8's code, move to the front of the rows; return how
+ * that are tables of stack frames, or describe V8's code, move to the front of the rows; return how
  * many. */
 size_t tv_te_metadata_events(struct tv_te_context *context, struct tv_te_deferred *rows,
                              size_t count);

@@ -97,6 +97,7 @@ static void te_memory_add_figure(struct te_memory_reading *reading, uint32_t pro
         process, nth, {.of = of, .name = name, .units = units, .value = value}};
 }
 
+/* Return the row of a process in the dump; it keeps the earliest time. */
 static struct te_memory_process *te_memory_find_process(struct te_memory_reading *reading,
                                                         uint32_t process, int64_t time)
 {
@@ -120,6 +121,7 @@ static bool te_memory_is_boolean(struct tv_bytes raw)
     return raw.length > 0 && (raw.data[0] == 't' || raw.data[0] == 'f');
 }
 
+/* Read "process_totals": a figure for each member. */
 static void te_memory_read_totals(struct te_memory_reading *reading, uint32_t process,
                                   struct tv_bytes totals)
 {
@@ -153,9 +155,10 @@ static const struct {
 struct te_region_sums {
     double size, regions;
     double bytes[TV_COUNT(region_sums)];
-    bool told[TV_COUNT(region_sums)];
+    bool present[TV_COUNT(region_sums)];
 };
 
+/* Add a mapped region to the sums of its process. */
 static void te_memory_add_region(struct te_memory_reading *reading, struct te_region_sums *sums,
                                  struct tv_bytes region)
 {
@@ -172,7 +175,7 @@ static void te_memory_add_region(struct te_memory_reading *reading, struct te_re
             sums->bytes[i] += number;
         else
             reading->bad = true;
-        sums->told[i] = true;
+        sums->present[i] = true;
     }
 }
 
@@ -194,12 +197,13 @@ static void te_memory_read_regions(struct te_memory_reading *reading, uint32_t p
     te_memory_add_figure(reading, process, of, te_memory_add_string(reading, TV_BYTES("size")),
                          bytes, sums.size);
     for (size_t i = 0; i < TV_COUNT(region_sums); i++)
-        if (sums.told[i])
+        if (sums.present[i])
             te_memory_add_figure(reading, process, of,
                                  te_memory_add_string(reading, tv_bytes_of(region_sums[i].name)),
                                  bytes, sums.bytes[i]);
 }
 
+/* Read the numbers of an allocator into the graph. */
 static void te_memory_read_attributes(struct te_memory_reading *reading, uint32_t allocator,
                                       struct tv_bytes attributes)
 {
@@ -305,6 +309,7 @@ static bool te_memory_is_heap_total(struct te_memory_reading *reading, struct tv
            tv_te_member(entry, "type").data == NULL;
 }
 
+/* Read a heap of the old form: its total is one of its entries. */
 static void te_memory_read_heap(struct te_memory_reading *reading, uint32_t process,
                                 struct tv_bytes name, struct tv_bytes heap)
 {
@@ -338,6 +343,7 @@ static double te_memory_sum_array(struct tv_bytes array)
     return sum;
 }
 
+/* Read heaps of the old form, and of the new one, whose totals must be summed up. */
 static void te_memory_read_heaps(struct te_memory_reading *reading, uint32_t process,
                                  struct tv_bytes dumps)
 {
@@ -373,6 +379,7 @@ static enum te_memory_level te_memory_read_level(struct te_memory_reading *readi
                                                                                          : LIGHT;
 }
 
+/* Read one event of the current dump. */
 static void te_memory_read_event(struct te_memory_reading *reading,
                                  const struct tv_te_deferred *event)
 {
@@ -435,6 +442,7 @@ static void te_memory_set_global_level(struct te_memory_reading *reading)
             reading->entries[i].level = most;
 }
 
+/* Write the row of a process and its figures, which are sorted by process. */
 static void te_memory_write_process(struct te_memory_reading *reading,
                                     const struct te_memory_process *entry, uint32_t id,
                                     size_t *figure)

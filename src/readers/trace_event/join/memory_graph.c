@@ -120,6 +120,7 @@ static size_t te_memory_path_end(struct tv_bytes path, size_t from)
     return from;
 }
 
+/* Add a node below its parent. */
 static uint32_t te_memory_add_node(struct tv_te_memory_graph *graph, uint32_t process,
                                    uint32_t parent, uint32_t path)
 {
@@ -245,6 +246,7 @@ static struct te_memory_node *te_memory_live_node(struct te_memory_sizing *sizin
     return node == TV_NONE || sizing->nodes[node].weak ? NULL : &sizing->nodes[node];
 }
 
+/* Count for each node its children and owners, which the order puts before it. */
 static void te_memory_count_dependents(const struct te_memory_sizing *sizing, uint32_t *waits)
 {
     for (uint32_t i = 0; i < sizing->count; i++) {
@@ -264,6 +266,7 @@ static uint32_t te_memory_release_node(uint32_t node, uint32_t *waits, uint32_t 
     return filled;
 }
 
+/* Sort the nodes topologically; what is left is in cycles and follows by number. */
 static void te_memory_sort_nodes(struct te_memory_sizing *sizing)
 {
     uint32_t *waits = tv_alloc(sizing->count, sizeof *waits);
@@ -317,6 +320,7 @@ static int te_memory_common_depth(const struct te_memory_sizing *sizing, uint32_
     return a == b && a != TV_NONE ? nodes[a].depth : -1;
 }
 
+/* Mark parents with children, and owned nodes, among those that are left. */
 static void te_memory_mark_links(struct te_memory_sizing *sizing)
 {
     for (uint32_t i = 0; i < sizing->count; i++) {
@@ -339,6 +343,7 @@ static bool te_memory_is_size(const struct tv_te_memory_graph *graph, uint32_t n
     return name == graph->size || name == graph->effective_size;
 }
 
+/* Add an attribute to the sum of the parent, unless the parent states a value itself. */
 static void te_memory_add_to_parent(struct tv_te_memory_graph *graph, uint32_t parent,
                                     struct te_memory_attribute attribute)
 {
@@ -351,6 +356,7 @@ static void te_memory_add_to_parent(struct tv_te_memory_graph *graph, uint32_t p
         graph->attributes[number].value += attribute.value;
 }
 
+/* Sum all attributes but the sizes, from the leaves to the roots. */
 static void te_memory_sum_attributes(struct te_memory_sizing *sizing)
 {
     struct tv_te_memory_graph *graph = sizing->graph;
@@ -405,6 +411,7 @@ static double te_memory_larger(double a, double b)
     return a > b ? a : b;
 }
 
+/* Return the string "path/<unspecified>". */
 static uint32_t te_memory_unspecified_path(struct tv_te_memory_graph *graph, uint32_t path)
 {
     static const char suffix[] = "/<unspecified>";
@@ -418,6 +425,7 @@ static uint32_t te_memory_unspecified_path(struct tv_te_memory_graph *graph, uin
     return string;
 }
 
+/* Compute the size of a node whose children and owners are done. */
 static void te_memory_find_size(struct te_memory_sizing *sizing, uint32_t number)
 {
     struct tv_te_memory_graph *graph = sizing->graph;
@@ -458,6 +466,7 @@ static void te_memory_find_uncharged(struct te_memory_sizing *sizing, struct te_
     parent->not_owned += node->owned ? node->size - node->largest_owner : node->not_owned;
 }
 
+/* Order owners by what they own, then by importance, the smallest claim first. */
 static int te_memory_compare_owners(const void *left, const void *right)
 {
     const struct te_memory_node *a = *(struct te_memory_node *const *)left;
@@ -505,6 +514,7 @@ static void te_memory_charge_owners(struct te_memory_sizing *sizing, struct te_m
                              : 0;
 }
 
+/* Compute for all ownerships who pays which part. */
 static void te_memory_find_shares(struct te_memory_sizing *sizing)
 {
     struct te_memory_node **owners = tv_alloc(sizing->count, sizeof(struct te_memory_node *));
@@ -535,6 +545,7 @@ static void te_memory_spread_shares(struct te_memory_sizing *sizing, struct te_m
         node->owning_share = parent->owning_share;
 }
 
+/* Compute the effective size of a node and add it to its parent. */
 static void te_memory_find_effective(struct te_memory_sizing *sizing, uint32_t number)
 {
     struct tv_te_memory_graph *graph = sizing->graph;
@@ -547,6 +558,7 @@ static void te_memory_find_effective(struct te_memory_sizing *sizing, uint32_t n
         parent->effective += node->effective;
 }
 
+/* Run all passes; each needs the results of the one before. */
 static void te_memory_compute_sizes(struct tv_te_memory_graph *graph)
 {
     struct te_memory_sizing sizing = {graph, graph->nodes, graph->node_count, NULL};
@@ -573,6 +585,7 @@ static void te_memory_compute_sizes(struct tv_te_memory_graph *graph)
 
 /* ---- Finishing ---- */
 
+/* Resolve an ownership; false: it is ignored. */
 static bool te_memory_link_nodes(struct tv_te_memory_graph *graph,
                                  const struct te_memory_link *link)
 {

@@ -28,6 +28,7 @@ struct te_metadata_target {
 
 /* ---- Values as text ---- */
 
+/* Add metadata of the input: strings as their text, other values as strict JSON. */
 static void te_metadata_add(struct tv_te_context *context, struct tv_bytes key,
                             struct tv_bytes value)
 {
@@ -48,13 +49,14 @@ static void te_metadata_add(struct tv_te_context *context, struct tv_bytes key,
     tv_te_scratch_release(&scratch);
 }
 
+/* Add a value that is too long, as its length and place. */
 static void te_metadata_add_long(struct tv_te_context *context, struct tv_bytes key,
-                                 struct tv_te_extent stretch)
+                                 struct tv_te_extent extent)
 {
     struct tv_out out;
     tv_out_init_memory(&out);
-    tv_out_format(&out, "(%llu bytes at byte %llu)", (unsigned long long)stretch.length,
-                  (unsigned long long)stretch.offset);
+    tv_out_format(&out, "(%llu bytes at byte %llu)", (unsigned long long)extent.length,
+                  (unsigned long long)extent.offset);
     struct tv_te_scratch scratch = {NULL, 0};
     tv_head_add_metadata(context->trace->head, context->input, tv_te_decode_text(key, &scratch),
                          (struct tv_bytes){out.buffer, out.length});
@@ -116,6 +118,7 @@ static void te_metadata_add_label(struct tv_out *labels, struct tv_bytes label)
 /* Each label is compared with all before it. */
 #define MOST_LABELS 1000u
 
+/* Add labels to those of other events, without duplicates. */
 static bool te_metadata_label_process(struct te_metadata_target *applying,
                                       const struct tv_te_deferred *event, struct tv_bytes args)
 {
@@ -178,6 +181,7 @@ static bool te_metadata_set_uptime(struct te_metadata_target *applying,
     return true;
 }
 
+/* Keep the largest number of processors that any process reports. */
 static bool te_metadata_count_cpus(struct te_metadata_target *applying,
                                    const struct tv_te_deferred *event, struct tv_bytes args)
 {
@@ -220,6 +224,7 @@ static const struct {
 #undef KIND
 };
 
+/* Apply an event to its process or thread.  One of unknown name becomes metadata of the input. */
 static void te_metadata_apply(struct te_metadata_target *applying,
                               const struct tv_te_deferred *event, const struct tv_te_fields *fields)
 {
@@ -275,20 +280,21 @@ size_t tv_te_metadata_events(struct tv_te_context *context, struct tv_te_deferre
 
 /* ---- Keys beside the events ---- */
 
-static void te_metadata_set_unit(struct tv_te_context *context, struct tv_te_extent stretch)
+/* Read "displayTimeUnit". */
+static void te_metadata_set_unit(struct tv_te_context *context, struct tv_te_extent extent)
 {
     static const char *const units[] = {"ms", "ns", "us"};
-    struct tv_bytes raw = tv_te_extent_read(context, stretch);
+    struct tv_bytes raw = tv_te_extent_read(context, extent);
     struct tv_bytes text = tv_te_decode_text(raw, &context->scratch);
     for (size_t i = 0; i < TV_COUNT(units); i++)
         if (tv_te_is_string(raw) && tv_bytes_equal(text, tv_bytes_of(units[i]))) {
             context->trace->head->inputs[context->input].unit = units[i];
             if (units[i][0] == 'u') /* VizTracer writes "us"; Trace Viewer refuses such a file */
-                tv_te_warn(context, TV_DIAGNOSTIC_ODD_UNIT, stretch.offset);
+                tv_te_warn(context, TV_DIAGNOSTIC_ODD_UNIT, extent.offset);
             return;
         }
     if (text.length > 0)
-        tv_te_warn(context, TV_DIAGNOSTIC_BAD_UNIT, stretch.offset);
+        tv_te_warn(context, TV_DIAGNOSTIC_BAD_UNIT, extent.offset);
 }
 
 static bool te_metadata_member_is(const struct tv_te_top_member *member, const char *key)
@@ -296,6 +302,7 @@ static bool te_metadata_member_is(const struct tv_te_top_member *member, const c
     return tv_te_key_is((struct tv_bytes){(const uint8_t *)member->key, member->key_length}, key);
 }
 
+/* Add a member beside the events as metadata. */
 static void te_metadata_add_member(struct tv_te_context *context,
                                    const struct tv_te_top_member *member)
 {
@@ -461,6 +468,7 @@ static void te_embedded_set_machine(struct tv_te_context *context,
         head->processes[i].machine = MACHINES + head->input_count;
 }
 
+/* Read one embedded trace, if any reader knows its format. */
 static enum tv_status te_embedded_read_member(struct tv_te_context *context,
                                               const struct tv_te_top_member *member,
                                               struct tv_builder *builder, struct tv_error *err)

@@ -39,6 +39,7 @@ static bool te_nested_key_is(struct tv_bytes string, const char *key)
     return string.length == length + 2 && memcmp(string.data + 1, key, length) == 0;
 }
 
+/* Keep the value of a member that matters. */
 static void te_nested_take_value(struct te_nested_walk *walk, struct tv_bytes value)
 {
     struct tv_te_nested *object = &walk->open[walk->depth - 1];
@@ -77,6 +78,7 @@ static const uint8_t *te_nested_skip_space(const uint8_t *at, const uint8_t *end
     return at;
 }
 
+/* Take a string: a key when a colon follows, else a value. */
 static const uint8_t *te_nested_take_text(struct te_nested_walk *walk, const uint8_t *at,
                                           const uint8_t *end)
 {
@@ -123,6 +125,7 @@ struct te_nested_visitor {
     void *context;
 };
 
+/* Visit the wanted objects of a text, each when its '}' comes. */
 static void te_nested_visit(struct tv_bytes text, const struct te_nested_visitor *taking)
 {
     if (text.length == 0)
@@ -234,6 +237,7 @@ static void te_references_put_raw(struct tv_out *out, const char *key, struct tv
     tv_out_char(out, ',');
 }
 
+/* Write a reference, if it leads to a snapshot. */
 static void te_references_take(void *context, const struct tv_te_nested *nested)
 {
     struct te_references *references = context;

@@ -92,6 +92,7 @@ static bool te_object_split_id(struct te_object_joining *joining, struct tv_byte
     return true;
 }
 
+/* Keep an object inside a snapshot as a snapshot of its own. */
 static void te_object_take_inner(void *context, const struct tv_te_nested *nested)
 {
     struct te_object_joining *joining = context;
@@ -115,6 +116,7 @@ static void te_object_take_inner(void *context, const struct tv_te_nested *neste
     joining->inner[joining->inner_count++] = details;
 }
 
+/* Read the snapshot of an O event and the objects inside of it. */
 static void te_object_read_snapshot(struct te_object_joining *joining,
                                     const struct tv_te_deferred *event,
                                     const struct tv_te_fields *fields,
@@ -140,6 +142,7 @@ static void te_object_read_snapshot(struct te_object_joining *joining,
     tv_te_nested_visit_snapshots(snapshot, te_object_take_inner, joining);
 }
 
+/* Read what an event says; TV_NONE as key leaves it out. */
 static void te_object_read_event(struct te_object_joining *joining,
                                  const struct tv_te_deferred *event,
                                  struct te_object_details *details)
@@ -177,6 +180,7 @@ static struct tv_object *te_object_at(struct te_object_joining *joining, uint32_
     return &joining->context->trace->tables.objects.rows[number];
 }
 
+/* Add an object, alive from this event on. */
 static uint32_t te_object_create(struct te_object_joining *joining,
                                  const struct tv_te_deferred *event,
                                  const struct te_object_details *details, unsigned flags)
@@ -239,6 +243,7 @@ static void te_object_check_fit(struct te_object_joining *joining, uint32_t numb
         tv_te_warn(joining->context, TV_DIAGNOSTIC_OBJECT_MISMATCH, details->offset);
 }
 
+/* Add a snapshot to its object.  A second one at the same time is counted and left out. */
 static void te_object_add_snapshot(struct te_object_joining *joining,
                                    const struct tv_te_deferred *event,
                                    const struct te_object_details *details, bool inner)
@@ -276,6 +281,7 @@ static void te_object_take_creation(struct te_object_joining *joining,
         tv_te_warn(joining->context, TV_DIAGNOSTIC_OBJECT_CREATED_TWICE, event->offset);
 }
 
+/* Delete an object.  One that was never created lives for no time. */
 static void te_object_take_deletion(struct te_object_joining *joining,
                                     const struct tv_te_deferred *event,
                                     const struct te_object_details *details)
@@ -290,6 +296,7 @@ static void te_object_take_deletion(struct te_object_joining *joining,
     te_object_at(joining, number)->flags |= TV_OBJECT_DELETED;
 }
 
+/* Apply all events in the order of time, each followed by its inner snapshots. */
 static void te_objects_join_events(struct te_object_joining *joining,
                                    const struct tv_te_selection *selection)
 {
@@ -348,6 +355,7 @@ static uint32_t te_object_shown_id(struct te_object_joining *joining,
     return tv_head_string(head, tv_te_id_key_text(&joining->text));
 }
 
+/* Add the lifetime of an object as an async slice. */
 static void te_object_add_lifetime(struct te_object_joining *joining,
                                    const struct tv_object *object, uint64_t offset)
 {

@@ -124,6 +124,7 @@ static uint32_t te_stacks_climb(struct te_stack_table *reading, uint32_t row, ui
     return TV_ROOT_PATH;
 }
 
+/* Mark the entries that are parents: as callers their addresses are return addresses. */
 static void te_stacks_mark_parents(struct te_stack_table *reading)
 {
     for (size_t i = 0; i < reading->count; i++) {
@@ -141,6 +142,7 @@ static uint32_t te_stacks_frame(struct te_stack_table *reading, const struct te_
                                    entry->is_parent ? TV_STACK_CALLER : TV_STACK_LEAF);
 }
 
+/* Find the path of each entry.  Going up and down again takes linear time for the whole table. */
 static void te_stacks_find_paths(struct te_stack_table *reading)
 {
     struct tv_trace *trace = reading->stacks->context->trace;
@@ -158,6 +160,7 @@ static void te_stacks_find_paths(struct te_stack_table *reading)
     tv_free(way);
 }
 
+/* Read one table of stack frames. */
 static void te_stacks_read_table(struct te_stacks *stacks, struct tv_bytes table, uint32_t process,
                                  uint64_t offset)
 {
@@ -373,6 +376,7 @@ static void te_samples_add(struct tv_te_context *context, const struct tv_te_def
     };
 }
 
+/* Take an event of phase P: of V8's older kind, of a profile, or with its own stack. */
 static void te_samples_take_event(struct te_samples_reading *reading, size_t deferred)
 {
     struct tv_te_context *context = reading->context;
@@ -467,6 +471,7 @@ static uint32_t te_samples_find_thread(struct te_samples_reading *reading,
     return thread;
 }
 
+/* Take an element of "samples". */
 static void te_samples_take_element(struct te_samples_reading *reading,
                                     const struct tv_te_fields *fields, uint64_t offset)
 {
@@ -500,6 +505,7 @@ static void te_samples_widen_time(struct tv_te_context *context, size_t first)
         tv_te_times_widen(context, tables->samples.rows[i].time);
 }
 
+/* Take the array "samples". */
 static void te_samples_take_array(struct te_samples_reading *reading)
 {
     struct tv_te_context *context = reading->context;

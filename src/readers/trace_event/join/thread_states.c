@@ -77,6 +77,7 @@ struct tv_te_states {
 
 /* ---- Reading ---- */
 
+/* Return the frame of a state: the name and colour of a known one, else its own name. */
 static uint32_t te_states_add_frame(struct tv_te_context *context, uint32_t name,
                                     struct tv_bytes args)
 {
@@ -161,6 +162,7 @@ static void te_states_add_blocking(struct tv_te_context *context,
     };
 }
 
+/* Read a state into the track of its thread and, while it runs, into that of its processor. */
 static void te_states_read_event(struct tv_te_context *context, const struct tv_te_deferred *event)
 {
     struct tv_te_fields fields;
@@ -244,6 +246,7 @@ static struct tv_strip te_states_make_track(struct tv_head *head, enum tv_track_
                              .thread = TV_NONE};
 }
 
+/* Place all tracks of one kind. */
 static void te_states_place_tracks(struct tv_te_context *context, struct te_state_tracks *tracks,
                                    enum tv_track_kind kind)
 {
@@ -318,6 +321,7 @@ struct te_context_pairing {
     size_t stack_count, stack_capacity, entered_count, entered_capacity;
 };
 
+/* Read what an event says; TV_NONE as key leaves it out. */
 static void te_thread_context_read(struct te_context_pairing *pairing,
                                    const struct tv_te_deferred *event,
                                    struct te_context_details *details)
@@ -338,6 +342,7 @@ static void te_thread_context_read(struct te_context_pairing *pairing,
     details->id = tv_head_string(head, tv_te_decode_text(raw, &context->scratch));
 }
 
+/* Return the stack of the event's thread and type; add it when new. */
 static struct te_context_stack *te_thread_context_find_stack(struct te_context_pairing *pairing,
                                                              const struct tv_te_deferred *event)
 {
@@ -383,6 +388,7 @@ static void te_thread_context_end_open(struct te_context_pairing *pairing,
     te_thread_context_end_interval(pairing, stack, tv_te_thread_end(context, stack->thread, since));
 }
 
+/* Enter a context; the one on top is suspended. */
 static void te_thread_context_enter(struct te_context_pairing *pairing,
                                     const struct tv_te_deferred *event,
                                     const struct te_context_details *details)
@@ -397,6 +403,7 @@ static void te_thread_context_enter(struct te_context_pairing *pairing,
     stack->top = (uint32_t)pairing->entered_count++;
 }
 
+/* Leave a context, which must be on top; the one below resumes. */
 static void te_thread_context_leave(struct te_context_pairing *pairing,
                                     const struct tv_te_deferred *event,
                                     const struct te_context_details *details)

@@ -67,6 +67,7 @@ static uint32_t te_profiles_find_key(struct tv_te_profiles *profiles,
     return tv_head_string(profiles->context->trace->head, tv_te_id_key_text(&profiles->text));
 }
 
+/* Add the profile that a Profile event begins, unless its id is known. */
 static void te_profiles_add(struct tv_te_profiles *profiles, const struct tv_te_deferred *event)
 {
     struct tv_te_fields fields;
@@ -100,6 +101,7 @@ static uint32_t te_profiles_string(struct tv_te_profiles *profiles, struct tv_by
     return tv_head_string(context->trace->head, tv_te_decode_text(raw, &context->scratch));
 }
 
+/* Make the key of a node within its profile; false: the id is not a small integer. */
 static bool te_profile_node_key(uint32_t profile, struct tv_bytes id, uint64_t *key)
 {
     int64_t number;
@@ -158,6 +160,7 @@ static bool te_profiles_add_node(struct tv_te_profiles *profiles, uint32_t profi
     return known;
 }
 
+/* Add the nodes of a chunk; parents stand before children. */
 static void te_profiles_add_nodes(struct tv_te_profiles *profiles, uint32_t profile,
                                   struct tv_bytes nodes, uint64_t offset)
 {
@@ -170,6 +173,7 @@ static void te_profiles_add_nodes(struct tv_te_profiles *profiles, uint32_t prof
             tv_te_warn(profiles->context, TV_DIAGNOSTIC_PROFILE_BAD, offset);
 }
 
+/* Add a sample at the profile's current time. */
 static void te_profiles_add_sample(struct tv_te_profiles *profiles, uint32_t number,
                                    struct tv_bytes node, uint64_t offset)
 {
@@ -209,6 +213,7 @@ static bool te_profile_advance(struct te_v8_profile *profile, struct tv_bytes de
     return true;
 }
 
+/* Add the samples of a chunk, each with its time delta. */
 static void te_profiles_add_samples(struct tv_te_profiles *profiles, uint32_t number,
                                     struct tv_bytes samples, struct tv_bytes deltas,
                                     uint64_t offset)
@@ -332,6 +337,7 @@ static bool te_code_take_line(struct tv_bytes *text, int32_t *line)
     return true;
 }
 
+/* Add the frame of a function: "name source:line" is split. */
 static uint32_t te_code_add_frame(struct tv_te_context *context, struct tv_bytes raw)
 {
     struct tv_head *head = context->trace->head;
@@ -373,6 +379,7 @@ static bool te_code_read_address(struct tv_te_context *context, struct tv_bytes 
     return tv_bytes_starts_with(text, TV_BYTES("0x")) && tv_parse_hex(text, address);
 }
 
+/* Read an event that adds or moves code. */
 static void te_code_read_change(struct tv_te_code *code, uint32_t process, uint64_t offset)
 {
     struct tv_te_context *context = code->context;
@@ -436,6 +443,7 @@ static int te_code_compare_ranges(const void *left, const void *right)
     return (a->start > b->start) - (a->start < b->start);
 }
 
+/* Sort the addresses, each once, and make the tree of flags. */
 static void te_code_build_ranges(struct tv_te_code *code)
 {
     code->ranges = tv_alloc(code->change_count, sizeof *code->ranges);
@@ -476,6 +484,7 @@ void tv_te_code_free(struct tv_te_code *code)
 
 /* ---- What lies where ---- */
 
+/* Set a flag and those above it. */
 static void te_code_set_live(struct tv_te_code *code, size_t range, bool live)
 {
     assert(range < code->range_count);
@@ -544,6 +553,7 @@ static void te_code_occupy(struct tv_te_code *code, const struct te_code_change 
     te_code_set_live(code, range, true);
 }
 
+/* Add code, or move code that lies where the event says. */
 static void te_code_apply(struct tv_te_code *code, const struct te_code_change *change)
 {
     if (!change->moved) {

@@ -76,12 +76,14 @@ static uint8_t te_walk_peek(struct te_lenient_walk *walk)
     return 0;
 }
 
+/* Stop at something unreadable; at the end of the bytes the text is only cut. */
 static bool te_walk_break_off(struct te_lenient_walk *walk)
 {
     walk->broken = walk->at < walk->end;
     return false;
 }
 
+/* Skip a string; false: it does not end. */
 static bool te_walk_skip_quoted(struct te_lenient_walk *walk)
 {
     assert(walk->at < walk->end && (*walk->at == '"' || *walk->at == '\''));
@@ -127,6 +129,7 @@ static bool te_walk_at_word(const struct te_lenient_walk *walk)
     return te_is_word(c) || (walk->whole && c != 0 && !EXTRA_SPACE(c) && !strchr(",:\"{}[]", c));
 }
 
+/* Skip a bare word; false: it may go on behind the bytes, or there is none. */
 static bool te_walk_skip_word(struct te_lenient_walk *walk)
 {
     const uint8_t *start = walk->at;
@@ -151,6 +154,7 @@ static bool te_walk_is_usual_word(struct tv_bytes word)
     return true;
 }
 
+/* Skip a value of any type; *value is its raw text. */
 static bool te_walk_skip_value(struct te_lenient_walk *walk, struct tv_bytes *value)
 {
     uint8_t c = te_walk_peek(walk);
@@ -185,6 +189,7 @@ static bool te_walk_next_item(struct te_lenient_walk *walk, uint8_t close, bool 
     return true;
 }
 
+/* Take the key of a member, quoted or bare. */
 static bool te_walk_take_key(struct te_lenient_walk *walk, struct tv_bytes *key)
 {
     uint8_t c = te_walk_peek(walk);
@@ -227,6 +232,7 @@ static bool te_walk_next_member(struct te_lenient_walk *walk, bool first, struct
     return te_walk_skip_value(walk, value);
 }
 
+/* Store a value in the field of its key.  The padded copy allows the comparison of whole words. */
 static void te_fields_set(struct tv_te_fields *fields, struct tv_bytes key, struct tv_bytes value)
 {
     uint8_t text[LONGEST_KEY + 4] = {0};
@@ -253,6 +259,7 @@ static void te_fields_read_members(struct te_lenient_walk *walk, struct tv_te_fi
     fields->faults = walk->faults;
 }
 
+/* Read an object on the lenient path. */
 static enum tv_te_read te_fields_read_lenient(const uint8_t *at, const uint8_t *end,
                                               struct tv_te_fields *fields,
                                               const uint8_t **event_end)
@@ -394,6 +401,7 @@ static bool te_fast_path_usual(const uint8_t *at, const uint8_t *end, struct tv_
     return tv_te_fast_path(at, end, fields, event_end);
 }
 
+/* Return the function for these instructions; NULL: the processor lacks them. */
 static tv_te_fast_path_function *te_fast_path_for(enum tv_te_simd simd)
 {
 #if defined(TV_HAS_AVX2)
@@ -411,18 +419,18 @@ static _Atomic(tv_te_fast_path_function *) chosen;
 
 bool tv_te_simd_use(enum tv_te_simd simd)
 {
-    tv_te_fast_path_function *quick = te_fast_path_for(simd);
-    if (quick)
-        atomic_store_explicit(&chosen, quick, memory_order_relaxed);
-    return quick != NULL;
+    tv_te_fast_path_function *function = te_fast_path_for(simd);
+    if (function)
+        atomic_store_explicit(&chosen, function, memory_order_relaxed);
+    return function != NULL;
 }
 
 /* Threads may race here: all of them find the same function. */
 TV_INLINE tv_te_fast_path_function *te_fast_path_current(void)
 {
-    tv_te_fast_path_function *quick = atomic_load_explicit(&chosen, memory_order_relaxed);
-    if (TV_LIKELY(quick))
-        return quick;
+    tv_te_fast_path_function *function = atomic_load_explicit(&chosen, memory_order_relaxed);
+    if (TV_LIKELY(function))
+        return function;
     tv_te_simd_use(TV_TE_SIMD_BEST);
     return atomic_load_explicit(&chosen, memory_order_relaxed);
 }

@@ -43,6 +43,7 @@ static struct tv_bytes te_number_text(struct tv_bytes raw)
     return raw;
 }
 
+/* Take a sign; true: it is '-'. */
 static bool te_take_sign(struct tv_bytes *text)
 {
     if (text->length == 0 || (text->data[0] != '-' && text->data[0] != '+'))
@@ -53,6 +54,7 @@ static bool te_take_sign(struct tv_bytes *text)
     return negative;
 }
 
+/* Parse an exponent.  One beyond a million means the same as a million: no time or integer. */
 static bool te_parse_exponent(struct tv_bytes text, int64_t *exponent)
 {
     bool negative = te_take_sign(&text);
@@ -234,6 +236,7 @@ bool tv_te_parse_time(struct tv_bytes raw, int64_t *ns)
     return te_parse_odd_time(raw, ns);
 }
 
+/* Parse NaN and the infinities. */
 static bool te_parse_number_name(struct tv_bytes text, double *value)
 {
     bool negative = te_take_sign(&text);
@@ -249,6 +252,7 @@ static bool te_parse_number_name(struct tv_bytes text, double *value)
 /* A double holds any integer of so many digits exactly. */
 #define DOUBLE_DIGITS 15
 
+/* Parse a short run of digits without strtod. */
 static bool te_parse_plain_double(struct tv_bytes text, double *value)
 {
     uint64_t number = 0;
@@ -327,6 +331,7 @@ static uint8_t *te_scratch_reserve(struct tv_te_scratch *scratch, size_t size)
     return scratch->bytes;
 }
 
+/* True for digits as JavaScript prints them, so that the text need not change. */
 static bool te_is_plain_integer(struct tv_bytes raw)
 {
     size_t sign = raw.length > 0 && raw.data[0] == '-';
@@ -402,6 +407,7 @@ static uint32_t te_take_unicode(struct tv_cursor *text)
     return REPLACEMENT;
 }
 
+/* Write a character as UTF-8; return its length, at most 4. */
 static size_t te_put_utf8(uint8_t *to, uint32_t code)
 {
     assert(code <= 0x10ffff);
