@@ -124,8 +124,9 @@ static void check_bits(uint64_t bits, uint64_t carry)
         escaped |= escape << i;
         escape = !escape && bit;
     }
-    expect(tv_escaped_bits(bits, &out) == escaped && out == escape, "escaped", TV_BYTES("bits"));
-    expect(tv_prefix_parity(bits) == parity, "parity", TV_BYTES("bits"));
+    expect(tv_scan_escaped_bits(bits, &out) == escaped && out == escape, "escaped",
+           TV_BYTES("bits"));
+    expect(tv_scan_prefix_parity(bits) == parity, "parity", TV_BYTES("bits"));
 }
 
 static void test_bits(void)
@@ -155,11 +156,11 @@ static void check_string(const struct place *place)
 /* In pieces of any length, as windows may cut it. */
 static const uint8_t *scan_pieces(const uint8_t *at, const uint8_t *end)
 {
-    struct tv_nested_scan scan = {0, 0, 0};
+    struct tv_scan_nested_state scan = {0, 0, 0};
     while (at < end) {
         size_t piece = 1 + below(100), left = (size_t)(end - at);
         piece = piece < left ? piece : left;
-        const uint8_t *found = tv_nested_next(&scan, at, at + piece);
+        const uint8_t *found = tv_scan_nested_next(&scan, at, at + piece);
         if (found)
             return found;
         at += piece;

@@ -133,7 +133,7 @@ static const uint8_t *json_find_quote(const uint8_t *at, const uint8_t *end, uin
         tv_sixteen bytes = tv_sixteen_load(at);
         uint32_t found = tv_sixteen_find(bytes, (char)quote) | tv_sixteen_find(bytes, '\\');
         if (found)
-            return at + tv_lowest_bit(found);
+            return at + tv_scan_lowest_bit(found);
     }
     while (at < end && *at != quote && *at != '\\')
         at++;
@@ -179,7 +179,7 @@ static const uint8_t *json_find_mark(const uint8_t *at, const uint8_t *end)
                          tv_sixteen_find(bytes, '/') | tv_sixteen_find(braces, '{') |
                          tv_sixteen_find(braces, '}');
         if (found)
-            return at + tv_lowest_bit(found);
+            return at + tv_scan_lowest_bit(found);
     }
     while (at < end && !strchr("\"'/{}[]", *at ? *at : ' '))
         at++;

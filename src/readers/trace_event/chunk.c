@@ -46,6 +46,7 @@ static uint32_t *te_id_cache_new_slots(size_t count)
     return slots;
 }
 
+/* Make an empty cache. */
 static struct tv_te_id_cache *te_id_cache_new(void)
 {
     struct tv_te_id_cache *cache = tv_alloc(1, sizeof *cache);
@@ -91,6 +92,7 @@ TV_INLINE bool te_id_cache_same(struct te_packed_id a, struct te_packed_id b)
     return ((a.low ^ b.low) | (a.high ^ b.high)) == 0;
 }
 
+/* Hash both ids to a slot. */
 static size_t te_id_cache_slot_of(const struct tv_te_id_cache *cache, struct te_packed_id pid,
                                   struct te_packed_id tid)
 {
@@ -227,6 +229,7 @@ static bool te_phase_is_one_of(char phase, const char *phases)
     return strchr(phases, phase) != NULL;
 }
 
+/* True for an instant with this scope. */
 static bool te_event_has_scope(const struct te_chunk_event *event, struct tv_bytes scope)
 {
     return te_phase_is_one_of(event->phase, "iIR") && tv_bytes_equal(event->fields->s, scope);

@@ -152,7 +152,7 @@ static enum tv_status te_container_next_byte(struct te_container_reader *reader,
 
 /* The state of skipping a value. */
 struct te_container_skip {
-    struct tv_nested_scan nested;
+    struct tv_scan_nested_state nested;
     uint8_t first;
     bool escaped;
 };
@@ -164,7 +164,7 @@ static size_t te_container_skip_bytes(struct te_container_skip *passing, struct 
     size_t i = 0;
     if (passing->first == '{' || passing->first == '[') {
         const uint8_t *end =
-            tv_nested_next(&passing->nested, bytes.data, bytes.data + bytes.length);
+            tv_scan_nested_next(&passing->nested, bytes.data, bytes.data + bytes.length);
         return end ? (size_t)(end - bytes.data) : SIZE_MAX;
     }
     if (passing->first != '"' && passing->first != '\'') {

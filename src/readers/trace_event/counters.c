@@ -337,6 +337,7 @@ static uint32_t te_counters_merge_series(struct te_counters_merge *merge, uint32
     return column;
 }
 
+/* Map the counters of a chunk to merged ones. */
 static void te_counters_merge_keys(struct te_counters_merge *merge, size_t index,
                                    const struct tv_te_counters_chunk *chunk)
 {
@@ -395,6 +396,7 @@ static int te_counter_compare_samples(const void *left, const void *right)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
+/* Most counters come in the order of time and need no sorting. */
 static bool te_counter_samples_sorted(const struct te_merged_sample *moved, size_t count)
 {
     for (size_t i = 1; i < count; i++)
@@ -407,6 +409,7 @@ static bool te_counter_samples_sorted(const struct te_merged_sample *moved, size
 #define LEAST_VALUES ((size_t)1 << 20)
 #define VALUES_A_TOLD 16
 
+/* Return how many series of a counter are kept. */
 static size_t te_counter_series_limit(const struct te_merged_counter *joined)
 {
     size_t most = LEAST_VALUES + joined->value_count * VALUES_A_TOLD;

@@ -163,6 +163,7 @@ static void te_list_skip_separators(struct tv_te_list *list, struct te_list_byte
     bytes->at = at;
 }
 
+/* True for "{}" with space in it. */
 static bool te_list_is_empty_object(const uint8_t *at)
 {
     for (at++; tv_te_is_space(*at); at++)
@@ -505,6 +506,7 @@ static enum tv_status te_lists_plan(struct tv_te_lists *lists, struct tv_source 
     return status;
 }
 
+/* Read one chunk on a worker thread. */
 static void te_lists_read_worker(void *context, unsigned index)
 {
     struct tv_te_list **rows = context;

@@ -33,6 +33,7 @@ static void te_record_visit_begin(struct te_record_visit *visit)
     visit->begun = true;
 }
 
+/* Count what the visitor could not write because it is nested too deep. */
 static void te_record_visit_warn_cut(struct te_record_visit *visit, bool cut, uint64_t offset)
 {
     if (cut)

@@ -101,6 +101,7 @@ static bool te_edit_drops(const struct tv_te_rewrite_edit *edit, struct tv_bytes
     return edit->bare && !te_edit_is_identity(key);
 }
 
+/* Write a time in microseconds with three decimals. */
 static void te_edit_put_time(struct tv_out *out, const char *key, bool there, tv_ns time)
 {
     if (!there)

@@ -94,6 +94,7 @@ static bool te_rewrite_is_strict(struct tv_bytes raw)
     return true;
 }
 
+/* Write a value as strict JSON; most are copied. */
 static void te_rewrite_put_value(struct tv_bytes value, struct tv_out *out)
 {
     if (te_rewrite_is_strict(value))
@@ -102,6 +103,7 @@ static void te_rewrite_put_value(struct tv_bytes value, struct tv_out *out)
         tv_json_normalise(value, out, NULL);
 }
 
+/* Write a key and the comma before it. */
 static void te_rewrite_put_key(struct tv_out *out, bool *any, struct tv_bytes key)
 {
     tv_out_text(out, *any ? "," : "");
@@ -220,6 +222,7 @@ static void te_rewrite_put_sync_id(struct tv_te_id_rewriter *rewriter, struct tv
     te_rewrite_put_id_of(rewriter, "c", value, out);
 }
 
+/* Write "id2"; only a global id is shared. */
 static void te_rewrite_put_id2(struct tv_te_id_rewriter *rewriter, struct tv_bytes value,
                                struct tv_out *out)
 {
@@ -227,6 +230,7 @@ static void te_rewrite_put_id2(struct tv_te_id_rewriter *rewriter, struct tv_byt
     te_rewrite_put_object(rewriter, value, changes, out);
 }
 
+/* Write "linked_id", which is like "id" or like "id2". */
 static void te_rewrite_put_linked_id(struct tv_te_id_rewriter *rewriter, struct tv_bytes value,
                                      struct tv_out *out)
 {
@@ -236,6 +240,7 @@ static void te_rewrite_put_linked_id(struct tv_te_id_rewriter *rewriter, struct 
         te_rewrite_put_id(rewriter, value, out);
 }
 
+/* Write the id of a stack frame. */
 static void te_rewrite_put_frame(struct tv_te_id_rewriter *rewriter, struct tv_bytes value,
                                  struct tv_out *out)
 {

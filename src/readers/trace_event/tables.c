@@ -91,6 +91,7 @@ TV_INLINE bool te_names_same_text(const uint8_t *a, const uint8_t *b, size_t len
     return left == right;
 }
 
+/* True when a name of the table is this one. */
 TV_INLINE bool te_names_match(const struct tv_te_name *known, struct tv_bytes name,
                               struct tv_bytes category)
 {
@@ -265,10 +266,12 @@ static struct te_shown_id te_threads_shown_id(struct tv_te_threads *threads, uin
     return id;
 }
 
+/* Add a process to the head under the next number, which is that of this table. */
 static void te_threads_add_head_process(struct tv_te_threads *threads, uint32_t key)
 {
     struct te_shown_id id = te_threads_shown_id(threads, key);
     uint32_t process = tv_head_add_process(threads->head, id.number, TV_BYTES(""));
+    assert(process == threads->first_process + threads->process_count - 1);
     threads->head->processes[process].name = id.name;
     threads->head->processes[process].key = id.key;
 }
@@ -284,6 +287,7 @@ static void te_threads_add_head_thread(struct tv_te_threads *threads, uint32_t p
         .process = threads->first_process + process,
         .input = threads->input,
     };
+    assert(threads->head->thread_count == threads->first_thread + threads->thread_count - 1);
     tv_head_add_thread(threads->head, &thread);
 }
 

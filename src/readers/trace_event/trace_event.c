@@ -47,6 +47,7 @@ struct te_merge {
     bool has_cpu, has_open;
 };
 
+/* Return the chunk by its number. */
 static struct tv_te_chunk *te_merge_chunk_at(const struct te_merge *merge, size_t index)
 {
     return &merge->container->lists.rows[index]->chunk;

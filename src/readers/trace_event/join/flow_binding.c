@@ -90,6 +90,7 @@ static void te_binding_thread_release(struct te_binding_thread *thread)
     tv_free(thread->tracks);
 }
 
+/* Extend a path by one row. */
 static void te_slice_path_push(struct te_slice_path *path, uint32_t index)
 {
     path->indices =
@@ -181,6 +182,7 @@ static void te_binding_next_in_preorder(const struct tv_trace *trace,
     }
 }
 
+/* Return the slice at the end of the preorder path. */
 static struct te_binding_slice te_binding_preorder_slice(const struct te_binding_track *track)
 {
     assert(track->next.depth > 0);
@@ -338,6 +340,7 @@ struct te_thread_instants {
     size_t count;
 };
 
+/* Sort by thread, time and place in the file. */
 static int te_instants_compare(const void *left, const void *right)
 {
     const struct te_thread_instant *a = left, *b = right;
@@ -394,6 +397,7 @@ te_instants_find_at(const struct te_thread_instants *instants, tv_ns time,
     return &instants->rows[i - 1];
 }
 
+/* Return the first instant behind the event. */
 static const struct te_thread_instant *
 te_instants_find_next(const struct te_thread_instants *instants, tv_ns time,
                       const struct tv_te_flow_event *query)
@@ -403,6 +407,7 @@ te_instants_find_next(const struct te_thread_instants *instants, tv_ns time,
     return i < instants->count && instants->rows[i].thread == query->of ? &instants->rows[i] : NULL;
 }
 
+/* True when an instant may be the answer: there is no enclosing slice, or one may come earlier. */
 static bool te_binding_wants_instant(const struct tv_te_flow_event *query)
 {
     return query->asks && (query->next || query->row == TV_NONE);

@@ -116,6 +116,7 @@ static struct te_memory_process *te_memory_find_process(struct te_memory_reading
     return entry;
 }
 
+/* True for true and false, which are figures without a unit. */
 static bool te_memory_is_boolean(struct tv_bytes raw)
 {
     return raw.length > 0 && (raw.data[0] == 't' || raw.data[0] == 'f');
@@ -290,6 +291,7 @@ static void te_memory_read_edges(struct te_memory_reading *reading, struct tv_by
     }
 }
 
+/* Add the figures of a heap; a count of 0 is unknown. */
 static void te_memory_add_heap(struct te_memory_reading *reading, uint32_t process,
                                struct tv_bytes name, double size, double count)
 {
@@ -416,6 +418,7 @@ static void te_memory_take_number(void *context, const struct tv_te_memory_numbe
                          number->value);
 }
 
+/* Sort by process, then in the order of reading. */
 static int te_memory_compare_figures(const void *left, const void *right)
 {
     const struct te_memory_figure *a = left, *b = right;

@@ -338,6 +338,7 @@ static void te_memory_mark_links(struct te_memory_sizing *sizing)
     }
 }
 
+/* True for attributes that the passes compute themselves. */
 static bool te_memory_is_size(const struct tv_te_memory_graph *graph, uint32_t name)
 {
     return name == graph->size || name == graph->effective_size;

@@ -245,6 +245,7 @@ static void te_metadata_apply(struct te_metadata_target *applying,
         te_metadata_add(context, name, fields->args);
 }
 
+/* True for tables of stack frames, which samples.c reads. */
 static bool te_metadata_is_frame_table(const struct tv_te_fields *fields)
 {
     return tv_bytes_equal(fields->name, TV_BYTES("\"stackFrames\"")) ||
@@ -386,6 +387,7 @@ bool tv_te_embedded_is(const struct tv_te_top_member *member)
     return false;
 }
 
+/* Name the input after the file and the key. */
 static void te_embedded_name_input(const struct tv_te_context *context,
                                    const struct tv_te_top_member *member, char *name, size_t size)
 {
@@ -452,6 +454,7 @@ static bool te_embedded_read_etw(struct tv_te_context *context,
     return tv_etw_is(raw) && tv_etw_build(raw, &place, builder);
 }
 
+/* True when the key ends with a number that no '+' precedes. */
 static bool te_embedded_is_other_machine(const struct tv_te_top_member *member)
 {
     struct tv_bytes key = te_embedded_key(member);

@@ -57,6 +57,7 @@ static void te_nested_take_value(struct te_nested_walk *walk, struct tv_bytes va
         object->pid_ref = value;
 }
 
+/* Enter an object.  Depth is bounded by the text, so the stack lies on the heap. */
 static void te_nested_open_object(struct te_nested_walk *walk, const uint8_t *at)
 {
     walk->open = tv_array_reserve(walk->open, &walk->capacity, walk->depth + 1, sizeof *walk->open);
@@ -64,6 +65,7 @@ static void te_nested_open_object(struct te_nested_walk *walk, const uint8_t *at
     walk->key = (struct tv_bytes){NULL, 0};
 }
 
+/* True for "Type/0x12": a slash that is neither first nor last. */
 static bool te_nested_id_has_type(struct tv_bytes id)
 {
     const uint8_t *slash = id.length < 5 ? NULL : memchr(id.data + 2, '/', id.length - 4);

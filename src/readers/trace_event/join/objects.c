@@ -235,6 +235,7 @@ static bool te_object_fits_type(struct tv_object *object, const struct te_object
     return true;
 }
 
+/* Count a type or category that differs from the object's. */
 static void te_object_check_fit(struct te_object_joining *joining, uint32_t number,
                                 const struct te_object_details *details)
 {

@@ -39,6 +39,7 @@ struct te_stack_table {
     size_t first_row; /* An entry while its table is read. */
 };
 
+/* The key of an entry: of a process, or of the whole file (TV_NONE). */
 static uint64_t te_stacks_key(uint32_t process, uint32_t string)
 {
     return (uint64_t)process << 32 | string;
@@ -352,6 +353,7 @@ static uint32_t te_samples_v8_path(struct te_samples_reading *reading,
                                               tv_head_add_frame(trace->head, &frame));
 }
 
+/* True for V8's samples of the older kind. */
 static bool te_samples_is_v8(const struct tv_te_context *context,
                              const struct tv_te_deferred *event)
 {
@@ -498,6 +500,7 @@ static void te_samples_take_element(struct te_samples_reading *reading,
     *tv_table_add(&context->trace->tables.samples) = sample;
 }
 
+/* Let the trace reach to all samples. */
 static void te_samples_widen_time(struct tv_te_context *context, size_t first)
 {
     const struct tv_tables *tables = &context->trace->tables;

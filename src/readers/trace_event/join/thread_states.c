@@ -203,6 +203,7 @@ void tv_te_states_read(struct tv_te_context *context)
 
 /* ---- Making the tracks ---- */
 
+/* Keys are (number of the track, index). */
 static int te_states_compare_keys(const void *left, const void *right)
 {
     const uint64_t *a = left, *b = right;
@@ -380,6 +381,7 @@ static void te_thread_context_end_interval(struct te_context_pairing *pairing,
     entered->has_row = true;
 }
 
+/* End a context that was never left: with the thread. */
 static void te_thread_context_end_open(struct te_context_pairing *pairing,
                                        const struct te_context_stack *stack)
 {

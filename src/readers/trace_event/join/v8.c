@@ -44,6 +44,7 @@ void tv_te_profiles_free(struct tv_te_profiles *profiles)
     tv_free(profiles);
 }
 
+/* True when the name says that the event is of a profile. */
 static bool te_profiles_is_event(const struct tv_te_profiles *profiles,
                                  const struct tv_te_deferred *event)
 {
@@ -372,6 +373,7 @@ bool tv_te_code_is_name(struct tv_bytes name)
     return te_code_is_added(name) || te_code_is_moved(name);
 }
 
+/* Read an address, which is a string "0x...". */
 static bool te_code_read_address(struct tv_te_context *context, struct tv_bytes data,
                                  const char *key, uint64_t *address)
 {
@@ -427,6 +429,7 @@ static void te_code_read_instants(struct tv_te_code *code)
     }
 }
 
+/* Sort by time, then by place in the file. */
 static int te_code_compare_changes(const void *left, const void *right)
 {
     const struct te_code_change *a = left, *b = right;
@@ -435,6 +438,7 @@ static int te_code_compare_changes(const void *left, const void *right)
     return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
+/* Sort by process, then by address. */
 static int te_code_compare_ranges(const void *left, const void *right)
 {
     const struct te_code_range *a = left, *b = right;

@@ -188,7 +188,7 @@ TV_NOINLINE static const uint8_t *te_fast_other_key(const uint8_t *key, struct t
     uint32_t quotes = tv_sixteen_find(bytes, '"');
     if (quotes == 0 || tv_sixteen_find(bytes, '\\') & (quotes - 1))
         return NULL;
-    size_t length = tv_lowest_bit(quotes);
+    size_t length = tv_scan_lowest_bit(quotes);
     *field = te_fields_find(fields, key, length);
     const uint8_t *at = te_fast_skip_space(key + length + 1);
     return *at == ':' ? te_fast_skip_space(at + 1) : NULL;

@@ -395,6 +395,7 @@ TV_INLINE void te_fields_clear(struct tv_te_fields *fields)
 
 /* ---- Choosing the fast path ---- */
 
+/* The fast path with the baseline instructions. */
 static bool te_fast_path_usual(const uint8_t *at, const uint8_t *end, struct tv_te_fields *fields,
                                const uint8_t **event_end)
 {

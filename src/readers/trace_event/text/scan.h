@@ -117,7 +117,7 @@ TV_INLINE tv_sixteen tv_sixteen_or(tv_sixteen bytes, char c)
 
 #endif
 
-TV_INLINE unsigned tv_lowest_bit(uint64_t bits)
+TV_INLINE unsigned tv_scan_lowest_bit(uint64_t bits)
 {
 #if defined(__GNUC__) || defined(__clang__)
     return (unsigned)__builtin_ctzll(bits);
@@ -134,7 +134,7 @@ TV_INLINE unsigned tv_lowest_bit(uint64_t bits)
 #define TV_SCAN_STEP 32
 
 /* Return a bit for each of the next bytes that is a quote or a backslash. */
-TV_INLINE uint32_t tv_find_ends(const uint8_t *at)
+TV_INLINE uint32_t tv_scan_find_ends(const uint8_t *at)
 {
     __m256i bytes = _mm256_loadu_si256((const __m256i *)(const void *)at);
     __m256i quotes = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('"'));
@@ -147,7 +147,7 @@ TV_INLINE uint32_t tv_find_ends(const uint8_t *at)
 #define TV_SCAN_STEP 16
 
 /* Return a bit for each of the next bytes that is a quote or a backslash. */
-TV_INLINE uint32_t tv_find_ends(const uint8_t *at)
+TV_INLINE uint32_t tv_scan_find_ends(const uint8_t *at)
 {
     tv_sixteen bytes = tv_sixteen_load(at);
     return tv_sixteen_find(bytes, '"') | tv_sixteen_find(bytes, '\\');
@@ -159,12 +159,12 @@ TV_INLINE uint32_t tv_find_ends(const uint8_t *at)
 TV_INLINE const uint8_t *tv_scan_string(const uint8_t *at, const uint8_t *end)
 {
     while (at < end) {
-        uint32_t found = tv_find_ends(at);
+        uint32_t found = tv_scan_find_ends(at);
         if (found == 0) {
             at += TV_SCAN_STEP;
             continue;
         }
-        at += tv_lowest_bit(found);
+        at += tv_scan_lowest_bit(found);
         if (*at == '"')
             return at < end ? at : NULL;
         at += 2;
@@ -173,13 +173,13 @@ TV_INLINE const uint8_t *tv_scan_string(const uint8_t *at, const uint8_t *end)
 }
 
 /* A bit for each of sixty-four bytes. */
-struct tv_block_bits {
+struct tv_scan_block_bits {
     uint64_t quotes, backslashes, opens, closes;
 };
 
 #if defined(TV_SCAN_AVX2)
 
-TV_INLINE uint64_t tv_find_64(__m256i low, __m256i high, char c)
+TV_INLINE uint64_t tv_scan_find_64(__m256i low, __m256i high, char c)
 {
     __m256i wanted = _mm256_set1_epi8(c);
     uint32_t first = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(low, wanted));
@@ -187,25 +187,25 @@ TV_INLINE uint64_t tv_find_64(__m256i low, __m256i high, char c)
     return first | (uint64_t)second << 32;
 }
 
-TV_INLINE struct tv_block_bits tv_block_look(const uint8_t *at)
+TV_INLINE struct tv_scan_block_bits tv_scan_block(const uint8_t *at)
 {
     __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)at);
     __m256i high = _mm256_loadu_si256((const __m256i *)(const void *)(at + 32));
     __m256i bit = _mm256_set1_epi8(0x20);
     __m256i low_braces = _mm256_or_si256(low, bit), high_braces = _mm256_or_si256(high, bit);
-    return (struct tv_block_bits){
-        .quotes = tv_find_64(low, high, '"'),
-        .backslashes = tv_find_64(low, high, '\\'),
-        .opens = tv_find_64(low_braces, high_braces, '{'),
-        .closes = tv_find_64(low_braces, high_braces, '}'),
+    return (struct tv_scan_block_bits){
+        .quotes = tv_scan_find_64(low, high, '"'),
+        .backslashes = tv_scan_find_64(low, high, '\\'),
+        .opens = tv_scan_find_64(low_braces, high_braces, '{'),
+        .closes = tv_scan_find_64(low_braces, high_braces, '}'),
     };
 }
 
 #else
 
-TV_INLINE struct tv_block_bits tv_block_look(const uint8_t *at)
+TV_INLINE struct tv_scan_block_bits tv_scan_block(const uint8_t *at)
 {
-    struct tv_block_bits bits = {0, 0, 0, 0};
+    struct tv_scan_block_bits bits = {0, 0, 0, 0};
     for (unsigned i = 0; i < 64; i += 16) {
         tv_sixteen bytes = tv_sixteen_load(at + i);
         /* Setting one bit makes '{' of '[' and '}' of ']'. */
@@ -221,7 +221,7 @@ TV_INLINE struct tv_block_bits tv_block_look(const uint8_t *at)
 #endif
 
 /* Return the bytes that a backslash escapes; *carry: the first byte of the next block is one. */
-TV_INLINE uint64_t tv_escaped_bits(uint64_t backslashes, uint64_t *carry)
+TV_INLINE uint64_t tv_scan_escaped_bits(uint64_t backslashes, uint64_t *carry)
 {
     uint64_t escaped = *carry;
     *carry = 0;
@@ -238,7 +238,7 @@ TV_INLINE uint64_t tv_escaped_bits(uint64_t backslashes, uint64_t *carry)
 }
 
 /* Return for each bit whether the bits up to it, itself included, are odd in number. */
-TV_INLINE uint64_t tv_prefix_parity(uint64_t bits)
+TV_INLINE uint64_t tv_scan_prefix_parity(uint64_t bits)
 {
 #if defined(TV_SCAN_AVX2)
     /* A product without carries with all ones is the prefix parity. */
@@ -253,7 +253,7 @@ TV_INLINE uint64_t tv_prefix_parity(uint64_t bits)
 }
 
 /* The state of the search for the end of an object or array. */
-struct tv_nested_scan {
+struct tv_scan_nested_state {
     uint64_t depth;
     uint64_t in_string; /* all bits, or none */
     uint64_t carry;     /* the next byte is escaped */
@@ -261,35 +261,36 @@ struct tv_nested_scan {
 
 /* Scan one block, of which `left` bytes count, at least 1.  Return where the depth comes down to 0;
  * 64: nowhere. */
-TV_INLINE unsigned tv_nested_block(struct tv_nested_scan *scan, const uint8_t *at, size_t left)
+TV_INLINE unsigned tv_scan_nested_block(struct tv_scan_nested_state *scan, const uint8_t *at,
+                                        size_t left)
 {
-    struct tv_block_bits bits = tv_block_look(at);
+    struct tv_scan_block_bits bits = tv_scan_block(at);
     uint64_t counts = left >= 64 ? UINT64_MAX : ((uint64_t)1 << left) - 1;
     uint64_t escaped = 0;
     if (TV_UNLIKELY((bits.backslashes & counts) | scan->carry)) {
-        escaped = tv_escaped_bits(bits.backslashes & counts, &scan->carry);
+        escaped = tv_scan_escaped_bits(bits.backslashes & counts, &scan->carry);
         if (left < 64)
             scan->carry = escaped >> left & 1;
     }
-    uint64_t strings = tv_prefix_parity(bits.quotes & ~escaped & counts) ^ scan->in_string;
+    uint64_t strings = tv_scan_prefix_parity(bits.quotes & ~escaped & counts) ^ scan->in_string;
     scan->in_string = 0 - (strings >> 63);
     uint64_t opens = bits.opens & ~strings & counts;
     for (uint64_t rest = opens | (bits.closes & ~strings & counts); rest; rest &= rest - 1) {
         uint64_t lowest = rest & (0 - rest);
         scan->depth += opens & lowest ? 1 : UINT64_MAX;
         if (scan->depth == 0)
-            return tv_lowest_bit(lowest);
+            return tv_scan_lowest_bit(lowest);
     }
     return 64;
 }
 
 /* Continue at `at`.  Return the place behind the end of the object or array, or NULL when it does
  * not end before `end`.  Brackets are counted, whatever their kind. */
-TV_INLINE const uint8_t *tv_nested_next(struct tv_nested_scan *scan, const uint8_t *at,
-                                        const uint8_t *end)
+TV_INLINE const uint8_t *tv_scan_nested_next(struct tv_scan_nested_state *scan, const uint8_t *at,
+                                             const uint8_t *end)
 {
     for (; at < end; at += 64) {
-        unsigned place = tv_nested_block(scan, at, (size_t)(end - at));
+        unsigned place = tv_scan_nested_block(scan, at, (size_t)(end - at));
         if (place < 64)
             return at + place + 1;
     }
@@ -299,10 +300,10 @@ TV_INLINE const uint8_t *tv_nested_next(struct tv_nested_scan *scan, const uint8
 /* Return the place behind the object or array that begins at `at`, or NULL. */
 TV_INLINE const uint8_t *tv_scan_nested(const uint8_t *at, const uint8_t *end)
 {
-    struct tv_nested_scan scan = {0, 0, 0};
+    struct tv_scan_nested_state scan = {0, 0, 0};
     if ((at[1] == '}' || at[1] == ']') && end - at >= 2)
         return at + 2;
-    return tv_nested_next(&scan, at, end);
+    return tv_scan_nested_next(&scan, at, end);
 }
 
 #endif

@@ -325,6 +325,7 @@ void tv_te_scratch_release(struct tv_te_scratch *scratch)
     *scratch = (struct tv_te_scratch){NULL, 0};
 }
 
+/* Make room for a text; the previous one is gone. */
 static uint8_t *te_scratch_reserve(struct tv_te_scratch *scratch, size_t size)
 {
     scratch->bytes = tv_array_reserve(scratch->bytes, &scratch->capacity, size, 1);
@@ -350,6 +351,7 @@ static bool te_parse_whole(struct tv_bytes raw, int64_t *value)
            tv_te_parse_integer(raw, value);
 }
 
+/* Write a number as digits into the scratch. */
 static struct tv_bytes te_digits_text(uint64_t magnitude, bool negative,
                                       struct tv_te_scratch *scratch)
 {
@@ -551,6 +553,7 @@ static uint32_t te_take_character(struct tv_bytes *text)
     return code;
 }
 
+/* One step of Trace Viewer's hash, modulo 2^32 - 1. */
 static uint64_t te_hash_utf16_unit(uint64_t hash, uint32_t unit)
 {
     return (hash + 37 * hash + 11 * (uint64_t)unit) % 0xffffffff;
