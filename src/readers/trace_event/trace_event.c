@@ -9,7 +9,14 @@
  *     embedded    traces of other formats inside the file, each an input of its own
  *
  * B and E are not paired here.  A chunk gathers them as spans that begin or end; which end belongs
- * to which begin is known only when the spans of all chunks stand in the order of time.
+ * to which begin is known only when the spans of all chunks stand in the order of time:
+ *
+ *     thread   B a   B b   E b   E a    by time; at one time by place in the file
+ *     open     a     a b   a            an end closes the slice of its name and those above it
+ *
+ * In a thread with as many ends as beginnings each end closes a slice of its name, whatever lies
+ * above it (docs/decisions/0004).  An end without a beginning began before the trace; a beginning
+ * without an end lasts to the end of the trace, or of its file, or to the silence (join.c).
  */
 #include "readers/trace_event/trace_event.h"
 
