@@ -94,7 +94,7 @@ static enum tv_status dump_stream(struct dumping *dumping, struct tv_loading *lo
     records.context = dumping;
     tv_load_before_waiting(loading, show, dumping);
     enum tv_status status =
-        tv_load_tell(loading, head, tv_dump_sink(dump), &records.teller, &unseen, err);
+        tv_load_tell(loading, head, tv_dump_sink(dump), &records.visitor, &unseen, err);
     tv_dump_records_release(&records);
     if (status == TV_OK && dumping->error.status == TV_OK)
         tv_load_report(dumping->settings, head);

@@ -441,7 +441,7 @@ static enum tv_status load(struct tv_loading *loading, struct tv_reading to,
     begin_reading(options.progress);
     for (size_t i = 0; status == TV_OK; i++) {
         if (i == loading->inputs.count)
-            status = add_rest(loading, to.teller != NULL, err);
+            status = add_rest(loading, to.visitor != NULL, err);
         if (status != TV_OK || i == loading->inputs.count)
             break;
         status = read_row(loading, i, &to, &options, err);
@@ -462,10 +462,10 @@ enum tv_status tv_load_stream(struct tv_loading *loading, struct tv_head *head,
 }
 
 enum tv_status tv_load_tell(struct tv_loading *loading, struct tv_head *head, struct tv_sink *sink,
-                            struct tv_teller *teller, struct tv_progress *progress,
+                            struct tv_record_visitor *visitor, struct tv_progress *progress,
                             struct tv_error *err)
 {
-    struct tv_reading to = {.head = head, .sink = sink, .teller = teller};
+    struct tv_reading to = {.head = head, .sink = sink, .visitor = visitor};
     enum tv_status status = load(loading, to, progress, err);
     tv_load_close(loading);
     return status;

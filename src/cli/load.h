@@ -11,7 +11,7 @@
 #include "cli/options.h"
 #include "model/builder.h"
 
-struct tv_teller;
+struct tv_record_visitor;
 
 /* Files that are open and not yet read. */
 struct tv_loading;
@@ -72,9 +72,9 @@ bool tv_load_tells(const struct tv_loading *loading);
 enum tv_status tv_load_stream(struct tv_loading *loading, struct tv_head *head,
                               struct tv_sink *sink, struct tv_progress *progress,
                               struct tv_error *err) TV_MUST_CHECK;
-/* The same, with a teller for those whose records can be told. */
+/* The same, with a visitor for those whose records can be told. */
 enum tv_status tv_load_tell(struct tv_loading *loading, struct tv_head *head, struct tv_sink *sink,
-                            struct tv_teller *teller, struct tv_progress *progress,
+                            struct tv_record_visitor *visitor, struct tv_progress *progress,
                             struct tv_error *err) TV_MUST_CHECK;
 enum tv_status tv_load_build(struct tv_loading *loading, struct tv_progress *progress,
                              struct tv_trace **trace, struct tv_error *err) TV_MUST_CHECK;

@@ -16,7 +16,29 @@
 #include "model/builder.h"
 #include "model/sink.h"
 
-struct tv_teller;
+struct tv_ft_record;
+struct tv_te_beside;
+struct tv_te_record;
+
+/*
+ * Receives the records of a file as they stand in it, in the order of the file and while it is
+ * read: nothing is paired, nested or sorted.  `traceview dump` uses one, so that it prints the
+ * first event of a large file at once and keeps only one record in memory.  Formats whose events
+ * come in any order can visit their records; all others stream into a sink anyway.
+ *
+ * This struct is the first member of every visitor.  Pointers are valid during the call only.
+ */
+struct tv_record_visitor {
+    /* Called once for each input, before everything else of that input. */
+    void (*begin)(struct tv_record_visitor *visitor, const struct tv_head *head, uint32_t input);
+
+    /* Trace Event JSON (trace_event/records.h): an event, or something that is not an event. */
+    void (*take_event)(struct tv_record_visitor *visitor, struct tv_te_record *record);
+    void (*take_beside)(struct tv_record_visitor *visitor, struct tv_te_beside *beside);
+
+    /* ftrace text (ftrace/ftrace.h): a line. */
+    void (*take_line)(struct tv_record_visitor *visitor, const struct tv_ft_record *record);
+};
 
 /* What is in the head before a sink that writes gets the first event. */
 enum tv_read_ahead {
@@ -57,16 +79,31 @@ struct tv_reader {
                                const struct tv_read_options *options, struct tv_error *err);
 
     /* Besides `assemble`: gives the records themselves, in the order of the file and while it is
-     * read, to a teller (teller.h), and adds an input to the head.  NULL: the format has none that
-     * are told so. */
-    enum tv_status (*tell)(struct tv_source *source, struct tv_head *head, struct tv_teller *teller,
-                           struct tv_error *err);
+     * read, to a visitor (visitor.h), and adds an input to the head.  NULL: the format has none
+     * that are told so. */
+    enum tv_status (*tell)(struct tv_source *source, struct tv_head *head,
+                           struct tv_record_visitor *visitor, struct tv_error *err);
 
     /* For those that read events again when somebody looks at them: how they call their inputs
      * (tv_input.format), and what does it. */
     const char *format;
     tv_describe *describe;
 };
+
+/* Return true when the user has asked to stop reading.  `progress` may be NULL. */
+static inline bool tv_reader_is_cancelled(const struct tv_progress *progress)
+{
+    return progress && atomic_load_explicit(&progress->cancel, memory_order_relaxed);
+}
+
+/* Fail with TV_ERR_CANCELLED when the user has asked to stop reading. */
+static inline enum tv_status tv_reader_check_cancel(const struct tv_progress *progress,
+                                                    struct tv_error *err)
+{
+    if (tv_reader_is_cancelled(progress))
+        return tv_fail(err, TV_ERR_CANCELLED, TV_NO_OFFSET, "stopped on request");
+    return TV_OK;
+}
 
 /* The bytes that sniff sees at most. */
 #define TV_SNIFF_SIZE 4096
@@ -94,7 +131,7 @@ bool tv_readers_stream(struct tv_source *source);
 /* Whether its records can be told; and tells them. */
 bool tv_readers_tell(struct tv_source *source);
 enum tv_status tv_readers_read_records(struct tv_source *source, struct tv_head *head,
-                                       struct tv_teller *teller,
+                                       struct tv_record_visitor *visitor,
                                        const struct tv_read_options *options,
                                        struct tv_error *err) TV_MUST_CHECK;
 

@@ -175,7 +175,7 @@ bool tv_readers_tell(struct tv_source *source)
 }
 
 enum tv_status tv_readers_read_records(struct tv_source *source, struct tv_head *head,
-                                       struct tv_teller *teller,
+                                       struct tv_record_visitor *visitor,
                                        const struct tv_read_options *options, struct tv_error *err)
 {
     const struct tv_reader *reader;
@@ -184,5 +184,5 @@ enum tv_status tv_readers_read_records(struct tv_source *source, struct tv_head 
         return status;
     if (!reader->tell)
         return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET, "a format without records");
-    return reader->tell(source, head, teller, err);
+    return reader->tell(source, head, visitor, err);
 }

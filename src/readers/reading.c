@@ -11,8 +11,8 @@ static enum tv_status read_source(struct tv_source *source, const struct tv_read
                                   const struct tv_read_options *options, struct tv_error *err)
 {
     enum tv_status status;
-    if (to->teller && tv_readers_tell(source))
-        status = tv_readers_read_records(source, to->head, to->teller, options, err);
+    if (to->visitor && tv_readers_tell(source))
+        status = tv_readers_read_records(source, to->head, to->visitor, options, err);
     else if (to->builder && !tv_readers_stream(source))
         status = tv_readers_build(source, to->builder, options, err);
     else

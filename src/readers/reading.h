@@ -12,7 +12,7 @@ struct tv_reading {
     struct tv_head *head;
     struct tv_sink *sink;
     struct tv_builder *builder; /* NULL: to the sink alone */
-    struct tv_teller *teller;   /* of records, where a format has them; or NULL */
+    struct tv_record_visitor *visitor;   /* of records, where a format has them; or NULL */
 };
 
 struct tv_reading_input {

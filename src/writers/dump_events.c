@@ -124,9 +124,9 @@ static void list_columns(struct tv_dump_records *dump)
     dump->listed = true;
 }
 
-void tv_dump_event(struct tv_teller *teller, struct tv_te_record *record)
+void tv_dump_event(struct tv_record_visitor *visitor, struct tv_te_record *record)
 {
-    struct tv_dump_records *dump = (struct tv_dump_records *)teller;
+    struct tv_dump_records *dump = (struct tv_dump_records *)visitor;
     const struct tv_te_fields *fields = record->fields;
     struct tv_out *out = dump->out;
     if (dump->mute)
@@ -147,9 +147,9 @@ void tv_dump_event(struct tv_teller *teller, struct tv_te_record *record)
     tv_out_char(out, '\n');
 }
 
-void tv_dump_beside(struct tv_teller *teller, struct tv_te_beside *beside)
+void tv_dump_beside(struct tv_record_visitor *visitor, struct tv_te_beside *beside)
 {
-    struct tv_dump_records *dump = (struct tv_dump_records *)teller;
+    struct tv_dump_records *dump = (struct tv_dump_records *)visitor;
     struct tv_out *out = dump->out;
     if (dump->mute)
         return;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "readers/ftrace/records.h"
+#include "readers/ftrace/ftrace.h"
 #include "writers/dump_records.h"
 #include "writers/names.h"
 
@@ -180,9 +180,9 @@ static void write_other(struct tv_dump_records *dump, const struct tv_ft_record 
     tv_out_char(out, '\n');
 }
 
-void tv_dump_line(struct tv_teller *teller, const struct tv_ft_record *record)
+void tv_dump_line(struct tv_record_visitor *visitor, const struct tv_ft_record *record)
 {
-    struct tv_dump_records *dump = (struct tv_dump_records *)teller;
+    struct tv_dump_records *dump = (struct tv_dump_records *)visitor;
     bool call = !record->is_event && !record->too_long && record->other.kind == TV_FT_OTHER_CALL;
     if (dump->mute)
         return;

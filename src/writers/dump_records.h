@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dump_records.h - a teller that prints each record on a line, in the order of the file.
+ * dump_records.h - a visitor that prints each record on a line, in the order of the file.
  *
  *     FORMAT: Trace Event Format
  *     {"displayTimeUnit":"ns"}
@@ -23,10 +23,10 @@
 #define TV_WRITERS_DUMP_RECORDS_H
 
 #include "base/out.h"
-#include "readers/teller.h"
+#include "readers/reader.h"
 
 struct tv_dump_records {
-    struct tv_teller teller;
+    struct tv_record_visitor visitor;
     struct tv_out *out;
     /* Asked once an input, before anything of it is written; false: nothing will be. */
     bool (*start)(const struct tv_head *head, void *context);
@@ -41,12 +41,12 @@ struct tv_dump_records {
 void tv_dump_records_init(struct tv_dump_records *dump, struct tv_out *out);
 void tv_dump_records_release(struct tv_dump_records *dump);
 
-/* dump_events.c: the teller's functions for Trace Event files. */
-void tv_dump_event(struct tv_teller *teller, struct tv_te_record *record);
-void tv_dump_beside(struct tv_teller *teller, struct tv_te_beside *beside);
+/* dump_events.c: the visitor's functions for Trace Event files. */
+void tv_dump_event(struct tv_record_visitor *visitor, struct tv_te_record *record);
+void tv_dump_beside(struct tv_record_visitor *visitor, struct tv_te_beside *beside);
 
 /* dump_lines.c: that for ftrace text. */
-void tv_dump_line(struct tv_teller *teller, const struct tv_ft_record *record);
+void tv_dump_line(struct tv_record_visitor *visitor, const struct tv_ft_record *record);
 
 /* What is put into a column, right-aligned, with a blank behind it. */
 void tv_dump_column(struct tv_dump_records *dump, size_t width, struct tv_bytes text);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "readers/trace_event/records.h"
 
-#include "readers/teller.h"
+#include "readers/reader.h"
 #include "readers/trace_event/container.h"
 #include "readers/trace_event/trace_event.h"
 
 struct telling {
-    struct tv_teller *teller;
+    struct tv_record_visitor *visitor;
     struct tv_head *head;
     struct tv_window window; /* of what stands beside the events */
     uint32_t input;
@@ -17,7 +17,7 @@ struct telling {
 static void begin(struct telling *telling)
 {
     if (!telling->begun)
-        telling->teller->begin(telling->teller, telling->head, telling->input);
+        telling->visitor->begin(telling->visitor, telling->head, telling->input);
     telling->begun = true;
 }
 
@@ -33,7 +33,7 @@ static bool tell_event(void *context, const struct tv_te_list_event *event)
     struct telling *telling = context;
     struct tv_te_record record = {event->fields, event->text, event->offset, false};
     begin(telling);
-    telling->teller->take_event(telling->teller, &record);
+    telling->visitor->take_event(telling->visitor, &record);
     warn_cut(telling, record.cut, event->offset);
     return false;
 }
@@ -56,7 +56,7 @@ static enum tv_status tell_beside(void *context, const struct tv_te_top_member *
         beside.text.length = length < beside.text.length ? length : beside.text.length;
     }
     begin(telling);
-    telling->teller->take_beside(telling->teller, &beside);
+    telling->visitor->take_beside(telling->visitor, &beside);
     warn_cut(telling, beside.cut, beside.offset);
     return TV_OK;
 }
@@ -73,9 +73,9 @@ static void end(struct telling *telling, const struct tv_te_container *container
 }
 
 enum tv_status tv_te_records_tell(struct tv_source *source, struct tv_head *head,
-                                  struct tv_teller *teller, struct tv_error *err)
+                                  struct tv_record_visitor *visitor, struct tv_error *err)
 {
-    struct telling telling = {.teller = teller, .head = head};
+    struct telling telling = {.visitor = visitor, .head = head};
     struct tv_te_copy copy = {
         .alone = true,
         .wanted = tell_event,

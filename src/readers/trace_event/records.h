@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * records.h - the events of a Trace Event file as they stand in it, for a teller.
+ * records.h - the events of a Trace Event file as they stand in it, for a visitor.
  */
 #ifndef TV_READERS_TRACE_EVENT_RECORDS_H
 #define TV_READERS_TRACE_EVENT_RECORDS_H
@@ -12,7 +12,7 @@ struct tv_te_record {
     struct tv_te_fields *fields; /* for tv_te_fields_next too */
     struct tv_bytes text;        /* from '{' to '}', which alone may be missing */
     uint64_t offset;
-    bool cut; /* the teller says: something was nested too deep to be told */
+    bool cut; /* the visitor says: something was nested too deep to be told */
 };
 
 /* A member of the outermost object that is not the list of events. */
@@ -28,6 +28,6 @@ struct tv_te_beside {
 
 /* The reader's `tell`. */
 enum tv_status tv_te_records_tell(struct tv_source *source, struct tv_head *head,
-                                  struct tv_teller *teller, struct tv_error *err) TV_MUST_CHECK;
+                                  struct tv_record_visitor *visitor, struct tv_error *err) TV_MUST_CHECK;
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 #include "ft_made.h"
-#include "readers/ftrace/text.h"
+#include "readers/ftrace/chunk.h"
 #include "unit.h"
 
 /* Without times of their own calls lie one behind the other on each processor. */
@@ -133,7 +133,7 @@ static void keeps_heads_of_latency_tracers(void **context)
 {
     (void)context;
     char found[256] = "";
-    struct tv_ft_text text;
+    struct tv_ft_chunk_reader reader;
     struct tv_source *source =
         tv_source_from_memory(TV_BYTES("# tracer: irqsoff\n"
                                        "# irqsoff latency trace v1.1.5 on 5.15.0\n"
@@ -142,11 +142,11 @@ static void keeps_heads_of_latency_tracers(void **context)
                                        "#  => started at: lock\n"
                                        "#  => ended at:   unlock\n"),
                               "x.txt");
-    tv_ft_text_init(&text, source, 0, tv_source_size(source));
-    tv_ft_text_read(&text);
-    for (size_t i = 0; i < text.comments.count; i++) {
-        struct tv_bytes key = tv_interner_get(text.part.texts, text.comments.rows[i].key);
-        struct tv_bytes value = tv_interner_get(text.part.texts, text.comments.rows[i].value);
+    tv_ft_chunk_reader_init(&reader, source, 0, tv_source_size(source));
+    tv_ft_chunk_reader_run(&reader);
+    for (size_t i = 0; i < reader.comments.count; i++) {
+        struct tv_bytes key = tv_interner_get(reader.chunk.texts, reader.comments.rows[i].key);
+        struct tv_bytes value = tv_interner_get(reader.chunk.texts, reader.comments.rows[i].value);
         size_t length = strlen(found);
         snprintf(found + length, sizeof found - length, "%.*s=%.*s;", (int)key.length,
                  (const char *)key.data, (int)value.length, (const char *)value.data);
@@ -154,7 +154,7 @@ static void keeps_heads_of_latency_tracers(void **context)
     assert_string_equal(found, "tracer=irqsoff;latency trace=v1.1.5 on 5.15.0;latency=259 us, "
                                "#4/4, CPU#2;task=ps-6143 (uid:0);"
                                "started at=lock;ended at=unlock;");
-    tv_ft_text_release(&text);
+    tv_ft_chunk_reader_release(&reader);
     tv_source_free(source);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "readers/ftrace/marks.h"
+#include "readers/ftrace/fields.h"
 
 #include <stdio.h>
 
