@@ -281,7 +281,6 @@ static uint32_t ft_timelines_frame(struct tv_ft_timelines *lines, uint32_t text,
 static void ft_timeline_emit_until(struct tv_ft_timelines *lines, struct ft_timeline *line,
                                    int64_t time, uint32_t text)
 {
-    assert(line->known);
     struct tv_ft_emitted emitted = {line->thread, ft_timelines_frame(lines, text, line->category),
                                     line->since, time - line->since, line->offset};
     tv_ft_emit_slice(lines->emitter, &emitted);

@@ -3,10 +3,9 @@
  * Sampled or not: traces of ten samples, each a number of records of one time, with one thing
  * changed.
  */
-#include "readers/method_trace/survey.h"
+#include "readers/method_trace/file.h"
 
 #include "base/out.h"
-#include "readers/method_trace/text.h"
 #include "unit.h"
 
 struct shape {
