@@ -397,7 +397,7 @@ bool tv_inputs_need_a_trace(struct tv_source *source)
     size_t got;
     if (tv_source_read(source, 0, head, sizeof head, &got, &err) != TV_OK)
         return false;
-    return tv_unpack_knows((struct tv_bytes){head, got}) || !tv_readers_stream(source);
+    return tv_unpack_knows((struct tv_bytes){head, got}) || !tv_readers_can_stream(source);
 }
 
 enum tv_status tv_inputs_check(struct tv_source *source, struct tv_error *err)

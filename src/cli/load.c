@@ -23,7 +23,6 @@
 #include "cli/selection.h"
 #include "cli/symbols.h"
 #include "readers/reader.h"
-#include "readers/reading.h"
 
 static enum tv_status read_mapping(const char *path, struct tv_mapping **mapping,
                                    struct tv_error *err)
@@ -345,7 +344,7 @@ void tv_load_before_waiting(struct tv_loading *loading, void (*call)(void *conte
 static bool is_readable_alone(const struct tv_inputs_row *row, bool tell)
 {
     return row->offset == 0 &&
-           (tv_readers_stream(row->source) || (tell && tv_readers_tell(row->source)));
+           (tv_readers_can_stream(row->source) || (tell && tv_readers_has_records(row->source)));
 }
 
 /* Whether nothing has to be known of all inputs, and each is one that streams, or can be told. */

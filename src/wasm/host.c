@@ -12,7 +12,7 @@
 #include "html/html_text.h"
 #include "model/builder.h"
 #include "readers/foreign.h"
-#include "readers/reading.h"
+#include "readers/reader.h"
 #include "view/session.h"
 #include "view/view.h"
 

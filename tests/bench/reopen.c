@@ -63,7 +63,7 @@ static struct tv_trace *load(const char *path)
     struct tv_read_options options = {.parts = 0};
     enum tv_status status = tv_source_open_file(path, &source, &err);
     if (status == TV_OK)
-        status = tv_readers_stream(source)
+        status = tv_readers_can_stream(source)
                      ? tv_readers_read(source, head, tv_builder_sink(builder), &options, &err)
                      : tv_readers_build(source, builder, &options, &err);
     if (status != TV_OK)

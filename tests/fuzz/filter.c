@@ -9,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Whatever is read holds what its header says. */
+/* A parsed filter keeps the promises of its header. */
 static void check_term(const struct tv_filter_term *term, struct tv_bytes line)
 {
     bool numbers = tv_filter_has_numbers(term);

@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct tv_read_options options = {.parts = 1};
     struct tv_error err = {0};
     enum tv_status status = TV_ERR_SYNTAX;
-    /* What is not recognised never comes to be read. */
+    /* A source that no reader recognizes is never read. */
     if (tv_reader_hprof.sniff((struct tv_bytes){data, size}, size) > 0)
         status = tv_reader_hprof.read(source, tv_builder_head(builder), tv_builder_sink(builder),
                                       &options, &err);

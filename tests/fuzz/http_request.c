@@ -71,7 +71,7 @@ static void end(void *context, bool whole)
     ended++;
 }
 
-/* What the methods do is as good as anything else. */
+/* The choice of method does not matter. */
 static bool begin(void *context, const struct tv_request *request, struct tv_body *body,
                   struct tv_answer *answer)
 {

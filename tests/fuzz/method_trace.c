@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define PARTS 3
 
-/* What one part saw of a thread. */
+/* Facts about a thread in one chunk. */
 struct seen {
     bool any;
     int64_t wall, cpu;
@@ -94,7 +94,7 @@ static void end(struct tv_sink *sink)
     (void)sink;
 }
 
-/* A number for all that was read. */
+/* A hash of everything that was read. */
 static uint64_t sum_up(const struct checker *checker, enum tv_status status)
 {
     uint64_t sum = (uint64_t)status;

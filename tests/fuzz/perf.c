@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What a program that is sampled can make the recorder read: the names of its code, as a map file
- * or a jitdump, and the kernel's records about it, whose texts and addresses are its own.  The
- * first byte says which.
- */
+/* Input that a sampled program controls: the names of its code, as a map file or a jitdump, and
+ * the kernel's records about it, with its texts and addresses. The first byte chooses. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -4,9 +4,7 @@
 #include <stdint.h>
 
 #include "model/builder.h"
-#include "readers/battor.h"
-#include "readers/cgroup_dump.h"
-#include "readers/process_dump.h"
+#include "readers/side_inputs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * told_records.h - any bytes through a reader that tells records, at once and by and by: both must
- * print the same, a line a record, and no character that could end or hide one, or that a terminal
- * obeys.
- */
+/* told_records.h - any bytes through a reader with a record visitor, at once and piece by piece.
+ * Both must print the same, one line per record, without a character that could end or hide one,
+ * or that a terminal obeys. */
 #ifndef TV_TESTS_TOLD_RECORDS_H
 #define TV_TESTS_TOLD_RECORDS_H
 
@@ -47,7 +45,7 @@ static enum tv_status read_drops(void *context, uint64_t offset, void *buffer, s
     return TV_OK;
 }
 
-/* Whether there are only those control characters that end columns and lines. */
+/* Return true when the only control characters are those that end columns and lines. */
 static bool is_harmless(struct tv_bytes printed)
 {
     for (size_t i = 0; i < printed.length; i++)
@@ -65,7 +63,7 @@ static size_t count_lines(struct tv_bytes printed)
     return lines;
 }
 
-/* What is printed, with the diagnostics behind it. Takes the source over. */
+/* Return the printed text, followed by the diagnostics. Takes ownership of the source. */
 static void tell(const struct tv_reader *reader, struct tv_source *source, struct tv_out *out)
 {
     struct tv_error err;

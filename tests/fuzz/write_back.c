@@ -54,7 +54,7 @@ static struct tv_trace *load_again(const struct tv_out *out, const char *what)
     return again;
 }
 
-/* ---- What a trace holds, whatever the order ---- */
+/* ---- The content of a trace, in any order ---- */
 
 struct holding {
     uint64_t slices, shapes,

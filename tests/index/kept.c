@@ -18,7 +18,7 @@ struct tv_trace *kept_load_with(struct tv_bytes bytes, const struct tv_read_opti
     struct tv_head *head = tv_head_new();
     struct tv_builder *builder = tv_builder_new(head);
     enum tv_status status =
-        tv_readers_stream(source)
+        tv_readers_can_stream(source)
             ? tv_readers_read(source, head, tv_builder_sink(builder), options, err)
             : tv_readers_build(source, builder, options, err);
     if (status != TV_OK) {

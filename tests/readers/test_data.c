@@ -33,7 +33,7 @@ struct facts {
     int64_t records, enters, exits, unrolls, threads, unmatched, open, depth, wall, cpu;
 };
 
-/* What is on one thread's stack; depth counts the calls entered. */
+/* The stack of a thread; depth counts the entered calls. */
 struct stack {
     uint32_t *frames;
     size_t depth, capacity;
@@ -108,7 +108,7 @@ static struct recording *read_path(const char *path)
 
 /* ---- expect.jsonl ---- */
 
-/* What follows `"key": ` in a line of JSON as simple as this; empty when the key is not there. */
+/* Return the text after `"key": ` in such a simple line of JSON; empty when the key is missing. */
 static struct tv_bytes json_value(const char *line, const char *key)
 {
     char quoted[64];

@@ -25,7 +25,7 @@ enum layout { TEXT_1, TEXT_2, TEXT_3, STREAM_2, STREAM_3, PACKETS_4, PACKETS_5, 
 
 static const char *const layout_names[] = {"1", "2", "3", "0xF2", "0xF3", "4", "5"};
 
-/* An event as it is written, and as it must come out. */
+/* An event as it is written, and as it must be read. */
 struct drawn {
     uint32_t thread, method, action;
     uint32_t wall, cpu; /* written */

@@ -379,7 +379,7 @@ static void make_event(struct text *text, bool spaced)
     add(text, "}");
 }
 
-/* What an object of strict JSON must give. */
+/* Check the result for an object of strict JSON. */
 static void check_event(struct tv_bytes object, const struct tv_te_fields *fields,
                         enum tv_te_read status, const uint8_t *event_end)
 {
@@ -388,7 +388,7 @@ static void check_event(struct tv_bytes object, const struct tv_te_fields *field
         struct tv_bytes plain = plain_member(object, keys[key]), found = field_of(fields, key);
         expect(!plain.data == !found.data && tv_bytes_equal(plain, found), keys[key], object);
         struct tv_json_value value = tv_json_find(object, tv_bytes_of(keys[key]));
-        /* It resolves the escapes in keys, which events are not read with. */
+        /* The reference resolves the escapes in keys; the event reader does not. */
         if (!memchr(object.data, 'u', object.length) || strcmp(keys[key], "ph") != 0)
             expect(tv_bytes_equal(plain, value.raw), "find", object);
     }
@@ -449,7 +449,7 @@ static void test_cut_events(void)
     end_test("events cut anywhere");
 }
 
-/* Whatever comes of it lies within the text. */
+/* Every result lies within the text. */
 static void check_within(struct tv_bytes text, const struct tv_te_fields *fields,
                          const uint8_t *event_end)
 {

@@ -261,7 +261,7 @@ static void ft_binder_take_received(struct tv_ft_binder *binder, struct ft_binde
     uint32_t index = tv_map_find(&binder->sent_of, (uint64_t)row->values[VALUE_ID]);
     struct tv_ft_flow_end to = {thread->number, row->time, row->time, row->offset};
     if (index == TV_NONE) {
-        /* It was sent before the trace began. */
+        /* The call was sent before the trace began. */
         struct tv_ft_emitted emitted = {thread->number, binder->unsent, row->time, 0, row->offset};
         tv_ft_emit_instant(binder->emitter, &emitted);
         return;

@@ -33,9 +33,9 @@ static bool ft_is_file_start(struct tv_bytes line)
  * holds ftrace text in a string. */
 #define LONGEST_COMM 32
 
-static int ft_sniff(struct tv_bytes head, uint64_t size)
+static int ft_sniff(struct tv_bytes prefix, uint64_t size)
 {
-    struct tv_cursor cursor = tv_cursor_over(head);
+    struct tv_cursor cursor = tv_cursor_over(prefix);
     struct tv_bytes line;
     struct tv_ft_line parsed;
     struct tv_ft_graph_line call;

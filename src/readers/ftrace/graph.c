@@ -538,7 +538,7 @@ static void ft_calls_take_row(struct ft_calls *p, const struct tv_ft_numbers *nu
 
 static void ft_calls_emit_all(struct ft_calls *p)
 {
-    /* Of calls with the same times, the assembly nests the later one into the earlier one. Calls
+    /* If calls have the same times, the assembly nests the later one into the earlier one. Calls
      * that began before the trace come first, the last to end outermost. */
     for (size_t i = p->unknown.count; i-- > 0;) {
         ft_calls_extend_times(p->merge, &p->unknown.rows[i]);

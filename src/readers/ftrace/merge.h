@@ -161,8 +161,8 @@ void tv_ft_timelines_finish(struct tv_ft_timelines *lines); /* adds open slices;
 
 /* ---- Schedule (sched.c; ftrace.md section 5) ---- */
 
-/* Who ran on each processor, and the states of each thread.  The switches and wake-ups of the whole
- * file are sorted by time; tasks are threads of the trace, TV_NONE the idle task. */
+/* Schedule: who ran on each processor, and the states of each thread.  The switches and wake-ups of
+ * the whole file are sorted by time; tasks are threads of the trace, TV_NONE the idle task. */
 struct tv_ft_schedule {
     struct tv_assembly *assembly;
     struct tv_head *head;

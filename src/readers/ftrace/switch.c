@@ -176,7 +176,7 @@ static enum tv_ft_state ft_switch_letter_state(struct tv_bytes text)
         return TV_FT_BLOCKED_KILLABLE;
     if (tv_bytes_equal(text, TV_BYTES("D|W")))
         return TV_FT_BLOCKED_WAKING;
-    /* What follows the letter ("S|K|W", "D+") adds nothing of use. */
+    /* Suffixes of the letter ("S|K|W", "D+") add nothing of use. */
     const char *letter = memchr(letters, text.data[0], sizeof letters - 1);
     return letter ? (enum tv_ft_state)states[letter - letters] : TV_FT_UNKNOWN;
 }

@@ -21,9 +21,9 @@ enum mt_family {
     FAMILY_DUMP_TEXT, /* in base64 */
 };
 
-static bool mt_is_text_header(struct tv_bytes head)
+static bool mt_is_text_header(struct tv_bytes prefix)
 {
-    struct tv_cursor cursor = tv_cursor_over(head);
+    struct tv_cursor cursor = tv_cursor_over(prefix);
     struct tv_bytes line;
     if (!tv_cursor_take_line(&cursor, &line))
         return false;
@@ -51,39 +51,41 @@ static enum mt_family mt_version_family(uint16_t version)
 #define DUMP_TEXT_HEAD 2048
 
 /* Return how sure it is that this is a dump in base64: 0 to 100. */
-static int mt_sniff_dump_text(struct tv_bytes head, uint64_t size)
+static int mt_sniff_dump_text(struct tv_bytes prefix, uint64_t size)
 {
     uint8_t bytes[DUMP_TEXT_HEAD * 3 / 4 + 3];
     struct tv_base64 state = {0};
     size_t used;
-    if (head.length < 2 || head.data[0] != 'A' || (head.data[1] != 'g' && head.data[1] != 'Q'))
+    if (prefix.length < 2 || prefix.data[0] != 'A' ||
+        (prefix.data[1] != 'g' && prefix.data[1] != 'Q'))
         return 0;
-    if (head.length > DUMP_TEXT_HEAD)
-        head.length = DUMP_TEXT_HEAD;
-    size_t count = tv_base64_decode(&state, head, bytes, &used);
+    if (prefix.length > DUMP_TEXT_HEAD)
+        prefix.length = DUMP_TEXT_HEAD;
+    size_t count = tv_base64_decode(&state, prefix, bytes, &used);
     uint64_t decoded = used == size ? count : size / 4 * 3;
-    return used < head.length ? 0
-                              : tv_mt_packets_sniff_dump((struct tv_bytes){bytes, count}, decoded);
+    return used < prefix.length
+               ? 0
+               : tv_mt_packets_sniff_dump((struct tv_bytes){bytes, count}, decoded);
 }
 
-static enum mt_family mt_find_family(struct tv_bytes head, uint64_t size, int *sure)
+static enum mt_family mt_find_family(struct tv_bytes prefix, uint64_t size, int *sure)
 {
     *sure = TV_SNIFF_SURE;
-    if (mt_is_text_header(head))
+    if (mt_is_text_header(prefix))
         return FAMILY_TEXT;
-    if (tv_bytes_starts_with(head, TV_BYTES(TV_MT_MAGIC_TEXT)) && head.length >= 6)
-        return mt_version_family(tv_le_get_u16(head.data + TV_MT_HEADER_VERSION));
-    *sure = tv_mt_packets_sniff_dump(head, size);
+    if (tv_bytes_starts_with(prefix, TV_BYTES(TV_MT_MAGIC_TEXT)) && prefix.length >= 6)
+        return mt_version_family(tv_le_get_u16(prefix.data + TV_MT_HEADER_VERSION));
+    *sure = tv_mt_packets_sniff_dump(prefix, size);
     if (*sure > 0)
         return FAMILY_DUMP;
-    *sure = mt_sniff_dump_text(head, size);
+    *sure = mt_sniff_dump_text(prefix, size);
     return *sure > 0 ? FAMILY_DUMP_TEXT : FAMILY_NONE;
 }
 
-static int mt_sniff(struct tv_bytes head, uint64_t size)
+static int mt_sniff(struct tv_bytes prefix, uint64_t size)
 {
     int sure;
-    mt_find_family(head, size, &sure);
+    mt_find_family(prefix, size, &sure);
     return sure;
 }
 
@@ -140,9 +142,9 @@ static enum tv_status mt_walk_dump_text(struct tv_mt_file *file, struct mt_decod
     return tv_mt_packets_walk_dump(file, err);
 }
 
-static enum tv_status mt_refuse(enum mt_family family, struct tv_bytes head, struct tv_error *err)
+static enum tv_status mt_refuse(enum mt_family family, struct tv_bytes prefix, struct tv_error *err)
 {
-    unsigned version = head.length >= 6 ? tv_le_get_u16(head.data + TV_MT_HEADER_VERSION) : 0;
+    unsigned version = prefix.length >= 6 ? tv_le_get_u16(prefix.data + TV_MT_HEADER_VERSION) : 0;
     if (family == FAMILY_DATA_HALF)
         return tv_fail(
             err, TV_ERR_UNSUPPORTED, 0,
@@ -153,15 +155,15 @@ static enum tv_status mt_refuse(enum mt_family family, struct tv_bytes head, str
                    "expected version 2 to 5 of a method trace, found 0x%X", version);
 }
 
-static enum tv_status mt_walk(struct tv_mt_file *file, struct tv_bytes head,
+static enum tv_status mt_walk(struct tv_mt_file *file, struct tv_bytes prefix,
                               struct mt_decoded *decoded, struct tv_error *err)
 {
     int sure;
     uint64_t size;
     bool known = tv_source_has_size(file->source, &size);
-    enum mt_family family = mt_find_family(head, size, &sure);
+    enum mt_family family = mt_find_family(prefix, size, &sure);
     if (!known && sure < TV_SNIFF_SURE)
-        family = mt_find_family(head, tv_source_size(file->source), &sure);
+        family = mt_find_family(prefix, tv_source_size(file->source), &sure);
     switch (family) {
     case FAMILY_TEXT:
         return tv_mt_text_walk(file, err);
@@ -174,7 +176,7 @@ static enum tv_status mt_walk(struct tv_mt_file *file, struct tv_bytes head,
     case FAMILY_DUMP_TEXT:
         return mt_walk_dump_text(file, decoded, err);
     default:
-        return mt_refuse(family, head, err);
+        return mt_refuse(family, prefix, err);
     }
 }
 

@@ -17,6 +17,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "readers/reader.h"
 
 /* ---- The summary ---- */
 
@@ -386,8 +387,8 @@ static enum tv_status mt_packets_take_all(struct mt_packets *packets, struct tv_
         packets->done = !tv_source_reaches(file->source, packets->offset + 1);
         if (!packets->done)
             status = mt_packets_take_one(packets, err);
-        if (status == TV_OK && atomic_load_explicit(&file->progress->cancel, memory_order_relaxed))
-            status = tv_fail(err, TV_ERR_CANCELLED, TV_NO_OFFSET, "stopped on request");
+        if (status == TV_OK)
+            status = tv_reader_check_cancel(file->progress, err);
     }
     return status;
 }
@@ -496,22 +497,22 @@ enum tv_status tv_mt_packets_walk_dump(struct tv_mt_file *file, struct tv_error 
     return tv_mt_blocks_finalize_dump(file, err);
 }
 
-int tv_mt_packets_sniff_dump(struct tv_bytes head, uint64_t size)
+int tv_mt_packets_sniff_dump(struct tv_bytes prefix, uint64_t size)
 {
-    if (head.length < TV_MT_PACKET_ENTRIES_HEAD)
+    if (prefix.length < TV_MT_PACKET_ENTRIES_HEAD)
         return 0;
-    if (head.data[0] == TV_MT_PACKET_METHOD) {
-        struct mt_packet method = mt_packet_parse_head(head.data, 0);
-        bool inside = method.length > 0 && method.body + method.length <= head.length;
-        return inside && head.data[method.body + method.length - 1] == '\n' ? 50 : 0;
+    if (prefix.data[0] == TV_MT_PACKET_METHOD) {
+        struct mt_packet method = mt_packet_parse_head(prefix.data, 0);
+        bool inside = method.length > 0 && method.body + method.length <= prefix.length;
+        return inside && prefix.data[method.body + method.length - 1] == '\n' ? 50 : 0;
     }
     /* No kernel assigns larger thread ids, and the upper byte of the count is always 0. */
-    struct mt_packet block = mt_packet_parse_head(head.data, 0);
+    struct mt_packet block = mt_packet_parse_head(prefix.data, 0);
     if (block.type != TV_MT_PACKET_ENTRIES || block.id == 0 || block.id > 1 << 22 ||
-        head.data[7] != 0)
+        prefix.data[7] != 0)
         return 0;
     uint64_t next = block.body + block.length;
-    if (next == size || (next < head.length && head.data[next] <= TV_MT_PACKET_ENTRIES))
+    if (next == size || (next < prefix.length && prefix.data[next] <= TV_MT_PACKET_ENTRIES))
         return 80;
     return 20;
 }

@@ -7,6 +7,7 @@
 #include <assert.h>
 
 #include "base/bytes.h"
+#include "readers/reader.h"
 
 #define NS_PER_SECOND ((uint64_t)1000000000)
 
@@ -44,9 +45,7 @@ enum tv_status tv_mt_records_add_progress(struct tv_mt_file *file, uint64_t byte
     atomic_fetch_add_explicit(&progress->bytes, bytes, memory_order_relaxed);
     if (count > 0)
         atomic_fetch_add_explicit(&progress->records, count, memory_order_relaxed);
-    if (atomic_load_explicit(&progress->cancel, memory_order_relaxed))
-        return tv_fail(err, TV_ERR_CANCELLED, TV_NO_OFFSET, "stopped on request");
-    return TV_OK;
+    return tv_reader_check_cancel(progress, err);
 }
 
 static void mt_records_warn(struct tv_mt_records *records, enum tv_diagnostic_kind kind,

@@ -12,6 +12,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "readers/reader.h"
 
 /* Enough for the head of a packet, and for a record up to its method word. */
 #define HEAD_SIZE 8
@@ -294,8 +295,8 @@ static enum tv_status mt_stream_take_items(struct mt_stream *stream, struct tv_e
         if (!stream->done)
             status = mt_stream_take_item(stream, err);
         atomic_fetch_add_explicit(&progress->bytes, stream->offset - before, memory_order_relaxed);
-        if (status == TV_OK && atomic_load_explicit(&progress->cancel, memory_order_relaxed))
-            status = tv_fail(err, TV_ERR_CANCELLED, TV_NO_OFFSET, "stopped on request");
+        if (status == TV_OK)
+            status = tv_reader_check_cancel(progress, err);
     }
     mt_stream_end_run(stream);
     return status;

@@ -7,7 +7,6 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "readers/etw.h"
-#include "readers/etw_trace.h"
 #include "readers/trace_event/trace_event.h"
 
 static const char *const keys[] = {

@@ -59,7 +59,7 @@ static void reads_plugins_of_trace_cmd(void **context)
          "comm: <a [1] b>, pid: <3>, prio: <4>, target_cpu: <000>");
 }
 
-/* Of tracefs (kernel/trace/trace_syscalls.c) and of trace-cmd. */
+/* Forms of tracefs (kernel/trace/trace_syscalls.c) and of trace-cmd. */
 static void reads_system_calls(void **context)
 {
     (void)context;

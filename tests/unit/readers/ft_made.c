@@ -127,7 +127,7 @@ static void write_tables(struct tv_out *out, const struct tv_trace *trace)
                           (int)trace->head->diagnostics.kinds[kind].count);
 }
 
-/* To be freed. The text is read in `parts` parts, cut at multiples of `step`. */
+/* Read the text in `parts` chunks, cut at multiples of `step`. The caller frees the result. */
 static struct tv_trace *read_trace(struct tv_source *source, unsigned parts, uint64_t step)
 {
     struct tv_builder *builder = tv_builder_new(tv_head_new());

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands beside a systrace: lists of processes, control groups, power samples. */
+/* Side inputs of a systrace: lists of processes, control groups, power samples. */
 #include "unit.h"
 
 #include <math.h>
@@ -8,11 +8,10 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "readers/battor.h"
-#include "readers/process_dump.h"
+#include "readers/side_inputs.h"
 #include "readers/trace_event/trace_event.h"
 
-/* The texts as one trace, each by the reader that knows it. NULL ends the list. */
+/* Read the texts into one trace, each with the reader that recognizes it. NULL ends the list. */
 static struct tv_trace *read_all(const char *const *texts)
 {
     struct tv_builder *builder = tv_builder_new(tv_head_new());
@@ -113,7 +112,7 @@ static void lines_that_are_no_rows(void **context)
     assert_rows("PROCESS DUMP\nUSER PID NAME\n x 1 a\n", "", 1); /* the state is missing */
 }
 
-/* Whichever came first. */
+/* The order of the inputs does not matter. */
 static void lists_name_the_threads_of_a_trace(void **context)
 {
     (void)context;
@@ -219,7 +218,7 @@ static void power_is_put_beside_a_trace(void **context)
     tv_trace_free(trace);
 }
 
-/* Its milliseconds are none of the other clock's. */
+/* Its milliseconds are not those of the other clock. */
 static void power_that_is_not_tied_stretches_nothing(void **context)
 {
     (void)context;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What readers tell while they read: how busy their tracks were, and how far they are. */
+/* The sketch that readers fill while they read: how busy the tracks are, and the progress. */
 #include "base/bytes.h"
 #include "base/out.h"
 #include "model/builder.h"
