@@ -177,6 +177,7 @@ static void collapsed_keep_text(struct collapsed *collapsed, struct tv_bytes tex
     collapsed->text_length = text.length;
 }
 
+/* Parse the frames of a line, from the first one that differs from the line before. */
 static void collapsed_find_frames(struct collapsed *collapsed, struct tv_bytes text)
 {
     struct tv_bytes name, rest = text;
@@ -239,6 +240,7 @@ static void collapsed_take_line(struct collapsed *collapsed, const struct tv_tex
     collapsed->total += chain.weight;
 }
 
+/* Read all lines. Before the first pass this only collects frames and diagnostics. */
 static enum tv_status collapsed_read_lines(struct collapsed *collapsed, struct tv_error *err)
 {
     uint64_t size = tv_source_size(collapsed->source);
@@ -362,6 +364,7 @@ static void chains_flush(struct tv_chains *chains)
     batch->count = 0;
 }
 
+/* Add an event at the current time, and deliver the batch when it is full. */
 static void chains_put_event(struct tv_chains *chains, enum tv_action action, uint32_t frame,
                              uint64_t offset)
 {
@@ -406,6 +409,7 @@ void tv_chains_begin_thread(struct tv_chains *chains, uint32_t thread, uint64_t 
     chains->now = 0;
 }
 
+/* Exit the frames that the chain does not share with the one before, and enter its own. */
 void tv_chains_put(struct tv_chains *chains, const uint32_t *frames, size_t depth, tv_ns weight,
                    uint64_t offset)
 {

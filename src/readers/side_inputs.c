@@ -122,6 +122,7 @@ static struct tv_bytes process_dump_under_heading(const struct tv_process_dump *
     return tv_bytes_trim((struct tv_bytes){line.data + start, end - start});
 }
 
+/* Return the name of a row: the last column, a single word, or the text under the heading. */
 static struct tv_bytes process_dump_find_name(const struct tv_process_dump *dump,
                                               struct tv_bytes line, const struct tv_bytes *words,
                                               unsigned count)
@@ -474,6 +475,7 @@ static void battor_add_counter(const struct battor_reading *reading)
     tv_free(values);
 }
 
+/* Add the counter, sorted by time, and set the range of the input. */
 static void battor_finish(struct battor_reading *reading)
 {
     if (reading->count == 0)

@@ -54,6 +54,7 @@ static enum tv_status text_lines_skip_long(struct tv_text_lines *lines, struct t
     return TV_OK;
 }
 
+/* The window grows until it contains the end of the line, or until the line is too long. */
 enum tv_status tv_text_lines_next(struct tv_text_lines *lines, struct tv_text_line *line,
                                   struct tv_error *err)
 {

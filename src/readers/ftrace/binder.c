@@ -213,6 +213,7 @@ static bool ft_binder_pop_slice(struct tv_ft_binder *binder, struct ft_binder_th
     return true;
 }
 
+/* Handle a sent transaction: it begins a wait, is a short slice, or ends the work of a reply. */
 static void ft_binder_take_sent(struct tv_ft_binder *binder, struct ft_binder_thread *thread,
                                 const struct tv_ft_deferred *row)
 {
@@ -237,6 +238,7 @@ static void ft_binder_take_sent(struct tv_ft_binder *binder, struct ft_binder_th
     tv_map_set(&binder->sent_of, (uint64_t)row->values[VALUE_ID], index);
 }
 
+/* Add the arrow from the sender to the receiver. */
 static void ft_binder_add_flow(struct tv_ft_binder *binder, const struct ft_transaction *sent,
                                const struct tv_ft_flow_end *to, const struct tv_ft_deferred *row)
 {
@@ -255,6 +257,8 @@ static void ft_binder_add_flow(struct tv_ft_binder *binder, const struct ft_tran
     };
 }
 
+/* Handle a received transaction: it begins the work, is a short slice, or ends the wait; an
+ * arrow connects both sides. */
 static void ft_binder_take_received(struct tv_ft_binder *binder, struct ft_binder_thread *thread,
                                     const struct tv_ft_deferred *row)
 {

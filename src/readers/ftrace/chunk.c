@@ -28,6 +28,7 @@ void tv_ft_chunk_init(struct tv_ft_chunk *chunk)
     chunk->last = INT64_MIN;
 }
 
+/* Return true when all of the text is UTF-8. */
 static bool ft_is_utf8(struct tv_bytes text)
 {
     while (text.length > 0) {
@@ -311,6 +312,7 @@ static bool ft_ends_with(struct tv_bytes text, struct tv_bytes end)
            memcmp(text.data + text.length - end.length, end.data, end.length) == 0;
 }
 
+/* Return the handler of an event name; one without a function for all other names. */
 static const struct tv_ft_event *ft_events_find_handler(struct tv_bytes name)
 {
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
@@ -341,6 +343,8 @@ static void ft_events_add_name(struct tv_ft_chunk *chunk, struct tv_bytes name, 
                                                      tv_ft_event_continues(name)};
 }
 
+/* Return what is known of an event name. The cache by a few of its bytes hits for nearly all
+ * lines. */
 static const struct tv_ft_event_name *ft_events_find_name(struct tv_ft_chunk *chunk,
                                                           struct tv_bytes name)
 {
@@ -389,6 +393,7 @@ static bool ft_events_take_call(struct tv_ft_chunk *chunk, const struct tv_ft_li
     return true;
 }
 
+/* Handle one event: call its handler, or make an instant of it. */
 static void ft_events_take_one(struct tv_ft_chunk *chunk, const struct tv_ft_line *line,
                                const struct tv_ft_at *at)
 {

@@ -260,6 +260,7 @@ static void ft_reader_add_buffer(struct tv_ft_chunk_reader *reader, struct tv_by
 /* One of this many events goes into the sketch. */
 #define MARKED 16
 
+/* Add an event to the sketch, on the track of its processor. */
 static TV_NOINLINE void ft_reader_sketch_event(struct tv_ft_chunk_reader *reader,
                                                const struct tv_ft_line *line)
 {
@@ -277,6 +278,7 @@ static TV_NOINLINE void ft_reader_sketch_event(struct tv_ft_chunk_reader *reader
     tv_sketch_add(sketch, &(struct tv_sketch_mark){line->time, track}, 1);
 }
 
+/* Handle a line of an event. */
 static void ft_reader_take_event(struct tv_ft_chunk_reader *reader, const struct tv_ft_line *line,
                                  uint64_t offset)
 {
@@ -343,6 +345,7 @@ static void ft_reader_take_other(struct tv_ft_chunk_reader *reader, struct tv_by
     }
 }
 
+/* Handle a line of any kind. */
 static void ft_reader_take_line(struct tv_ft_chunk_reader *reader, const struct tv_text_line *line)
 {
     struct tv_bytes bare = tv_text_line_bare(line->text);
@@ -361,6 +364,7 @@ static void ft_reader_take_line(struct tv_ft_chunk_reader *reader, const struct 
     }
 }
 
+/* Add the bytes and events since the last call to the progress. */
 static void ft_reader_add_progress(struct tv_ft_chunk_reader *reader, uint64_t *told, uint64_t at)
 {
     assert(reader->told <= reader->chunk.events);

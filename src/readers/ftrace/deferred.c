@@ -127,6 +127,7 @@ static struct tv_ft_deferred *ft_deferred_collect(struct tv_ft_merge *merge, siz
     return rows;
 }
 
+/* Replay the deferred events in time order. */
 static void ft_deferred_replay(struct tv_ft_merge *merge, const struct tv_ft_deferred *rows,
                                size_t count)
 {
@@ -166,6 +167,8 @@ static struct tv_near *ft_flow_new_near(const struct tv_ft_merge *merge)
     return tv_alloc(merge->trace->row_count, sizeof(struct tv_near));
 }
 
+/* Find the row of the slice at one end of an arrow. Return false when the assembly dropped the
+ * slice. */
 static bool ft_flow_find_end(const struct tv_ft_merge *merge, const struct tv_ft_flow_end *end,
                              struct tv_near *near, struct tv_flow_end *found)
 {
@@ -174,6 +177,7 @@ static bool ft_flow_find_end(const struct tv_ft_merge *merge, const struct tv_ft
     return tv_assembly_find(merge->assembly, &sought, &found->row, &found->index);
 }
 
+/* Store the events that end slices, for describe. */
 static void ft_flow_place_ends(struct tv_ft_merge *merge)
 {
     struct tv_near *near = ft_flow_new_near(merge);
@@ -197,6 +201,7 @@ struct ft_flow_search {
     unsigned workers;
 };
 
+/* Look up a range of the arrows. */
 static void ft_flow_find_range(void *context, unsigned index)
 {
     struct ft_flow_search *finding = context;
@@ -278,6 +283,7 @@ static struct tv_async_slice *ft_async_add_slice(struct ft_async_pairing *p,
     return slice;
 }
 
+/* Begin an async slice, or count an ignored begin. */
 static void ft_async_begin(struct ft_async_pairing *p, const struct tv_ft_async *event)
 {
     assert(event->key < p->merge->key_count);
@@ -298,6 +304,7 @@ static void ft_async_begin(struct ft_async_pairing *p, const struct tv_ft_async 
     slice->flags = TV_SLICE_OPEN;
 }
 
+/* End the latest open slice of the key. */
 static void ft_async_end(struct ft_async_pairing *p, const struct tv_ft_async *event)
 {
     assert(event->key < p->merge->key_count);
@@ -318,6 +325,7 @@ static void ft_async_end(struct ft_async_pairing *p, const struct tv_ft_async *e
     p->latest[event->key] = p->open.rows[latest].before;
 }
 
+/* Add the async slices that need no pairing, with their parents renumbered. */
 static void ft_async_add_whole(struct ft_async_pairing *p)
 {
     const struct tv_ft_merge *merge = p->merge;

@@ -65,6 +65,7 @@ struct ft_text_start {
     enum tv_ft_clock clock; /* of most lines; TV_FT_CLOCKS: there are no events */
 };
 
+/* Return the clock with the highest count; TV_FT_CLOCKS when there are no events. */
 static enum tv_ft_clock ft_most_frequent_clock(const uint32_t *counts)
 {
     enum tv_ft_clock best = TV_FT_CLOCKS;
@@ -135,6 +136,8 @@ static enum tv_status ft_find_line_start(struct tv_source *source, uint64_t offs
     return status;
 }
 
+/* Return the number of chunks: one per worker, but none smaller than LEAST_PART, except in tests
+ * that cut by hand. */
 static unsigned ft_count_chunks(const struct tv_read_options *options, uint64_t size)
 {
     unsigned chunks = options->parts ? options->parts : tv_workers_available();
@@ -173,6 +176,8 @@ static void ft_read_chunk(void *context, unsigned index)
     tv_ft_chunk_reader_run(&reading->readers[index]);
 }
 
+/* Read all chunks in parallel. The first error of a chunk, in the order of the file, is the
+ * result. */
 static enum tv_status ft_read_chunks(struct ft_reading *reading, struct tv_error *err)
 {
     enum tv_status status = ft_find_text_start(reading->source, &reading->head, err);
@@ -191,6 +196,7 @@ static enum tv_status ft_read_chunks(struct ft_reading *reading, struct tv_error
 
 /* ---- The trace ---- */
 
+/* Add the file to the inputs of the trace. */
 static uint32_t ft_add_input(struct tv_builder *builder, struct tv_source *source)
 {
     struct tv_head *head = tv_builder_head(builder);
@@ -203,6 +209,8 @@ static uint32_t ft_add_input(struct tv_builder *builder, struct tv_source *sourc
     return number;
 }
 
+/* Let the assembly place the slices. The async slices are planned beside that; then follow the
+ * state tracks, the instants of processors, and the arrows, which need the rows of their slices. */
 static void ft_place_tracks(struct tv_ft_merge *merge, struct tv_ft_schedule *schedule,
                             const struct tv_read_options *options)
 {
@@ -301,6 +309,7 @@ static void ft_visit_first_event(struct ft_visit *visit)
     visit->any = true;
 }
 
+/* Count a bad line, before the first event in `early`. */
 static void ft_visit_bad_line(struct ft_visit *visit, uint64_t offset)
 {
     struct tv_diagnostics *to = visit->any ? &visit->head->diagnostics : &visit->early;
@@ -340,6 +349,7 @@ static void ft_visit_count_other(struct ft_visit *visit, const struct tv_ft_reco
     }
 }
 
+/* Parse a line, count what is wrong with it, and visit it unless it is empty. */
 static void ft_visit_line(struct ft_visit *visit, const struct tv_text_line *line)
 {
     struct tv_ft_record record;

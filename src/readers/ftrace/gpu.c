@@ -31,6 +31,7 @@ struct ft_deferred_text {
     struct tv_bytes text;
 };
 
+/* Add a deferred event of a pseudo-thread to the chunk. */
 static struct tv_ft_deferred *ft_gpu_defer(struct tv_ft_chunk *chunk, const struct tv_ft_at *at,
                                            struct tv_bytes line,
                                            const struct ft_deferred_text *what)
@@ -286,6 +287,7 @@ static void ft_timeline_emit_until(struct tv_ft_timelines *lines, struct ft_time
     tv_ft_emit_slice(lines->emitter, &emitted);
 }
 
+/* Change what the pseudo-thread shows. */
 static void ft_timeline_take_value(struct tv_ft_timelines *lines, struct ft_timeline *line,
                                    const struct tv_ft_deferred *row)
 {
@@ -304,6 +306,7 @@ static void ft_timeline_note_order(struct ft_timeline *line, const struct tv_ft_
     line->offset = row->offset;
 }
 
+/* Add the work since the last fence. */
 static void ft_timeline_take_fence(struct tv_ft_timelines *lines, struct ft_timeline *line,
                                    const struct tv_ft_deferred *row)
 {

@@ -29,11 +29,6 @@
 /* An instant's name is cut to this length when it is an event in a comment. */
 #define LONGEST_NAME 128
 
-static bool ft_graph_is_digit(uint8_t c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static struct tv_bytes ft_graph_trim(struct tv_bytes text)
 {
     while (text.length > 0 && (text.data[0] == ' ' || text.data[0] == '\t')) {
@@ -59,10 +54,10 @@ static bool ft_graph_parse_time(struct tv_bytes text, tv_ns *time)
     size_t points = 0;
     for (size_t i = 0; i < text.length; i++) {
         points += text.data[i] == '.';
-        if (!ft_graph_is_digit(text.data[i]) && text.data[i] != '.')
+        if (!tv_ft_is_digit(text.data[i]) && text.data[i] != '.')
             return false;
     }
-    return points == 1 && ft_graph_is_digit(text.data[0]) && tv_parse_time(text, NS_PER_S, time) &&
+    return points == 1 && tv_ft_is_digit(text.data[0]) && tv_parse_time(text, NS_PER_S, time) &&
            *time < LONGEST;
 }
 
@@ -75,7 +70,7 @@ static bool ft_graph_parse_duration(struct tv_bytes text, tv_ns *duration)
         return false;
     text.length -= 2;
     text = ft_graph_trim(text);
-    return text.length > 0 && ft_graph_is_digit(text.data[0]) &&
+    return text.length > 0 && tv_ft_is_digit(text.data[0]) &&
            tv_parse_time(text, NS_PER_US, duration) && *duration < LONGEST;
 }
 
@@ -83,7 +78,7 @@ static bool ft_graph_parse_duration(struct tv_bytes text, tv_ns *duration)
 static bool ft_graph_parse_task(struct tv_bytes text, struct tv_bytes *name, int64_t *tid)
 {
     size_t digits = text.length;
-    while (digits > 0 && ft_graph_is_digit(text.data[digits - 1]))
+    while (digits > 0 && tv_ft_is_digit(text.data[digits - 1]))
         digits--;
     if (digits < 1 || digits == text.length || text.data[digits - 1] != '-' ||
         !tv_parse_i64(ft_graph_skip(text, digits), tid) || *tid > INT32_MAX)
@@ -96,7 +91,7 @@ static bool ft_graph_are_flags(struct tv_bytes text)
 {
     for (size_t i = 0; i < text.length; i++) {
         uint8_t c = text.data[i];
-        if (!ft_graph_is_digit(c) && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && c != '.' &&
+        if (!tv_ft_is_digit(c) && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && c != '.' &&
             c != '#')
             return false;
     }
@@ -108,7 +103,7 @@ static bool ft_graph_take_cpu(struct tv_bytes *text, struct tv_ft_graph_line *li
 {
     size_t length = 0;
     uint32_t cpu = 0;
-    for (; length < text->length && ft_graph_is_digit(text->data[length]) && cpu <= MOST_CPUS;
+    for (; length < text->length && tv_ft_is_digit(text->data[length]) && cpu <= MOST_CPUS;
          length++)
         cpu = cpu * 10 + (uint32_t)(text->data[length] - '0');
     if (length == 0 || length == text->length || text->data[length] != ')' || cpu > MOST_CPUS)
@@ -273,6 +268,7 @@ static bool ft_graph_take_event(struct tv_ft_chunk *chunk, const struct tv_ft_gr
     return true;
 }
 
+/* Return the frame of a line; TV_NONE for an exit without a name. */
 static uint32_t ft_graph_frame(struct tv_ft_chunk *chunk, const struct tv_ft_graph_line *line)
 {
     if (line->kind == TV_FT_GRAPH_INTERRUPT || line->kind == TV_FT_GRAPH_INTERRUPT_END)
@@ -289,6 +285,7 @@ static uint32_t ft_graph_frame(struct tv_ft_chunk *chunk, const struct tv_ft_gra
     return tv_ft_chunk_frame(chunk, name, "ftrace");
 }
 
+/* Return the task with a tid and note its name; TV_NONE when the line has no task. */
 static uint32_t ft_graph_find_task(struct tv_ft_chunk *chunk, struct tv_bytes name, int64_t tid,
                                    uint64_t offset)
 {
@@ -358,6 +355,7 @@ struct ft_calls {
     bool relative;
 };
 
+/* Return the state of a processor. */
 static struct ft_call_cpu *ft_calls_find_cpu(struct ft_calls *p, uint32_t cpu)
 {
     while (p->processors.count <= cpu)
@@ -393,6 +391,7 @@ static uint32_t ft_calls_find_lane(struct ft_calls *p, uint32_t cpu)
     return thread;
 }
 
+/* Return the stack of open calls of a thread. */
 static struct ft_call_stack *ft_calls_find_stack(struct ft_calls *p, uint32_t thread)
 {
     uint32_t number = tv_map_add(&p->stack_of, thread, (uint32_t)p->stacks.count);
@@ -502,6 +501,7 @@ static void ft_calls_extend_times(struct tv_ft_merge *merge, const struct tv_ft_
     merge->last = end > merge->last ? end : merge->last;
 }
 
+/* Replay a line: find its thread and time, then begin or end calls. */
 static void ft_calls_take_row(struct ft_calls *p, const struct tv_ft_numbers *numbers,
                               const struct tv_ft_graph *row)
 {
@@ -536,6 +536,7 @@ static void ft_calls_take_row(struct ft_calls *p, const struct tv_ft_numbers *nu
         processor->clock = stack->clock;
 }
 
+/* Emit all calls. Calls that are still open last until the end of the trace. */
 static void ft_calls_emit_all(struct ft_calls *p)
 {
     /* If calls have the same times, the assembly nests the later one into the earlier one. Calls

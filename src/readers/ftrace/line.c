@@ -36,11 +36,6 @@ struct ft_unread {
     const uint8_t *at, *end;
 };
 
-TV_INLINE bool ft_line_is_digit(uint8_t c)
-{
-    return c >= '0' && c <= '9';
-}
-
 TV_INLINE bool ft_line_is_space(uint8_t c)
 {
     return c == ' ' || c == '\t';
@@ -65,7 +60,7 @@ TV_INLINE bool ft_line_take_number(struct ft_unread *rest, uint64_t most, uint64
 {
     const uint8_t *at = rest->at, *end = rest->end;
     uint64_t value = 0;
-    for (; at < end && ft_line_is_digit(*at); at++) {
+    for (; at < end && tv_ft_is_digit(*at); at++) {
         value = value * 10 + (uint64_t)(*at - '0');
         if (TV_UNLIKELY(value > most))
             return false;
@@ -89,7 +84,7 @@ TV_INLINE struct tv_bytes ft_line_trim(const uint8_t *from, const uint8_t *to)
 TV_INLINE bool ft_line_parse_task(struct tv_bytes text, struct tv_ft_line *line)
 {
     size_t digits = text.length;
-    while (digits > 0 && ft_line_is_digit(text.data[digits - 1]))
+    while (digits > 0 && tv_ft_is_digit(text.data[digits - 1]))
         digits--;
     if (digits == 0 || digits == text.length || text.data[digits - 1] != '-')
         return false;
@@ -167,11 +162,11 @@ TV_INLINE bool ft_line_take_fraction(struct ft_unread *rest, int64_t *fraction)
         end = first + FRACTION_DIGITS;
     const uint8_t *at = first;
     int64_t number = 0;
-    for (; at < end && ft_line_is_digit(*at); at++)
+    for (; at < end && tv_ft_is_digit(*at); at++)
         number = number * 10 + (*at - '0');
     *fraction = number * scales[at - first];
     rest->at = at;
-    while (rest->at < rest->end && ft_line_is_digit(*rest->at))
+    while (rest->at < rest->end && tv_ft_is_digit(*rest->at))
         rest->at++;
     return at > first;
 }
@@ -208,7 +203,7 @@ static size_t ft_line_count_touching_flags(struct ft_unread rest)
     size_t left = (size_t)(rest.end - rest.at);
     if (left <= LEAST_FLAGS)
         return 0;
-    return ft_line_is_digit(rest.at[LEAST_FLAGS]) ? LEAST_FLAGS : LEAST_FLAGS + 1;
+    return tv_ft_is_digit(rest.at[LEAST_FLAGS]) ? LEAST_FLAGS : LEAST_FLAGS + 1;
 }
 
 /* Parse the flags, if there are any, and the time with its ':'. */
@@ -217,7 +212,7 @@ static bool ft_line_take_flags_and_time(struct ft_unread *rest, struct tv_ft_lin
     ft_line_skip_spaces(rest);
     struct ft_unread start = *rest;
     line->flags = (struct tv_bytes){start.at, 0};
-    if (rest->at < rest->end && ft_line_is_digit(*rest->at) && ft_line_take_time(rest, line) &&
+    if (rest->at < rest->end && tv_ft_is_digit(*rest->at) && ft_line_take_time(rest, line) &&
         ft_line_take_char(rest, ':'))
         return true;
     *rest = start;
@@ -279,7 +274,7 @@ static bool ft_line_parse_bare_switch(struct ft_unread rest, struct tv_ft_line *
 {
     line->details = ft_line_trim(rest.at, rest.end);
     while (rest.at < rest.end &&
-           (ft_line_is_digit(*rest.at) || *rest.at == ':' || ft_line_is_space(*rest.at)))
+           (tv_ft_is_digit(*rest.at) || *rest.at == ':' || ft_line_is_space(*rest.at)))
         rest.at++;
     while (rest.at < rest.end && !ft_line_is_space(*rest.at))
         rest.at++;
@@ -298,8 +293,8 @@ static bool ft_line_parse_syscall(struct ft_unread rest, struct tv_ft_line *line
     const uint8_t *from = rest.at;
     if (!ft_line_starts_with(rest, "sys_"))
         return false;
-    while (rest.at < rest.end && (ft_line_is_digit(*rest.at) || *rest.at == '_' ||
-                                  (uint8_t)((*rest.at | 0x20) - 'a') < 26))
+    while (rest.at < rest.end &&
+           (tv_ft_is_digit(*rest.at) || *rest.at == '_' || (uint8_t)((*rest.at | 0x20) - 'a') < 26))
         rest.at++;
     line->event = (struct tv_bytes){from, (size_t)(rest.at - from)};
     line->details = ft_line_trim(rest.at, rest.end);
@@ -329,7 +324,7 @@ static bool ft_line_parse_event(struct ft_unread rest, struct tv_ft_line *line)
 {
     ft_line_skip_spaces(&rest);
     const uint8_t *from = rest.at;
-    if (rest.at < rest.end && ft_line_is_digit(*rest.at) && ft_line_parse_bare_switch(rest, line))
+    if (rest.at < rest.end && tv_ft_is_digit(*rest.at) && ft_line_parse_bare_switch(rest, line))
         return true;
     if (ft_line_parse_syscall(rest, line))
         return true;
@@ -406,7 +401,7 @@ static bool ft_line_parse_latency(struct tv_bytes text, struct tv_ft_line *line)
 {
     const uint8_t *end = text.data + text.length;
     for (const uint8_t *at = text.data + 1; at < end; at++)
-        if (ft_line_is_digit(*at) && ft_line_is_space(at[-1]) &&
+        if (tv_ft_is_digit(*at) && ft_line_is_space(at[-1]) &&
             ft_line_parse_latency_at(text.data, at, end, line))
             return true;
     return false;
@@ -447,7 +442,7 @@ TV_INLINE bool ft_line_take_usual_time(struct ft_unread *rest, struct tv_ft_line
         at++;
     const uint8_t *first = at;
     int64_t seconds = 0, micros = 0;
-    for (; at < rest->end && ft_line_is_digit(*at); at++) {
+    for (; at < rest->end && tv_ft_is_digit(*at); at++) {
         if (at - first == MOST_SECOND_DIGITS)
             return false;
         seconds = seconds * 10 + (*at - '0');
@@ -456,7 +451,7 @@ TV_INLINE bool ft_line_take_usual_time(struct ft_unread *rest, struct tv_ft_line
         at[MICRO_DIGITS + 1] != ':' || at[MICRO_DIGITS + 2] != ' ')
         return false;
     for (size_t i = 1; i <= MICRO_DIGITS; i++) {
-        if (!ft_line_is_digit(at[i]))
+        if (!tv_ft_is_digit(at[i]))
             return false;
         micros = micros * 10 + (at[i] - '0');
     }

@@ -26,6 +26,11 @@
 
 #define TV_FT_NO_ID (-1)
 
+TV_INLINE bool tv_ft_is_digit(uint8_t c)
+{
+    return c >= '0' && c <= '9';
+}
+
 /* ---- Events ---- */
 
 /* Unit of the times of a file. */

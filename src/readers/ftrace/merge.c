@@ -76,6 +76,8 @@ static void ft_merge_see_task_name(struct ft_task_table *tasks, struct ft_known_
             (struct tv_ft_bad_text){task->seen_at, known->seen_name};
 }
 
+/* Merge a task of a chunk into the table of all tasks. Facts from later chunks win, except for
+ * seen_name and marked_tgid. */
 static void ft_merge_add_task(struct ft_task_table *tasks, size_t chunk, size_t index,
                               uint32_t *number)
 {
@@ -109,6 +111,7 @@ static void ft_merge_find_main_threads(struct ft_task_table *tasks)
     }
 }
 
+/* Return the process of a task; TV_NONE when no line shows its tgid. */
 static uint32_t ft_merge_task_process(struct ft_task_table *tasks, const struct ft_known_task *task)
 {
     if (task->tid == TV_FT_NO_ID || task->tid == 0)
@@ -116,6 +119,8 @@ static uint32_t ft_merge_task_process(struct ft_task_table *tasks, const struct 
     return task->tgid > 0 ? tv_ft_merge_process(tasks->merge, task->tgid) : TV_NONE;
 }
 
+/* Add the thread of a task to the trace. The main thread also names its process, as the kernel
+ * does. */
 static void ft_merge_add_thread(struct ft_task_table *tasks, struct ft_known_task *task)
 {
     struct tv_head *head = tasks->merge->trace->head;
@@ -151,6 +156,7 @@ static void ft_merge_number_texts(struct tv_ft_merge *merge, size_t chunk)
         numbers[i] = tv_head_string(merge->trace->head, tv_interner_get(texts, i));
 }
 
+/* Number the frames of a chunk. */
 static void ft_merge_number_frames(struct tv_ft_merge *merge, size_t chunk)
 {
     assert(merge->numbers[chunk].texts); /* frames refer to texts */
@@ -164,6 +170,8 @@ static void ft_merge_number_frames(struct tv_ft_merge *merge, size_t chunk)
     }
 }
 
+/* Number the tasks of all chunks: merge them, add their threads, then store the thread of each
+ * task. */
 static void ft_merge_number_tasks(struct tv_ft_merge *merge)
 {
     struct ft_task_table tasks = {.merge = merge};
@@ -205,6 +213,7 @@ struct ft_move {
     size_t *switches, *wakeups, *instants;
 };
 
+/* Move the switches of a chunk to their place in the merged table. */
 static void ft_merge_move_switches(struct tv_ft_merge *merge, size_t index, size_t first)
 {
     struct tv_ft_chunk *chunk = &merge->readers[index].chunk;
@@ -304,6 +313,8 @@ static void ft_merge_move_all_rows(struct tv_ft_merge *merge)
     tv_free(moving.instants);
 }
 
+/* Move the async rows of a chunk. Keys are compared by the texts of the trace, so that begin and
+ * end match across chunks. */
 static void ft_merge_move_asyncs(struct tv_ft_merge *merge, size_t index, struct tv_interner *keys)
 {
     struct tv_ft_chunk *chunk = &merge->readers[index].chunk;
@@ -363,6 +374,8 @@ static void ft_merge_move_wall_clock(struct tv_ft_merge *merge)
     }
 }
 
+/* Add the comments of a chunk as metadata, and count overwritten events if the ring buffer was
+ * too small. */
 static void ft_merge_move_comments(struct tv_ft_merge *merge,
                                    const struct tv_ft_chunk_reader *reader)
 {
@@ -533,6 +546,7 @@ static void ft_merge_number_chunks(struct tv_ft_merge *merge)
         ft_merge_number_frames(merge, i);
 }
 
+/* Give the slices of a chunk to the assembly, and extend the range of the trace. */
 static void ft_merge_add_slices(struct tv_ft_merge *merge, size_t index)
 {
     assert(merge->readers[index].chunk.gather); /* given away only once */

@@ -99,6 +99,8 @@ struct ft_sched_pass {
 
 /* ---- Processors ---- */
 
+/* End the slice of a processor: count it in the first pass, write it in the second. Idle time
+ * has no slice. */
 static void ft_sched_end_cpu_slice(struct ft_sched_pass *f, const struct ft_sched_cpu *p,
                                    size_t cpu, int64_t time, unsigned flags)
 {
@@ -132,6 +134,7 @@ static void ft_sched_note_switch(struct ft_sched_pass *f, const struct ft_sched_
         tv_diagnostics_add(&f->schedule->head->diagnostics, TV_DIAGNOSTIC_SWITCH_MISSED, s->offset);
 }
 
+/* Replay all switches for the processors. */
 static void ft_sched_find_cpu_slices(struct ft_sched_pass *f)
 {
     const struct tv_ft_schedule *schedule = f->schedule;
@@ -213,6 +216,7 @@ static bool ft_sched_has_thread(const struct ft_sched_share *stretch, uint32_t t
     return thread - stretch->first < stretch->end - stretch->first;
 }
 
+/* Apply a switch to both of its threads, as far as they belong to this worker's share. */
 static void ft_sched_take_switch(struct ft_sched_pass *f, const struct ft_sched_share *stretch,
                                  const struct tv_ft_switch *s)
 {
@@ -299,6 +303,7 @@ static bool ft_sched_is_switch_first(const struct tv_ft_schedule *s, size_t i, s
     return a->time < b->time || (a->time == b->time && a->offset < b->offset);
 }
 
+/* Replay all switches and wake-ups for a share of the threads. */
 static void ft_sched_find_states(struct ft_sched_pass *f, const struct ft_sched_share *stretch)
 {
     const struct tv_ft_schedule *s = f->schedule;
@@ -346,6 +351,7 @@ static void ft_sched_count_rows(void *context, unsigned index)
             stretch->by_thread[s->wakeups[i].task]++;
 }
 
+/* Sum the counts of all workers into those of the first. */
 static void ft_sched_sum_counts(struct ft_sched_pass *f)
 {
     assert(f->stretch_count > 0);
@@ -382,6 +388,8 @@ static void ft_sched_share_threads(struct ft_sched_pass *f)
 
 /* ---- Layout ---- */
 
+/* Lay out the state tracks: one group for the processors and one per worker, or a single group
+ * if there are few slices. */
 static void ft_sched_lay_out_tracks(struct ft_sched_pass *f)
 {
     struct tv_ft_schedule *s = f->schedule;
@@ -444,6 +452,7 @@ static void ft_sched_lay_out_rows(struct ft_sched_pass *f)
     ft_sched_lay_out_tracks(f);
 }
 
+/* Fill the names and owners of the state tracks. */
 static void ft_sched_name_tracks(struct ft_sched_pass *f)
 {
     assert(f->writing); /* both passes are done */

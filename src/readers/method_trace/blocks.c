@@ -143,6 +143,7 @@ static struct mt_block_thread *mt_blocks_add_thread(struct mt_block_survey *surv
     return &survey->states[survey->thread_count++];
 }
 
+/* Note the steps between the times of a block. */
 static void mt_blocks_take_times(struct mt_block_survey *survey, struct mt_block_thread *state,
                                  bool first)
 {
@@ -161,6 +162,7 @@ static void mt_blocks_take_times(struct mt_block_survey *survey, struct mt_block
     }
 }
 
+/* Survey a block: choose its base, then decode it. */
 static enum tv_status mt_blocks_survey_one(struct mt_block_survey *survey, size_t unit,
                                            struct tv_error *err)
 {
@@ -180,6 +182,7 @@ static enum tv_status mt_blocks_survey_one(struct mt_block_survey *survey, size_
     return status;
 }
 
+/* Survey all blocks, in the order of the file. */
 static enum tv_status mt_blocks_survey(struct mt_block_survey *survey, struct tv_mt_file *file,
                                        struct tv_error *err)
 {

@@ -110,6 +110,7 @@ static struct tv_batch mt_chunk_drop_delivered(const struct tv_mt_chunk *chunk,
     return rest;
 }
 
+/* Deliver a batch to the sink, and note the first and last times. */
 static void mt_chunk_deliver(struct tv_mt_chunk *chunk, const struct tv_batch *batch)
 {
     assert(batch->count <= TV_BATCH_EVENTS);
@@ -148,6 +149,8 @@ static bool mt_chunk_flush(struct tv_mt_chunk *chunk, struct mt_pending_batch *p
     return good;
 }
 
+/* Make room for events at an offset: deliver the batch if it is full, or if the offset is too
+ * far for 32 bits. Return false when the chunk stops. */
 static bool mt_chunk_begin_batch(struct tv_mt_chunk *chunk, struct mt_pending_batch *pending,
                                  uint64_t offset)
 {
@@ -246,6 +249,7 @@ static enum tv_status mt_chunk_read_fast_unit(struct tv_mt_chunk *chunk, struct 
     return TV_OK;
 }
 
+/* Read the chunk with fast.c. */
 static enum tv_status mt_chunk_read_fast(struct tv_mt_chunk *chunk)
 {
     struct tv_mt_file *file = chunk->delivery->file;
@@ -443,6 +447,7 @@ static struct tv_event mt_plain_make_event(struct mt_plain *plain, struct tv_mt_
     };
 }
 
+/* Make events of the decoded records and deliver them. */
 static void mt_plain_deliver_records(struct mt_plain *plain)
 {
     struct tv_mt_records *records = &plain->records;

@@ -87,6 +87,8 @@ static struct tv_mt_position mt_deliver_find_position(const struct tv_mt_file *f
     return place;
 }
 
+/* Return the offset at which a chunk begins: given by a test, or an equal share of the range of
+ * all units. */
 static uint64_t mt_deliver_chunk_start(const struct tv_mt_file *file,
                                        const struct tv_read_options *options, unsigned index,
                                        unsigned count)
@@ -99,6 +101,7 @@ static uint64_t mt_deliver_chunk_start(const struct tv_mt_file *file,
     return first->offset + size / count * index + size % count * index / count;
 }
 
+/* Set start and end of all chunks, from the last to the first. */
 static void mt_deliver_place_chunks(struct mt_attempt *attempt,
                                     const struct tv_read_options *options)
 {
@@ -115,6 +118,7 @@ static void mt_deliver_place_chunks(struct mt_attempt *attempt,
     }
 }
 
+/* Begin an attempt with `count` chunks. */
 static void mt_attempt_begin(struct mt_attempt *attempt, struct tv_mt_file *file,
                              struct tv_sink *sink, const struct tv_read_options *options,
                              unsigned count)
@@ -160,6 +164,7 @@ static void mt_attempt_read_chunk(void *context, unsigned index)
     tv_mt_chunk_read(&attempt->chunks[index]);
 }
 
+/* Reset all chunks for the next pass. */
 static void mt_attempt_reset(struct mt_attempt *attempt)
 {
     for (unsigned i = 0; i < attempt->delivery.chunk_count; i++) {
@@ -309,6 +314,7 @@ static enum mt_outcome mt_attempt_stitch_first(struct mt_attempt *attempt)
     return outcome;
 }
 
+/* Run all passes of an attempt, up to the first that shows that something is missing. */
 static enum tv_status mt_attempt_run(struct mt_attempt *attempt, enum mt_outcome *outcome,
                                      struct tv_error *err)
 {
@@ -329,6 +335,7 @@ static enum tv_status mt_attempt_run(struct mt_attempt *attempt, enum mt_outcome
 
 /* ---- Attempts ---- */
 
+/* Return the number of chunks. A sink that writes, and a file whose ids change, need one. */
 static unsigned mt_deliver_choose_chunk_count(const struct tv_mt_file *file,
                                               const struct tv_sink *sink,
                                               const struct tv_read_options *options)

@@ -352,6 +352,7 @@ static void mt_packets_stop(struct mt_packets *packets, enum tv_diagnostic_kind 
     mt_packets_warn(packets, kind);
 }
 
+/* Take the packet at the current offset. */
 static enum tv_status mt_packets_take_one(struct mt_packets *packets, struct tv_error *err)
 {
     struct tv_bytes bytes;
@@ -420,6 +421,7 @@ static void mt_packets_free_walk(struct tv_mt_walk *walk)
     tv_free(packets);
 }
 
+/* Continue the walk over at least `bytes`; at the end finalize the head and free the walk. */
 static enum tv_status mt_packets_go_on(struct tv_mt_file *file, uint64_t bytes,
                                        struct tv_error *err)
 {

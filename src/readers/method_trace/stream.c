@@ -76,6 +76,7 @@ static bool mt_stream_parse_head(const uint8_t *at, uint64_t offset,
     4 /* a record of a thread that was not announced, or with an undefined action */
 #define FAULT_CUT 1
 
+/* Count the faults of the file's beginning with a record size. */
 struct mt_stride_test {
     uint8_t announced[65536 / 8];
     uint64_t faults;
@@ -161,6 +162,7 @@ static void mt_stream_warn(struct mt_stream *stream, enum tv_diagnostic_kind kin
     tv_mt_warn(stream->file, kind, stream->offset);
 }
 
+/* Add the records since the last packet as a unit. */
 static void mt_stream_end_run(struct mt_stream *stream)
 {
     assert(stream->run <= stream->offset);
@@ -230,6 +232,7 @@ static enum tv_status mt_stream_take_summary(struct mt_stream *stream,
     return TV_OK;
 }
 
+/* Take the packet at the current offset. */
 static enum tv_status mt_stream_take_packet(struct mt_stream *stream, struct tv_bytes head,
                                             struct tv_error *err)
 {

@@ -46,6 +46,7 @@ struct mt_id_survey {
     uint32_t thread_count;
 };
 
+/* Note the thread of a record when it is not listed. */
 static void mt_survey_thread_id(struct mt_id_survey *survey, const struct tv_mt_record *record)
 {
     struct tv_mt_file *file = survey->file;
@@ -72,6 +73,7 @@ static void mt_survey_thread_id(struct mt_id_survey *survey, const struct tv_mt_
     }
 }
 
+/* Note the method of a record when it is not listed. */
 static void mt_survey_method_id(struct mt_id_survey *survey, const struct tv_mt_record *record)
 {
     struct tv_mt_file *file = survey->file;
@@ -133,6 +135,7 @@ static uint32_t mt_survey_add_frame(struct tv_mt_file *file, const char *format,
     return tv_head_add_frame(file->head, &frame);
 }
 
+/* Add all unlisted methods, by the name of a proxy's line or by their ids. */
 static void mt_survey_add_methods(struct mt_id_survey *survey)
 {
     struct tv_mt_file *file = survey->file;
@@ -192,6 +195,7 @@ static void mt_keep_most(int64_t *most, int64_t value)
         *most = value;
 }
 
+/* Extend the times of a record both ways, and note how many wraps each way adds. */
 static bool mt_survey_record_times(void *context, const struct tv_mt_record *record)
 {
     struct mt_wrap_survey *survey = context;
@@ -244,6 +248,7 @@ static void mt_survey_find_latest_starts(const struct mt_wrap_survey *survey)
     }
 }
 
+/* Choose how times wrap. */
 static enum tv_mt_wraps mt_survey_choose_wraps(const struct mt_wrap_survey *survey)
 {
     int64_t elapsed;
@@ -337,6 +342,7 @@ static bool mt_survey_find_thread(struct mt_sampling_survey *survey,
     return found != next;
 }
 
+/* Compare a record with the thread's record before. */
 static void mt_survey_gap(struct mt_sampling_survey *survey, const struct mt_sampled_thread *state,
                           const struct tv_mt_record *record)
 {
