@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hprof.h - the reader of CPU profiles in hprof files, as text or binary: what the JDK's hprof
- * agent (up to JDK 8) and Android's SamplingProfiler wrote.
+ * hprof.h - the reader of CPU profiles in hprof files, as text or binary, by the JDK's hprof agent
+ * (up to JDK 8) and Android's SamplingProfiler.  docs/formats/hprof.md describes the format.
  *
- * Such a file has stacks with the number of samples each was seen in, for each thread or for all
- * together, and no times: they become call chains (readers/collapsed.h), one microsecond a sample.
- * A profile in milliseconds (cpu=times) keeps its times.  docs/formats/hprof.md has the format.
+ * Such a file has stacks with their numbers of samples, for each thread or for all together, but no
+ * times: the stacks become call chains (readers/collapsed.h), one microsecond per sample.  A
+ * profile in milliseconds (cpu=times) keeps its times.
  */
 #ifndef TV_READERS_HPROF_HPROF_H
 #define TV_READERS_HPROF_HPROF_H
