@@ -36,7 +36,7 @@ struct counting {
     bool cpu;
     struct tv_collapsed_unit unit; /* nanoseconds, or samples, or their weight */
     unsigned workers;
-    struct tv_collapsed_rest rest; /* of what was written */
+    struct tv_collapsed_omitted rest; /* of what was written */
 };
 
 /* --unit: its place among "us|ns". */
@@ -62,14 +62,14 @@ static void write_stacks(struct tv_out *out, const struct tv_call_tree *tree, ui
     struct tv_name_tree_options names = {.cpu = counting->cpu, .thread = thread};
     struct tv_name_tree *stacks = tv_name_tree_new(tree, &names);
     tv_collapsed_write(out, stacks, counting->unit, counting->workers);
-    struct tv_collapsed_rest rest = tv_collapsed_find_rest(stacks, counting->unit);
+    struct tv_collapsed_omitted rest = tv_collapsed_find_omitted(stacks, counting->unit);
     counting->rest.chains += rest.chains;
     tv_time_add(&counting->rest.ns, rest.ns);
     tv_name_tree_free(stacks);
 }
 
 /* The lines are whole numbers, which flame graph tools want: what that costs is told. */
-static void report_rest(const struct tv_settings *settings, const struct tv_collapsed_rest *rest)
+static void report_rest(const struct tv_settings *settings, const struct tv_collapsed_omitted *rest)
 {
     struct tv_out time;
     if (rest->chains == 0 || settings->quiet)

@@ -59,10 +59,10 @@ static enum tv_status write_trace_file(struct converting *c, struct tv_output *o
     };
     struct tv_trace_file_options file = {
         .target = targets[c->to], .cpu = c->cpu, .keep = &c->keep, .closed = c->trace->sifted};
-    struct tv_trace_losses losses;
+    struct tv_trace_file_losses losses;
     enum tv_status status = tv_trace_file_write(&output->out, c->trace, &file, &losses, err);
     if (status == TV_OK)
-        tv_losses_of_file(&c->losses, c->trace, targets[c->to], &losses);
+        tv_losses_write_method_trace(&c->losses, c->trace, targets[c->to], &losses);
     return status;
 }
 
@@ -70,13 +70,13 @@ static enum tv_status write_events(struct converting *c, struct tv_output *outpu
                                    struct tv_error *err)
 {
     struct tv_cut cut = {&c->keep, INT64_MIN, INT64_MAX, false};
-    struct tv_piece piece;
-    struct tv_piece_losses losses;
-    tv_piece_make(&piece, c->trace, &cut);
-    enum tv_status status = tv_piece_write_events(&piece, &output->out, &losses, err);
-    tv_piece_release(&piece);
+    struct tv_excerpt piece;
+    struct tv_excerpt_losses losses;
+    tv_excerpt_make(&piece, c->trace, &cut);
+    enum tv_status status = tv_excerpt_write_events(&piece, &output->out, &losses, err);
+    tv_excerpt_release(&piece);
     if (status == TV_OK)
-        tv_losses_of_events(&c->losses, c->trace, &losses);
+        tv_losses_write_events(&c->losses, c->trace, &losses);
     return status;
 }
 

@@ -39,7 +39,7 @@ static bool ends_with(const char *name, const char *ending)
     return length > end && strcmp(name + length - end, ending) == 0;
 }
 
-static bool is_file(const struct tv_settings *settings, struct tv_piece *piece)
+static bool is_file(const struct tv_settings *settings, struct tv_excerpt *piece)
 {
     if (settings->to != TO_DEFAULT)
         return settings->to == TO_TRACE;
@@ -47,7 +47,7 @@ static bool is_file(const struct tv_settings *settings, struct tv_piece *piece)
         return true;
     if (settings->output && ends_with(settings->output, ".json"))
         return false;
-    return tv_piece_is_file(piece);
+    return tv_excerpt_is_method_trace(piece);
 }
 
 /* The output of a method trace is bytes, of JSON text. */
@@ -58,21 +58,21 @@ static enum tv_status open_output(const struct tv_settings *settings, bool file,
                 : tv_output_open(output, settings->output, settings->quiet, err);
 }
 
-static enum tv_status write_piece(const struct tv_settings *settings, const struct tv_piece *piece,
+static enum tv_status write_piece(const struct tv_settings *settings, const struct tv_excerpt *piece,
                                   bool file, struct tv_error *err)
 {
     struct tv_output output;
-    struct tv_piece_losses losses;
+    struct tv_excerpt_losses losses;
     enum tv_status status = open_output(settings, file, &output, err);
     if (status != TV_OK)
         return status;
-    status = tv_piece_write(piece, file, &output.out, &losses, err);
+    status = tv_excerpt_write(piece, file, &output.out, &losses, err);
     status = tv_output_finish(&output, status, err);
     if (status != TV_OK || settings->quiet)
         return status;
     struct tv_out lines;
     tv_out_init_memory(&lines);
-    tv_losses_of_piece(&lines, piece, file, &losses);
+    tv_losses_write_excerpt(&lines, piece, file, &losses);
     tv_losses_tell(settings->files.items[0], (struct tv_bytes){lines.buffer, lines.length});
     tv_out_release(&lines);
     return TV_OK;
@@ -83,22 +83,22 @@ static enum tv_status cut_and_write(const struct tv_settings *settings,
                                     struct tv_error *err)
 {
     struct tv_cut cut = {keep, INT64_MIN, INT64_MAX, settings->threads.count > 0};
-    struct tv_piece piece;
-    struct tv_disguise_options disguise;
+    struct tv_excerpt piece;
+    struct tv_redaction_options disguise;
     bool disguised;
     enum tv_status status = tv_disguise_choose(settings, &disguise, &disguised, err);
     if (status == TV_OK)
         status = tv_range_choose(settings, trace, &cut.from, &cut.to, err);
     if (status != TV_OK)
         return status;
-    tv_piece_make(&piece, trace, &cut);
+    tv_excerpt_make(&piece, trace, &cut);
     piece.disguise = disguised ? &disguise : NULL;
     /* Before the output is opened: whatever is there stays when there is nothing to write. */
     bool file = is_file(settings, &piece);
-    status = tv_piece_check(&piece, file, err);
+    status = tv_excerpt_check(&piece, file, err);
     if (status == TV_OK)
         status = write_piece(settings, &piece, file, err);
-    tv_piece_release(&piece);
+    tv_excerpt_release(&piece);
     return status;
 }
 

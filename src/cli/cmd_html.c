@@ -197,7 +197,7 @@ const struct tv_command tv_command_html = {
     .options = options,
     .min_files = 1,
     .max_files = TV_ANY_FILES,
-    .is_there = tv_report_is_there,
+    .is_there = tv_report_is_available,
     .reads_traces = true,
     .run = run,
 };

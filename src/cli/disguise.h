@@ -17,15 +17,15 @@
                   "without arguments, snapshots, stack texts and metadata")
 
 /* HMAC-SHA-256. */
-tv_disguise_mac tv_disguise_hmac;
+tv_redaction_mac tv_disguise_hmac;
 
 /* Names are hashed under a key that nobody knows. */
-enum tv_status tv_disguise_by_chance(struct tv_disguise_options *options,
+enum tv_status tv_disguise_by_chance(struct tv_redaction_options *options,
                                      struct tv_error *err) TV_MUST_CHECK;
 
 /* *chosen: whether anything is to be disguised.  TV_ERR_USAGE for a salt of nothing. */
 enum tv_status tv_disguise_choose(const struct tv_settings *settings,
-                                  struct tv_disguise_options *options, bool *chosen,
+                                  struct tv_redaction_options *options, bool *chosen,
                                   struct tv_error *err) TV_MUST_CHECK;
 
 #endif

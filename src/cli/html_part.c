@@ -45,16 +45,16 @@ enum tv_status tv_html_make(const struct tv_settings *settings, const struct tv_
 }
 
 struct making {
-    const struct tv_piece *piece;
+    const struct tv_excerpt *piece;
     bool file; /* it is written as a method trace */
-    struct tv_piece_losses losses;
+    struct tv_excerpt_losses losses;
 };
 
 /* As a making's function. */
 static enum tv_status write_any(void *context, struct tv_out *out, struct tv_error *err)
 {
     struct making *making = context;
-    return tv_piece_write(making->piece, making->file, out, &making->losses, err);
+    return tv_excerpt_write(making->piece, making->file, out, &making->losses, err);
 }
 
 bool tv_html_is_chosen(const struct tv_settings *settings)
@@ -64,17 +64,17 @@ bool tv_html_is_chosen(const struct tv_settings *settings)
 }
 
 /* What is told of the piece: as text with a NUL behind it. */
-static void write_note(const struct tv_html_part *part, const struct tv_piece *piece,
+static void write_note(const struct tv_html_part *part, const struct tv_excerpt *piece,
                        const struct tv_out *losses, struct tv_out *out)
 {
     const struct tv_settings *settings = part->settings;
-    const struct tv_part_choice choices[] = {
+    const struct tv_excerpt_selection choices[] = {
         {"threads", settings->threads.items, settings->threads.count},
         {"processes", settings->processes.items, settings->processes.count},
         {"categories", settings->categories.items, settings->categories.count},
         {"filter", &settings->filter, settings->filter ? 1 : 0},
     };
-    const struct tv_part_facts told = {
+    const struct tv_excerpt_facts told = {
         .chosen = tv_html_is_chosen(settings) || part->smaller,
         .from = piece->cut->from,
         .to = piece->cut->to,
@@ -82,14 +82,14 @@ static void write_note(const struct tv_html_part *part, const struct tv_piece *p
         .choice_count = TV_COUNT(choices),
         .shortest = part->shortest,
         .limit = part->limit,
-        .kept = tv_piece_slices(piece),
+        .kept = tv_excerpt_slice_count(piece),
         .all = part->whole->slice_count,
         .hashed = settings->hash_names,
         .stripped = part->disguised && part->disguise.strip_args,
         .losses = {losses->buffer, losses->length},
         .head = part->whole->head,
     };
-    tv_part_note(out, &told);
+    tv_excerpt_note(out, &told);
     tv_out_char(out, '\0');
 }
 
@@ -97,17 +97,17 @@ static void write_note(const struct tv_html_part *part, const struct tv_piece *p
 static void write_name(const struct tv_html_part *part, struct tv_out *out)
 {
     const struct tv_head *head = part->whole->head;
-    char hash[TV_DISGUISE_ROOM];
+    char hash[TV_REDACTION_HASH_SIZE];
     struct tv_bytes first = tv_head_text(head, head->inputs[0].name);
     if (part->settings->hash_names) {
-        tv_disguise_text(&part->disguise, first, hash);
+        tv_redaction_hash(&part->disguise, first, hash);
         first = tv_bytes_of(hash);
     }
-    tv_part_name(out, head, first);
+    tv_excerpt_name(out, head, first);
     tv_out_char(out, '\0');
 }
 
-static enum tv_status write_piece(const struct tv_html_part *part, const struct tv_piece *piece,
+static enum tv_status write_piece(const struct tv_html_part *part, const struct tv_excerpt *piece,
                                   struct tv_source *source, const struct tv_out *losses,
                                   struct tv_html_made *made, struct tv_error *err)
 {
@@ -128,15 +128,15 @@ static enum tv_status write_piece(const struct tv_html_part *part, const struct 
 }
 
 static enum tv_status make_of_piece(void *context, const struct tv_html_part *part,
-                                    struct tv_piece *piece, struct tv_error *err)
+                                    struct tv_excerpt *piece, struct tv_error *err)
 {
     struct tv_html_made *made = context;
-    struct making made_of = {.piece = piece, .file = tv_piece_is_file(piece)};
+    struct making made_of = {.piece = piece, .file = tv_excerpt_is_method_trace(piece)};
     const struct tv_view_making making = {write_any, NULL, &made_of,
                                           part->settings->files.items[0]};
     struct tv_source *source = NULL;
-    enum tv_status status = tv_piece_check(piece, made_of.file, err);
-    if (status == TV_OK && part->smaller && part->sliced && tv_piece_slices(piece) == 0)
+    enum tv_status status = tv_excerpt_check(piece, made_of.file, err);
+    if (status == TV_OK && part->smaller && part->sliced && tv_excerpt_slice_count(piece) == 0)
         status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "no slice is in the part");
     if (status == TV_OK)
         status = tv_reporter_make(&making, &source, err);
@@ -144,7 +144,7 @@ static enum tv_status make_of_piece(void *context, const struct tv_html_part *pa
         return status;
     struct tv_out losses;
     tv_out_init_memory(&losses);
-    tv_losses_of_piece(&losses, piece, made_of.file, &made_of.losses);
+    tv_losses_write_excerpt(&losses, piece, made_of.file, &made_of.losses);
     status = write_piece(part, piece, source, &losses, made, err);
     tv_source_free(source);
     if (made->spool)
@@ -168,25 +168,25 @@ static void limit_to_share(const struct tv_html_part *part, struct tv_cut *cut)
 
 /* What is done with the piece that a part is. */
 typedef enum tv_status use_piece(void *context, const struct tv_html_part *part,
-                                 struct tv_piece *piece, struct tv_error *err);
+                                 struct tv_excerpt *piece, struct tv_error *err);
 
 static enum tv_status make_and_use(const struct tv_html_part *part, use_piece *use, void *context,
                                    struct tv_error *err)
 {
     const struct tv_settings *settings = part->settings;
     struct tv_keep keep;
-    struct tv_piece piece;
+    struct tv_excerpt piece;
     struct tv_cut cut = {&keep, INT64_MIN, INT64_MAX, settings->threads.count > 0};
     enum tv_status status = tv_keep_make(settings, part->trace, &keep, err);
     if (status == TV_OK)
         status = tv_range_choose(settings, part->trace, &cut.from, &cut.to, err);
     if (status == TV_OK) {
         limit_to_share(part, &cut);
-        tv_piece_make(&piece, part->trace, &cut);
+        tv_excerpt_make(&piece, part->trace, &cut);
         piece.disguise = part->disguised ? &part->disguise : NULL;
         piece.limit = part->limit;
         status = use(context, part, &piece, err);
-        tv_piece_release(&piece);
+        tv_excerpt_release(&piece);
     }
     tv_keep_release(&keep);
     return status;
@@ -206,7 +206,7 @@ struct looking {
 };
 
 static enum tv_status look_at_piece(void *context, const struct tv_html_part *part,
-                                    struct tv_piece *piece, struct tv_error *err)
+                                    struct tv_excerpt *piece, struct tv_error *err)
 {
     const struct looking *looking = context;
     (void)part, (void)err;

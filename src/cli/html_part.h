@@ -31,7 +31,7 @@ struct tv_html_part {
     const struct tv_settings *settings;
     const struct tv_trace *whole;
     const struct tv_trace *trace; /* what is wanted of it */
-    struct tv_disguise_options disguise;
+    struct tv_redaction_options disguise;
     bool disguised;
     /* What is left out for a size: */
     const char *shortest;               /* slices shorter than that ("20us"); NULL: none */

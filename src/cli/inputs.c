@@ -114,7 +114,7 @@ enum tv_status tv_inputs_open_argument(const char *path, struct tv_source **sour
 /* What waits to be looked at: in a small stack, so that nesting costs no recursion. */
 struct tv_inputs_pending {
     struct tv_source *source;
-    struct tv_unpacking *rest; /* of it, when its first trace was read; or NULL */
+    struct tv_archive_rest *rest; /* of it, when its first trace was read; or NULL */
     unsigned nesting;
     uint32_t machine; /* TV_NONE: one of its own */
     tv_ns offset;
@@ -246,7 +246,7 @@ struct taken {
 };
 
 /* A pipe that failed is no container that ends early; one within another ends with that. */
-static enum tv_status unpack_whole(struct tv_source *packed, struct tv_unpacking *rest,
+static enum tv_status unpack_whole(struct tv_source *packed, struct tv_archive_rest *rest,
                                    const struct tv_unpack_question *asked, struct taken *taken,
                                    struct tv_error *err)
 {
@@ -321,7 +321,7 @@ static bool is_half(struct tv_source *member)
 }
 
 /* Unpacks all that is left, or the first trace, where *question->rest is set then. */
-static enum tv_status unpack_some(struct tv_source *packed, struct tv_unpacking *rest,
+static enum tv_status unpack_some(struct tv_source *packed, struct tv_archive_rest *rest,
                                   struct tv_unpack_question *question, struct taken *taken,
                                   struct tv_error *err)
 {
@@ -330,14 +330,14 @@ static enum tv_status unpack_some(struct tv_source *packed, struct tv_unpacking 
         !is_half(taken->members[0].source))
         return status;
     tv_source_free(taken->members[0].source);
-    tv_unpacking_free(*question->rest);
+    tv_archive_rest_free(*question->rest);
     *question->rest = NULL; /* there is none */
     question->rest = NULL;  /* nor shall there be one */
     return unpack_whole(packed, NULL, question, taken, err);
 }
 
 static void keep_rest(struct tv_inputs *inputs, const struct tv_inputs_pending *container,
-                      struct tv_unpacking *rest)
+                      struct tv_archive_rest *rest)
 {
     inputs->rests = tv_array_reserve(inputs->rests, &inputs->rest_capacity, inputs->rest_count + 1,
                                      sizeof *inputs->rests);
@@ -354,7 +354,7 @@ static enum tv_status unpack_one(const struct tv_inputs_pending *next, struct tv
 {
     struct watched *watched;
     struct tv_source *packed = watch(next->source, inputs->progress, &watched);
-    struct tv_unpacking *rest = NULL;
+    struct tv_archive_rest *rest = NULL;
     struct taken taken;
     struct unpacked unpacked = {.name = tv_source_name(packed), .quiet = inputs->quiet};
     struct tv_unpack_question question = {
@@ -497,7 +497,7 @@ enum tv_status tv_inputs_add_rest(struct tv_inputs *inputs, struct tv_error *err
 void tv_inputs_give_up(struct tv_inputs *inputs)
 {
     for (size_t i = inputs->rest_count; i-- > 0;)
-        if (tv_unpacking_is_cut(inputs->rests[i].rest))
+        if (tv_archive_rest_is_truncated(inputs->rests[i].rest))
             note_cut(inputs, inputs->rests[i].source);
     for (size_t i = 0; i < inputs->cut_count && !inputs->quiet; i++)
         tv_message("%s: error: %s", inputs->cut[i],
@@ -507,7 +507,7 @@ void tv_inputs_give_up(struct tv_inputs *inputs)
 void tv_inputs_release(struct tv_inputs *inputs)
 {
     for (size_t i = 0; i < inputs->rest_count; i++) {
-        tv_unpacking_free(inputs->rests[i].rest);
+        tv_archive_rest_free(inputs->rests[i].rest);
         tv_source_free(inputs->rests[i].source);
     }
     tv_free(inputs->rests);

@@ -74,5 +74,5 @@ const struct tv_view_reporter *tv_reporter(bool renames)
     static const struct tv_view_reporter reporters[] = {
         {write_files, write_made, tv_disguise_by_chance, false},
         {write_files, write_made, tv_disguise_by_chance, true}};
-    return tv_report_is_there() ? &reporters[renames] : NULL;
+    return tv_report_is_available() ? &reporters[renames] : NULL;
 }

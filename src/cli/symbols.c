@@ -73,7 +73,7 @@ static bool find_in(struct tv_namer *namer, struct tv_bytes file, uint64_t addre
     tv_lock_enter(&files->lock);
     for (size_t i = 0; i < files->count && !known; i++)
         known = tv_bytes_equal(tv_bytes_of(files->names[i]), file) &&
-                tv_elf_find_own(files->elfs[i], address, &found);
+                tv_elf_find_in_file(files->elfs[i], address, &found);
     if (known) {
         *place = (struct tv_address_place){
             .function = found.function, .file = found.file, .line = found.line};

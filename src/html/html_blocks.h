@@ -22,13 +22,13 @@
 enum tv_html_form {
     TV_HTML_TEXT,
     TV_HTML_BASE64,
-    TV_HTML_STRING, /* of JavaScript, from behind its first quote */
+    TV_HTML_STRING, /* a JavaScript string, from behind its opening quote */
 };
 
-/* What it is to the page. */
+/* The part that a block plays in its page. */
 enum tv_html_role {
-    TV_HTML_WHOLE, /* a trace */
-    TV_HTML_PIECE, /* of a file of a report; the pieces of one follow each other */
+    TV_HTML_WHOLE, /* a trace of its own */
+    TV_HTML_PIECE, /* a part of a file of a report; the blocks of one file are consecutive */
     TV_HTML_MANIFEST,
 };
 
@@ -36,11 +36,11 @@ struct tv_html_block {
     uint64_t start, end;
     enum tv_html_form form;
     enum tv_html_role role;
-    uint32_t file; /* of a piece: the number of its file */
-    bool open;     /* the page ends within it */
+    uint32_t file; /* TV_HTML_PIECE: the number of its file in the report */
+    bool open;     /* the page ends inside the block */
 };
 
-/* Do these first bytes begin a page? */
+/* Return true when these first bytes begin an HTML page. */
 bool tv_html_begins(struct tv_bytes head);
 
 struct tv_html_scan {
@@ -51,7 +51,7 @@ struct tv_html_scan {
 void tv_html_scan_init(struct tv_html_scan *scan, struct tv_source *source);
 void tv_html_scan_release(struct tv_html_scan *scan);
 
-/* The next block; *none when there is no more. */
+/* Find the next block; *none is set when there are no more. */
 enum tv_status tv_html_scan_next(struct tv_html_scan *scan, struct tv_html_block *block, bool *none,
                                  struct tv_error *err) TV_MUST_CHECK;
 

@@ -12,7 +12,7 @@
 #include "readers/json/json.h"
 #include "readers/trace_event/values.h"
 
-/* A file as the manifest has it. */
+/* A file that the report's manifest lists. */
 struct tv_html_listed {
     char *name;
     uint64_t machine;
@@ -20,8 +20,8 @@ struct tv_html_listed {
     bool found;
 };
 
-static enum tv_status add_block(struct tv_html_page *page, const struct tv_html_block *block,
-                                struct tv_error *err)
+static enum tv_status html_page_add_block(struct tv_html_page *page,
+                                          const struct tv_html_block *block, struct tv_error *err)
 {
     if (page->block_count == TV_HTML_MOST_BLOCKS)
         return tv_fail(err, TV_ERR_LIMIT, block->start, "a page with more than %d traces",
@@ -32,9 +32,9 @@ static enum tv_status add_block(struct tv_html_page *page, const struct tv_html_
     return TV_OK;
 }
 
-/* All but the manifest, of which the first counts. */
-static enum tv_status find_blocks(struct tv_html_page *page, struct tv_source *source,
-                                  struct tv_html_block *manifest, struct tv_error *err)
+/* Collect all blocks except the manifest. A second manifest is ignored. */
+static enum tv_status html_page_find_blocks(struct tv_html_page *page, struct tv_source *source,
+                                            struct tv_html_block *manifest, struct tv_error *err)
 {
     struct tv_html_scan scan;
     struct tv_html_block block;
@@ -43,7 +43,7 @@ static enum tv_status find_blocks(struct tv_html_page *page, struct tv_source *s
     tv_html_scan_init(&scan, source);
     while ((status = tv_html_scan_next(&scan, &block, &none, err)) == TV_OK && !none) {
         if (block.role != TV_HTML_MANIFEST) {
-            status = add_block(page, &block, err);
+            status = html_page_add_block(page, &block, err);
             if (status != TV_OK)
                 break;
         } else if (!has_manifest) {
@@ -57,8 +57,9 @@ static enum tv_status find_blocks(struct tv_html_page *page, struct tv_source *s
 
 /* ---- The manifest ---- */
 
-/* Texts go to terminals: '?' for each byte of a control character. */
-static char *take_text(struct tv_bytes raw)
+/* Copy a JSON string. It may be printed on a terminal, so each byte of a control character
+ * becomes '?'. */
+static char *html_page_copy_text(struct tv_bytes raw)
 {
     struct tv_te_scratch scratch = {0};
     struct tv_bytes text = tv_te_is_string(raw) ? tv_te_text(raw, &scratch) : TV_BYTES("");
@@ -70,10 +71,11 @@ static char *take_text(struct tv_bytes raw)
     return taken;
 }
 
-static struct tv_html_listed take_file(struct tv_bytes raw)
+static struct tv_html_listed html_page_read_listed(struct tv_bytes raw)
 {
     struct tv_bytes offset = tv_json_find(raw, TV_BYTES("offset_ns")).raw;
-    struct tv_html_listed file = {.name = take_text(tv_json_find(raw, TV_BYTES("name")).raw)};
+    struct tv_html_listed file = {.name =
+                                      html_page_copy_text(tv_json_find(raw, TV_BYTES("name")).raw)};
     if (!tv_parse_u64(tv_json_find(raw, TV_BYTES("machine")).raw, &file.machine))
         file.machine = UINT64_MAX;
     if (!tv_te_integer(offset, &file.offset) || file.offset > TV_MOVE_MAX ||
@@ -82,7 +84,7 @@ static struct tv_html_listed take_file(struct tv_bytes raw)
     return file;
 }
 
-static void take_manifest(struct tv_html_page *page, struct tv_bytes text)
+static void html_page_parse_manifest(struct tv_html_page *page, struct tv_bytes text)
 {
     struct tv_json_cursor files = tv_json_items(tv_json_find(text, TV_BYTES("files")).raw);
     struct tv_bytes key, note = tv_json_find(text, TV_BYTES("note")).raw;
@@ -90,14 +92,15 @@ static void take_manifest(struct tv_html_page *page, struct tv_bytes text)
     while (tv_json_next(&files, &key, &value)) {
         page->listed = tv_array_reserve(page->listed, &page->listed_capacity,
                                         page->listed_count + 1, sizeof *page->listed);
-        page->listed[page->listed_count++] = take_file(value.raw);
+        page->listed[page->listed_count++] = html_page_read_listed(value.raw);
     }
     if (tv_te_is_string(note))
-        page->note = take_text(note);
+        page->note = html_page_copy_text(note);
 }
 
-static enum tv_status read_manifest(struct tv_html_page *page, struct tv_source *source,
-                                    const struct tv_html_block *block, struct tv_error *err)
+static enum tv_status html_page_read_manifest(struct tv_html_page *page, struct tv_source *source,
+                                              const struct tv_html_block *block,
+                                              struct tv_error *err)
 {
     struct tv_window window;
     struct tv_bytes text;
@@ -111,21 +114,22 @@ static enum tv_status read_manifest(struct tv_html_page *page, struct tv_source 
     tv_window_init(&window, source);
     enum tv_status status = tv_window_at(&window, block->start, (size_t)length, &text, err);
     if (status == TV_OK && text.length >= length)
-        take_manifest(page, (struct tv_bytes){text.data, (size_t)length});
+        html_page_parse_manifest(page, (struct tv_bytes){text.data, (size_t)length});
     tv_window_release(&window);
     return status;
 }
 
 /* ---- The traces ---- */
 
-static bool goes_on(const struct tv_html_block *block)
+static bool html_page_continues_file(const struct tv_html_block *block)
 {
     return block->role == TV_HTML_PIECE && block[-1].role == TV_HTML_PIECE &&
            block->file == block[-1].file;
 }
 
-/* Files of a report have machines from 0, fewer than there are files; all else is of one. */
-static void place(struct tv_html_page *page, struct tv_html_trace *trace)
+/* Fill in what the report's manifest says about the file. Machines of a report are numbered from
+ * 0, below the number of files; traces of other pages all have machine 0. */
+static void html_page_apply_manifest(struct tv_html_page *page, struct tv_html_trace *trace)
 {
     const struct tv_html_block *block = trace->blocks;
     if (block->role == TV_HTML_PIECE && block->file < page->listed_count) {
@@ -137,11 +141,11 @@ static void place(struct tv_html_page *page, struct tv_html_trace *trace)
     }
 }
 
-static void find_traces(struct tv_html_page *page)
+static void html_page_find_traces(struct tv_html_page *page)
 {
     for (size_t i = 0; i < page->block_count; i++) {
         const struct tv_html_block *block = &page->blocks[i];
-        if (i > 0 && goes_on(block)) {
+        if (i > 0 && html_page_continues_file(block)) {
             page->traces[page->count - 1].count++;
             continue;
         }
@@ -149,7 +153,7 @@ static void find_traces(struct tv_html_page *page)
             tv_array_reserve(page->traces, &page->capacity, page->count + 1, sizeof *page->traces);
         struct tv_html_trace *trace = &page->traces[page->count++];
         *trace = (struct tv_html_trace){.blocks = block, .count = 1, .name = ""};
-        place(page, trace);
+        html_page_apply_manifest(page, trace);
     }
     for (size_t i = 0; i < page->listed_count; i++)
         page->missing += !page->listed[i].found;
@@ -160,12 +164,12 @@ enum tv_status tv_html_page_find(struct tv_html_page *page, struct tv_source *so
 {
     struct tv_html_block manifest = {0};
     *page = (struct tv_html_page){.size = tv_source_size(source)};
-    enum tv_status status = find_blocks(page, source, &manifest, err);
+    enum tv_status status = html_page_find_blocks(page, source, &manifest, err);
     if (status == TV_OK)
-        status = read_manifest(page, source, &manifest, err);
+        status = html_page_read_manifest(page, source, &manifest, err);
     if (status != TV_OK)
         return status;
-    find_traces(page);
+    html_page_find_traces(page);
     if (page->count == 0 && page->missing > 0)
         return tv_fail(err, TV_ERR_SYNTAX, page->size,
                        "the report ends before the first of its files");
@@ -190,8 +194,8 @@ uint64_t tv_html_trace_bytes(const struct tv_html_trace *trace)
     return bytes;
 }
 
-/* Where the page was cut off, if it is a report. */
-static void tell_end(const struct tv_html_page *page, struct tv_out *out)
+/* Describe where a report is truncated; nothing when it is complete. */
+static void html_page_describe_end(const struct tv_html_page *page, struct tv_out *out)
 {
     const struct tv_html_trace *last = page->count > 0 ? &page->traces[page->count - 1] : NULL;
     const struct tv_html_block *block = last ? &last->blocks[last->count - 1] : NULL;
@@ -209,8 +213,8 @@ static void tell_end(const struct tv_html_page *page, struct tv_out *out)
     }
 }
 
-void tv_html_page_tell(const struct tv_html_page *page,
-                       void (*say)(void *context, const char *text), void *context)
+void tv_html_page_describe(const struct tv_html_page *page,
+                           void (*say)(void *context, const char *text), void *context)
 {
     struct tv_out out;
     if (page->note) {
@@ -222,7 +226,7 @@ void tv_html_page_tell(const struct tv_html_page *page,
         tv_out_release(&out);
     }
     tv_out_init_memory(&out);
-    tell_end(page, &out);
+    html_page_describe_end(page, &out);
     tv_out_char(&out, '\0');
     if (out.length > 1)
         say(context, (const char *)out.buffer);

@@ -3,15 +3,15 @@
 
 #include <string.h>
 
-/* Behind the quote that ends a string there is so much at most: ";", line ends, spaces. */
+/* Most bytes that can follow the quote that ends a string: ";", line breaks, spaces. */
 #define LONGEST_END ((size_t)64)
 
-static bool is_space(uint8_t c)
+static bool html_text_is_space(uint8_t c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\f';
 }
 
-static void begin_block(struct tv_html_text *text)
+static void html_text_next_block(struct tv_html_text *text)
 {
     const struct tv_html_block *block = text->next++;
     text->left--;
@@ -26,7 +26,7 @@ void tv_html_text_init(struct tv_html_text *text, struct tv_source *source,
 {
     *text = (struct tv_html_text){.next = blocks, .left = count};
     tv_window_init(&text->window, source);
-    begin_block(text);
+    html_text_next_block(text);
 }
 
 void tv_html_text_release(struct tv_html_text *text)
@@ -34,9 +34,10 @@ void tv_html_text_release(struct tv_html_text *text)
     tv_window_release(&text->window);
 }
 
-/* Up to `most` bytes of what is left, at least `want` unless there are fewer. */
-static enum tv_status look(struct tv_html_text *text, size_t want, size_t most,
-                           struct tv_bytes *bytes, struct tv_error *err)
+/* Return up to `most` of the bytes that are left in the block, and at least `want` unless fewer
+ * are left. */
+static enum tv_status html_text_window(struct tv_html_text *text, size_t want, size_t most,
+                                       struct tv_bytes *bytes, struct tv_error *err)
 {
     uint64_t left = text->end - text->at;
     *bytes = (struct tv_bytes){NULL, 0};
@@ -51,11 +52,11 @@ static enum tv_status look(struct tv_html_text *text, size_t want, size_t most,
     return status;
 }
 
-static enum tv_status read_plain(struct tv_html_text *text, uint8_t *buffer, size_t size,
-                                 size_t *got, struct tv_error *err)
+static enum tv_status html_text_read_plain(struct tv_html_text *text, uint8_t *buffer, size_t size,
+                                           size_t *got, struct tv_error *err)
 {
     struct tv_bytes bytes;
-    enum tv_status status = look(text, 1, size, &bytes, err);
+    enum tv_status status = html_text_window(text, 1, size, &bytes, err);
     if (status != TV_OK || bytes.length == 0)
         return status;
     memcpy(buffer, bytes.data, bytes.length);
@@ -64,13 +65,13 @@ static enum tv_status read_plain(struct tv_html_text *text, uint8_t *buffer, siz
     return TV_OK;
 }
 
-static enum tv_status read_base64(struct tv_html_text *text, uint8_t *buffer, size_t size,
-                                  size_t *got, struct tv_error *err)
+static enum tv_status html_text_read_base64(struct tv_html_text *text, uint8_t *buffer, size_t size,
+                                            size_t *got, struct tv_error *err)
 {
     while (*got == 0 && text->at < text->end) {
         struct tv_bytes bytes;
         size_t used;
-        enum tv_status status = look(text, 1, size, &bytes, err);
+        enum tv_status status = html_text_window(text, 1, size, &bytes, err);
         if (status != TV_OK || bytes.length == 0)
             return status;
         *got = tv_base64_decode(&text->base64, bytes, buffer, &used);
@@ -82,7 +83,7 @@ static enum tv_status read_base64(struct tv_html_text *text, uint8_t *buffer, si
     return TV_OK;
 }
 
-static bool take_hex(struct tv_bytes digits, unsigned *code)
+static bool html_text_parse_hex(struct tv_bytes digits, unsigned *code)
 {
     *code = 0;
     for (size_t i = 0; i < digits.length; i++) {
@@ -97,8 +98,8 @@ static bool take_hex(struct tv_bytes digits, unsigned *code)
     return true;
 }
 
-/* At most 3 bytes; halves of surrogate pairs as if they were characters. */
-static size_t put_character(unsigned code, uint8_t *to)
+/* Encode a UTF-16 unit in at most 3 bytes. Each half of a surrogate pair is encoded by itself. */
+static size_t html_text_encode_utf8(unsigned code, uint8_t *to)
 {
     if (code < 0x80) {
         to[0] = (uint8_t)code;
@@ -115,15 +116,16 @@ static size_t put_character(unsigned code, uint8_t *to)
     return 3;
 }
 
-/* A backslash and what belongs to it. Returns the bytes used; puts at most 3. */
-static size_t unescape(struct tv_bytes bytes, uint8_t *to, size_t *length)
+/* Decode a backslash and what belongs to it into at most 3 bytes. Return the number of bytes
+ * used. */
+static size_t html_text_unescape(struct tv_bytes bytes, uint8_t *to, size_t *length)
 {
     static const char letters[] = "nrtbfv0", meanings[] = "\n\r\t\b\f\v\0";
     unsigned code;
     if (bytes.length < 2)
         return bytes.length;
     uint8_t c = bytes.data[1];
-    if (c == '\n' || c == '\r') { /* the line goes on */
+    if (c == '\n' || c == '\r') { /* a backslash at the end of a line continues it */
         size_t used = 2;
         while (bytes.data[used - 1] == '\r' && used < bytes.length &&
                (bytes.data[used] == '\r' || bytes.data[used] == '\n'))
@@ -132,8 +134,8 @@ static size_t unescape(struct tv_bytes bytes, uint8_t *to, size_t *length)
     }
     size_t digits = c == 'x' ? 2 : c == 'u' ? 4 : 0;
     if (digits > 0 && bytes.length >= 2 + digits &&
-        take_hex((struct tv_bytes){bytes.data + 2, digits}, &code)) {
-        *length += put_character(code, to + *length);
+        html_text_parse_hex((struct tv_bytes){bytes.data + 2, digits}, &code)) {
+        *length += html_text_encode_utf8(code, to + *length);
         return 2 + digits;
     }
     const char *letter = strchr(letters, c);
@@ -141,9 +143,9 @@ static size_t unescape(struct tv_bytes bytes, uint8_t *to, size_t *length)
     return 2;
 }
 
-/* Whether a quote ends the string: nothing but ";" and blanks follows in the script.  Writers did
- * not always escape those within. */
-static bool ends_string(struct tv_bytes bytes, uint64_t left)
+/* Return true when a quote ends the string: only ";" and blanks follow it in the script. Some
+ * writers did not escape the quotes inside the string. */
+static bool html_text_ends_string(struct tv_bytes bytes, uint64_t left)
 {
     bool semicolon = false;
     if (left > LONGEST_END)
@@ -151,18 +153,18 @@ static bool ends_string(struct tv_bytes bytes, uint64_t left)
     for (size_t i = 1; i < bytes.length; i++) {
         if (bytes.data[i] == ';' && !semicolon)
             semicolon = true;
-        else if (!is_space(bytes.data[i]))
+        else if (!html_text_is_space(bytes.data[i]))
             return false;
     }
     return true;
 }
 
-static enum tv_status read_string(struct tv_html_text *text, uint8_t *buffer, size_t size,
-                                  size_t *got, struct tv_error *err)
+static enum tv_status html_text_read_string(struct tv_html_text *text, uint8_t *buffer, size_t size,
+                                            size_t *got, struct tv_error *err)
 {
     while (*got + 3 <= size && text->at < text->end) {
         struct tv_bytes bytes;
-        enum tv_status status = look(text, LONGEST_END, size, &bytes, err);
+        enum tv_status status = html_text_window(text, LONGEST_END, size, &bytes, err);
         if (status != TV_OK || bytes.length == 0)
             return status;
         size_t room = size - *got, plain = 0;
@@ -174,8 +176,8 @@ static enum tv_status read_string(struct tv_html_text *text, uint8_t *buffer, si
             *got += plain;
             text->at += plain;
         } else if (bytes.data[0] == '\\') {
-            text->at += unescape(bytes, buffer, got);
-        } else if (ends_string(bytes, text->end - text->at)) {
+            text->at += html_text_unescape(bytes, buffer, got);
+        } else if (html_text_ends_string(bytes, text->end - text->at)) {
             text->end = text->at;
         } else {
             buffer[(*got)++] = '"';
@@ -185,24 +187,24 @@ static enum tv_status read_string(struct tv_html_text *text, uint8_t *buffer, si
     return TV_OK;
 }
 
-static enum tv_status read_block(struct tv_html_text *text, uint8_t *buffer, size_t size,
-                                 size_t *got, struct tv_error *err)
+static enum tv_status html_text_read_block(struct tv_html_text *text, uint8_t *buffer, size_t size,
+                                           size_t *got, struct tv_error *err)
 {
     if (text->form == TV_HTML_STRING)
-        return read_string(text, buffer, size, got, err);
-    return text->form == TV_HTML_BASE64 ? read_base64(text, buffer, size, got, err)
-                                        : read_plain(text, buffer, size, got, err);
+        return html_text_read_string(text, buffer, size, got, err);
+    return text->form == TV_HTML_BASE64 ? html_text_read_base64(text, buffer, size, got, err)
+                                        : html_text_read_plain(text, buffer, size, got, err);
 }
 
-/* What follows a piece that is damaged would stand at another place than it did. */
+/* A damaged block ends the text: everything behind it would be at a wrong place in the file. */
 enum tv_status tv_html_text_read(struct tv_html_text *text, uint8_t *buffer, size_t size,
                                  size_t *got, struct tv_error *err)
 {
     *got = 0;
     for (;;) {
-        enum tv_status status = read_block(text, buffer, size, got, err);
+        enum tv_status status = html_text_read_block(text, buffer, size, got, err);
         if (status != TV_OK || *got > 0 || text->left == 0 || text->damaged)
             return status;
-        begin_block(text);
+        html_text_next_block(text);
     }
 }

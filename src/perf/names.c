@@ -153,7 +153,7 @@ static bool name_elf_place(struct resolving *r, const struct source *source, uin
     struct tv_demangled written;
     uint64_t own;
     if (!tv_elf_address_of_offset(source->elf, offset, &own) ||
-        !tv_elf_find_own(source->elf, own, &found) || found.function.length == 0)
+        !tv_elf_find_in_file(source->elf, own, &found) || found.function.length == 0)
         return false;
     if (!tv_demangler_read(&r->demangler, found.function, &written))
         written.name = found.function;

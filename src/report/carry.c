@@ -8,33 +8,34 @@
 #include "base/memory.h"
 #include "base/workers.h"
 
-/* Bytes that one worker packs at a time, and room for them where they do not get smaller. */
+/* Bytes that one worker compresses at a time, and the room for them when they do not shrink. */
 #define BLOCK ((size_t)1024 * 1024)
 #define BLOCK_ROOM (BLOCK + BLOCK / 8 + 1024)
 #define MOST_BLOCKS 16u
 
-/* Packed bytes in one element, a multiple of 3. */
+/* Compressed bytes in one element: a multiple of 3, so that base64 needs no padding inside a
+ * file. */
 #define ELEMENT ((size_t)3 * 1024 * 1024)
 
-/* As far as deflate looks back (RFC 1951), and what zlib takes unless told. */
+/* The window of deflate (RFC 1951), and the default memory level of zlib. */
 #define WINDOW ((size_t)32 * 1024)
 #define MEMORY 8
 
-struct elements {
+struct payload_elements {
     struct tv_out *out;
     const char *what;
     struct tv_base64_encoder encoder;
-    size_t left; /* in the element that is open; 0: none is */
+    size_t left; /* bytes that still fit in the open element; 0: no element is open */
 };
 
-static void end_element(struct elements *elements)
+static void payload_element_end(struct payload_elements *elements)
 {
     tv_base64_encode_finish(&elements->encoder, elements->out);
     tv_out_text(elements->out, "</script>\n");
     elements->left = 0;
 }
 
-static void put(struct elements *elements, struct tv_bytes packed)
+static void payload_write(struct payload_elements *elements, struct tv_bytes packed)
 {
     while (packed.length > 0) {
         if (elements->left == 0) {
@@ -49,49 +50,53 @@ static void put(struct elements *elements, struct tv_bytes packed)
         packed.length -= size;
         elements->left -= size;
         if (elements->left == 0)
-            end_element(elements);
+            payload_element_end(elements);
     }
 }
 
-static void end(struct elements *elements)
+static void payload_finish(struct payload_elements *elements)
 {
     if (elements->left > 0)
-        end_element(elements);
+        payload_element_end(elements);
 }
 
-void tv_carry_packed(struct tv_out *out, const char *what, struct tv_bytes packed)
+void tv_payload_write_packed(struct tv_out *out, const char *what, struct tv_bytes packed)
 {
-    struct elements elements = {.out = out, .what = what};
-    put(&elements, packed);
-    end(&elements);
+    struct payload_elements elements = {.out = out, .what = what};
+    payload_write(&elements, packed);
+    payload_finish(&elements);
 }
 
-/* ---- Packing ---- */
+/* ---- Compression ---- */
 
-/* One stream of gzip (RFC 1952) of blocks that each end at a byte (Z_SYNC_FLUSH), so that several
- * workers pack them: what was before a block is its dictionary.  The bytes do not depend on how
- * many there are. */
-struct packer {
+/* Writes one gzip stream (RFC 1952) on several threads. Each block ends at a byte boundary
+ * (Z_SYNC_FLUSH) and uses the bytes in front of it as its dictionary, so that blocks can be
+ * compressed in parallel and the output does not depend on the number of threads:
+ *
+ *     header | block 0 | block 1 | ... | empty last block | CRC-32, length */
+struct payload_packer {
     struct tv_source *source;
-    uint64_t offset; /* of what is read next */
-    uint8_t *in;     /* WINDOW bytes of before, of which `before` are there, then the blocks */
+    uint64_t offset; /* of the next byte to read */
+    uint8_t *in;     /* WINDOW bytes of history, the last `before` of which are valid, then the
+                      * blocks */
     size_t before, length;
-    struct block {
+    struct payload_block {
         z_stream stream;
         uint8_t *out;
         size_t packed;
     } blocks[MOST_BLOCKS];
-    unsigned count; /* of blocks that are packed at once */
+    unsigned count; /* of blocks that are compressed in parallel */
     uint32_t crc;
 };
 
-static void put_u32(uint8_t *to, uint32_t value)
+static void payload_put_u32(uint8_t *to, uint32_t value)
 {
     for (unsigned i = 0; i < 4; i++)
         to[i] = (uint8_t)(value >> 8 * i);
 }
 
-static void packer_init(struct packer *packer, struct tv_source *source, unsigned workers)
+static void payload_packer_init(struct payload_packer *packer, struct tv_source *source,
+                                unsigned workers)
 {
     packer->source = source;
     packer->count = workers > 0 ? workers : tv_workers_available();
@@ -109,7 +114,7 @@ static void packer_init(struct packer *packer, struct tv_source *source, unsigne
     }
 }
 
-static void packer_release(struct packer *packer)
+static void payload_packer_release(struct payload_packer *packer)
 {
     for (unsigned i = 0; i < packer->count; i++) {
         deflateEnd(&packer->blocks[i].stream);
@@ -118,8 +123,8 @@ static void packer_release(struct packer *packer)
     tv_free(packer->in);
 }
 
-/* Reads as many blocks as are packed at once; fewer bytes than that: it was the end. */
-static enum tv_status read_blocks(struct packer *packer, struct tv_error *err)
+/* Read as many blocks as are compressed in parallel. Fewer bytes mean the end of the source. */
+static enum tv_status payload_read_blocks(struct payload_packer *packer, struct tv_error *err)
 {
     size_t most = packer->count * BLOCK, got;
     packer->length = 0;
@@ -135,15 +140,16 @@ static enum tv_status read_blocks(struct packer *packer, struct tv_error *err)
     return TV_OK;
 }
 
-/* As a job. */
-static void pack_block(void *context, unsigned index)
+/* Compress block `index`; runs on a worker thread. */
+static void payload_pack_block(void *context, unsigned index)
 {
-    struct packer *packer = context;
-    struct block *block = &packer->blocks[index];
+    struct payload_packer *packer = context;
+    struct payload_block *block = &packer->blocks[index];
     z_stream *stream = &block->stream;
     size_t left = packer->length - index * BLOCK, known = index > 0 ? WINDOW : packer->before;
     uint8_t *in = packer->in + WINDOW + index * BLOCK;
-    deflateReset(stream); /* these cannot fail: the stream is sound, and there is room */
+    deflateReset(stream); /* the calls below cannot fail: the stream is valid, and the output has
+                           * room */
     if (known > 0)
         deflateSetDictionary(stream, in - known, (uInt)known);
     stream->next_in = in;
@@ -154,45 +160,49 @@ static void pack_block(void *context, unsigned index)
     block->packed = BLOCK_ROOM - stream->avail_out;
 }
 
-static void pack_blocks(struct packer *packer, struct elements *elements)
+static void payload_pack_blocks(struct payload_packer *packer, struct payload_elements *elements)
 {
     unsigned count = (unsigned)((packer->length + BLOCK - 1) / BLOCK);
     if (count == 0)
         return;
-    tv_workers_run(count, pack_block, packer);
+    tv_workers_run(count, payload_pack_block, packer);
     for (unsigned i = 0; i < count; i++)
-        put(elements, (struct tv_bytes){packer->blocks[i].out, packer->blocks[i].packed});
+        payload_write(elements, (struct tv_bytes){packer->blocks[i].out, packer->blocks[i].packed});
     packer->crc = (uint32_t)crc32_z(packer->crc, packer->in + WINDOW, packer->length);
     memmove(packer->in, packer->in + packer->length, WINDOW);
     packer->before = packer->length < WINDOW ? packer->length : WINDOW;
 }
 
-static enum tv_status pack_source(struct packer *packer, struct elements *elements,
-                                  struct tv_error *err)
+static enum tv_status payload_pack_source(struct payload_packer *packer,
+                                          struct payload_elements *elements, struct tv_error *err)
 {
-    static const uint8_t header[] = {0x1f, 0x8b, Z_DEFLATED, 0, 0, 0, 0, 0, 0, 3 /* Unix */};
-    uint8_t end[] = {3, 0, 0, 0, 0, 0, 0, 0, 0, 0}; /* the last block, which is empty; the sums */
-    put(elements, (struct tv_bytes){header, sizeof header});
+    static const uint8_t header[] = {0x1f, 0x8b, Z_DEFLATED, 0, 0, 0, 0, 0, 0, 3 /* the operating
+                                                                                  * system: Unix */};
+    uint8_t payload_finish[] = {3, 0, 0, 0, 0, 0,
+                                0, 0, 0, 0}; /* an empty last block; then CRC-32 and
+                                              * length */
+    payload_write(elements, (struct tv_bytes){header, sizeof header});
     do {
-        enum tv_status status = read_blocks(packer, err);
+        enum tv_status status = payload_read_blocks(packer, err);
         if (status != TV_OK)
             return status;
-        pack_blocks(packer, elements);
+        payload_pack_blocks(packer, elements);
     } while (packer->length == packer->count * BLOCK && elements->out->error.status == TV_OK);
-    put_u32(end + 2, packer->crc);
-    put_u32(end + 6, (uint32_t)packer->offset);
-    put(elements, (struct tv_bytes){end, sizeof end});
+    payload_put_u32(payload_finish + 2, packer->crc);
+    payload_put_u32(payload_finish + 6, (uint32_t)packer->offset);
+    payload_write(elements, (struct tv_bytes){payload_finish, sizeof payload_finish});
     return TV_OK;
 }
 
-enum tv_status tv_carry_source(struct tv_out *out, const char *what, struct tv_source *source,
-                               unsigned workers, struct tv_error *err)
+enum tv_status tv_payload_write_source(struct tv_out *out, const char *what,
+                                       struct tv_source *source, unsigned workers,
+                                       struct tv_error *err)
 {
-    struct elements elements = {.out = out, .what = what};
-    struct packer packer = {.source = NULL};
-    packer_init(&packer, source, workers);
-    enum tv_status status = pack_source(&packer, &elements, err);
-    end(&elements);
-    packer_release(&packer);
+    struct payload_elements elements = {.out = out, .what = what};
+    struct payload_packer packer = {.source = NULL};
+    payload_packer_init(&packer, source, workers);
+    enum tv_status status = payload_pack_source(&packer, &elements, err);
+    payload_finish(&elements);
+    payload_packer_release(&packer);
     return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * carry.h - bytes inside an HTML page: packed by gzip, as base64, in elements of some megabytes, so
- * that no text of the page gets too long for a browser.
+ * payload.h - bytes inside an HTML page: compressed by gzip, as base64, in elements of a few
+ * megabytes, because browsers limit the length of one text.
  */
 #ifndef TV_REPORT_CARRY_H
 #define TV_REPORT_CARRY_H
@@ -10,11 +10,13 @@
 #include "base/out.h"
 #include "base/source.h"
 
-/* Bytes that are packed already; `what` is the element's name. */
-void tv_carry_packed(struct tv_out *out, const char *what, struct tv_bytes packed);
+/* Write bytes that are compressed already. `name` becomes the element's data-of attribute. */
+void tv_payload_write_packed(struct tv_out *out, const char *what, struct tv_bytes packed);
 
-/* Packs all of a source on so many threads, 0: one a processor; the bytes do not depend on it. */
-enum tv_status tv_carry_source(struct tv_out *out, const char *what, struct tv_source *source,
-                               unsigned workers, struct tv_error *err) TV_MUST_CHECK;
+/* Compress and write a whole source on `workers` threads; 0: one a processor. The output does
+ * not depend on the number of threads. */
+enum tv_status tv_payload_write_source(struct tv_out *out, const char *what,
+                                       struct tv_source *source, unsigned workers,
+                                       struct tv_error *err) TV_MUST_CHECK;
 
 #endif

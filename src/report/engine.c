@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/engine.h"
 
-/* Made by tools/embed-assets. */
+/* Defined by the assembly file that tools/embed-assets writes. */
 extern const uint8_t tv_engine_wasm[];
 extern const uint8_t tv_engine_wasm_end[];
 

@@ -7,7 +7,7 @@
 
 #include "base/types.h"
 
-/* Packed by gzip; nothing where it was built without WebAssembly. */
+/* Return the module, compressed by gzip; empty in a build without WebAssembly. */
 struct tv_bytes tv_report_engine(void);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* debug_file.c - see debug_file.h. */
+/*
+ * debug_file.c - see debug_file.h.
+ */
 #include "symbols/debug_file.h"
 
 #include <elfutils/libdwelf.h>
@@ -19,8 +21,8 @@
 #define BUILD_ID_MOST 64
 #define PIECE 65536
 
-/* The checksum of .gnu_debuglink: CRC-32 of IEEE 802.3. */
-static uint32_t add_crc(uint32_t crc, const uint8_t *bytes, size_t length)
+/* Continue the checksum of .gnu_debuglink: CRC-32 of IEEE 802.3. */
+static uint32_t debug_file_update_crc(uint32_t crc, const uint8_t *bytes, size_t length)
 {
     crc = ~crc;
     for (size_t i = 0; i < length; i++) {
@@ -31,21 +33,21 @@ static uint32_t add_crc(uint32_t crc, const uint8_t *bytes, size_t length)
     return ~crc;
 }
 
-static bool has_crc(int file, uint32_t expected)
+static bool debug_file_has_crc(int file, uint32_t expected)
 {
     uint8_t piece[PIECE];
     uint32_t crc = 0;
     off_t at = 0;
     ssize_t got;
     while ((got = pread(file, piece, sizeof piece, at)) > 0) {
-        crc = add_crc(crc, piece, (size_t)got);
+        crc = debug_file_update_crc(crc, piece, (size_t)got);
         at += got;
     }
     return got == 0 && crc == expected;
 }
 
-/* A regular file; -1: there is none. */
-static int open_regular(const char *path)
+/* Open a regular file. Return -1 when there is none. */
+static int debug_file_open_regular(const char *path)
 {
     struct stat found;
     int file = tv_file_open(path, 0);
@@ -56,7 +58,7 @@ static int open_regular(const char *path)
     return -1;
 }
 
-static bool carries_build_id(int file, const void *id, ssize_t length)
+static bool debug_file_has_build_id(int file, const void *id, ssize_t length)
 {
     const void *other;
     Elf *elf = elf_begin(file, ELF_C_READ, NULL);
@@ -67,7 +69,7 @@ static bool carries_build_id(int file, const void *id, ssize_t length)
     return same;
 }
 
-static int open_by_build_id(Elf *elf)
+static int debug_file_open_by_build_id(Elf *elf)
 {
     const void *id;
     char path[sizeof FOLDER "/.build-id//.debug" + 2 * BUILD_ID_MOST];
@@ -79,21 +81,21 @@ static int open_by_build_id(Elf *elf)
     for (ssize_t i = 1; i < length; i++)
         at += snprintf(path + at, sizeof path - (size_t)at, "%02x", bytes[i]);
     snprintf(path + at, sizeof path - (size_t)at, ".debug");
-    int file = open_regular(path);
-    if (file < 0 || carries_build_id(file, id, length))
+    int file = debug_file_open_regular(path);
+    if (file < 0 || debug_file_has_build_id(file, id, length))
         return file;
     close(file);
     return -1;
 }
 
-static int open_by_link(Elf *elf, const char *path)
+static int debug_file_open_by_link(Elf *elf, const char *path)
 {
-    /* Before and behind the program's folder. */
+    /* The parts in front of and behind the program's directory. */
     static const char *const places[][2] = {{"", ""}, {"", ".debug/"}, {FOLDER, ""}};
     GElf_Word crc;
     char real[PATH_MAX], candidate[2 * PATH_MAX];
     const char *name = dwelf_elf_gnu_debuglink(elf, &crc);
-    /* A name without a folder: the program is not to lead anywhere else. */
+    /* Accept plain names only: the program must not direct us to another directory. */
     if (!name || name[0] == '\0' || strchr(name, '/') || strlen(name) > NAME_MAX ||
         !realpath(path, real))
         return -1;
@@ -101,8 +103,8 @@ static int open_by_link(Elf *elf, const char *path)
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         snprintf(candidate, sizeof candidate, "%s%.*s/%s%s", places[i][0], folder, real,
                  places[i][1], name);
-        int file = open_regular(candidate);
-        if (file >= 0 && has_crc(file, crc))
+        int file = debug_file_open_regular(candidate);
+        if (file >= 0 && debug_file_has_crc(file, crc))
             return file;
         if (file >= 0)
             close(file);
@@ -112,6 +114,6 @@ static int open_by_link(Elf *elf, const char *path)
 
 int tv_debug_file_open(Elf *elf, const char *path)
 {
-    int file = open_by_build_id(elf);
-    return file >= 0 ? file : open_by_link(elf, path);
+    int file = debug_file_open_by_build_id(elf);
+    return file >= 0 ? file : debug_file_open_by_link(elf, path);
 }

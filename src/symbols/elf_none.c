@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * elf_none.c - elf.h without libdw: no file can be read.
+ * elf_none.c - elf.h in builds without libdw: no file can be read, and no stack unwound.
  */
 #include "symbols/elf.h"
 
@@ -28,7 +28,7 @@ bool tv_elf_find(struct tv_elf *elf, uint64_t address, struct tv_elf_place *plac
     return false;
 }
 
-bool tv_elf_find_own(struct tv_elf *elf, uint64_t address, struct tv_elf_place *place)
+bool tv_elf_find_in_file(struct tv_elf *elf, uint64_t address, struct tv_elf_place *place)
 {
     (void)elf;
     (void)address;

@@ -8,8 +8,9 @@
 
 #include "base/types.h"
 
-/* Write the name, "shop::Order::pay", with its NUL into `text`; false: it is no such name, or too
- * long.  Hashes of crates and what the compiler appends are left out. */
+/* Decode a name of Rust's mangling "v0" (RFC 2603) into `text`, which has `room` bytes, NUL
+ * included: "shop::Order::pay". Return false when it is no such name or too long. Hashes of
+ * crates and suffixes of the compiler are omitted. */
 bool tv_rust_demangle(struct tv_bytes mangled, char *text, size_t room);
 
 #endif

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * unwind_none.c - unwind.h without libdw: there is none.
- */
 #include "symbols/unwind.h"
 
 struct tv_unwind *tv_unwind_new(void)

@@ -6,20 +6,20 @@
 #include "base/file.h"
 #include "base/memory.h"
 
-/* What libarchive unpacks gzip by: no byte waits for more. */
+/* The block size by which libarchive unpacks gzip, so that no byte waits for more. */
 #define PIECE ((size_t)64 * 1024)
 
-struct growing {
-    struct tv_member member; /* its context NULL: the end was seen */
+struct growing_member {
+    struct tv_unpack_member member; /* context NULL: the end was reached */
     struct tv_ceiling ceiling;
     struct tv_spool *spool;
     uint8_t *piece;
-    size_t length; /* of the head, while it waits in `piece` */
+    size_t length; /* of the first bytes, while they wait in `piece` */
     bool cut;
 };
 
-/* What the container needs while it is unpacked is let go. */
-static void end_member(struct growing *growing)
+/* Release everything that only unpacking needs. */
+static void growing_end_member(struct growing_member *growing)
 {
     if (!growing->member.context)
         return;
@@ -31,10 +31,10 @@ static void end_member(struct growing *growing)
     tv_free(growing->piece);
 }
 
-/* Spools one piece more, the last one when it is short. */
-static enum tv_status take_piece(struct growing *growing, struct tv_error *err)
+/* Spool the next block. A short block is the last one. */
+static enum tv_status growing_spool_block(struct growing_member *growing, struct tv_error *err)
 {
-    const struct tv_member *member = &growing->member;
+    const struct tv_unpack_member *member = &growing->member;
     size_t length = growing->length;
     bool last = false;
     enum tv_status status = TV_OK;
@@ -47,63 +47,64 @@ static enum tv_status take_piece(struct growing *growing, struct tv_error *err)
         status = tv_ceiling_add(&growing->ceiling, length, err);
     if (status == TV_OK)
         status = tv_spool_add(growing->spool, (struct tv_bytes){growing->piece, length}, err);
-    /* A pipe that failed is no container that ends early. */
+    /* A pipe that failed is an error, not a truncated container. */
     if (status == TV_OK && last)
         status = tv_source_check(growing->ceiling.packed, err);
     if (status != TV_OK)
         tv_source_quote(growing->ceiling.packed, err);
     if (status != TV_OK || last)
-        end_member(growing);
+        growing_end_member(growing);
     return status;
 }
 
-static enum tv_status grow(void *context, uint64_t wanted, uint64_t *size, bool *ended,
-                           struct tv_error *err)
+static enum tv_status growing_extend(void *context, uint64_t wanted, uint64_t *size, bool *ended,
+                                     struct tv_error *err)
 {
-    struct growing *growing = context;
+    struct growing_member *growing = context;
     enum tv_status status = TV_OK;
     while (status == TV_OK && growing->member.context && tv_spool_size(growing->spool) < wanted)
-        status = take_piece(growing, err);
+        status = growing_spool_block(growing, err);
     *size = tv_spool_size(growing->spool);
     *ended = !growing->member.context;
     return status;
 }
 
-static enum tv_status read_spooled(void *context, uint64_t offset, void *buffer, size_t size,
-                                   struct tv_error *err)
+static enum tv_status growing_read_spooled(void *context, uint64_t offset, void *buffer,
+                                           size_t size, struct tv_error *err)
 {
-    const struct growing *growing = context;
+    const struct growing_member *growing = context;
     return tv_spool_read(growing->spool, offset, buffer, size, err);
 }
 
-static bool is_cut(void *context)
+static bool growing_is_cut(void *context)
 {
-    const struct growing *growing = context;
+    const struct growing_member *growing = context;
     return growing->cut;
 }
 
-static void close_growing(void *context)
+static void growing_close(void *context)
 {
-    struct growing *growing = context;
-    end_member(growing);
+    struct growing_member *growing = context;
+    growing_end_member(growing);
     tv_spool_free(growing->spool);
     tv_free(growing);
 }
 
-struct tv_source *tv_growing_open(const struct tv_member *member, struct tv_bytes head,
+struct tv_source *tv_growing_open(const struct tv_unpack_member *member, struct tv_bytes head,
                                   const struct tv_ceiling *ceiling)
 {
     static const struct tv_source_growth growth = {
-        .reads = {.read = read_spooled, .close = close_growing},
-        .grow = grow,
-        .is_cut = is_cut,
+        .reads = {.read = growing_read_spooled, .close = growing_close},
+        .grow = growing_extend,
+        .is_cut = growing_is_cut,
     };
-    struct growing *growing = tv_alloc(1, sizeof *growing);
-    *growing = (struct growing){.member = *member, .ceiling = *ceiling, .length = head.length};
+    struct growing_member *growing = tv_alloc(1, sizeof *growing);
+    *growing =
+        (struct growing_member){.member = *member, .ceiling = *ceiling, .length = head.length};
     growing->ceiling.packed = tv_source_hold(ceiling->packed);
     growing->spool = tv_spool_new(member->name);
     growing->piece = tv_alloc(PIECE, 1);
     memcpy(growing->piece, head.data, head.length);
-    growing->member.name = NULL; /* the maker's */
+    growing->member.name = NULL; /* owned by the caller */
     return tv_source_from_growth(&growth, growing, member->name);
 }

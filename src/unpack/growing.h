@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * growing.h - a member of a container as a source that is unpacked while it is read.
- */
 #ifndef TV_UNPACK_GROWING_H
 #define TV_UNPACK_GROWING_H
 
 #include "unpack/member.h"
 
-/* A source that grows (source.h), of a member whose first bytes are `head`.  Takes the member's
- * context over and keeps the packed source open until the end was seen.  An error of the unpacking
- * quotes the packed bytes. */
-struct tv_source *tv_growing_open(const struct tv_member *member, struct tv_bytes head,
+/* Open a member as a source that grows (source.h): it is unpacked while it is read. `head` holds
+ * the bytes already read. The source takes over the member's context and holds the packed source
+ * until it has seen the end. An error while unpacking quotes the packed bytes. */
+struct tv_source *tv_growing_open(const struct tv_unpack_member *member, struct tv_bytes head,
                                   const struct tv_ceiling *ceiling);
 
 #endif

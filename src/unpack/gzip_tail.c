@@ -8,21 +8,21 @@
 
 #define PIECE ((size_t)64 * 1024)
 
-/* zlib's largest window, with a gzip header expected. */
+/* zlib's largest window, and the flag for a gzip header. */
 #define GZIP_WINDOW (15 + 16)
 
-struct tail {
+struct gzip_tail {
     struct tv_source *packed;
     z_stream stream;
-    uint64_t offset; /* of what is read next */
-    uint64_t skip;   /* unpacked bytes still to be left out */
+    uint64_t offset; /* of the next packed byte to read */
+    uint64_t skip;   /* unpacked bytes still to be dropped */
     uint8_t *buffer;
     size_t size, got;
     uint8_t in[PIECE], out[PIECE];
 };
 
-/* False at the end of the packed bytes. */
-static bool feed(struct tail *tail)
+/* Read more packed bytes. Return false at their end. */
+static bool gzip_tail_feed(struct gzip_tail *tail)
 {
     size_t count = 0;
     if (tail->stream.avail_in > 0)
@@ -35,7 +35,7 @@ static bool feed(struct tail *tail)
     return count > 0;
 }
 
-static void keep(struct tail *tail, size_t count)
+static void gzip_tail_copy(struct gzip_tail *tail, size_t count)
 {
     size_t skipped = count < tail->skip ? count : (size_t)tail->skip;
     size_t room = tail->size - tail->got, kept = count - skipped;
@@ -45,13 +45,13 @@ static void keep(struct tail *tail, size_t count)
     tail->got += kept;
 }
 
-/* One call of the inflater. False when it can go no further. */
-static bool step(struct tail *tail)
+/* Run the decompressor once. Return false when it cannot continue. */
+static bool gzip_tail_inflate(struct gzip_tail *tail)
 {
     tail->stream.next_out = tail->out;
     tail->stream.avail_out = (uInt)PIECE;
     int result = inflate(&tail->stream, Z_NO_FLUSH);
-    keep(tail, PIECE - tail->stream.avail_out);
+    gzip_tail_copy(tail, PIECE - tail->stream.avail_out);
     if (result == Z_STREAM_END) /* another stream may follow */
         return inflateReset(&tail->stream) == Z_OK;
     return result == Z_OK || (result == Z_BUF_ERROR && tail->stream.avail_in == 0);
@@ -59,13 +59,13 @@ static bool step(struct tail *tail)
 
 size_t tv_gzip_tail(struct tv_source *packed, uint64_t skip, uint8_t *buffer, size_t size)
 {
-    struct tail *tail = tv_alloc(1, sizeof *tail);
+    struct gzip_tail *tail = tv_alloc(1, sizeof *tail);
     tail->packed = packed;
     tail->skip = skip;
     tail->buffer = buffer;
     tail->size = size;
     if (inflateInit2(&tail->stream, GZIP_WINDOW) == Z_OK) {
-        while (tail->got < size && feed(tail) && step(tail))
+        while (tail->got < size && gzip_tail_feed(tail) && gzip_tail_inflate(tail))
             continue;
         inflateEnd(&tail->stream);
     }
@@ -74,8 +74,8 @@ size_t tv_gzip_tail(struct tv_source *packed, uint64_t skip, uint8_t *buffer, si
     return got;
 }
 
-/* Behind a stream: does another one begin? */
-static bool another_begins(struct tail *tail)
+/* Return true when another stream begins behind the one that ended. */
+static bool gzip_tail_stream_follows(struct gzip_tail *tail)
 {
     uint8_t bytes[2];
     size_t got;
@@ -86,18 +86,18 @@ static bool another_begins(struct tail *tail)
 
 bool tv_gzip_is_sound(struct tv_source *packed)
 {
-    struct tail *tail = tv_alloc(1, sizeof *tail);
+    struct gzip_tail *tail = tv_alloc(1, sizeof *tail);
     bool sound = false;
     tail->packed = packed;
     if (inflateInit2(&tail->stream, GZIP_WINDOW) == Z_OK) {
         int result = Z_OK;
-        while (!sound && result == Z_OK && feed(tail)) {
+        while (!sound && result == Z_OK && gzip_tail_feed(tail)) {
             tail->stream.next_out = tail->out;
             tail->stream.avail_out = (uInt)PIECE;
             result = inflate(&tail->stream, Z_NO_FLUSH);
             if (result != Z_STREAM_END)
                 continue;
-            sound = !another_begins(tail);
+            sound = !gzip_tail_stream_follows(tail);
             result = inflateReset(&tail->stream);
         }
         inflateEnd(&tail->stream);

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * member.h - a member of a container on its way into a source of its own: what all kinds of
- * containers have in common.
+ * member.h - the interface between containers: extraction of members, and one pair of functions
+ * for each kind of container. Internal to this room.
+ *
+ *     tv_unpack --+-- libarchive (gzip, zstd, zip, tar) --+                  +--> spool, whole
+ *                 +-- HTML page ------------------------- +-- tv_extraction_add
+ *                 '-- zlib stream ------------------------+                  '--> source that grows
  */
 #ifndef TV_UNPACK_MEMBER_H
 #define TV_UNPACK_MEMBER_H
@@ -10,55 +14,60 @@
 
 #define TV_UNPACK_TOO_MANY "an archive with more than %d traces, or %d members: unpack it first"
 
-/* How much may come out of a container. */
+/* The limit on the unpacked bytes of a container, against decompression bombs. */
 struct tv_ceiling {
-    struct tv_source *packed; /* by whose size, of which no more is waited for than is needed */
-    uint64_t fixed;           /* or, unless this is 0, so many bytes */
-    uint64_t total;           /* that came */
+    struct tv_source *packed; /* the limit depends on its size; waits for no more of it than the
+                               * decision needs */
+    uint64_t fixed;           /* or, unless this is 0, a limit in bytes */
+    uint64_t total;           /* bytes unpacked so far */
 };
 
-/* So many more bytes come; an error when they are too many. */
+/* Count `length` more unpacked bytes. Return an error when they exceed the limit. */
 enum tv_status tv_ceiling_add(struct tv_ceiling *ceiling, size_t length,
                               struct tv_error *err) TV_MUST_CHECK;
 
-struct tv_taking {
+struct tv_extraction {
     const struct tv_unpack_question *question;
     struct tv_ceiling ceiling;
     struct tv_unpacked *members; /* TV_UNPACK_MEMBERS places */
-    size_t count, most;          /* so many may be taken */
+    size_t count, most;          /* the number of members that may be extracted */
     uint8_t *buffer;
 };
 
-struct tv_member {
-    const char *name; /* of the source that it becomes */
-    /* Fills up to `size` bytes; *got is less only at the member's end. */
+struct tv_unpack_member {
+    const char *name; /* becomes the name of the source */
+    /* Fill up to `size` bytes; *got is less only at the end of the member. */
     enum tv_status (*read)(void *context, uint8_t *buffer, size_t size, size_t *got,
                            struct tv_error *err);
     void *context;
-    /* Of a member that whoever asks takes as it comes: if it is wanted, the source has the context
-     * from then on, unpacks while it is read (growing.h) and closes.  Else NULL. */
+    /* For a member that may be read while it is unpacked, else NULL: if the member is wanted,
+     * its source owns the context from then on and closes it. */
     void (*close)(void *context);
-    bool (*is_cut)(const void *context); /* with `close`: whether its end came early */
+    bool (*is_cut)(const void *context); /* with `close`: returns true when the member is
+                                          * truncated */
 };
 
-void tv_taking_init(struct tv_taking *taking, struct tv_source *packed,
-                    const struct tv_unpack_question *question, struct tv_unpacked *members);
-void tv_taking_release(struct tv_taking *taking);
+void tv_extraction_init(struct tv_extraction *taking, struct tv_source *packed,
+                        const struct tv_unpack_question *question, struct tv_unpacked *members);
+void tv_extraction_release(struct tv_extraction *taking);
 
-/* Adds the member to those taken when it is wanted; *taken may be NULL. */
-enum tv_status tv_taking_add(struct tv_taking *taking, const struct tv_member *member, bool *taken,
-                             struct tv_error *err) TV_MUST_CHECK;
+/* Add the member when it is wanted; *taken (may be NULL) tells. */
+enum tv_status tv_extraction_add(struct tv_extraction *taking,
+                                 const struct tv_unpack_member *member, bool *taken,
+                                 struct tv_error *err) TV_MUST_CHECK;
 
-/* The same of a member that stands unpacked in [start, end) of the container: it is read there. */
+/* The same for a member that is [start, end) of the container, not packed: it becomes a view. */
 struct tv_plain_member {
     const char *name;
     struct tv_source *container;
     uint64_t start, end;
 };
-enum tv_status tv_taking_add_plain(struct tv_taking *taking, const struct tv_plain_member *member,
-                                   bool *taken, struct tv_error *err) TV_MUST_CHECK;
+enum tv_status tv_extraction_add_plain(struct tv_extraction *taking,
+                                       const struct tv_plain_member *member, bool *taken,
+                                       struct tv_error *err) TV_MUST_CHECK;
 
-/* Says something to whoever asked. */
-void tv_taking_note(const struct tv_taking *taking, const char *format, ...) TV_PRINTF(2, 3);
+/* Send a remark to the caller of tv_unpack. */
+void tv_extraction_note(const struct tv_extraction *taking, const char *format, ...)
+    TV_PRINTF(2, 3);
 
 #endif

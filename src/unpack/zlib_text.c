@@ -10,28 +10,29 @@
 #define PIECE ((size_t)64 * 1024)
 #define HEAD ((size_t)4096)
 
-/* A terminal in raw mode under another one in raw mode: "\r\r\n". */
+/* Most carriage returns that terminals put in front of a line feed: a terminal in raw mode inside
+ * another one adds two. */
 #define MOST_RETURNS 2
 
-/* Where the stream is. */
-struct place {
+/* The place of the stream in the bytes. */
+struct zlib_position {
     size_t start;
-    unsigned returns; /* put in front of each line feed */
+    unsigned returns; /* that precede each line feed */
 };
 
-struct inflating {
+struct zlib_stream {
     struct tv_source *packed;
-    uint64_t offset; /* of what is read next */
+    uint64_t offset; /* of the next packed byte to read */
     unsigned returns, pending;
     z_stream stream;
     bool ended, cut_off;
     struct tv_error error;
     uint8_t in[PIECE];
-    uint8_t plain[PIECE + MOST_RETURNS]; /* without what a terminal put in */
+    uint8_t plain[PIECE + MOST_RETURNS]; /* without the terminals' carriage returns */
 };
 
-/* The bytes behind a line "TRACE:", or those of the whole; false: there is no such line. */
-static bool find_marker(struct tv_bytes head, struct place *place)
+/* Find the bytes behind a line "TRACE:". Return false when there is no such line. */
+static bool zlib_find_marker(struct tv_bytes head, struct zlib_position *place)
 {
     struct tv_cursor cursor = tv_cursor_over(head);
     struct tv_bytes line;
@@ -42,25 +43,25 @@ static bool find_marker(struct tv_bytes head, struct place *place)
             returns++;
         }
         if (tv_bytes_equal(line, TV_BYTES("TRACE:"))) {
-            *place = (struct place){tv_cursor_position(&cursor), (unsigned)returns};
+            *place = (struct zlib_position){tv_cursor_position(&cursor), (unsigned)returns};
             return true;
         }
     }
     return false;
 }
 
-/* RFC 1950: deflate, no dictionary, and a checksum of five bits. */
-static bool is_header(const uint8_t *bytes)
+/* Check the header of RFC 1950: deflate, no dictionary, and a checksum of five bits. */
+static bool zlib_is_header(const uint8_t *bytes)
 {
     return (bytes[0] & 0x0f) == Z_DEFLATED && bytes[0] >> 4 <= 7 && (bytes[1] & 0x20) == 0 &&
            (bytes[0] << 8 | bytes[1]) % 31 == 0;
 }
 
-/* Takes out the carriage returns in front of line feeds, as many as were put in; of more in a row
- * the first ones are the stream's own.  Those at the end of the bytes are kept for the next call.
- * Returns how many bytes come out. */
-static size_t strip_returns(struct inflating *inflating, const uint8_t *from, size_t count,
-                            uint8_t *to)
+/* Remove the carriage returns that terminals put in front of line feeds. When there are more in
+ * a row, the first ones belong to the stream. Those at the end of the bytes wait for the next
+ * call. Return the number of bytes written. */
+static size_t zlib_strip_returns(struct zlib_stream *inflating, const uint8_t *from, size_t count,
+                                 uint8_t *to)
 {
     size_t length = 0;
     for (size_t i = 0; i < count; i++) {
@@ -77,8 +78,8 @@ static size_t strip_returns(struct inflating *inflating, const uint8_t *from, si
     return length;
 }
 
-/* False at the end of the packed bytes. */
-static bool feed(struct inflating *inflating)
+/* Provide input for zlib. Return false at the end of the packed bytes. */
+static bool zlib_feed(struct zlib_stream *inflating)
 {
     z_stream *stream = &inflating->stream;
     while (stream->avail_in == 0) {
@@ -87,7 +88,7 @@ static bool feed(struct inflating *inflating)
                                 &inflating->error) != TV_OK)
             return false;
         inflating->offset += count;
-        if (count == 0) { /* no line feed follows those that are kept */
+        if (count == 0) { /* no line feed follows the carriage returns that wait */
             inflating->returns = 0;
             count = inflating->pending;
             memset(inflating->in, '\r', count);
@@ -96,21 +97,22 @@ static bool feed(struct inflating *inflating)
         if (count == 0)
             return false;
         stream->next_in = inflating->plain;
-        stream->avail_in = (uInt)strip_returns(inflating, inflating->in, count, inflating->plain);
+        stream->avail_in =
+            (uInt)zlib_strip_returns(inflating, inflating->in, count, inflating->plain);
     }
     return true;
 }
 
-/* As tv_member.read. */
-static enum tv_status read_text(void *context, uint8_t *buffer, size_t size, size_t *got,
-                                struct tv_error *err)
+/* The read function of a tv_unpack_member. */
+static enum tv_status zlib_read_member(void *context, uint8_t *buffer, size_t size, size_t *got,
+                                       struct tv_error *err)
 {
-    struct inflating *inflating = context;
+    struct zlib_stream *inflating = context;
     z_stream *stream = &inflating->stream;
     stream->next_out = buffer;
     stream->avail_out = (uInt)size;
     while (stream->avail_out > 0 && !inflating->ended) {
-        int result = feed(inflating) ? inflate(stream, Z_NO_FLUSH) : Z_BUF_ERROR;
+        int result = zlib_feed(inflating) ? inflate(stream, Z_NO_FLUSH) : Z_BUF_ERROR;
         inflating->cut_off = result != Z_OK && result != Z_STREAM_END;
         inflating->ended = result != Z_OK;
     }
@@ -120,9 +122,9 @@ static enum tv_status read_text(void *context, uint8_t *buffer, size_t size, siz
     return inflating->error.status;
 }
 
-static struct inflating *start(struct tv_source *packed, const struct place *place)
+static struct zlib_stream *zlib_open(struct tv_source *packed, const struct zlib_position *place)
 {
-    struct inflating *inflating = tv_alloc(1, sizeof *inflating);
+    struct zlib_stream *inflating = tv_alloc(1, sizeof *inflating);
     inflating->packed = packed;
     inflating->offset = place->start;
     inflating->returns = place->returns;
@@ -130,79 +132,80 @@ static struct inflating *start(struct tv_source *packed, const struct place *pla
     return inflating;
 }
 
-/* Also tv_member.close. */
-static void stop(void *context)
+/* Also the close function of a tv_unpack_member. */
+static void zlib_close(void *context)
 {
-    struct inflating *inflating = context;
+    struct zlib_stream *inflating = context;
     inflateEnd(&inflating->stream);
     tv_free(inflating);
 }
 
-/* tv_member.is_cut */
-static bool was_cut(const void *context)
+/* The is_cut function of a tv_unpack_member. */
+static bool zlib_was_cut(const void *context)
 {
-    const struct inflating *inflating = context;
+    const struct zlib_stream *inflating = context;
     return inflating->cut_off;
 }
 
-/* Whether a stream begins there from which something comes. */
-static bool try_place(struct tv_bytes head, const struct place *place)
+/* Return true when a stream begins there that unpacks to something. */
+static bool zlib_try_place(struct tv_bytes head, const struct zlib_position *place)
 {
     uint8_t out[16];
     size_t got = 0;
     struct tv_error err;
-    if (head.length < place->start + 2 || !is_header(head.data + place->start))
+    if (head.length < place->start + 2 || !zlib_is_header(head.data + place->start))
         return false;
     struct tv_source *source = tv_source_from_memory(head, "");
-    struct inflating *inflating = start(source, place);
-    bool good = read_text(inflating, out, sizeof out, &got, &err) == TV_OK && got > 0;
-    stop(inflating);
+    struct zlib_stream *inflating = zlib_open(source, place);
+    bool good = zlib_read_member(inflating, out, sizeof out, &got, &err) == TV_OK && got > 0;
+    zlib_close(inflating);
     tv_source_free(source);
     return good;
 }
 
-static bool find_place(struct tv_bytes head, struct place *place)
+static bool zlib_find_place(struct tv_bytes head, struct zlib_position *place)
 {
-    *place = (struct place){0, 0};
-    return try_place(head, place) || (find_marker(head, place) && try_place(head, place));
+    *place = (struct zlib_position){0, 0};
+    return zlib_try_place(head, place) ||
+           (zlib_find_marker(head, place) && zlib_try_place(head, place));
 }
 
 bool tv_zlib_knows(struct tv_bytes head)
 {
-    struct place place;
-    return find_place(head, &place);
+    struct zlib_position place;
+    return zlib_find_place(head, &place);
 }
 
-enum tv_status tv_zlib_unpack(struct tv_taking *taking, struct tv_source *packed, bool *cut_off,
+enum tv_status tv_zlib_unpack(struct tv_extraction *taking, struct tv_source *packed, bool *cut_off,
                               struct tv_error *err)
 {
     uint8_t bytes[HEAD];
     struct tv_bytes head = {bytes, 0};
-    struct place place;
+    struct zlib_position place;
     enum tv_status status = tv_source_read(packed, 0, bytes, sizeof bytes, &head.length, err);
     if (status != TV_OK)
         return status;
-    if (!find_place(head, &place))
+    if (!zlib_find_place(head, &place))
         return tv_fail(err, TV_ERR_SYNTAX, 0, "damaged container: no zlib stream begins in it");
     size_t marker = place.start > 0 ? sizeof "TRACE:" + place.returns : 0;
     if (place.start > marker)
-        tv_taking_note(taking, "%zu bytes before the line \"TRACE:\" are left out",
-                       place.start - marker);
-    struct inflating *inflating = start(packed, &place);
-    struct tv_member member = {
+        tv_extraction_note(taking, "%zu bytes before the line \"TRACE:\" are left out",
+                           place.start - marker);
+    struct zlib_stream *inflating = zlib_open(packed, &place);
+    struct tv_unpack_member member = {
         .name = tv_source_name(packed),
-        .read = read_text,
+        .read = zlib_read_member,
         .context = inflating,
     };
     bool grows = taking->question->as_it_comes, taken;
     if (grows) {
-        member.close = stop;
-        member.is_cut = was_cut;
+        member.close = zlib_close;
+        member.is_cut = zlib_was_cut;
     }
-    status = tv_taking_add(taking, &member, &taken, err);
+    status = tv_extraction_add(taking, &member, &taken, err);
     if (grows && taken)
         return status;
     *cut_off = inflating->cut_off;
-    stop(inflating);
+    zlib_close(inflating);
     return status;
 }

@@ -371,7 +371,7 @@ static void write_share(struct tv_out *out, const struct tv_trace *trace,
 /* What holds all of it first. */
 static void write_saves(struct tv_out *out, const struct tv_trace *trace)
 {
-    bool file = tv_piece_can_be_file(trace), events = tv_rewrite_can(trace);
+    bool file = tv_excerpt_can_be_method_trace(trace), events = tv_rewrite_can(trace);
     tv_out_text(out, ",\"saves\":[");
     tv_out_text(out, file && !events ? "\"trace\"," : "");
     tv_out_text(out, "\"json\"");

@@ -36,15 +36,15 @@ static const struct tv_view_reporter *reporter_of(const struct tv_view *view)
 /* What is not to be told: hash_names and strip_args.  *chosen: the options, or NULL. */
 static enum tv_status read_disguise(const struct tv_parameters *parameters,
                                     const struct tv_view_reporter *reporter,
-                                    struct tv_disguise_options *options,
-                                    const struct tv_disguise_options **chosen, struct tv_error *err)
+                                    struct tv_redaction_options *options,
+                                    const struct tv_redaction_options **chosen, struct tv_error *err)
 {
     static const char *const words[] = {"no", "yes", NULL};
     unsigned hash = 0, strip = 0;
     enum tv_status status = tv_parameter_choice(parameters, "hash_names", words, &hash, err);
     if (status == TV_OK)
         status = tv_parameter_choice(parameters, "strip_args", words, &strip, err);
-    *options = (struct tv_disguise_options){.hash_names = hash == 1, .strip_args = strip == 1};
+    *options = (struct tv_redaction_options){.hash_names = hash == 1, .strip_args = strip == 1};
     *chosen = hash || strip ? options : NULL;
     if (status != TV_OK || !hash)
         return status;
@@ -53,17 +53,17 @@ static enum tv_status read_disguise(const struct tv_parameters *parameters,
 }
 
 static enum tv_status write_piece(const struct tv_trace *trace, const struct tv_cut *cut,
-                                  const struct tv_disguise_options *disguise, bool file,
+                                  const struct tv_redaction_options *disguise, bool file,
                                   struct tv_out *out, struct tv_error *err)
 {
-    struct tv_piece piece;
-    struct tv_piece_losses losses;
-    tv_piece_make(&piece, trace, cut);
+    struct tv_excerpt piece;
+    struct tv_excerpt_losses losses;
+    tv_excerpt_make(&piece, trace, cut);
     piece.disguise = disguise;
-    enum tv_status status = tv_piece_check(&piece, file, err);
+    enum tv_status status = tv_excerpt_check(&piece, file, err);
     if (status == TV_OK)
-        status = tv_piece_write(&piece, file, out, &losses, err);
-    tv_piece_release(&piece);
+        status = tv_excerpt_write(&piece, file, out, &losses, err);
+    tv_excerpt_release(&piece);
     return status;
 }
 
@@ -75,9 +75,9 @@ static enum tv_status write_piece(const struct tv_trace *trace, const struct tv_
 struct reporting {
     const struct tv_view *view;
     const struct tv_parameters *parameters;
-    const struct tv_piece *piece;
+    const struct tv_excerpt *piece;
     bool file; /* it is written as a method trace */
-    struct tv_piece_losses losses;
+    struct tv_excerpt_losses losses;
 };
 
 /* As a making's function. */
@@ -85,16 +85,16 @@ static void write_note(void *context, struct tv_out *out)
 {
     const struct reporting *reporting = context;
     const struct tv_view *view = reporting->view;
-    const struct tv_piece *piece = reporting->piece;
+    const struct tv_excerpt *piece = reporting->piece;
     const struct tv_head *head = view->trace->head;
     const bool *threads = piece->cut->keep->threads;
     struct tv_bytes text = tv_parameter_text(reporting->parameters, "filter");
     char *filter = tv_alloc(text.length + 1, 1);
     const char *words[NAMED + 1], *const terms[] = {filter};
-    struct tv_part_choice choices[] = {{"threads", words, 0}, {"filter", terms, text.length > 0}};
+    struct tv_excerpt_selection choices[] = {{"threads", words, 0}, {"filter", terms, text.length > 0}};
     struct tv_out losses;
     tv_out_init_memory(&losses);
-    tv_losses_of_piece(&losses, piece, reporting->file, &reporting->losses);
+    tv_losses_write_excerpt(&losses, piece, reporting->file, &reporting->losses);
     if (text.length > 0)
         memcpy(filter, text.data, text.length);
     for (uint32_t i = 0; threads && i < head->thread_count && choices->count <= NAMED; i++)
@@ -102,20 +102,20 @@ static void write_note(void *context, struct tv_out *out)
             words[choices->count++] = (const char *)tv_head_text(head, head->threads[i].name).data;
     if (choices->count > NAMED)
         words[NAMED] = "and others";
-    struct tv_part_facts part = {
+    struct tv_excerpt_facts part = {
         .chosen = piece->made || view->whole,
         .from = piece->cut->from,
         .to = piece->cut->to,
         .choices = choices,
         .choice_count = TV_COUNT(choices),
-        .kept = tv_piece_slices(piece),
+        .kept = tv_excerpt_slice_count(piece),
         .all = (view->whole ? view->whole : view)->trace->slice_count,
         .losses = {losses.buffer, losses.length},
         .head = (view->whole ? view->whole : view)->trace->head,
         .hashed = piece->disguise && piece->disguise->hash_names,
         .stripped = piece->disguise && piece->disguise->strip_args,
     };
-    tv_part_note(out, &part);
+    tv_excerpt_note(out, &part);
     tv_out_release(&losses);
     tv_free(filter);
 }
@@ -124,31 +124,31 @@ static void write_note(void *context, struct tv_out *out)
 static enum tv_status write_any(void *context, struct tv_out *out, struct tv_error *err)
 {
     struct reporting *reporting = context;
-    return tv_piece_write(reporting->piece, reporting->file, out, &reporting->losses, err);
+    return tv_excerpt_write(reporting->piece, reporting->file, out, &reporting->losses, err);
 }
 
 /* What the file in the report is called: as text with a NUL behind it. */
-static void write_name(const struct tv_piece *piece, struct tv_out *out)
+static void write_name(const struct tv_excerpt *piece, struct tv_out *out)
 {
     const struct tv_head *head = piece->trace->head;
     struct tv_bytes first = tv_head_text(head, head->inputs[0].name);
-    char hash[TV_DISGUISE_ROOM];
+    char hash[TV_REDACTION_HASH_SIZE];
     if (piece->disguise && piece->disguise->hash_names) {
-        tv_disguise_text(piece->disguise, first, hash);
+        tv_redaction_hash(piece->disguise, first, hash);
         first = tv_bytes_of(hash);
     }
-    tv_part_name(out, head, first);
+    tv_excerpt_name(out, head, first);
     tv_out_char(out, '\0');
 }
 
 static enum tv_status report_piece(const struct tv_view *view,
                                    const struct tv_view_reporter *reporter,
-                                   const struct tv_parameters *parameters, struct tv_piece *piece,
+                                   const struct tv_parameters *parameters, struct tv_excerpt *piece,
                                    struct tv_out *out, struct tv_error *err)
 {
-    struct reporting reporting = {view, parameters, piece, tv_piece_is_file(piece), {.flows = 0}};
+    struct reporting reporting = {view, parameters, piece, tv_excerpt_is_method_trace(piece), {.flows = 0}};
     struct tv_out name;
-    enum tv_status status = tv_piece_check(piece, reporting.file, err);
+    enum tv_status status = tv_excerpt_check(piece, reporting.file, err);
     if (status != TV_OK)
         return status;
     tv_out_init_memory(&name);
@@ -195,12 +195,12 @@ static struct tv_view_file *find_files(const struct tv_view *view, bool renames,
 
 static enum tv_status save_report(const struct tv_view *view,
                                   const struct tv_parameters *parameters, const struct tv_cut *cut,
-                                  const struct tv_disguise_options *disguise, struct tv_out *out,
+                                  const struct tv_redaction_options *disguise, struct tv_out *out,
                                   struct tv_error *err)
 {
     const struct tv_view_reporter *reporter = reporter_of(view);
     struct tv_view_file *files = NULL;
-    struct tv_piece piece;
+    struct tv_excerpt piece;
     size_t count;
     if (!reporter)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "no report can be made here");
@@ -211,10 +211,10 @@ static enum tv_status save_report(const struct tv_view *view,
         tv_free(files);
         return status;
     }
-    tv_piece_make(&piece, view->trace, cut);
+    tv_excerpt_make(&piece, view->trace, cut);
     piece.disguise = disguise;
     enum tv_status status = report_piece(view, reporter, parameters, &piece, out, err);
-    tv_piece_release(&piece);
+    tv_excerpt_release(&piece);
     return status;
 }
 
@@ -222,8 +222,8 @@ enum tv_status tv_view_save(const struct tv_view *view, const struct tv_paramete
                             struct tv_out *out, struct tv_error *err)
 {
     static const char *const kinds[] = {"json", "trace", "html", NULL};
-    struct tv_disguise_options options;
-    const struct tv_disguise_options *disguise;
+    struct tv_redaction_options options;
+    const struct tv_redaction_options *disguise;
     struct tv_selection selection;
     struct tv_keep keep = {.processes = NULL};
     unsigned kind;

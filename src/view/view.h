@@ -14,7 +14,7 @@
 
 struct tv_view;
 struct tv_sections_writer;
-struct tv_disguise_options;
+struct tv_redaction_options;
 
 /* A file of a report (report/report.h), and how reports are made, which this room does not know. */
 struct tv_view_file {
@@ -40,7 +40,7 @@ struct tv_view_reporter {
     enum tv_status (*write_made)(const struct tv_view_making *making, struct tv_out *out,
                                  struct tv_error *err);
     /* What hashes of names are made with (writers/disguise.h): another key each time. */
-    enum tv_status (*key)(struct tv_disguise_options *options, struct tv_error *err);
+    enum tv_status (*key)(struct tv_redaction_options *options, struct tv_error *err);
     bool renames; /* the trace has names that its files do not tell */
 };
 

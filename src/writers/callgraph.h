@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * callgraph.h - who calls whom as a Graphviz graph, as dmtracedump -g draws it.
+ * callgraph.h - who calls whom: the edges between the methods of a call tree, and the Graphviz
+ * graph that dmtracedump -g draws.
+ *
+ * One pass adds the figures of every call path to two edges: a child edge of the caller and a
+ * parent edge of the callee. An edge is recursive when the activation of the method in whose
+ * list it is listed is not the outermost one (analysis/profile.h defines the same for one
+ * method).
  */
 #ifndef TV_WRITERS_CALLGRAPH_H
 #define TV_WRITERS_CALLGRAPH_H
@@ -10,12 +16,12 @@
 
 struct tv_callgraph_options {
     bool cpu;
-    uint64_t threshold; /* millionths of a percent: a callee is drawn when its calls from a method
-                         * take so much of that method's inclusive time */
+    uint64_t threshold; /* millionths of a percent: a callee is drawn when its calls from a
+                         * method take at least this share of the method's inclusive time */
 };
 
-/* Everything that is reached from the calls made from nowhere. `profile` is that of the tree; it is
- * sorted anew. */
+/* Draw the methods that are reachable from calls without a caller. `profile` is the tree's
+ * profile; it is sorted again. */
 void tv_callgraph_write(struct tv_out *out, const struct tv_call_tree *tree,
                         struct tv_profile *profile, const struct tv_callgraph_options *options);
 

@@ -1,31 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * calls.c - rows are sorted and siblings stand together, so that a track is walked with one place a
- * row: the children of a call are the next slices of the row below up to the next one that is a
- * first child.
+ * calls.c - a walk over the calls of a track without a stack of nodes.
+ *
+ * The rows of a track are sorted by time, and the children of a call are adjacent in the row
+ * below: they are the next slices up to the next slice that is a first child. So the walk needs
+ * one position per row:
+ *
+ *     depth 0   |------ a ------|  |-- d --|          open: a      next: d
+ *     depth 1     |-b-|  |--c--|     |-e-|            open: b      next: c (not a first child)
+ *
+ * events: enter a, enter b, exit b, enter c, exit c, exit a, enter d, ...
+ *
+ * All tracks are merged through a binary heap of their next events.
  */
 #include "writers/calls.h"
 
 #include "base/memory.h"
 
-/* Slices decoded at once; rows may be many, so that it is few. */
+/* Slices that are decoded at once. A trace may have many rows, so this is small. */
 #define AHEAD 32u
 
-struct row_cursor {
-    struct tv_slice *ahead; /* [AHEAD], or NULL until the row is reached */
-    uint32_t first, count;  /* of what is decoded */
-    uint32_t next;          /* the slice to come */
-    struct tv_slice open;   /* the one that is open */
-    bool entered;           /* a child of it has been given out */
+struct call_row_cursor {
+    struct tv_slice *ahead; /* [AHEAD] decoded slices, or NULL until the walk reaches the row */
+    uint32_t first, count;  /* the range of decoded slices */
+    uint32_t next;          /* the next slice to enter */
+    struct tv_slice open;   /* the slice that is open */
+    bool entered;           /* a child of the open slice has been returned */
 };
 
 struct tv_call_cursor {
     const struct tv_trace *trace;
-    uint32_t track, depth; /* open calls */
+    uint32_t track, depth; /* number of open calls */
     uint32_t first_row, row_count;
-    const bool *frames; /* wanted, or NULL */
-    uint32_t kept;      /* open calls of those */
-    struct row_cursor *rows;
+    const bool *frames; /* selected frames, or NULL: all */
+    uint32_t kept;      /* number of open calls of selected frames */
+    struct call_row_cursor *rows;
 };
 
 struct tv_call_cursor *tv_call_cursor_new(const struct tv_trace *trace, uint32_t track)
@@ -47,17 +56,17 @@ void tv_call_cursor_free(struct tv_call_cursor *cursor)
     tv_free(cursor);
 }
 
-/* The slice to come at a depth, or NULL. */
-static const struct tv_slice *peek(struct tv_call_cursor *cursor, uint32_t depth)
+/* Return the next slice at a depth, or NULL. */
+static const struct tv_slice *call_cursor_peek(struct tv_call_cursor *cursor, uint32_t depth)
 {
     if (depth >= cursor->row_count)
         return NULL;
-    struct row_cursor *row = &cursor->rows[depth];
+    struct call_row_cursor *row = &cursor->rows[depth];
     uint32_t number = cursor->first_row + depth, count = cursor->trace->rows[number].count;
     if (row->next >= count)
         return NULL;
     if (row->next >= row->first + row->count) {
-        /* A damaged trace may have as many rows as calls. */
+        /* A damaged trace may have as many rows as calls, so allocate for few slices. */
         if (!row->ahead)
             row->ahead = tv_alloc(count < AHEAD ? count : AHEAD, sizeof *row->ahead);
         row->first = row->next;
@@ -67,23 +76,24 @@ static const struct tv_slice *peek(struct tv_call_cursor *cursor, uint32_t depth
     return &row->ahead[row->next - row->first];
 }
 
-/* The next child of the deepest open call, or NULL; at depth 0 the next call of the track. */
-static const struct tv_slice *next_child(struct tv_call_cursor *cursor)
+/* Return the next child of the deepest open call, or NULL; at depth 0 the next call of the
+ * track. */
+static const struct tv_slice *call_cursor_next_child(struct tv_call_cursor *cursor)
 {
     uint32_t depth = cursor->depth;
-    const struct tv_slice *slice = peek(cursor, depth);
+    const struct tv_slice *slice = call_cursor_peek(cursor, depth);
     if (depth == 0 || !slice)
         return slice;
-    const struct row_cursor *parent = &cursor->rows[depth - 1];
+    const struct call_row_cursor *parent = &cursor->rows[depth - 1];
     if (!(parent->open.flags & TV_SLICE_HAS_CHILDREN))
         return NULL;
     return parent->entered && (slice->flags & TV_SLICE_FIRST_CHILD) ? NULL : slice;
 }
 
-static void give_out(struct tv_call_cursor *cursor, uint32_t depth, bool exit,
-                     struct tv_call_event *event)
+static void call_cursor_make_event(struct tv_call_cursor *cursor, uint32_t depth, bool exit,
+                                   struct tv_call_event *event)
 {
-    struct row_cursor *row = &cursor->rows[depth];
+    struct call_row_cursor *row = &cursor->rows[depth];
     const struct tv_slice *slice = &row->open;
     *event = (struct tv_call_event){
         .exit = exit,
@@ -97,26 +107,26 @@ static void give_out(struct tv_call_cursor *cursor, uint32_t depth, bool exit,
     };
 }
 
-static bool next_of_all(struct tv_call_cursor *cursor, struct tv_call_event *event)
+static bool call_cursor_next_unfiltered(struct tv_call_cursor *cursor, struct tv_call_event *event)
 {
-    const struct tv_slice *slice = next_child(cursor);
+    const struct tv_slice *slice = call_cursor_next_child(cursor);
     if (!slice && cursor->depth == 0)
         return false;
     if (!slice) {
-        give_out(cursor, --cursor->depth, true, event);
+        call_cursor_make_event(cursor, --cursor->depth, true, event);
         return true;
     }
-    struct row_cursor *row = &cursor->rows[cursor->depth];
+    struct call_row_cursor *row = &cursor->rows[cursor->depth];
     if (cursor->depth > 0)
         cursor->rows[cursor->depth - 1].entered = true;
     row->open = *slice;
     row->entered = false;
     row->next++;
-    give_out(cursor, cursor->depth++, false, event);
+    call_cursor_make_event(cursor, cursor->depth++, false, event);
     return true;
 }
 
-void tv_call_cursor_keep(struct tv_call_cursor *cursor, const bool *frames)
+void tv_call_cursor_select(struct tv_call_cursor *cursor, const bool *frames)
 {
     cursor->frames = frames;
 }
@@ -124,7 +134,7 @@ void tv_call_cursor_keep(struct tv_call_cursor *cursor, const bool *frames)
 bool tv_call_cursor_next(struct tv_call_cursor *cursor, struct tv_call_event *event)
 {
     const struct tv_path_node *nodes = cursor->trace->paths.nodes;
-    while (next_of_all(cursor, event)) {
+    while (call_cursor_next_unfiltered(cursor, event)) {
         if (!cursor->frames)
             return true;
         if (!cursor->frames[nodes[event->slice->path].frame])
@@ -137,36 +147,36 @@ bool tv_call_cursor_next(struct tv_call_cursor *cursor, struct tv_call_event *ev
 
 /* ---- All tracks ---- */
 
-/* A heap of tracks by their next event. */
-struct waiting {
+/* A track in the heap, which is ordered by the next events. */
+struct call_merge_track {
     struct tv_call_cursor *cursor;
     struct tv_call_event event;
 };
 
 struct tv_call_merge {
-    struct waiting *heap;
+    struct call_merge_track *heap;
     uint32_t count;
-    bool given; /* the top's event has been given out */
+    bool given; /* the event at the top of the heap has been returned */
 };
 
-static bool is_before(const struct waiting *a, const struct waiting *b)
+static bool call_merge_is_before(const struct call_merge_track *a, const struct call_merge_track *b)
 {
     if (a->event.time != b->event.time)
         return a->event.time < b->event.time;
     return a->event.track < b->event.track;
 }
 
-static void sift_down(struct tv_call_merge *merge, uint32_t at)
+static void call_merge_sift_down(struct tv_call_merge *merge, uint32_t at)
 {
     for (;;) {
         uint32_t least = at, child = 2 * at + 1;
         for (uint32_t i = child; i < merge->count && i <= child + 1; i++) {
-            if (is_before(&merge->heap[i], &merge->heap[least]))
+            if (call_merge_is_before(&merge->heap[i], &merge->heap[least]))
                 least = i;
         }
         if (least == at)
             return;
-        struct waiting moved = merge->heap[at];
+        struct call_merge_track moved = merge->heap[at];
         merge->heap[at] = merge->heap[least];
         merge->heap[least] = moved;
         at = least;
@@ -175,26 +185,27 @@ static void sift_down(struct tv_call_merge *merge, uint32_t at)
 
 struct tv_call_merge *tv_call_merge_new(const struct tv_trace *trace)
 {
-    return tv_call_merge_kept(trace, NULL);
+    return tv_call_merge_new_selected(trace, NULL);
 }
 
-struct tv_call_merge *tv_call_merge_kept(const struct tv_trace *trace, const struct tv_keep *keep)
+struct tv_call_merge *tv_call_merge_new_selected(const struct tv_trace *trace,
+                                                 const struct tv_keep *keep)
 {
     struct tv_call_merge *merge = tv_alloc(1, sizeof *merge);
     merge->heap = tv_alloc(trace->track_count, sizeof *merge->heap);
     for (uint32_t i = 0; i < trace->track_count; i++) {
-        struct waiting *waiting = &merge->heap[merge->count];
+        struct call_merge_track *waiting = &merge->heap[merge->count];
         if (keep && keep->tracks && !keep->tracks[i])
             continue;
         waiting->cursor = tv_call_cursor_new(trace, i);
-        tv_call_cursor_keep(waiting->cursor, keep ? keep->frames : NULL);
+        tv_call_cursor_select(waiting->cursor, keep ? keep->frames : NULL);
         if (tv_call_cursor_next(waiting->cursor, &waiting->event))
             merge->count++;
         else
             tv_call_cursor_free(waiting->cursor);
     }
     for (uint32_t i = merge->count / 2; i-- > 0;)
-        sift_down(merge, i);
+        call_merge_sift_down(merge, i);
     return merge;
 }
 
@@ -206,21 +217,21 @@ void tv_call_merge_free(struct tv_call_merge *merge)
     tv_free(merge);
 }
 
-/* Steps behind the event that was given out last: only then its slice may go. */
-static void step(struct tv_call_merge *merge)
+/* Advance the track of the last event. Only now may the event's slice become invalid. */
+static void call_merge_advance(struct tv_call_merge *merge)
 {
-    struct waiting *top = &merge->heap[0];
+    struct call_merge_track *top = &merge->heap[0];
     if (!tv_call_cursor_next(top->cursor, &top->event)) {
         tv_call_cursor_free(top->cursor);
         *top = merge->heap[--merge->count];
     }
-    sift_down(merge, 0);
+    call_merge_sift_down(merge, 0);
 }
 
 bool tv_call_merge_next(struct tv_call_merge *merge, struct tv_call_event *event)
 {
     if (merge->given)
-        step(merge);
+        call_merge_advance(merge);
     merge->given = merge->count > 0;
     if (merge->count > 0)
         *event = merge->heap[0].event;

@@ -12,11 +12,11 @@
 #include "writers/layout.h"
 #include "writers/names.h"
 
-/* So much of the text at a place is shown. */
+/* Longest excerpt of the text at an offset that is shown. */
 #define EXCERPT 60
 
-/* Where a diagnostic points. */
-struct place {
+/* A byte offset at which a diagnostic occurred. */
+struct check_location {
     uint64_t offset;
     uint32_t input;
     uint64_t line; /* from 1; 0: the format has no lines */
@@ -30,29 +30,30 @@ bool tv_check_is_usual(enum tv_diagnostic_kind kind)
            kind == TV_DIAGNOSTIC_TID_MISSING;
 }
 
-bool tv_check_tells(const struct tv_trace *trace, enum tv_diagnostic_kind kind, bool strict)
+bool tv_check_reports(const struct tv_trace *trace, enum tv_diagnostic_kind kind, bool strict)
 {
     return strict || !tv_check_is_usual(kind) || tv_head_has_categories(trace->head);
 }
 
-static int compare_places(const void *left, const void *right)
+static int check_compare_places(const void *left, const void *right)
 {
-    const struct place *const *a = left, *const *b = right;
+    const struct check_location *const *a = left, *const *b = right;
     if ((*a)->input != (*b)->input)
         return (*a)->input < (*b)->input ? -1 : 1;
     return ((*a)->offset > (*b)->offset) - ((*a)->offset < (*b)->offset);
 }
 
-/* An input that is text and can be read again, or NULL. */
-static struct tv_source *text_source(const struct tv_trace *trace, uint32_t input)
+/* Return the source of a text input that can be read again, or NULL. */
+static struct tv_source *check_text_source(const struct tv_trace *trace, uint32_t input)
 {
     const struct tv_head *head = trace->head;
     return input < head->input_count && head->inputs[input].describe ? head->inputs[input].source
                                                                      : NULL;
 }
 
-/* Counts the lines up to an offset; false when the bytes cannot be read. */
-static bool count_lines(struct tv_window *window, uint64_t *at, uint64_t *line, uint64_t offset)
+/* Count the lines up to an offset. Return false when the bytes cannot be read. */
+static bool check_count_lines(struct tv_window *window, uint64_t *at, uint64_t *line,
+                              uint64_t offset)
 {
     struct tv_error unused;
     while (*at < offset) {
@@ -67,13 +68,14 @@ static bool count_lines(struct tv_window *window, uint64_t *at, uint64_t *line, 
     return true;
 }
 
-static bool is_space(uint8_t c)
+static bool check_is_space(uint8_t c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* The text at a place up to the end of its line; an event over several lines as if it were one. */
-static void take_excerpt(struct tv_source *source, struct place *place)
+/* Copy the text at an offset up to the end of its line. An event that spans several lines is
+ * copied as one line. */
+static void check_copy_excerpt(struct tv_source *source, struct check_location *place)
 {
     uint8_t text[EXCERPT * 8];
     struct tv_error unused;
@@ -87,7 +89,7 @@ static void take_excerpt(struct tv_source *source, struct place *place)
             break;
         depth += c == '{';
         depth -= c == '}' && depth > 0;
-        if (depth > 0 && (c == '\n' || c == '\r' || (gap && is_space(c)))) {
+        if (depth > 0 && (c == '\n' || c == '\r' || (gap && check_is_space(c)))) {
             gap = true;
             continue;
         }
@@ -98,45 +100,47 @@ static void take_excerpt(struct tv_source *source, struct place *place)
     }
 }
 
-/* Finds line and text of the places in one input, in one pass over it. */
-static void locate_in(struct tv_source *source, struct place *const *sorted, size_t count)
+/* Find the lines and texts of sorted offsets in one pass over their input. */
+static void check_locate_in(struct tv_source *source, struct check_location *const *sorted,
+                            size_t count)
 {
     struct tv_window window;
     uint64_t at = 0, line = 1;
     tv_window_init(&window, source);
-    for (size_t i = 0; i < count && count_lines(&window, &at, &line, sorted[i]->offset); i++) {
+    for (size_t i = 0; i < count && check_count_lines(&window, &at, &line, sorted[i]->offset);
+         i++) {
         sorted[i]->line = line;
-        take_excerpt(source, sorted[i]);
+        check_copy_excerpt(source, sorted[i]);
     }
     tv_window_release(&window);
 }
 
-static void locate(const struct tv_trace *trace, struct place *places, size_t count)
+static void check_locate(const struct tv_trace *trace, struct check_location *places, size_t count)
 {
-    struct place **sorted = tv_alloc(count, sizeof(struct place *));
+    struct check_location **sorted = tv_alloc(count, sizeof(struct check_location *));
     for (size_t i = 0; i < count; i++)
         sorted[i] = &places[i];
-    qsort(sorted, count, sizeof(struct place *), compare_places);
+    qsort(sorted, count, sizeof(struct check_location *), check_compare_places);
     for (size_t first = 0, end; first < count; first = end) {
-        struct tv_source *source = text_source(trace, sorted[first]->input);
+        struct tv_source *source = check_text_source(trace, sorted[first]->input);
         for (end = first + 1; end < count && sorted[end]->input == sorted[first]->input; end++)
             ;
         if (source)
-            locate_in(source, sorted + first, end - first);
+            check_locate_in(source, sorted + first, end - first);
     }
     tv_free(sorted);
 }
 
-/* The places of all kinds, one kind behind the other. */
-struct places {
-    struct place *items;
+/* The offsets of all kinds of diagnostics, kind by kind. */
+struct check_locations {
+    struct check_location *items;
     size_t first[TV_DIAGNOSTIC_COUNT];
 };
 
-static struct places find_places(const struct tv_trace *trace)
+static struct check_locations check_find_places(const struct tv_trace *trace)
 {
     const struct tv_diagnostics *all = &trace->head->diagnostics;
-    struct places places;
+    struct check_locations places;
     size_t count = 0;
     for (size_t kind = 0; kind < TV_DIAGNOSTIC_COUNT; kind++) {
         places.first[kind] = count;
@@ -145,42 +149,42 @@ static struct places find_places(const struct tv_trace *trace)
     places.items = tv_alloc(count, sizeof *places.items);
     for (size_t kind = 0; kind < TV_DIAGNOSTIC_COUNT; kind++)
         for (uint32_t i = 0; i < all->kinds[kind].offset_count; i++) {
-            struct place *place = &places.items[places.first[kind] + i];
+            struct check_location *place = &places.items[places.first[kind] + i];
             place->offset = all->kinds[kind].places->offsets[i];
             place->input = all->kinds[kind].places->inputs[i];
         }
     if (count > 0)
-        locate(trace, places.items, count);
+        check_locate(trace, places.items, count);
     return places;
 }
 
-static struct tv_bytes file_name(const struct tv_trace *trace, uint32_t input)
+static struct tv_bytes check_file_name(const struct tv_trace *trace, uint32_t input)
 {
     return tv_head_text(trace->head, trace->head->inputs[input].name);
 }
 
-static void begin_line(struct tv_out *out, const struct tv_trace *trace, uint32_t input)
+static void check_begin_line(struct tv_out *out, const struct tv_trace *trace, uint32_t input)
 {
-    tv_names_line(out, file_name(trace, input));
+    tv_names_line(out, check_file_name(trace, input));
     tv_out_text(out, ": ");
 }
 
-static void write_kind(struct tv_out *out, enum tv_diagnostic_kind kind)
+static void check_write_kind(struct tv_out *out, enum tv_diagnostic_kind kind)
 {
     tv_layout_text(out, tv_layout_style_of(tv_diagnostic_severity(kind)),
                    tv_diagnostic_severity_name(kind));
     tv_out_format(out, ": %s: %s", tv_diagnostic_name(kind), tv_diagnostic_text(kind));
 }
 
-static void text_place(struct tv_out *out, const struct tv_trace *trace,
-                       enum tv_diagnostic_kind kind, const struct place *place)
+static void check_text_place(struct tv_out *out, const struct tv_trace *trace,
+                             enum tv_diagnostic_kind kind, const struct check_location *place)
 {
-    begin_line(out, trace, place->input);
+    check_begin_line(out, trace, place->input);
     tv_out_format(out, "byte %" PRIu64, place->offset);
     if (place->line > 0)
         tv_out_format(out, ", line %" PRIu64, place->line);
     tv_out_text(out, ": ");
-    write_kind(out, kind);
+    check_write_kind(out, kind);
     if (place->length > 0) {
         tv_out_text(out, ": ");
         tv_names_line(out, (struct tv_bytes){place->excerpt, place->length});
@@ -191,18 +195,18 @@ static void text_place(struct tv_out *out, const struct tv_trace *trace,
 void tv_check_write_text(struct tv_out *out, const struct tv_trace *trace,
                          const struct tv_findings *findings, bool strict)
 {
-    struct places places = find_places(trace);
+    struct check_locations places = check_find_places(trace);
     for (unsigned i = 0; i < TV_DIAGNOSTIC_COUNT; i++) {
         const struct tv_diagnostic *one = &trace->head->diagnostics.kinds[i];
         enum tv_diagnostic_kind kind = (enum tv_diagnostic_kind)i;
-        if (one->count == 0 || !tv_check_tells(trace, kind, strict))
+        if (one->count == 0 || !tv_check_reports(trace, kind, strict))
             continue;
         for (uint32_t k = 0; k < one->offset_count; k++)
-            text_place(out, trace, kind, &places.items[places.first[i] + k]);
+            check_text_place(out, trace, kind, &places.items[places.first[i] + k]);
         if (one->count == one->offset_count)
             continue;
-        begin_line(out, trace, 0);
-        write_kind(out, kind);
+        check_begin_line(out, trace, 0);
+        check_write_kind(out, kind);
         tv_out_format(out, " (%" PRIu64 " in all)\n", one->count);
     }
     if (findings)
@@ -210,9 +214,10 @@ void tv_check_write_text(struct tv_out *out, const struct tv_trace *trace,
     tv_free(places.items);
 }
 
-/* ---- Of several files ---- */
+/* ---- Several files ---- */
 
-static void write_count(struct tv_out *out, uint64_t count, const char *words, const char **before)
+static void check_write_count(struct tv_out *out, uint64_t count, const char *words,
+                              const char **before)
 {
     if (count == 0)
         return;
@@ -232,16 +237,16 @@ void tv_check_write_summary(struct tv_out *out, const struct tv_trace *trace,
     uint64_t counts[TV_SEVERITIES] = {0}, found = 0;
     const char *before = ": ";
     for (unsigned i = 0; i < TV_DIAGNOSTIC_COUNT; i++)
-        if (tv_check_tells(trace, (enum tv_diagnostic_kind)i, strict))
+        if (tv_check_reports(trace, (enum tv_diagnostic_kind)i, strict))
             counts[tv_diagnostic_severity((enum tv_diagnostic_kind)i)] +=
                 trace->head->diagnostics.kinds[i].count;
     for (uint32_t rule = 0; findings && rule < TV_RULES; rule++)
         found += findings->of[rule].found;
-    begin_line(out, trace, 0);
+    check_begin_line(out, trace, 0);
     tv_out_text(out, fails ? "failed" : "passed");
     for (unsigned severity = TV_SEVERITIES; severity-- > 0;)
-        write_count(out, counts[severity], words[severity], &before);
-    write_count(out, found, "finding|findings", &before);
+        check_write_count(out, counts[severity], words[severity], &before);
+    check_write_count(out, found, "finding|findings", &before);
     tv_out_char(out, '\n');
 }
 
@@ -253,15 +258,16 @@ void tv_check_write_unreadable(struct tv_out *out, const char *file)
 
 /* ---- JSON ---- */
 
-static void begin_member(struct tv_out *out, struct tv_bytes file, bool *any)
+static void check_begin_member(struct tv_out *out, struct tv_bytes file, bool *any)
 {
     tv_out_text(out, *any ? ",\n  {\"file\": " : "\n  {\"file\": ");
     tv_out_json(out, file);
     *any = true;
 }
 
-/* Of several inputs each place says in which it is. */
-static void json_place(struct tv_out *out, const struct tv_trace *trace, const struct place *place)
+/* Write an offset; in a trace of several inputs also which input it is in. */
+static void check_json_place(struct tv_out *out, const struct tv_trace *trace,
+                             const struct check_location *place)
 {
     tv_out_format(out, "{\"offset\": %" PRIu64 ", \"line\": ", place->offset);
     if (place->line > 0)
@@ -272,7 +278,7 @@ static void json_place(struct tv_out *out, const struct tv_trace *trace, const s
     tv_out_json(out, (struct tv_bytes){place->excerpt, place->length});
     if (trace->head->input_count > 1) {
         tv_out_format(out, ", \"input\": %" PRIu32 ", \"file\": ", place->input);
-        tv_out_json(out, file_name(trace, place->input));
+        tv_out_json(out, check_file_name(trace, place->input));
     }
     tv_out_char(out, '}');
 }
@@ -280,20 +286,20 @@ static void json_place(struct tv_out *out, const struct tv_trace *trace, const s
 void tv_check_write_json(struct tv_out *out, const struct tv_trace *trace,
                          const struct tv_findings *findings, bool strict, bool *any)
 {
-    struct places places = find_places(trace);
+    struct check_locations places = check_find_places(trace);
     for (unsigned i = 0; i < TV_DIAGNOSTIC_COUNT; i++) {
         const struct tv_diagnostic *one = &trace->head->diagnostics.kinds[i];
         enum tv_diagnostic_kind kind = (enum tv_diagnostic_kind)i;
-        if (one->count == 0 || !tv_check_tells(trace, kind, strict))
+        if (one->count == 0 || !tv_check_reports(trace, kind, strict))
             continue;
-        begin_member(out, file_name(trace, 0), any);
+        check_begin_member(out, check_file_name(trace, 0), any);
         tv_out_format(out, ", \"kind\": \"%s\", \"severity\": \"%s\", \"text\": ",
                       tv_diagnostic_name(kind), tv_diagnostic_severity_name(kind));
         tv_diagnostics_write_json(out, &trace->head->diagnostics, kind);
         tv_out_format(out, ", \"count\": %" PRIu64 ", \"places\": [", one->count);
         for (uint32_t k = 0; k < one->offset_count; k++) {
             tv_out_text(out, k > 0 ? ",\n    " : "\n    ");
-            json_place(out, trace, &places.items[places.first[i] + k]);
+            check_json_place(out, trace, &places.items[places.first[i] + k]);
         }
         tv_out_text(out, "]}");
     }
@@ -306,7 +312,7 @@ void tv_check_write_unreadable_json(struct tv_out *out, const char *file,
                                     const struct tv_error *reason, bool *any)
 {
     char text[512];
-    begin_member(out, tv_bytes_of(file), any);
+    check_begin_member(out, tv_bytes_of(file), any);
     tv_out_text(out, ", \"kind\": \"unreadable\", \"severity\": \"error\", \"text\": ");
     tv_out_json(out, tv_bytes_of(tv_error_text(reason, text, sizeof text)));
     tv_out_text(out, ", \"count\": 1, \"places\": []}");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check_report.h - what was repaired or skipped in a file, each with its place, and what was found
- * in the trace: `check`.
+ * check_report.h - the output of `check`: what was repaired or skipped in a file, with its
+ * offsets, and the findings about the trace, in words.
  */
 #ifndef TV_WRITERS_CHECK_REPORT_H
 #define TV_WRITERS_CHECK_REPORT_H
@@ -11,16 +11,17 @@
 #include "base/out.h"
 #include "model/trace.h"
 
-/* Return true for kinds that almost every sound trace has: calls that began before the trace or are
- * open at its end, and events without a tid. */
+/* Return true for kinds that almost every sound trace has: calls that began before the trace or
+ * are open at its end, and events without a tid. */
 bool tv_check_is_usual(enum tv_diagnostic_kind kind);
 
-/* Return true when check reports the kind: every kind when `strict`, else those that are not usual,
- * and open calls in formats whose traces mostly end their calls. */
-bool tv_check_tells(const struct tv_trace *trace, enum tv_diagnostic_kind kind, bool strict);
+/* Return true when check reports the kind: every kind when `strict`, else the kinds that are not
+ * usual, and open calls in formats whose traces mostly end their calls. */
+bool tv_check_reports(const struct tv_trace *trace, enum tv_diagnostic_kind kind, bool strict);
 
-/* One line a place: file, byte, of text formats the line and how it begins, what is wrong; then one
- * line a kind that has more places than are kept; then the findings (NULL: none). */
+/* Write a line for each known offset: file, byte, what is wrong, and in text formats the line
+ * and how it begins. A kind with more offsets than are stored gets one more line. The findings
+ * follow (NULL: none). */
 void tv_check_write_text(struct tv_out *out, const struct tv_trace *trace,
                          const struct tv_findings *findings, bool strict);
 
@@ -29,9 +30,9 @@ void tv_check_write_summary(struct tv_out *out, const struct tv_trace *trace,
                             const struct tv_findings *findings, bool strict, bool fails);
 void tv_check_write_unreadable(struct tv_out *out, const char *file);
 
-/* Members of a list, objects {file, kind, severity, text, count, places: [{offset, line,
- * excerpt}]}; those of findings have no places and {total_ns, range_ns, worst} as `finding`.
- * *any: something stands in the list. */
+/* Write members of a list, objects {file, kind, severity, text, count, places: [{offset, line,
+ * excerpt}]}; objects of findings have no places and {total_ns, range_ns, worst} as `finding`.
+ * *any: the list is not empty; updated. */
 void tv_check_write_json(struct tv_out *out, const struct tv_trace *trace,
                          const struct tv_findings *findings, bool strict, bool *any);
 /* Write the object for a file that cannot be read: its kind is "unreadable". */

@@ -1,13 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * collapsed.c - the sorted lines without sorting lines.
+ * collapsed.c - collapsed stacks in bytewise order, without ever sorting lines.
  *
- * Below a node each child gives up to two items: the line that ends with it, "name 12", and the
- * lines that go on below it, "name;...".  Sorting the items of each node sorts the lines.  All
- * "name " and "name;" are ranked once; items are spread by parent, then those of each by rank.
- * As names hold no ';', no item's text is the beginning of another's, but for one case: a name that
- * another continues with a blank ("run", "run 2").  There the number decides, and the node's items
- * are sorted again by their whole texts.
+ * A child of a node contributes up to two items: the line that ends with the child, "name 12",
+ * and the lines below it, "name;...". Sorting the items of each node sorts all lines:
+ *
+ *     main                items of main:  "run 5", "run;", "stop 1"
+ *      |- run   self 5    items of run:   "add 3"
+ *      |   '- add   3     lines:          "main;run 5", "main;run;add 3", "main;stop 1"
+ *      '- stop  self 1
+ *
+ * Every "name " and "name;" is ranked once, so that items compare as numbers (rank << 32 |
+ * node). A counting sort distributes them by parent, then each node's items are sorted by rank.
+ *
+ * This is exact because names contain no ';', so that no item is the prefix of another - with
+ * one exception: a name that continues another one behind a blank ("run", "run 2"). There the
+ * number of the line decides, and the node's items are sorted again by their complete texts.
+ *
+ * Memory: 12 bytes a node and 8 an item. The text itself may be the square of the tree's size,
+ * and is therefore never in memory as a whole.
  */
 #include "writers/collapsed.h"
 
@@ -20,34 +31,34 @@
 
 #define US 1000
 
-/* Of so many items and more the order is not made by looking at all pairs. */
+/* Fewer items than this are sorted by insertion. */
 #define MANY_ITEMS 24
 
-/* "name " or "name;". */
-struct key {
+/* The text "name " or "name;". */
+struct collapsed_key {
     struct tv_bytes name;
     char last; /* ' ' or ';' */
     uint32_t id;
 };
 
-struct listing {
+struct collapsed_listing {
     const struct tv_name_tree *tree;
     struct tv_collapsed_unit unit;
-    struct key *keys; /* [names * 2] in order */
-    uint32_t *rank;   /* [names * 2] places in it of "name " and "name;" */
-    bool *continued;  /* [names] another name begins with this one and a blank */
+    struct collapsed_key *keys; /* [2 * names] in bytewise order */
+    uint32_t *rank;  /* [2 * names] position in `keys` of "name " and of "name;" of each name */
+    bool *continued; /* [names] another name begins with this one and a blank */
     bool any_continued;
-    uint32_t *below; /* [nodes] lines below each: what has none is left out as a whole */
-    uint64_t *items; /* rank << 32 | node, in the order in which they are written, node by node */
+    uint32_t *below; /* [nodes] number of lines below each node; nodes without any are skipped */
+    uint64_t *items; /* rank << 32 | node, in output order within each node */
     size_t item_count;
-    size_t *first;    /* [nodes + 2] where a node's items begin */
-    uint64_t longest; /* line */
+    size_t *first;    /* [nodes + 2] index of a node's first item */
+    uint64_t longest; /* length of the longest line in bytes */
 };
 
-/* name + last, bytewise. */
-static int compare_keys(const void *left, const void *right)
+/* Compare name + last bytewise. */
+static int collapsed_compare_keys(const void *left, const void *right)
 {
-    const struct key *a = left, *b = right;
+    const struct collapsed_key *a = left, *b = right;
     size_t shorter = a->name.length < b->name.length ? a->name.length : b->name.length;
     int order = shorter > 0 ? memcmp(a->name.data, b->name.data, shorter) : 0;
     if (order != 0)
@@ -59,42 +70,43 @@ static int compare_keys(const void *left, const void *right)
     return (a->name.length > b->name.length) - (a->name.length < b->name.length);
 }
 
-/* Does `longer` begin with `name` and a blank? */
-static bool continues(struct tv_bytes name, struct tv_bytes longer)
+/* Return true when `longer` begins with `name` and a blank. */
+static bool collapsed_continues_name(struct tv_bytes name, struct tv_bytes longer)
 {
     return longer.length > name.length && longer.data[name.length] == ' ' &&
            tv_bytes_starts_with(longer, name);
 }
 
-static void rank_names(struct listing *l)
+static void collapsed_rank_names(struct collapsed_listing *l)
 {
     const struct tv_interner *names = l->tree->names;
     uint32_t count = tv_interner_count(names);
-    struct key *keys = l->keys = tv_alloc(count, 2 * sizeof *keys);
+    struct collapsed_key *keys = l->keys = tv_alloc(count, 2 * sizeof *keys);
     l->rank = tv_alloc(count, 2 * sizeof *l->rank);
     l->continued = tv_alloc(count, sizeof *l->continued);
     for (uint32_t i = 0; i < count; i++) {
         struct tv_bytes name = tv_interner_get(names, i);
-        keys[2 * (size_t)i] = (struct key){name, ' ', i};
-        keys[2 * (size_t)i + 1] = (struct key){name, ';', i};
+        keys[2 * (size_t)i] = (struct collapsed_key){name, ' ', i};
+        keys[2 * (size_t)i + 1] = (struct collapsed_key){name, ';', i};
     }
-    qsort(keys, 2 * (size_t)count, sizeof *keys, compare_keys);
+    qsort(keys, 2 * (size_t)count, sizeof *keys, collapsed_compare_keys);
     for (size_t i = 0; i < 2 * (size_t)count; i++) {
         l->rank[2 * (size_t)keys[i].id + (keys[i].last == ';')] = (uint32_t)i;
-        /* What continues a name stands right behind its "name ". */
+        /* A name that continues another sorts right behind the other's "name ". */
         if (keys[i].last == ' ' && i + 1 < 2 * (size_t)count &&
-            continues(keys[i].name, keys[i + 1].name))
+            collapsed_continues_name(keys[i].name, keys[i + 1].name))
             l->continued[keys[i].id] = l->any_continued = true;
     }
 }
 
-static bool has_line(const struct listing *l, uint32_t node)
+static bool collapsed_has_line(const struct collapsed_listing *l, uint32_t node)
 {
     int64_t self = l->tree->self[node];
     return l->unit.fractions ? self > 0 : self >= l->unit.ns;
 }
 
-static void write_number(struct tv_out *out, const struct listing *l, uint32_t node)
+static void collapsed_write_number(struct tv_out *out, const struct collapsed_listing *l,
+                                   uint32_t node)
 {
     int64_t self = l->tree->self[node], rest = self % l->unit.ns, part = l->unit.ns / 10;
     tv_out_i64(out, self / l->unit.ns);
@@ -107,28 +119,29 @@ static void write_number(struct tv_out *out, const struct listing *l, uint32_t n
     }
 }
 
-static uint32_t node_of(uint64_t item)
+static uint32_t collapsed_node_of(uint64_t item)
 {
     return (uint32_t)item;
 }
 
-static const struct key *key_of(const struct listing *l, uint64_t item)
+static const struct collapsed_key *collapsed_key_of(const struct collapsed_listing *l,
+                                                    uint64_t item)
 {
     return &l->keys[item >> 32];
 }
 
-static bool goes_on(const struct listing *l, uint64_t item)
+static bool collapsed_goes_below(const struct collapsed_listing *l, uint64_t item)
 {
-    return key_of(l, item)->last == ';';
+    return collapsed_key_of(l, item)->last == ';';
 }
 
-/* Where the items of a node begin comes to stand in the place behind its own, until they are put
- * there. */
-static void count_items(struct listing *l)
+/* Count the items of each node. A node's start is kept one place behind its own, because
+ * collapsed_append_item() advances it while it distributes the items. */
+static void collapsed_count_items(struct collapsed_listing *l)
 {
     const uint32_t *parent = l->tree->parent;
     for (uint32_t i = l->tree->count; i-- > 1;) {
-        uint32_t line = has_line(l, i);
+        uint32_t line = collapsed_has_line(l, i);
         l->below[parent[i]] += l->below[i] + line;
         l->first[parent[i] + 2] += (l->below[i] > 0) + line;
     }
@@ -136,13 +149,13 @@ static void count_items(struct listing *l)
         l->first[i] += l->first[i - 1];
 }
 
-static void put_item(struct listing *l, uint32_t node, bool on)
+static void collapsed_append_item(struct collapsed_listing *l, uint32_t node, bool on)
 {
     uint64_t rank = l->rank[2 * (size_t)l->tree->name[node] + on];
     l->items[l->first[l->tree->parent[node] + 1]++] = rank << 32 | node;
 }
 
-static int compare_items(const void *left, const void *right)
+static int collapsed_compare_items(const void *left, const void *right)
 {
     uint64_t a, b;
     memcpy(&a, left, sizeof a);
@@ -150,10 +163,10 @@ static int compare_items(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-static void sort_items(uint64_t *items, size_t count)
+static void collapsed_sort_items(uint64_t *items, size_t count)
 {
     if (count >= MANY_ITEMS) {
-        qsort(items, count, sizeof *items, compare_items);
+        qsort(items, count, sizeof *items, collapsed_compare_items);
         return;
     }
     for (size_t i = 1; i < count; i++) {
@@ -165,58 +178,59 @@ static void sort_items(uint64_t *items, size_t count)
     }
 }
 
-/* Fills l->items with every node's items in order. */
-static void spread_items(struct listing *l)
+/* Fill l->items with the sorted items of every node. */
+static void collapsed_spread_items(struct collapsed_listing *l)
 {
     uint32_t count = l->tree->count;
     l->below = tv_pages_alloc(tv_size_mul(count, sizeof *l->below));
     l->first = tv_pages_alloc(tv_size_mul((size_t)count + 2, sizeof *l->first));
-    count_items(l);
+    collapsed_count_items(l);
     l->item_count = l->first[count + (size_t)1];
     l->items = tv_pages_alloc(tv_size_mul(l->item_count, sizeof *l->items));
     for (uint32_t i = 1; i < count; i++) {
-        if (has_line(l, i))
-            put_item(l, i, false);
+        if (collapsed_has_line(l, i))
+            collapsed_append_item(l, i, false);
         if (l->below[i] > 0)
-            put_item(l, i, true);
+            collapsed_append_item(l, i, true);
     }
     for (uint32_t i = 0; i < count; i++)
-        sort_items(&l->items[l->first[i]], l->first[i + 1] - l->first[i]);
+        collapsed_sort_items(&l->items[l->first[i]], l->first[i + 1] - l->first[i]);
 }
 
-/* ---- The case of names that continue others ---- */
+/* ---- Names that continue other names ---- */
 
-struct whole {
+struct collapsed_item_text {
     char *text;
     size_t length;
     uint64_t item;
 };
 
-static int compare_wholes(const void *left, const void *right)
+static int collapsed_compare_item_texts(const void *left, const void *right)
 {
-    const struct whole *a = left, *b = right;
+    const struct collapsed_item_text *a = left, *b = right;
     return tv_bytes_compare((struct tv_bytes){(const uint8_t *)a->text, a->length},
                             (struct tv_bytes){(const uint8_t *)b->text, b->length});
 }
 
-static struct whole write_whole(const struct listing *l, uint64_t item)
+static struct collapsed_item_text collapsed_write_item_text(const struct collapsed_listing *l,
+                                                            uint64_t item)
 {
     struct tv_out text;
-    uint32_t node = node_of(item);
+    uint32_t node = collapsed_node_of(item);
     tv_out_init_memory(&text);
     tv_out_bytes(&text, tv_name_tree_text(l->tree, node));
-    tv_out_char(&text, key_of(l, item)->last);
-    if (!goes_on(l, item))
-        write_number(&text, l, node);
-    return (struct whole){(char *)text.buffer, text.length, item};
+    tv_out_char(&text, collapsed_key_of(l, item)->last);
+    if (!collapsed_goes_below(l, item))
+        collapsed_write_number(&text, l, node);
+    return (struct collapsed_item_text){(char *)text.buffer, text.length, item};
 }
 
-static void sort_again(struct listing *l, size_t first, size_t end)
+static void collapsed_sort_by_text(struct collapsed_listing *l, size_t first, size_t end)
 {
-    struct whole *wholes = tv_alloc(end - first, sizeof *wholes);
+    struct collapsed_item_text *wholes = tv_alloc(end - first, sizeof *wholes);
     for (size_t i = first; i < end; i++)
-        wholes[i - first] = write_whole(l, l->items[i]);
-    qsort(wholes, end - first, sizeof *wholes, compare_wholes);
+        wholes[i - first] = collapsed_write_item_text(l, l->items[i]);
+    qsort(wholes, end - first, sizeof *wholes, collapsed_compare_item_texts);
     for (size_t i = first; i < end; i++) {
         l->items[i] = wholes[i - first].item;
         tv_free(wholes[i - first].text);
@@ -224,117 +238,122 @@ static void sort_again(struct listing *l, size_t first, size_t end)
     tv_free(wholes);
 }
 
-static bool is_continued(const struct listing *l, size_t first, size_t end)
+static bool collapsed_has_continued_name(const struct collapsed_listing *l, size_t first,
+                                         size_t end)
 {
     for (size_t i = first; i < end; i++) {
-        if (l->continued[key_of(l, l->items[i])->id])
+        if (l->continued[collapsed_key_of(l, l->items[i])->id])
             return true;
     }
     return false;
 }
 
-static void settle_continued(struct listing *l)
+static void collapsed_sort_continued(struct collapsed_listing *l)
 {
     for (uint32_t node = 0; l->any_continued && node < l->tree->count; node++) {
-        if (is_continued(l, l->first[node], l->first[node + 1]))
-            sort_again(l, l->first[node], l->first[node + 1]);
+        if (collapsed_has_continued_name(l, l->first[node], l->first[node + 1]))
+            collapsed_sort_by_text(l, l->first[node], l->first[node + 1]);
     }
 }
 
 /* ---- Writing ---- */
 
-/* Chains longer than this are written name by name: memory would hold the text of a deep one, which
- * has no bound in the number of its frames alone. */
+/* Longest chain whose text is kept as a prefix. Longer chains are written name by name: the text
+ * of a deep chain has no bound in terms of its frames. */
 #define LONGEST_PREFIX ((uint64_t)1024 * 1024)
 
 /* A node whose items are being written. */
-struct level {
-    size_t next, end; /* items */
-    size_t prefix;    /* length of the text in front of them */
+struct collapsed_level {
+    size_t next, end; /* indices of items */
+    size_t prefix;    /* length of the text in front of the node's items */
     uint32_t node;
 };
 
-struct walk {
-    bool by_name; /* `prefix` stays empty */
+struct collapsed_walk {
+    bool by_name; /* the prefix is not used */
     struct tv_out prefix;
-    struct level *levels;
+    struct collapsed_level *levels;
     size_t count, capacity;
 };
 
-/* Nodes lie as they were met, not as they are written: what its items ask for is asked for now. */
-static void open_node(struct walk *walk, const struct listing *l, uint32_t node)
+/* Start to write a node's items. Nodes are in the order of their creation, not of the output, so
+ * prefetch what the items will need. */
+static void collapsed_open_node(struct collapsed_walk *walk, const struct collapsed_listing *l,
+                                uint32_t node)
 {
     walk->levels =
         tv_array_reserve(walk->levels, &walk->capacity, walk->count + 1, sizeof *walk->levels);
-    struct level level = {l->first[node], l->first[node + 1], walk->prefix.length, node};
+    struct collapsed_level level = {l->first[node], l->first[node + 1], walk->prefix.length, node};
     walk->levels[walk->count++] = level;
     for (size_t i = level.next; i < level.end && i - level.next < MANY_ITEMS; i++) {
-        TV_PREFETCH(&l->tree->self[node_of(l->items[i])]);
-        TV_PREFETCH(&l->first[node_of(l->items[i])]);
+        TV_PREFETCH(&l->tree->self[collapsed_node_of(l->items[i])]);
+        TV_PREFETCH(&l->first[collapsed_node_of(l->items[i])]);
     }
 }
 
-static void write_line(struct tv_out *out, const struct listing *l, const struct walk *walk,
-                       uint64_t item)
+static void collapsed_write_line(struct tv_out *out, const struct collapsed_listing *l,
+                                 const struct collapsed_walk *walk, uint64_t item)
 {
     for (size_t i = 1; walk->by_name && i < walk->count; i++) {
         tv_out_bytes(out, tv_name_tree_text(l->tree, walk->levels[i].node));
         tv_out_char(out, ';');
     }
     tv_out_bytes(out, (struct tv_bytes){walk->prefix.buffer, walk->prefix.length});
-    tv_out_bytes(out, key_of(l, item)->name);
+    tv_out_bytes(out, collapsed_key_of(l, item)->name);
     tv_out_char(out, ' ');
-    write_number(out, l, node_of(item));
+    collapsed_write_number(out, l, collapsed_node_of(item));
     tv_out_char(out, '\n');
 }
 
-static void go_down(struct walk *walk, const struct listing *l, uint64_t item)
+static void collapsed_enter_node(struct collapsed_walk *walk, const struct collapsed_listing *l,
+                                 uint64_t item)
 {
     if (!walk->by_name) {
-        tv_out_bytes(&walk->prefix, key_of(l, item)->name);
+        tv_out_bytes(&walk->prefix, collapsed_key_of(l, item)->name);
         tv_out_char(&walk->prefix, ';');
     }
-    open_node(walk, l, node_of(item));
+    collapsed_open_node(walk, l, collapsed_node_of(item));
 }
 
-/* The walk at the line of this number. */
-static void begin_at(struct walk *walk, const struct listing *l, uint32_t line)
+/* Position the walk at the line with this number. */
+static void collapsed_seek_line(struct collapsed_walk *walk, const struct collapsed_listing *l,
+                                uint32_t line)
 {
-    *walk = (struct walk){.by_name = l->longest > LONGEST_PREFIX};
+    *walk = (struct collapsed_walk){.by_name = l->longest > LONGEST_PREFIX};
     tv_out_init_memory(&walk->prefix);
-    open_node(walk, l, TV_ROOT_PATH);
+    collapsed_open_node(walk, l, TV_ROOT_PATH);
     while (line > 0) {
-        struct level *level = &walk->levels[walk->count - 1];
+        struct collapsed_level *level = &walk->levels[walk->count - 1];
         uint64_t item = l->items[level->next++];
-        uint32_t lines = goes_on(l, item) ? l->below[node_of(item)] : 1;
+        uint32_t lines = collapsed_goes_below(l, item) ? l->below[collapsed_node_of(item)] : 1;
         if (line < lines)
-            go_down(walk, l, item);
+            collapsed_enter_node(walk, l, item);
         else
             line -= lines;
     }
 }
 
-/* Writes up to `count` lines from one of them on, and none any more once `most` bytes are in the
- * buffer; returns their number. */
-static uint32_t write_lines(struct tv_out *out, const struct listing *l, uint32_t first,
-                            uint32_t count, size_t most)
+/* Write up to `count` lines from line `first` on, and stop when the buffer holds `most` bytes.
+ * Return the number of lines. */
+static uint32_t collapsed_write_lines(struct tv_out *out, const struct collapsed_listing *l,
+                                      uint32_t first, uint32_t count, size_t most)
 {
     uint32_t written = 0;
-    struct walk walk;
-    begin_at(&walk, l, first);
+    struct collapsed_walk walk;
+    collapsed_seek_line(&walk, l, first);
     while (walk.count > 0 && written < count && out->length < most) {
-        struct level *level = &walk.levels[walk.count - 1];
+        struct collapsed_level *level = &walk.levels[walk.count - 1];
         walk.prefix.length = level->prefix;
         if (level->next == level->end) {
             walk.count--;
             continue;
         }
         uint64_t item = l->items[level->next++];
-        if (goes_on(l, item)) {
-            go_down(&walk, l, item);
+        if (collapsed_goes_below(l, item)) {
+            collapsed_enter_node(&walk, l, item);
             continue;
         }
-        write_line(out, l, &walk, item);
+        collapsed_write_line(out, l, &walk, item);
         written++;
     }
     tv_out_release(&walk.prefix);
@@ -342,28 +361,32 @@ static uint32_t write_lines(struct tv_out *out, const struct listing *l, uint32_
     return written;
 }
 
-/* ---- On several threads ---- */
+/* ---- Several threads ---- */
 
-/* A thread's share of a turn begins with so many lines, until it is so much text. */
+/* Lines of one thread's share of a round: FIRST_SHARE in the first round; then the share is
+ * doubled or halved to keep its text between LAST_TEXT and MOST_TEXT bytes. */
 #define FIRST_SHARE 64u
 #define LEAST_TEXT ((size_t)2 * 1024 * 1024)
 #define MOST_TEXT ((size_t)16 * 1024 * 1024)
 #define MOST_WORKERS 8u
 
-struct share {
-    const struct listing *l;
+struct collapsed_share {
+    const struct collapsed_listing *l;
     struct tv_out text;
     uint32_t first, count, written;
 };
 
-static void write_share(void *context, unsigned index)
+static void collapsed_write_share(void *context, unsigned index)
 {
-    struct share *share = &((struct share *)context)[index];
-    share->written = write_lines(&share->text, share->l, share->first, share->count, MOST_TEXT);
+    struct collapsed_share *share = &((struct collapsed_share *)context)[index];
+    share->written =
+        collapsed_write_lines(&share->text, share->l, share->first, share->count, MOST_TEXT);
 }
 
-/* Writes what was done of a turn, up to where a share was too long; returns the lines. */
-static uint32_t put_shares(struct tv_out *out, struct share *shares, unsigned count)
+/* Write the results of a round, up to the first share that was cut short. Return the number of
+ * lines. */
+static uint32_t collapsed_write_shares(struct tv_out *out, struct collapsed_share *shares,
+                                       unsigned count)
 {
     uint32_t lines = 0;
     bool whole = true;
@@ -379,10 +402,12 @@ static uint32_t put_shares(struct tv_out *out, struct share *shares, unsigned co
     return lines;
 }
 
-/* Lines are written beside each other in turns, so that not all of the text is in memory. */
-static void write_in_turns(struct tv_out *out, const struct listing *l, unsigned workers)
+/* Write the lines on several threads in rounds, so that not all of the text is in memory at
+ * once. */
+static void collapsed_write_in_rounds(struct tv_out *out, const struct collapsed_listing *l,
+                                      unsigned workers)
 {
-    struct share *shares = tv_alloc(workers, sizeof *shares);
+    struct collapsed_share *shares = tv_alloc(workers, sizeof *shares);
     uint32_t lines = l->below[TV_ROOT_PATH], share = FIRST_SHARE;
     for (unsigned i = 0; i < workers; i++)
         tv_out_init_memory(&shares[i].text);
@@ -394,10 +419,10 @@ static void write_in_turns(struct tv_out *out, const struct listing *l, unsigned
             shares[i].count = lines - first < share ? lines - first : share;
             first += shares[i].count;
         }
-        tv_workers_run(workers, write_share, shares);
+        tv_workers_run(workers, collapsed_write_share, shares);
         bool much = shares[0].text.length >= MOST_TEXT / 2;
         bool little = shares[0].text.length < LEAST_TEXT;
-        done += put_shares(out, shares, workers);
+        done += collapsed_write_shares(out, shares, workers);
         if (much)
             share = share / 2 + 1;
         else if (little && share < lines / 2)
@@ -421,10 +446,10 @@ bool tv_collapsed_is_counted(const struct tv_head *head)
     return tv_head_figures(head) == TV_FIGURES_SAMPLES;
 }
 
-struct tv_collapsed_rest tv_collapsed_find_rest(const struct tv_name_tree *tree,
-                                                struct tv_collapsed_unit unit)
+struct tv_collapsed_omitted tv_collapsed_find_omitted(const struct tv_name_tree *tree,
+                                                      struct tv_collapsed_unit unit)
 {
-    struct tv_collapsed_rest rest = {0, 0};
+    struct tv_collapsed_omitted rest = {0, 0};
     for (uint32_t i = 1; i < tree->count && !unit.fractions; i++) {
         bool small = tree->self[i] > 0 && tree->self[i] < unit.ns;
         rest.chains += small;
@@ -433,7 +458,7 @@ struct tv_collapsed_rest tv_collapsed_find_rest(const struct tv_name_tree *tree,
     return rest;
 }
 
-static uint64_t add_within(uint64_t sum, uint64_t more)
+static uint64_t collapsed_add_saturating(uint64_t sum, uint64_t more)
 {
     return more < UINT64_MAX - sum ? sum + more : UINT64_MAX;
 }
@@ -441,21 +466,21 @@ static uint64_t add_within(uint64_t sum, uint64_t more)
 uint64_t tv_collapsed_measure(const struct tv_name_tree *tree, struct tv_collapsed_unit unit,
                               uint64_t *longest)
 {
-    const struct listing l = {.tree = tree, .unit = unit};
+    const struct collapsed_listing l = {.tree = tree, .unit = unit};
     size_t size = tv_size_mul(tree->count, sizeof(uint64_t));
-    uint64_t *above = tv_pages_alloc(size), sum = 0; /* [nodes] of "root;...;node;" */
+    uint64_t *above = tv_pages_alloc(size), sum = 0; /* [nodes] length of "root;...;node;" */
     struct tv_out number;
     tv_out_init_memory(&number);
     *longest = 0;
     for (uint32_t i = 1; i < tree->count; i++) {
-        above[i] =
-            add_within(above[tree->parent[i]], (uint64_t)tv_name_tree_text(tree, i).length + 1);
-        if (!has_line(&l, i))
+        above[i] = collapsed_add_saturating(above[tree->parent[i]],
+                                            (uint64_t)tv_name_tree_text(tree, i).length + 1);
+        if (!collapsed_has_line(&l, i))
             continue;
         number.length = 0;
-        write_number(&number, &l, i);
-        uint64_t line = add_within(above[i], (uint64_t)number.length + 1);
-        sum = add_within(sum, line);
+        collapsed_write_number(&number, &l, i);
+        uint64_t line = collapsed_add_saturating(above[i], (uint64_t)number.length + 1);
+        sum = collapsed_add_saturating(sum, line);
         *longest = line > *longest ? line : *longest;
     }
     tv_out_release(&number);
@@ -466,17 +491,17 @@ uint64_t tv_collapsed_measure(const struct tv_name_tree *tree, struct tv_collaps
 void tv_collapsed_write(struct tv_out *out, const struct tv_name_tree *tree,
                         struct tv_collapsed_unit unit, unsigned workers)
 {
-    struct listing l = {.tree = tree, .unit = unit};
+    struct collapsed_listing l = {.tree = tree, .unit = unit};
     tv_collapsed_measure(tree, unit, &l.longest);
-    rank_names(&l);
-    spread_items(&l);
-    settle_continued(&l);
+    collapsed_rank_names(&l);
+    collapsed_spread_items(&l);
+    collapsed_sort_continued(&l);
     if (workers == 0)
         workers = tv_workers_available();
     if (workers > 1 && l.below[TV_ROOT_PATH] > FIRST_SHARE && l.longest <= LONGEST_PREFIX)
-        write_in_turns(out, &l, workers < MOST_WORKERS ? workers : MOST_WORKERS);
+        collapsed_write_in_rounds(out, &l, workers < MOST_WORKERS ? workers : MOST_WORKERS);
     else
-        write_lines(out, &l, 0, UINT32_MAX, SIZE_MAX);
+        collapsed_write_lines(out, &l, 0, UINT32_MAX, SIZE_MAX);
     tv_free(l.keys);
     tv_free(l.rank);
     tv_free(l.continued);

@@ -6,7 +6,7 @@
 
 /* ---- Slices ---- */
 
-static void count_call(struct tv_counts *counts, const struct tv_call_event *event)
+static void counts_add_call(struct tv_counts *counts, const struct tv_call_event *event)
 {
     const struct tv_slice *slice = event->slice;
     bool open = slice->flags & TV_SLICE_OPEN, supplied = slice->flags & TV_SLICE_ENTERED_BEFORE;
@@ -21,29 +21,29 @@ static void count_call(struct tv_counts *counts, const struct tv_call_event *eve
         counts->facts.max_depth = event->depth + 1;
 }
 
-static bool is_thread(const struct tv_trace *trace, uint32_t track)
+static bool counts_is_thread(const struct tv_trace *trace, uint32_t track)
 {
     const struct tv_track *t = &trace->tracks[track];
     return t->kind == TV_TRACK_THREAD && !trace->head->threads[t->thread].line;
 }
 
-static void count_calls(struct tv_counts *counts, const struct tv_trace *trace, uint32_t track,
-                        const struct tv_keep *keep)
+static void counts_add_track_calls(struct tv_counts *counts, const struct tv_trace *trace,
+                                   uint32_t track, const struct tv_keep *keep)
 {
     struct tv_call_cursor *cursor = tv_call_cursor_new(trace, track);
     struct tv_call_event event;
     uint64_t before = counts->sums.slices;
-    tv_call_cursor_keep(cursor, keep->frames);
+    tv_call_cursor_select(cursor, keep->frames);
     while (tv_call_cursor_next(cursor, &event))
         if (!event.exit)
-            count_call(counts, &event);
+            counts_add_call(counts, &event);
     tv_call_cursor_free(cursor);
     if (counts->sums.slices > before)
-        counts->facts.threads_with_events += is_thread(trace, track);
+        counts->facts.threads_with_events += counts_is_thread(trace, track);
 }
 
-static uint64_t count_async(const struct tv_trace *trace, uint32_t track,
-                            const struct tv_keep *keep)
+static uint64_t counts_async_slices(const struct tv_trace *trace, uint32_t track,
+                                    const struct tv_keep *keep)
 {
     const struct tv_track *t = &trace->tracks[track];
     uint64_t count = 0;
@@ -57,8 +57,8 @@ static uint64_t count_async(const struct tv_trace *trace, uint32_t track,
     return count;
 }
 
-static void count_kept_slices(struct tv_counts *counts, const struct tv_trace *trace,
-                              const struct tv_keep *keep)
+static void counts_add_selected_slices(struct tv_counts *counts, const struct tv_trace *trace,
+                                       const struct tv_keep *keep)
 {
     counts->sums = (struct tv_slice_sums){0};
     counts->facts = (struct tv_walk_facts){0};
@@ -67,9 +67,9 @@ static void count_kept_slices(struct tv_counts *counts, const struct tv_trace *t
         if (keep->tracks && !keep->tracks[i])
             continue;
         if (tv_track_has_calls(track))
-            count_calls(counts, trace, i, keep);
+            counts_add_track_calls(counts, trace, i, keep);
         else if (track->kind == TV_TRACK_ASYNC)
-            counts->sums.async += count_async(trace, i, keep);
+            counts->sums.async += counts_async_slices(trace, i, keep);
         else if (track->kind == TV_TRACK_CPU) {
             counts->sums.cpus++;
             counts->sums.cpu_slices += track->slice_count;
@@ -77,34 +77,35 @@ static void count_kept_slices(struct tv_counts *counts, const struct tv_trace *t
     }
 }
 
-/* Threads that have slices of their own. */
-static uint32_t threads_with_events(const struct tv_trace *trace)
+/* Count the threads that have slices of their own. */
+static uint32_t counts_threads_with_events(const struct tv_trace *trace)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < trace->track_count; i++)
-        count += is_thread(trace, i);
+        count += counts_is_thread(trace, i);
     return count;
 }
 
-static void count_slices(struct tv_counts *counts, const struct tv_trace *trace,
-                         const struct tv_keep *keep)
+static void counts_add_slices(struct tv_counts *counts, const struct tv_trace *trace,
+                              const struct tv_keep *keep)
 {
     if (keep->tracks || keep->frames) {
-        count_kept_slices(counts, trace, keep);
+        counts_add_selected_slices(counts, trace, keep);
         return;
     }
     counts->sums = tv_slice_sums_of(trace);
     counts->facts.calls = trace->recorded_calls;
     counts->facts.unmatched_exits = trace->unmatched_exits;
     counts->facts.open_calls = trace->open_calls;
-    counts->facts.threads_with_events = threads_with_events(trace);
+    counts->facts.threads_with_events = counts_threads_with_events(trace);
     counts->facts.max_depth = trace->max_depth;
 }
 
 /* ---- Tables ---- */
 
-static void count_marks(struct tv_counts *counts, const struct tv_trace *trace,
-                        const struct tv_keep *keep)
+static void counts_add_instants_counters_flows(struct tv_counts *counts,
+                                               const struct tv_trace *trace,
+                                               const struct tv_keep *keep)
 {
     const struct tv_tables *tables = &trace->tables;
     for (size_t i = 0; i < tables->instants.count; i++) {
@@ -127,8 +128,8 @@ static void count_marks(struct tv_counts *counts, const struct tv_trace *trace,
         counts->flows += tv_keep_flow(keep, trace, &tables->flows.rows[i]);
 }
 
-static void count_objects(struct tv_counts *counts, const struct tv_trace *trace,
-                          const struct tv_keep *keep)
+static void counts_add_objects(struct tv_counts *counts, const struct tv_trace *trace,
+                               const struct tv_keep *keep)
 {
     const struct tv_tables *tables = &trace->tables;
     for (size_t i = 0; i < tables->objects.count; i++)
@@ -138,8 +139,8 @@ static void count_objects(struct tv_counts *counts, const struct tv_trace *trace
             keep, trace->head, &tables->objects.rows[tables->snapshots.rows[i].object]);
 }
 
-static void count_dumps(struct tv_counts *counts, const struct tv_tables *tables,
-                        const struct tv_keep *keep)
+static void counts_add_memory_dumps(struct tv_counts *counts, const struct tv_tables *tables,
+                                    const struct tv_keep *keep)
 {
     struct tv_map ids;
     tv_map_init(&ids);
@@ -153,8 +154,8 @@ static void count_dumps(struct tv_counts *counts, const struct tv_tables *tables
     tv_map_release(&ids);
 }
 
-static void count_others(struct tv_counts *counts, const struct tv_trace *trace,
-                         const struct tv_keep *keep)
+static void counts_add_others(struct tv_counts *counts, const struct tv_trace *trace,
+                              const struct tv_keep *keep)
 {
     const struct tv_tables *tables = &trace->tables;
     const struct tv_head *head = trace->head;
@@ -180,10 +181,10 @@ struct tv_counts tv_counts_of(const struct tv_trace *trace, const struct tv_keep
         counts.threads += wanted && !head->threads[i].line;
         counts.lines += wanted && head->threads[i].line;
     }
-    count_slices(&counts, trace, keep);
-    count_marks(&counts, trace, keep);
-    count_objects(&counts, trace, keep);
-    count_dumps(&counts, &trace->tables, keep);
-    count_others(&counts, trace, keep);
+    counts_add_slices(&counts, trace, keep);
+    counts_add_instants_counters_flows(&counts, trace, keep);
+    counts_add_objects(&counts, trace, keep);
+    counts_add_memory_dumps(&counts, &trace->tables, keep);
+    counts_add_others(&counts, trace, keep);
     return counts;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * counts.h - how much of everything a trace holds, or what filters keep of it: the numbers of info
- * and of the viewer's Info tab.
+ * info.h - facts about a trace, as text and JSON: how much of everything it contains, or a
+ * selection of it does, for `info` and for the viewer's Info tab.
+ *
+ * The JSON keys are a contract, defined in traceview(1), info.
  */
 #ifndef TV_WRITERS_COUNTS_H
 #define TV_WRITERS_COUNTS_H
@@ -12,17 +14,17 @@
 
 struct tv_counts {
     struct tv_slice_sums sums;
-    struct tv_walk_facts facts;         /* of the calls that are kept */
+    struct tv_walk_facts facts;         /* of the selected calls */
     uint64_t processes, threads, lines; /* lines: as in struct tv_thread */
     uint64_t thread_instants, other_instants;
     uint64_t counters, series, counter_samples;
     uint64_t flows, joins, objects, snapshots, samples;
-    uint64_t memory_dumps; /* those of several processes with one id are one */
+    uint64_t memory_dumps; /* dumps of several processes with the same ID count once */
     uint64_t contexts, stack_frames;
 };
 
-/* Joins of ids belong to no process: all of them.  A slice that is left out gives its time to the
- * one around, as in dump. */
+/* Count what the selection contains. Joins of IDs belong to no process, so that all are counted.
+ * The time of a slice that is not selected counts for its caller, as in dump. */
 struct tv_counts tv_counts_of(const struct tv_trace *trace, const struct tv_keep *keep);
 
 #endif

@@ -8,13 +8,14 @@
 #include "writers/calls.h"
 #include "writers/names.h"
 
-/* dmtracedump begins so deep: it has room for two exits without their entries. */
+/* Depth of a thread at its first event, as in dmtracedump: two exits without entries fit above
+ * it. */
 #define FIRST_DEPTH 2
 
-/* Deeper calls are printed, but what ends them is not looked up. */
+/* Calls above this depth are printed, but their exits are not matched. */
 #define STACK_LIMIT 65536u
 
-/* No line is indented further; the number of dots is all that is lost. */
+/* Most dots that show a depth; deeper lines lose only dots. */
 #define DOTS_LIMIT 1000u
 
 struct dump_thread {
@@ -30,21 +31,21 @@ struct tv_dump {
     struct tv_out *out;
     struct tv_dump_options options;
     struct tv_head *head;
-    struct tv_full_names names;
+    struct tv_name_cache names;
     struct dump_thread *threads;
     uint32_t thread_count;
-    uint32_t listed; /* of the head's threads, when the list was written */
+    uint32_t listed; /* number of the head's threads when the list was written */
     uint32_t input;
     int64_t tick;
     bool cpu;
-    bool asked, mute; /* options.start has been asked, and said no */
+    bool asked, mute; /* options.start was called, and returned false */
 };
 
-static void release_input(struct tv_dump *dump)
+static void dump_release_input(struct tv_dump *dump)
 {
     if (!dump->threads)
         return;
-    tv_full_names_release(&dump->names);
+    tv_name_cache_release(&dump->names);
     for (uint32_t i = 0; i < dump->thread_count; i++)
         tv_free(dump->threads[i].stack);
     tv_free(dump->threads);
@@ -52,14 +53,14 @@ static void release_input(struct tv_dump *dump)
     dump->thread_count = 0;
 }
 
-static int compare_ids(const void *left, const void *right)
+static int dump_compare_ids(const void *left, const void *right)
 {
     const uint64_t *a = left, *b = right;
     return a[0] != b[0] ? (a[0] > b[0]) - (a[0] < b[0]) : (a[1] > b[1]) - (a[1] < b[1]);
 }
 
-/* The input's threads that are not listed yet, by their ids, which is the order of dmtracedump. */
-static void write_threads(struct tv_dump *dump, const char *more)
+/* List the input's threads that are not listed yet, by their IDs, as dmtracedump does. */
+static void dump_write_threads(struct tv_dump *dump, const char *more)
 {
     const struct tv_head *head = dump->head;
     uint64_t(*sorted)[2] = tv_alloc(head->thread_count, sizeof *sorted);
@@ -70,7 +71,7 @@ static void write_threads(struct tv_dump *dump, const char *more)
         sorted[count][0] = head->threads[i].id;
         sorted[count++][1] = i;
     }
-    qsort(sorted, count, sizeof *sorted, compare_ids);
+    qsort(sorted, count, sizeof *sorted, dump_compare_ids);
     tv_out_format(dump->out, "Threads (%u%s):\n", count, more);
     for (uint32_t i = 0; i < count; i++) {
         tv_out_format(dump->out, "%2llu ", (unsigned long long)sorted[i][0]);
@@ -81,18 +82,18 @@ static void write_threads(struct tv_dump *dump, const char *more)
     tv_free(sorted);
 }
 
-static void write_head(struct tv_dump *dump)
+static void dump_write_head(struct tv_dump *dump)
 {
     tv_out_text(dump->out, "VERSION: ");
     tv_names_line(dump->out, tv_head_text(dump->head, dump->head->inputs[dump->input].version));
     tv_out_char(dump->out, '\n');
     dump->listed = 0;
-    write_threads(dump, "");
+    dump_write_threads(dump, "");
     tv_out_text(dump->out, "Trace (threadID action usecs class.method signature):\n");
 }
 
-/* Those that the head has and the dump does not know yet. */
-static void add_threads(struct tv_dump *dump)
+/* Prepare the threads of the head that are new since the last call. */
+static void dump_add_threads(struct tv_dump *dump)
 {
     const struct tv_head *head = dump->head;
     uint32_t known = dump->thread_count;
@@ -109,50 +110,50 @@ static void add_threads(struct tv_dump *dump)
     }
 }
 
-/* Of the input. */
-static bool uses_cpu(const struct tv_dump *dump)
+/* Return true when the times of the input are CPU times. */
+static bool dump_uses_cpu(const struct tv_dump *dump)
 {
     enum tv_dump_clock clock = dump->options.clock;
     bool has_cpu = dump->head->inputs[dump->input].clocks & TV_CLOCK_CPU;
     return clock == TV_DUMP_CPU || (clock == TV_DUMP_FIRST && has_cpu);
 }
 
-/* The reader goes on in the same input: there are more frames and threads, and it may know by now
- * of which clock the times are. */
-static void go_on(struct tv_dump *dump)
+/* Continue in the same input: the reader found more frames and threads, and may now know the
+ * clock of the times. */
+static void dump_continue_input(struct tv_dump *dump)
 {
-    dump->cpu = uses_cpu(dump);
-    tv_full_names_release(&dump->names);
-    tv_full_names_init(&dump->names, dump->head);
-    add_threads(dump);
+    dump->cpu = dump_uses_cpu(dump);
+    tv_name_cache_release(&dump->names);
+    tv_name_cache_init(&dump->names, dump->head);
+    dump_add_threads(dump);
 }
 
-static void begin(struct tv_sink *sink, struct tv_head *head, uint32_t input, unsigned parts)
+static void dump_sink_begin(struct tv_sink *sink, struct tv_head *head, uint32_t input,
+                            unsigned parts)
 {
     struct tv_dump *dump = (struct tv_dump *)sink;
     const struct tv_input *in = &head->inputs[input];
     (void)parts;
     if (dump->threads && dump->head == head && dump->input == input) {
-        go_on(dump);
+        dump_continue_input(dump);
         return;
     }
-    release_input(dump);
+    dump_release_input(dump);
     if (!dump->asked && dump->options.start)
         dump->mute = !dump->options.start(head, dump->options.context);
     dump->asked = true;
     dump->head = head;
     dump->input = input;
-    tv_full_names_init(&dump->names, head);
+    tv_name_cache_init(&dump->names, head);
     dump->tick = in->tick_ns;
-    dump->cpu = uses_cpu(dump);
-    add_threads(dump);
+    dump->cpu = dump_uses_cpu(dump);
+    dump_add_threads(dump);
     if (!dump->mute)
-        write_head(dump);
+        dump_write_head(dump);
 }
 
-/* Takes the call that ends off the stack, with those above it whose exits are missing. Its frame.
- */
-static uint32_t take_off(struct dump_thread *t, uint32_t frame)
+/* Pop the call that ends, and those above it whose exits are missing. Return its frame. */
+static uint32_t dump_thread_pop(struct dump_thread *t, uint32_t frame)
 {
     uint32_t limit = t->open < 1024 ? t->open : 1024;
     if (frame == TV_ANY_FRAME)
@@ -167,7 +168,7 @@ static uint32_t take_off(struct dump_thread *t, uint32_t frame)
     return frame;
 }
 
-static void put_on(struct dump_thread *t, uint32_t frame)
+static void dump_thread_push(struct dump_thread *t, uint32_t frame)
 {
     if (t->open >= STACK_LIMIT)
         return;
@@ -175,7 +176,7 @@ static void put_on(struct dump_thread *t, uint32_t frame)
     t->stack[t->open++] = frame;
 }
 
-static void write_dots(struct tv_out *out, int64_t depth)
+static void dump_write_dots(struct tv_out *out, int64_t depth)
 {
     size_t count = depth < 0 ? 0 : depth < DOTS_LIMIT ? (size_t)depth : DOTS_LIMIT;
     tv_out_char(out, depth < 0 ? '-' : ' ');
@@ -183,14 +184,14 @@ static void write_dots(struct tv_out *out, int64_t depth)
     out->length += count;
 }
 
-/* Whole microseconds as dmtracedump has them; finer clocks with their fraction. */
-static void write_time(struct tv_dump *dump, const struct tv_event *event)
+/* Write whole microseconds, as dmtracedump does; finer clocks with their fraction. */
+static void dump_write_time(struct tv_dump *dump, const struct tv_event *event)
 {
     tv_ns time = (dump->cpu ? event->cpu : event->wall) * dump->tick;
     tv_names_time_column(dump->out, 10, time, 1000, dump->tick % 1000 == 0 ? 0 : 3);
 }
 
-static void write_event(struct tv_dump *dump, const struct tv_event *event)
+static void dump_write_event(struct tv_dump *dump, const struct tv_event *event)
 {
     static const char *const actions[] = {" ent", " xit", " unr", " ???"};
     struct dump_thread *t = &dump->threads[event->thread];
@@ -200,55 +201,56 @@ static void write_event(struct tv_dump *dump, const struct tv_event *event)
         return;
     if (event->action == TV_ENTER) {
         t->depth++;
-        put_on(t, frame);
+        dump_thread_push(t, frame);
     } else {
-        frame = take_off(t, frame);
+        frame = dump_thread_pop(t, frame);
     }
     tv_names_number_column(out, 2, dump->head->threads[event->thread].id);
     tv_out_text(out, actions[event->action]);
-    write_time(dump, event);
-    write_dots(out, t->depth);
+    dump_write_time(dump, event);
+    dump_write_dots(out, t->depth);
     if (frame == TV_NONE)
         tv_out_text(out, "(unknown)");
     else
-        tv_out_bytes(out, tv_full_names_get(&dump->names, frame));
+        tv_out_bytes(out, tv_name_cache_get(&dump->names, frame));
     tv_out_char(out, '\n');
     if (event->action != TV_ENTER)
         t->depth--;
 }
 
-static void take(struct tv_sink *sink, unsigned pass, unsigned part, const struct tv_batch *batch)
+static void dump_sink_take(struct tv_sink *sink, unsigned pass, unsigned part,
+                           const struct tv_batch *batch)
 {
     struct tv_dump *dump = (struct tv_dump *)sink;
     (void)pass;
     (void)part;
     for (size_t i = 0; i < batch->count; i++)
-        write_event(dump, &batch->events[i]);
+        dump_write_event(dump, &batch->events[i]);
 }
 
-static enum tv_splice splice(struct tv_sink *sink, unsigned pass)
+static enum tv_splice dump_sink_splice(struct tv_sink *sink, unsigned pass)
 {
     (void)sink;
     (void)pass;
     return TV_SPLICE_DONE;
 }
 
-/* Threads that nobody knew of when the list was written have their names behind the events. */
-static void end(struct tv_sink *sink)
+/* List threads that became known during the events behind the events. */
+static void dump_sink_end(struct tv_sink *sink)
 {
     struct tv_dump *dump = (struct tv_dump *)sink;
     if (!dump->mute && dump->head->thread_count > dump->listed)
-        write_threads(dump, " more");
-    release_input(dump);
+        dump_write_threads(dump, " more");
+    dump_release_input(dump);
 }
 
 static const struct tv_sink_ops ops = {
     .passes = 1,
     .writes = true,
-    .begin = begin,
-    .take = take,
-    .splice = splice,
-    .end = end,
+    .begin = dump_sink_begin,
+    .take = dump_sink_take,
+    .splice = dump_sink_splice,
+    .end = dump_sink_end,
 };
 
 struct tv_dump *tv_dump_new(struct tv_out *out, const struct tv_dump_options *options)
@@ -265,12 +267,12 @@ struct tv_sink *tv_dump_sink(struct tv_dump *dump)
     return &dump->sink;
 }
 
-static void dump_input(struct tv_dump *dump, const struct tv_trace *trace,
-                       const struct tv_keep *keep, uint32_t input)
+static void dump_write_input(struct tv_dump *dump, const struct tv_trace *trace,
+                             const struct tv_keep *keep, uint32_t input)
 {
-    struct tv_call_merge *merge = tv_call_merge_kept(trace, keep);
+    struct tv_call_merge *merge = tv_call_merge_new_selected(trace, keep);
     struct tv_call_event call;
-    begin(&dump->sink, trace->head, input, 1);
+    dump_sink_begin(&dump->sink, trace->head, input, 1);
     while (tv_call_merge_next(merge, &call)) {
         const struct tv_track *track = &trace->tracks[call.track];
         if (track->input != input || !tv_track_has_calls(track))
@@ -283,14 +285,14 @@ static void dump_input(struct tv_dump *dump, const struct tv_trace *trace,
             .action = call.exit ? (unrolled ? TV_UNROLL : TV_EXIT) : TV_ENTER,
             .frame = trace->paths.nodes[call.slice->path].frame & TV_ANY_FRAME,
         };
-        write_event(dump, &event);
+        dump_write_event(dump, &event);
     }
     tv_call_merge_free(merge);
-    release_input(dump);
+    dump_release_input(dump);
 }
 
-/* Whether some inputs with times have a CPU clock and others do not. */
-static bool clocks_differ(const struct tv_head *head)
+/* Return true when some inputs with times have a CPU clock and others have none. */
+static bool dump_clocks_differ(const struct tv_head *head)
 {
     bool any_cpu = false, any_other = false;
     for (uint32_t i = 0; i < head->input_count; i++) {
@@ -303,21 +305,21 @@ static bool clocks_differ(const struct tv_head *head)
 
 void tv_dump_trace(struct tv_dump *dump, const struct tv_trace *trace, const struct tv_keep *keep)
 {
-    if (dump->options.clock == TV_DUMP_FIRST && clocks_differ(trace->head))
+    if (dump->options.clock == TV_DUMP_FIRST && dump_clocks_differ(trace->head))
         dump->options.clock = TV_DUMP_REAL;
     for (uint32_t i = 0; i < trace->head->input_count; i++)
-        dump_input(dump, trace, keep, i);
+        dump_write_input(dump, trace, keep, i);
 }
 
 void tv_dump_end(struct tv_dump *dump)
 {
-    release_input(dump);
+    dump_release_input(dump);
 }
 
 void tv_dump_free(struct tv_dump *dump)
 {
     if (!dump)
         return;
-    release_input(dump);
+    dump_release_input(dump);
     tv_free(dump);
 }

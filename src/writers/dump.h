@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dump.h - a sink that prints each event on a line while the file is read, as dmtracedump -o does.
+ * dump.h - the output of `dump`: events as text while a file is read, and the model as JSON
+ * lines.
+ *
+ * Calls, as dmtracedump -o prints them:
  *
  *     VERSION: 3
  *     Threads (2):
@@ -9,10 +12,10 @@
  *     Trace (threadID action usecs class.method signature):
  *      1 ent         0 ...com.ex.A.run ()V
  *
- * The dots show the depth, from two at the thread's first event; below none stands a '-' instead of
- * the blank.  The list has the threads that are known when the first event comes: of long inputs
- * those that the input lists, of streaming ones by its beginning.  Others stand behind the last
- * event, as "Threads (1 more):".
+ * The dots show the depth, from two at the thread's first event; a '-' instead of the blank
+ * marks a depth below zero. The list contains the threads that are known when the first event
+ * comes: for streaming formats, only those at the beginning of the file. Others are listed
+ * behind the last event, as "Threads (1 more):".
  */
 #ifndef TV_WRITERS_DUMP_H
 #define TV_WRITERS_DUMP_H
@@ -22,8 +25,8 @@
 #include "model/sink.h"
 
 enum tv_dump_clock {
-    /* The CPU clock where the input has one: what dmtracedump prints. The real one of a finished
-     * trace whose inputs differ in this: their times are compared. */
+    /* The CPU clock if the input has one, as in dmtracedump. In a finished trace whose inputs
+     * differ in this, the wall clock, which makes their times comparable. */
     TV_DUMP_FIRST,
     TV_DUMP_REAL,
     TV_DUMP_CPU,
@@ -33,22 +36,23 @@ struct tv_dump;
 
 struct tv_dump_options {
     enum tv_dump_clock clock;
-    /* Whether a thread's events are printed; NULL: all are. Called once a thread. */
+    /* Return true when the events of a thread are printed; NULL: all are. Called once a thread. */
     bool (*wanted)(const struct tv_head *head, uint32_t thread, void *context);
-    /* Asked once, before anything is written; false: nothing will be. NULL: nobody is asked. */
+    /* Called once before anything is written. Return false to suppress all output. NULL: always
+     * write. */
     bool (*start)(const struct tv_head *head, void *context);
     void *context;
 };
 
-/* `out` must live as long, and be there when start() has been asked. */
+/* `out` must outlive the dump. It is first used after start() was called. */
 struct tv_dump *tv_dump_new(struct tv_out *out, const struct tv_dump_options *options);
 struct tv_sink *tv_dump_sink(struct tv_dump *dump);
 
-/* Instead of reading into the sink: the calls of a finished trace, in the order of time; those to
- * keep. */
+/* Instead of reading into the sink: write the selected calls of a finished trace, in order of
+ * time. */
 void tv_dump_trace(struct tv_dump *dump, const struct tv_trace *trace, const struct tv_keep *keep);
 
-/* Lets go of the head that was read into. */
+/* Forget the head that was read; the dump can be used again. */
 void tv_dump_end(struct tv_dump *dump);
 void tv_dump_free(struct tv_dump *dump);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dump_lines.c - lines of ftrace text, those of events in columns.
+ * ---- Lines of ftrace text ----
  */
 #include <inttypes.h>
 #include <string.h>
@@ -17,8 +17,8 @@
 
 #define NS_PER_S 1000000000
 
-/* A number in a column; where there is none "-". */
-static void write_number(struct tv_dump_records *dump, size_t width, int64_t number)
+/* Write a number in a column; "-" for a negative one, which means that it is missing. */
+static void dump_number_column(struct tv_dump_records *dump, size_t width, int64_t number)
 {
     if (number < 0)
         tv_dump_column(dump, width, TV_BYTES("-"));
@@ -28,9 +28,9 @@ static void write_number(struct tv_dump_records *dump, size_t width, int64_t num
         tv_out_char(dump->out, ' ');
 }
 
-/* One that touches the time is known by its place alone, and may be any byte: '?' for what would
- * end the column or the line, and for what is not ASCII. */
-static void write_flags(struct tv_dump_records *dump, struct tv_bytes flags)
+/* Write the flags. A flag is known by its position alone and may be any byte: '?' replaces bytes
+ * that would end the column or the line, or are not ASCII. */
+static void dump_flags_column(struct tv_dump_records *dump, struct tv_bytes flags)
 {
     uint8_t shown[FLAGS_WIDTH * 2];
     size_t length = flags.length < sizeof shown ? flags.length : sizeof shown;
@@ -43,7 +43,7 @@ static void write_flags(struct tv_dump_records *dump, struct tv_bytes flags)
 }
 
 /* "[003]" */
-static void write_cpu(struct tv_dump_records *dump, uint32_t cpu)
+static void dump_cpu_column(struct tv_dump_records *dump, uint32_t cpu)
 {
     struct tv_out *out = dump->out;
     tv_out_char(out, '[');
@@ -53,26 +53,27 @@ static void write_cpu(struct tv_dump_records *dump, uint32_t cpu)
     tv_out_text(out, "] ");
 }
 
-static void write_seconds(struct tv_dump_records *dump, tv_ns time)
+static void dump_seconds_column(struct tv_dump_records *dump, tv_ns time)
 {
     tv_names_time_column(dump->out, TIME_WIDTH, time, NS_PER_S, time % 1000 == 0 ? 6 : 9);
     tv_out_char(dump->out, ' ');
 }
 
-static void write_time(struct tv_dump_records *dump, const struct tv_ft_line *event)
+static void dump_ftrace_time_column(struct tv_dump_records *dump, const struct tv_ft_line *event)
 {
     if (event->clock == TV_FT_CLOCK_SECONDS) {
-        write_seconds(dump, event->time);
+        dump_seconds_column(dump, event->time);
     } else if (event->clock == TV_FT_CLOCK_TICKS) {
-        write_number(dump, TIME_WIDTH, event->time);
+        dump_number_column(dump, TIME_WIDTH, event->time);
     } else {
         tv_names_number_column(dump->out, TIME_WIDTH - 2, (uint64_t)event->time / 1000);
         tv_out_text(dump->out, "us ");
     }
 }
 
-/* Tabs end the columns, but not the last one.  No other control character is printed. */
-static void write_line(struct tv_out *out, struct tv_bytes text, bool last)
+/* Write text. Tabs separate columns, except in the last one; every other control character
+ * becomes a blank. */
+static void dump_write_plain_text(struct tv_out *out, struct tv_bytes text, bool last)
 {
     struct tv_bytes part = text;
     while (last && tv_bytes_split(&text, '\t', &part)) {
@@ -82,32 +83,33 @@ static void write_line(struct tv_out *out, struct tv_bytes text, bool last)
     tv_names_line(out, part);
 }
 
-static void write_texts(struct tv_dump_records *dump, struct tv_bytes buffer, struct tv_bytes task,
-                        struct tv_bytes details)
+static void dump_write_ftrace_texts(struct tv_dump_records *dump, struct tv_bytes buffer,
+                                    struct tv_bytes task, struct tv_bytes details)
 {
     struct tv_out *out = dump->out;
     tv_out_char(out, '\t');
     if (buffer.length > 0) {
-        write_line(out, buffer, false);
+        dump_write_plain_text(out, buffer, false);
         tv_out_text(out, ": ");
     }
-    write_line(out, task.length > 0 ? task : TV_BYTES("-"), false);
+    dump_write_plain_text(out, task.length > 0 ? task : TV_BYTES("-"), false);
     if (details.length > 0) {
         tv_out_char(out, '\t');
-        write_line(out, details, true);
+        dump_write_plain_text(out, details, true);
     }
     tv_out_char(out, '\n');
 }
 
-static void write_event(struct tv_dump_records *dump, const struct tv_ft_line *event)
+static void dump_write_ftrace_event(struct tv_dump_records *dump, const struct tv_ft_line *event)
 {
-    write_number(dump, ID_WIDTH, event->tid);
-    write_number(dump, ID_WIDTH, event->tgid);
-    write_cpu(dump, event->cpu);
-    write_flags(dump, event->flags);
-    write_time(dump, event);
-    write_line(dump->out, event->event.length > 0 ? event->event : TV_BYTES("function"), false);
-    write_texts(dump, event->buffer, event->task, event->details);
+    dump_number_column(dump, ID_WIDTH, event->tid);
+    dump_number_column(dump, ID_WIDTH, event->tgid);
+    dump_cpu_column(dump, event->cpu);
+    dump_flags_column(dump, event->flags);
+    dump_ftrace_time_column(dump, event);
+    dump_write_plain_text(dump->out, event->event.length > 0 ? event->event : TV_BYTES("function"),
+                          false);
+    dump_write_ftrace_texts(dump, event->buffer, event->task, event->details);
 }
 
 /* ---- The function_graph tracer ---- */
@@ -119,9 +121,10 @@ static const char *const call_kinds[] = {
     [TV_FT_GRAPH_EVENT] = "comment",
 };
 
-/* The last column with the blanks in front, which show how deep it is; where there is none, all of
- * the line. */
-static struct tv_bytes last_column(const struct tv_ft_graph_line *call, struct tv_bytes line)
+/* Return the last column with the blanks in front of it, which show the depth; the whole line
+ * when there is no such column. */
+static struct tv_bytes dump_last_graph_column(const struct tv_ft_graph_line *call,
+                                              struct tv_bytes line)
 {
     if (call->kind == TV_FT_GRAPH_SWITCH || call->text.length == 0)
         return line;
@@ -131,42 +134,43 @@ static struct tv_bytes last_column(const struct tv_ft_graph_line *call, struct t
     return (struct tv_bytes){line.data + start, line.length - start};
 }
 
-static void write_call(struct tv_dump_records *dump, const struct tv_ft_graph_line *call,
-                       struct tv_bytes line)
+static void dump_write_graph_call(struct tv_dump_records *dump, const struct tv_ft_graph_line *call,
+                                  struct tv_bytes line)
 {
     struct tv_out *out = dump->out;
-    write_number(dump, ID_WIDTH, call->task.length > 0 ? call->tid : TV_FT_NO_ID);
+    dump_number_column(dump, ID_WIDTH, call->task.length > 0 ? call->tid : TV_FT_NO_ID);
     tv_dump_column(dump, ID_WIDTH, TV_BYTES("-"));
     if (call->has_cpu)
-        write_cpu(dump, call->cpu);
+        dump_cpu_column(dump, call->cpu);
     else
         tv_dump_column(dump, CPU_WIDTH, TV_BYTES("-"));
-    write_flags(dump, call->flags);
+    dump_flags_column(dump, call->flags);
     if (call->has_time)
-        write_seconds(dump, call->time);
+        dump_seconds_column(dump, call->time);
     else
         tv_dump_column(dump, TIME_WIDTH, TV_BYTES("-"));
     tv_out_text(out, call_kinds[call->kind]);
     tv_out_char(out, '\t');
-    write_line(out, call->task.length > 0 ? call->task : TV_BYTES("-"), false);
+    dump_write_plain_text(out, call->task.length > 0 ? call->task : TV_BYTES("-"), false);
     tv_out_char(out, '\t');
     if (call->has_duration) {
-        write_line(out, call->printed, false);
+        dump_write_plain_text(out, call->printed, false);
         tv_out_text(out, " |");
     }
-    write_line(out, last_column(call, line), true);
+    dump_write_plain_text(out, dump_last_graph_column(call, line), true);
     tv_out_char(out, '\n');
 }
 
-static void list_columns(struct tv_dump_records *dump)
+static void dump_list_ftrace_columns(struct tv_dump_records *dump)
 {
     if (!dump->listed)
         tv_out_text(dump->out, "Lines (tid tgid cpu flags seconds event\ttask\tdetails):\n");
     dump->listed = true;
 }
 
-/* What is no event: comments as they are. */
-static void write_other(struct tv_dump_records *dump, const struct tv_ft_record *record)
+/* Write a line that is not an event. Comments stay as they are. */
+static void dump_write_ftrace_remark(struct tv_dump_records *dump,
+                                     const struct tv_ft_record *record)
 {
     struct tv_out *out = dump->out;
     if (record->too_long) {
@@ -176,7 +180,7 @@ static void write_other(struct tv_dump_records *dump, const struct tv_ft_record 
     }
     if (record->other.kind != TV_FT_OTHER_COMMENT)
         tv_out_text(out, "| ");
-    write_line(out, record->text, true);
+    dump_write_plain_text(out, record->text, true);
     tv_out_char(out, '\n');
 }
 
@@ -187,11 +191,11 @@ void tv_dump_line(struct tv_teller *teller, const struct tv_ft_record *record)
     if (dump->mute)
         return;
     if (record->is_event || call)
-        list_columns(dump);
+        dump_list_ftrace_columns(dump);
     if (record->is_event)
-        write_event(dump, &record->event);
+        dump_write_ftrace_event(dump, &record->event);
     else if (call)
-        write_call(dump, &record->other.call, record->text);
+        dump_write_graph_call(dump, &record->other.call, record->text);
     else
-        write_other(dump, record);
+        dump_write_ftrace_remark(dump, record);
 }

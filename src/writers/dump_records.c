@@ -3,7 +3,7 @@
 
 #include "writers/names.h"
 
-static void begin(struct tv_teller *teller, const struct tv_head *head, uint32_t input)
+static void dump_records_begin(struct tv_teller *teller, const struct tv_head *head, uint32_t input)
 {
     struct tv_dump_records *dump = (struct tv_dump_records *)teller;
     dump->listed = false;
@@ -28,7 +28,7 @@ void tv_dump_column(struct tv_dump_records *dump, size_t width, struct tv_bytes 
 void tv_dump_records_init(struct tv_dump_records *dump, struct tv_out *out)
 {
     *dump = (struct tv_dump_records){
-        .teller = {begin, tv_dump_event, tv_dump_beside, tv_dump_line},
+        .teller = {dump_records_begin, tv_dump_event, tv_dump_beside, tv_dump_line},
         .out = out,
     };
     tv_out_init_memory(&dump->cell);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dump_records.h - a teller that prints each record on a line, in the order of the file.
+ * ---- Records in the order of the file ----
  *
  *     FORMAT: Trace Event Format
  *     {"displayTimeUnit":"ns"}
@@ -13,11 +13,10 @@
  *        1328     901 [003] d..2.    73214.000047 sched_waking<tab>main<tab>comm=x pid=7
  *     | what somebody printed goes on
  *
- * Columns up to the first tab hold no blank, and '-' where the event does not say; values stand as
- * they do in the file, as JSON, but phases and categories that are plain words without their
- * quotes.  No event is more than one line, whatever its bytes.  A line that begins with '{' is what
- * stands beside the events, one that begins with '|' a line that is no event, one with '#' a
- * remark.
+ * Columns up to the first tab contain no blanks, and '-' when the event lacks the value. Values
+ * are JSON as in the file; phases and categories that are plain words lose their quotes. An
+ * event is always one line, whatever its bytes. A line that begins with '{' is a member of the
+ * file beside its events, one with '|' a line that is not an event, one with '#' a remark.
  */
 #ifndef TV_WRITERS_DUMP_RECORDS_H
 #define TV_WRITERS_DUMP_RECORDS_H
@@ -28,16 +27,16 @@
 struct tv_dump_records {
     struct tv_teller teller;
     struct tv_out *out;
-    /* Asked once an input, before anything of it is written; false: nothing will be. */
+    /* Called once an input before its output. Return false to suppress it. */
     bool (*start)(const struct tv_head *head, void *context);
     void *context;
-    /* Its own: */
+    /* Private: */
     bool mute;
-    struct tv_out cell; /* a value that is not printed as it stands */
+    struct tv_out cell; /* a value that is not printed as it is */
     bool listed;        /* the columns were named */
 };
 
-/* `out` must live as long, and be there when start() has been asked. */
+/* `out` must outlive the dump. It is first used after start() was called. */
 void tv_dump_records_init(struct tv_dump_records *dump, struct tv_out *out);
 void tv_dump_records_release(struct tv_dump_records *dump);
 
@@ -48,7 +47,6 @@ void tv_dump_beside(struct tv_teller *teller, struct tv_te_beside *beside);
 /* dump_lines.c: that for ftrace text. */
 void tv_dump_line(struct tv_teller *teller, const struct tv_ft_record *record);
 
-/* What is put into a column, right-aligned, with a blank behind it. */
 void tv_dump_column(struct tv_dump_records *dump, size_t width, struct tv_bytes text);
 
 #endif

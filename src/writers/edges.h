@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * edges.h - who calls whom, for all methods of a call tree at once.
- *
- * One pass gives every call path's figures to two edges: it is a child of the method that called it
- * and a parent of the one that was called.  An edge is recursive when the activation of the method
- * in whose list it stands is not the outermost (as analysis/profile.h has it for one method).
+ * ---- Edges ----
  */
 #ifndef TV_WRITERS_EDGES_H
 #define TV_WRITERS_EDGES_H
@@ -12,7 +8,7 @@
 #include "analysis/call_tree.h"
 #include "base/map.h"
 
-/* In the order in which they stand in a method's list. */
+/* The kinds of edges, in the order of a method's list. */
 enum tv_edge_group {
     TV_EDGE_RECURSIVE_PARENT,
     TV_EDGE_PARENT,
@@ -21,24 +17,24 @@ enum tv_edge_group {
 };
 
 struct tv_method_edge {
-    uint32_t context; /* the method in whose list it stands */
-    uint32_t frame;   /* the other; TV_NONE: called from nowhere */
+    uint32_t context; /* the method whose list contains the edge */
+    uint32_t frame;   /* the other method; TV_NONE: the caller is unknown, "(toplevel)" */
     enum tv_edge_group group;
     uint64_t calls;
     int64_t wall, cpu;
-    int64_t key;   /* the one of them that lists are sorted by */
-    uint32_t rank; /* of the other's name; TV_NONE: called from nowhere */
+    int64_t key;   /* `wall` or `cpu`: the time by which lists are sorted */
+    uint32_t rank; /* of the other method's name; TV_NONE: no other method */
 };
 
 struct tv_method_edges {
-    struct tv_method_edge *edges; /* by context, group, key (largest first), name */
+    struct tv_method_edge *edges; /* sorted by context, group, key (largest first), name */
     size_t count, capacity;
     struct tv_map index;
-    uint64_t *calls; /* [frame_count] of each method, from everywhere */
-    size_t *first;   /* [frame_count + 1] where a method's list begins */
+    uint64_t *calls; /* [frame_count] calls of each method, from all callers */
+    size_t *first;   /* [frame_count + 1] index of the first edge of a method's list */
 };
 
-/* All edges of the tree, sorted by CPU time or by real time. */
+/* Find all edges of the tree, sorted by CPU time or by wall time. */
 void tv_method_edges_init(struct tv_method_edges *edges, const struct tv_call_tree *tree, bool cpu);
 void tv_method_edges_release(struct tv_method_edges *edges);
 

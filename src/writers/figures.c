@@ -5,7 +5,7 @@
 
 #define MS 1000000
 
-/* Titles of times, and what they are where figures are samples, which are of no clock. */
+/* Titles of times, and what they are when figures are samples, which have no clock. */
 static const char *const titles[][2] = {
     {"Incl Real ms", "Incl samples"},
     {"Excl Real ms", "Excl samples"},
@@ -17,8 +17,9 @@ static const char *const titles[][2] = {
     {"B ms", "B samples"},
 };
 
-/* Nanoseconds where an input wants them shown (displayTimeUnit), else microseconds. */
-static int ms_decimals(const struct tv_head *head)
+/* Return the decimals of milliseconds: to the nanosecond when an input asks for that
+ * (displayTimeUnit), else to the microsecond. */
+static int figures_ms_decimals(const struct tv_head *head)
 {
     for (uint32_t i = 0; i < head->input_count; i++)
         if (head->inputs[i].unit && strcmp(head->inputs[i].unit, "ns") == 0)
@@ -30,10 +31,10 @@ struct tv_figure_unit tv_figures_unit(const struct tv_head *head)
 {
     struct tv_figure_unit samples = {"samples", TV_SAMPLE_NS, 0};
     if (tv_head_figures(head) != TV_FIGURES_SAMPLES)
-        return (struct tv_figure_unit){"ms", MS, ms_decimals(head)};
+        return (struct tv_figure_unit){"ms", MS, figures_ms_decimals(head)};
     for (uint32_t i = 0; i < head->input_count; i++)
         if (head->inputs[i].tick_ns < TV_SAMPLE_NS)
-            samples.decimals = 3; /* the file has fractions of one */
+            samples.decimals = 3; /* an input has fractions of a sample */
     return samples;
 }
 
@@ -46,7 +47,7 @@ bool tv_figures_count_calls(const struct tv_head *head)
 }
 
 /* Return true when one input has samples without times and another has times. */
-static bool mixes_samples(const struct tv_head *head)
+static bool figures_mixes_samples(const struct tv_head *head)
 {
     uint32_t samples = 0;
     for (uint32_t i = 0; i < head->input_count; i++)
@@ -56,7 +57,7 @@ static bool mixes_samples(const struct tv_head *head)
 
 void tv_figures_note(struct tv_out *out, const struct tv_head *head)
 {
-    if (mixes_samples(head))
+    if (figures_mixes_samples(head))
         tv_out_text(out, "Samples without times beside times: each sample is shown as 0.001 ms, "
                          "and calls are not counted.\n");
     struct tv_sampling sampling = tv_head_sampling(head);

@@ -10,8 +10,8 @@
 
 /* ---- Figures ---- */
 
-/* Rounded to so many decimals, without zeros at the end. */
-static void write_short(struct tv_out *out, tv_ns value, tv_ns unit, int decimals)
+/* Write a time with at most `decimals` decimals, rounded, without zeros at the end. */
+static void findings_write_short(struct tv_out *out, tv_ns value, tv_ns unit, int decimals)
 {
     struct tv_out text;
     tv_out_init_memory(&text);
@@ -30,7 +30,7 @@ void tv_findings_time(struct tv_out *out, tv_ns time)
     static const struct {
         const char *name;
         tv_ns unit;
-        tv_ns from; /* shorter ones take the next unit */
+        tv_ns from; /* shorter times use the next unit */
         int decimals;
     } units[] = {
         {" s", INT64_C(1000000000), INT64_C(1000000000), 2},
@@ -41,17 +41,17 @@ void tv_findings_time(struct tv_out *out, tv_ns time)
     size_t i = 0;
     while (time < units[i].from)
         i++;
-    write_short(out, time, units[i].unit, units[i].decimals);
+    findings_write_short(out, time, units[i].unit, units[i].decimals);
     tv_out_text(out, units[i].name);
 }
 
-static void write_percent(struct tv_out *out, int64_t thousandths)
+static void findings_write_percent(struct tv_out *out, int64_t thousandths)
 {
-    write_short(out, thousandths, 10, 1);
+    findings_write_short(out, thousandths, 10, 1);
     tv_out_text(out, " %");
 }
 
-static void write_share(struct tv_out *out, int64_t part, int64_t whole)
+static void findings_write_share(struct tv_out *out, int64_t part, int64_t whole)
 {
     tv_names_percent(out, part, whole);
     tv_out_text(out, " %");
@@ -65,12 +65,12 @@ void tv_findings_threshold(struct tv_out *out, const struct tv_rule *rule)
     }
     if (rule->share > 0) {
         tv_out_text(out, rule->longer > 0 ? ", " : "");
-        write_percent(out, rule->share);
+        findings_write_percent(out, rule->share);
         tv_out_text(out, rule->condition == TV_RULE_CALLS ? " of the range" : " of own time");
     }
     if (rule->least > 0) {
         tv_out_text(out, " and ");
-        write_percent(out, rule->least);
+        findings_write_percent(out, rule->least);
         tv_out_text(out, " of all threads' time");
     }
     if (rule->levels > 0)
@@ -79,8 +79,8 @@ void tv_findings_threshold(struct tv_out *out, const struct tv_rule *rule)
         tv_out_text(out, "any");
 }
 
-/* Without its signature. */
-static void write_name(struct tv_out *out, const struct tv_head *head, uint32_t frame)
+/* Write a method's name without its signature. */
+static void findings_write_name(struct tv_out *out, const struct tv_head *head, uint32_t frame)
 {
     struct tv_out name;
     tv_out_init_memory(&name);
@@ -92,40 +92,40 @@ static void write_name(struct tv_out *out, const struct tv_head *head, uint32_t 
 
 /* ---- The sentence ---- */
 
-struct sentence {
+struct findings_sentence {
     struct tv_out *out;
     const struct tv_findings *findings;
     const struct tv_rule *rule;
     const struct tv_finding *finding;
-    bool events; /* slices of names, not calls of methods */
+    bool events; /* call them slices and names instead of calls and methods */
 };
 
-static void put_calls(const struct sentence *s)
+static void findings_put_calls(const struct findings_sentence *s)
 {
     tv_out_counted(s->out, s->finding->count, s->events ? "slice|slices" : "call|calls");
 }
 
-static void put_methods(const struct sentence *s)
+static void findings_put_methods(const struct findings_sentence *s)
 {
     tv_out_counted(s->out, s->finding->count, s->events ? "name|names" : "method|methods");
 }
 
-static void put_events(const struct sentence *s)
+static void findings_put_events(const struct findings_sentence *s)
 {
     tv_out_counted(s->out, s->finding->count, "event|events");
 }
 
-static void put_total(const struct sentence *s)
+static void findings_put_total(const struct findings_sentence *s)
 {
     tv_findings_time(s->out, s->finding->total);
 }
 
-static void put_share(const struct sentence *s)
+static void findings_put_share(const struct findings_sentence *s)
 {
-    write_share(s->out, s->finding->total, s->findings->looked_at);
+    findings_write_share(s->out, s->finding->total, s->findings->looked_at);
 }
 
-static void put_limit(const struct sentence *s)
+static void findings_put_limit(const struct findings_sentence *s)
 {
     if (s->rule->levels > 0)
         tv_out_u64(s->out, s->rule->levels);
@@ -133,15 +133,16 @@ static void put_limit(const struct sentence *s)
         tv_findings_time(s->out, s->finding->limit);
 }
 
-/* Inferred, it is an upper bound: a stack that did not change left no record. */
-static void put_interval(const struct sentence *s)
+/* Write the sampling interval. An inferred one is an upper bound, because a stack that did not
+ * change left no record. */
+static void findings_put_interval(const struct findings_sentence *s)
 {
     bool inferred = tv_head_sampling(s->findings->head).inferred;
     tv_out_text(s->out, inferred ? "(inferred) at intervals of at most " : "every ");
-    put_limit(s);
+    findings_put_limit(s);
 }
 
-static void put_worst(const struct sentence *s)
+static void findings_put_worst(const struct findings_sentence *s)
 {
     const struct tv_finding_place *worst = s->finding->places;
     if (s->rule->levels > 0)
@@ -150,21 +151,23 @@ static void put_worst(const struct sentence *s)
         tv_findings_time(s->out, worst->part);
 }
 
-static void put_name(const struct sentence *s)
+static void findings_put_name(const struct findings_sentence *s)
 {
-    write_name(s->out, s->findings->head, s->finding->places[0].frame);
+    findings_write_name(s->out, s->findings->head, s->finding->places[0].frame);
 }
 
 static const struct {
     const char *name;
-    void (*put)(const struct sentence *s);
+    void (*put)(const struct findings_sentence *s);
 } fields[] = {
-    {"calls", put_calls}, {"methods", put_methods}, {"events", put_events},
-    {"total", put_total}, {"share", put_share},     {"limit", put_limit},
-    {"worst", put_worst}, {"name", put_name},       {"interval", put_interval},
+    {"calls", findings_put_calls},       {"methods", findings_put_methods},
+    {"events", findings_put_events},     {"total", findings_put_total},
+    {"share", findings_put_share},       {"limit", findings_put_limit},
+    {"worst", findings_put_worst},       {"name", findings_put_name},
+    {"interval", findings_put_interval},
 };
 
-static void put_field(const struct sentence *s, struct tv_bytes name)
+static void findings_put_field(const struct findings_sentence *s, struct tv_bytes name)
 {
     for (size_t i = 0; i < TV_COUNT(fields); i++)
         if (tv_bytes_equal(name, tv_bytes_of(fields[i].name)))
@@ -173,28 +176,28 @@ static void put_field(const struct sentence *s, struct tv_bytes name)
 
 void tv_findings_sentence(struct tv_out *out, const struct tv_findings *findings, uint32_t rule)
 {
-    const struct sentence s = {out, findings, &tv_rules[rule], &findings->of[rule],
-                               tv_head_has_categories(findings->head)};
+    const struct findings_sentence s = {out, findings, &tv_rules[rule], &findings->of[rule],
+                                        tv_head_has_categories(findings->head)};
     struct tv_bytes rest = tv_bytes_of(s.rule->text), part;
     while (tv_bytes_split(&rest, '{', &part)) {
         tv_out_bytes(out, part);
         tv_bytes_split(&rest, '}', &part);
-        put_field(&s, part);
+        findings_put_field(&s, part);
     }
     tv_out_bytes(out, part);
 }
 
-/* ---- For check ---- */
+/* ---- Output of check ---- */
 
-static void write_file(struct tv_out *out, const struct tv_head *head)
+static void findings_write_file(struct tv_out *out, const struct tv_head *head)
 {
     tv_names_line(out, tv_head_text(head, head->inputs[0].name));
 }
 
-static void text_place(struct tv_out *out, const struct tv_trace *trace, const struct tv_rule *rule,
-                       const struct tv_finding_place *place)
+static void findings_text_place(struct tv_out *out, const struct tv_trace *trace,
+                                const struct tv_rule *rule, const struct tv_finding_place *place)
 {
-    write_file(out, trace->head);
+    findings_write_file(out, trace->head);
     tv_out_text(out, ":   ");
     if (place->kind != TV_NONE) {
         enum tv_diagnostic_kind kind = (enum tv_diagnostic_kind)place->kind;
@@ -211,7 +214,7 @@ static void text_place(struct tv_out *out, const struct tv_trace *trace, const s
         tv_out_counted(out, place->count, "call|calls");
     }
     tv_out_text(out, ": ");
-    write_name(out, trace->head, place->frame);
+    findings_write_name(out, trace->head, place->frame);
     if (place->row != TV_NONE) {
         tv_out_text(out, ", at ");
         tv_out_time(out, place->start, 1000000, 3);
@@ -228,7 +231,7 @@ void tv_findings_write_text(struct tv_out *out, const struct tv_trace *trace,
         const struct tv_finding *finding = &findings->of[i];
         if (!finding->found)
             continue;
-        write_file(out, trace->head);
+        findings_write_file(out, trace->head);
         tv_out_text(out, ": finding: ");
         tv_layout_text(out, tv_layout_style_of(tv_rules[i].severity),
                        tv_severity_name(tv_rules[i].severity));
@@ -236,16 +239,17 @@ void tv_findings_write_text(struct tv_out *out, const struct tv_trace *trace,
         tv_findings_sentence(out, findings, i);
         tv_out_char(out, '\n');
         for (uint32_t k = 0; k < finding->place_count; k++)
-            text_place(out, trace, &tv_rules[i], &finding->places[k]);
+            findings_text_place(out, trace, &tv_rules[i], &finding->places[k]);
         if (tv_rules[i].condition == TV_RULE_DIAGNOSTICS || finding->place_count == 0 ||
             finding->count == finding->place_count)
             continue;
-        write_file(out, trace->head);
+        findings_write_file(out, trace->head);
         tv_out_format(out, ":   and %" PRIu64 " more\n", finding->count - finding->place_count);
     }
 }
 
-static void json_text(struct tv_out *out, const struct tv_findings *findings, uint32_t rule)
+static void findings_json_text(struct tv_out *out, const struct tv_findings *findings,
+                               uint32_t rule)
 {
     struct tv_out text;
     tv_out_init_memory(&text);
@@ -254,7 +258,7 @@ static void json_text(struct tv_out *out, const struct tv_findings *findings, ui
     tv_out_release(&text);
 }
 
-static void json_name(struct tv_out *out, const struct tv_head *head, uint32_t frame)
+static void findings_json_name(struct tv_out *out, const struct tv_head *head, uint32_t frame)
 {
     struct tv_out text;
     tv_out_init_memory(&text);
@@ -263,8 +267,8 @@ static void json_name(struct tv_out *out, const struct tv_head *head, uint32_t f
     tv_out_release(&text);
 }
 
-static void json_place(struct tv_out *out, const struct tv_trace *trace,
-                       const struct tv_finding_place *place)
+static void findings_json_place(struct tv_out *out, const struct tv_trace *trace,
+                                const struct tv_finding_place *place)
 {
     if (place->kind != TV_NONE) {
         tv_out_format(out, "{\"kind\": \"%s\", \"count\": %" PRIu64 "}",
@@ -272,7 +276,7 @@ static void json_place(struct tv_out *out, const struct tv_trace *trace,
         return;
     }
     tv_out_text(out, "{\"name\": ");
-    json_name(out, trace->head, place->frame);
+    findings_json_name(out, trace->head, place->frame);
     tv_out_format(out, ", \"count\": %" PRIu64 ", \"figure_ns\": %" PRId64, place->count,
                   place->part);
     if (place->row != TV_NONE) {
@@ -297,14 +301,14 @@ void tv_findings_write_json(struct tv_out *out, const struct tv_trace *trace,
         tv_out_json(out, tv_head_text(trace->head, trace->head->inputs[0].name));
         tv_out_format(out, ", \"kind\": \"%s\", \"severity\": \"%s\", \"text\": ", tv_rules[i].name,
                       tv_severity_name(tv_rules[i].severity));
-        json_text(out, findings, i);
+        findings_json_text(out, findings, i);
         tv_out_format(out,
                       ", \"count\": %" PRIu64 ", \"places\": [], \"finding\": ", finding->count);
         tv_out_format(out, "{\"total_ns\": %" PRId64 ", \"range_ns\": %" PRId64 ", \"worst\": [",
                       finding->total, findings->looked_at);
         for (uint32_t k = 0; k < finding->place_count; k++) {
             tv_out_text(out, k > 0 ? ",\n    " : "\n    ");
-            json_place(out, trace, &finding->places[k]);
+            findings_json_place(out, trace, &finding->places[k]);
         }
         tv_out_text(out, "]}}");
     }

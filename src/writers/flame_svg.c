@@ -9,21 +9,22 @@
 #include "writers/figures.h"
 #include "writers/names.h"
 
-/* All in pixels. */
+/* Sizes in pixels. */
 #define LEFT 10
-#define TOP 64 /* above the frames: title and controls */
+#define TOP 64 /* title and controls above the frames */
 #define BOTTOM 34
 #define FRAME 18
 #define GAP 1 /* between levels */
 
-/* Advance of the average letter of the 12 px sans-serif; a label must be sure to fit. */
+/* Width of an average letter of the 12 px sans-serif font, in tenths of a pixel. It is generous,
+ * because a label must fit. */
 #define LETTER_TENTHS 67
 #define LABEL_PADDING 8
 
-/* Hundredths of a pixel: the finest step of a coordinate. */
+/* Steps of a coordinate in a pixel. */
 #define STEPS 100
 
-struct picture {
+struct flame_svg_picture {
     struct tv_out *out;
     const struct tv_head *head;
     const struct tv_flame *flame;
@@ -31,14 +32,14 @@ struct picture {
     int height;
 };
 
-/* value * INNER * STEPS / total, in hundredths of a pixel. */
-static int64_t scale(const struct picture *p, int64_t value)
+/* Scale a time to hundredths of a pixel. */
+static int64_t flame_svg_scale(const struct flame_svg_picture *p, int64_t value)
 {
     double share = p->flame->total > 0 ? (double)value / (double)p->flame->total : 0;
     return (int64_t)(share * TV_FLAME_SVG_INNER * STEPS + 0.5);
 }
 
-static void add_number(struct tv_out *out, const char *attribute, int64_t hundredths)
+static void flame_svg_add_number(struct tv_out *out, const char *attribute, int64_t hundredths)
 {
     tv_out_format(out, " %s=\"", attribute);
     tv_out_time(out, hundredths, STEPS, hundredths % STEPS == 0 ? 0 : 2);
@@ -46,7 +47,7 @@ static void add_number(struct tv_out *out, const char *attribute, int64_t hundre
 }
 
 /* "1,234,567" */
-static void add_grouped(struct tv_out *out, uint64_t value)
+static void flame_svg_add_grouped(struct tv_out *out, uint64_t value)
 {
     struct tv_out digits;
     tv_out_init_memory(&digits);
@@ -59,14 +60,14 @@ static void add_grouped(struct tv_out *out, uint64_t value)
     tv_out_release(&digits);
 }
 
-static void add_count(const struct picture *p, int64_t value)
+static void flame_svg_add_count(const struct flame_svg_picture *p, int64_t value)
 {
-    add_grouped(p->out, (uint64_t)(value / p->options->unit_ns));
+    flame_svg_add_grouped(p->out, (uint64_t)(value / p->options->unit_ns));
     tv_out_char(p->out, ' ');
     tv_out_xml(p->out, tv_bytes_of(p->options->count_name));
 }
 
-static void lines(struct tv_out *out, const char *const *text)
+static void flame_svg_write_lines(struct tv_out *out, const char *const *text)
 {
     for (; *text; text++) {
         tv_out_text(out, *text);
@@ -76,8 +77,8 @@ static void lines(struct tv_out *out, const char *const *text)
 
 /* ---- Names and labels ---- */
 
-/* The frame's whole name; release it. */
-static struct tv_out name_frame(const struct picture *p, uint32_t frame)
+/* Return the complete name of a frame; the caller releases it. */
+static struct tv_out flame_svg_name_frame(const struct flame_svg_picture *p, uint32_t frame)
 {
     struct tv_out name;
     tv_out_init_memory(&name);
@@ -88,8 +89,9 @@ static struct tv_out name_frame(const struct picture *p, uint32_t frame)
     return name;
 }
 
-/* A name of dotted words alone may be shortened from the left without becoming another. */
-static bool is_dotted(struct tv_bytes name)
+/* Return true for a name of dotted words only, which may be shortened from the left and still be
+ * recognised. */
+static bool flame_svg_is_dotted(struct tv_bytes name)
 {
     for (size_t i = 0; i < name.length; i++) {
         uint8_t c = name.data[i];
@@ -102,8 +104,8 @@ static bool is_dotted(struct tv_bytes name)
     return true;
 }
 
-/* The part behind the last dot but `dots`. */
-static struct tv_bytes shorten(struct tv_bytes name, int dots)
+/* Return the part behind the last dots, `dots` of which it keeps. */
+static struct tv_bytes flame_svg_shorten_name(struct tv_bytes name, int dots)
 {
     size_t at = name.length;
     if (at == 0)
@@ -116,8 +118,8 @@ static struct tv_bytes shorten(struct tv_bytes name, int dots)
     return (struct tv_bytes){name.data + at, name.length - at};
 }
 
-/* Characters: bytes that do not continue a UTF-8 sequence. */
-static size_t count_letters(struct tv_bytes text)
+/* Count characters: bytes that do not continue a UTF-8 sequence. */
+static size_t flame_svg_count_letters(struct tv_bytes text)
 {
     size_t count = 0;
     for (size_t i = 0; i < text.length; i++)
@@ -125,7 +127,7 @@ static size_t count_letters(struct tv_bytes text)
     return count;
 }
 
-static struct tv_bytes first_letters(struct tv_bytes text, size_t count)
+static struct tv_bytes flame_svg_first_letters(struct tv_bytes text, size_t count)
 {
     size_t i = 0;
     for (; i < text.length; i++) {
@@ -135,33 +137,33 @@ static struct tv_bytes first_letters(struct tv_bytes text, size_t count)
     return (struct tv_bytes){text.data, i};
 }
 
-/* The longest of "a.b.Class.method", "Class.method", "method", "meth.." that fits; the script does
- * the same. */
-static void add_label(struct tv_out *out, struct tv_bytes name, int64_t width)
+/* Write the longest of "a.b.Class.method", "Class.method", "method" and "meth.." that fits. The
+ * script does the same. */
+static void flame_svg_add_label(struct tv_out *out, struct tv_bytes name, int64_t width)
 {
     int64_t room = (width / STEPS - LABEL_PADDING) * 10 / LETTER_TENTHS;
     size_t letters = room > 0 ? (size_t)room : 0;
-    bool dotted = is_dotted(name);
-    for (int dots = 1; dotted && dots >= 0 && count_letters(name) > letters; dots--)
-        name = shorten(name, dots);
+    bool dotted = flame_svg_is_dotted(name);
+    for (int dots = 1; dotted && dots >= 0 && flame_svg_count_letters(name) > letters; dots--)
+        name = flame_svg_shorten_name(name, dots);
     if (letters < 3)
         return;
-    if (count_letters(name) <= letters) {
+    if (flame_svg_count_letters(name) <= letters) {
         tv_out_xml(out, name);
         return;
     }
-    tv_out_xml(out, first_letters(name, letters - 2));
+    tv_out_xml(out, flame_svg_first_letters(name, letters - 2));
     tv_out_text(out, "..");
 }
 
 /* ---- Colours ---- */
 
-struct shade {
+struct flame_svg_shade {
     int hue, hue_range, saturation, lightness, lightness_range;
 };
 
-/* Light enough for black letters: at least 7:1. */
-static const struct shade shades[] = {
+/* Light enough for black letters: a contrast of at least 7:1. */
+static const struct flame_svg_shade shades[] = {
     [TV_COLORS_HOT] = {8, 44, 92, 62, 14},      [TV_COLORS_COOL] = {170, 80, 55, 68, 12},
     [TV_COLORS_RED] = {0, 10, 85, 68, 14},      [TV_COLORS_ORANGE] = {26, 14, 92, 62, 14},
     [TV_COLORS_YELLOW] = {48, 10, 85, 60, 16},  [TV_COLORS_GREEN] = {110, 26, 50, 62, 16},
@@ -169,22 +171,24 @@ static const struct shade shades[] = {
     [TV_COLORS_PURPLE] = {276, 24, 65, 74, 12}, [TV_COLORS_GREY] = {220, 1, 6, 70, 16},
 };
 
-/* The package, or what stands for one: everything before the class. */
-static struct tv_bytes package_of(struct tv_bytes name)
+/* Return everything in front of the class: the package, or the text in its place. */
+static struct tv_bytes flame_svg_package_of(struct tv_bytes name)
 {
-    struct tv_bytes method = shorten(name, 1);
+    struct tv_bytes method = flame_svg_shorten_name(name, 1);
     return (struct tv_bytes){name.data, name.length - method.length};
 }
 
-static void add_color(const struct picture *p, struct tv_bytes name, uint32_t place)
+static void flame_svg_add_color(const struct flame_svg_picture *p, struct tv_bytes name,
+                                uint32_t place)
 {
     if (p->options->colors == TV_COLORS_PACKAGE) {
-        struct tv_bytes package = is_dotted(name) ? package_of(name) : (struct tv_bytes){NULL, 0};
+        struct tv_bytes package =
+            flame_svg_is_dotted(name) ? flame_svg_package_of(name) : (struct tv_bytes){NULL, 0};
         uint64_t hash = tv_hash_u64(tv_hash_bytes(package.length > 0 ? package : name));
         tv_out_format(p->out, " class=\"c%u\"", (unsigned)(hash % 16));
         return;
     }
-    const struct shade *shade = &shades[p->options->colors];
+    const struct flame_svg_shade *shade = &shades[p->options->colors];
     uint64_t mixed = tv_hash_u64(p->options->hash ? tv_hash_bytes(name) : place + 1);
     tv_out_format(p->out, " fill=\"hsl(%d,%d%%,%d%%)\"",
                   shade->hue + (int)(mixed % (uint64_t)shade->hue_range), shade->saturation,
@@ -193,85 +197,87 @@ static void add_color(const struct picture *p, struct tv_bytes name, uint32_t pl
 
 /* ---- Frames ---- */
 
-static int top_of(const struct picture *p, uint32_t level)
+static int flame_svg_top_of(const struct flame_svg_picture *p, uint32_t level)
 {
     if (p->options->inverted)
         return TOP + (int)level * FRAME;
     return p->height - BOTTOM - (int)(level + 1) * FRAME;
 }
 
-/* What a frame says when it is asked: its name, then its figures. */
-static void add_title(const struct picture *p, struct tv_bytes name,
-                      const struct tv_flame_frame *frame)
+/* Write a frame's tooltip: its name, then its figures. */
+static void flame_svg_add_title(const struct flame_svg_picture *p, struct tv_bytes name,
+                                const struct tv_flame_frame *frame)
 {
     tv_out_text(p->out, "<title>");
     tv_out_xml(p->out, name);
     tv_out_char(p->out, '\n');
-    add_count(p, frame->width);
+    flame_svg_add_count(p, frame->width);
     tv_out_text(p->out, ", ");
     tv_names_percent(p->out, frame->width, p->flame->total);
     tv_out_text(p->out, "%, self ");
-    add_count(p, frame->self);
+    flame_svg_add_count(p, frame->self);
     if (frame->calls > 0 && p->options->each) {
         tv_out_text(p->out, ", ");
-        add_grouped(p->out, frame->calls);
+        flame_svg_add_grouped(p->out, frame->calls);
         tv_out_format(p->out, " %s%s", p->options->each, frame->calls == 1 ? "" : "s");
     }
     tv_out_text(p->out, "</title>");
 }
 
-static void add_frame(const struct picture *p, const struct tv_flame_frame *frame,
-                      struct tv_bytes name, uint32_t level, uint32_t place)
+static void flame_svg_add_frame(const struct flame_svg_picture *p,
+                                const struct tv_flame_frame *frame, struct tv_bytes name,
+                                uint32_t level, uint32_t place)
 {
     tv_ns behind = frame->start;
-    tv_time_add(&behind, frame->width); /* a sum may have stopped at the largest number */
-    int64_t start = scale(p, frame->start), end = scale(p, behind);
+    tv_time_add(&behind, frame->width); /* a sum may be saturated */
+    int64_t start = flame_svg_scale(p, frame->start), end = flame_svg_scale(p, behind);
     if (level == 0)
-        end = TV_FLAME_SVG_INNER * STEPS; /* also when there is no time at all */
-    int top = top_of(p, level);
+        end = TV_FLAME_SVG_INNER * STEPS; /* the root is full even when there is no time at all */
+    int top = flame_svg_top_of(p, level);
     tv_out_format(p->out, "<g data-l=\"%u\"", level);
     if (level == 0)
         tv_out_text(p->out, " class=\"root\"");
     tv_out_char(p->out, '>');
-    add_title(p, name, frame);
+    flame_svg_add_title(p, name, frame);
     tv_out_text(p->out, "<rect");
-    add_number(p->out, "x", start + LEFT * STEPS);
+    flame_svg_add_number(p->out, "x", start + LEFT * STEPS);
     tv_out_format(p->out, " y=\"%d\"", top);
-    add_number(p->out, "width", end - start);
+    flame_svg_add_number(p->out, "width", end - start);
     tv_out_format(p->out, " height=\"%d\"", FRAME - GAP);
     if (level == 0)
         tv_out_text(p->out, " class=\"all\"");
     else
-        add_color(p, name, place);
+        flame_svg_add_color(p, name, place);
     tv_out_text(p->out, "/><text");
-    add_number(p->out, "x", start + (LEFT + LABEL_PADDING / 2) * STEPS);
+    flame_svg_add_number(p->out, "x", start + (LEFT + LABEL_PADDING / 2) * STEPS);
     tv_out_format(p->out, " y=\"%d\">", top + 13);
-    add_label(p->out, name, end - start);
+    flame_svg_add_label(p->out, name, end - start);
     tv_out_text(p->out, "</text></g>\n");
 }
 
-/* Deeper pictures are cut: no browser shows a million pixels. */
+/* Most levels that are drawn: no browser shows a million pixels. */
 #define LEVEL_LIMIT 4000u
 
-static void add_frames(const struct picture *p)
+static void flame_svg_add_frames(const struct flame_svg_picture *p)
 {
     struct tv_flame_frame all = {.width = p->flame->total};
     tv_out_text(p->out, "<g id=\"frames\">\n");
-    add_frame(p, &all, TV_BYTES("all"), 0, 0);
+    flame_svg_add_frame(p, &all, TV_BYTES("all"), 0, 0);
     for (uint32_t i = 0; i < p->flame->count; i++) {
         const struct tv_flame_frame *frame = &p->flame->frames[i];
         if (frame->depth >= LEVEL_LIMIT)
             continue;
-        struct tv_out name = name_frame(p, frame->frame);
-        add_frame(p, frame, (struct tv_bytes){name.buffer, name.length}, frame->depth + 1, i);
+        struct tv_out name = flame_svg_name_frame(p, frame->frame);
+        flame_svg_add_frame(p, frame, (struct tv_bytes){name.buffer, name.length}, frame->depth + 1,
+                            i);
         tv_out_release(&name);
     }
     tv_out_text(p->out, "</g>\n");
 }
 
-/* ---- The rest ---- */
+/* ---- Document ---- */
 
-static void add_head(const struct picture *p)
+static void flame_svg_add_head(const struct flame_svg_picture *p)
 {
     tv_out_format(p->out,
                   "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
@@ -283,13 +289,13 @@ static void add_head(const struct picture *p)
     tv_out_format(p->out, "\" data-inverted=\"%d\" aria-label=\"", p->options->inverted);
     tv_out_xml(p->out, tv_bytes_of(p->options->title));
     tv_out_text(p->out, "\">\n<style>\n");
-    lines(p->out, tv_flame_svg_style);
+    flame_svg_write_lines(p->out, tv_flame_svg_style);
     tv_out_text(p->out, "</style>\n<rect id=\"paper\" width=\"100%\" height=\"100%\"/>\n");
 }
 
-/* Behind the frames in the file, so that it covers them when it stays in sight of a page that
- * scrolls. */
-static void add_heading(const struct picture *p)
+/* The heading follows the frames in the file, so that it covers them when it stays visible on a
+ * page that scrolls. */
+static void flame_svg_add_heading(const struct flame_svg_picture *p)
 {
     tv_out_format(p->out,
                   "<g id=\"head\">\n<rect id=\"cover\" width=\"100%%\" height=\"%d\"/>\n"
@@ -297,7 +303,7 @@ static void add_heading(const struct picture *p)
                   TOP - 6);
     tv_out_xml(p->out, tv_bytes_of(p->options->title));
     tv_out_text(p->out, "</text>\n<text id=\"sum\" x=\"10\" y=\"48\">");
-    add_count(p, p->flame->total);
+    flame_svg_add_count(p, p->flame->total);
     if (tv_head_figures(p->head) == TV_FIGURES_SAMPLED)
         tv_out_text(p->out, ", sampled");
     if (p->options->inverted)
@@ -324,12 +330,13 @@ void tv_flame_svg_write(struct tv_out *out, const struct tv_head *head,
                         const struct tv_flame *flame, const struct tv_flame_svg_options *options)
 {
     uint32_t levels = flame->levels < LEVEL_LIMIT ? flame->levels : LEVEL_LIMIT;
-    struct picture p = {out, head, flame, options, TOP + BOTTOM + (int)(levels + 1) * FRAME};
-    add_head(&p);
-    add_frames(&p);
-    add_heading(&p);
+    struct flame_svg_picture p = {out, head, flame, options,
+                                  TOP + BOTTOM + (int)(levels + 1) * FRAME};
+    flame_svg_add_head(&p);
+    flame_svg_add_frames(&p);
+    flame_svg_add_heading(&p);
     tv_out_format(out, "<text id=\"details\" x=\"10\" y=\"%d\"></text>\n", p.height - 12);
     tv_out_text(out, "<script><![CDATA[\n");
-    lines(out, tv_flame_svg_script);
+    flame_svg_write_lines(out, tv_flame_svg_script);
     tv_out_text(out, "]]></script>\n</svg>\n");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flame_svg.h - a flame graph as one SVG file that needs nothing else: it can be looked at as a
- * plain picture, and in a browser its script zooms, searches and tells about frames.
+ * flame_svg.h - a flame graph as one SVG file without dependencies: a picture, which its script
+ * makes interactive in a browser (zoom, search, details).
  */
 #ifndef TV_WRITERS_FLAME_SVG_H
 #define TV_WRITERS_FLAME_SVG_H
@@ -10,8 +10,8 @@
 #include "base/out.h"
 
 enum tv_flame_colors {
-    TV_COLORS_PACKAGE, /* one of 16 colours a package */
-    TV_COLORS_HOT,     /* the rest: shades of one range of hues */
+    TV_COLORS_PACKAGE, /* one of 16 colours for each package */
+    TV_COLORS_HOT,     /* this and the following: shades of one range of hues */
     TV_COLORS_COOL,
     TV_COLORS_RED,
     TV_COLORS_ORANGE,
@@ -26,30 +26,32 @@ enum tv_flame_colors {
 struct tv_flame_svg_options {
     const char *title;
     const char *count_name; /* of the numbers: "us" */
-    int64_t unit_ns;        /* what one of them is: 1000 */
-    const char *each;       /* what the layout counts in a frame: "call"; NULL: say nothing of it */
+    int64_t unit_ns;        /* nanoseconds of one: 1000 */
+    const char *each;       /* the things that the layout counts: "call"; NULL: do not mention
+                             * them */
     enum tv_flame_colors colors;
-    bool hash;     /* shades by the method's name, the same in every picture; else by place */
-    bool inverted; /* drawn downwards */
+    bool hash;     /* choose shades by the method's name, the same in every picture; else by
+                    * position */
+    bool inverted; /* draw downwards */
 };
 
-/* Width of the picture, and of what is drawn in it, before a script fits it to the window. */
+/* Width of the picture and of the frames in it, before the script fits them to the window. */
 #define TV_FLAME_SVG_WIDTH 1200
 #define TV_FLAME_SVG_INNER 1180
 
-/* What numbers of microseconds count: "us"; "samples" where the input has counts for times, as
- * collapsed stacks of other tools mostly have. */
+/* Return the name of the numbers for a trace: "us", or "samples" when its input counts samples,
+ * as collapsed stacks of other tools mostly do. */
 const char *tv_flame_svg_count_name(const struct tv_head *head);
 
-/* Return the word for the things that the layouts of a trace count: "call", or NULL when calls are
+/* Return the word for the things that the trace's layouts count: "call", or NULL when calls are
  * not counted. */
 const char *tv_flame_svg_each(const struct tv_head *head);
 
-/* The layout's frames, on a frame for everything. */
+/* Write the layout's frames above one frame for everything. */
 void tv_flame_svg_write(struct tv_out *out, const struct tv_head *head,
                         const struct tv_flame *flame, const struct tv_flame_svg_options *options);
 
-/* The inside of the picture's <style> and <script>, each a list of lines that ends with NULL. */
+/* The contents of the picture's <style> and <script>: lists of lines, ended by NULL. */
 extern const char *const tv_flame_svg_style[];
 extern const char *const tv_flame_svg_script[];
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flame_svg_page.c - the style and the script inside every flame graph: zoom, search, keyboard,
+ * flame_svg_page.c - the style and the script of every flame graph: zoom, search, keyboard,
  * light and dark.
  *
- * The script finds everything in the picture itself: a frame's rectangle says where it lies, its
- * title what it is.
+ * The script reads everything from the picture: a frame's position from its rectangle, its
+ * figures from its title.
  */
 #include "writers/flame_svg.h"
 

@@ -9,22 +9,22 @@
 #include "writers/layout.h"
 #include "writers/names.h"
 
-/* What several inputs have together. */
-struct sums {
+/* Totals over all inputs. */
+struct info_sums {
     uint64_t records, unrolls, methods;
     bool overflow;
-    bool calls;  /* some input has entries and exits, or slices: no stacks alone */
-    bool buffer; /* some input is a method trace: it lists methods, and its buffer may overflow */
+    bool calls;  /* some input has entries and exits, or slices, and not only stacks */
+    bool buffer; /* some input is a method trace, which lists methods and may overflow its buffer */
     tv_ns last_wall, last_cpu;
-    tv_ns elapsed; /* of the longest recording, as its file states; 0: none does */
+    tv_ns elapsed; /* of the longest recording, as its file states it; 0: no file states it */
     tv_ns weight;  /* of stacks without times */
     unsigned clocks;
     uint32_t listed, late;
 };
 
-static struct sums sum_up(const struct tv_head *head)
+static struct info_sums info_sum_inputs(const struct tv_head *head)
 {
-    struct sums sums = {.clocks = tv_head_clocks(head)};
+    struct info_sums sums = {.clocks = tv_head_clocks(head)};
     for (uint32_t i = 0; i < head->input_count; i++) {
         const struct tv_input *input = &head->inputs[i];
         tv_ns wall = input->last_wall * input->tick_ns, cpu = input->last_cpu * input->tick_ns;
@@ -51,22 +51,22 @@ static struct sums sum_up(const struct tv_head *head)
 
 /* ---- Dates ---- */
 
-struct date {
+struct info_date {
     int64_t year;
     int month, day;
 };
 
-/* The proleptic Gregorian calendar from days since 1970: years begin in March, so that the leap day
- * is the last, and 400 of them have 146097 days. */
-static struct date date_of(int64_t days)
+/* Convert days since 1970 to the proleptic Gregorian calendar. Years begin in March, so that the
+ * leap day is the last day of a year; 400 years have 146097 days. */
+static struct info_date info_date_of_days(int64_t days)
 {
-    int64_t shifted = days + 719468; /* since 0000-03-01 */
+    int64_t shifted = days + 719468; /* days since 0000-03-01 */
     int64_t era = (shifted >= 0 ? shifted : shifted - 146096) / 146097;
     int64_t of_era = shifted - era * 146097;
     int64_t year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
     int64_t of_year = of_era - (365 * year + year / 4 - year / 100);
     int64_t month = (5 * of_year + 2) / 153; /* 0: March */
-    struct date date = {
+    struct info_date date = {
         .year = year + era * 400 + (month >= 10 ? 1 : 0),
         .month = (int)(month < 10 ? month + 3 : month - 9),
         .day = (int)(of_year - (153 * month + 2) / 5 + 1),
@@ -75,10 +75,10 @@ static struct date date_of(int64_t days)
 }
 
 /* "2026-11-20T10:11:12.000345Z" */
-static void write_date(struct tv_out *out, int64_t us)
+static void info_write_date(struct tv_out *out, int64_t us)
 {
     int64_t seconds = us / 1000000, days = seconds / 86400, rest = seconds % 86400;
-    struct date date = date_of(days);
+    struct info_date date = info_date_of_days(days);
     tv_out_format(out, "%04lld-%02d-%02dT%02d:%02d:%02d.%06dZ", (long long)date.year, date.month,
                   date.day, (int)(rest / 3600), (int)(rest / 60 % 60), (int)(rest % 60),
                   (int)(us % 1000000));
@@ -86,20 +86,20 @@ static void write_date(struct tv_out *out, int64_t us)
 
 /* ---- JSON ---- */
 
-static void json_key(struct tv_out *out, const char *key)
+static void info_json_key(struct tv_out *out, const char *key)
 {
     tv_out_format(out, ",\n  \"%s\": ", key);
 }
 
-static void json_number(struct tv_out *out, const char *key, uint64_t value)
+static void info_json_number(struct tv_out *out, const char *key, uint64_t value)
 {
-    json_key(out, key);
+    info_json_key(out, key);
     tv_out_u64(out, value);
 }
 
-static void json_time(struct tv_out *out, const char *key, bool there, int64_t value)
+static void info_json_time(struct tv_out *out, const char *key, bool there, int64_t value)
 {
-    json_key(out, key);
+    info_json_key(out, key);
     if (there)
         tv_out_i64(out, value);
     else
@@ -110,15 +110,15 @@ void tv_info_write_recorded(struct tv_out *out, const struct tv_input *input)
 {
     if (input->recorded_us > 0) {
         tv_out_char(out, '"');
-        write_date(out, input->recorded_us);
+        info_write_date(out, input->recorded_us);
         tv_out_char(out, '"');
     } else {
         tv_out_text(out, "null");
     }
 }
 
-/* One member for each key: of a key that stands twice, the last value. */
-static void json_metadata(struct tv_out *out, const struct tv_head *head, uint32_t input)
+/* Write one member for each key. When a key occurs several times, the last value counts. */
+static void info_json_metadata(struct tv_out *out, const struct tv_head *head, uint32_t input)
 {
     struct tv_map last;
     bool any = false;
@@ -142,7 +142,7 @@ static void json_metadata(struct tv_out *out, const struct tv_head *head, uint32
     tv_map_release(&last);
 }
 
-static void json_input(struct tv_out *out, const struct tv_head *head, uint32_t index)
+static void info_json_input(struct tv_out *out, const struct tv_head *head, uint32_t index)
 {
     const struct tv_input *input = &head->inputs[index];
     tv_out_text(out, "{\"name\": ");
@@ -158,14 +158,14 @@ static void json_input(struct tv_out *out, const struct tv_head *head, uint32_t 
     tv_out_text(out, ", \"records\": ");
     tv_out_u64(out, input->records);
     tv_out_text(out, ",\n     \"metadata\": ");
-    json_metadata(out, head, index);
+    info_json_metadata(out, head, index);
     tv_out_char(out, '}');
 }
 
-static void json_diagnostics(struct tv_out *out, const struct tv_diagnostics *all)
+static void info_json_diagnostics(struct tv_out *out, const struct tv_diagnostics *all)
 {
     bool any = false;
-    json_key(out, "diagnostics");
+    info_json_key(out, "diagnostics");
     tv_out_char(out, '[');
     for (unsigned i = 0; i < TV_DIAGNOSTIC_COUNT; i++) {
         const struct tv_diagnostic *one = &all->kinds[i];
@@ -186,82 +186,83 @@ static void json_diagnostics(struct tv_out *out, const struct tv_diagnostics *al
     tv_out_text(out, any ? "\n  ]" : "]");
 }
 
-static void json_tables(struct tv_out *out, const struct tv_info *info)
+static void info_json_tables(struct tv_out *out, const struct tv_info *info)
 {
     const struct tv_counts *counts = &info->counts;
     const struct tv_slice_sums *sums = &counts->sums;
-    json_key(out, "origin_ns");
+    info_json_key(out, "origin_ns");
     tv_out_i64(out, info->trace->origin);
-    json_number(out, "slices", sums->slices);
-    json_number(out, "unfinished_slices", sums->unfinished);
-    json_key(out, "sum_slice_ns");
+    info_json_number(out, "slices", sums->slices);
+    info_json_number(out, "unfinished_slices", sums->unfinished);
+    info_json_key(out, "sum_slice_ns");
     tv_out_i64(out, sums->length);
-    json_key(out, "sum_self_ns");
+    info_json_key(out, "sum_self_ns");
     tv_out_i64(out, sums->self);
-    json_number(out, "async_slices", sums->async);
-    json_number(out, "thread_instants", counts->thread_instants);
-    json_number(out, "instants", counts->other_instants);
-    json_number(out, "counters", counts->counters);
-    json_number(out, "counter_series", counts->series);
-    json_number(out, "counter_samples", counts->counter_samples);
-    json_number(out, "flows", counts->flows);
-    json_number(out, "joins", counts->joins);
-    json_number(out, "objects", counts->objects);
-    json_number(out, "snapshots", counts->snapshots);
-    json_number(out, "samples", counts->samples);
-    json_number(out, "memory_dumps", counts->memory_dumps);
-    json_number(out, "contexts", counts->contexts);
-    json_number(out, "cpus", sums->cpus);
-    json_number(out, "cpu_slices", sums->cpu_slices);
-    json_number(out, "stack_frames", counts->stack_frames);
+    info_json_number(out, "async_slices", sums->async);
+    info_json_number(out, "thread_instants", counts->thread_instants);
+    info_json_number(out, "instants", counts->other_instants);
+    info_json_number(out, "counters", counts->counters);
+    info_json_number(out, "counter_series", counts->series);
+    info_json_number(out, "counter_samples", counts->counter_samples);
+    info_json_number(out, "flows", counts->flows);
+    info_json_number(out, "joins", counts->joins);
+    info_json_number(out, "objects", counts->objects);
+    info_json_number(out, "snapshots", counts->snapshots);
+    info_json_number(out, "samples", counts->samples);
+    info_json_number(out, "memory_dumps", counts->memory_dumps);
+    info_json_number(out, "contexts", counts->contexts);
+    info_json_number(out, "cpus", sums->cpus);
+    info_json_number(out, "cpu_slices", sums->cpu_slices);
+    info_json_number(out, "stack_frames", counts->stack_frames);
 }
 
-/* What the first file says stands for all where they differ; "inputs" has each one's. */
-static void json_first_input(struct tv_out *out, const struct tv_head *head, unsigned clocks)
+/* Write the facts of the first input. When inputs differ, "inputs" has the facts of each. */
+static void info_json_first_input(struct tv_out *out, const struct tv_head *head, unsigned clocks)
 {
     const struct tv_input *input = &head->inputs[0];
     tv_out_text(out, "{\n  \"format\": ");
     tv_out_json(out, tv_bytes_of(input->format));
-    json_key(out, "version");
+    info_json_key(out, "version");
     tv_out_json(out, tv_head_text(head, input->version));
-    json_key(out, "clock");
+    info_json_key(out, "clock");
     tv_out_format(out, "\"%s\"", tv_names_clocks(clocks));
-    json_key(out, "recorded");
+    info_json_key(out, "recorded");
     tv_info_write_recorded(out, input);
-    json_time(out, "boot_ns", input->boot_us > 0, input->boot_us * 1000);
-    json_time(out, "elapsed_ns", input->elapsed_ns >= 0, input->elapsed_ns);
-    json_time(out, "announced_records", input->announced >= 0, input->announced);
-    json_key(out, "metadata");
-    json_metadata(out, head, 0);
+    info_json_time(out, "boot_ns", input->boot_us > 0, input->boot_us * 1000);
+    info_json_time(out, "elapsed_ns", input->elapsed_ns >= 0, input->elapsed_ns);
+    info_json_time(out, "announced_records", input->announced >= 0, input->announced);
+    info_json_key(out, "metadata");
+    info_json_metadata(out, head, 0);
 }
 
-static void json_counts(struct tv_out *out, const struct tv_info *info, const struct sums *sums)
+static void info_json_counts(struct tv_out *out, const struct tv_info *info,
+                             const struct info_sums *sums)
 {
     const struct tv_head *head = info->head;
-    json_time(out, "span_ns", true, info->span);
-    json_number(out, "processes", info->counts.processes);
-    json_number(out, "threads", info->counts.threads);
-    json_number(out, "threads_listed", sums->listed);
-    json_number(out, "threads_late", sums->late);
-    json_number(out, "threads_with_events", info->counts.facts.threads_with_events);
-    json_number(out, "kernel_lines", info->counts.lines);
-    json_number(out, "methods", sums->methods);
-    json_number(out, "frames", head->frame_count);
-    json_number(out, "records", sums->records);
-    json_number(out, "calls", info->counts.facts.calls);
-    json_number(out, "unmatched_exits", info->counts.facts.unmatched_exits);
-    json_number(out, "open_calls", info->counts.facts.open_calls);
-    json_number(out, "unrolls", sums->unrolls);
-    json_number(out, "max_depth", info->counts.facts.max_depth);
+    info_json_time(out, "span_ns", true, info->span);
+    info_json_number(out, "processes", info->counts.processes);
+    info_json_number(out, "threads", info->counts.threads);
+    info_json_number(out, "threads_listed", sums->listed);
+    info_json_number(out, "threads_late", sums->late);
+    info_json_number(out, "threads_with_events", info->counts.facts.threads_with_events);
+    info_json_number(out, "kernel_lines", info->counts.lines);
+    info_json_number(out, "methods", sums->methods);
+    info_json_number(out, "frames", head->frame_count);
+    info_json_number(out, "records", sums->records);
+    info_json_number(out, "calls", info->counts.facts.calls);
+    info_json_number(out, "unmatched_exits", info->counts.facts.unmatched_exits);
+    info_json_number(out, "open_calls", info->counts.facts.open_calls);
+    info_json_number(out, "unrolls", sums->unrolls);
+    info_json_number(out, "max_depth", info->counts.facts.max_depth);
 }
 
-static void json_figures(struct tv_out *out, const struct tv_head *head)
+static void info_json_figures(struct tv_out *out, const struct tv_head *head)
 {
     static const char *const names[] = {"calls", "sampled", "times", "samples"};
     struct tv_sampling sampling = tv_head_sampling(head);
-    json_key(out, "figures");
+    info_json_key(out, "figures");
     tv_out_format(out, "\"%s\"", names[tv_head_figures(head)]);
-    json_key(out, "sampled");
+    info_json_key(out, "sampled");
     if (sampling.interval > 0)
         tv_out_format(out, "{\"interval_ns\": %lld, \"inferred\": %s}",
                       (long long)sampling.interval, sampling.inferred ? "true" : "false");
@@ -272,70 +273,71 @@ static void json_figures(struct tv_out *out, const struct tv_head *head)
 void tv_info_write_json(struct tv_out *out, const struct tv_info *info)
 {
     const struct tv_head *head = info->head;
-    struct sums sums = sum_up(head);
-    json_first_input(out, head, sums.clocks);
-    json_counts(out, info, &sums);
-    json_key(out, "overflow");
+    struct info_sums sums = info_sum_inputs(head);
+    info_json_first_input(out, head, sums.clocks);
+    info_json_counts(out, info, &sums);
+    info_json_key(out, "overflow");
     tv_out_text(out, sums.overflow ? "true" : "false");
-    json_figures(out, head);
-    json_time(out, "last_real_ns", true, sums.last_wall);
-    json_time(out, "last_cpu_ns", true, sums.last_cpu);
+    info_json_figures(out, head);
+    info_json_time(out, "last_real_ns", true, sums.last_wall);
+    info_json_time(out, "last_cpu_ns", true, sums.last_cpu);
     if (info->trace)
-        json_tables(out, info);
-    json_diagnostics(out, &head->diagnostics);
-    json_key(out, "inputs");
+        info_json_tables(out, info);
+    info_json_diagnostics(out, &head->diagnostics);
+    info_json_key(out, "inputs");
     tv_out_char(out, '[');
     for (uint32_t i = 0; i < head->input_count; i++) {
         tv_out_text(out, i > 0 ? ",\n    " : "\n    ");
-        json_input(out, head, i);
+        info_json_input(out, head, i);
     }
     tv_out_text(out, "\n  ]\n}\n");
 }
 
 /* ---- Text ---- */
 
-static void label_in_style(struct tv_out *out, enum tv_style style, const char *text)
+static void info_text_styled_label(struct tv_out *out, enum tv_style style, const char *text)
 {
     tv_layout_text(out, style, text);
     tv_out_format(out, "%*s", 22 - (int)strlen(text), "");
 }
 
-static void label(struct tv_out *out, const char *text)
+static void info_text_label(struct tv_out *out, const char *text)
 {
-    label_in_style(out, TV_STYLE_TITLE, text);
+    info_text_styled_label(out, TV_STYLE_TITLE, text);
 }
 
-static void text_number(struct tv_out *out, const char *text, uint64_t value)
+static void info_text_number(struct tv_out *out, const char *text, uint64_t value)
 {
-    label(out, text);
+    info_text_label(out, text);
     tv_out_u64(out, value);
     tv_out_char(out, '\n');
 }
 
-static void text_time(struct tv_out *out, const char *text, struct tv_figure_unit unit, tv_ns value)
+static void info_text_time(struct tv_out *out, const char *text, struct tv_figure_unit unit,
+                           tv_ns value)
 {
-    label(out, text);
+    info_text_label(out, text);
     tv_out_time(out, value, unit.ns, unit.decimals);
     tv_out_format(out, " %s\n", unit.name);
 }
 
-static void text_recorded(struct tv_out *out, const struct tv_input *input)
+static void info_text_recorded(struct tv_out *out, const struct tv_input *input)
 {
     if (input->recorded_us > 0) {
-        label(out, "recorded");
-        write_date(out, input->recorded_us);
+        info_text_label(out, "recorded");
+        info_write_date(out, input->recorded_us);
         tv_out_char(out, '\n');
     } else if (input->boot_us > 0) {
-        label(out, "recorded");
+        info_text_label(out, "recorded");
         tv_out_time(out, input->boot_us * 1000, 1000000000, 3);
         tv_out_text(out, " s after the device had started\n");
     }
 }
 
-/* Write the meaning of the input's figures: the name of its clock, or samples. */
-static void text_figures(struct tv_out *out, const struct tv_input *input)
+/* Write the kind of the input's figures: its clock, or samples. */
+static void info_text_figures(struct tv_out *out, const struct tv_input *input)
 {
-    label(out, tv_figures_are_timeless(input->figures) ? "figures" : "clock");
+    info_text_label(out, tv_figures_are_timeless(input->figures) ? "figures" : "clock");
     if (input->figures == TV_FIGURES_SAMPLES)
         tv_out_text(out, "numbers of samples, no times and no calls\n");
     else if (input->figures == TV_FIGURES_TIMES)
@@ -344,36 +346,36 @@ static void text_figures(struct tv_out *out, const struct tv_input *input)
         tv_out_format(out, "%s\n", tv_names_clocks(input->clocks));
     if (input->figures != TV_FIGURES_SAMPLED)
         return;
-    label(out, "sampled");
+    info_text_label(out, "sampled");
     tv_out_text(out,
                 input->sampling_inferred ? "yes (inferred), interval at most " : "yes, every ");
     tv_out_time(out, input->sampled_ns, 1000000, 3);
     tv_out_text(out, " ms: times are estimates, calls are not counted\n");
 }
 
-static void text_input(struct tv_out *out, const struct tv_head *head, uint32_t index)
+static void info_text_input(struct tv_out *out, const struct tv_head *head, uint32_t index)
 {
     const struct tv_input *input = &head->inputs[index];
-    label(out, "file");
+    info_text_label(out, "file");
     tv_names_line(out, tv_head_text(head, input->name));
     tv_out_char(out, '\n');
-    label(out, "format");
+    info_text_label(out, "format");
     tv_out_text(out, input->format);
     if (input->version != TV_EMPTY_STRING) {
         tv_out_text(out, ", version ");
         tv_names_line(out, tv_head_text(head, input->version));
     }
     tv_out_char(out, '\n');
-    text_recorded(out, input);
-    text_figures(out, input);
+    info_text_recorded(out, input);
+    info_text_figures(out, input);
 }
 
-/* In files, where no screen says how much of a line is seen. */
+/* Longest line of metadata in a file, where no screen limits it. */
 #define METADATA_COLUMNS 200
 
-/* "  key=value"; of a long value the beginning, and how to see the rest. */
-static void text_property(struct tv_out *out, const struct tv_head *head,
-                          const struct tv_metadata *metadata)
+/* Write "  key=value". A long value is truncated, with a hint how to see all of it. */
+static void info_text_property(struct tv_out *out, const struct tv_head *head,
+                               const struct tv_metadata *metadata)
 {
     uint32_t width = tv_layout_width(out) > 0 ? tv_layout_width(out) : METADATA_COLUMNS;
     struct tv_bytes value = tv_head_text(head, metadata->value);
@@ -398,8 +400,8 @@ static void text_property(struct tv_out *out, const struct tv_head *head,
     tv_out_release(&line);
 }
 
-/* Write the metadata of the files, which may be long, after the facts. */
-static void text_metadata(struct tv_out *out, const struct tv_head *head)
+/* Write the metadata, which may be long, behind the facts. */
+static void info_text_metadata(struct tv_out *out, const struct tv_head *head)
 {
     uint32_t input = TV_NONE;
     for (uint32_t i = 0; i < head->metadata_count; i++) {
@@ -412,19 +414,19 @@ static void text_metadata(struct tv_out *out, const struct tv_head *head)
                 tv_names_line(out, tv_head_text(head, head->inputs[input].name));
             tv_out_char(out, '\n');
         }
-        text_property(out, head, metadata);
+        info_text_property(out, head, metadata);
     }
 }
 
-static void text_diagnostics(struct tv_out *out, const struct tv_diagnostics *all)
+static void info_text_diagnostics(struct tv_out *out, const struct tv_diagnostics *all)
 {
     for (unsigned i = 0; i < TV_DIAGNOSTIC_COUNT; i++) {
         const struct tv_diagnostic *one = &all->kinds[i];
         enum tv_diagnostic_kind kind = (enum tv_diagnostic_kind)i;
         if (one->count == 0)
             continue;
-        label_in_style(out, tv_layout_style_of(tv_diagnostic_severity(kind)),
-                       tv_diagnostic_severity_name(kind));
+        info_text_styled_label(out, tv_layout_style_of(tv_diagnostic_severity(kind)),
+                               tv_diagnostic_severity_name(kind));
         tv_out_u64(out, one->count);
         tv_out_format(out, " %s: ", tv_diagnostic_name(kind));
         tv_diagnostics_write_text(out, all, kind);
@@ -435,103 +437,106 @@ static void text_diagnostics(struct tv_out *out, const struct tv_diagnostics *al
     }
 }
 
-/* Only what is there. */
-static void text_some(struct tv_out *out, const char *text, uint64_t value)
+/* Write a count unless it is 0. */
+static void info_text_some(struct tv_out *out, const char *text, uint64_t value)
 {
     if (value > 0)
-        text_number(out, text, value);
+        info_text_number(out, text, value);
 }
 
-/* A figure that the format has, also when it is 0. */
-static void text_known(struct tv_out *out, const char *text, bool known, uint64_t value)
+/* Write a count that the format has, even if it is 0. */
+static void info_text_known(struct tv_out *out, const char *text, bool known, uint64_t value)
 {
     if (known || value > 0)
-        text_number(out, text, value);
+        info_text_number(out, text, value);
 }
 
-static void text_tables(struct tv_out *out, const struct tv_counts *counts)
+static void info_text_tables(struct tv_out *out, const struct tv_counts *counts)
 {
-    text_some(out, "unfinished slices", counts->sums.unfinished);
-    text_some(out, "async slices", counts->sums.async);
-    text_some(out, "instants of threads", counts->thread_instants);
-    text_some(out, "other instants", counts->other_instants);
-    text_some(out, "counters", counts->counters);
-    text_some(out, "counter series", counts->series);
-    text_some(out, "counter samples", counts->counter_samples);
-    text_some(out, "flows", counts->flows);
-    text_some(out, "joins of ids", counts->joins);
-    text_some(out, "objects", counts->objects);
-    text_some(out, "snapshots", counts->snapshots);
-    text_some(out, "samples", counts->samples);
-    text_some(out, "memory dumps", counts->memory_dumps);
-    text_some(out, "contexts", counts->contexts);
-    text_some(out, "stack frames", counts->stack_frames);
-    text_some(out, "processors", counts->sums.cpus);
-    text_some(out, "slices of processors", counts->sums.cpu_slices);
+    info_text_some(out, "unfinished slices", counts->sums.unfinished);
+    info_text_some(out, "async slices", counts->sums.async);
+    info_text_some(out, "instants of threads", counts->thread_instants);
+    info_text_some(out, "other instants", counts->other_instants);
+    info_text_some(out, "counters", counts->counters);
+    info_text_some(out, "counter series", counts->series);
+    info_text_some(out, "counter samples", counts->counter_samples);
+    info_text_some(out, "flows", counts->flows);
+    info_text_some(out, "joins of ids", counts->joins);
+    info_text_some(out, "objects", counts->objects);
+    info_text_some(out, "snapshots", counts->snapshots);
+    info_text_some(out, "samples", counts->samples);
+    info_text_some(out, "memory dumps", counts->memory_dumps);
+    info_text_some(out, "contexts", counts->contexts);
+    info_text_some(out, "stack frames", counts->stack_frames);
+    info_text_some(out, "processors", counts->sums.cpus);
+    info_text_some(out, "slices of processors", counts->sums.cpu_slices);
 }
 
-/* The records, and the calls where these are counted. */
-static void text_calls(struct tv_out *out, const struct tv_info *info, const struct sums *sums)
+/* Write the number of records, and of calls if they are counted. */
+static void info_text_calls(struct tv_out *out, const struct tv_info *info,
+                            const struct info_sums *sums)
 {
-    text_number(out, "records", sums->records);
+    info_text_number(out, "records", sums->records);
     if (tv_figures_count_calls(info->head))
-        text_number(out, "calls", info->counts.facts.calls);
-    text_number(out, "unmatched exits", info->counts.facts.unmatched_exits);
-    text_number(out, "open at the end", info->counts.facts.open_calls);
-    text_known(out, "left by exceptions", sums->buffer, sums->unrolls);
+        info_text_number(out, "calls", info->counts.facts.calls);
+    info_text_number(out, "unmatched exits", info->counts.facts.unmatched_exits);
+    info_text_number(out, "open at the end", info->counts.facts.open_calls);
+    info_text_known(out, "left by exceptions", sums->buffer, sums->unrolls);
 }
 
 /* "samples               542" */
-static void text_weight(struct tv_out *out, const struct tv_head *head, tv_ns weight)
+static void info_text_weight(struct tv_out *out, const struct tv_head *head, tv_ns weight)
 {
     struct tv_figure_unit unit = tv_figures_unit(head);
     bool samples = tv_head_figures(head) == TV_FIGURES_SAMPLES;
-    label(out, samples ? unit.name : "time in all");
+    info_text_label(out, samples ? unit.name : "time in all");
     tv_out_time(out, weight, unit.ns, unit.decimals);
     tv_out_text(out, samples ? "\n" : " ms\n");
 }
 
-/* How long the recording was: that of its records, and what the file states beyond. */
-static void text_times(struct tv_out *out, const struct tv_info *info, const struct sums *sums)
+/* Write the length of the recording: that of the records, and that stated by the file if it is
+ * longer. */
+static void info_text_times(struct tv_out *out, const struct tv_info *info,
+                            const struct info_sums *sums)
 {
     struct tv_figure_unit unit = tv_figures_unit(info->head);
     if (sums->calls)
-        text_time(out, "span", unit, info->span);
+        info_text_time(out, "span", unit, info->span);
     if (sums->calls && sums->elapsed > info->span)
-        text_time(out, "recording lasted", unit, sums->elapsed);
+        info_text_time(out, "recording lasted", unit, sums->elapsed);
     if (sums->calls && (sums->clocks & TV_CLOCK_WALL))
-        text_time(out, "last real time", unit, sums->last_wall);
+        info_text_time(out, "last real time", unit, sums->last_wall);
     if ((sums->clocks & TV_CLOCK_CPU) && (sums->buffer || sums->last_cpu > 0))
-        text_time(out, "last CPU time", unit, sums->last_cpu);
+        info_text_time(out, "last CPU time", unit, sums->last_cpu);
 }
 
 void tv_info_write_text(struct tv_out *out, const struct tv_info *info)
 {
     const struct tv_head *head = info->head;
-    struct sums sums = sum_up(head);
+    struct info_sums sums = info_sum_inputs(head);
     for (uint32_t i = 0; i < head->input_count; i++)
-        text_input(out, head, i);
+        info_text_input(out, head, i);
     if (!sums.calls)
-        text_weight(out, head, sums.weight);
-    text_times(out, info, &sums);
-    text_number(out, "processes", info->counts.processes);
-    text_number(out, "threads", info->counts.threads);
+        info_text_weight(out, head, sums.weight);
+    info_text_times(out, info, &sums);
+    info_text_number(out, "processes", info->counts.processes);
+    info_text_number(out, "threads", info->counts.threads);
     if (sums.late)
-        text_number(out, "threads named at the end", sums.late);
-    text_number(out, "threads with events", info->counts.facts.threads_with_events);
-    text_some(out, "lines of the kernel", info->counts.lines);
-    text_known(out, "methods", sums.buffer, sums.methods);
+        info_text_number(out, "threads named at the end", sums.late);
+    info_text_number(out, "threads with events", info->counts.facts.threads_with_events);
+    info_text_some(out, "lines of the kernel", info->counts.lines);
+    info_text_known(out, "methods", sums.buffer, sums.methods);
     if (sums.calls)
-        text_calls(out, info, &sums);
-    text_number(out, "deepest", info->counts.facts.max_depth);
+        info_text_calls(out, info, &sums);
+    info_text_number(out, "deepest", info->counts.facts.max_depth);
     if (info->trace)
-        text_tables(out, &info->counts);
+        info_text_tables(out, &info->counts);
     if (sums.buffer || sums.overflow) {
-        label(out, "overflow");
+        info_text_label(out, "overflow");
         tv_out_text(out, sums.overflow
                              ? "yes: the buffer was full, what came later was not recorded\n"
                              : "no\n");
     }
-    text_diagnostics(out, &head->diagnostics);
-    text_metadata(out, head);
+    info_text_diagnostics(out, &head->diagnostics);
+    info_text_metadata(out, head);
 }

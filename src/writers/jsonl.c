@@ -9,7 +9,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 
-static void add_key(struct tv_out *out, const char *key)
+static void jsonl_add_key(struct tv_out *out, const char *key)
 {
     tv_out_format(out, ", \"%s\": ", key);
 }
@@ -26,13 +26,13 @@ void tv_jsonl_end(struct tv_out *out)
 
 void tv_jsonl_text(struct tv_out *out, const char *key, struct tv_bytes text)
 {
-    add_key(out, key);
+    jsonl_add_key(out, key);
     tv_out_json(out, text);
 }
 
 void tv_jsonl_number(struct tv_out *out, const char *key, int64_t value)
 {
-    add_key(out, key);
+    jsonl_add_key(out, key);
     tv_out_i64(out, value);
 }
 
@@ -68,7 +68,7 @@ void tv_jsonl_value(struct tv_out *out, double value)
         tv_out_text(out, "null");
         return;
     }
-    if (isinf(value)) { /* JSON has no such number */
+    if (isinf(value)) { /* JSON has no infinite numbers */
         tv_out_text(out, value > 0 ? "\"Infinity\"" : "\"-Infinity\"");
         return;
     }
@@ -106,14 +106,14 @@ void tv_jsonl_event(struct tv_out *out, const struct tv_trace *trace, uint32_t i
     struct tv_out event;
     tv_out_init_memory(&event);
     if (in->describe(trace, input, offset, end_offset, &event, NULL) == TV_OK) {
-        add_key(out, "event");
+        jsonl_add_key(out, "event");
         tv_out_bytes(out, (struct tv_bytes){event.buffer, event.length});
     }
     tv_out_release(&event);
 }
 
-static void add_async(struct tv_out *out, const struct tv_trace *trace,
-                      const struct tv_async_extra *extra)
+static void jsonl_add_async(struct tv_out *out, const struct tv_trace *trace,
+                            const struct tv_async_extra *extra)
 {
     tv_jsonl_text(out, "async_id", tv_head_text(trace->head, extra->id));
     tv_jsonl_index(out, "start_thread", extra->start_thread);
@@ -134,7 +134,7 @@ void tv_jsonl_slice_event(struct tv_out *out, const struct tv_trace *trace, uint
     uint32_t frame = trace->paths.nodes[tv_slice_get(trace, row, index).path].frame;
     tv_jsonl_some_number(out, "colour", tv_slice_colour(trace, row, index, frame));
     if (async)
-        add_async(out, trace, async);
+        jsonl_add_async(out, trace, async);
     tv_jsonl_event(out, trace, trace->rows[row].input, tv_slice_offset(trace, row, index),
                    extra ? extra->end_offset : TV_NO_OFFSET);
 }

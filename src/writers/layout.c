@@ -16,20 +16,20 @@ uint32_t tv_layout_width(const struct tv_out *out)
     return out->layout ? out->layout->width : 0;
 }
 
-static bool shows_style(const struct tv_out *out, enum tv_style style)
+static bool layout_shows_style(const struct tv_out *out, enum tv_style style)
 {
     return style != TV_STYLE_PLAIN && out->layout && out->layout->colors;
 }
 
 void tv_layout_style(struct tv_out *out, enum tv_style style)
 {
-    if (shows_style(out, style))
+    if (layout_shows_style(out, style))
         tv_out_text(out, sequences[style]);
 }
 
 void tv_layout_plain(struct tv_out *out, enum tv_style style)
 {
-    if (shows_style(out, style))
+    if (layout_shows_style(out, style))
         tv_out_text(out, "\033[m");
 }
 
@@ -50,11 +50,11 @@ enum tv_style tv_layout_style_of(enum tv_severity severity)
     return styles[severity];
 }
 
-/* ---- How wide a text is ---- */
+/* ---- Width of a text ---- */
 
-/* Characters that take another number of columns than one, in order: combining marks and marks
- * without width take none; East Asian wide characters and most emoji take two (Unicode Standard
- * Annex 11 and the general categories Mn and Cf, by block). */
+/* Characters that do not take one column, in order. Combining marks and marks without width take
+ * none; East Asian wide characters and most emoji take two (Unicode Standard Annex 11, and by
+ * block the general categories Mn and Cf). */
 static const struct {
     uint32_t first, last;
     uint32_t columns;
@@ -65,9 +65,9 @@ static const struct {
     {0x1f300, 0x1f64f, 2}, {0x1f680, 0x1f6ff, 2}, {0x1f900, 0x1f9ff, 2}, {0x20000, 0x3fffd, 2},
 };
 
-/* The character at the beginning of the bytes, of which there is at least one, and its length. A
- * byte that is no UTF-8 is one character. */
-static uint32_t take_utf8_character(struct tv_bytes bytes, size_t *length)
+/* Return the first character of the bytes (at least one) and its length. A byte that is not
+ * UTF-8 counts as a character. */
+static uint32_t layout_take_utf8_character(struct tv_bytes bytes, size_t *length)
 {
     uint32_t character = bytes.data[0];
     *length = tv_bytes_utf8(bytes);
@@ -81,7 +81,7 @@ static uint32_t take_utf8_character(struct tv_bytes bytes, size_t *length)
     return character;
 }
 
-static uint32_t columns_of_character(uint32_t character)
+static uint32_t layout_columns_of_character(uint32_t character)
 {
     for (size_t i = 0; character >= widths[0].first && i < TV_COUNT(widths); i++)
         if (character >= widths[i].first && character <= widths[i].last)
@@ -94,22 +94,23 @@ uint32_t tv_layout_columns(struct tv_bytes text)
     uint32_t columns = 0;
     size_t length;
     for (size_t at = 0; at < text.length; at += length)
-        columns += columns_of_character(
-            take_utf8_character((struct tv_bytes){text.data + at, text.length - at}, &length));
+        columns += layout_columns_of_character(layout_take_utf8_character(
+            (struct tv_bytes){text.data + at, text.length - at}, &length));
     return columns;
 }
 
-/* ---- Shorter names ---- */
+/* ---- Shortening names ---- */
 
 #define ELLIPSIS(utf8) ((utf8) ? "\xe2\x80\xa6" : "...")
 
-static bool is_word_byte(uint8_t c)
+static bool layout_is_word_byte(uint8_t c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* Is the bracket at `at` part of an operator's name: "operator<<", "operator()"? */
-static bool follows_operator(struct tv_bytes text, size_t at)
+/* Return true when the bracket at `at` belongs to an operator's name: "operator<<",
+ * "operator()". */
+static bool layout_follows_operator(struct tv_bytes text, size_t at)
 {
     const size_t length = strlen("operator");
     while (at > 0 && text.data[at] == '<' && text.data[at - 1] == '<')
@@ -117,17 +118,18 @@ static bool follows_operator(struct tv_bytes text, size_t at)
     return at >= length && memcmp(text.data + at - length, "operator", length) == 0;
 }
 
-/* Is there a bracket at `at` whose contents may go?  Those of '<' only behind a word: "<init>" is a
- * name. */
-static bool opens_bracket(struct tv_bytes text, size_t at, uint8_t open)
+/* Return true when there is a bracket at `at` whose contents may be omitted. A '<' counts only
+ * behind a word, because "<init>" is a name. */
+static bool layout_opens_bracket(struct tv_bytes text, size_t at, uint8_t open)
 {
-    if (text.data[at] != open || follows_operator(text, at))
+    if (text.data[at] != open || layout_follows_operator(text, at))
         return false;
-    return open != '<' || (at > 0 && is_word_byte(text.data[at - 1]));
+    return open != '<' || (at > 0 && layout_is_word_byte(text.data[at - 1]));
 }
 
-/* The place of the bracket that closes the one at `at`, or the length of the text. */
-static size_t find_closing_bracket(struct tv_bytes text, size_t at, uint8_t open, uint8_t close)
+/* Return the position of the bracket that closes the one at `at`, or the length of the text. */
+static size_t layout_find_closing_bracket(struct tv_bytes text, size_t at, uint8_t open,
+                                          uint8_t close)
 {
     size_t depth = 0;
     for (; at < text.length; at++) {
@@ -139,22 +141,23 @@ static size_t find_closing_bracket(struct tv_bytes text, size_t at, uint8_t open
     return at;
 }
 
-/* Is what stands behind a method's parameters the rest of a JVM descriptor: "V", "[Lcom/ex/A;"? */
-static bool is_return_type(struct tv_bytes text)
+/* Return true when the text behind a method's parameters ends a JVM descriptor: "V",
+ * "[Lcom/ex/A;". */
+static bool layout_is_return_type(struct tv_bytes text)
 {
     return text.length > 0 && memchr("VZBCSIJFDL[", text.data[0], 11) &&
            !memchr(text.data, ' ', text.length);
 }
 
-/* Copy a text with an ellipsis for what stands in each pair of the brackets. */
-static void empty_brackets(struct tv_out *to, struct tv_bytes text, uint8_t open, uint8_t close,
-                           const char *ellipsis)
+/* Copy a text with an ellipsis instead of the contents of each pair of brackets. */
+static void layout_empty_brackets(struct tv_out *to, struct tv_bytes text, uint8_t open,
+                                  uint8_t close, const char *ellipsis)
 {
     for (size_t at = 0; at < text.length; at++) {
         tv_out_char(to, (char)text.data[at]);
-        if (!opens_bracket(text, at, open))
+        if (!layout_opens_bracket(text, at, open))
             continue;
-        size_t end = find_closing_bracket(text, at, open, close);
+        size_t end = layout_find_closing_bracket(text, at, open, close);
         struct tv_bytes rest = {text.data + end, text.length - end};
         bool space = tv_bytes_starts_with(rest, TV_BYTES(")::")); /* (anonymous namespace):: */
         if (end >= text.length)
@@ -166,7 +169,7 @@ static void empty_brackets(struct tv_out *to, struct tv_bytes text, uint8_t open
             tv_out_char(to, (char)close);
         }
         rest = (struct tv_bytes){text.data + end + 1, text.length - end - 1};
-        if (open == '(' && at > 0 && text.data[at - 1] == ' ' && is_return_type(rest))
+        if (open == '(' && at > 0 && text.data[at - 1] == ' ' && layout_is_return_type(rest))
             return;
         at = end;
     }
@@ -176,8 +179,8 @@ size_t tv_layout_prefix(struct tv_bytes text, uint32_t width)
 {
     size_t at = 0, length;
     while (at < text.length) {
-        uint32_t columns = columns_of_character(
-            take_utf8_character((struct tv_bytes){text.data + at, text.length - at}, &length));
+        uint32_t columns = layout_columns_of_character(layout_take_utf8_character(
+            (struct tv_bytes){text.data + at, text.length - at}, &length));
         if (columns > width)
             break;
         width -= columns;
@@ -187,32 +190,33 @@ size_t tv_layout_prefix(struct tv_bytes text, uint32_t width)
 }
 
 /* Return the offset of the longest tail that fits in `width` columns. */
-static size_t fit_tail(struct tv_bytes text, uint32_t width)
+static size_t layout_fit_tail(struct tv_bytes text, uint32_t width)
 {
     uint32_t columns = tv_layout_columns(text);
     size_t at = 0, length;
     while (at < text.length && columns > width) {
-        columns -= columns_of_character(
-            take_utf8_character((struct tv_bytes){text.data + at, text.length - at}, &length));
+        columns -= layout_columns_of_character(layout_take_utf8_character(
+            (struct tv_bytes){text.data + at, text.length - at}, &length));
         at += length;
     }
     return at;
 }
 
-/* The end of a name tells more than its beginning, which is a package or namespace. */
-static void cut_middle(struct tv_out *out, struct tv_bytes text, uint32_t width,
-                       const char *ellipsis)
+/* Drop the middle of a name: its end says more than its beginning, which is a package or
+ * namespace. */
+static void layout_cut_middle(struct tv_out *out, struct tv_bytes text, uint32_t width,
+                              const char *ellipsis)
 {
     uint32_t dots = tv_layout_columns(tv_bytes_of(ellipsis));
     uint32_t room = width > dots ? width - dots : 0, head = room / 3;
-    size_t tail = fit_tail(text, room - head);
+    size_t tail = layout_fit_tail(text, room - head);
     tv_out_bytes(out, (struct tv_bytes){text.data, tv_layout_prefix(text, head)});
     tv_out_text(out, ellipsis);
     tv_out_bytes(out, (struct tv_bytes){text.data + tail, text.length - tail});
 }
 
-/* A method without its signature, which stands behind a blank: "a.B.run (I)" becomes "a.B.run". */
-static struct tv_bytes without_signature(struct tv_bytes text)
+/* Return a method without the signature behind a blank: "a.B.run (I)" becomes "a.B.run". */
+static struct tv_bytes layout_without_signature(struct tv_bytes text)
 {
     size_t at = text.length;
     if (at == 0 || text.data[at - 1] != ')')
@@ -224,7 +228,7 @@ static struct tv_bytes without_signature(struct tv_bytes text)
     return text;
 }
 
-static struct tv_bytes bytes_of_out(const struct tv_out *out)
+static struct tv_bytes layout_bytes_of(const struct tv_out *out)
 {
     return (struct tv_bytes){out->buffer, out->length};
 }
@@ -244,16 +248,16 @@ void tv_layout_fit(struct tv_out *out, struct tv_bytes name, uint32_t width)
     for (size_t i = 0; i < TV_COUNT(brackets); i++) {
         tv_out_init_memory(&shorter[i]);
         if (tv_layout_columns(text) > width) {
-            empty_brackets(&shorter[i], text, brackets[i].open, brackets[i].close, ellipsis);
-            text = bytes_of_out(&shorter[i]);
+            layout_empty_brackets(&shorter[i], text, brackets[i].open, brackets[i].close, ellipsis);
+            text = layout_bytes_of(&shorter[i]);
         }
     }
     if (tv_layout_columns(text) > width)
-        text = without_signature(text);
+        text = layout_without_signature(text);
     if (tv_layout_columns(text) <= width)
         tv_out_bytes(out, text);
     else
-        cut_middle(out, text, width, ellipsis);
+        layout_cut_middle(out, text, width, ellipsis);
     for (size_t i = 0; i < TV_COUNT(brackets); i++)
         tv_out_release(&shorter[i]);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * layout.h - how text for people is laid out: the width of the screen, colours, columns.
+ * layout.h - layout of text for people: the width of the screen, styles, shortened names.
  *
- * An out carries the layout of its target (base/out.h), so that every writer finds it where it
- * writes.  No layout, or one of width 0, means a file or a pipe: nothing is left out or shortened.
+ * A tv_out carries the layout of its target (base/out.h), so that writers need no parameter for
+ * it. No layout, or a width of 0, means a file or a pipe: nothing is omitted or shortened.
  */
 #ifndef TV_WRITERS_LAYOUT_H
 #define TV_WRITERS_LAYOUT_H
@@ -12,14 +12,16 @@
 #include "model/diagnostic.h"
 
 struct tv_layout {
-    uint32_t width;      /* columns of the screen; 0: lines may have any length */
-    bool terminal;       /* it goes to a terminal, where not all rows are shown by default */
+    uint32_t width;      /* columns of the screen; 0: no limit */
+    bool terminal;       /* the target is a terminal, where tables show a limited number of rows
+                          * by default */
     bool colors;         /* the screen understands ANSI colour sequences */
     bool utf8;           /* the screen shows UTF-8 */
-    const char *columns; /* names of the columns to show, with commas; NULL: those that fit */
+    const char *columns; /* names of the columns to show, separated by commas; NULL: those that
+                          * fit */
     bool hid_columns;    /* set by a table that had no room for all of its columns */
-    bool found_columns;  /* set by a table with some of the named columns */
-    bool lacks_columns;  /* set by a table with none of them, which shows all */
+    bool found_columns;  /* set by a table that has some of the named columns */
+    bool lacks_columns;  /* set by a table that has none of them, and shows all */
 };
 
 enum tv_style {
@@ -33,28 +35,28 @@ enum tv_style {
     TV_STYLE_NOTE,
 };
 
-/* Columns of the screen that the out goes to; 0: no limit. */
+/* Return the width of the target's screen in columns; 0: no limit. */
 uint32_t tv_layout_width(const struct tv_out *out);
 
-/* Switch to a style, and back. Nothing is written where there are no colours. */
+/* Switch to a style, and back. Nothing is written when the target has no colours. */
 void tv_layout_style(struct tv_out *out, enum tv_style style);
 void tv_layout_plain(struct tv_out *out, enum tv_style style);
 
-/* A text in a style. */
+/* Write a text in a style. */
 void tv_layout_text(struct tv_out *out, enum tv_style style, const char *text);
 
-/* The style that tells of a severity. */
+/* Return the style of a severity. */
 enum tv_style tv_layout_style_of(enum tv_severity severity);
 
-/* Columns that a text takes on a screen. */
+/* Return the number of columns that a text takes on a screen. */
 uint32_t tv_layout_columns(struct tv_bytes text);
 
-/* How many of the text's bytes are shown in at most `width` columns. */
+/* Return how many bytes of the text fit in `width` columns. */
 size_t tv_layout_prefix(struct tv_bytes text, uint32_t width);
 
-/* Write a name in at most `width` columns (0: as it is).  What is too long loses, until it fits,
- * the contents of its parentheses, those of its template arguments, its signature, and its middle.
- */
+/* Write a name in at most `width` columns (0: unlimited). A name that is too long loses, until
+ * it fits, the contents of its parentheses, those of its template arguments, its signature, and
+ * its middle. */
 void tv_layout_fit(struct tv_out *out, struct tv_bytes name, uint32_t width);
 
 #endif

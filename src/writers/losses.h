@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * losses.h - what a trace could not be written as: a line each.
+ * ---- What a trace lost when it was written, a line for each loss ----
  */
 #ifndef TV_WRITERS_LOSSES_H
 #define TV_WRITERS_LOSSES_H
 
 #include "writers/piece.h"
 
-/* `trace`: all that was read. */
-void tv_losses_of_file(struct tv_out *out, const struct tv_trace *trace,
-                       enum tv_trace_target target, const struct tv_trace_losses *losses);
-void tv_losses_of_events(struct tv_out *out, const struct tv_trace *trace,
-                         const struct tv_piece_losses *losses);
+/* `trace`: the whole trace that was read. */
+void tv_losses_write_method_trace(struct tv_out *out, const struct tv_trace *trace,
+                                  enum tv_trace_target target,
+                                  const struct tv_trace_file_losses *losses);
+void tv_losses_write_events(struct tv_out *out, const struct tv_trace *trace,
+                            const struct tv_excerpt_losses *losses);
 
-/* Of a piece, which was written as a method trace (`file`) or as events. */
-void tv_losses_of_piece(struct tv_out *out, const struct tv_piece *piece, bool file,
-                        const struct tv_piece_losses *losses);
+/* The same for an excerpt that was written as a method trace (`file`) or as events. */
+void tv_losses_write_excerpt(struct tv_out *out, const struct tv_excerpt *excerpt, bool file,
+                             const struct tv_excerpt_losses *losses);
 
 #endif

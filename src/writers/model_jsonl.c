@@ -8,7 +8,7 @@
 #include "writers/names.h"
 #include "writers/tables_jsonl.h"
 
-static void write_trace(struct tv_out *out, const struct tv_trace *trace)
+static void model_jsonl_write_trace(struct tv_out *out, const struct tv_trace *trace)
 {
     tv_jsonl_begin(out, "trace");
     tv_out_format(out, ", \"axis\": \"%s\"", trace->cpu_axis ? "cpu" : "real");
@@ -19,7 +19,7 @@ static void write_trace(struct tv_out *out, const struct tv_trace *trace)
     tv_jsonl_end(out);
 }
 
-static void write_inputs(struct tv_out *out, const struct tv_head *head)
+static void model_jsonl_write_inputs(struct tv_out *out, const struct tv_head *head)
 {
     for (uint32_t i = 0; i < head->input_count; i++) {
         const struct tv_input *input = &head->inputs[i];
@@ -43,7 +43,7 @@ static void write_inputs(struct tv_out *out, const struct tv_head *head)
     }
 }
 
-static void write_process(struct tv_out *out, const struct tv_head *head, uint32_t id)
+static void model_jsonl_write_process(struct tv_out *out, const struct tv_head *head, uint32_t id)
 {
     const struct tv_process *process = &head->processes[id];
     tv_jsonl_begin(out, "process");
@@ -58,7 +58,7 @@ static void write_process(struct tv_out *out, const struct tv_head *head, uint32
     tv_jsonl_end(out);
 }
 
-static void write_thread(struct tv_out *out, const struct tv_head *head, uint32_t id)
+static void model_jsonl_write_thread(struct tv_out *out, const struct tv_head *head, uint32_t id)
 {
     const struct tv_thread *thread = &head->threads[id];
     tv_jsonl_begin(out, "thread");
@@ -76,18 +76,18 @@ static void write_thread(struct tv_out *out, const struct tv_head *head, uint32_
     tv_jsonl_end(out);
 }
 
-static void write_processes(struct tv_out *out, const struct tv_head *head,
-                            const struct tv_keep *keep)
+static void model_jsonl_write_processes(struct tv_out *out, const struct tv_head *head,
+                                        const struct tv_keep *keep)
 {
     for (uint32_t i = 0; i < head->process_count; i++)
         if (tv_keep_process(keep, i))
-            write_process(out, head, i);
+            model_jsonl_write_process(out, head, i);
     for (uint32_t i = 0; i < head->thread_count; i++)
         if (tv_keep_process(keep, tv_thread_process(head, i)))
-            write_thread(out, head, i);
+            model_jsonl_write_thread(out, head, i);
 }
 
-static void write_frames(struct tv_out *out, const struct tv_head *head)
+static void model_jsonl_write_frames(struct tv_out *out, const struct tv_head *head)
 {
     for (uint32_t i = 0; i < head->frame_count; i++) {
         const struct tv_frame *frame = &head->frames[i];
@@ -103,8 +103,8 @@ static void write_frames(struct tv_out *out, const struct tv_head *head)
     }
 }
 
-static void write_tracks(struct tv_out *out, const struct tv_trace *trace,
-                         const struct tv_keep *keep)
+static void model_jsonl_write_tracks(struct tv_out *out, const struct tv_trace *trace,
+                                     const struct tv_keep *keep)
 {
     static const char *const kinds[] = {"thread", "overflow", "async", "cpu", "states"};
     for (uint32_t i = 0; i < trace->track_count; i++) {
@@ -133,7 +133,7 @@ static void write_tracks(struct tv_out *out, const struct tv_trace *trace,
     }
 }
 
-static void write_flags(struct tv_out *out, uint32_t flags)
+static void model_jsonl_write_flags(struct tv_out *out, uint32_t flags)
 {
     static const struct {
         uint32_t flag;
@@ -154,9 +154,10 @@ static void write_flags(struct tv_out *out, uint32_t flags)
     tv_out_char(out, ']');
 }
 
-/* Slices are numbered as they are written; `above` holds the numbers of the open ones. */
-static void write_slice(struct tv_out *out, const struct tv_trace *trace,
-                        const struct tv_call_event *event, const uint64_t *above)
+/* Write a slice. Slices are numbered in the order of the output; `above` holds the numbers of
+ * the open slices. */
+static void model_jsonl_write_slice(struct tv_out *out, const struct tv_trace *trace,
+                                    const struct tv_call_event *event, const uint64_t *above)
 {
     const struct tv_slice *slice = event->slice;
     const struct tv_track *track = &trace->tracks[event->track];
@@ -174,30 +175,31 @@ static void write_slice(struct tv_out *out, const struct tv_trace *trace,
     tv_jsonl_number(out, "length_ns", slice->length);
     tv_jsonl_number_or_null(out, "cpu_start_ns", cpu, slice->cpu_start);
     tv_jsonl_number_or_null(out, "cpu_length_ns", cpu, slice->cpu_length);
-    write_flags(out, slice->flags);
+    model_jsonl_write_flags(out, slice->flags);
     if (trace->head->inputs[track->input].assembled)
         tv_jsonl_slice_event(out, trace, event->row, event->index);
     tv_jsonl_end(out);
 }
 
-static void write_track_slices(struct tv_out *out, const struct tv_trace *trace, uint32_t track,
-                               const bool *frames, uint64_t *number)
+static void model_jsonl_write_track_slices(struct tv_out *out, const struct tv_trace *trace,
+                                           uint32_t track, const bool *frames, uint64_t *number)
 {
     uint64_t *above = tv_alloc(trace->tracks[track].row_count, sizeof *above);
     struct tv_call_cursor *cursor = tv_call_cursor_new(trace, track);
     struct tv_call_event event;
-    tv_call_cursor_keep(cursor, frames);
+    tv_call_cursor_select(cursor, frames);
     while (tv_call_cursor_next(cursor, &event)) {
         if (event.exit)
             continue;
         above[event.depth] = (*number)++;
-        write_slice(out, trace, &event, above);
+        model_jsonl_write_slice(out, trace, &event, above);
     }
     tv_call_cursor_free(cursor);
     tv_free(above);
 }
 
-static void write_waits(struct tv_out *out, const struct tv_trace *trace, uint32_t track)
+static void model_jsonl_write_waits(struct tv_out *out, const struct tv_trace *trace,
+                                    uint32_t track)
 {
     const struct tv_track *t = &trace->tracks[track];
     int64_t tick = tv_track_tick(trace, track);
@@ -211,7 +213,7 @@ static void write_waits(struct tv_out *out, const struct tv_trace *trace, uint32
     }
 }
 
-static void write_diagnostics(struct tv_out *out, const struct tv_diagnostics *all)
+static void model_jsonl_write_diagnostics(struct tv_out *out, const struct tv_diagnostics *all)
 {
     for (unsigned i = 0; i < TV_DIAGNOSTIC_COUNT; i++) {
         const struct tv_diagnostic *one = &all->kinds[i];
@@ -236,20 +238,20 @@ void tv_model_jsonl_write(struct tv_out *out, const struct tv_trace *trace,
     static const struct tv_keep all = {.processes = NULL};
     uint64_t number = 0;
     keep = keep ? keep : &all;
-    write_trace(out, trace);
-    write_inputs(out, trace->head);
-    write_processes(out, trace->head, keep);
-    write_frames(out, trace->head);
-    write_tracks(out, trace, keep);
+    model_jsonl_write_trace(out, trace);
+    model_jsonl_write_inputs(out, trace->head);
+    model_jsonl_write_processes(out, trace->head, keep);
+    model_jsonl_write_frames(out, trace->head);
+    model_jsonl_write_tracks(out, trace, keep);
     for (uint32_t i = 0; i < trace->track_count; i++) {
         if (keep->tracks && !keep->tracks[i])
             continue;
-        write_track_slices(out, trace, i, keep->frames, &number);
+        model_jsonl_write_track_slices(out, trace, i, keep->frames, &number);
         if (!keep->frames)
-            write_waits(out, trace, i);
+            model_jsonl_write_waits(out, trace, i);
     }
     tv_tables_jsonl_write(out, trace, keep);
-    write_diagnostics(out, &trace->head->diagnostics);
+    model_jsonl_write_diagnostics(out, &trace->head->diagnostics);
     struct tv_error unread;
     if (out->error.status == TV_OK && tv_trace_check_sources(trace, &unread) != TV_OK)
         out->error = unread;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * model_jsonl.h - the whole model of a trace, one JSON object a line: what conformance tests read.
+ * ---- The whole model, one JSON object a line, which conformance tests read ----
  *
- * The kinds of lines and their keys are a contract, defined in traceview(1), dump.
+ * The types of lines and their keys are a contract, defined in traceview(1), dump.
  */
 #ifndef TV_WRITERS_MODEL_JSONL_H
 #define TV_WRITERS_MODEL_JSONL_H
@@ -10,9 +10,9 @@
 #include "analysis/keep.h"
 #include "base/out.h"
 
-/* Slices of the wanted tracks and frames, and everything else of the wanted processes and
- * categories; NULL: all.  Threads that are not wanted have no slices, but all the rest.  What can
- * have no category is not written where categories are chosen. */
+/* Write the slices of the selected tracks and frames, and all other rows of the selected
+ * processes and categories; NULL: all. Threads that are not selected lose only their slices.
+ * When categories are selected, rows that cannot have one are omitted. */
 void tv_model_jsonl_write(struct tv_out *out, const struct tv_trace *trace,
                           const struct tv_keep *keep);
 

@@ -7,7 +7,7 @@
 #include "model/paths.h"
 #include "writers/names.h"
 
-static struct tv_name_tree *allocate(uint32_t count)
+static struct tv_name_tree *name_tree_alloc(uint32_t count)
 {
     struct tv_name_tree *tree = tv_alloc(1, sizeof *tree);
     tree->count = count;
@@ -28,20 +28,20 @@ void tv_name_tree_free(struct tv_name_tree *tree)
     tv_free(tree);
 }
 
-static void name_thread(struct tv_out *text, const struct tv_head *head, uint32_t thread)
+static void name_tree_name_thread(struct tv_out *text, const struct tv_head *head, uint32_t thread)
 {
     tv_names_thread(text, head, thread);
     if (head->threads[thread].name != TV_EMPTY_STRING)
         tv_out_format(text, " [%llu]", (unsigned long long)head->threads[thread].id);
 }
 
-static uint32_t intern_frame(struct tv_interner *names, const struct tv_call_tree *tree,
-                             uint32_t frame)
+static uint32_t name_tree_intern_frame(struct tv_interner *names, const struct tv_call_tree *tree,
+                                       uint32_t frame)
 {
     struct tv_out text;
     tv_out_init_memory(&text);
     if (frame & TV_THREAD_FRAME)
-        name_thread(&text, tree->head, frame & ~TV_THREAD_FRAME);
+        name_tree_name_thread(&text, tree->head, frame & ~TV_THREAD_FRAME);
     else
         tv_names_method(&text, tree->head, &tree->head->frames[frame]);
     for (size_t i = 0; i < text.length; i++) {
@@ -53,24 +53,26 @@ static uint32_t intern_frame(struct tv_interner *names, const struct tv_call_tre
     return name;
 }
 
-struct naming {
+struct name_tree_build {
     const struct tv_call_tree *tree;
     const struct tv_name_tree_options *options;
     struct tv_interner *names;
-    uint32_t *of_frame; /* the printed name of each, TV_EMPTY_STRING until it is needed */
+    uint32_t *of_frame; /* [frame_count] the printed name of each frame, TV_EMPTY_STRING until it
+                         * is needed */
 };
 
-static uint32_t name_of(struct naming *naming, uint32_t frame)
+static uint32_t name_tree_name_of(struct name_tree_build *naming, uint32_t frame)
 {
     if (frame & TV_THREAD_FRAME)
-        return intern_frame(naming->names, naming->tree, frame);
+        return name_tree_intern_frame(naming->names, naming->tree, frame);
     if (naming->of_frame[frame] == TV_EMPTY_STRING)
-        naming->of_frame[frame] = intern_frame(naming->names, naming->tree, frame);
+        naming->of_frame[frame] = name_tree_intern_frame(naming->names, naming->tree, frame);
     return naming->of_frame[frame];
 }
 
-/* map[i]: the place of the tree's node i among the paths, TV_NONE outside the wanted thread. */
-static void map_nodes(struct naming *naming, struct tv_paths *paths, uint32_t *map)
+/* Map the tree's nodes to paths of names; map[i] is TV_NONE outside the selected thread. */
+static void name_tree_map_nodes(struct name_tree_build *naming, struct tv_paths *paths,
+                                uint32_t *map)
 {
     const struct tv_call_tree *tree = naming->tree;
     uint32_t thread = naming->options->thread;
@@ -82,12 +84,12 @@ static void map_nodes(struct naming *naming, struct tv_paths *paths, uint32_t *m
         else if (above == TV_NONE)
             map[i] = TV_NONE;
         else
-            map[i] = tv_paths_child(paths, above, name_of(naming, tree->frame[i]));
+            map[i] = tv_paths_child(paths, above, name_tree_name_of(naming, tree->frame[i]));
     }
 }
 
-static void add_costs(struct tv_name_tree *names, const struct tv_call_tree *tree,
-                      const uint32_t *map, bool cpu)
+static void name_tree_add_costs(struct tv_name_tree *names, const struct tv_call_tree *tree,
+                                const uint32_t *map, bool cpu)
 {
     const int64_t *self = cpu ? tree->self_cpu : tree->self_wall;
     for (uint32_t i = 1; i < tree->count; i++) {
@@ -96,9 +98,9 @@ static void add_costs(struct tv_name_tree *names, const struct tv_call_tree *tre
     }
 }
 
-static struct tv_name_tree *from_paths(const struct tv_paths *paths)
+static struct tv_name_tree *name_tree_from_paths(const struct tv_paths *paths)
 {
-    struct tv_name_tree *tree = allocate(paths->count);
+    struct tv_name_tree *tree = name_tree_alloc(paths->count);
     for (uint32_t i = 1; i < paths->count; i++) {
         tree->parent[i] = paths->nodes[i].parent;
         tree->name[i] = paths->nodes[i].frame;
@@ -106,35 +108,35 @@ static struct tv_name_tree *from_paths(const struct tv_paths *paths)
     return tree;
 }
 
-/* The tree as it is, where no two of its frames have one name; else NULL. */
-static struct tv_name_tree *rename_nodes(struct naming *naming)
+/* Copy the tree when no two of its frames have the same name; else return NULL. */
+static struct tv_name_tree *name_tree_rename_nodes(struct name_tree_build *naming)
 {
     const struct tv_call_tree *tree = naming->tree;
-    struct tv_name_tree *names = allocate(tree->count);
+    struct tv_name_tree *names = name_tree_alloc(tree->count);
     uint32_t frames = 0;
     for (uint32_t i = 1; i < tree->count; i++) {
         uint32_t frame = tree->frame[i];
         frames += frame & TV_THREAD_FRAME || naming->of_frame[frame] == TV_EMPTY_STRING;
         names->parent[i] = tree->parent[i];
-        names->name[i] = name_of(naming, frame);
+        names->name[i] = name_tree_name_of(naming, frame);
         names->self[i] = naming->options->cpu ? tree->self_cpu[i] : tree->self_wall[i];
     }
-    if (frames + 1 == tv_interner_count(naming->names)) /* and the empty string */
+    if (frames + 1 == tv_interner_count(naming->names)) /* the frames and the empty string */
         return names;
     tv_name_tree_free(names);
     return NULL;
 }
 
-static struct tv_name_tree *merge_nodes(struct naming *naming)
+static struct tv_name_tree *name_tree_merge_nodes(struct name_tree_build *naming)
 {
     const struct tv_call_tree *tree = naming->tree;
     struct tv_paths paths;
     uint32_t *map = tv_alloc(tree->count, sizeof *map);
     tv_paths_init(&paths);
-    map_nodes(naming, &paths, map);
-    struct tv_name_tree *names = from_paths(&paths);
+    name_tree_map_nodes(naming, &paths, map);
+    struct tv_name_tree *names = name_tree_from_paths(&paths);
     tv_paths_release(&paths);
-    add_costs(names, tree, map, naming->options->cpu);
+    name_tree_add_costs(names, tree, map, naming->options->cpu);
     tv_free(map);
     return names;
 }
@@ -142,12 +144,14 @@ static struct tv_name_tree *merge_nodes(struct naming *naming)
 struct tv_name_tree *tv_name_tree_new(const struct tv_call_tree *tree,
                                       const struct tv_name_tree_options *options)
 {
-    struct naming naming = {tree, options, tv_interner_new(), NULL};
+    struct name_tree_build naming = {tree, options, tv_interner_new(), NULL};
     size_t size = tv_size_mul(tree->head->frame_count, sizeof *naming.of_frame);
-    naming.of_frame = tv_pages_alloc(size); /* of which a thread's tree looks at few */
-    struct tv_name_tree *names = options->thread == TV_NONE ? rename_nodes(&naming) : NULL;
+    naming.of_frame = tv_pages_alloc(size); /* zeroed pages, because the tree of one thread uses
+                                             * few of them */
+    struct tv_name_tree *names =
+        options->thread == TV_NONE ? name_tree_rename_nodes(&naming) : NULL;
     if (!names)
-        names = merge_nodes(&naming);
+        names = name_tree_merge_nodes(&naming);
     names->names = naming.names;
     tv_pages_free(naming.of_frame, size);
     return names;

@@ -6,8 +6,8 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 
-/* Whether none of eight bytes is a control character, DEL or no ASCII. */
-static bool is_plain(const uint8_t *at)
+/* Return true when none of eight bytes is a control character, DEL or outside ASCII. */
+static bool names_are_plain_bytes(const uint8_t *at)
 {
     static const uint64_t ones = UINT64_C(0x0101010101010101);
     uint64_t bytes;
@@ -20,7 +20,7 @@ void tv_names_line(struct tv_out *out, struct tv_bytes text)
     size_t from = 0;
     for (size_t at = 0; at < text.length;) {
         struct tv_bytes rest = {text.data + at, text.length - at};
-        bool plain = rest.length >= 8 && is_plain(rest.data);
+        bool plain = rest.length >= 8 && names_are_plain_bytes(rest.data);
         size_t control = plain ? 0 : tv_bytes_control(rest);
         if (control > 0) {
             tv_out_bytes(out, (struct tv_bytes){text.data + from, at - from});
@@ -78,7 +78,7 @@ const char *tv_names_clocks(unsigned clocks)
 }
 
 /* part * 1000 / whole, rounded half up, without overflow. */
-static int64_t permille(int64_t part, int64_t whole)
+static int64_t names_permille(int64_t part, int64_t whole)
 {
     while (whole > INT64_MAX / 4000) {
         whole /= 2;
@@ -89,19 +89,19 @@ static int64_t permille(int64_t part, int64_t whole)
 
 void tv_names_percent(struct tv_out *out, int64_t part, int64_t whole)
 {
-    tv_out_time(out, permille(part, whole), 10, 1);
+    tv_out_time(out, names_permille(part, whole), 10, 1);
 }
 
-/* Room for a column, so that what is written now can still be moved. */
+/* Room for a column, so that its text can still be moved inside the buffer. */
 #define COLUMN_ROOM 256
 
-static size_t begin_column(struct tv_out *out)
+static size_t names_begin_column(struct tv_out *out)
 {
     (void)tv_out_room(out, COLUMN_ROOM);
     return out->length;
 }
 
-static void align_right(struct tv_out *out, size_t start, int width)
+static void names_align_right(struct tv_out *out, size_t start, int width)
 {
     size_t length = out->length - start, wanted = (size_t)width;
     if (length >= wanted)
@@ -113,39 +113,39 @@ static void align_right(struct tv_out *out, size_t start, int width)
 
 void tv_names_time_column(struct tv_out *out, int width, tv_ns value, tv_ns unit_ns, int decimals)
 {
-    size_t start = begin_column(out);
+    size_t start = names_begin_column(out);
     tv_out_time(out, value, unit_ns, decimals);
-    align_right(out, start, width);
+    names_align_right(out, start, width);
 }
 
 void tv_names_percent_column(struct tv_out *out, int width, int64_t part, int64_t whole)
 {
-    size_t start = begin_column(out);
+    size_t start = names_begin_column(out);
     tv_names_percent(out, part, whole);
-    align_right(out, start, width);
+    names_align_right(out, start, width);
 }
 
 void tv_names_number_column(struct tv_out *out, int width, uint64_t value)
 {
-    size_t start = begin_column(out);
+    size_t start = names_begin_column(out);
     tv_out_u64(out, value);
-    align_right(out, start, width);
+    names_align_right(out, start, width);
 }
 
-void tv_full_names_init(struct tv_full_names *names, const struct tv_head *head)
+void tv_name_cache_init(struct tv_name_cache *names, const struct tv_head *head)
 {
     names->head = head;
     names->place = tv_alloc(head->frame_count, sizeof *names->place);
     tv_out_init_memory(&names->text);
 }
 
-void tv_full_names_release(struct tv_full_names *names)
+void tv_name_cache_release(struct tv_name_cache *names)
 {
     tv_free(names->place);
     tv_out_release(&names->text);
 }
 
-struct tv_bytes tv_full_names_get(struct tv_full_names *names, uint32_t frame)
+struct tv_bytes tv_name_cache_get(struct tv_name_cache *names, uint32_t frame)
 {
     if (names->place[frame].length == 0) {
         size_t start = names->text.length;

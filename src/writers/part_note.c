@@ -9,30 +9,30 @@
 
 #define MS 1000000
 
-/* Of files no more are named. */
+/* Most files whose names are listed. */
 #define NAMED 16
 
-static void add_range(struct tv_out *out, const struct tv_part_facts *part)
+static void excerpt_note_add_range(struct tv_out *out, const struct tv_excerpt_facts *excerpt)
 {
-    if (part->from != INT64_MIN) {
+    if (excerpt->from != INT64_MIN) {
         tv_out_text(out, "; from ");
-        tv_out_time_short(out, part->from, MS);
+        tv_out_time_short(out, excerpt->from, MS);
         tv_out_text(out, " ms");
     }
-    if (part->to != INT64_MAX) {
-        tv_out_text(out, part->from != INT64_MIN ? " to " : "; up to ");
-        tv_out_time_short(out, part->to, MS);
+    if (excerpt->to != INT64_MAX) {
+        tv_out_text(out, excerpt->from != INT64_MIN ? " to " : "; up to ");
+        tv_out_time_short(out, excerpt->to, MS);
         tv_out_text(out, " ms");
     }
 }
 
-static void add_choices(struct tv_out *out, const struct tv_part_facts *part)
+static void excerpt_note_add_choices(struct tv_out *out, const struct tv_excerpt_facts *excerpt)
 {
-    for (size_t i = 0; i < part->choice_count; i++) {
-        const struct tv_part_choice *choice = &part->choices[i];
+    for (size_t i = 0; i < excerpt->choice_count; i++) {
+        const struct tv_excerpt_selection *choice = &excerpt->choices[i];
         if (choice->count == 0)
             continue;
-        if (part->hashed) {
+        if (excerpt->hashed) {
             tv_out_format(out, "; chosen %s", choice->what);
             continue;
         }
@@ -44,8 +44,9 @@ static void add_choices(struct tv_out *out, const struct tv_part_facts *part)
     }
 }
 
-/* In tenths of a percent, rounded so that neither none nor all is said where that is not so. */
-static void add_share(struct tv_out *out, uint64_t kept, uint64_t all)
+/* Write a share in tenths of a percent. Rounding never turns a part into nothing, nor into
+ * everything. */
+static void excerpt_note_add_share(struct tv_out *out, uint64_t kept, uint64_t all)
 {
     uint64_t tenths = (uint64_t)((double)kept / (double)all * 1000);
     if (tenths == 0 && kept > 0)
@@ -54,29 +55,30 @@ static void add_share(struct tv_out *out, uint64_t kept, uint64_t all)
         tv_out_format(out, "%" PRIu64 ".%" PRIu64 " %%", tenths / 10, tenths % 10);
 }
 
-static void add_part(struct tv_out *out, const struct tv_part_facts *part)
+static void excerpt_note_add_part(struct tv_out *out, const struct tv_excerpt_facts *excerpt)
 {
     tv_out_text(out, "This is a part of the trace");
-    add_range(out, part);
-    add_choices(out, part);
-    if (part->shortest)
+    excerpt_note_add_range(out, excerpt);
+    excerpt_note_add_choices(out, excerpt);
+    if (excerpt->shortest)
         tv_out_format(out,
                       "; without slices shorter than %s, so that it is no larger than asked for",
-                      part->shortest);
+                      excerpt->shortest);
     tv_out_char(out, '.');
-    if (part->all == 0)
+    if (excerpt->all == 0)
         return;
-    tv_out_format(out, " %" PRIu64 " of ", part->kept);
-    tv_out_counted(out, part->all, "slice|slices");
-    tv_out_text(out, part->kept == 1 ? " is in it (" : " are in it (");
-    add_share(out, part->kept, part->all);
+    tv_out_format(out, " %" PRIu64 " of ", excerpt->kept);
+    tv_out_counted(out, excerpt->all, "slice|slices");
+    tv_out_text(out, excerpt->kept == 1 ? " is in it (" : " are in it (");
+    excerpt_note_add_share(out, excerpt->kept, excerpt->all);
     tv_out_text(out, ").");
 }
 
 /* ---- Its files ---- */
 
-/* "app.json: cgroupDump", behind app.json, is no file of its own. */
-static bool is_inside(const struct tv_head *head, uint32_t input, uint32_t last_file)
+/* Return true for an input that is a member of another file, such as "app.json: cgroupDump"
+ * behind app.json. */
+static bool excerpt_note_is_inside(const struct tv_head *head, uint32_t input, uint32_t last_file)
 {
     struct tv_bytes name = tv_head_text(head, head->inputs[input].name);
     struct tv_bytes file = tv_head_text(head, head->inputs[last_file].name);
@@ -84,25 +86,25 @@ static bool is_inside(const struct tv_head *head, uint32_t input, uint32_t last_
            memcmp(name.data + file.length, ": ", 2) == 0;
 }
 
-/* The file behind that one, or the number of inputs. */
-static uint32_t next_file(const struct tv_head *head, uint32_t file)
+/* Return the next file, or the number of inputs. */
+static uint32_t excerpt_note_next_file(const struct tv_head *head, uint32_t file)
 {
     uint32_t next = file + 1;
-    while (next < head->input_count && is_inside(head, next, file))
+    while (next < head->input_count && excerpt_note_is_inside(head, next, file))
         next++;
     return next;
 }
 
-static uint32_t count_files(const struct tv_head *head)
+static uint32_t excerpt_note_count_files(const struct tv_head *head)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < head->input_count; i = next_file(head, i))
+    for (uint32_t i = 0; i < head->input_count; i = excerpt_note_next_file(head, i))
         count++;
     return count;
 }
 
-/* Names of folders are nobody's business. */
-static void add_last_part(struct tv_out *out, struct tv_bytes name)
+/* Write the last part of a path; its directories are private. */
+static void excerpt_note_add_base_name(struct tv_out *out, struct tv_bytes name)
 {
     size_t at = name.length;
     while (at > 0 && (name.data[at - 1] != '/' || at == name.length))
@@ -110,9 +112,9 @@ static void add_last_part(struct tv_out *out, struct tv_bytes name)
     tv_out_bytes(out, (struct tv_bytes){name.data + at, name.length - at});
 }
 
-static void add_file(struct tv_out *out, const struct tv_head *head, uint32_t input)
+static void excerpt_note_add_file(struct tv_out *out, const struct tv_head *head, uint32_t input)
 {
-    add_last_part(out, tv_head_text(head, head->inputs[input].name));
+    excerpt_note_add_base_name(out, tv_head_text(head, head->inputs[input].name));
     if (head->inputs[input].moved == 0)
         return;
     tv_out_text(out, " moved by ");
@@ -120,15 +122,16 @@ static void add_file(struct tv_out *out, const struct tv_head *head, uint32_t in
     tv_out_text(out, " ms");
 }
 
-static void add_files(struct tv_out *out, const struct tv_part_facts *part, uint32_t count)
+static void excerpt_note_add_files(struct tv_out *out, const struct tv_excerpt_facts *excerpt,
+                                   uint32_t count)
 {
-    const struct tv_head *head = part->head;
+    const struct tv_head *head = excerpt->head;
     uint32_t named = 0;
     tv_out_format(out, "%" PRIu32 " files became one", count);
-    for (uint32_t i = 0; i < head->input_count && named < NAMED && !part->hashed;
-         i = next_file(head, i)) {
+    for (uint32_t i = 0; i < head->input_count && named < NAMED && !excerpt->hashed;
+         i = excerpt_note_next_file(head, i)) {
         tv_out_text(out, named > 0 ? ", " : ": ");
-        add_file(out, head, i);
+        excerpt_note_add_file(out, head, i);
         named++;
     }
     if (named > 0 && named < count)
@@ -136,31 +139,31 @@ static void add_files(struct tv_out *out, const struct tv_part_facts *part, uint
     tv_out_char(out, '.');
 }
 
-void tv_part_name(struct tv_out *out, const struct tv_head *head, struct tv_bytes first)
+void tv_excerpt_name(struct tv_out *out, const struct tv_head *head, struct tv_bytes first)
 {
-    uint32_t count = count_files(head);
-    add_last_part(out, first);
+    uint32_t count = excerpt_note_count_files(head);
+    excerpt_note_add_base_name(out, first);
     if (count > 1)
         tv_out_format(out, " and %" PRIu32 " more", count - 1);
 }
 
-/* ---- All of it ---- */
+/* ---- The note ---- */
 
-static void begin_sentence(struct tv_out *out, bool *any)
+static void excerpt_note_begin_sentence(struct tv_out *out, bool *any)
 {
     tv_out_text(out, *any ? " " : "");
     *any = true;
 }
 
-/* Behind which part of the file, unless behind none. */
-static void add_behind(struct tv_out *out, uint32_t share)
+/* Write behind which percentage of the file something was left out, unless that is 0. */
+static void excerpt_note_add_position(struct tv_out *out, uint32_t share)
 {
     if (share > 0)
         tv_out_format(out, " behind the first %" PRIu32 " %% of the file",
                       share * 100 / TV_EVENT_SHARES);
 }
 
-static void add_args(struct tv_out *out, const struct tv_event_limit *limit)
+static void excerpt_note_add_args(struct tv_out *out, const struct tv_event_limit *limit)
 {
     if (limit->share > 0)
         tv_out_format(out,
@@ -169,30 +172,31 @@ static void add_args(struct tv_out *out, const struct tv_event_limit *limit)
     else
         tv_out_text(out, "Arguments and snapshots");
     tv_out_format(out, " of more than %" PRIu64 " bytes", limit->sure);
-    add_behind(out, limit->share);
+    excerpt_note_add_position(out, limit->share);
     tv_out_text(out, limit->share > 0 ? "." : " were left out.");
 }
 
-static void add_limit(struct tv_out *out, const struct tv_part_facts *part, bool *any)
+static void excerpt_note_add_limit(struct tv_out *out, const struct tv_excerpt_facts *excerpt,
+                                   bool *any)
 {
-    const struct tv_event_limit *limit = part->limit;
-    if (limit->sure < UINT64_MAX && !part->stripped) {
-        begin_sentence(out, any);
-        add_args(out, limit);
+    const struct tv_event_limit *limit = excerpt->limit;
+    if (limit->sure < UINT64_MAX && !excerpt->stripped) {
+        excerpt_note_begin_sentence(out, any);
+        excerpt_note_add_args(out, limit);
     }
     if (limit->instants < TV_EVENT_SHARES) {
-        begin_sentence(out, any);
+        excerpt_note_begin_sentence(out, any);
         tv_out_text(out, "Instants and arrows");
-        add_behind(out, limit->instants);
+        excerpt_note_add_position(out, limit->instants);
         tv_out_text(out, " were left out.");
     }
-    if (limit->beside < UINT64_MAX && !part->stripped) {
-        begin_sentence(out, any);
+    if (limit->beside < UINT64_MAX && !excerpt->stripped) {
+        excerpt_note_begin_sentence(out, any);
         tv_out_format(out, "Metadata of more than %" PRIu64 " bytes were left out.", limit->beside);
     }
 }
 
-static void add_losses(struct tv_out *out, struct tv_bytes lines)
+static void excerpt_note_add_losses(struct tv_out *out, struct tv_bytes lines)
 {
     tv_out_text(out, "Not as in the trace: ");
     for (size_t i = 0; i < lines.length; i++) {
@@ -203,8 +207,10 @@ static void add_losses(struct tv_out *out, struct tv_bytes lines)
     }
 }
 
-/* What was wrong with the files: a part no longer shows all of it. */
-static void add_warnings(struct tv_out *out, const struct tv_diagnostics *all, bool *any)
+/* Warnings of the files are repeated, because an excerpt no longer shows everything that was
+ * wrong. */
+static void excerpt_note_add_warnings(struct tv_out *out, const struct tv_diagnostics *all,
+                                      bool *any)
 {
     const char *before = "Warnings of the whole trace: ";
     for (unsigned i = 0; i < TV_DIAGNOSTIC_COUNT; i++) {
@@ -212,7 +218,7 @@ static void add_warnings(struct tv_out *out, const struct tv_diagnostics *all, b
         if (all->kinds[i].count == 0 || tv_diagnostic_severity(kind) < TV_WARNING)
             continue;
         if (*before != ';')
-            begin_sentence(out, any);
+            excerpt_note_begin_sentence(out, any);
         tv_out_text(out, before);
         tv_diagnostics_write_text(out, all, kind);
         tv_out_format(out, " (%s: %" PRIu64 ")", tv_diagnostic_name(kind), all->kinds[i].count);
@@ -221,30 +227,30 @@ static void add_warnings(struct tv_out *out, const struct tv_diagnostics *all, b
     tv_out_text(out, *before == ';' ? "." : "");
 }
 
-void tv_part_note(struct tv_out *out, const struct tv_part_facts *part)
+void tv_excerpt_note(struct tv_out *out, const struct tv_excerpt_facts *excerpt)
 {
-    bool any = part->chosen || part->shortest;
-    uint32_t files = part->head ? count_files(part->head) : 1;
+    bool any = excerpt->chosen || excerpt->shortest;
+    uint32_t files = excerpt->head ? excerpt_note_count_files(excerpt->head) : 1;
     if (any)
-        add_part(out, part);
+        excerpt_note_add_part(out, excerpt);
     if (files > 1) {
-        begin_sentence(out, &any);
-        add_files(out, part, files);
+        excerpt_note_begin_sentence(out, &any);
+        excerpt_note_add_files(out, excerpt, files);
     }
-    if (part->hashed) {
-        begin_sentence(out, &any);
+    if (excerpt->hashed) {
+        excerpt_note_begin_sentence(out, &any);
         tv_out_text(out, "Hashes stand in the place of names.");
     }
-    if (part->limit)
-        add_limit(out, part, &any);
-    if (part->stripped) {
-        begin_sentence(out, &any);
+    if (excerpt->limit)
+        excerpt_note_add_limit(out, excerpt, &any);
+    if (excerpt->stripped) {
+        excerpt_note_begin_sentence(out, &any);
         tv_out_text(out, "Arguments, snapshots and metadata were left out.");
     }
-    if (part->losses.length > 0) {
-        begin_sentence(out, &any);
-        add_losses(out, part->losses);
+    if (excerpt->losses.length > 0) {
+        excerpt_note_begin_sentence(out, &any);
+        excerpt_note_add_losses(out, excerpt->losses);
     }
-    if (part->head)
-        add_warnings(out, &part->head->diagnostics, &any);
+    if (excerpt->head)
+        excerpt_note_add_warnings(out, &excerpt->head->diagnostics, &any);
 }

@@ -4,31 +4,32 @@
 #include "base/bytes.h"
 #include "model/sift.h"
 
-void tv_piece_make(struct tv_piece *piece, const struct tv_trace *trace, const struct tv_cut *cut)
+void tv_excerpt_make(struct tv_excerpt *excerpt, const struct tv_trace *trace,
+                     const struct tv_cut *cut)
 {
-    *piece = (struct tv_piece){.trace = trace, .cut = cut};
+    *excerpt = (struct tv_excerpt){.trace = trace, .cut = cut};
     if (!tv_cut_is_all(trace, cut))
-        piece->made = tv_cut_trace(trace, cut);
+        excerpt->made = tv_cut_trace(trace, cut);
 }
 
-void tv_piece_release(struct tv_piece *piece)
+void tv_excerpt_release(struct tv_excerpt *excerpt)
 {
-    if (piece->made)
-        tv_trace_free(piece->made);
-    piece->made = NULL;
+    if (excerpt->made)
+        tv_trace_free(excerpt->made);
+    excerpt->made = NULL;
 }
 
-static const struct tv_trace *trace_of(const struct tv_piece *piece)
+static const struct tv_trace *excerpt_trace_of(const struct tv_excerpt *excerpt)
 {
-    return piece->made ? piece->made : piece->trace;
+    return excerpt->made ? excerpt->made : excerpt->trace;
 }
 
-uint64_t tv_piece_slices(const struct tv_piece *piece)
+uint64_t tv_excerpt_slice_count(const struct tv_excerpt *excerpt)
 {
-    return trace_of(piece)->slice_count;
+    return excerpt_trace_of(excerpt)->slice_count;
 }
 
-bool tv_piece_can_be_file(const struct tv_trace *trace)
+bool tv_excerpt_can_be_method_trace(const struct tv_trace *trace)
 {
     for (uint32_t i = 0; i < trace->track_count; i++)
         if (trace->tracks[i].kind == TV_TRACK_THREAD && trace->tracks[i].slice_count > 0)
@@ -36,11 +37,11 @@ bool tv_piece_can_be_file(const struct tv_trace *trace)
     return false;
 }
 
-/* Above that a look at all records is worth its time: half of what the clocks can tell. */
+/* Half of the range of 32-bit microseconds. Only longer traces need a look at all their records. */
 #define LONG (((tv_ns)1 << 31) * 1000)
 
-/* Where neither clock gets far there is no step too long. */
-static bool may_be_too_long(const struct tv_trace *trace)
+/* Return false when neither clock gets so far that a step could be too long. */
+static bool excerpt_may_be_too_long(const struct tv_trace *trace)
 {
     if (trace->end >= LONG || trace->end - trace->start >= LONG)
         return true;
@@ -56,55 +57,58 @@ static bool may_be_too_long(const struct tv_trace *trace)
     return false;
 }
 
-static enum tv_status drop(void *context, struct tv_bytes bytes, struct tv_error *err)
+static enum tv_status excerpt_discard_bytes(void *context, struct tv_bytes bytes,
+                                            struct tv_error *err)
 {
     (void)context, (void)bytes, (void)err;
     return TV_OK;
 }
 
-/* The writer itself knows what its records come to. */
-static bool try_as_file(const struct tv_piece *piece)
+/* Write the excerpt to nowhere: only the writer knows the steps between its records. */
+static bool excerpt_try_as_file(const struct tv_excerpt *excerpt)
 {
-    struct tv_piece plain = *piece;
-    struct tv_piece_losses losses;
+    struct tv_excerpt plain = *excerpt;
+    struct tv_excerpt_losses losses;
     struct tv_error err;
     struct tv_out out;
     plain.disguise = NULL;
-    tv_out_init(&out, drop, NULL);
-    enum tv_status status = tv_piece_write_file(&plain, &out, &losses, &err);
+    tv_out_init(&out, excerpt_discard_bytes, NULL);
+    enum tv_status status = tv_excerpt_write_method_trace(&plain, &out, &losses, &err);
     tv_out_release(&out);
     return status != TV_OK || losses.file.long_steps == 0;
 }
 
-static bool fits_in_file(struct tv_piece *piece)
+static bool excerpt_fits_in_file(struct tv_excerpt *excerpt)
 {
-    if (!piece->tried)
-        piece->fits = !may_be_too_long(trace_of(piece)) || try_as_file(piece);
-    piece->tried = true;
-    return piece->fits;
+    if (!excerpt->tried)
+        excerpt->fits =
+            !excerpt_may_be_too_long(excerpt_trace_of(excerpt)) || excerpt_try_as_file(excerpt);
+    excerpt->tried = true;
+    return excerpt->fits;
 }
 
-bool tv_piece_is_file(struct tv_piece *piece)
+bool tv_excerpt_is_method_trace(struct tv_excerpt *excerpt)
 {
-    return !tv_rewrite_can(piece->trace) && fits_in_file(piece);
+    return !tv_rewrite_can(excerpt->trace) && excerpt_fits_in_file(excerpt);
 }
 
-enum tv_status tv_piece_check(struct tv_piece *piece, bool file, struct tv_error *err)
+enum tv_status tv_excerpt_check(struct tv_excerpt *excerpt, bool file, struct tv_error *err)
 {
-    bool all = !piece->made && !piece->trace->sifted;
-    if (!all && tv_trace_is_empty(trace_of(piece)))
+    bool all = !excerpt->made && !excerpt->trace->sifted;
+    if (!all && tv_trace_is_empty(excerpt_trace_of(excerpt)))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "nothing of the trace is in the selection");
-    if (file && !tv_piece_can_be_file(trace_of(piece)) && (!all || tv_rewrite_can(piece->trace)))
+    if (file && !tv_excerpt_can_be_method_trace(excerpt_trace_of(excerpt)) &&
+        (!all || tv_rewrite_can(excerpt->trace)))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "no call of a thread is there, and a method trace holds nothing else");
-    if (file && !fits_in_file(piece))
+    if (file && !excerpt_fits_in_file(excerpt))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "between two records lie more than the 70 minutes that a method trace can "
                        "tell: write it as JSON");
     return TV_OK;
 }
 
-enum tv_trace_target tv_piece_target(const struct tv_trace *trace, bool *cpu)
+enum tv_trace_target tv_excerpt_target(const struct tv_trace *trace, bool *cpu)
 {
     static const struct {
         const char *version;
@@ -126,64 +130,64 @@ enum tv_trace_target tv_piece_target(const struct tv_trace *trace, bool *cpu)
 
 /* ---- Writing ---- */
 
-/* The trace to be written.  *disguise: to be freed behind that, or NULL. */
-static const struct tv_trace *begin_writing(const struct tv_piece *piece,
-                                            struct tv_disguise **disguise)
+/* Return the trace to write. The caller frees *redaction, which may be NULL, afterwards. */
+static const struct tv_trace *excerpt_begin_writing(const struct tv_excerpt *excerpt,
+                                                    struct tv_redaction **redaction)
 {
-    *disguise = NULL;
-    if (!piece->disguise)
-        return trace_of(piece);
-    *disguise = tv_disguise_new(trace_of(piece), piece->disguise);
-    return tv_disguise_trace(*disguise);
+    *redaction = NULL;
+    if (!excerpt->disguise)
+        return excerpt_trace_of(excerpt);
+    *redaction = tv_redaction_new(excerpt_trace_of(excerpt), excerpt->disguise);
+    return tv_redaction_trace(*redaction);
 }
 
-enum tv_status tv_piece_write_file(const struct tv_piece *piece, struct tv_out *out,
-                                   struct tv_piece_losses *losses, struct tv_error *err)
+enum tv_status tv_excerpt_write_method_trace(const struct tv_excerpt *excerpt, struct tv_out *out,
+                                             struct tv_excerpt_losses *losses, struct tv_error *err)
 {
     struct tv_trace_file_options options = {
-        .used = piece->made || piece->trace->sifted || piece->disguise,
-        .closed = piece->trace->sifted,
+        .used = excerpt->made || excerpt->trace->sifted || excerpt->disguise,
+        .closed = excerpt->trace->sifted,
     };
-    struct tv_disguise *disguise;
-    const struct tv_trace *trace = begin_writing(piece, &disguise);
-    *losses = (struct tv_piece_losses){.flows = 0};
-    options.target = tv_piece_target(piece->trace, &options.cpu);
+    struct tv_redaction *redaction;
+    const struct tv_trace *trace = excerpt_begin_writing(excerpt, &redaction);
+    *losses = (struct tv_excerpt_losses){.flows = 0};
+    options.target = tv_excerpt_target(excerpt->trace, &options.cpu);
     enum tv_status status = tv_trace_file_write(out, trace, &options, &losses->file, err);
-    tv_disguise_free(disguise);
+    tv_redaction_free(redaction);
     return status;
 }
 
-enum tv_status tv_piece_write_events(const struct tv_piece *piece, struct tv_out *out,
-                                     struct tv_piece_losses *losses, struct tv_error *err)
+enum tv_status tv_excerpt_write_events(const struct tv_excerpt *excerpt, struct tv_out *out,
+                                       struct tv_excerpt_losses *losses, struct tv_error *err)
 {
-    /* Of the tracks those that are wanted are all that the part has, by other numbers. */
-    struct tv_keep keep = *piece->cut->keep;
-    struct tv_rewrite_part rewrite = {.keep = &keep,
-                                      .tracks_only = piece->cut->tracks_only,
-                                      .modelled = piece->disguise != NULL,
-                                      .limit = piece->limit};
-    struct tv_disguise *disguise;
-    bool whole = !piece->made && !piece->trace->sifted && !piece->disguise && !piece->limit;
+    /* The excerpt consists of the selected tracks only, which have other numbers in it. */
+    struct tv_keep keep = *excerpt->cut->keep;
+    struct tv_rewrite_excerpt rewrite = {.keep = &keep,
+                                         .tracks_only = excerpt->cut->tracks_only,
+                                         .modelled = excerpt->disguise != NULL,
+                                         .limit = excerpt->limit};
+    struct tv_redaction *redaction;
+    bool whole = !excerpt->made && !excerpt->trace->sifted && !excerpt->disguise && !excerpt->limit;
     enum tv_status status = TV_OK;
     keep.tracks = NULL;
-    if (piece->disguise) { /* names of what is wanted are no names any more */
+    if (excerpt->disguise) { /* with hashed names, the selections by name no longer match */
         keep.frames = NULL;
         keep.category = NULL;
     }
-    *losses = (struct tv_piece_losses){.flows = tv_cut_lost_flows(piece->trace, piece->cut)};
-    rewrite.ranged = tv_cut_range(piece->trace, piece->cut, &rewrite.from, &rewrite.to);
-    const struct tv_trace *trace = begin_writing(piece, &disguise);
-    if (tv_rewrite_can(piece->trace))
+    *losses = (struct tv_excerpt_losses){.flows = tv_cut_lost_flows(excerpt->trace, excerpt->cut)};
+    rewrite.ranged = tv_cut_range(excerpt->trace, excerpt->cut, &rewrite.from, &rewrite.to);
+    const struct tv_trace *trace = excerpt_begin_writing(excerpt, &redaction);
+    if (tv_rewrite_can(excerpt->trace))
         status = tv_rewrite(trace, whole ? NULL : &rewrite, out, &losses->events, err);
     else
         tv_trace_event_write(out, trace, &keep, &losses->events.model);
-    tv_disguise_free(disguise);
+    tv_redaction_free(redaction);
     return status;
 }
 
-enum tv_status tv_piece_write(const struct tv_piece *piece, bool file, struct tv_out *out,
-                              struct tv_piece_losses *losses, struct tv_error *err)
+enum tv_status tv_excerpt_write(const struct tv_excerpt *excerpt, bool file, struct tv_out *out,
+                                struct tv_excerpt_losses *losses, struct tv_error *err)
 {
-    return file ? tv_piece_write_file(piece, out, losses, err)
-                : tv_piece_write_events(piece, out, losses, err);
+    return file ? tv_excerpt_write_method_trace(excerpt, out, losses, err)
+                : tv_excerpt_write_events(excerpt, out, losses, err);
 }

@@ -11,7 +11,7 @@
 
 #define WAITS "(context switch)"
 
-static int64_t key_of(const struct tv_method_cost *row, enum tv_profile_order order)
+static int64_t profile_table_key_of(const struct tv_method_cost *row, enum tv_profile_order order)
 {
     switch (order) {
     case TV_ORDER_CALLS:
@@ -30,8 +30,9 @@ static int64_t key_of(const struct tv_method_cost *row, enum tv_profile_order or
     return 0;
 }
 
-static void insert_waits(struct tv_profile_rows *rows, const struct tv_path_cost *waits,
-                         enum tv_profile_order order)
+static void profile_table_insert_waits(struct tv_profile_rows *rows,
+                                       const struct tv_path_cost *waits,
+                                       enum tv_profile_order order)
 {
     struct tv_method_cost row = {
         .frame = TV_NONE,
@@ -40,7 +41,8 @@ static void insert_waits(struct tv_profile_rows *rows, const struct tv_path_cost
         .excl_wall = waits->wall,
     };
     uint32_t at = 0;
-    while (at < rows->count && key_of(&rows->rows[at], order) > key_of(&row, order))
+    while (at < rows->count &&
+           profile_table_key_of(&rows->rows[at], order) > profile_table_key_of(&row, order))
         at++;
     memmove(&rows->rows[at + 1], &rows->rows[at], (rows->count - at) * sizeof *rows->rows);
     rows->rows[at] = row;
@@ -57,7 +59,7 @@ void tv_profile_rows_init(struct tv_profile_rows *rows, struct tv_profile *profi
     if (profile->count > 0)
         memcpy(rows->rows, profile->methods, profile->count * sizeof *rows->rows);
     if (waits && (profile->clocks & both) == both)
-        insert_waits(rows, &profile->waits, order);
+        profile_table_insert_waits(rows, &profile->waits, order);
     rows->order = order;
     rows->left_out = limit > 0 && rows->count > limit ? rows->count - (uint32_t)limit : 0;
     rows->count -= rows->left_out;
@@ -78,15 +80,16 @@ void tv_profile_row_name(struct tv_out *out, const struct tv_head *head, uint32_
 
 /* ---- What CSV and JSON have in common ---- */
 
-static struct tv_frame frame_of(const struct tv_head *head, uint32_t frame)
+static struct tv_frame profile_table_frame_of(const struct tv_head *head, uint32_t frame)
 {
     if (frame == TV_NONE)
         return (struct tv_frame){.name = TV_EMPTY_STRING};
     return head->frames[frame];
 }
 
-/* "Cart.java:17", "Cart.java", or nothing. */
-static void add_source(struct tv_out *out, const struct tv_head *head, const struct tv_frame *frame)
+/* Write "Cart.java:17", "Cart.java", or nothing. */
+static void profile_table_add_source(struct tv_out *out, const struct tv_head *head,
+                                     const struct tv_frame *frame)
 {
     if (frame->file == TV_EMPTY_STRING)
         return;
@@ -95,22 +98,22 @@ static void add_source(struct tv_out *out, const struct tv_head *head, const str
         tv_out_format(out, ":%d", (int)frame->line);
 }
 
-static struct tv_bytes method_text(const struct tv_head *head, uint32_t index,
-                                   const struct tv_frame *frame)
+static struct tv_bytes profile_table_method_text(const struct tv_head *head, uint32_t index,
+                                                 const struct tv_frame *frame)
 {
     return index == TV_NONE ? TV_BYTES(WAITS) : tv_head_text(head, frame->name);
 }
 
 /* ---- JSON ---- */
 
-static void json_text(struct tv_out *out, const char *key, struct tv_bytes text)
+static void profile_table_json_text(struct tv_out *out, const char *key, struct tv_bytes text)
 {
     tv_out_format(out, "\"%s\": ", key);
     tv_out_json(out, text);
     tv_out_text(out, ", ");
 }
 
-static void json_time(struct tv_out *out, const char *key, bool there, int64_t ns)
+static void profile_table_json_time(struct tv_out *out, const char *key, bool there, int64_t ns)
 {
     tv_out_format(out, ", \"%s\": ", key);
     if (there)
@@ -123,21 +126,21 @@ void tv_profile_row_json(struct tv_out *out, const struct tv_profile *profile,
                          const struct tv_method_cost *row)
 {
     const struct tv_head *head = profile->head;
-    struct tv_frame frame = frame_of(head, row->frame);
+    struct tv_frame frame = profile_table_frame_of(head, row->frame);
     bool wall = profile->clocks & TV_CLOCK_WALL, cpu = profile->clocks & TV_CLOCK_CPU;
     struct tv_out source;
     tv_out_init_memory(&source);
-    add_source(&source, head, &frame);
+    profile_table_add_source(&source, head, &frame);
     if (tv_head_has_categories(head)) {
-        json_text(out, "name", method_text(head, row->frame, &frame));
-        json_text(out, "category", tv_head_text(head, frame.category));
+        profile_table_json_text(out, "name", profile_table_method_text(head, row->frame, &frame));
+        profile_table_json_text(out, "category", tv_head_text(head, frame.category));
     } else {
-        json_text(out, "class", tv_head_text(head, frame.class_name));
-        json_text(out, "method", method_text(head, row->frame, &frame));
+        profile_table_json_text(out, "class", tv_head_text(head, frame.class_name));
+        profile_table_json_text(out, "method", profile_table_method_text(head, row->frame, &frame));
     }
-    json_text(out, "signature", tv_head_text(head, frame.signature));
+    profile_table_json_text(out, "signature", tv_head_text(head, frame.signature));
     if (source.length > 0)
-        json_text(out, "source", (struct tv_bytes){source.buffer, source.length});
+        profile_table_json_text(out, "source", (struct tv_bytes){source.buffer, source.length});
     else
         tv_out_text(out, "\"source\": null, ");
     tv_out_release(&source);
@@ -145,16 +148,16 @@ void tv_profile_row_json(struct tv_out *out, const struct tv_profile *profile,
     tv_out_u64(out, row->calls);
     tv_out_text(out, ", \"recursive_calls\": ");
     tv_out_u64(out, row->recursive_calls);
-    json_time(out, "incl_real_ns", wall, row->incl_wall);
-    json_time(out, "excl_real_ns", wall, row->excl_wall);
-    json_time(out, "incl_cpu_ns", cpu, row->incl_cpu);
-    json_time(out, "excl_cpu_ns", cpu, row->excl_cpu);
+    profile_table_json_time(out, "incl_real_ns", wall, row->incl_wall);
+    profile_table_json_time(out, "excl_real_ns", wall, row->excl_wall);
+    profile_table_json_time(out, "incl_cpu_ns", cpu, row->incl_cpu);
+    profile_table_json_time(out, "excl_cpu_ns", cpu, row->excl_cpu);
     if (profile->compensation.cost > 0)
-        json_time(out, "compensated_ns", true, profile->compensation.cost);
+        profile_table_json_time(out, "compensated_ns", true, profile->compensation.cost);
 }
 
-static void write_json(struct tv_out *out, const struct tv_profile *profile,
-                       const struct tv_profile_rows *rows)
+static void profile_table_write_json(struct tv_out *out, const struct tv_profile *profile,
+                                     const struct tv_profile_rows *rows)
 {
     tv_out_char(out, '[');
     for (uint32_t i = 0; i < rows->count; i++) {
@@ -167,24 +170,24 @@ static void write_json(struct tv_out *out, const struct tv_profile *profile,
 
 /* ---- CSV ---- */
 
-static void csv_time(struct tv_out *out, bool there, int64_t ns)
+static void profile_table_csv_time(struct tv_out *out, bool there, int64_t ns)
 {
     tv_out_char(out, ',');
     if (there)
         tv_out_i64(out, ns);
 }
 
-static void csv_row(struct tv_out *out, const struct tv_profile *profile,
-                    const struct tv_method_cost *row)
+static void profile_table_csv_row(struct tv_out *out, const struct tv_profile *profile,
+                                  const struct tv_method_cost *row)
 {
     const struct tv_head *head = profile->head;
-    struct tv_frame frame = frame_of(head, row->frame);
+    struct tv_frame frame = profile_table_frame_of(head, row->frame);
     bool wall = profile->clocks & TV_CLOCK_WALL, cpu = profile->clocks & TV_CLOCK_CPU;
     struct tv_out source;
     tv_out_init_memory(&source);
-    add_source(&source, head, &frame);
+    profile_table_add_source(&source, head, &frame);
     bool categories = tv_head_has_categories(head);
-    struct tv_bytes method = method_text(head, row->frame, &frame);
+    struct tv_bytes method = profile_table_method_text(head, row->frame, &frame);
     tv_out_csv(out, categories ? method : tv_head_text(head, frame.class_name));
     tv_out_char(out, ',');
     tv_out_csv(out, categories ? tv_head_text(head, frame.category) : method);
@@ -197,45 +200,45 @@ static void csv_row(struct tv_out *out, const struct tv_profile *profile,
     tv_out_u64(out, row->calls);
     tv_out_char(out, ',');
     tv_out_u64(out, row->recursive_calls);
-    csv_time(out, wall, row->incl_wall);
-    csv_time(out, wall, row->excl_wall);
-    csv_time(out, cpu, row->incl_cpu);
-    csv_time(out, cpu, row->excl_cpu);
+    profile_table_csv_time(out, wall, row->incl_wall);
+    profile_table_csv_time(out, wall, row->excl_wall);
+    profile_table_csv_time(out, cpu, row->incl_cpu);
+    profile_table_csv_time(out, cpu, row->excl_cpu);
     if (profile->compensation.cost > 0)
-        csv_time(out, true, profile->compensation.cost);
+        profile_table_csv_time(out, true, profile->compensation.cost);
     tv_out_text(out, "\n");
 }
 
-static void write_csv(struct tv_out *out, const struct tv_profile *profile,
-                      const struct tv_profile_rows *rows)
+static void profile_table_write_csv(struct tv_out *out, const struct tv_profile *profile,
+                                    const struct tv_profile_rows *rows)
 {
     tv_out_text(out, tv_head_has_categories(profile->head) ? "name,category" : "class,method");
     tv_out_text(out, ",signature,source,calls,recursive_calls,"
                      "incl_real_ns,excl_real_ns,incl_cpu_ns,excl_cpu_ns");
     tv_out_text(out, profile->compensation.cost > 0 ? ",compensated_ns\n" : "\n");
     for (uint32_t i = 0; i < rows->count; i++)
-        csv_row(out, profile, &rows->rows[i]);
+        profile_table_csv_row(out, profile, &rows->rows[i]);
 }
 
-/* ---- Text and Markdown: one list of columns ---- */
+/* ---- Text and Markdown: one table of columns ---- */
 
-enum column_kind {
+enum profile_column_kind {
     TIME,
     PERCENT,
     CALLS,
     PER_CALL,
 };
 
-struct column {
+struct profile_column {
     const char *name; /* for --columns */
     const char *title;
-    enum column_kind kind;
-    unsigned clock; /* 0: in every table */
-    size_t place;   /* of the figure in struct tv_method_cost */
-    unsigned rank;  /* as in struct tv_column, among those of its clock */
+    enum profile_column_kind kind;
+    unsigned clock; /* 0: any clock */
+    size_t place;   /* offset of the figure in struct tv_method_cost */
+    unsigned rank;  /* as in struct tv_column, among the columns of the same clock */
 };
 
-static const struct column columns[] = {
+static const struct profile_column columns[] = {
     {"incl-cpu", "Incl CPU ms", TIME, TV_CLOCK_CPU, offsetof(struct tv_method_cost, incl_cpu), 1},
     {"incl-cpu", "%", PERCENT, TV_CLOCK_CPU, offsetof(struct tv_method_cost, incl_cpu), 3},
     {"excl-cpu", "Excl CPU ms", TIME, TV_CLOCK_CPU, offsetof(struct tv_method_cost, excl_cpu), 2},
@@ -256,11 +259,12 @@ static const struct column columns[] = {
 #define PERCENT_WIDTH 7
 #define TIME_WIDTH 14
 
-/* Columns of the clock that is not the table's own go before the others. */
+/* Columns of the other clock disappear before those of the table's own clock. */
 #define OTHER_CLOCK 6
 
-static void add_cell(struct tv_out *out, const struct tv_profile *profile,
-                     const struct tv_method_cost *row, const struct column *column)
+static void profile_table_add_cell(struct tv_out *out, const struct tv_profile *profile,
+                                   const struct tv_method_cost *row,
+                                   const struct profile_column *column)
 {
     int64_t value = 0;
     uint64_t calls = row->calls + row->recursive_calls;
@@ -286,7 +290,8 @@ static void add_cell(struct tv_out *out, const struct tv_profile *profile,
     }
 }
 
-static bool has_column(const struct tv_profile *profile, const struct column *column)
+static bool profile_table_has_column(const struct tv_profile *profile,
+                                     const struct profile_column *column)
 {
     if ((column->kind == CALLS || column->kind == PER_CALL) &&
         !tv_figures_count_calls(profile->head))
@@ -294,8 +299,9 @@ static bool has_column(const struct tv_profile *profile, const struct column *co
     return column->clock == 0 || (profile->clocks & column->clock);
 }
 
-/* The column that the rows are sorted by stays on every screen. */
-static bool is_sorted_by(const struct column *column, enum tv_profile_order order)
+/* Return true for the column that the rows are sorted by, which stays on every screen. */
+static bool profile_table_is_sorted_by(const struct profile_column *column,
+                                       enum tv_profile_order order)
 {
     static const struct {
         const char *column;
@@ -311,67 +317,69 @@ static bool is_sorted_by(const struct column *column, enum tv_profile_order orde
     return false;
 }
 
-static unsigned rank_of(const struct tv_profile *profile, enum tv_profile_order order,
-                        const struct column *column)
+static unsigned profile_table_rank_of(const struct tv_profile *profile, enum tv_profile_order order,
+                                      const struct profile_column *column)
 {
     unsigned first = profile->clocks & TV_CLOCK_CPU ? TV_CLOCK_CPU : TV_CLOCK_WALL;
     if (order == TV_ORDER_INCL_WALL || order == TV_ORDER_EXCL_WALL)
         first = TV_CLOCK_WALL;
-    if (is_sorted_by(column, order))
+    if (profile_table_is_sorted_by(column, order))
         return 0;
     return column->rank + (column->clock & ~first ? OTHER_CLOCK : 0);
 }
 
-static void add_profile_columns(struct tv_text_table *table, const struct tv_profile *profile,
-                                enum tv_profile_order order)
+static void profile_table_add_profile_columns(struct tv_text_table *table,
+                                              const struct tv_profile *profile,
+                                              enum tv_profile_order order)
 {
-    tv_text_table_add(table, &(struct tv_column){.title = "#", .width = 5});
+    tv_text_table_add(table, &(struct tv_text_column){.title = "#", .width = 5});
     for (size_t i = 0; i < TV_COUNT(columns); i++) {
         uint32_t width = columns[i].kind == PERCENT ? PERCENT_WIDTH : TIME_WIDTH;
-        if (has_column(profile, &columns[i]))
-            tv_text_table_add(table,
-                              &(struct tv_column){columns[i].name,
-                                                  tv_figures_title(profile->head, columns[i].title),
-                                                  width, rank_of(profile, order, &columns[i]), 0});
+        if (profile_table_has_column(profile, &columns[i]))
+            tv_text_table_add(table, &(struct tv_text_column){
+                                         columns[i].name,
+                                         tv_figures_title(profile->head, columns[i].title), width,
+                                         profile_table_rank_of(profile, order, &columns[i]), 0});
     }
 }
 
-static void text_row(struct tv_text_table *table, const struct tv_profile *profile,
-                     const struct tv_method_cost *row, uint32_t rank)
+static void profile_table_text_row(struct tv_text_table *table, const struct tv_profile *profile,
+                                   const struct tv_method_cost *row, uint32_t rank)
 {
     tv_text_table_number(table, rank);
     for (size_t i = 0; i < TV_COUNT(columns); i++) {
         int64_t value;
         memcpy(&value, (const char *)row + columns[i].place, sizeof value);
-        if (!has_column(profile, &columns[i]))
+        if (!profile_table_has_column(profile, &columns[i]))
             continue;
         if (columns[i].kind == PERCENT)
             tv_text_table_share(table, value,
                                 columns[i].clock == TV_CLOCK_CPU ? profile->total_cpu
                                                                  : profile->total_wall);
         else
-            add_cell(tv_text_table_cell(table), profile, row, &columns[i]);
+            profile_table_add_cell(tv_text_table_cell(table), profile, row, &columns[i]);
     }
     tv_profile_row_name(tv_text_table_name(table, 0), profile->head, row->frame);
     tv_text_table_end_row(table);
 }
 
-static void write_text(struct tv_out *out, const struct tv_profile *profile,
-                       const struct tv_profile_rows *rows)
+static void profile_table_write_text(struct tv_out *out, const struct tv_profile *profile,
+                                     const struct tv_profile_rows *rows)
 {
     struct tv_text_table table;
     tv_figures_note(out, profile->head);
     tv_compensation_write(out, &profile->compensation, profile->clocks);
     tv_text_table_begin(&table, out, "Method");
-    add_profile_columns(&table, profile, rows->order);
+    profile_table_add_profile_columns(&table, profile, rows->order);
     for (uint32_t i = 0; i < rows->count; i++)
-        text_row(&table, profile, &rows->rows[i], i + 1);
+        profile_table_text_row(&table, profile, &rows->rows[i], i + 1);
     tv_text_table_end(&table);
     tv_text_table_write_rest(out, rows->left_out);
 }
 
-/* What Markdown would take for markup is escaped; a name stands in a code span. */
-static void markdown_name(struct tv_out *out, const struct tv_head *head, uint32_t frame)
+/* Write a name in a code span, with everything escaped that Markdown would interpret. */
+static void profile_table_markdown_name(struct tv_out *out, const struct tv_head *head,
+                                        uint32_t frame)
 {
     struct tv_out name;
     tv_out_init_memory(&name);
@@ -386,24 +394,24 @@ static void markdown_name(struct tv_out *out, const struct tv_head *head, uint32
     tv_out_release(&name);
 }
 
-static void markdown_row(struct tv_out *out, const struct tv_profile *profile,
-                         const struct tv_method_cost *row, uint32_t rank)
+static void profile_table_markdown_row(struct tv_out *out, const struct tv_profile *profile,
+                                       const struct tv_method_cost *row, uint32_t rank)
 {
     tv_out_format(out, "| %u |", rank);
     for (size_t i = 0; i < TV_COUNT(columns); i++) {
-        if (!has_column(profile, &columns[i]))
+        if (!profile_table_has_column(profile, &columns[i]))
             continue;
         tv_out_char(out, ' ');
-        add_cell(out, profile, row, &columns[i]);
+        profile_table_add_cell(out, profile, row, &columns[i]);
         tv_out_text(out, " |");
     }
     tv_out_char(out, ' ');
-    markdown_name(out, profile->head, row->frame);
+    profile_table_markdown_name(out, profile->head, row->frame);
     tv_out_text(out, " |\n");
 }
 
-static void write_markdown(struct tv_out *out, const struct tv_profile *profile,
-                           const struct tv_profile_rows *rows)
+static void profile_table_write_markdown(struct tv_out *out, const struct tv_profile *profile,
+                                         const struct tv_profile_rows *rows)
 {
     tv_figures_note(out, profile->head);
     tv_compensation_write(out, &profile->compensation, profile->clocks);
@@ -411,17 +419,17 @@ static void write_markdown(struct tv_out *out, const struct tv_profile *profile,
         tv_out_char(out, '\n');
     tv_out_text(out, "| # |");
     for (size_t i = 0; i < TV_COUNT(columns); i++) {
-        if (has_column(profile, &columns[i]))
+        if (profile_table_has_column(profile, &columns[i]))
             tv_out_format(out, " %s |", tv_figures_title(profile->head, columns[i].title));
     }
     tv_out_text(out, " Method |\n|--:|");
     for (size_t i = 0; i < TV_COUNT(columns); i++) {
-        if (has_column(profile, &columns[i]))
+        if (profile_table_has_column(profile, &columns[i]))
             tv_out_text(out, "--:|");
     }
     tv_out_text(out, ":--|\n");
     for (uint32_t i = 0; i < rows->count; i++)
-        markdown_row(out, profile, &rows->rows[i], i + 1);
+        profile_table_markdown_row(out, profile, &rows->rows[i], i + 1);
 }
 
 void tv_profile_table_write(struct tv_out *out, const struct tv_profile *profile,
@@ -429,16 +437,16 @@ void tv_profile_table_write(struct tv_out *out, const struct tv_profile *profile
 {
     switch (format) {
     case TV_TABLE_TEXT:
-        write_text(out, profile, rows);
+        profile_table_write_text(out, profile, rows);
         return;
     case TV_TABLE_CSV:
-        write_csv(out, profile, rows);
+        profile_table_write_csv(out, profile, rows);
         return;
     case TV_TABLE_JSON:
-        write_json(out, profile, rows);
+        profile_table_write_json(out, profile, rows);
         return;
     case TV_TABLE_MARKDOWN:
-        write_markdown(out, profile, rows);
+        profile_table_write_markdown(out, profile, rows);
         return;
     }
 }

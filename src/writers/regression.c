@@ -8,23 +8,23 @@
 
 #define US 1000
 
-struct clocks {
+struct regression_clocks {
     bool wall, cpu;
 };
 
-struct writing {
+struct regression_writer {
     struct tv_out *out;
     const struct tv_trace *trace;
-    struct tv_full_names names;
+    struct tv_name_cache names;
 };
 
-static struct clocks clocks_of(const struct tv_trace *trace, uint32_t track)
+static struct regression_clocks regression_clocks_of(const struct tv_trace *trace, uint32_t track)
 {
     unsigned clocks = trace->head->inputs[trace->tracks[track].input].clocks;
-    return (struct clocks){clocks & TV_CLOCK_WALL, clocks & TV_CLOCK_CPU};
+    return (struct regression_clocks){clocks & TV_CLOCK_WALL, clocks & TV_CLOCK_CPU};
 }
 
-static void add_time(struct tv_out *out, int width, bool there, tv_ns time)
+static void regression_add_time(struct tv_out *out, int width, bool there, tv_ns time)
 {
     tv_out_char(out, ' ');
     if (there)
@@ -33,7 +33,7 @@ static void add_time(struct tv_out *out, int width, bool there, tv_ns time)
         tv_out_format(out, "%*s", width, "-");
 }
 
-static void write_totals(struct tv_out *out, const struct tv_profile *profile)
+static void regression_write_totals(struct tv_out *out, const struct tv_profile *profile)
 {
     tv_out_text(out, "totalCpuTime ");
     tv_out_time(out, profile->total_cpu, US, 0);
@@ -42,42 +42,42 @@ static void write_totals(struct tv_out *out, const struct tv_profile *profile)
     tv_out_text(out, "us\n");
 }
 
-static void add_id(struct tv_out *out, const struct tv_trace *trace, uint32_t track)
+static void regression_add_id(struct tv_out *out, const struct tv_trace *trace, uint32_t track)
 {
     tv_names_number_column(out, 2, trace->head->threads[trace->tracks[track].thread].id);
 }
 
-/* The line's last column: a call's method. */
-static void add_method(struct writing *w, uint32_t path)
+/* Write the last column of a line: the method of a call. */
+static void regression_add_method(struct regression_writer *w, uint32_t path)
 {
     tv_out_text(w->out, "  ");
-    tv_out_bytes(w->out, tv_full_names_get(&w->names, w->trace->paths.nodes[path].frame));
+    tv_out_bytes(w->out, tv_name_cache_get(&w->names, w->trace->paths.nodes[path].frame));
     tv_out_char(w->out, '\n');
 }
 
 /* ---- Thread Times ---- */
 
-/* Async slices belong to no thread alone. */
-static bool is_of_thread(const struct tv_trace *trace, uint32_t track)
+/* Return true for tracks with calls of one thread; async slices belong to no single thread. */
+static bool regression_is_of_thread(const struct tv_trace *trace, uint32_t track)
 {
     return tv_track_has_calls(&trace->tracks[track]);
 }
 
-static void write_threads(struct tv_out *out, const struct tv_trace *trace)
+static void regression_write_threads(struct tv_out *out, const struct tv_trace *trace)
 {
     tv_out_text(out, "\nThread Times\nid  t-start    t-end  g-start    g-end  name\n");
     for (uint32_t i = 0; i < trace->track_count; i++) {
         const struct tv_track *track = &trace->tracks[i];
         if (track->kind != TV_TRACK_THREAD)
             continue;
-        struct clocks clocks = clocks_of(trace, i);
+        struct regression_clocks clocks = regression_clocks_of(trace, i);
         int64_t tick = tv_track_tick(trace, i);
         tv_ns offset = trace->offset[track->input];
-        add_id(out, trace, i);
-        add_time(out, 8, clocks.cpu, track->first_cpu * tick);
-        add_time(out, 8, clocks.cpu, track->last_cpu * tick);
-        add_time(out, 8, clocks.wall, track->first_wall * tick + offset);
-        add_time(out, 8, clocks.wall, track->last_wall * tick + offset);
+        regression_add_id(out, trace, i);
+        regression_add_time(out, 8, clocks.cpu, track->first_cpu * tick);
+        regression_add_time(out, 8, clocks.cpu, track->last_cpu * tick);
+        regression_add_time(out, 8, clocks.wall, track->first_wall * tick + offset);
+        regression_add_time(out, 8, clocks.wall, track->last_wall * tick + offset);
         tv_out_text(out, "  ");
         tv_names_thread(out, trace->head, track->thread);
         tv_out_char(out, '\n');
@@ -86,31 +86,33 @@ static void write_threads(struct tv_out *out, const struct tv_trace *trace)
 
 /* ---- Call Times ---- */
 
-/* The figure that excl. and incl. are of: CPU time, real time where there is no CPU clock. */
-static tv_ns figure_of(const struct tv_trace *trace, uint32_t track, const struct tv_slice *slice)
+/* Return the time that exclusive and inclusive times are based on: CPU time, or wall time when
+ * there is no CPU clock. */
+static tv_ns regression_figure_of(const struct tv_trace *trace, uint32_t track,
+                                  const struct tv_slice *slice)
 {
-    return clocks_of(trace, track).cpu ? slice->cpu_length : slice->length;
+    return regression_clocks_of(trace, track).cpu ? slice->cpu_length : slice->length;
 }
 
-static void write_call(struct writing *w, uint32_t track, const struct tv_slice *slice,
-                       tv_ns exclusive)
+static void regression_write_call(struct regression_writer *w, uint32_t track,
+                                  const struct tv_slice *slice, tv_ns exclusive)
 {
     struct tv_out *out = w->out;
     const struct tv_trace *trace = w->trace;
-    struct clocks clocks = clocks_of(trace, track);
-    add_id(out, trace, track);
-    add_time(out, 8, clocks.cpu, slice->cpu_start);
-    add_time(out, 8, clocks.cpu, slice->cpu_start + slice->cpu_length);
-    add_time(out, 8, clocks.wall, slice->start);
-    add_time(out, 8, clocks.wall, slice->start + slice->length);
-    add_time(out, 8, true, exclusive);
-    add_time(out, 8, true, figure_of(trace, track, slice));
-    add_method(w, slice->path);
+    struct regression_clocks clocks = regression_clocks_of(trace, track);
+    regression_add_id(out, trace, track);
+    regression_add_time(out, 8, clocks.cpu, slice->cpu_start);
+    regression_add_time(out, 8, clocks.cpu, slice->cpu_start + slice->cpu_length);
+    regression_add_time(out, 8, clocks.wall, slice->start);
+    regression_add_time(out, 8, clocks.wall, slice->start + slice->length);
+    regression_add_time(out, 8, true, exclusive);
+    regression_add_time(out, 8, true, regression_figure_of(trace, track, slice));
+    regression_add_method(w, slice->path);
 }
 
-/* Exclusive time is known when a call ends, its line stands where it began: so two walks, the
- * second printing with what the first found. */
-static tv_ns *find_exclusive(const struct tv_trace *trace, uint32_t track)
+/* Find the exclusive times of a track's calls. A call's exclusive time is known when it ends,
+ * but its line is written where it begins; hence two walks, the second of which writes. */
+static tv_ns *regression_find_exclusive(const struct tv_trace *trace, uint32_t track)
 {
     const struct tv_track *t = &trace->tracks[track];
     tv_ns *exclusive = tv_alloc((size_t)t->slice_count, sizeof *exclusive);
@@ -119,7 +121,7 @@ static tv_ns *find_exclusive(const struct tv_trace *trace, uint32_t track)
     struct tv_call_event event;
     uint64_t count = 0;
     while (tv_call_cursor_next(cursor, &event)) {
-        tv_ns figure = figure_of(trace, track, event.slice);
+        tv_ns figure = regression_figure_of(trace, track, event.slice);
         if (event.exit)
             continue;
         number[event.depth] = count;
@@ -132,9 +134,9 @@ static tv_ns *find_exclusive(const struct tv_trace *trace, uint32_t track)
     return exclusive;
 }
 
-static void write_track_calls(struct writing *w, uint32_t track)
+static void regression_write_track_calls(struct regression_writer *w, uint32_t track)
 {
-    tv_ns *exclusive = find_exclusive(w->trace, track);
+    tv_ns *exclusive = regression_find_exclusive(w->trace, track);
     struct tv_call_cursor *cursor = tv_call_cursor_new(w->trace, track);
     struct tv_call_event event;
     uint64_t count = 0;
@@ -142,25 +144,25 @@ static void write_track_calls(struct writing *w, uint32_t track)
         if (event.exit)
             continue;
         tv_ns self = exclusive[count++];
-        write_call(w, track, event.slice, self > 0 ? self : 0);
+        regression_write_call(w, track, event.slice, self > 0 ? self : 0);
     }
     tv_call_cursor_free(cursor);
     tv_free(exclusive);
 }
 
-static void write_calls(struct writing *w)
+static void regression_write_calls(struct regression_writer *w)
 {
     tv_out_text(w->out, "\nCall Times\n"
                         "id  t-start    t-end  g-start    g-end    excl.    incl.  method\n");
     for (uint32_t i = 0; i < w->trace->track_count; i++) {
-        if (is_of_thread(w->trace, i))
-            write_track_calls(w, i);
+        if (regression_is_of_thread(w->trace, i))
+            regression_write_track_calls(w, i);
     }
 }
 
 /* ---- Method Stats ---- */
 
-static void write_methods(struct tv_out *out, struct tv_profile *profile)
+static void regression_write_methods(struct tv_out *out, struct tv_profile *profile)
 {
     bool wall = profile->clocks & TV_CLOCK_WALL, cpu = profile->clocks & TV_CLOCK_CPU;
     struct tv_profile_rows rows;
@@ -171,11 +173,11 @@ static void write_methods(struct tv_out *out, struct tv_profile *profile)
     tv_out_init_memory(&calls);
     for (uint32_t i = 0; i < rows.count; i++) {
         const struct tv_method_cost *row = &rows.rows[i];
-        /* The column's blank stands in front of every time. */
-        add_time(out, 8, cpu, row->excl_cpu);
-        add_time(out, 9, cpu, row->incl_cpu);
-        add_time(out, 9, wall, row->excl_wall);
-        add_time(out, 9, wall, row->incl_wall);
+        /* Each time is preceded by the column's blank. */
+        regression_add_time(out, 8, cpu, row->excl_cpu);
+        regression_add_time(out, 9, cpu, row->incl_cpu);
+        regression_add_time(out, 9, wall, row->excl_wall);
+        regression_add_time(out, 9, wall, row->incl_wall);
         calls.length = 0;
         tv_out_u64(&calls, row->calls);
         tv_out_char(&calls, '+');
@@ -190,19 +192,20 @@ static void write_methods(struct tv_out *out, struct tv_profile *profile)
 
 /* ---- Time Records ---- */
 
-struct record {
+struct regression_record {
     tv_ns start, end;
-    const char *pseudo; /* the name when it is no method's */
+    const char *pseudo; /* the name of a record that is not a method's */
     uint32_t track, path;
 };
 
-static void write_record(struct writing *w, const struct record *record)
+static void regression_write_record(struct regression_writer *w,
+                                    const struct regression_record *record)
 {
-    add_id(w->out, w->trace, record->track);
-    add_time(w->out, 8, true, record->start);
-    add_time(w->out, 8, true, record->end);
+    regression_add_id(w->out, w->trace, record->track);
+    regression_add_time(w->out, 8, true, record->start);
+    regression_add_time(w->out, 8, true, record->end);
     if (!record->pseudo) {
-        add_method(w, record->path);
+        regression_add_method(w, record->path);
         return;
     }
     tv_out_text(w->out, "  ");
@@ -210,8 +213,9 @@ static void write_record(struct writing *w, const struct record *record)
     tv_out_char(w->out, '\n');
 }
 
-/* Prints the waits of a track from number *next on that begin before `time`. */
-static void write_waits(struct writing *w, uint32_t *next, uint32_t track, tv_ns time)
+/* Write the waits of a track, from number *next on, that begin before `time`. */
+static void regression_write_waits(struct regression_writer *w, uint32_t *next, uint32_t track,
+                                   tv_ns time)
 {
     const struct tv_track *t = &w->trace->tracks[track];
     int64_t tick = tv_track_tick(w->trace, track);
@@ -220,26 +224,27 @@ static void write_waits(struct writing *w, uint32_t *next, uint32_t track, tv_ns
         tv_ns start = wait->start * tick + w->trace->offset[t->input];
         if (start >= time)
             return;
-        write_record(w, &(struct record){start, start + wait->length * tick, "(context switch)",
-                                         track, TV_ROOT_PATH});
+        regression_write_record(w, &(struct regression_record){start, start + wait->length * tick,
+                                                               "(context switch)", track,
+                                                               TV_ROOT_PATH});
     }
 }
 
-/* The whole of a track, in front of its first call, as the time line's row for it has it. */
-static void write_toplevel(struct writing *w, uint32_t track)
+/* Write one record for the whole track in front of its first call, as Traceview's time line did. */
+static void regression_write_toplevel(struct regression_writer *w, uint32_t track)
 {
     const struct tv_trace *trace = w->trace;
     const struct tv_track *t = &trace->tracks[track];
     int64_t tick = tv_track_tick(trace, track);
-    struct clocks clocks = clocks_of(trace, track);
+    struct regression_clocks clocks = regression_clocks_of(trace, track);
     tv_ns offset = trace->offset[t->input];
-    struct record record = {.pseudo = "(toplevel)", .track = track};
+    struct regression_record record = {.pseudo = "(toplevel)", .track = track};
     record.start = (clocks.wall ? t->first_wall : t->first_cpu) * tick + offset;
     record.end = (clocks.wall ? t->last_wall : t->last_cpu) * tick + offset;
-    write_record(w, &record);
+    regression_write_record(w, &record);
 }
 
-static void write_records(struct writing *w)
+static void regression_write_records(struct regression_writer *w)
 {
     const struct tv_trace *trace = w->trace;
     uint32_t *waits = tv_alloc(trace->track_count, sizeof *waits);
@@ -248,16 +253,17 @@ static void write_records(struct writing *w)
     struct tv_call_event event;
     tv_out_text(w->out, "\nTime Records\nid    start      end  method\n");
     while (tv_call_merge_next(merge, &event)) {
-        if (!is_of_thread(trace, event.track))
+        if (!regression_is_of_thread(trace, event.track))
             continue;
         if (!begun[event.track] && trace->tracks[event.track].kind == TV_TRACK_THREAD)
-            write_toplevel(w, event.track);
+            regression_write_toplevel(w, event.track);
         begun[event.track] = true;
-        write_waits(w, &waits[event.track], event.track, event.time);
+        regression_write_waits(w, &waits[event.track], event.track, event.time);
         if (event.exit)
             continue;
-        write_record(w, &(struct record){event.time, event.time + event.slice->length, NULL,
-                                         event.track, event.slice->path});
+        regression_write_record(
+            w, &(struct regression_record){event.time, event.time + event.slice->length, NULL,
+                                           event.track, event.slice->path});
     }
     tv_call_merge_free(merge);
     tv_free(begun);
@@ -267,12 +273,12 @@ static void write_records(struct writing *w)
 void tv_regression_write(struct tv_out *out, const struct tv_trace *trace,
                          struct tv_profile *profile)
 {
-    struct writing w = {.out = out, .trace = trace};
-    tv_full_names_init(&w.names, trace->head);
-    write_totals(out, profile);
-    write_threads(out, trace);
-    write_calls(&w);
-    write_methods(out, profile);
-    write_records(&w);
-    tv_full_names_release(&w.names);
+    struct regression_writer w = {.out = out, .trace = trace};
+    tv_name_cache_init(&w.names, trace->head);
+    regression_write_totals(out, profile);
+    regression_write_threads(out, trace);
+    regression_write_calls(&w);
+    regression_write_methods(out, profile);
+    regression_write_records(&w);
+    tv_name_cache_release(&w.names);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * relations_text.c - one depth-first pass gives every call path's figures to two edges: it is a
- * child of the method that called it and a parent of the one that was called.  Edges are then
- * sorted into blocks.
+ * relations_text.c - each method between its callers and callees, in the layout of gprof's call
+ * graph.
  */
 #include "writers/relations_text.h"
 
@@ -12,24 +11,25 @@
 #include "writers/figures.h"
 #include "writers/names.h"
 
-struct writing {
+struct relations_writer {
     struct tv_out *out;
     const struct tv_profile *profile;
     const struct tv_method_edges *edges;
-    const uint32_t *index; /* [frame_count] the row of a method from 1; 0: it has none */
+    const uint32_t *index; /* [frame_count] the row of a method, from 1; 0: it has none */
     bool cpu;
     bool counts_calls;
     struct tv_figure_unit unit;
 };
 
-/* The calls of an edge are n of all calls of the method that is its child. */
-static uint64_t total_calls(const struct writing *w, const struct tv_method_edge *edge)
+/* Return the number of all calls of the method that is the child of the edge. */
+static uint64_t relations_total_calls(const struct relations_writer *w,
+                                      const struct tv_method_edge *edge)
 {
     bool child = edge->group == TV_EDGE_CHILD || edge->group == TV_EDGE_RECURSIVE_CHILD;
     return w->edges->calls[child ? edge->frame : edge->context];
 }
 
-static void write_index(struct tv_out *out, int width, uint32_t index)
+static void relations_write_index(struct tv_out *out, int width, uint32_t index)
 {
     char text[16] = "[-]";
     size_t length = 3;
@@ -45,20 +45,21 @@ static void write_index(struct tv_out *out, int width, uint32_t index)
     tv_out_format(out, "%*.*s", width, (int)length, text);
 }
 
-static void write_edge(const struct writing *w, const struct tv_method_edge *edge, int64_t whole)
+static void relations_write_edge(const struct relations_writer *w,
+                                 const struct tv_method_edge *edge, int64_t whole)
 {
     struct tv_out *out = w->out;
     int64_t time = w->cpu ? edge->cpu : edge->wall;
     tv_out_text(out, "              ");
     tv_names_percent_column(out, 6, time, whole);
     tv_out_char(out, '%');
-    write_index(out, 8, edge->frame == TV_NONE ? 0 : w->index[edge->frame]);
+    relations_write_index(out, 8, edge->frame == TV_NONE ? 0 : w->index[edge->frame]);
     struct tv_out calls;
     tv_out_init_memory(&calls);
     if (w->counts_calls) {
         tv_out_u64(&calls, edge->calls);
         tv_out_char(&calls, '/');
-        tv_out_u64(&calls, total_calls(w, edge));
+        tv_out_u64(&calls, relations_total_calls(w, edge));
     }
     tv_out_format(out, "%*.*s", 15, (int)calls.length, (const char *)calls.buffer);
     tv_out_release(&calls);
@@ -71,7 +72,8 @@ static void write_edge(const struct writing *w, const struct tv_method_edge *edg
     tv_out_char(out, '\n');
 }
 
-static void write_method(const struct writing *w, const struct tv_method_cost *row, int64_t whole)
+static void relations_write_method(const struct relations_writer *w,
+                                   const struct tv_method_cost *row, int64_t whole)
 {
     struct tv_out *out = w->out;
     struct tv_out text;
@@ -95,8 +97,8 @@ static void write_method(const struct writing *w, const struct tv_method_cost *r
     tv_out_char(out, '\n');
 }
 
-static void write_exclusive(const struct writing *w, const struct tv_method_cost *row,
-                            int64_t whole)
+static void relations_write_exclusive(const struct relations_writer *w,
+                                      const struct tv_method_cost *row, int64_t whole)
 {
     int64_t time = w->cpu ? row->excl_cpu : row->excl_wall;
     tv_out_text(w->out, "              ");
@@ -106,7 +108,8 @@ static void write_exclusive(const struct writing *w, const struct tv_method_cost
     tv_out_char(w->out, '\n');
 }
 
-static void write_block(const struct writing *w, const struct tv_method_cost *row)
+static void relations_write_block(const struct relations_writer *w,
+                                  const struct tv_method_cost *row)
 {
     const struct tv_method_edge *edge = &w->edges->edges[w->edges->first[row->frame]];
     const struct tv_method_edge *end = &w->edges->edges[w->edges->first[row->frame + 1]];
@@ -114,26 +117,27 @@ static void write_block(const struct writing *w, const struct tv_method_cost *ro
     bool mark = edge < end && edge->group == TV_EDGE_RECURSIVE_PARENT;
     tv_out_text(w->out, "----------------------------------------------------\n");
     for (; edge < end && edge->group == TV_EDGE_RECURSIVE_PARENT; edge++)
-        write_edge(w, edge, incl);
+        relations_write_edge(w, edge, incl);
     if (mark)
         tv_out_text(
             w->out,
             "                    ++++++++++++++++++++++++ (callers while recursive above)\n");
     for (; edge < end && edge->group == TV_EDGE_PARENT; edge++)
-        write_edge(w, edge, incl);
-    write_method(w, row, w->cpu ? w->profile->total_cpu : w->profile->total_wall);
-    write_exclusive(w, row, incl);
+        relations_write_edge(w, edge, incl);
+    relations_write_method(w, row, w->cpu ? w->profile->total_cpu : w->profile->total_wall);
+    relations_write_exclusive(w, row, incl);
     for (; edge < end && edge->group == TV_EDGE_CHILD; edge++)
-        write_edge(w, edge, incl);
+        relations_write_edge(w, edge, incl);
     if (edge < end)
         tv_out_text(
             w->out,
             "                    ++++++++++++++++++++++++ (callees while recursive below)\n");
     for (; edge < end; edge++)
-        write_edge(w, edge, incl);
+        relations_write_edge(w, edge, incl);
 }
 
-static void write_text(const struct writing *w, const struct tv_profile_rows *rows)
+static void relations_write_text(const struct relations_writer *w,
+                                 const struct tv_profile_rows *rows)
 {
     tv_figures_note(w->out, w->profile->head);
     tv_compensation_write(w->out, &w->profile->compensation, w->profile->clocks);
@@ -141,13 +145,13 @@ static void write_text(const struct writing *w, const struct tv_profile_rows *ro
                   w->counts_calls ? "calls" : "", w->unit.name);
     for (uint32_t i = 0; i < rows->count; i++) {
         if (rows->rows[i].frame != TV_NONE)
-            write_block(w, &rows->rows[i]);
+            relations_write_block(w, &rows->rows[i]);
     }
 }
 
 /* ---- JSON ---- */
 
-static void json_edge(const struct writing *w, const struct tv_method_edge *edge)
+static void relations_json_edge(const struct relations_writer *w, const struct tv_method_edge *edge)
 {
     struct tv_out *out = w->out;
     struct tv_method_cost row = {
@@ -169,7 +173,7 @@ static void json_edge(const struct writing *w, const struct tv_method_edge *edge
     tv_out_text(out, ", \"calls\": ");
     tv_out_u64(out, row.calls);
     tv_out_text(out, ", \"of_calls\": ");
-    tv_out_u64(out, total_calls(w, edge));
+    tv_out_u64(out, relations_total_calls(w, edge));
     tv_out_text(out, ", \"real_ns\": ");
     if (w->profile->clocks & TV_CLOCK_WALL)
         tv_out_i64(out, row.incl_wall);
@@ -183,8 +187,8 @@ static void json_edge(const struct writing *w, const struct tv_method_edge *edge
     tv_out_char(out, '}');
 }
 
-static void json_group(const struct writing *w, uint32_t context, enum tv_edge_group group,
-                       const char *key)
+static void relations_json_group(const struct relations_writer *w, uint32_t context,
+                                 enum tv_edge_group group, const char *key)
 {
     bool any = false;
     tv_out_format(w->out, ",\n   \"%s\": [", key);
@@ -192,13 +196,14 @@ static void json_group(const struct writing *w, uint32_t context, enum tv_edge_g
         if (w->edges->edges[i].group != group)
             continue;
         tv_out_text(w->out, any ? ",\n     " : "\n     ");
-        json_edge(w, &w->edges->edges[i]);
+        relations_json_edge(w, &w->edges->edges[i]);
         any = true;
     }
     tv_out_char(w->out, ']');
 }
 
-static void write_json(const struct writing *w, const struct tv_profile_rows *rows)
+static void relations_write_json(const struct relations_writer *w,
+                                 const struct tv_profile_rows *rows)
 {
     tv_out_char(w->out, '[');
     for (uint32_t i = 0; i < rows->count; i++) {
@@ -206,10 +211,10 @@ static void write_json(const struct writing *w, const struct tv_profile_rows *ro
         tv_out_text(w->out, i == 0 ? "\n  {" : ",\n  {");
         tv_profile_row_json(w->out, w->profile, &rows->rows[i]);
         if (frame != TV_NONE) {
-            json_group(w, frame, TV_EDGE_PARENT, "parents");
-            json_group(w, frame, TV_EDGE_CHILD, "children");
-            json_group(w, frame, TV_EDGE_RECURSIVE_PARENT, "recursive_parents");
-            json_group(w, frame, TV_EDGE_RECURSIVE_CHILD, "recursive_children");
+            relations_json_group(w, frame, TV_EDGE_PARENT, "parents");
+            relations_json_group(w, frame, TV_EDGE_CHILD, "children");
+            relations_json_group(w, frame, TV_EDGE_RECURSIVE_PARENT, "recursive_parents");
+            relations_json_group(w, frame, TV_EDGE_RECURSIVE_CHILD, "recursive_children");
         }
         tv_out_char(w->out, '}');
     }
@@ -227,7 +232,7 @@ void tv_relations_write(struct tv_out *out, const struct tv_call_tree *tree,
         if (rows->rows[i].frame != TV_NONE)
             index[rows->rows[i].frame] = i + 1;
     }
-    struct writing w = {
+    struct relations_writer w = {
         .out = out,
         .profile = profile,
         .edges = &edges,
@@ -237,9 +242,9 @@ void tv_relations_write(struct tv_out *out, const struct tv_call_tree *tree,
         .unit = tv_figures_unit(tree->head),
     };
     if (options->json)
-        write_json(&w, rows);
+        relations_write_json(&w, rows);
     else
-        write_text(&w, rows);
+        relations_write_text(&w, rows);
     tv_method_edges_release(&edges);
     tv_free(index);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * relations_text.h - each method between its callers and callees, as dmtracedump and gprof print
- * them.
+ * ---- Relations: each method between its callers and callees, as dmtracedump and gprof print
+ * them ----
  *
  *     index  %/total %/self  index      calls           ms name
  *     ---------------------------------------------------
@@ -16,12 +16,12 @@
 #include "writers/profile_table.h"
 
 struct tv_relations_options {
-    bool cpu;  /* which clock the figures are of */
-    bool json; /* the profile's JSON with parents and children in each object */
+    bool cpu;  /* sort by CPU time; else by wall time */
+    bool json; /* the JSON of the profile, with parents and children in each object */
 };
 
-/* A block for each row.  All relations come from one pass over the tree, however many rows there
- * are. */
+/* Write a block for each row. One pass over the tree finds all relations, however many rows
+ * there are. */
 void tv_relations_write(struct tv_out *out, const struct tv_call_tree *tree,
                         const struct tv_profile *profile, const struct tv_profile_rows *rows,
                         const struct tv_relations_options *options);

@@ -8,10 +8,10 @@
 #include "base/memory.h"
 #include "base/source.h"
 
-/* Where the text of an input of a format can stand. */
+/* The members of a Trace Event file in which the text of an input can be stored. */
 static const struct {
     const char *format, *key;
-    bool names; /* it has nothing but names, which filters leave alone */
+    bool names; /* contains only names, which filters do not affect */
 } places[] = {
     {"ftrace text", "systemTraceEvents", false},
     {"Event Tracing for Windows", "systemTraceEvents", false},
@@ -20,35 +20,36 @@ static const struct {
     {"Cgroup dump", "cgroupDump", true},
 };
 
-enum role {
-    ROLE_EVENTS, /* a Trace Event file */
-    ROLE_TEXT,   /* its text stands beside the events */
-    ROLE_MODEL,  /* it is written from the model */
+enum rewrite_role {
+    ROLE_EVENTS, /* a Trace Event file, rewritten event by event */
+    ROLE_TEXT,   /* its text becomes a member of the file */
+    ROLE_MODEL,  /* written from the model */
 };
 
-struct model_pid {
+struct rewrite_pid {
     uint64_t pid;
     bool known;
 };
 
-struct rewriting {
+struct rewrite_run {
     const struct tv_trace *trace;
-    const struct tv_rewrite_part *part; /* NULL: all */
+    const struct tv_rewrite_excerpt *excerpt; /* NULL: everything */
     struct tv_out *out;
     struct tv_rewrite_losses *losses;
-    enum role *roles; /* by input */
+    enum rewrite_role *roles; /* by input */
     size_t files, models;
-    uint32_t last_file; /* the Trace Event file that inputs may stand inside of; TV_NONE */
-    uint32_t clock;     /* the input whose clock all is on */
+    uint32_t last_file; /* the Trace Event file whose members the next inputs may be; TV_NONE */
+    uint32_t clock;     /* the input whose clock the new file uses */
     struct tv_te_rewrite_text *texts;
     size_t text_count, text_capacity;
     uint32_t *machines; /* of the processes of each input; TV_NONE: unknown */
-    uint32_t machine; /* that of the first file's events, and of texts whose keys have no number */
-    struct model_pid *pids; /* of processes written from the model */
-    struct model_pid *none; /* by input: of what has no process; then of processors */
+    uint32_t machine;   /* of the first file's events, and of texts whose keys have no number */
+    struct rewrite_pid *pids; /* of processes written from the model */
+    struct rewrite_pid *none; /* by input: the pid for rows without a process; behind those, the
+                               * pid for processors */
     struct tv_te_taken taken;
     struct tv_te_rewrite *rewrite;
-    struct tv_rewrite_choice **choices; /* by file */
+    struct tv_rewrite_selection **choices; /* by file */
 };
 
 bool tv_rewrite_can(const struct tv_trace *trace)
@@ -59,9 +60,9 @@ bool tv_rewrite_can(const struct tv_trace *trace)
     return false;
 }
 
-/* ---- What becomes of each input ---- */
+/* ---- The role of each input ---- */
 
-static const char *key_of(const struct rewriting *r, uint32_t input, bool *names)
+static const char *rewrite_key_of(const struct rewrite_run *r, uint32_t input, bool *names)
 {
     for (size_t i = 0; i < TV_COUNT(places); i++)
         if (strcmp(places[i].format, r->trace->head->inputs[input].format) == 0) {
@@ -71,9 +72,10 @@ static const char *key_of(const struct rewriting *r, uint32_t input, bool *names
     return NULL;
 }
 
-/* The member of the Trace Event file before it that the input is: its name is "app.json:
- * cgroupDump".  Empty: it is a file by itself. */
-static struct tv_bytes member_of(const struct rewriting *r, uint32_t input, const char *key)
+/* Return the member of the preceding Trace Event file that the input is; its name is "app.json:
+ * cgroupDump". Empty: it is a file by itself. */
+static struct tv_bytes rewrite_member_of(const struct rewrite_run *r, uint32_t input,
+                                         const char *key)
 {
     const struct tv_head *head = r->trace->head;
     struct tv_bytes name = tv_head_text(head, head->inputs[input].name), none = {NULL, 0};
@@ -87,7 +89,7 @@ static struct tv_bytes member_of(const struct rewriting *r, uint32_t input, cons
     return tv_bytes_starts_with(name, tv_bytes_of(key)) ? name : none;
 }
 
-static bool has_key(const struct rewriting *r, const char *key)
+static bool rewrite_has_key(const struct rewrite_run *r, const char *key)
 {
     for (size_t i = 0; i < r->text_count; i++)
         if (strcmp(r->texts[i].key, key) == 0)
@@ -95,8 +97,8 @@ static bool has_key(const struct rewriting *r, const char *key)
     return false;
 }
 
-/* Whether a process of another machine has the pid of one of this. */
-static bool shares_pids(const struct tv_head *head, uint32_t machine)
+/* Return true when a process of another machine has the pid of a process of this machine. */
+static bool rewrite_shares_pids(const struct tv_head *head, uint32_t machine)
 {
     struct tv_map pids;
     bool any = false;
@@ -111,37 +113,37 @@ static bool shares_pids(const struct tv_head *head, uint32_t machine)
     return any;
 }
 
-/* Keys are numbered where there are several ("cgroupDump+2"), and where processes of the text would
- * be taken for those of events ("cgroupDump2"). */
-static void make_key(const struct rewriting *r, uint32_t input, const char *key, char *made,
-                     size_t size)
+/* Make a key for a text. A second text with the same key gets a number ("cgroupDump+2"); so does
+ * a text whose processes would be mistaken for those of the events ("cgroupDump2"). */
+static void rewrite_make_key(const struct rewrite_run *r, uint32_t input, const char *key,
+                             char *made, size_t size)
 {
     uint32_t machine = r->machines[input];
     bool apart =
-        machine != TV_NONE && machine != r->machine && shares_pids(r->trace->head, machine);
+        machine != TV_NONE && machine != r->machine && rewrite_shares_pids(r->trace->head, machine);
     snprintf(made, size, "%s%s", key, apart ? "2" : "");
-    for (unsigned number = 2; has_key(r, made); number++)
+    for (unsigned number = 2; rewrite_has_key(r, made); number++)
         snprintf(made, size, "%s%s%u", key, apart ? "" : "+", number);
 }
 
-static enum role find_role(struct rewriting *r, uint32_t number)
+static enum rewrite_role rewrite_find_role(struct rewrite_run *r, uint32_t number)
 {
     const struct tv_input *input = &r->trace->head->inputs[number];
     struct tv_te_rewrite_text text = {.source = input->source, .file = SIZE_MAX};
     bool names = false;
-    if (r->part && r->part->modelled)
+    if (r->excerpt && r->excerpt->modelled)
         return ROLE_MODEL;
     if (tv_te_is_input(input)) {
         r->last_file = number;
         return ROLE_EVENTS;
     }
-    const char *key = key_of(r, number, &names);
-    struct tv_bytes member = key ? member_of(r, number, key) : (struct tv_bytes){NULL, 0};
+    const char *key = rewrite_key_of(r, number, &names);
+    struct tv_bytes member = key ? rewrite_member_of(r, number, key) : (struct tv_bytes){NULL, 0};
     if (!key || (!input->source && member.length == 0))
         return ROLE_MODEL;
-    bool written = !r->part || names;
+    bool written = !r->excerpt || names;
     if (written)
-        make_key(r, number, key, text.key, sizeof text.key);
+        rewrite_make_key(r, number, key, text.key, sizeof text.key);
     if (member.length > 0) {
         text.file = r->files - 1;
         snprintf(text.member, sizeof text.member, "%s", (const char *)member.data);
@@ -151,15 +153,15 @@ static enum role find_role(struct rewriting *r, uint32_t number)
     return written ? ROLE_TEXT : ROLE_MODEL;
 }
 
-static void note_machine(struct rewriting *r, uint32_t input, uint32_t process)
+static void rewrite_note_machine(struct rewrite_run *r, uint32_t input, uint32_t process)
 {
     const struct tv_head *head = r->trace->head;
     if (process < head->process_count && r->machines[input] == TV_NONE)
         r->machines[input] = head->processes[process].machine;
 }
 
-/* Heads do not say whose a process is. */
-static void find_machines(struct rewriting *r)
+/* Find the machine of each input. The head does not say which input a process came from. */
+static void rewrite_find_machines(struct rewrite_run *r)
 {
     const struct tv_trace *trace = r->trace;
     const struct tv_head *head = trace->head;
@@ -167,13 +169,14 @@ static void find_machines(struct rewriting *r)
     for (uint32_t i = 0; i < head->input_count; i++)
         r->machines[i] = TV_NONE;
     for (uint32_t i = 0; i < head->thread_count; i++)
-        note_machine(r, head->threads[i].input, head->threads[i].process);
+        rewrite_note_machine(r, head->threads[i].input, head->threads[i].process);
     for (uint32_t i = 0; i < trace->track_count; i++)
-        note_machine(r, trace->tracks[i].input, tv_track_process(trace, i));
+        rewrite_note_machine(r, trace->tracks[i].input, tv_track_process(trace, i));
     for (size_t i = 0; i < trace->tables.counters.count; i++)
-        note_machine(r, trace->tables.counters.rows[i].input,
-                     trace->tables.counters.rows[i].process);
-    /* That of the first Trace Event file; where there is none, of the first input. */
+        rewrite_note_machine(r, trace->tables.counters.rows[i].input,
+                             trace->tables.counters.rows[i].process);
+    /* The machine of the first Trace Event file, or of the first input when there is no such
+     * file. */
     r->machine = TV_NONE;
     for (uint32_t i = head->input_count; i-- > 0;)
         if (r->machines[i] != TV_NONE && tv_te_is_input(&head->inputs[i]))
@@ -182,13 +185,13 @@ static void find_machines(struct rewriting *r)
         r->machine = r->machines[i];
 }
 
-static void find_roles(struct rewriting *r)
+static void rewrite_find_roles(struct rewrite_run *r)
 {
     const struct tv_head *head = r->trace->head;
     r->roles = tv_alloc(head->input_count, sizeof *r->roles);
     r->last_file = TV_NONE;
     for (uint32_t i = 0; i < head->input_count; i++) {
-        r->roles[i] = find_role(r, i);
+        r->roles[i] = rewrite_find_role(r, i);
         r->files += r->roles[i] == ROLE_EVENTS;
         r->models += r->roles[i] == ROLE_MODEL;
     }
@@ -200,7 +203,7 @@ static void find_roles(struct rewriting *r)
 
 /* ---- Writing ---- */
 
-static tv_ns shift_of(const struct rewriting *r, uint32_t input)
+static tv_ns rewrite_shift_of(const struct rewrite_run *r, uint32_t input)
 {
     tv_ns shift;
     if (__builtin_sub_overflow(r->trace->offset[input], r->trace->offset[r->clock], &shift))
@@ -208,8 +211,9 @@ static tv_ns shift_of(const struct rewriting *r, uint32_t input)
     return shift;
 }
 
-/* Ids of stack frames of a later file must not mean those of an earlier one. */
-static bool renames_frames(const struct rewriting *r, uint32_t input)
+/* Return true when the IDs of the file's stack frames could be confused with those of an earlier
+ * file. */
+static bool rewrite_renames_frames(const struct rewrite_run *r, uint32_t input)
 {
     bool own = false, earlier = false;
     for (size_t i = 0; i < r->trace->tables.stack_frames.count; i++) {
@@ -219,9 +223,9 @@ static bool renames_frames(const struct rewriting *r, uint32_t input)
     return own && earlier;
 }
 
-/* Events of a file must not have the pids of another machine's processes that only texts with
- * plain keys tell of. */
-static void take_pids(struct rewriting *r, uint32_t file)
+/* Reserve the pids of other machines' processes that only texts with plain keys mention; the
+ * file's events must not use them. */
+static void rewrite_reserve_pids(struct rewrite_run *r, uint32_t file)
 {
     const struct tv_head *head = r->trace->head;
     for (uint32_t input = 0; input < head->input_count; input++) {
@@ -234,26 +238,27 @@ static void take_pids(struct rewriting *r, uint32_t file)
     }
 }
 
-static enum tv_status write_file(struct rewriting *r, uint32_t input, size_t file,
-                                 struct tv_te_rewrite_choice *choice, struct tv_error *err)
+static enum tv_status rewrite_write_file(struct rewrite_run *r, uint32_t input, size_t file,
+                                         struct tv_te_rewrite_choice *choice, struct tv_error *err)
 {
-    if (r->part) {
-        r->choices[file] = tv_rewrite_choice_new(r->trace, r->part, input, r->machines[input]);
-        *choice = tv_rewrite_choice_of(r->choices[file]);
+    if (r->excerpt) {
+        r->choices[file] =
+            tv_rewrite_selection_new(r->trace, r->excerpt, input, r->machines[input]);
+        *choice = tv_rewrite_selection_of(r->choices[file]);
     }
     struct tv_te_rewrite_file added = {
         .source = r->trace->head->inputs[input].source,
-        .choice = r->part ? choice : NULL,
-        .shift = shift_of(r, input),
-        .frames = renames_frames(r, input),
+        .choice = r->excerpt ? choice : NULL,
+        .shift = rewrite_shift_of(r, input),
+        .frames = rewrite_renames_frames(r, input),
         .keeps_pids = r->machines[input] == r->machine,
     };
     if (file > 0)
-        take_pids(r, input);
+        rewrite_reserve_pids(r, input);
     return tv_te_rewrite_file(r->rewrite, &added, err);
 }
 
-static uint64_t choose_pid(struct rewriting *r, uint32_t process)
+static uint64_t rewrite_choose_pid(struct rewrite_run *r, uint32_t process)
 {
     if (process >= r->trace->head->process_count)
         return tv_te_taken_new_pid(&r->taken);
@@ -263,10 +268,10 @@ static uint64_t choose_pid(struct rewriting *r, uint32_t process)
     return plain && own ? p->id : tv_te_taken_new_pid(&r->taken);
 }
 
-static uint64_t pid_of(void *context, uint32_t process, uint32_t input)
+static uint64_t rewrite_pid_of(void *context, uint32_t process, uint32_t input)
 {
-    struct rewriting *r = context;
-    struct model_pid *chosen;
+    struct rewrite_run *r = context;
+    struct rewrite_pid *chosen;
     if (process == TV_TRACE_EVENT_NO_PROCESS)
         chosen = &r->none[input];
     else if (process == TV_TRACE_EVENT_PROCESSORS)
@@ -274,28 +279,28 @@ static uint64_t pid_of(void *context, uint32_t process, uint32_t input)
     else
         chosen = &r->pids[process];
     if (!chosen->known)
-        *chosen = (struct model_pid){choose_pid(r, process), true};
+        *chosen = (struct rewrite_pid){rewrite_choose_pid(r, process), true};
     return chosen->pid;
 }
 
-static void separate(void *context)
+static void rewrite_separate_events(void *context)
 {
-    struct rewriting *r = context;
+    struct rewrite_run *r = context;
     tv_te_rewrite_separate(r->rewrite);
 }
 
-static void write_models(struct rewriting *r)
+static void rewrite_write_models(struct rewrite_run *r)
 {
     const struct tv_head *head = r->trace->head;
     bool *inputs = tv_alloc(head->input_count, sizeof *inputs);
     struct tv_keep all = {.processes = NULL};
-    struct tv_trace_event_choice choice = {
-        .keep = r->part ? r->part->keep : &all,
+    struct tv_trace_event_selection choice = {
+        .keep = r->excerpt ? r->excerpt->keep : &all,
         .inputs = inputs,
-        .limit = r->part ? r->part->limit : NULL,
+        .limit = r->excerpt ? r->excerpt->limit : NULL,
         .base = head->inputs[r->clock].assembled ? -r->trace->offset[r->clock] : 0,
-        .pid = pid_of,
-        .separate = separate,
+        .pid = rewrite_pid_of,
+        .separate = rewrite_separate_events,
         .context = r,
     };
     for (uint32_t i = 0; i < head->input_count; i++)
@@ -304,9 +309,9 @@ static void write_models(struct rewriting *r)
     tv_free(inputs);
 }
 
-/* ---- Where everything is from ---- */
+/* ---- Origins ---- */
 
-static void write_model_pids(const struct rewriting *r, uint32_t input)
+static void rewrite_write_model_pids(const struct rewrite_run *r, uint32_t input)
 {
     const struct tv_head *head = r->trace->head;
     bool any = false;
@@ -323,7 +328,7 @@ static void write_model_pids(const struct rewriting *r, uint32_t input)
     tv_out_char(r->out, '}');
 }
 
-static void write_pid(const struct rewriting *r, const struct model_pid *pid, bool *any)
+static void rewrite_write_pid(const struct rewrite_run *r, const struct rewrite_pid *pid, bool *any)
 {
     if (!pid->known)
         return;
@@ -331,8 +336,8 @@ static void write_pid(const struct rewriting *r, const struct model_pid *pid, bo
     *any = true;
 }
 
-/* The pids of an input that was written from the model. */
-static void write_model_processes(const struct rewriting *r, uint32_t input)
+/* Write the pids of an input that was written from the model. */
+static void rewrite_write_model_processes(const struct rewrite_run *r, uint32_t input)
 {
     const struct tv_head *head = r->trace->head;
     bool *own = tv_alloc(head->process_count, sizeof *own), any = false;
@@ -343,34 +348,34 @@ static void write_model_processes(const struct rewriting *r, uint32_t input)
     tv_out_char(r->out, '[');
     for (uint32_t i = 0; i < head->process_count; i++)
         if (own[i])
-            write_pid(r, &r->pids[i], &any);
-    write_pid(r, &r->none[input], &any);
-    write_pid(r, &r->none[head->input_count + input], &any);
+            rewrite_write_pid(r, &r->pids[i], &any);
+    rewrite_write_pid(r, &r->none[input], &any);
+    rewrite_write_pid(r, &r->none[head->input_count + input], &any);
     tv_out_char(r->out, ']');
     tv_free(own);
 }
 
-/* Where the input's events end and whose they are: what is open there is so until there.
- * `file`: SIZE_MAX: it was written from the model. */
-static void write_end(const struct rewriting *r, uint32_t input, size_t file)
+/* Write the end of the input's events, and their processes: slices that are open there last
+ * until then. `file` SIZE_MAX: written from the model. */
+static void rewrite_write_end(const struct rewrite_run *r, uint32_t input, size_t file)
 {
     const struct tv_input *in = &r->trace->head->inputs[input];
-    tv_ns end;
-    if (in->eventless || (r->part && r->part->ranged) ||
-        __builtin_add_overflow(in->origin, in->last_wall, &end) ||
-        __builtin_add_overflow(end, shift_of(r, input), &end))
+    tv_ns rewrite_release;
+    if (in->eventless || (r->excerpt && r->excerpt->ranged) ||
+        __builtin_add_overflow(in->origin, in->last_wall, &rewrite_release) ||
+        __builtin_add_overflow(rewrite_release, rewrite_shift_of(r, input), &rewrite_release))
         return;
     tv_out_text(r->out, ",\"end\":");
-    tv_out_time(r->out, end, 1000, 3);
+    tv_out_time(r->out, rewrite_release, 1000, 3);
     tv_out_text(r->out, ",\"processes\":");
     if (file == SIZE_MAX)
-        write_model_processes(r, input);
+        rewrite_write_model_processes(r, input);
     else
         tv_te_rewrite_processes(r->rewrite, file, r->out);
 }
 
-/* Names of folders are nobody's business. */
-static struct tv_bytes name_of(const struct rewriting *r, uint32_t input)
+/* Return the name without its directories, which are private. */
+static struct tv_bytes rewrite_name_of(const struct rewrite_run *r, uint32_t input)
 {
     struct tv_bytes name = tv_head_text(r->trace->head, r->trace->head->inputs[input].name);
     for (size_t i = name.length; i-- > 0;)
@@ -379,38 +384,38 @@ static struct tv_bytes name_of(const struct rewriting *r, uint32_t input)
     return name;
 }
 
-static void write_origins(const struct rewriting *r)
+static void rewrite_write_origins(const struct rewrite_run *r)
 {
     const struct tv_head *head = r->trace->head;
     size_t file = 0;
     tv_out_text(r->out, ",\n\"convertedFrom\":[");
     for (uint32_t i = 0; i < head->input_count; i++) {
         tv_out_text(r->out, i > 0 ? ",\n{\"file\":" : "\n{\"file\":");
-        tv_out_json(r->out, name_of(r, i));
+        tv_out_json(r->out, rewrite_name_of(r, i));
         tv_out_text(r->out, ",\"format\":");
         tv_out_json(r->out, tv_bytes_of(head->inputs[i].format));
         tv_out_text(r->out, ",\"pids\":");
         if (r->roles[i] == ROLE_EVENTS) {
             tv_te_rewrite_pids(r->rewrite, file, r->out);
-            write_end(r, i, file++);
+            rewrite_write_end(r, i, file++);
         } else {
-            write_model_pids(r, i);
+            rewrite_write_model_pids(r, i);
             if (r->roles[i] == ROLE_MODEL && head->inputs[i].assembled)
-                write_end(r, i, SIZE_MAX);
+                rewrite_write_end(r, i, SIZE_MAX);
         }
         tv_out_char(r->out, '}');
     }
     tv_out_char(r->out, ']');
 }
 
-/* What an input that is written from the model says of itself: "app.trace: otherData". */
-static void write_metadata(const struct rewriting *r, uint32_t input)
+/* Write the metadata of an input that is written from the model: "app.trace: otherData". */
+static void rewrite_write_metadata(const struct rewrite_run *r, uint32_t input)
 {
     const struct tv_head *head = r->trace->head;
     struct tv_out key;
     bool any = false;
     tv_out_init_memory(&key);
-    tv_out_bytes(&key, name_of(r, input));
+    tv_out_bytes(&key, rewrite_name_of(r, input));
     tv_out_text(&key, ": otherData");
     for (uint32_t i = 0; i < head->metadata_count; i++) {
         if (head->metadata[i].input != input)
@@ -429,9 +434,10 @@ static void write_metadata(const struct rewriting *r, uint32_t input)
     tv_out_release(&key);
 }
 
-/* ---- What files that become one have in common ---- */
+/* ---- Conflicts between several files ---- */
 
-static uint32_t id_text(struct tv_interner *texts, const struct tv_head *head, uint32_t thread)
+static uint32_t rewrite_id_text(struct tv_interner *texts, const struct tv_head *head,
+                                uint32_t thread)
 {
     char digits[24];
     snprintf(digits, sizeof digits, "%llu", (unsigned long long)head->threads[thread].id);
@@ -440,17 +446,18 @@ static uint32_t id_text(struct tv_interner *texts, const struct tv_head *head, u
                                       : tv_head_text(head, head->threads[thread].key));
 }
 
-/* Members of "samples" name a thread without its process: the last thread of that id is meant, also
- * when it is another file's. */
-static void count_samples(struct rewriting *r)
+/* Count ambiguous samples. A member of "samples" names a thread without its process, which means
+ * the last thread with that ID, even one of another file. */
+static void rewrite_count_samples(struct rewrite_run *r)
 {
     const struct tv_trace *trace = r->trace;
     struct tv_interner *texts = tv_interner_new();
-    struct tv_map inputs; /* the last one of an id */
+    struct tv_map inputs; /* the last input with an ID */
     tv_map_init(&inputs);
     for (uint32_t i = 0; i < trace->head->thread_count; i++)
         if (r->roles[trace->head->threads[i].input] == ROLE_EVENTS)
-            tv_map_set(&inputs, id_text(texts, trace->head, i), trace->head->threads[i].input);
+            tv_map_set(&inputs, rewrite_id_text(texts, trace->head, i),
+                       trace->head->threads[i].input);
     for (size_t i = 0; i < trace->tables.samples.count; i++) {
         const struct tv_sample *sample = &trace->tables.samples.rows[i];
         struct tv_bytes title = tv_head_text(trace->head, sample->title);
@@ -459,16 +466,17 @@ static void count_samples(struct rewriting *r)
             tv_bytes_equal(title, TV_BYTES("Trace Event Sample")))
             continue;
         r->losses->samples +=
-            tv_map_find(&inputs, id_text(texts, trace->head, sample->thread)) != sample->input;
+            tv_map_find(&inputs, rewrite_id_text(texts, trace->head, sample->thread)) !=
+            sample->input;
     }
     tv_map_release(&inputs);
     tv_interner_free(texts);
 }
 
-/* ---- The whole ---- */
+/* ---- The file ---- */
 
-static enum tv_status write_all(struct rewriting *r, struct tv_te_rewrite_choice *choices,
-                                struct tv_error *err)
+static enum tv_status rewrite_write_all(struct rewrite_run *r, struct tv_te_rewrite_choice *choices,
+                                        struct tv_error *err)
 {
     const struct tv_head *head = r->trace->head;
     enum tv_status status = TV_OK;
@@ -476,31 +484,31 @@ static enum tv_status write_all(struct rewriting *r, struct tv_te_rewrite_choice
     for (uint32_t i = 0; i < head->input_count && status == TV_OK; i++) {
         if (r->roles[i] != ROLE_EVENTS)
             continue;
-        status = write_file(r, i, file, &choices[file], err);
+        status = rewrite_write_file(r, i, file, &choices[file], err);
         file++;
     }
     if (status == TV_OK && r->models > 0)
-        write_models(r);
+        rewrite_write_models(r);
     if (status == TV_OK)
         status = tv_te_rewrite_members(
             r->rewrite, r->texts, r->text_count,
-            r->part && r->part->limit ? r->part->limit->beside : UINT64_MAX, err);
+            r->excerpt && r->excerpt->limit ? r->excerpt->limit->beside : UINT64_MAX, err);
     for (uint32_t i = 0; i < head->input_count; i++)
         if (r->roles[i] == ROLE_MODEL)
-            write_metadata(r, i);
+            rewrite_write_metadata(r, i);
     if (r->files > 1)
-        count_samples(r);
+        rewrite_count_samples(r);
     if (head->input_count > 1 || r->files == 0)
-        write_origins(r);
+        rewrite_write_origins(r);
     tv_out_text(r->out, "}\n");
     return status;
 }
 
-static void begin(struct rewriting *r)
+static void rewrite_begin_file(struct rewrite_run *r)
 {
     const struct tv_head *head = r->trace->head;
-    find_machines(r);
-    find_roles(r);
+    rewrite_find_machines(r);
+    rewrite_find_roles(r);
     r->pids = tv_alloc(head->process_count, sizeof *r->pids);
     r->none = tv_alloc(2 * (size_t)head->input_count, sizeof *r->none);
     tv_te_taken_init(&r->taken);
@@ -508,13 +516,13 @@ static void begin(struct rewriting *r)
         tv_map_set(&r->taken.avoid, head->processes[i].id, 0);
     bool joint = r->files > 1 || r->models > 0;
     r->rewrite = tv_te_rewrite_begin(r->out, joint ? &r->taken : NULL);
-    r->choices = tv_alloc(r->files, sizeof(struct tv_rewrite_choice *));
+    r->choices = tv_alloc(r->files, sizeof(struct tv_rewrite_selection *));
 }
 
-static void end(struct rewriting *r)
+static void rewrite_release(struct rewrite_run *r)
 {
     for (size_t i = 0; i < r->files; i++)
-        tv_rewrite_choice_free(r->choices[i]);
+        tv_rewrite_selection_free(r->choices[i]);
     tv_te_rewrite_free(r->rewrite);
     tv_te_taken_release(&r->taken);
     tv_free(r->choices);
@@ -525,21 +533,21 @@ static void end(struct rewriting *r)
     tv_free(r->texts);
 }
 
-enum tv_status tv_rewrite(const struct tv_trace *trace, const struct tv_rewrite_part *part,
+enum tv_status tv_rewrite(const struct tv_trace *trace, const struct tv_rewrite_excerpt *excerpt,
                           struct tv_out *out, struct tv_rewrite_losses *losses,
                           struct tv_error *err)
 {
-    struct rewriting r = {
+    struct rewrite_run r = {
         .trace = trace,
-        .part = part,
+        .excerpt = excerpt,
         .out = out,
         .losses = losses,
     };
     *losses = (struct tv_rewrite_losses){.samples = 0};
-    begin(&r);
+    rewrite_begin_file(&r);
     struct tv_te_rewrite_choice *choices = tv_alloc(r.files, sizeof *choices);
-    enum tv_status status = write_all(&r, choices, err);
+    enum tv_status status = rewrite_write_all(&r, choices, err);
     tv_free(choices);
-    end(&r);
+    rewrite_release(&r);
     return status;
 }

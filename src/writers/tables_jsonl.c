@@ -7,19 +7,19 @@
 #include "model/flow_end.h"
 #include "writers/jsonl.h"
 
-static struct tv_bytes text_of(const struct tv_trace *trace, uint32_t string)
+static struct tv_bytes tables_jsonl_text_of(const struct tv_trace *trace, uint32_t string)
 {
     return tv_head_text(trace->head, string);
 }
 
-static void add_time(struct tv_out *out, const char *key, const struct tv_trace *trace,
-                     uint32_t input, tv_ns time)
+static void tables_jsonl_add_time(struct tv_out *out, const char *key, const struct tv_trace *trace,
+                                  uint32_t input, tv_ns time)
 {
     tv_jsonl_number(out, key, tv_trace_time(trace, input, time));
 }
 
-/* The place alone: one event may have made many rows. */
-static void add_offset(struct tv_out *out, uint64_t offset)
+/* Write an offset without the event, because one event may have made many rows. */
+static void tables_jsonl_add_offset(struct tv_out *out, uint64_t offset)
 {
     if (offset == TV_NO_OFFSET)
         return;
@@ -27,8 +27,8 @@ static void add_offset(struct tv_out *out, uint64_t offset)
     tv_out_u64(out, offset);
 }
 
-static void write_instants(struct tv_out *out, const struct tv_trace *trace,
-                           const struct tv_keep *keep)
+static void tables_jsonl_write_instants(struct tv_out *out, const struct tv_trace *trace,
+                                        const struct tv_keep *keep)
 {
     static const char *const scopes[] = {"thread", "process", "global", "track"};
     for (size_t i = 0; i < trace->tables.instants.count; i++) {
@@ -40,14 +40,15 @@ static void write_instants(struct tv_out *out, const struct tv_trace *trace,
         tv_jsonl_text(out, "scope", tv_bytes_of(scopes[instant->scope]));
         tv_jsonl_index(out, "of", instant->of);
         tv_jsonl_frame(out, trace, instant->input, &trace->head->frames[instant->frame]);
-        add_time(out, "time_ns", trace, instant->input, instant->time);
+        tables_jsonl_add_time(out, "time_ns", trace, instant->input, instant->time);
         tv_jsonl_some_number(out, "colour", instant->colour);
         tv_jsonl_event(out, trace, instant->input, instant->offset, TV_NO_OFFSET);
         tv_jsonl_end(out);
     }
 }
 
-static void write_counter_samples(struct tv_out *out, const struct tv_trace *trace, size_t number)
+static void tables_jsonl_write_counter_samples(struct tv_out *out, const struct tv_trace *trace,
+                                               size_t number)
 {
     const struct tv_tables *tables = &trace->tables;
     const struct tv_counter *counter = &tables->counters.rows[number];
@@ -56,21 +57,21 @@ static void write_counter_samples(struct tv_out *out, const struct tv_trace *tra
             tables->counter_values + counter->first_value + (size_t)i * counter->series_count;
         tv_jsonl_begin(out, "counter-sample");
         tv_jsonl_number(out, "counter", (int64_t)number);
-        add_time(out, "time_ns", trace, counter->input,
-                 tables->counter_times[counter->first_sample + i]);
+        tables_jsonl_add_time(out, "time_ns", trace, counter->input,
+                              tables->counter_times[counter->first_sample + i]);
         tv_out_text(out, ", \"values\": [");
         for (uint32_t k = 0; k < counter->series_count; k++) {
             tv_out_text(out, k > 0 ? ", " : "");
             tv_jsonl_value(out, values[k]);
         }
         tv_out_char(out, ']');
-        add_offset(out, tables->counter_offsets[counter->first_sample + i]);
+        tables_jsonl_add_offset(out, tables->counter_offsets[counter->first_sample + i]);
         tv_jsonl_end(out);
     }
 }
 
-static void write_counters(struct tv_out *out, const struct tv_trace *trace,
-                           const struct tv_keep *keep)
+static void tables_jsonl_write_counters(struct tv_out *out, const struct tv_trace *trace,
+                                        const struct tv_keep *keep)
 {
     for (size_t i = 0; i < trace->tables.counters.count; i++) {
         const struct tv_counter *counter = &trace->tables.counters.rows[i];
@@ -79,52 +80,53 @@ static void write_counters(struct tv_out *out, const struct tv_trace *trace,
         tv_jsonl_begin(out, "counter");
         tv_jsonl_number(out, "id", (int64_t)i);
         tv_jsonl_index(out, "process", counter->process);
-        tv_jsonl_text(out, "name", text_of(trace, counter->name));
-        tv_jsonl_text(out, "category", text_of(trace, counter->category));
+        tv_jsonl_text(out, "name", tables_jsonl_text_of(trace, counter->name));
+        tv_jsonl_text(out, "category", tables_jsonl_text_of(trace, counter->category));
         tv_jsonl_some_number(out, "colour", counter->colour);
         tv_out_text(out, ", \"series\": [");
         for (uint32_t k = 0; k < counter->series_count; k++) {
             tv_out_text(out, k > 0 ? ", " : "");
-            tv_out_json(out,
-                        text_of(trace, trace->tables.series.rows[counter->first_series + k].name));
+            tv_out_json(out, tables_jsonl_text_of(
+                                 trace, trace->tables.series.rows[counter->first_series + k].name));
         }
         tv_out_char(out, ']');
         tv_jsonl_end(out);
-        write_counter_samples(out, trace, i);
+        tables_jsonl_write_counter_samples(out, trace, i);
     }
 }
 
-static void add_flow_end(struct tv_out *out, const struct tv_trace *trace, uint32_t input,
-                         const char *key, const struct tv_flow_end *end)
+static void tables_jsonl_add_flow_end(struct tv_out *out, const struct tv_trace *trace,
+                                      uint32_t input, const char *key,
+                                      const struct tv_flow_end *end)
 {
     bool is_instant = tv_flow_end_is_instant(end);
     tv_out_format(out, ", \"%s\": {\"%s\": %u", key, is_instant ? "instant" : "row",
                   is_instant ? end->index : end->row);
     if (!is_instant)
         tv_jsonl_number(out, "index", end->index);
-    add_time(out, "time_ns", trace, input, end->time);
+    tables_jsonl_add_time(out, "time_ns", trace, input, end->time);
     tv_out_char(out, '}');
 }
 
-static void write_flows(struct tv_out *out, const struct tv_trace *trace,
-                        const struct tv_keep *keep)
+static void tables_jsonl_write_flows(struct tv_out *out, const struct tv_trace *trace,
+                                     const struct tv_keep *keep)
 {
     for (size_t i = 0; i < trace->tables.flows.count; i++) {
         const struct tv_flow *flow = &trace->tables.flows.rows[i];
         if (!tv_keep_flow(keep, trace, flow))
             continue;
         tv_jsonl_begin(out, "flow");
-        tv_jsonl_text(out, "flow_id", text_of(trace, flow->id));
+        tv_jsonl_text(out, "flow_id", tables_jsonl_text_of(trace, flow->id));
         tv_jsonl_frame(out, trace, flow->input, &trace->head->frames[flow->frame]);
-        add_flow_end(out, trace, flow->input, "from", &flow->from);
-        add_flow_end(out, trace, flow->input, "to", &flow->to);
+        tables_jsonl_add_flow_end(out, trace, flow->input, "from", &flow->from);
+        tables_jsonl_add_flow_end(out, trace, flow->input, "to", &flow->to);
         tv_jsonl_event(out, trace, flow->input, flow->offset, flow->end_offset);
         tv_jsonl_end(out);
     }
 }
 
-static void write_objects(struct tv_out *out, const struct tv_trace *trace,
-                          const struct tv_keep *keep)
+static void tables_jsonl_write_objects(struct tv_out *out, const struct tv_trace *trace,
+                                       const struct tv_keep *keep)
 {
     for (size_t i = 0; i < trace->tables.objects.count; i++) {
         const struct tv_object *object = &trace->tables.objects.rows[i];
@@ -133,13 +135,13 @@ static void write_objects(struct tv_out *out, const struct tv_trace *trace,
         tv_jsonl_begin(out, "object");
         tv_jsonl_number(out, "id", (int64_t)i);
         tv_jsonl_index(out, "process", object->process);
-        tv_jsonl_text(out, "object_type", text_of(trace, object->type));
-        tv_jsonl_some_text(out, "base_type", text_of(trace, object->base_type));
-        tv_jsonl_text(out, "category", text_of(trace, object->category));
-        tv_jsonl_text(out, "scope", text_of(trace, object->scope));
-        tv_jsonl_text(out, "object_id", text_of(trace, object->id));
-        add_time(out, "created_ns", trace, object->input, object->created);
-        add_time(out, "deleted_ns", trace, object->input, object->deleted);
+        tv_jsonl_text(out, "object_type", tables_jsonl_text_of(trace, object->type));
+        tv_jsonl_some_text(out, "base_type", tables_jsonl_text_of(trace, object->base_type));
+        tv_jsonl_text(out, "category", tables_jsonl_text_of(trace, object->category));
+        tv_jsonl_text(out, "scope", tables_jsonl_text_of(trace, object->scope));
+        tv_jsonl_text(out, "object_id", tables_jsonl_text_of(trace, object->id));
+        tables_jsonl_add_time(out, "created_ns", trace, object->input, object->created);
+        tables_jsonl_add_time(out, "deleted_ns", trace, object->input, object->deleted);
         tv_out_format(out, ", \"created\": %s, \"deleted\": %s",
                       object->flags & TV_OBJECT_CREATED ? "true" : "false",
                       object->flags & TV_OBJECT_DELETED ? "true" : "false");
@@ -154,7 +156,7 @@ static void write_objects(struct tv_out *out, const struct tv_trace *trace,
         tv_jsonl_begin(out, "snapshot");
         tv_jsonl_number(out, "id", (int64_t)i);
         tv_jsonl_number(out, "object", snapshot->object);
-        add_time(out, "time_ns", trace, snapshot->input, snapshot->time);
+        tables_jsonl_add_time(out, "time_ns", trace, snapshot->input, snapshot->time);
         if (snapshot->inner)
             tv_out_text(out, ", \"inner\": true");
         tv_jsonl_event(out, trace, snapshot->input, snapshot->offset, TV_NO_OFFSET);
@@ -162,23 +164,23 @@ static void write_objects(struct tv_out *out, const struct tv_trace *trace,
     }
 }
 
-static void write_joins(struct tv_out *out, const struct tv_trace *trace)
+static void tables_jsonl_write_joins(struct tv_out *out, const struct tv_trace *trace)
 {
     for (size_t i = 0; i < trace->tables.joins.count; i++) {
         const struct tv_join *join = &trace->tables.joins.rows[i];
         tv_jsonl_begin(out, "join");
         if (join->group != TV_NONE)
             tv_jsonl_number(out, "joined", join->group);
-        tv_jsonl_text(out, "id", text_of(trace, join->id));
-        tv_jsonl_text(out, "linked_id", text_of(trace, join->linked));
+        tv_jsonl_text(out, "id", tables_jsonl_text_of(trace, join->id));
+        tv_jsonl_text(out, "linked_id", tables_jsonl_text_of(trace, join->linked));
         tv_jsonl_event(out, trace, join->input, join->offset, TV_NO_OFFSET);
         tv_jsonl_end(out);
     }
 }
 
-/* The frames of a path, the root first, "name" each. Each path that stack frames have is told once
- * as a whole, by the numbers of it and of its parent. */
-static void add_stack(struct tv_out *out, const struct tv_trace *trace, uint32_t path)
+/* Write the frames of a path by name, outermost first. Stack frames are written once as lines of
+ * their own, with the numbers of their path and of its parent. */
+static void tables_jsonl_add_stack(struct tv_out *out, const struct tv_trace *trace, uint32_t path)
 {
     size_t depth;
     bool cut;
@@ -187,7 +189,7 @@ static void add_stack(struct tv_out *out, const struct tv_trace *trace, uint32_t
     tv_out_text(out, ", \"stack\": [");
     for (size_t i = 0; i < depth; i++) {
         tv_out_text(out, i > 0 ? ", " : "");
-        tv_out_json(out, text_of(trace, trace->head->frames[frames[i]].name));
+        tv_out_json(out, tables_jsonl_text_of(trace, trace->head->frames[frames[i]].name));
     }
     tv_out_char(out, ']');
     if (cut)
@@ -195,8 +197,8 @@ static void add_stack(struct tv_out *out, const struct tv_trace *trace, uint32_t
     tv_free(frames);
 }
 
-static void write_samples(struct tv_out *out, const struct tv_trace *trace,
-                          const struct tv_keep *keep)
+static void tables_jsonl_write_samples(struct tv_out *out, const struct tv_trace *trace,
+                                       const struct tv_keep *keep)
 {
     for (size_t i = 0; i < trace->tables.samples.count; i++) {
         const struct tv_sample *sample = &trace->tables.samples.rows[i];
@@ -205,43 +207,43 @@ static void write_samples(struct tv_out *out, const struct tv_trace *trace,
         tv_jsonl_begin(out, "sample");
         tv_jsonl_index(out, "thread", sample->thread);
         tv_jsonl_index(out, "cpu", sample->cpu);
-        tv_jsonl_text(out, "title", text_of(trace, sample->title));
-        add_time(out, "time_ns", trace, sample->input, sample->time);
+        tv_jsonl_text(out, "title", tables_jsonl_text_of(trace, sample->title));
+        tables_jsonl_add_time(out, "time_ns", trace, sample->input, sample->time);
         tv_jsonl_number(out, "weight", sample->weight);
-        add_stack(out, trace, sample->path);
-        add_offset(out, sample->offset);
+        tables_jsonl_add_stack(out, trace, sample->path);
+        tables_jsonl_add_offset(out, sample->offset);
         tv_jsonl_end(out);
     }
 }
 
-static void write_stack_frames(struct tv_out *out, const struct tv_trace *trace,
-                               const struct tv_keep *keep)
+static void tables_jsonl_write_stack_frames(struct tv_out *out, const struct tv_trace *trace,
+                                            const struct tv_keep *keep)
 {
     for (size_t i = 0; i < trace->tables.stack_frames.count; i++) {
         const struct tv_stack_frame *frame = &trace->tables.stack_frames.rows[i];
         if (!tv_keep_stack_frame(keep, frame))
             continue;
         tv_jsonl_begin(out, "stack-frame");
-        tv_jsonl_text(out, "key", text_of(trace, frame->key));
+        tv_jsonl_text(out, "key", tables_jsonl_text_of(trace, frame->key));
         tv_jsonl_index(out, "process", frame->process);
         uint32_t above = trace->paths.nodes[frame->path].parent;
         tv_jsonl_index(out, "parent", above == TV_ROOT_PATH ? TV_NONE : above);
-        add_stack(out, trace, frame->path);
+        tables_jsonl_add_stack(out, trace, frame->path);
         tv_jsonl_end(out);
     }
 }
 
-static void write_figures(struct tv_out *out, const struct tv_trace *trace,
-                          const struct tv_memory_dump *dump)
+static void tables_jsonl_write_figures(struct tv_out *out, const struct tv_trace *trace,
+                                       const struct tv_memory_dump *dump)
 {
     tv_out_text(out, ", \"figures\": [");
     for (uint32_t i = 0; i < dump->figure_count; i++) {
         const struct tv_memory_figure *figure =
             &trace->tables.memory_figures.rows[dump->first_figure + i];
         tv_out_text(out, i > 0 ? ", {\"of\": " : "{\"of\": ");
-        tv_out_json(out, text_of(trace, figure->of));
-        tv_jsonl_text(out, "name", text_of(trace, figure->name));
-        tv_jsonl_text(out, "units", text_of(trace, figure->units));
+        tv_out_json(out, tables_jsonl_text_of(trace, figure->of));
+        tv_jsonl_text(out, "name", tables_jsonl_text_of(trace, figure->name));
+        tv_jsonl_text(out, "units", tables_jsonl_text_of(trace, figure->units));
         tv_out_text(out, ", \"value\": ");
         tv_jsonl_value(out, figure->value);
         tv_out_char(out, '}');
@@ -249,8 +251,8 @@ static void write_figures(struct tv_out *out, const struct tv_trace *trace,
     tv_out_char(out, ']');
 }
 
-static void write_memory_dumps(struct tv_out *out, const struct tv_trace *trace,
-                               const struct tv_keep *keep)
+static void tables_jsonl_write_memory_dumps(struct tv_out *out, const struct tv_trace *trace,
+                                            const struct tv_keep *keep)
 {
     for (size_t i = 0; i < trace->tables.memory_dumps.count; i++) {
         const struct tv_memory_dump *dump = &trace->tables.memory_dumps.rows[i];
@@ -258,17 +260,17 @@ static void write_memory_dumps(struct tv_out *out, const struct tv_trace *trace,
             continue;
         tv_jsonl_begin(out, "memory-dump");
         tv_jsonl_index(out, "process", dump->process);
-        tv_jsonl_text(out, "dump_id", text_of(trace, dump->id));
-        tv_jsonl_text(out, "level", text_of(trace, dump->level));
-        add_time(out, "time_ns", trace, dump->input, dump->time);
-        write_figures(out, trace, dump);
-        add_offset(out, dump->offset);
+        tv_jsonl_text(out, "dump_id", tables_jsonl_text_of(trace, dump->id));
+        tv_jsonl_text(out, "level", tables_jsonl_text_of(trace, dump->level));
+        tables_jsonl_add_time(out, "time_ns", trace, dump->input, dump->time);
+        tables_jsonl_write_figures(out, trace, dump);
+        tables_jsonl_add_offset(out, dump->offset);
         tv_jsonl_end(out);
     }
 }
 
-static void write_contexts(struct tv_out *out, const struct tv_trace *trace,
-                           const struct tv_keep *keep)
+static void tables_jsonl_write_contexts(struct tv_out *out, const struct tv_trace *trace,
+                                        const struct tv_keep *keep)
 {
     for (size_t i = 0; i < trace->tables.contexts.count; i++) {
         const struct tv_context *context = &trace->tables.contexts.rows[i];
@@ -276,25 +278,25 @@ static void write_contexts(struct tv_out *out, const struct tv_trace *trace,
             continue;
         tv_jsonl_begin(out, "context");
         tv_jsonl_index(out, "thread", context->thread);
-        tv_jsonl_text(out, "context_type", text_of(trace, context->type));
-        tv_jsonl_text(out, "context_id", text_of(trace, context->id));
-        add_time(out, "start_ns", trace, context->input, context->start);
-        add_time(out, "end_ns", trace, context->input, context->end);
+        tv_jsonl_text(out, "context_type", tables_jsonl_text_of(trace, context->type));
+        tv_jsonl_text(out, "context_id", tables_jsonl_text_of(trace, context->id));
+        tables_jsonl_add_time(out, "start_ns", trace, context->input, context->start);
+        tables_jsonl_add_time(out, "end_ns", trace, context->input, context->end);
         tv_jsonl_event(out, trace, context->input, context->offset, TV_NO_OFFSET);
         tv_jsonl_end(out);
     }
 }
 
-static void write_clock_syncs(struct tv_out *out, const struct tv_trace *trace)
+static void tables_jsonl_write_clock_syncs(struct tv_out *out, const struct tv_trace *trace)
 {
     for (size_t i = 0; i < trace->tables.clock_syncs.count; i++) {
         const struct tv_clock_sync *sync = &trace->tables.clock_syncs.rows[i];
         tv_jsonl_begin(out, "clock-sync");
         tv_jsonl_number(out, "input", sync->input);
-        tv_jsonl_text(out, "sync_id", text_of(trace, sync->id));
-        add_time(out, "time_ns", trace, sync->input, sync->time);
-        add_time(out, "asked_ns", trace, sync->input, sync->asked);
-        add_offset(out, sync->offset);
+        tv_jsonl_text(out, "sync_id", tables_jsonl_text_of(trace, sync->id));
+        tables_jsonl_add_time(out, "time_ns", trace, sync->input, sync->time);
+        tables_jsonl_add_time(out, "asked_ns", trace, sync->input, sync->asked);
+        tables_jsonl_add_offset(out, sync->offset);
         tv_jsonl_end(out);
     }
 }
@@ -302,16 +304,16 @@ static void write_clock_syncs(struct tv_out *out, const struct tv_trace *trace)
 void tv_tables_jsonl_write(struct tv_out *out, const struct tv_trace *trace,
                            const struct tv_keep *keep)
 {
-    write_clock_syncs(out, trace);
-    write_instants(out, trace, keep);
-    write_counters(out, trace, keep);
-    write_flows(out, trace, keep);
-    write_objects(out, trace, keep);
-    write_joins(out, trace);
-    if (keep->category) /* the others have none */
+    tables_jsonl_write_clock_syncs(out, trace);
+    tables_jsonl_write_instants(out, trace, keep);
+    tables_jsonl_write_counters(out, trace, keep);
+    tables_jsonl_write_flows(out, trace, keep);
+    tables_jsonl_write_objects(out, trace, keep);
+    tables_jsonl_write_joins(out, trace);
+    if (keep->category) /* the other tables have no category */
         return;
-    write_samples(out, trace, keep);
-    write_stack_frames(out, trace, keep);
-    write_memory_dumps(out, trace, keep);
-    write_contexts(out, trace, keep);
+    tables_jsonl_write_samples(out, trace, keep);
+    tables_jsonl_write_stack_frames(out, trace, keep);
+    tables_jsonl_write_memory_dumps(out, trace, keep);
+    tables_jsonl_write_contexts(out, trace, keep);
 }

@@ -23,22 +23,22 @@ void tv_trace_events_text(const struct tv_trace_events *events, const char *key,
     tv_out_json(events->out, tv_head_text(events->trace->head, string));
 }
 
-static bool is_process(const struct tv_trace_events *events, uint32_t process)
+static bool trace_event_is_process(const struct tv_trace_events *events, uint32_t process)
 {
     return process < events->trace->head->process_count;
 }
 
 void tv_trace_events_process(const struct tv_trace_events *events, uint32_t process, uint32_t input)
 {
-    const struct tv_trace_event_choice *choice = events->choice;
-    if (!is_process(events, process) && process != TV_TRACE_EVENT_PROCESSORS)
+    const struct tv_trace_event_selection *selection = events->selection;
+    if (!trace_event_is_process(events, process) && process != TV_TRACE_EVENT_PROCESSORS)
         process = TV_TRACE_EVENT_NO_PROCESS;
     tv_out_format(events->out, ",\"pid\":%llu",
-                  (unsigned long long)choice->pid(choice->context, process, input));
+                  (unsigned long long)selection->pid(selection->context, process, input));
 }
 
-/* An id that is no plain number is text.  Lines have no ids of their own: theirs keep off 0, the
- * idle task of the same process. */
+/* Write the pid and tid of a thread. A tid that is not a number is text. Lines of the kernel
+ * have no IDs; their numbers start at 1, because 0 is the idle task of the same process. */
 void tv_trace_events_thread(const struct tv_trace_events *events, uint32_t thread)
 {
     const struct tv_thread *t = &events->trace->head->threads[thread];
@@ -50,7 +50,7 @@ void tv_trace_events_thread(const struct tv_trace_events *events, uint32_t threa
         tv_out_format(events->out, ",\"tid\":%llu", (unsigned long long)id);
 }
 
-/* What was said is an object whose members become those of the event. */
+/* Append the members of the object that describes the event. */
 void tv_trace_events_describe(const struct tv_trace_events *events, uint32_t input, uint64_t offset,
                               uint64_t end_offset)
 {
@@ -61,7 +61,8 @@ void tv_trace_events_describe(const struct tv_trace_events *events, uint32_t inp
     tv_out_init_memory(&said);
     if (in->describe(events->trace, input, offset, end_offset, &said, NULL) == TV_OK &&
         said.length > 2 &&
-        tv_event_args_fit(events->choice->limit, said.length, offset, tv_source_size(in->source))) {
+        tv_event_args_fit(events->selection->limit, said.length, offset,
+                          tv_source_size(in->source))) {
         tv_out_char(events->out, ',');
         tv_out_bytes(events->out, (struct tv_bytes){said.buffer + 1, said.length - 2});
     }
@@ -70,138 +71,142 @@ void tv_trace_events_describe(const struct tv_trace_events *events, uint32_t inp
 
 /* ---- Processes and threads ---- */
 
-static void begin_metadata(const struct tv_trace_events *events, const char *name)
+static void trace_event_begin_metadata(const struct tv_trace_events *events, const char *name)
 {
-    events->choice->separate(events->choice->context);
+    events->selection->separate(events->selection->context);
     tv_out_format(events->out, "{\"ph\":\"M\",\"name\":\"%s\"", name);
 }
 
-static void end_with_text(const struct tv_trace_events *events, const char *key, uint32_t string)
+static void trace_event_end_with_text(const struct tv_trace_events *events, const char *key,
+                                      uint32_t string)
 {
     tv_out_format(events->out, ",\"args\":{\"%s\":", key);
     tv_out_json(events->out, tv_head_text(events->trace->head, string));
     tv_out_text(events->out, "}}");
 }
 
-static void end_with_index(const struct tv_trace_events *events, int64_t index)
+static void trace_event_end_with_index(const struct tv_trace_events *events, int64_t index)
 {
     tv_out_text(events->out, ",\"args\":{\"sort_index\":");
     tv_out_i64(events->out, index);
     tv_out_text(events->out, "}}");
 }
 
-static void add_process(const struct tv_trace_events *events, uint32_t number)
+static void trace_event_add_process(const struct tv_trace_events *events, uint32_t number)
 {
     const struct tv_process *process = &events->trace->head->processes[number];
     if (process->name != TV_EMPTY_STRING) {
-        begin_metadata(events, "process_name");
+        trace_event_begin_metadata(events, "process_name");
         tv_trace_events_process(events, number, TV_NONE);
         tv_out_text(events->out, ",\"tid\":0");
-        end_with_text(events, "name", process->name);
+        trace_event_end_with_text(events, "name", process->name);
     }
     if (process->labels != TV_EMPTY_STRING) {
-        begin_metadata(events, "process_labels");
+        trace_event_begin_metadata(events, "process_labels");
         tv_trace_events_process(events, number, TV_NONE);
-        end_with_text(events, "labels", process->labels);
+        trace_event_end_with_text(events, "labels", process->labels);
     }
     if (process->sort_index != 0) {
-        begin_metadata(events, "process_sort_index");
+        trace_event_begin_metadata(events, "process_sort_index");
         tv_trace_events_process(events, number, TV_NONE);
-        end_with_index(events, process->sort_index);
+        trace_event_end_with_index(events, process->sort_index);
     }
 }
 
-static void add_thread(const struct tv_trace_events *events, uint32_t number)
+static void trace_event_add_thread(const struct tv_trace_events *events, uint32_t number)
 {
     const struct tv_thread *thread = &events->trace->head->threads[number];
-    begin_metadata(events, "thread_name");
+    trace_event_begin_metadata(events, "thread_name");
     tv_trace_events_thread(events, number);
-    end_with_text(events, "name", thread->name);
+    trace_event_end_with_text(events, "name", thread->name);
     if (thread->sort_index != 0) {
-        begin_metadata(events, "thread_sort_index");
+        trace_event_begin_metadata(events, "thread_sort_index");
         tv_trace_events_thread(events, number);
-        end_with_index(events, thread->sort_index);
+        trace_event_end_with_index(events, thread->sort_index);
     }
 }
 
-/* Threads and processes that wanted inputs speak of: heads do not say it of all. */
-struct spoken {
+/* The threads and processes that the selected inputs mention; the head does not say that for all
+ * of them. */
+struct trace_event_mentioned {
     bool *threads, *processes;
 };
 
-static void speak_of_process(const struct tv_trace_events *events, struct spoken *spoken,
-                             uint32_t process)
+static void trace_event_mention_process(const struct tv_trace_events *events,
+                                        struct trace_event_mentioned *spoken, uint32_t process)
 {
-    if (is_process(events, process))
+    if (trace_event_is_process(events, process))
         spoken->processes[process] = true;
 }
 
-static void speak_of_threads(const struct tv_trace_events *events, struct spoken *spoken)
+static void trace_event_mention_threads(const struct tv_trace_events *events,
+                                        struct trace_event_mentioned *spoken)
 {
     const struct tv_trace *trace = events->trace;
     const struct tv_head *head = trace->head;
-    const struct tv_keep *keep = events->choice->keep;
+    const struct tv_keep *keep = events->selection->keep;
     for (uint32_t i = 0; i < head->thread_count; i++)
-        spoken->threads[i] = tv_trace_events_of(events, head->threads[i].input) &&
+        spoken->threads[i] = tv_trace_events_has_input(events, head->threads[i].input) &&
                              (!keep->threads || keep->threads[i]);
     for (uint32_t i = 0; i < trace->track_count; i++)
         if (trace->tracks[i].thread != TV_NONE &&
-            tv_trace_events_of(events, trace->tracks[i].input))
+            tv_trace_events_has_input(events, trace->tracks[i].input))
             spoken->threads[trace->tracks[i].thread] = true;
     for (uint32_t i = 0; i < head->thread_count; i++)
         if (spoken->threads[i])
-            speak_of_process(events, spoken, head->threads[i].process);
+            trace_event_mention_process(events, spoken, head->threads[i].process);
 }
 
-/* Then also processes are that nothing but a name or a label is known of. */
-static bool wants_all(const struct tv_trace_events *events)
+/* Return true when everything is written. Then processes of which only a name or a label is
+ * known are written too. */
+static bool trace_event_wants_all(const struct tv_trace_events *events)
 {
     const struct tv_head *head = events->trace->head;
     for (uint32_t i = 0; i < head->input_count; i++)
-        if (!tv_trace_events_of(events, i))
+        if (!tv_trace_events_has_input(events, i))
             return false;
-    return !events->choice->keep->threads;
+    return !events->selection->keep->threads;
 }
 
-static struct spoken find_spoken(const struct tv_trace_events *events)
+static struct trace_event_mentioned trace_event_find_mentioned(const struct tv_trace_events *events)
 {
     const struct tv_head *head = events->trace->head;
     const struct tv_tables *tables = &events->trace->tables;
-    struct spoken spoken = {tv_alloc(head->thread_count, sizeof *spoken.threads),
-                            tv_alloc(head->process_count, sizeof *spoken.processes)};
-    bool all = wants_all(events) || !events->choice->inputs;
+    struct trace_event_mentioned spoken = {tv_alloc(head->thread_count, sizeof *spoken.threads),
+                                           tv_alloc(head->process_count, sizeof *spoken.processes)};
+    bool all = trace_event_wants_all(events) || !events->selection->inputs;
     for (uint32_t i = 0; i < head->process_count; i++)
         spoken.processes[i] = all;
-    speak_of_threads(events, &spoken);
+    trace_event_mention_threads(events, &spoken);
     for (size_t i = 0; i < tables->counters.count; i++)
-        if (tv_trace_events_of(events, tables->counters.rows[i].input))
-            speak_of_process(events, &spoken, tables->counters.rows[i].process);
+        if (tv_trace_events_has_input(events, tables->counters.rows[i].input))
+            trace_event_mention_process(events, &spoken, tables->counters.rows[i].process);
     for (size_t i = 0; i < tables->instants.count; i++)
-        if (tv_trace_events_of(events, tables->instants.rows[i].input) &&
+        if (tv_trace_events_has_input(events, tables->instants.rows[i].input) &&
             tables->instants.rows[i].scope == TV_SCOPE_PROCESS)
-            speak_of_process(events, &spoken, tables->instants.rows[i].of);
+            trace_event_mention_process(events, &spoken, tables->instants.rows[i].of);
     return spoken;
 }
 
-static void add_names(const struct tv_trace_events *events)
+static void trace_event_add_names(const struct tv_trace_events *events)
 {
     const struct tv_head *head = events->trace->head;
-    const struct tv_keep *keep = events->choice->keep;
-    struct spoken spoken = find_spoken(events);
+    const struct tv_keep *keep = events->selection->keep;
+    struct trace_event_mentioned spoken = trace_event_find_mentioned(events);
     for (uint32_t i = 0; i < head->process_count; i++)
         if (spoken.processes[i] && tv_keep_process(keep, i))
-            add_process(events, i);
+            trace_event_add_process(events, i);
     for (uint32_t i = 0; i < head->thread_count; i++)
         if (spoken.threads[i] && tv_keep_process(keep, tv_thread_process(head, i)))
-            add_thread(events, i);
+            trace_event_add_thread(events, i);
     tv_free(spoken.threads);
     tv_free(spoken.processes);
 }
 
-/* ---- The whole ---- */
+/* ---- The file ---- */
 
-/* Frames with calls whose name an earlier one of them has as well. */
-static uint64_t count_namesakes(const struct tv_trace *trace)
+/* Count the frames with calls whose name is that of an earlier frame. */
+static uint64_t trace_event_count_namesakes(const struct tv_trace *trace)
 {
     const struct tv_head *head = trace->head;
     struct tv_interner *names = tv_interner_new();
@@ -227,12 +232,12 @@ static uint64_t count_namesakes(const struct tv_trace *trace)
 }
 
 void tv_trace_event_add(struct tv_out *out, const struct tv_trace *trace,
-                        const struct tv_trace_event_choice *choice,
+                        const struct tv_trace_event_selection *selection,
                         struct tv_trace_event_losses *losses)
 {
-    struct tv_trace_events events = {out, trace, choice, losses};
-    *losses = (struct tv_trace_event_losses){.namesakes = count_namesakes(trace)};
-    add_names(&events);
+    struct tv_trace_events events = {out, trace, selection, losses};
+    *losses = (struct tv_trace_event_losses){.namesakes = trace_event_count_namesakes(trace)};
+    trace_event_add_names(&events);
     tv_trace_events_flows(&events, true);
     tv_trace_events_slices(&events);
     tv_trace_events_tables(&events);
@@ -241,7 +246,7 @@ void tv_trace_event_add(struct tv_out *out, const struct tv_trace *trace,
         out->error = unread;
 }
 
-static void add_other_data(struct tv_out *out, const struct tv_head *head)
+static void trace_event_add_other_data(struct tv_out *out, const struct tv_head *head)
 {
     tv_out_text(out, "\n],\"displayTimeUnit\":\"ns\",\"otherData\":{");
     for (uint32_t i = 0, any = 0; i < head->metadata_count; i++) {
@@ -256,22 +261,22 @@ static void add_other_data(struct tv_out *out, const struct tv_head *head)
     tv_out_text(out, "}}\n");
 }
 
-struct whole {
+struct trace_event_file {
     struct tv_out *out;
     const struct tv_head *head;
     bool any;
 };
 
-static uint64_t own_pid(void *context, uint32_t process, uint32_t input)
+static uint64_t trace_event_own_pid(void *context, uint32_t process, uint32_t input)
 {
-    const struct whole *whole = context;
+    const struct trace_event_file *whole = context;
     (void)input;
     return process >= whole->head->process_count ? 0 : whole->head->processes[process].id;
 }
 
-static void separate(void *context)
+static void trace_event_separate(void *context)
 {
-    struct whole *whole = context;
+    struct trace_event_file *whole = context;
     tv_out_text(whole->out, whole->any ? ",\n" : "\n");
     whole->any = true;
 }
@@ -279,15 +284,15 @@ static void separate(void *context)
 void tv_trace_event_write(struct tv_out *out, const struct tv_trace *trace,
                           const struct tv_keep *keep, struct tv_trace_event_losses *losses)
 {
-    struct whole whole = {.out = out, .head = trace->head};
-    struct tv_trace_event_choice choice = {
+    struct trace_event_file whole = {.out = out, .head = trace->head};
+    struct tv_trace_event_selection selection = {
         .keep = keep,
         .base = trace->head->inputs[0].assembled ? -trace->offset[0] : 0,
-        .pid = own_pid,
-        .separate = separate,
+        .pid = trace_event_own_pid,
+        .separate = trace_event_separate,
         .context = &whole,
     };
     tv_out_text(out, "{\"traceEvents\":[");
-    tv_trace_event_add(out, trace, &choice, losses);
-    add_other_data(out, trace->head);
+    tv_trace_event_add(out, trace, &selection, losses);
+    trace_event_add_other_data(out, trace->head);
 }

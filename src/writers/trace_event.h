@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trace_event.h - what a finished trace holds as events of the Trace Event Format, for
- * chrome://tracing, Perfetto and others: of inputs that are no such file themselves.
+ * trace_event.h - events of the Trace Event Format from the model of a trace, for
+ * chrome://tracing, Perfetto and others, for inputs that are not such files themselves.
  *
- * Calls become complete events ("X") in the order of their starts, with ts and dur of the real
- * clock and tts and tdur of the CPU clock, in microseconds with three decimals; open slices stay
- * beginnings ("B").  Async slices become pairs ("b", "e"), instants "i", counters "C", flows "s"
- * and "f", samples "P", states of threads "T" with a length, what a processor ran a thread of its
- * own.  What the format has no place for stands in args.
+ * Calls become complete events ("X") in the order of their starts: ts and dur on the wall clock,
+ * tts and tdur on the CPU clock, in microseconds with three decimals. Open slices stay
+ * beginnings ("B"). Async slices become pairs ("b", "e"), instants "i", counters "C", flows "s"
+ * and "f", samples "P", states of threads "T" with a duration; each processor becomes a thread.
+ * Facts without a place in the format become arguments.
  */
 #ifndef TV_WRITERS_TRACE_EVENT_H
 #define TV_WRITERS_TRACE_EVENT_H
@@ -15,15 +15,16 @@
 #include "analysis/keep.h"
 #include "base/out.h"
 
-/* Instead of a process: threads and counters of an input that belong to none; its processors. */
+/* Stand-ins for a process: for the threads and counters of an input that belong to none, and for
+ * its processors. */
 #define TV_TRACE_EVENT_NO_PROCESS TV_NONE
 #define TV_TRACE_EVENT_PROCESSORS (TV_NONE - 1)
 
 #define TV_EVENT_SHARES 64u
 
-/* What of events is written: of what they say up to `sure` bytes of text, and in the first `share`
- * of TV_EVENT_SHARES of the input's bytes up to `longest`; of instants and arrows those of the
- * first `instants` of its bytes; of what stands beside the events up to `beside` bytes. */
+/* Limits that keep a file small. Arguments are written up to `sure` bytes, and up to `longest`
+ * bytes in the first `share` / TV_EVENT_SHARES of the input; instants and flows only in the
+ * first `instants` / TV_EVENT_SHARES of it; members beside the events up to `beside` bytes. */
 struct tv_event_limit {
     uint64_t sure, longest, beside;
     uint32_t share, instants;
@@ -34,7 +35,7 @@ static inline bool tv_event_is_early(uint32_t share, uint64_t offset, uint64_t i
     return share >= TV_EVENT_SHARES || offset < input_bytes / TV_EVENT_SHARES * share;
 }
 
-/* `limit` NULL: nothing is too long. */
+/* Return true when arguments of `length` bytes are within the limits; NULL: no limits. */
 static inline bool tv_event_args_fit(const struct tv_event_limit *limit, uint64_t length,
                                      uint64_t offset, uint64_t input_bytes)
 {
@@ -43,36 +44,37 @@ static inline bool tv_event_args_fit(const struct tv_event_limit *limit, uint64_
     return length <= limit->longest && tv_event_is_early(limit->share, offset, input_bytes);
 }
 
-/* What is written, and where. */
-struct tv_trace_event_choice {
+/* The events to write, and how to write them. */
+struct tv_trace_event_selection {
     const struct tv_keep *keep;
-    const bool *inputs;                 /* wanted; NULL: all */
-    const struct tv_event_limit *limit; /* NULL: all */
+    const bool *inputs;                 /* selected inputs; NULL: all */
+    const struct tv_event_limit *limit; /* NULL: no limits */
     tv_ns base;                         /* added to times on the trace's axis */
-    /* The pid of a process in the new file, or of what stands for none there. */
+    /* Return the pid of a process, or of one of the stand-ins above, in the new file. */
     uint64_t (*pid)(void *context, uint32_t process, uint32_t input);
-    /* Before each event. */
+    /* Called before each event. */
     void (*separate)(void *context);
     void *context;
 };
 
-/* What the caller should say, and that without a real clock ts is each thread's CPU time. */
+/* What the format could not represent, for the caller to report. Without a wall clock, ts is
+ * each thread's CPU time. */
 struct tv_trace_event_losses {
-    uint64_t namesakes;  /* methods that differ from another only in what stands in args */
-    uint64_t processors; /* slices of processors: now of threads */
+    uint64_t namesakes;  /* methods that differ from another one only in their arguments */
+    uint64_t processors; /* slices of processors: now slices of threads */
     uint64_t states;     /* slices of states: now asynchronous */
-    uint64_t wakeups;    /* who woke whom, and why somebody was blocked: left out */
-    uint64_t ownerless;  /* counters of no process: now of one made for them */
-    uint64_t flows;      /* with an end that is not wanted: left out */
+    uint64_t wakeups;    /* who woke whom, and reasons for blocking: left out */
+    uint64_t ownerless;  /* counters without a process: now of a new process */
+    uint64_t flows;      /* with an end that is not selected: left out */
     uint64_t others;     /* rows of other tables: left out */
 };
 
-/* Writes the events of the wanted inputs; *losses says what the format could not take. */
+/* Write the events of the selected inputs; *losses says what the format could not represent. */
 void tv_trace_event_add(struct tv_out *out, const struct tv_trace *trace,
-                        const struct tv_trace_event_choice *choice,
+                        const struct tv_trace_event_selection *choice,
                         struct tv_trace_event_losses *losses);
 
-/* A whole file of all calls, or those to keep, of inputs that have nothing else. */
+/* Write a complete file of the selected calls of inputs that contain nothing else. */
 void tv_trace_event_write(struct tv_out *out, const struct tv_trace *trace,
                           const struct tv_keep *keep, struct tv_trace_event_losses *losses);
 

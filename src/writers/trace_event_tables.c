@@ -7,17 +7,19 @@
 #include "writers/jsonl.h"
 #include "writers/trace_event_parts.h"
 
-static bool wants_instant(const struct tv_trace_events *events, const struct tv_instant *instant)
+static bool trace_event_wants_instant(const struct tv_trace_events *events,
+                                      const struct tv_instant *instant)
 {
-    return tv_trace_events_of(events, instant->input) &&
-           tv_keep_instant(events->choice->keep, events->trace->head, instant);
+    return tv_trace_events_has_input(events, instant->input) &&
+           tv_keep_instant(events->selection->keep, events->trace->head, instant);
 }
 
-static void add_instant(const struct tv_trace_events *events, const struct tv_instant *instant)
+static void trace_event_add_instant(const struct tv_trace_events *events,
+                                    const struct tv_instant *instant)
 {
     static const char *const scopes[] = {"t", "p", "g", "t"};
     const struct tv_frame *frame = &events->trace->head->frames[instant->frame];
-    events->choice->separate(events->choice->context);
+    events->selection->separate(events->selection->context);
     tv_out_text(events->out, "{\"ph\":\"i\"");
     tv_trace_events_text(events, "name", frame->name);
     tv_trace_events_text(events, "cat", frame->category);
@@ -35,8 +37,8 @@ static void add_instant(const struct tv_trace_events *events, const struct tv_in
 
 /* ---- Counters ---- */
 
-static void add_values(const struct tv_trace_events *events, const struct tv_counter *counter,
-                       const double *values)
+static void trace_event_add_values(const struct tv_trace_events *events,
+                                   const struct tv_counter *counter, const double *values)
 {
     const struct tv_series *series = events->trace->tables.series.rows + counter->first_series;
     bool any = false;
@@ -53,37 +55,40 @@ static void add_values(const struct tv_trace_events *events, const struct tv_cou
     tv_out_text(events->out, "}}");
 }
 
-static void add_counter(const struct tv_trace_events *events, const struct tv_counter *counter)
+static void trace_event_add_counter(const struct tv_trace_events *events,
+                                    const struct tv_counter *counter)
 {
     const struct tv_tables *tables = &events->trace->tables;
     for (uint32_t i = 0; i < counter->sample_count; i++) {
         tv_ns time = tables->counter_times[counter->first_sample + i];
-        events->choice->separate(events->choice->context);
+        events->selection->separate(events->selection->context);
         tv_out_text(events->out, "{\"ph\":\"C\"");
         tv_trace_events_text(events, "name", counter->name);
         tv_trace_events_text(events, "cat", counter->category);
         tv_trace_events_process(events, counter->process, counter->input);
         tv_trace_events_time(events, "ts", tv_trace_time(events->trace, counter->input, time));
-        add_values(events, counter,
-                   tables->counter_values + counter->first_value +
-                       (size_t)i * counter->series_count);
+        trace_event_add_values(events, counter,
+                               tables->counter_values + counter->first_value +
+                                   (size_t)i * counter->series_count);
     }
     events->losses->ownerless += counter->process == TV_NONE;
 }
 
-static bool wants_counter(const struct tv_trace_events *events, const struct tv_counter *counter)
+static bool trace_event_wants_counter(const struct tv_trace_events *events,
+                                      const struct tv_counter *counter)
 {
-    return tv_trace_events_of(events, counter->input) &&
-           tv_keep_counter(events->choice->keep, events->trace->head, counter);
+    return tv_trace_events_has_input(events, counter->input) &&
+           tv_keep_counter(events->selection->keep, events->trace->head, counter);
 }
 
 /* ---- Flows ---- */
 
-/* Whether an arrow can stand at the end: on a wanted slice or instant of a thread. */
-static bool wants_end(const struct tv_trace_events *events, const struct tv_flow_end *end)
+/* Return true when a flow can be bound to the end: a selected slice or instant of a thread. */
+static bool trace_event_wants_flow_end(const struct tv_trace_events *events,
+                                       const struct tv_flow_end *end)
 {
     const struct tv_trace *trace = events->trace;
-    const struct tv_keep *keep = events->choice->keep;
+    const struct tv_keep *keep = events->selection->keep;
     uint32_t track = tv_flow_end_track(trace, end);
     if (track == TV_NONE)
         return tv_keep_instant(keep, trace->head, &trace->tables.instants.rows[end->index]);
@@ -91,16 +96,16 @@ static bool wants_end(const struct tv_trace_events *events, const struct tv_flow
            tv_keep_frame(keep, tv_flow_end_frame(trace, end));
 }
 
-/* How the reader finds again what an end touches. */
-enum binding {
-    BINDING_AROUND, /* it is around the end's time, and nothing is inside of it */
-    BINDING_AHEAD,  /* it is the next one that begins later */
-    BINDING_HERE, /* it begins at that time, as the first one whose event stands behind the end's */
+/* How a reader finds the slice or instant that an end touches. */
+enum trace_event_binding {
+    BINDING_AROUND, /* the innermost one around the end's time */
+    BINDING_AHEAD,  /* the next one that begins later */
+    BINDING_HERE,   /* the one that begins at that time, first behind the end's event */
 };
 
-/* Of two slices that touch, the earlier one is around the time at which the other begins. */
-static enum binding binding_of(const struct tv_trace *trace, uint32_t input,
-                               const struct tv_flow_end *end)
+/* Of two slices that touch, the earlier one encloses the time at which the other begins. */
+static enum trace_event_binding trace_event_binding_of(const struct tv_trace *trace, uint32_t input,
+                                                       const struct tv_flow_end *end)
 {
     tv_ns time = tv_trace_time(trace, input, end->time);
     if (tv_flow_end_is_instant(end))
@@ -114,13 +119,13 @@ static enum binding binding_of(const struct tv_trace *trace, uint32_t input,
                                                                                    : BINDING_AROUND;
 }
 
-static void add_end(const struct tv_trace_events *events, size_t number, const char *phase,
-                    const struct tv_flow_end *end, bool around)
+static void trace_event_add_flow_end(const struct tv_trace_events *events, size_t number,
+                                     const char *phase, const struct tv_flow_end *end, bool around)
 {
     const struct tv_trace *trace = events->trace;
     const struct tv_flow *flow = &trace->tables.flows.rows[number];
     const struct tv_frame *frame = &trace->head->frames[flow->frame];
-    events->choice->separate(events->choice->context);
+    events->selection->separate(events->selection->context);
     tv_out_format(events->out, "{\"ph\":\"%s\",\"id\":\"arrow %llu\"%s", phase,
                   (unsigned long long)number, around ? ",\"bp\":\"e\"" : "");
     tv_trace_events_text(events, "name", frame->name);
@@ -130,23 +135,27 @@ static void add_end(const struct tv_trace_events *events, size_t number, const c
     tv_out_char(events->out, '}');
 }
 
-static void add_flow(const struct tv_trace_events *events, size_t number, bool before_slices)
+static void trace_event_add_flow(const struct tv_trace_events *events, size_t number,
+                                 bool before_slices)
 {
     const struct tv_flow *flow = &events->trace->tables.flows.rows[number];
-    bool from = wants_end(events, &flow->from), to = wants_end(events, &flow->to);
-    enum binding binding = binding_of(events->trace, flow->input, &flow->to);
+    bool from = trace_event_wants_flow_end(events, &flow->from),
+         to = trace_event_wants_flow_end(events, &flow->to);
+    enum trace_event_binding binding =
+        trace_event_binding_of(events->trace, flow->input, &flow->to);
     if ((binding == BINDING_HERE) != before_slices)
         return;
     if (from && to) {
-        add_end(events, number, "s", &flow->from, false);
-        add_end(events, number, "f", &flow->to, binding == BINDING_AROUND);
+        trace_event_add_flow_end(events, number, "s", &flow->from, false);
+        trace_event_add_flow_end(events, number, "f", &flow->to, binding == BINDING_AROUND);
     }
     events->losses->flows += from != to;
 }
 
-static bool is_early(const struct tv_trace_events *events, uint32_t input, uint64_t offset)
+static bool trace_event_is_early(const struct tv_trace_events *events, uint32_t input,
+                                 uint64_t offset)
 {
-    const struct tv_event_limit *limit = events->choice->limit;
+    const struct tv_event_limit *limit = events->selection->limit;
     struct tv_source *source = events->trace->head->inputs[input].source;
     return !limit || !source || offset == TV_NO_OFFSET ||
            tv_event_is_early(limit->instants, offset, tv_source_size(source));
@@ -156,14 +165,14 @@ void tv_trace_events_flows(const struct tv_trace_events *events, bool before_sli
 {
     const struct tv_tables *tables = &events->trace->tables;
     for (size_t i = 0; i < tables->flows.count; i++)
-        if (tv_trace_events_of(events, tables->flows.rows[i].input) &&
-            is_early(events, tables->flows.rows[i].input, tables->flows.rows[i].offset))
-            add_flow(events, i, before_slices);
+        if (tv_trace_events_has_input(events, tables->flows.rows[i].input) &&
+            trace_event_is_early(events, tables->flows.rows[i].input, tables->flows.rows[i].offset))
+            trace_event_add_flow(events, i, before_slices);
 }
 
 /* ---- Samples ---- */
 
-static void add_stack(const struct tv_trace_events *events, uint32_t path)
+static void trace_event_add_stack(const struct tv_trace_events *events, uint32_t path)
 {
     const struct tv_trace *trace = events->trace;
     uint32_t depth = 0;
@@ -181,10 +190,11 @@ static void add_stack(const struct tv_trace_events *events, uint32_t path)
     tv_free(chain);
 }
 
-/* Samples have no category: where some are chosen, there are none. */
-static void add_sample(const struct tv_trace_events *events, const struct tv_sample *sample)
+/* Write a sample. Samples have no category, so none are written when categories are selected. */
+static void trace_event_add_sample(const struct tv_trace_events *events,
+                                   const struct tv_sample *sample)
 {
-    const struct tv_keep *keep = events->choice->keep;
+    const struct tv_keep *keep = events->selection->keep;
     if (keep->category ||
         !tv_keep_process(keep, tv_thread_process(events->trace->head, sample->thread)))
         return;
@@ -192,29 +202,29 @@ static void add_sample(const struct tv_trace_events *events, const struct tv_sam
         events->losses->others++;
         return;
     }
-    events->choice->separate(events->choice->context);
+    events->selection->separate(events->selection->context);
     tv_out_text(events->out, "{\"ph\":\"P\"");
     tv_trace_events_text(events, "name", sample->title);
     tv_trace_events_thread(events, sample->thread);
     tv_trace_events_time(events, "ts", tv_trace_time(events->trace, sample->input, sample->time));
-    add_stack(events, sample->path);
+    trace_event_add_stack(events, sample->path);
     tv_out_char(events->out, '}');
 }
 
-/* ---- What is left out ---- */
+/* ---- Losses ---- */
 
 #define COUNT_ROWS(events, table, sum)                                                             \
     for (size_t i = 0; i < (events)->trace->tables.table.count; i++)                               \
-    (sum) += tv_trace_events_of(events, (events)->trace->tables.table.rows[i].input)
+    (sum) += tv_trace_events_has_input(events, (events)->trace->tables.table.rows[i].input)
 
 #define COUNT_OF_THREADS(events, table, sum)                                                       \
     for (size_t i = 0; i < (events)->trace->tables.table.count; i++)                               \
-    (sum) += tv_trace_events_of(events, (events)->trace->tables.table.rows[i].input) &&            \
-             tv_keep_process((events)->choice->keep,                                               \
+    (sum) += tv_trace_events_has_input(events, (events)->trace->tables.table.rows[i].input) &&     \
+             tv_keep_process((events)->selection->keep,                                            \
                              tv_thread_process((events)->trace->head,                              \
                                                (events)->trace->tables.table.rows[i].thread))
 
-static void count_rest(const struct tv_trace_events *events)
+static void trace_event_count_rest(const struct tv_trace_events *events)
 {
     COUNT_OF_THREADS(events, wakeups, events->losses->wakeups);
     COUNT_OF_THREADS(events, blockings, events->losses->wakeups);
@@ -222,7 +232,7 @@ static void count_rest(const struct tv_trace_events *events)
     COUNT_ROWS(events, memory_dumps, events->losses->others);
     COUNT_ROWS(events, contexts, events->losses->others);
     COUNT_ROWS(events, clock_syncs, events->losses->others);
-    /* Samples have their stacks with them, slices do not. */
+    /* Samples have their stacks with them; slices do not. */
     if (events->trace->tables.samples.count == 0)
         COUNT_ROWS(events, stack_frames, events->losses->others);
 }
@@ -231,15 +241,16 @@ void tv_trace_events_tables(const struct tv_trace_events *events)
 {
     const struct tv_tables *tables = &events->trace->tables;
     for (size_t i = 0; i < tables->instants.count; i++)
-        if (wants_instant(events, &tables->instants.rows[i]) &&
-            is_early(events, tables->instants.rows[i].input, tables->instants.rows[i].offset))
-            add_instant(events, &tables->instants.rows[i]);
+        if (trace_event_wants_instant(events, &tables->instants.rows[i]) &&
+            trace_event_is_early(events, tables->instants.rows[i].input,
+                                 tables->instants.rows[i].offset))
+            trace_event_add_instant(events, &tables->instants.rows[i]);
     for (size_t i = 0; i < tables->counters.count; i++)
-        if (wants_counter(events, &tables->counters.rows[i]))
-            add_counter(events, &tables->counters.rows[i]);
+        if (trace_event_wants_counter(events, &tables->counters.rows[i]))
+            trace_event_add_counter(events, &tables->counters.rows[i]);
     tv_trace_events_flows(events, false);
     for (size_t i = 0; i < tables->samples.count; i++)
-        if (tv_trace_events_of(events, tables->samples.rows[i].input))
-            add_sample(events, &tables->samples.rows[i]);
-    count_rest(events);
+        if (tv_trace_events_has_input(events, tables->samples.rows[i].input))
+            trace_event_add_sample(events, &tables->samples.rows[i]);
+    trace_event_count_rest(events);
 }

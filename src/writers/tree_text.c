@@ -8,22 +8,22 @@
 #include "writers/names.h"
 #include "writers/text_table.h"
 
-/* Deeper lines are not indented further: the level stands in front. */
+/* Deeper lines are not indented further; the level is a column, too. */
 #define INDENT_LIMIT 200
 
-/* The figure that sorts the lines stands first, with its share. */
-static const struct tv_column columns[] = {
+/* The figure that sorts the lines comes first, with its share. */
+static const struct tv_text_column columns[] = {
     {"total", "Total ms", 14, 0, 0}, {"total", "%", 7, 1, 0},     {"self", "Self ms", 14, 2, 0},
     {"calls", "Calls", 12, 3, 0},    {"level", "Level", 6, 4, 0},
 };
-static const struct tv_column bottom_up_columns[TV_COUNT(columns)] = {
+static const struct tv_text_column bottom_up_columns[TV_COUNT(columns)] = {
     {"self", "Self ms", 14, 0, 0}, {"self", "%", 7, 1, 0},      {"total", "Total ms", 14, 2, 0},
     {"calls", "Calls", 12, 3, 0},  {"level", "Level", 6, 4, 0},
 };
 
-static void text_line(struct tv_text_table *table, const struct tv_head *head,
-                      const struct tv_flame *flame, const struct tv_flame_frame *frame,
-                      bool bottom_up)
+static void tree_text_text_line(struct tv_text_table *table, const struct tv_head *head,
+                                const struct tv_flame *flame, const struct tv_flame_frame *frame,
+                                bool bottom_up)
 {
     uint32_t indent = frame->depth < INDENT_LIMIT ? frame->depth : INDENT_LIMIT;
     struct tv_figure_unit unit = tv_figures_unit(head);
@@ -37,9 +37,9 @@ static void text_line(struct tv_text_table *table, const struct tv_head *head,
     tv_text_table_end_row(table);
 }
 
-static void json_line(struct tv_out *out, const struct tv_head *head,
-                      const struct tv_flame_frame *frame,
-                      const struct tv_tree_text_options *options)
+static void tree_text_json_line(struct tv_out *out, const struct tv_head *head,
+                                const struct tv_flame_frame *frame,
+                                const struct tv_tree_text_options *options)
 {
     tv_ns compensated = options->compensation.cost;
     const struct tv_frame *f = &head->frames[frame->frame];
@@ -62,13 +62,14 @@ static void json_line(struct tv_out *out, const struct tv_head *head,
     tv_out_char(out, '}');
 }
 
-static bool is_shown(const struct tv_flame_frame *frame, const struct tv_tree_text_options *options)
+static bool tree_text_is_shown(const struct tv_flame_frame *frame,
+                               const struct tv_tree_text_options *options)
 {
     return options->depth == 0 || frame->depth < options->depth;
 }
 
-/* The time of the first level that no line shows: a line includes what lies below it. */
-static int64_t find_unshown(const struct tv_flame *flame)
+/* Return the time of the outermost calls that no line shows; a line includes the calls below it. */
+static int64_t tree_text_find_unshown(const struct tv_flame *flame)
 {
     int64_t rest = flame->total;
     for (uint32_t i = 0; i < flame->count; i++) {
@@ -78,13 +79,14 @@ static int64_t find_unshown(const struct tv_flame *flame)
     return rest;
 }
 
-/* Under the columns of a file; on a screen these have other widths. */
-static void write_unshown(struct tv_out *out, const struct tv_head *head,
-                          const struct tv_flame *flame)
+/* Write the time that no line shows, aligned with the columns of a file; on a screen, columns
+ * have other widths. */
+static void tree_text_write_unshown(struct tv_out *out, const struct tv_head *head,
+                                    const struct tv_flame *flame)
 {
     struct tv_figure_unit unit = tv_figures_unit(head);
     bool screen = tv_layout_width(out) > 0;
-    int64_t rest = find_unshown(flame);
+    int64_t rest = tree_text_find_unshown(flame);
     if (rest == 0)
         return;
     tv_names_time_column(out, screen ? 0 : 14, rest, unit.ns, unit.decimals);
@@ -95,38 +97,40 @@ static void write_unshown(struct tv_out *out, const struct tv_head *head,
     tv_out_text(out, " in calls that are too small to be shown (see --min-percent)\n");
 }
 
-static void write_text(struct tv_out *out, const struct tv_head *head, const struct tv_flame *flame,
-                       const struct tv_tree_text_options *options)
+static void tree_text_write_text(struct tv_out *out, const struct tv_head *head,
+                                 const struct tv_flame *flame,
+                                 const struct tv_tree_text_options *options)
 {
-    const struct tv_column *own = options->bottom_up ? bottom_up_columns : columns;
+    const struct tv_text_column *own = options->bottom_up ? bottom_up_columns : columns;
     struct tv_text_table table;
     tv_figures_note(out, head);
     tv_compensation_write(out, &options->compensation, options->clocks);
     tv_text_table_begin(&table, out, "Method");
     for (size_t i = 0; i < TV_COUNT(columns); i++) {
-        struct tv_column column = own[i];
+        struct tv_text_column column = own[i];
         column.title = tv_figures_title(head, column.title);
         if (strcmp(column.name, "calls") != 0 || tv_figures_count_calls(head))
             tv_text_table_add(&table, &column);
     }
     for (uint32_t i = 0; i < flame->count; i++) {
-        if (is_shown(&flame->frames[i], options))
-            text_line(&table, head, flame, &flame->frames[i], options->bottom_up);
+        if (tree_text_is_shown(&flame->frames[i], options))
+            tree_text_text_line(&table, head, flame, &flame->frames[i], options->bottom_up);
     }
     tv_text_table_end(&table);
-    write_unshown(out, head, flame);
+    tree_text_write_unshown(out, head, flame);
 }
 
-static void write_json(struct tv_out *out, const struct tv_head *head, const struct tv_flame *flame,
-                       const struct tv_tree_text_options *options)
+static void tree_text_write_json(struct tv_out *out, const struct tv_head *head,
+                                 const struct tv_flame *flame,
+                                 const struct tv_tree_text_options *options)
 {
     bool any = false;
     tv_out_char(out, '[');
     for (uint32_t i = 0; i < flame->count; i++) {
-        if (!is_shown(&flame->frames[i], options))
+        if (!tree_text_is_shown(&flame->frames[i], options))
             continue;
         tv_out_text(out, any ? ",\n  " : "\n  ");
-        json_line(out, head, &flame->frames[i], options);
+        tree_text_json_line(out, head, &flame->frames[i], options);
         any = true;
     }
     tv_out_text(out, "\n]\n");
@@ -136,7 +140,7 @@ void tv_tree_text_write(struct tv_out *out, const struct tv_head *head,
                         const struct tv_flame *flame, const struct tv_tree_text_options *options)
 {
     if (options->json)
-        write_json(out, head, flame, options);
+        tree_text_write_json(out, head, flame, options);
     else
-        write_text(out, head, flame, options);
+        tree_text_write_text(out, head, flame, options);
 }

@@ -40,7 +40,7 @@ static void read_members(struct unpacked *all, const struct tv_unpacked *members
 
 static struct unpacked unpack(const uint8_t *data, size_t size, bool as_it_comes, bool one_by_one)
 {
-    struct tv_unpacking *rest = NULL;
+    struct tv_archive_rest *rest = NULL;
     struct tv_unpack_question question = {
         .wanted = is_wanted,
         .ceiling = 1 << 20,
@@ -63,7 +63,7 @@ static struct unpacked unpack(const uint8_t *data, size_t size, bool as_it_comes
         read_members(&all, members, count);
         all.cut_off |= cut_off;
     } else {
-        tv_unpacking_free(rest);
+        tv_archive_rest_free(rest);
     }
     tv_source_free(open);
     return all;

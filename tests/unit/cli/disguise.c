@@ -10,13 +10,13 @@ static void hashes_under_a_shared_secret(void **state)
 {
     (void)state;
     struct tv_settings settings = {.hash_names = true, .salt = "shared secret"};
-    struct tv_disguise_options options;
+    struct tv_redaction_options options;
     struct tv_error err;
-    char hash[TV_DISGUISE_ROOM];
+    char hash[TV_REDACTION_HASH_SIZE];
     bool chosen;
     assert_int_equal(tv_disguise_choose(&settings, &options, &chosen, &err), TV_OK);
     assert_true(chosen);
-    tv_disguise_text(&options, TV_BYTES("main"), hash);
+    tv_redaction_hash(&options, TV_BYTES("main"), hash);
     assert_string_equal(hash, "h196c4655ef95f5d");
 }
 
@@ -24,7 +24,7 @@ static void draws_a_key(void **state)
 {
     (void)state;
     struct tv_settings settings = {.hash_names = true};
-    struct tv_disguise_options one, other;
+    struct tv_redaction_options one, other;
     struct tv_error err;
     bool chosen;
     assert_int_equal(tv_disguise_choose(&settings, &one, &chosen, &err), TV_OK);

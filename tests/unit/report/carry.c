@@ -66,7 +66,7 @@ static void carries_packed_bytes_as_they_are(void **state)
         tv_out_init_memory(&page);
         tv_out_init_memory(&got);
         noise(bytes, sizes[i]);
-        tv_carry_packed(&page, "it", (struct tv_bytes){bytes, sizes[i]});
+        tv_payload_write_packed(&page, "it", (struct tv_bytes){bytes, sizes[i]});
         size_t count = take_out((struct tv_bytes){page.buffer, page.length}, &got);
         assert_int_equal(count, elements[i]);
         assert_int_equal(got.length, sizes[i]);
@@ -110,7 +110,7 @@ static void packs_sources(void **state)
         noise(bytes, sizes[i]);
         struct tv_source *source =
             tv_source_from_memory((struct tv_bytes){bytes, sizes[i]}, "noise");
-        assert_int_equal(tv_carry_source(&page, "it", source, 3, &err), TV_OK);
+        assert_int_equal(tv_payload_write_source(&page, "it", source, 3, &err), TV_OK);
         take_out((struct tv_bytes){page.buffer, page.length}, &got);
         unpack((struct tv_bytes){got.buffer, got.length}, back, sizes[i]);
         assert_memory_equal(back, bytes, sizes[i] + 1);
@@ -136,8 +136,8 @@ static void workers_change_nothing(void **state)
         struct tv_error err = {0};
         struct tv_source *source = tv_source_from_memory((struct tv_bytes){bytes, size}, "bytes");
         tv_out_init_memory(&pages[i]);
-        assert_int_equal(tv_carry_source(&pages[i], "it", source, i == 2 ? 64 : i + 1, &err),
-                         TV_OK);
+        assert_int_equal(
+            tv_payload_write_source(&pages[i], "it", source, i == 2 ? 64 : i + 1, &err), TV_OK);
         assert_int_equal(pages[i].length, pages[0].length);
         assert_memory_equal(pages[i].buffer, pages[0].buffer, pages[0].length);
         tv_source_free(source);
@@ -166,7 +166,7 @@ static void tells_of_sources_that_cannot_be_read(void **state)
     struct tv_error err = {0};
     struct tv_out page;
     tv_out_init_memory(&page);
-    assert_int_equal(tv_carry_source(&page, "it", source, 0, &err), TV_ERR_IO);
+    assert_int_equal(tv_payload_write_source(&page, "it", source, 0, &err), TV_ERR_IO);
     assert_non_null(strstr(err.message, "it has gone"));
     tv_out_release(&page);
     tv_source_free(source);

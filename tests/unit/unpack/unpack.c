@@ -146,7 +146,7 @@ static void takes_wanted_members(void **state)
  * what stands unpacked together, as text. */
 static void read_one_by_one(size_t length, char *text, size_t size, bool *cut_off)
 {
-    struct tv_unpacking *rest = NULL;
+    struct tv_archive_rest *rest = NULL;
     struct tv_unpack_question question = {.wanted = is_trace, .as_it_comes = true, .rest = &rest};
     struct tv_source *packed = box(zip, length);
     struct tv_unpacked members[TV_UNPACK_MEMBERS];
@@ -207,16 +207,16 @@ static void does_without_the_rest(void **state)
 {
     (void)state;
     for (unsigned first = 0; first < 2; first++) {
-        struct tv_unpacking *rest;
+        struct tv_archive_rest *rest;
         struct result r = ask(box(zip, sizeof zip - 1),
                               (struct tv_unpack_question){.as_it_comes = true, .rest = &rest});
         assert_int_equal(r.count, 1);
         if (first == 0)
-            tv_unpacking_free(rest);
+            tv_archive_rest_free(rest);
         assert_holds(r.members[0].source, "trace one");
         release(&r);
         if (first == 1)
-            tv_unpacking_free(rest);
+            tv_archive_rest_free(rest);
     }
 }
 

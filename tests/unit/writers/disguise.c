@@ -24,10 +24,10 @@ static struct tv_trace *build(const struct feed *feed)
 }
 
 /* No secret, but the key tells and so does the text. */
-static void add_up(const uint8_t key[TV_DISGUISE_KEY], struct tv_bytes text,
-                   uint8_t digest[TV_DISGUISE_KEY])
+static void add_up(const uint8_t key[TV_REDACTION_KEY_SIZE], struct tv_bytes text,
+                   uint8_t digest[TV_REDACTION_KEY_SIZE])
 {
-    memcpy(digest, key, TV_DISGUISE_KEY);
+    memcpy(digest, key, TV_REDACTION_KEY_SIZE);
     for (size_t i = 0; i < text.length; i++)
         digest[i % 7] = (uint8_t)(digest[i % 7] * 31 + text.data[i]);
 }
@@ -35,25 +35,25 @@ static void add_up(const uint8_t key[TV_DISGUISE_KEY], struct tv_bytes text,
 static void hashes_every_text(void **state)
 {
     (void)state;
-    struct tv_disguise_options options = {.hash_names = true, .mac = add_up};
+    struct tv_redaction_options options = {.hash_names = true, .mac = add_up};
     struct feed *feed = feed_draw(drawing, 2);
     struct tv_trace *trace = build(feed);
-    struct tv_disguise *disguise = tv_disguise_new(trace, &options);
-    const struct tv_head *head = tv_disguise_trace(disguise)->head;
+    struct tv_redaction *disguise = tv_redaction_new(trace, &options);
+    const struct tv_head *head = tv_redaction_trace(disguise)->head;
     uint32_t count = tv_interner_count(trace->head->strings);
     assert_int_equal(tv_interner_count(head->strings), count);
     assert_int_equal(tv_head_text(head, TV_EMPTY_STRING).length, 0);
     assert_true(count > 4);
     for (uint32_t i = 1; i < count; i++) {
-        char hash[TV_DISGUISE_ROOM];
-        tv_disguise_text(&options, tv_head_text(trace->head, i), hash);
-        assert_int_equal(strlen(hash), TV_DISGUISE_ROOM - 1);
+        char hash[TV_REDACTION_HASH_SIZE];
+        tv_redaction_hash(&options, tv_head_text(trace->head, i), hash);
+        assert_int_equal(strlen(hash), TV_REDACTION_HASH_SIZE - 1);
         assert_int_equal(hash[0], 'h');
         assert_true(tv_bytes_equal(tv_head_text(head, i), tv_bytes_of(hash)));
     }
     assert_int_equal(head->metadata_count, 0);
     assert_int_equal(head->inputs[0].recorded_us, 0);
-    tv_disguise_free(disguise);
+    tv_redaction_free(disguise);
     assert_int_equal(trace->head->metadata_count, 1);
     tv_trace_free(trace);
     feed_free(feed);
@@ -62,13 +62,13 @@ static void hashes_every_text(void **state)
 static void keys_tell_hashes_apart(void **state)
 {
     (void)state;
-    struct tv_disguise_options a = {.hash_names = true, .mac = add_up}, b = a;
-    char of_a[TV_DISGUISE_ROOM], of_b[TV_DISGUISE_ROOM];
+    struct tv_redaction_options a = {.hash_names = true, .mac = add_up}, b = a;
+    char of_a[TV_REDACTION_HASH_SIZE], of_b[TV_REDACTION_HASH_SIZE];
     b.key[0] = 1;
-    tv_disguise_text(&a, TV_BYTES("main"), of_a);
-    tv_disguise_text(&b, TV_BYTES("main"), of_b);
+    tv_redaction_hash(&a, TV_BYTES("main"), of_a);
+    tv_redaction_hash(&b, TV_BYTES("main"), of_b);
     assert_string_not_equal(of_a, of_b);
-    tv_disguise_text(&a, TV_BYTES(""), of_a);
+    tv_redaction_hash(&a, TV_BYTES(""), of_a);
     assert_string_equal(of_a, "");
 }
 

@@ -30,17 +30,17 @@ static void writes_methods(void **state)
     tv_names_full(&out, head, &full);
     assert_text(&out, "a.B.c ()V");
 
-    struct tv_full_names names;
+    struct tv_name_cache names;
     tv_head_add_frame(head, &bare);
     uint32_t index = tv_head_add_frame(head, &full);
-    tv_full_names_init(&names, head);
+    tv_name_cache_init(&names, head);
     for (int i = 0; i < 2; i++) {
-        struct tv_bytes text = tv_full_names_get(&names, index);
+        struct tv_bytes text = tv_name_cache_get(&names, index);
         assert_true(tv_bytes_equal(text, TV_BYTES("a.B.c ()V")));
-        text = tv_full_names_get(&names, 0);
+        text = tv_name_cache_get(&names, 0);
         assert_true(tv_bytes_equal(text, TV_BYTES("run it ")));
     }
-    tv_full_names_release(&names);
+    tv_name_cache_release(&names);
     tv_out_release(&out);
     tv_head_free(head);
 }

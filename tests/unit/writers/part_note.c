@@ -6,11 +6,11 @@
 
 #include "writers/part_note.h"
 
-static void is(const struct tv_part_facts *part, const char *want)
+static void is(const struct tv_excerpt_facts *part, const char *want)
 {
     struct tv_out out;
     tv_out_init_memory(&out);
-    tv_part_note(&out, part);
+    tv_excerpt_note(&out, part);
     tv_out_char(&out, '\0');
     assert_string_equal((const char *)out.buffer, want);
     tv_out_release(&out);
@@ -19,16 +19,16 @@ static void is(const struct tv_part_facts *part, const char *want)
 static void tells_nothing_of_all(void **state)
 {
     (void)state;
-    is(&(struct tv_part_facts){.from = INT64_MIN, .to = INT64_MAX, .kept = 7, .all = 7}, "");
+    is(&(struct tv_excerpt_facts){.from = INT64_MIN, .to = INT64_MAX, .kept = 7, .all = 7}, "");
 }
 
 static void tells_what_was_chosen(void **state)
 {
     (void)state;
     const char *const words[] = {"main", "<b>"};
-    const struct tv_part_choice choices[] = {{"threads", words, 2}, {"filter", words, 0}};
-    struct tv_part_facts part = {true, 1500000, 2000000, choices,   2,    "20us", 1,
-                                 8,    false,   false,   {NULL, 0}, NULL, NULL};
+    const struct tv_excerpt_selection choices[] = {{"threads", words, 2}, {"filter", words, 0}};
+    struct tv_excerpt_facts part = {true, 1500000, 2000000, choices,   2,    "20us", 1,
+                                    8,    false,   false,   {NULL, 0}, NULL, NULL};
     is(&part, "This is a part of the trace; from 1.5 ms to 2 ms; threads: main, <b>; "
               "without slices shorter than 20us, so that it is no larger than asked for. 1 of 8 "
               "slices is in it (12.5 %).");
@@ -48,7 +48,7 @@ static void tells_what_a_size_costs(void **state)
                                    .beside = UINT64_MAX,
                                    .share = TV_EVENT_SHARES / 4,
                                    .instants = TV_EVENT_SHARES};
-    struct tv_part_facts part = {.from = INT64_MIN, .to = INT64_MAX, .limit = &limit};
+    struct tv_excerpt_facts part = {.from = INT64_MIN, .to = INT64_MAX, .limit = &limit};
     is(&part, "Arguments and snapshots of more than 112 bytes were left out, and of more than 96 "
               "bytes behind the first 25 % of the file.");
     limit.share = 0;
@@ -64,7 +64,7 @@ static void tells_what_a_size_costs(void **state)
 static void tells_losses(void **state)
 {
     (void)state;
-    struct tv_part_facts part = {.chosen = true, .from = INT64_MIN, .to = INT64_MAX};
+    struct tv_excerpt_facts part = {.chosen = true, .from = INT64_MIN, .to = INT64_MAX};
     part.losses = TV_BYTES("3 wake-ups left out\nno real clock\n");
     is(&part, "This is a part of the trace. Not as in the trace: 3 wake-ups left out; no real "
               "clock.");
@@ -73,7 +73,7 @@ static void tells_losses(void **state)
 static void counts_no_slices_where_there_are_none(void **state)
 {
     (void)state;
-    is(&(struct tv_part_facts){.chosen = true, .from = INT64_MIN, .to = 5000000},
+    is(&(struct tv_excerpt_facts){.chosen = true, .from = INT64_MIN, .to = 5000000},
        "This is a part of the trace; up to 5 ms.");
 }
 
@@ -81,7 +81,7 @@ static void counts_no_slices_where_there_are_none(void **state)
 static void rounds_down(void **state)
 {
     (void)state;
-    struct tv_part_facts part = {
+    struct tv_excerpt_facts part = {
         .chosen = true, .from = INT64_MIN, .to = INT64_MAX, .all = 1000000};
     part.kept = 999999;
     is(&part, "This is a part of the trace. 999999 of 1000000 slices are in it (99.9 %).");
@@ -107,7 +107,7 @@ static void tells_every_file(void **state)
 {
     (void)state;
     struct tv_head *head = several_files();
-    struct tv_part_facts part = {.from = INT64_MIN, .to = INT64_MAX, .head = head};
+    struct tv_excerpt_facts part = {.from = INT64_MIN, .to = INT64_MAX, .head = head};
     is(&part, "3 files became one: a.json, b.trace moved by -1.5 ms, b.trace2.");
     part.hashed = true;
     is(&part, "3 files became one. Hashes stand in the place of names.");
@@ -119,7 +119,8 @@ static void tells_warnings(void **state)
 {
     (void)state;
     struct tv_head *head = tv_head_new();
-    struct tv_part_facts part = {.chosen = true, .from = INT64_MIN, .to = INT64_MAX, .head = head};
+    struct tv_excerpt_facts part = {
+        .chosen = true, .from = INT64_MIN, .to = INT64_MAX, .head = head};
     tv_diagnostics_add(&head->diagnostics, TV_DIAGNOSTIC_OPEN_CALL, TV_NO_OFFSET);
     is(&part, "This is a part of the trace.");
     for (int i = 0; i < 3; i++)
@@ -140,10 +141,10 @@ static void names_the_first_file(void **state)
     struct tv_head *head = several_files();
     struct tv_out out;
     tv_out_init_memory(&out);
-    tv_part_name(&out, head, TV_BYTES("my/a.json"));
+    tv_excerpt_name(&out, head, TV_BYTES("my/a.json"));
     tv_out_char(&out, ';');
     head->input_count = 2;
-    tv_part_name(&out, head, TV_BYTES("dir/"));
+    tv_excerpt_name(&out, head, TV_BYTES("dir/"));
     tv_out_char(&out, '\0');
     assert_string_equal((const char *)out.buffer, "a.json and 2 more;dir/");
     tv_out_release(&out);

@@ -64,7 +64,7 @@ static void writes_each_version(void **state)
     struct feed *feed = feed_draw(drawing, 2);
     struct tv_trace *trace = build(feed);
     for (int target = TV_TRACE_V1; target <= TV_TRACE_V3; target++) {
-        struct tv_trace_losses losses;
+        struct tv_trace_file_losses losses;
         struct tv_out out;
         tv_out_init_memory(&out);
         assert_int_equal(tv_trace_file_write(&out, trace,
@@ -94,7 +94,7 @@ static void announces_names(void **state)
     (void)state;
     struct feed *feed = feed_draw(drawing, 2);
     struct tv_trace *trace = build(feed);
-    struct tv_trace_losses losses;
+    struct tv_trace_file_losses losses;
     struct tv_out out;
     bool threads[256] = {false}, methods[256] = {false};
     size_t at = TV_MT_HEADER_SIZE, records = 0;
@@ -137,7 +137,7 @@ static void renumbers_threads(void **state)
     (void)state;
     struct feed *feed = feed_draw(drawing, 2);
     struct tv_trace *trace = build(feed);
-    struct tv_trace_losses losses;
+    struct tv_trace_file_losses losses;
     struct tv_error err = {0};
     struct tv_out out;
     trace->head->threads[0].id = 70000; /* too large for any version */
