@@ -27,7 +27,7 @@ struct tv_out {
     /* Where full buffers go; NULL: memory. */
     enum tv_status (*write)(void *context, struct tv_bytes bytes, struct tv_error *err);
     void *context;
-    /* The screen that the text is shown on (writers/layout.h); NULL: a file or a pipe. */
+    /* The screen that the text is shown on (writers/text/layout.h); NULL: a file or a pipe. */
     struct tv_layout *layout;
     struct tv_error error; /* status TV_OK while all is well */
 };

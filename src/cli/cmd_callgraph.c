@@ -6,7 +6,7 @@
 #include "cli/measure.h"
 #include "cli/output.h"
 #include "cli/selection.h"
-#include "writers/callgraph.h"
+#include "writers/tables/callgraph.h"
 
 static const struct tv_option options[] = {
     TV_OPTION("threshold", "P", TV_OPTION_PERCENT, threshold,

@@ -11,7 +11,7 @@
 #include "cli/output.h"
 #include "readers/trace_event/check.h"
 #include "readers/trace_event/rewrite.h"
-#include "writers/check_report.h"
+#include "writers/tables/check_report.h"
 
 enum { FORMAT_TEXT, FORMAT_JSON };
 

@@ -13,7 +13,7 @@
 #include "cli/output.h"
 #include "cli/per_thread.h"
 #include "cli/selection.h"
-#include "writers/collapsed.h"
+#include "writers/stacks/collapsed.h"
 
 static const struct tv_option options[] = {
     TV_OPTION_CLOCK,

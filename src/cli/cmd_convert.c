@@ -7,8 +7,7 @@
 #include "cli/losses.h"
 #include "cli/output.h"
 #include "cli/selection.h"
-#include "writers/losses.h"
-#include "writers/piece.h"
+#include "writers/trace/excerpt.h"
 
 static const struct tv_option options[] = {
     TV_OPTION("to", "default|v1|v2|v3|f2|f3|json", TV_OPTION_CHOICE, to,

@@ -8,8 +8,7 @@
 #include "cli/losses.h"
 #include "cli/output.h"
 #include "cli/selection.h"
-#include "writers/losses.h"
-#include "writers/piece.h"
+#include "writers/trace/excerpt.h"
 
 #include <string.h>
 

@@ -6,9 +6,7 @@
 #include "cli/load.h"
 #include "cli/output.h"
 #include "cli/selection.h"
-#include "writers/dump.h"
-#include "writers/dump_records.h"
-#include "writers/model_jsonl.h"
+#include "writers/dump/dump.h"
 
 static const struct tv_option options[] = {
     TV_OPTION("format", "text|jsonl", TV_OPTION_CHOICE, format,

@@ -14,7 +14,7 @@
 #include "cli/output.h"
 #include "cli/per_thread.h"
 #include "cli/selection.h"
-#include "writers/flame_svg.h"
+#include "writers/stacks/flame_svg.h"
 
 static const struct tv_option options[] = {
     TV_OPTION("title", "TEXT", TV_OPTION_TEXT, title, "above the picture (default: the file)"),

@@ -8,7 +8,7 @@
 #include "cli/output.h"
 #include "cli/selection.h"
 #include "cli/span.h"
-#include "writers/info.h"
+#include "writers/tables/info.h"
 
 static const struct tv_option options[] = {
     TV_OPTION("format", "text|json", TV_OPTION_CHOICE, format, "how (default: text)"),

@@ -6,7 +6,7 @@
 #include "cli/measure.h"
 #include "cli/output.h"
 #include "cli/selection.h"
-#include "writers/relations_text.h"
+#include "writers/tables/callgraph.h"
 
 static const struct tv_option options[] = {
     TV_OPTION("format", "text|csv|json|markdown", TV_OPTION_CHOICE, format, "how (default: text)"),

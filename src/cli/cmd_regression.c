@@ -5,7 +5,7 @@
 #include "cli/command.h"
 #include "cli/load.h"
 #include "cli/output.h"
-#include "writers/regression.h"
+#include "writers/tables/tables.h"
 
 static const struct tv_option options[] = {
     TV_OPTION("r", NULL, TV_OPTION_FLAG, regression, "Traceview's regression text"),

@@ -13,7 +13,7 @@
 #include "cli/message.h"
 #include "cli/output.h"
 #include "cli/selection.h"
-#include "writers/states_table.h"
+#include "writers/tables/tables.h"
 
 static const struct tv_option options[] = {
     TV_OPTION("format", "text|tsv|csv|json", TV_OPTION_CHOICE, format, "how (default: text)"),

@@ -6,7 +6,7 @@
 #include "cli/measure.h"
 #include "cli/output.h"
 #include "cli/selection.h"
-#include "writers/tree_text.h"
+#include "writers/tables/tables.h"
 
 static const struct tv_option options[] = {
     TV_OPTION("bottom-up", NULL, TV_OPTION_FLAG, bottom_up,

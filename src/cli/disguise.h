@@ -6,7 +6,7 @@
 #define TV_CLI_DISGUISE_H
 
 #include "cli/options.h"
-#include "writers/disguise.h"
+#include "writers/trace/redaction.h"
 
 #define TV_OPTIONS_DISGUISE                                                                        \
     TV_OPTION("hash-names", NULL, TV_OPTION_FLAG, hash_names,                                      \

@@ -4,9 +4,7 @@
 #include "base/bytes.h"
 #include "cli/reporter.h"
 #include "cli/selection.h"
-#include "writers/losses.h"
-#include "writers/part_note.h"
-#include "writers/piece.h"
+#include "writers/trace/excerpt.h"
 
 static enum tv_status add_to_made(void *context, struct tv_bytes bytes, struct tv_error *err)
 {

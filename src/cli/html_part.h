@@ -9,7 +9,7 @@
 #include "base/out.h"
 #include "cli/options.h"
 #include "report/report.h"
-#include "writers/disguise.h"
+#include "writers/trace/redaction.h"
 
 /* Where a report is made: nothing is written before all of it is there. */
 struct tv_html_made {

@@ -16,7 +16,7 @@
 #include "base/bytes.h"
 #include "cli/html_lengths.h"
 #include "cli/message.h"
-#include "writers/rewrite.h"
+#include "writers/trace/rewrite.h"
 
 /* Of the time that slices tell: what those that stay must tell where everything else stays too, and
  * where nothing else does. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * losses.h - what a trace could not be written as (writers/losses.h), on standard error.
+ * losses.h - what a trace could not be written as (writers/trace/excerpt.h), on standard error.
  */
 #ifndef TV_CLI_LOSSES_H
 #define TV_CLI_LOSSES_H

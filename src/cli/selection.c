@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/out.h"
-#include "writers/figures.h"
+#include "writers/text/names.h"
 
 #define MS INT64_C(1000000)
 

@@ -6,7 +6,7 @@
 #define TV_CLI_TERMINAL_H
 
 #include "cli/options.h"
-#include "writers/layout.h"
+#include "writers/text/layout.h"
 
 struct tv_terminal {
     struct tv_layout layout; /* of text for people; of width 0 where it goes elsewhere */

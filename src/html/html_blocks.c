@@ -1,6 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "html/html_blocks.h"
+/*
+ * html_blocks.c - a scanner for the scripts of an HTML page.
+ *
+ * The page is never parsed as a whole. The scanner jumps from '<' to '<' and recognises five
+ * tokens (comments and scripts, their starts and ends), because only the whole body of a script
+ * can be a trace:
+ *
+ *     page --> next token --> <!-- : skip the comment
+ *                         '-> <script : read the tag --> a trace: [start, end) of the body
+ *                                                    '-> anything else: skip to its </script
+ */
+#include "html/html_page.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -42,6 +54,7 @@ static bool html_begins_with(struct tv_bytes bytes, const char *word)
 
 static struct tv_bytes html_bytes_from(struct tv_bytes bytes, size_t count)
 {
+    assert(count <= bytes.length);
     return (struct tv_bytes){bytes.data + count, bytes.length - count};
 }
 
@@ -400,6 +413,7 @@ static enum tv_status html_trim_script_end(struct tv_html_scan *scan, struct tv_
     struct tv_bytes bytes;
     enum tv_status status =
         tv_window_at(&scan->window, start, (size_t)(block->end - start), &bytes, err);
+    assert(block->start <= block->end);
     if (status != TV_OK || bytes.length < block->end - start)
         return status;
     while (block->end > start && html_is_blank(bytes.data[block->end - start - 1]))

@@ -1,16 +1,64 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * html_page.h - all traces of an HTML page: a page of systrace and its kin has one in each of its
- * blocks, a report of `traceview html` has files, which stand in several blocks each.
+ * html_page.h - the traces in an HTML page: the blocks that contain them, what a report lists about
+ * its files, and the decoded text of a trace.
  *
- * What a report lists of its files (names, machines, how far their times were moved) and what it
- * says that it leaves out is read too.  All of it is the page's word: texts are without control
- * characters and numbers within their limits, whatever stands there.
+ * A page is split as a browser splits it: text, comments, scripts. Only the whole body of a script
+ * can be a trace, so that the scripts of a viewer, which contain all of these words, never match:
+ *
+ *     <script class="trace-data" ...>   systrace.py since 2014: plain text
+ *     <script id="viewer-data" ...>     trace2html, Telemetry: base64 of gzip or zip; or plain text
+ *     <script> var linuxPerfData = "    systrace.py before: a JavaScript string, a line a line
+ *     <script data-of="file0" ...>      `traceview html` (src/report): a part of a file, base64 of
+ *                                       gzip; data-of="manifest" lists the files, as JSON
+ *
+ * The page is hostile input: listed texts lose their control characters, and listed numbers are
+ * checked against their limits.
  */
 #ifndef TV_HTML_HTML_PAGE_H
 #define TV_HTML_HTML_PAGE_H
 
-#include "html/html_blocks.h"
+#include "base/base64.h"
+#include "base/source.h"
+
+enum tv_html_form {
+    TV_HTML_TEXT,
+    TV_HTML_BASE64,
+    TV_HTML_STRING, /* a JavaScript string, from behind its opening quote */
+};
+
+/* The part that a block plays in its page. */
+enum tv_html_role {
+    TV_HTML_WHOLE, /* a trace of its own */
+    TV_HTML_PIECE, /* a part of a file of a report; the blocks of one file are consecutive */
+    TV_HTML_MANIFEST,
+};
+
+struct tv_html_block {
+    uint64_t start, end;
+    enum tv_html_form form;
+    enum tv_html_role role;
+    uint32_t file; /* TV_HTML_PIECE: the number of its file in the report */
+    bool open;     /* the page ends inside the block */
+};
+
+/* Return true when these first bytes begin an HTML page. */
+bool tv_html_begins(struct tv_bytes head);
+
+/* A scan of a page for its blocks. */
+struct tv_html_scan {
+    struct tv_window window;
+    uint64_t offset;
+};
+
+void tv_html_scan_init(struct tv_html_scan *scan, struct tv_source *source);
+void tv_html_scan_release(struct tv_html_scan *scan);
+
+/* Find the next block; *none is set when there are no more. */
+enum tv_status tv_html_scan_next(struct tv_html_scan *scan, struct tv_html_block *block, bool *none,
+                                 struct tv_error *err) TV_MUST_CHECK;
+
+/* ---- Traces: a page of systrace has one in each block, a report one in several blocks ---- */
 
 /* Limit on the blocks of a page. Only a page made to exhaust memory has more. */
 #define TV_HTML_MOST_BLOCKS 65536
@@ -53,5 +101,27 @@ uint64_t tv_html_trace_bytes(const struct tv_html_trace *trace);
  * the page is truncated. */
 void tv_html_page_describe(const struct tv_html_page *page,
                            void (*say)(void *context, const char *text), void *context);
+
+/* ---- Texts ---- */
+
+/* Reads a decoded text in order. The decoded text is never longer than its blocks. */
+struct tv_html_text {
+    struct tv_window window;
+    const struct tv_html_block *next; /* the next block; `left` blocks have not been started */
+    size_t left;
+    uint64_t at, end;
+    enum tv_html_form form;
+    struct tv_base64 base64;
+    bool damaged; /* the text stopped at a character that is not base64 */
+};
+
+/* Start at the first of `count` blocks (at least one), which must outlive the text. */
+void tv_html_text_init(struct tv_html_text *text, struct tv_source *source,
+                       const struct tv_html_block *blocks, size_t count);
+void tv_html_text_release(struct tv_html_text *text);
+
+/* Fill up to `size` (at least 64) bytes; *got is 0 only at the end. */
+enum tv_status tv_html_text_read(struct tv_html_text *text, uint8_t *buffer, size_t size,
+                                 size_t *got, struct tv_error *err) TV_MUST_CHECK;
 
 #endif

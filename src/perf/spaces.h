@@ -12,7 +12,7 @@
 
 #include "base/types.h"
 #include "perf/record.h"
-#include "symbols/unwind.h"
+#include "symbols/elf.h"
 
 enum tv_perf_file_kind {
     TV_PERF_ELF,    /* places are offsets in the file */

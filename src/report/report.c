@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * report.c - a report: the viewer's page with the engine, a manifest and the files inside.
+ */
 #include "report/report.h"
 
 #include <inttypes.h>
@@ -6,12 +9,21 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "report/carry.h"
-#include "report/engine.h"
+
+/* Defined by the assembly file that tools/embed-assets writes. Both are at the same address in a
+ * build without WebAssembly. */
+extern const uint8_t tv_engine_wasm[];
+extern const uint8_t tv_engine_wasm_end[];
+
+/* Return the module of src/wasm, compressed by gzip; empty in a build without WebAssembly. */
+static struct tv_bytes report_engine(void)
+{
+    return (struct tv_bytes){tv_engine_wasm, (size_t)(tv_engine_wasm_end - tv_engine_wasm)};
+}
 
 bool tv_report_is_available(void)
 {
-    return tv_report_engine().length > 0;
+    return report_engine().length > 0;
 }
 
 static size_t report_find_word(struct tv_bytes text, struct tv_bytes word)
@@ -104,7 +116,7 @@ enum tv_status tv_report_write(struct tv_bytes page, const struct tv_report *rep
     if (status != TV_OK)
         return status;
     report_write_manifest(report, out);
-    tv_payload_write_packed(out, "engine", tv_report_engine());
+    tv_payload_write_packed(out, "engine", report_engine());
     status = report_write_files(report, out, err);
     tv_out_bytes(out, page);
     return status;

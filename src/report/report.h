@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/out.h"
 #include "base/source.h"
+#include "base/types.h"
 
 struct tv_report_file {
     struct tv_source *source; /* not compressed */
@@ -39,5 +40,17 @@ bool tv_report_is_available(void);
 /* Write the report, based on the viewer's page (server/page.h). */
 enum tv_status tv_report_write(struct tv_bytes page, const struct tv_report *report,
                                struct tv_out *out, struct tv_error *err) TV_MUST_CHECK;
+
+/* ---- Payloads (payload.c): compressed bytes as base64, in elements of a few megabytes, because
+ * browsers limit the length of one text ---- */
+
+/* Write bytes that are compressed already. `name` becomes the element's data-of attribute. */
+void tv_payload_write_packed(struct tv_out *out, const char *name, struct tv_bytes packed);
+
+/* Compress and write a whole source on `workers` threads; 0: one a processor. The output does
+ * not depend on the number of threads. */
+enum tv_status tv_payload_write_source(struct tv_out *out, const char *name,
+                                       struct tv_source *source, unsigned workers,
+                                       struct tv_error *err) TV_MUST_CHECK;
 
 #endif

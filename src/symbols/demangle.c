@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * demangle.c - see demangle.h.
+ * demangle.c - names of C++ and of Rust's older mangling, through the machine's C++ library.
  */
 #include "symbols/demangle.h"
 
@@ -9,7 +9,6 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "symbols/rust.h"
 
 #define LIBRARY "libstdc++.so.6"
 

@@ -37,4 +37,9 @@ struct tv_demangled {
 bool tv_demangler_read(struct tv_demangler *demangler, struct tv_bytes mangled,
                        struct tv_demangled *found);
 
+/* Decode a name of Rust's mangling "v0" (RFC 2603) into `text`, which has `room` bytes, NUL
+ * included: "shop::Order::pay". Return false when it is no such name or too long. Hashes of
+ * crates and suffixes of the compiler are omitted. */
+bool tv_rust_demangle(struct tv_bytes mangled, char *text, size_t room);
+
 #endif

@@ -5,6 +5,8 @@
  */
 #include "symbols/mapping.h"
 
+#include <assert.h>
+
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/map.h"
@@ -149,6 +151,7 @@ static bool mapping_parse_member(struct tv_mapping *m, struct tv_bytes line)
         *last = method; /* the previous method was inlined into this one */
         return true;
     }
+    assert(owner->first + owner->count == m->method_count);
     if (m->method_count >= TV_NONE - 1)
         return false;
     m->methods =
@@ -245,6 +248,7 @@ struct mapping_text {
 
 static void mapping_text_append(struct mapping_text *text, struct tv_bytes bytes)
 {
+    assert(text->length <= text->capacity);
     text->bytes =
         tv_array_reserve(text->bytes, &text->capacity, text->length + bytes.length + 1, 1);
     if (bytes.length > 0)
@@ -397,6 +401,7 @@ static void mapping_find_method(const struct tv_mapping *m, const struct mapping
     struct mapping_text names = {NULL, 0, 0};
     struct tv_bytes mapped = original->signature;
     unsigned best = 0;
+    assert(class->first + class->count <= m->method_count);
     for (uint32_t i = 0; i < class->count; i++) {
         const struct mapping_member *method = &m->methods[class->first + i];
         if (!tv_bytes_equal(method->obfuscated, asked->name))

@@ -9,8 +9,9 @@
  * A back reference is parsed and printed again, so that a short name can stand for a very long
  * one. Steps, depth and text therefore have limits; a name that exceeds one stays mangled.
  */
-#include "symbols/rust.h"
+#include "symbols/demangle.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -63,6 +64,7 @@ static bool rust_eat(struct rust_demangler *r, char letter)
 
 static void rust_print_bytes(struct rust_demangler *r, const char *text, size_t length)
 {
+    assert(r->used <= r->room);
     if (r->silent || r->failed)
         return;
     if (length >= r->room - r->used) {
@@ -231,6 +233,7 @@ static struct rust_identifier rust_read_plain_identifier(struct rust_demangler *
 {
     struct rust_identifier found = {.is_punycode = rust_eat(r, 'u')};
     uint64_t length = rust_read_decimal(r);
+    assert(r->at <= r->in.length);
     (void)rust_eat(r, '_');
     if (r->failed || length > r->in.length - r->at) {
         rust_fail(r);
@@ -302,6 +305,7 @@ static void rust_print_back_reference(struct rust_demangler *r, rust_print_funct
 static void rust_print_lifetime(struct rust_demangler *r, uint64_t number)
 {
     char letter[2] = "";
+    assert(r->depth > 0);
     if (number > r->lifetimes) {
         rust_fail(r);
         return;

@@ -6,8 +6,9 @@
  * The callbacks below refuse everything else: libdwfl reads the named files alone, and looks for
  * no debug files on this machine or on a network.
  */
-#include "symbols/unwind.h"
+#include "symbols/elf.h"
 
+#include <assert.h>
 #include <elfutils/libdwfl.h>
 #include <gelf.h>
 #include <string.h>
@@ -62,6 +63,7 @@ static bool unwind_get_thread(Dwfl *dwfl, pid_t tid, void *unwind, void **thread
 static bool unwind_read_word(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *word, void *context)
 {
     const struct tv_unwind_thread *thread = ((const struct tv_unwind *)context)->thread;
+    assert(thread);
     (void)dwfl;
     uint64_t at = address - thread->sp;
     if (thread->length < sizeof *word || at > thread->length - sizeof *word)
@@ -152,6 +154,7 @@ static int unwind_store_frame(Dwfl_Frame *frame, void *context)
 {
     struct tv_unwind *unwind = context;
     Dwarf_Addr pc;
+    assert(unwind->count <= unwind->room);
     if (unwind->count == unwind->room || !dwfl_frame_pc(frame, &pc, NULL) || pc == 0)
         return DWARF_CB_ABORT;
     unwind->addresses[unwind->count++] = pc;

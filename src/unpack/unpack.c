@@ -15,6 +15,7 @@
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <assert.h>
 #include <errno.h>
 #include <locale.h>
 #include <pthread.h>
@@ -24,11 +25,8 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "unpack/gzip_tail.h"
-#include "unpack/html.h"
+#include "html/html_page.h"
 #include "unpack/member.h"
-#include "unpack/zlib_text.h"
-#include "unpack/zstd_frames.h"
 #include "wire/little_endian.h"
 
 #define CHUNK ((size_t)256 * 1024)
@@ -48,7 +46,7 @@ struct archive_feed {
 struct tv_archive_rest {
     struct archive *archive;
     struct archive_feed feed;
-    struct tv_extraction *taking;
+    struct tv_extraction *extraction;
     uint8_t *tail;
     const uint8_t *block; /* the block that libarchive returned last, as far as it is not yet
                            * consumed */
@@ -95,7 +93,7 @@ static enum unpack_kind unpack_kind_of(struct tv_bytes head)
 {
     if (unpack_is_archive(head))
         return ARCHIVE;
-    if (tv_html_knows(head))
+    if (tv_html_begins(head))
         return PAGE;
     return tv_zlib_knows(head) ? ZLIB : NONE;
 }
@@ -156,12 +154,13 @@ static bool archive_lacks_memory(struct tv_archive_rest *u)
     return true;
 }
 
-static struct tv_archive_rest *archive_open(struct tv_extraction *taking, struct tv_source *packed)
+static struct tv_archive_rest *archive_open(struct tv_extraction *extraction,
+                                            struct tv_source *packed)
 {
     struct tv_archive_rest *u = tv_alloc(1, sizeof *u);
     u->archive = archive_read_new();
     u->holders = 1;
-    u->taking = taking;
+    u->extraction = extraction;
     u->feed.source = packed;
     u->feed.buffer = tv_alloc(CHUNK, 1);
     u->tail = tv_alloc(CHUNK, 1);
@@ -179,6 +178,7 @@ static struct tv_archive_rest *archive_open(struct tv_extraction *taking, struct
 static void archive_release(void *context)
 {
     struct tv_archive_rest *u = context;
+    assert(u->holders > 0);
     if (--u->holders > 0)
         return;
     archive_read_free(u->archive);
@@ -274,6 +274,7 @@ static bool archive_next_block(struct tv_archive_rest *u)
  * truncated member is not an error. */
 static bool archive_read_bytes(struct tv_archive_rest *u, uint8_t *buffer, size_t size, size_t *got)
 {
+    assert(u->left == 0 || u->block);
     *got = 0;
     while (*got < size && (u->left > 0 || archive_next_block(u))) {
         size_t count = u->left < size - *got ? u->left : size - *got;
@@ -314,13 +315,13 @@ static enum tv_status archive_extract_member(struct tv_archive_rest *u, struct a
     char name[1024];
     archive_name_member(u, entry, name, sizeof name);
     struct tv_unpack_member member = {.name = name, .read = archive_read_member, .context = u};
-    const struct tv_unpack_question *question = u->taking->question;
+    const struct tv_unpack_question *question = u->extraction->question;
     bool at_once = !question->as_it_comes || (!archive_is_raw(u) && (!question->rest || u->later));
     if (at_once)
-        return tv_extraction_add(u->taking, &member, NULL, err);
+        return tv_extraction_add(u->extraction, &member, NULL, err);
     member.close = archive_release;
     member.is_cut = archive_was_cut;
-    enum tv_status status = tv_extraction_add(u->taking, &member, &u->given, err);
+    enum tv_status status = tv_extraction_add(u->extraction, &member, &u->given, err);
     if (u->given && !archive_is_raw(u)) {
         u->holders++;
         *question->rest = u;
@@ -333,10 +334,10 @@ static enum tv_status archive_extract_member(struct tv_archive_rest *u, struct a
 static enum tv_status archive_end_early(struct tv_archive_rest *u, struct tv_error *err)
 {
     u->cut_off = true;
-    if (u->taking->count > 0 || u->encrypted > 0 || u->later)
+    if (u->extraction->count > 0 || u->encrypted > 0 || u->later)
         return TV_OK;
     enum tv_status status = archive_use_gzip_tail(u) ? archive_extract_member(u, NULL, err) : TV_OK;
-    return status == TV_OK && u->taking->count == 0 ? archive_fail(u, err) : status;
+    return status == TV_OK && u->extraction->count == 0 ? archive_fail(u, err) : status;
 }
 
 /* Copy as many characters of a name as fit, with '?' for control characters and invalid UTF-8. */
@@ -372,11 +373,11 @@ static enum tv_status archive_report_encrypted(struct tv_archive_rest *u, struct
 {
     if (u->encrypted == 0)
         return TV_OK;
-    if (u->taking->count == 0 && !u->later)
+    if (u->extraction->count == 0 && !u->later)
         return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
                        "an encrypted zip (%s): unpack it first, with its password",
                        u->first_of_them);
-    tv_extraction_note(u->taking, "%s%s: encrypted: left out", u->first_of_them,
+    tv_extraction_note(u->extraction, "%s%s: encrypted: left out", u->first_of_them,
                        u->encrypted > 1 ? " and others" : "");
     return TV_OK;
 }
@@ -408,6 +409,7 @@ static int archive_next_header(struct tv_archive_rest *u, struct archive_entry *
 
 static enum tv_status archive_extract_members(struct tv_archive_rest *u, struct tv_error *err)
 {
+    assert(u->extraction && !u->given);
     while (u->looks++ < TV_UNPACK_ENTRIES) {
         struct archive_entry *entry;
         int result = archive_next_header(u, &entry);
@@ -447,10 +449,10 @@ static enum tv_status archive_finish(struct tv_archive_rest *u, enum tv_status s
     return status;
 }
 
-static enum tv_status archive_unpack(struct tv_extraction *taking, struct tv_source *packed,
+static enum tv_status archive_unpack(struct tv_extraction *extraction, struct tv_source *packed,
                                      bool *cut_off, struct tv_error *err)
 {
-    struct tv_archive_rest *u = archive_open(taking, packed);
+    struct tv_archive_rest *u = archive_open(extraction, packed);
     enum tv_status status;
     if (!u->archive)
         status = archive_fail(u, err);
@@ -460,18 +462,18 @@ static enum tv_status archive_unpack(struct tv_extraction *taking, struct tv_sou
         status = archive_extract_members(u, err);
     if (!u->given)
         return archive_finish(u, status, cut_off, err);
-    u->taking = NULL; /* its lifetime ends here */
+    u->extraction = NULL; /* its lifetime ends here */
     return status;
 }
 
 /* Release the extraction. Its members go to the caller, unless something failed. */
-static enum tv_status extraction_hand_over(struct tv_extraction *taking, enum tv_status status,
+static enum tv_status extraction_hand_over(struct tv_extraction *extraction, enum tv_status status,
                                            size_t *count)
 {
-    for (size_t i = 0; status != TV_OK && i < taking->count; i++)
-        tv_source_free(taking->members[i].source);
-    *count = status == TV_OK ? taking->count : 0;
-    tv_extraction_release(taking);
+    for (size_t i = 0; status != TV_OK && i < extraction->count; i++)
+        tv_source_free(extraction->members[i].source);
+    *count = status == TV_OK ? extraction->count : 0;
+    tv_extraction_release(extraction);
     return status;
 }
 
@@ -481,7 +483,7 @@ enum tv_status tv_unpack(struct tv_source *packed, const struct tv_unpack_questi
 {
     uint8_t bytes[HEAD];
     struct tv_bytes head = {bytes, 0};
-    struct tv_extraction taking;
+    struct tv_extraction extraction;
     *count = 0;
     *cut_off = false;
     enum tv_status status = tv_source_read(packed, 0, bytes, sizeof bytes, &head.length, err);
@@ -489,19 +491,19 @@ enum tv_status tv_unpack(struct tv_source *packed, const struct tv_unpack_questi
         return status;
     if (question->rest)
         *question->rest = NULL;
-    tv_extraction_init(&taking, packed, question, members);
+    tv_extraction_init(&extraction, packed, question, members);
     enum unpack_kind kind = unpack_kind_of(head);
     if (kind == PAGE)
-        status = tv_html_unpack(&taking, packed, cut_off, err);
+        status = tv_html_unpack(&extraction, packed, cut_off, err);
     else if (kind == ZLIB)
-        status = tv_zlib_unpack(&taking, packed, cut_off, err);
+        status = tv_zlib_unpack(&extraction, packed, cut_off, err);
     else
-        status = archive_unpack(&taking, packed, cut_off, err);
-    if (status == TV_OK && taking.count == 0)
+        status = archive_unpack(&extraction, packed, cut_off, err);
+    if (status == TV_OK && extraction.count == 0)
         status =
             tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET, "%s without a trace in it",
                     kind == PAGE ? "an HTML page" : "a container (gzip, zlib, zstd, zip or tar)");
-    return extraction_hand_over(&taking, status, count);
+    return extraction_hand_over(&extraction, status, count);
 }
 
 /* Skip the rest of the first member: if it was compressed itself, bytes behind its end may
@@ -510,7 +512,7 @@ static enum tv_status archive_skip_member(struct tv_archive_rest *u, struct tv_e
 {
     enum tv_status status = TV_OK;
     while (status == TV_OK && archive_next_block(u))
-        status = tv_ceiling_add(&u->taking->ceiling, u->left, err);
+        status = tv_ceiling_add(&u->extraction->ceiling, u->left, err);
     return status == TV_OK && u->feed.error.status != TV_OK ? archive_fail(u, err) : status;
 }
 
@@ -519,17 +521,18 @@ enum tv_status tv_unpack_rest(struct tv_archive_rest *rest,
                               struct tv_unpacked *members, size_t *count, bool *cut_off,
                               struct tv_error *err)
 {
-    struct tv_extraction taking;
-    tv_extraction_init(&taking, rest->feed.source, question, members);
-    taking.ceiling.total = (uint64_t)rest->position; /* bytes of the first member */
-    taking.most--;
-    rest->taking = &taking;
+    struct tv_extraction extraction;
+    assert(rest->given && rest->holders > 0);
+    tv_extraction_init(&extraction, rest->feed.source, question, members);
+    extraction.ceiling.total = (uint64_t)rest->position; /* bytes of the first member */
+    extraction.most--;
+    rest->extraction = &extraction;
     rest->given = false;
     rest->later = true;
     enum tv_status status = archive_skip_member(rest, err);
     if (status == TV_OK && !rest->cut_off)
         status = archive_extract_members(rest, err);
-    return extraction_hand_over(&taking, archive_finish(rest, status, cut_off, err), count);
+    return extraction_hand_over(&extraction, archive_finish(rest, status, cut_off, err), count);
 }
 
 void tv_archive_rest_free(struct tv_archive_rest *rest)

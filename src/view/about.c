@@ -10,9 +10,8 @@
 #include "view/members.h"
 #include "view/order.h"
 #include "view/state.h"
-#include "writers/counts.h"
-#include "writers/info.h"
-#include "writers/piece.h"
+#include "writers/tables/info.h"
+#include "writers/trace/excerpt.h"
 
 static void text(struct tv_out *out, const struct tv_head *head, uint32_t string)
 {

@@ -6,7 +6,7 @@
 #include "analysis/places.h"
 #include "base/source.h"
 #include "view/event_about.h"
-#include "writers/check_report.h"
+#include "writers/tables/check_report.h"
 
 #define MOST_BYTES 4096
 

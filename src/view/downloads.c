@@ -12,10 +12,10 @@
 #include "base/memory.h"
 #include "view/members.h"
 #include "view/state.h"
-#include "writers/collapsed.h"
-#include "writers/findings_text.h"
-#include "writers/flame_svg.h"
-#include "writers/info.h"
+#include "writers/stacks/collapsed.h"
+#include "writers/tables/check_report.h"
+#include "writers/stacks/flame_svg.h"
+#include "writers/tables/info.h"
 
 /* The narrowest frame of a picture, in pixels. */
 #define NARROWEST 0.1

@@ -7,7 +7,7 @@
 
 #include "analysis/findings.h"
 #include "view/state.h"
-#include "writers/findings_text.h"
+#include "writers/tables/check_report.h"
 
 static void member(struct tv_out *out, const char *name, const char *text)
 {

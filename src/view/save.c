@@ -7,9 +7,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "view/state.h"
-#include "writers/losses.h"
-#include "writers/part_note.h"
-#include "writers/piece.h"
+#include "writers/trace/excerpt.h"
 
 /* The chosen tracks, and their threads. */
 static void keep_tracks(const struct tv_trace *trace, const struct tv_selection *selection,

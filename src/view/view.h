@@ -39,7 +39,7 @@ struct tv_view_reporter {
     /* The same of one file that is made for it. */
     enum tv_status (*write_made)(const struct tv_view_making *making, struct tv_out *out,
                                  struct tv_error *err);
-    /* What hashes of names are made with (writers/disguise.h): another key each time. */
+    /* What hashes of names are made with (writers/trace/redaction.h): another key each time. */
     enum tv_status (*key)(struct tv_redaction_options *options, struct tv_error *err);
     bool renames; /* the trace has names that its files do not tell */
 };

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * host.c - one trace in a WebAssembly instance: inputs and files that the page provides, a session
+ * over them, and answers in memory.
+ */
 #include "wasm/host.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -9,7 +14,6 @@
 #include "base/query.h"
 #include "base/source.h"
 #include "html/html_page.h"
-#include "html/html_text.h"
 #include "model/builder.h"
 #include "readers/foreign.h"
 #include "readers/reading.h"
@@ -86,6 +90,7 @@ void tv_host_input(uint32_t input, uint32_t name_length, int64_t offset)
 
 void tv_host_add(uint32_t file, uint32_t name_length, double size, uint32_t machine, int64_t offset)
 {
+    assert(host.input_count > 0);
     host.files = tv_array_reserve(host.files, &host.capacity, host.count + 1, sizeof *host.files);
     host.files[host.count++] = (struct host_file){
         file, machine, host.input_count - 1, host_take_name(name_length), size, offset};
@@ -284,6 +289,7 @@ static void host_text_release(struct host_page *page)
 static void host_write_page_trace(const struct tv_html_trace *trace, struct tv_out *out)
 {
     const struct tv_html_block *last = &trace->blocks[trace->count - 1];
+    assert(trace->count > 0);
     tv_out_format(
         out,
         "{\"start\":%" PRIu64 ",\"end\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"plain\":%s,\"open\":%s",
@@ -371,6 +377,7 @@ bool tv_host_trace_more(void)
 
 const uint8_t *tv_host_answer(void)
 {
+    assert(host.begun);
     return host.answer.buffer;
 }
 

@@ -15,7 +15,7 @@
 #include "base/memory.h"
 #include "model/head.h"
 #include "readers/reader.h"
-#include "writers/dump_records.h"
+#include "writers/dump/dump.h"
 
 /* Lines in front of records: the format, the titles of the columns. */
 #define HEADINGS 2

@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "model/builder.h"
 #include "readers/reader.h"
-#include "writers/model_jsonl.h"
+#include "writers/dump/dump.h"
 
 static void write_trace(struct tv_trace *trace, struct tv_source *source, struct tv_out *out)
 {

@@ -15,8 +15,8 @@
 #include "base/memory.h"
 #include "model/builder.h"
 #include "readers/reader.h"
-#include "writers/collapsed.h"
-#include "writers/piece.h"
+#include "writers/stacks/collapsed.h"
+#include "writers/trace/excerpt.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,7 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "writers/model_jsonl.h"
+#include "writers/dump/dump.h"
 
 struct asking {
     const struct tv_view *view;

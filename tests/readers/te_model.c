@@ -7,7 +7,7 @@
 #include "base/source.h"
 #include "model/builder.h"
 #include "readers/trace_event/trace_event.h"
-#include "writers/model_jsonl.h"
+#include "writers/dump/dump.h"
 
 struct tv_trace *te_model_read(struct tv_bytes bytes, unsigned parts, const uint64_t *starts,
                                struct tv_error *err)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "readers/te_made.h"
-#include "writers/trace_event.h"
+#include "writers/trace/trace_event.h"
 
 static bool has(const struct tv_out *out, const char *text)
 {

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "html/html_text.h"
 #include "unit.h"
 
 #define HEAD "<!doctype html><html>"

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "feed.h"
 #include "model/builder.h"
-#include "writers/calls.h"
+#include "writers/trace/calls.h"
 
 static struct tv_trace *build(const struct feed *feed)
 {

@@ -10,7 +10,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "feed.h"
-#include "writers/collapsed.h"
+#include "writers/stacks/collapsed.h"
 
 /* Names that are hard to sort: blanks, bytes below and above ';' and ' ', one that continues
  * another, a ';'. */

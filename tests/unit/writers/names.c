@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "writers/names.h"
+#include "writers/text/names.h"
 
 static void assert_text(struct tv_out *out, const char *want)
 {

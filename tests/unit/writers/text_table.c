@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "writers/text_table.h"
+#include "writers/text/text_table.h"
 
 /* Two rows under three columns and a name. */
 static void assert_table(struct tv_layout *layout, const char *want)

@@ -11,7 +11,7 @@
 #include "feed.h"
 #include "model/builder.h"
 #include "wire/method_trace.h"
-#include "writers/trace_file.h"
+#include "writers/trace/trace_file.h"
 
 /* Thread 100: A at 0 calls B 1..2 and is left at 4; thread 101: an exit of C at 1 without its
  * entry, then D, open at the end.  One tick (a microsecond) a character, both clocks alike. */
