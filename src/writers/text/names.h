@@ -53,8 +53,9 @@ void tv_name_cache_release(struct tv_name_cache *names);
 /* Return the full name of a frame. Valid until the next call. */
 struct tv_bytes tv_name_cache_get(struct tv_name_cache *names, uint32_t frame);
 
-/* ---- JSON members: `before` (such as ", "), the key in quotes, ": ", and the value ---- */
+/* ---- JSON members ---- */
 
+/* Write a member: `before` (such as ", "), the key in quotes and ": "; then the value. */
 void tv_json_put_key(struct tv_out *out, const char *before, const char *key);
 void tv_json_put_text(struct tv_out *out, const char *before, const char *key,
                       struct tv_bytes text);
