@@ -149,6 +149,7 @@ static void html_page_apply_manifest(struct tv_html_page *page, struct tv_html_t
     }
 }
 
+/* Group the blocks into traces, and count the listed files that have none. */
 static void html_page_find_traces(struct tv_html_page *page)
 {
     for (size_t i = 0; i < page->block_count; i++) {
@@ -307,6 +308,8 @@ static enum tv_status html_text_read_plain(struct tv_html_text *text, uint8_t *b
     return TV_OK;
 }
 
+/* Decode base64. Blocks may contain line breaks only, so that some input may decode to nothing;
+ * continue until there is output. */
 static enum tv_status html_text_read_base64(struct tv_html_text *text, uint8_t *buffer, size_t size,
                                             size_t *got, struct tv_error *err)
 {
@@ -401,6 +404,7 @@ static bool html_text_ends_string(struct tv_bytes bytes, uint64_t left)
     return true;
 }
 
+/* Decode a JavaScript string. Each step writes at most 3 bytes, unless it copies a plain run. */
 static enum tv_status html_text_read_string(struct tv_html_text *text, uint8_t *buffer, size_t size,
                                             size_t *got, struct tv_error *err)
 {

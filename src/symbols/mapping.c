@@ -84,6 +84,7 @@ static void mapping_parse_comment(struct tv_mapping *m, struct tv_bytes line)
             mapping_find_json_value(line, TV_BYTES("\"signature\""));
 }
 
+/* Parse "original -> obfuscated:". Classes with the same hash are chained, the last one first. */
 static bool mapping_parse_class(struct tv_mapping *m, struct tv_bytes line)
 {
     struct tv_bytes original, obfuscated;
@@ -394,6 +395,8 @@ static void mapping_add_candidate(const struct mapping_class *class,
     mapping_text_append(names, method->name);
 }
 
+/* Find the best matching methods of a class. Ties between overloads keep the names, and give up
+ * on the signature. */
 static void mapping_find_method(const struct tv_mapping *m, const struct mapping_class *class,
                                 const struct tv_mapped_method *asked, struct tv_arena *arena,
                                 struct tv_mapped_method *original)

@@ -74,6 +74,7 @@ void *tv_host_room(uint32_t size)
     return host.room;
 }
 
+/* Copy a name from the input buffer. */
 static char *host_take_name(uint32_t length)
 {
     char *name = tv_alloc((size_t)length + 1, 1);
@@ -121,6 +122,8 @@ static struct tv_source *host_open_file(struct host_file *file)
 
 /* ---- Loading ---- */
 
+/* Read the files one after the other into one trace. Truncated containers become diagnostics of
+ * the trace. */
 static enum tv_status host_read_files(const struct tv_reading *to, struct tv_source **sources,
                                       struct tv_progress *progress, struct tv_error *err)
 {
@@ -185,6 +188,7 @@ bool tv_host_load(void)
 
 /* ---- Answers ---- */
 
+/* Drop the last answer and return an empty one. */
 static struct tv_out *host_begin_answer(void)
 {
     if (host.begun)
@@ -194,6 +198,7 @@ static struct tv_out *host_begin_answer(void)
     return &host.answer;
 }
 
+/* Answer with {"error": message, "column": offset}; the column is that of a filter line. */
 static enum host_status host_answer_error(enum host_status status, const struct tv_error *err)
 {
     struct tv_out *out = host_begin_answer();
@@ -212,6 +217,7 @@ static enum host_status host_answer_refusal(enum host_status status, const char 
     return host_answer_error(status, &err);
 }
 
+/* Let the view answer. Answers beyond a limit have another status than wrong questions. */
 static enum host_status host_ask_view(const struct tv_view *view, struct tv_bytes name,
                                       const struct tv_query *query)
 {
@@ -286,6 +292,7 @@ static void host_text_release(struct host_page *page)
     page->begun = false;
 }
 
+/* Write a trace of a page as JSON, as host.h documents. */
 static void host_write_page_trace(const struct tv_html_trace *trace, struct tv_out *out)
 {
     const struct tv_html_block *last = &trace->blocks[trace->count - 1];

@@ -132,6 +132,7 @@ static void dump_continue_input(struct tv_dump *dump)
     dump_add_threads(dump);
 }
 
+/* Start an input, or continue it when the reader begins again behind the events already printed. */
 static void dump_sink_begin(struct tv_sink *sink, struct tv_head *head, uint32_t input,
                             unsigned parts)
 {
@@ -172,6 +173,7 @@ static uint32_t dump_thread_pop(struct dump_thread *t, uint32_t frame)
     return frame;
 }
 
+/* Deep calls are not stored, but their depth is still counted. */
 static void dump_thread_push(struct dump_thread *t, uint32_t frame)
 {
     if (t->open >= STACK_LIMIT)
@@ -195,6 +197,7 @@ static void dump_write_time(struct tv_dump *dump, const struct tv_event *event)
     tv_names_time_column(dump->out, 10, time, 1000, dump->tick % 1000 == 0 ? 0 : 3);
 }
 
+/* Write a line. The stack of open calls supplies the method of an exit that does not name it. */
 static void dump_write_event(struct tv_dump *dump, const struct tv_event *event)
 {
     static const char *const actions[] = {" ent", " xit", " unr", " ???"};
@@ -273,6 +276,7 @@ struct tv_sink *tv_dump_sink(struct tv_dump *dump)
     return &dump->sink;
 }
 
+/* Feed the calls of a finished trace through the same code as a sink's events. */
 static void dump_write_input(struct tv_dump *dump, const struct tv_trace *trace,
                              const struct tv_keep *keep, uint32_t input)
 {

@@ -89,6 +89,8 @@ void tv_jsonl_slice_event(struct tv_out *out, const struct tv_trace *trace, uint
 
 /* ---- The model ---- */
 
+/* The first line: {"type": "trace", "axis": "real" or "cpu", "start_ns", "end_ns", "origin_ns",
+ * "slices"}. */
 static void model_jsonl_write_trace(struct tv_out *out, const struct tv_trace *trace)
 {
     tv_jsonl_begin(out, "trace");
@@ -100,6 +102,7 @@ static void model_jsonl_write_trace(struct tv_out *out, const struct tv_trace *t
     tv_jsonl_end(out);
 }
 
+/* Metadata lines follow the inputs, which they refer to by number. */
 static void model_jsonl_write_inputs(struct tv_out *out, const struct tv_head *head)
 {
     for (uint32_t i = 0; i < head->input_count; i++) {
@@ -124,6 +127,7 @@ static void model_jsonl_write_inputs(struct tv_out *out, const struct tv_head *h
     }
 }
 
+/* A process has a "key" when the file identifies it by a text instead of a pid. */
 static void model_jsonl_write_process(struct tv_out *out, const struct tv_head *head, uint32_t id)
 {
     const struct tv_process *process = &head->processes[id];
@@ -184,6 +188,8 @@ static void model_jsonl_write_frames(struct tv_out *out, const struct tv_head *h
     }
 }
 
+/* Tracks that are not a thread's own have a process and a lane, which counts the tracks with the
+ * same name and owner. Times of a clock that the input lacks are null. */
 static void model_jsonl_write_tracks(struct tv_out *out, const struct tv_trace *trace,
                                      const struct tv_keep *keep)
 {
@@ -263,6 +269,8 @@ static void model_jsonl_write_slice(struct tv_out *out, const struct tv_trace *t
     tv_jsonl_end(out);
 }
 
+/* Write the slices of a track in the order of their starts. `above` is indexed by depth;
+ * `number` counts over all tracks. */
 static void model_jsonl_write_track_slices(struct tv_out *out, const struct tv_trace *trace,
                                            uint32_t track, const bool *frames, uint64_t *number)
 {
@@ -280,6 +288,7 @@ static void model_jsonl_write_track_slices(struct tv_out *out, const struct tv_t
     tv_free(above);
 }
 
+/* Waits are stored in ticks of the input; convert them to nanoseconds on the trace's axis. */
 static void model_jsonl_write_waits(struct tv_out *out, const struct tv_trace *trace,
                                     uint32_t track)
 {
@@ -295,6 +304,7 @@ static void model_jsonl_write_waits(struct tv_out *out, const struct tv_trace *t
     }
 }
 
+/* Each kind lists the first offsets at which it occurred. */
 static void model_jsonl_write_diagnostics(struct tv_out *out, const struct tv_diagnostics *all)
 {
     for (unsigned i = 0; i < TV_DIAGNOSTIC_COUNT; i++) {

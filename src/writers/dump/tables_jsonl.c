@@ -11,11 +11,13 @@
 #include "base/memory.h"
 #include "model/flow_end.h"
 
+/* Return a text of the head by its number. */
 static struct tv_bytes tables_jsonl_text_of(const struct tv_trace *trace, uint32_t string)
 {
     return tv_head_text(trace->head, string);
 }
 
+/* Write a time of a table, which is on the clock of its input, as a time on the trace's axis. */
 static void tables_jsonl_add_time(struct tv_out *out, const char *key, const struct tv_trace *trace,
                                   uint32_t input, tv_ns time)
 {
@@ -32,6 +34,8 @@ static void tables_jsonl_add_offset(struct tv_out *out, uint64_t offset)
     tv_out_u64(out, offset);
 }
 
+/* {"type": "instant", "id", "scope", "of", name and category, "time_ns", "colour", "offset",
+ * "event"}; `of` is a thread, process or track, as the scope says. */
 static void tables_jsonl_write_instants(struct tv_out *out, const struct tv_trace *trace,
                                         const struct tv_keep *keep)
 {
@@ -52,6 +56,8 @@ static void tables_jsonl_write_instants(struct tv_out *out, const struct tv_trac
     }
 }
 
+/* {"type": "counter-sample", "counter", "time_ns", "values": [one a series], "offset"}. A series
+ * without a value at that time has null. */
 static void tables_jsonl_write_counter_samples(struct tv_out *out, const struct tv_trace *trace,
                                                size_t number)
 {
@@ -75,6 +81,8 @@ static void tables_jsonl_write_counter_samples(struct tv_out *out, const struct 
     }
 }
 
+/* {"type": "counter", "id", "process", "name", "category", "series": [names]}, followed by its
+ * samples. */
 static void tables_jsonl_write_counters(struct tv_out *out, const struct tv_trace *trace,
                                         const struct tv_keep *keep)
 {
@@ -100,6 +108,8 @@ static void tables_jsonl_write_counters(struct tv_out *out, const struct tv_trac
     }
 }
 
+/* Write an end of a flow: the slice {"row", "index"} or the instant {"instant"} that it is bound
+ * to, and its time. */
 static void tables_jsonl_add_flow_end(struct tv_out *out, const struct tv_trace *trace,
                                       uint32_t input, const char *key,
                                       const struct tv_flow_end *end)
@@ -113,6 +123,7 @@ static void tables_jsonl_add_flow_end(struct tv_out *out, const struct tv_trace 
     tv_out_char(out, '}');
 }
 
+/* {"type": "flow", "flow_id", name and category, "from": {...}, "to": {...}, "offset", "event"}. */
 static void tables_jsonl_write_flows(struct tv_out *out, const struct tv_trace *trace,
                                      const struct tv_keep *keep)
 {
@@ -130,6 +141,7 @@ static void tables_jsonl_write_flows(struct tv_out *out, const struct tv_trace *
     }
 }
 
+/* Objects first, because their snapshots refer to them by number. */
 static void tables_jsonl_write_objects(struct tv_out *out, const struct tv_trace *trace,
                                        const struct tv_keep *keep)
 {
@@ -169,6 +181,7 @@ static void tables_jsonl_write_objects(struct tv_out *out, const struct tv_trace
     }
 }
 
+/* Joins tie IDs of objects and async slices together: "joined" is the number of the group. */
 static void tables_jsonl_write_joins(struct tv_out *out, const struct tv_trace *trace)
 {
     for (size_t i = 0; i < trace->tables.joins.count; i++) {
@@ -202,6 +215,8 @@ static void tables_jsonl_add_stack(struct tv_out *out, const struct tv_trace *tr
     tv_free(frames);
 }
 
+/* {"type": "sample", "thread", "cpu", "title", "time_ns", "weight", "path", "stack": [...],
+ * "offset"}. */
 static void tables_jsonl_write_samples(struct tv_out *out, const struct tv_trace *trace,
                                        const struct tv_keep *keep)
 {
@@ -238,6 +253,7 @@ static void tables_jsonl_write_stack_frames(struct tv_out *out, const struct tv_
     }
 }
 
+/* Write the figures of a memory dump; "of" names the allocator that a figure belongs to. */
 static void tables_jsonl_write_figures(struct tv_out *out, const struct tv_trace *trace,
                                        const struct tv_memory_dump *dump)
 {

@@ -206,6 +206,8 @@ static void callgraph_write_node(const struct callgraph *g, uint32_t frame)
     tv_out_text(out, ")\"]\n");
 }
 
+/* Draw a method when it is reached for the first time, and queue it, so that its callees are
+ * drawn later (breadth first). */
 static void callgraph_add_node(struct callgraph *g, uint32_t frame)
 {
     if (g->reached[frame])
@@ -243,6 +245,8 @@ static void callgraph_write_roots(struct callgraph *g, int64_t total)
     }
 }
 
+/* Draw the edges to the callees whose share of the method's inclusive time reaches the
+ * threshold. */
 static void callgraph_write_callees(struct callgraph *g, uint32_t frame)
 {
     int64_t whole = callgraph_inclusive_time(g, frame);
@@ -313,6 +317,7 @@ static uint64_t relations_total_calls(const struct relations_writer *w,
     return w->edges->calls[child ? edge->frame : edge->context];
 }
 
+/* Write a method's row number as "[12]", right-aligned; "[-]" for a method without a row. */
 static void relations_write_index(struct tv_out *out, int width, uint32_t index)
 {
     char text[16] = "[-]";
@@ -392,6 +397,8 @@ static void relations_write_exclusive(const struct relations_writer *w,
     tv_out_char(w->out, '\n');
 }
 
+/* Write the block of a method: callers, the method itself, its exclusive time, callees.
+ * Recursive edges stand outside of the "++++" lines. */
 static void relations_write_block(const struct relations_writer *w,
                                   const struct tv_method_cost *row)
 {
@@ -453,6 +460,7 @@ static void relations_json_edge(const struct relations_writer *w, const struct t
     tv_out_char(out, '}');
 }
 
+/* Write one of the four lists of edges of a method. */
 static void relations_json_group(const struct relations_writer *w, uint32_t context,
                                  enum tv_edge_group group, const char *key)
 {

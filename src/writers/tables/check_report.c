@@ -174,6 +174,8 @@ static const struct {
     {"interval", findings_put_interval},
 };
 
+/* Write the value of a placeholder, such as "{total}", of a rule's sentence. Unknown names write
+ * nothing. */
 static void findings_put_field(const struct findings_sentence *s, struct tv_bytes name)
 {
     for (size_t i = 0; i < TV_COUNT(fields); i++)
@@ -202,6 +204,7 @@ static void findings_write_file(struct tv_out *out, const struct tv_head *head)
     tv_names_line(out, tv_head_text(head, head->inputs[0].name));
 }
 
+/* Write a place of a finding: a kind of diagnostic, or a call with its figure, time and thread. */
 static void findings_text_place(struct tv_out *out, const struct tv_trace *trace,
                                 const struct tv_rule *rule, const struct tv_finding_place *place)
 {
@@ -275,6 +278,7 @@ static void findings_json_name(struct tv_out *out, const struct tv_head *head, u
     tv_out_release(&text);
 }
 
+/* The same as JSON. */
 static void findings_json_place(struct tv_out *out, const struct tv_trace *trace,
                                 const struct tv_finding_place *place)
 {
@@ -427,6 +431,7 @@ static void check_locate_in(struct tv_source *source, struct check_location *con
     tv_window_release(&window);
 }
 
+/* Sort the locations by input and offset, so that each input is read once and in order. */
 static void check_locate(const struct tv_trace *trace, struct check_location *places, size_t count)
 {
     struct check_location **sorted = tv_alloc(count, sizeof(struct check_location *));
@@ -476,12 +481,14 @@ static struct tv_bytes check_file_name(const struct tv_trace *trace, uint32_t in
     return tv_head_text(trace->head, trace->head->inputs[input].name);
 }
 
+/* Begin a line with its file, as compilers do. */
 static void check_begin_line(struct tv_out *out, const struct tv_trace *trace, uint32_t input)
 {
     tv_names_line(out, check_file_name(trace, input));
     tv_out_text(out, ": ");
 }
 
+/* Write "warning: kind: what happened", with the severity in its colour. */
 static void check_write_kind(struct tv_out *out, enum tv_diagnostic_kind kind)
 {
     tv_layout_text(out, tv_layout_style_of(tv_diagnostic_severity(kind)),
@@ -530,6 +537,7 @@ void tv_check_write_text(struct tv_out *out, const struct tv_trace *trace,
 
 /* ---- Several files ---- */
 
+/* Write a count with its words, unless it is 0; *before separates it from the previous one. */
 static void check_write_count(struct tv_out *out, uint64_t count, const char *words,
                               const char **before)
 {

@@ -55,6 +55,8 @@ struct diff_table {
     bool sort_each;
 };
 
+/* Return the index of a group's first method: tv_diff lists the methods in both, then those in A
+ * only, then those in B only. */
 static uint32_t diff_first_of(const struct tv_diff *diff, enum diff_group group)
 {
     if (group == BOTH)
@@ -68,6 +70,7 @@ static uint32_t diff_count_of(const struct diff_table *t, enum diff_group group)
     return t->limit > 0 && counts[group] > t->limit ? (uint32_t)t->limit : counts[group];
 }
 
+/* Return the head that describes the method, and the method's frame in it. */
 static const struct tv_head *diff_head_of(const struct tv_diff *diff, enum diff_group group,
                                           uint32_t *frame, const struct tv_diff_method *method)
 {
@@ -110,6 +113,7 @@ static struct tv_figure_unit diff_unit_of(const struct diff_table *t)
     return unit;
 }
 
+/* Call counts are comparable only when both sides count calls. */
 static bool diff_counts_calls(const struct diff_table *t)
 {
     return tv_figures_count_calls(t->diff->a->head) && tv_figures_count_calls(t->diff->b->head);
@@ -157,6 +161,7 @@ static void diff_text_rest(const struct diff_table *t, enum diff_group group)
     tv_text_table_write_rest(t->out, counts[group] - diff_count_of(t, group));
 }
 
+/* Write the table of one figure, for the methods in both profiles. */
 static void diff_text_figure(const struct diff_table *t, const struct diff_figure *figure)
 {
     struct tv_text_table table;
@@ -191,6 +196,7 @@ static void diff_add_single_columns(const struct diff_table *t, struct tv_text_t
         tv_text_table_add(table, &(struct tv_text_column){NULL, "Calls", 11, 2, 0});
 }
 
+/* Write the methods of one profile only, with all figures in one table. */
 static void diff_text_single(const struct diff_table *t, enum diff_group group)
 {
     struct tv_text_table table;

@@ -19,6 +19,8 @@
 
 /* ---- Counts of slices ---- */
 
+/* A call that was entered before the trace is supplied by the model: it is an unmatched exit,
+ * not a recorded call. */
 static void counts_add_call(struct tv_counts *counts, const struct tv_call_event *event)
 {
     const struct tv_slice *slice = event->slice;
@@ -70,6 +72,8 @@ static uint64_t counts_async_slices(const struct tv_trace *trace, uint32_t track
     return count;
 }
 
+/* Count the slices of a selection by walking them. Without a selection the trace knows the
+ * counts itself. */
 static void counts_add_selected_slices(struct tv_counts *counts, const struct tv_trace *trace,
                                        const struct tv_keep *keep)
 {
@@ -152,6 +156,7 @@ static void counts_add_objects(struct tv_counts *counts, const struct tv_trace *
             keep, trace->head, &tables->objects.rows[tables->snapshots.rows[i].object]);
 }
 
+/* Dumps of several processes at one time share an ID and count as one. */
 static void counts_add_memory_dumps(struct tv_counts *counts, const struct tv_tables *tables,
                                     const struct tv_keep *keep)
 {
@@ -318,6 +323,7 @@ static void info_json_metadata(struct tv_out *out, const struct tv_head *head, u
     tv_map_release(&last);
 }
 
+/* Write the facts of one input, as a member of "inputs". */
 static void info_json_input(struct tv_out *out, const struct tv_head *head, uint32_t index)
 {
     const struct tv_input *input = &head->inputs[index];
@@ -557,6 +563,7 @@ static void info_text_figures(struct tv_out *out, const struct tv_input *input)
     tv_out_text(out, " ms: times are estimates, calls are not counted\n");
 }
 
+/* Write the facts of one file. */
 static void info_text_input(struct tv_out *out, const struct tv_head *head, uint32_t index)
 {
     const struct tv_input *input = &head->inputs[index];

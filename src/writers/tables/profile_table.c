@@ -13,6 +13,7 @@
 
 #define WAITS "(context switch)"
 
+/* Return the figure that an order sorts by. */
 static int64_t profile_table_key_of(const struct tv_method_cost *row, enum tv_profile_order order)
 {
     switch (order) {
@@ -32,6 +33,7 @@ static int64_t profile_table_key_of(const struct tv_method_cost *row, enum tv_pr
     return 0;
 }
 
+/* Insert the row of the waits where the order wants it; the profile does not know this row. */
 static void profile_table_insert_waits(struct tv_profile_rows *rows,
                                        const struct tv_path_cost *waits,
                                        enum tv_profile_order order)
@@ -323,6 +325,7 @@ static const struct profile_column columns[] = {
 /* Columns of the other clock disappear before those of the table's own clock. */
 #define OTHER_CLOCK 6
 
+/* Write a cell of text or Markdown. */
 static void profile_table_add_cell(struct tv_out *out, const struct tv_profile *profile,
                                    const struct tv_method_cost *row,
                                    const struct profile_column *column)
@@ -351,6 +354,8 @@ static void profile_table_add_cell(struct tv_out *out, const struct tv_profile *
     }
 }
 
+/* Return true when the profile has the clock of the column and, for counts, when its calls are
+ * counted. */
 static bool profile_table_has_column(const struct tv_profile *profile,
                                      const struct profile_column *column)
 {
@@ -378,6 +383,8 @@ static bool profile_table_is_sorted_by(const struct profile_column *column,
     return false;
 }
 
+/* Return the rank of a column: high ranks disappear first on a narrow screen. The columns of the
+ * clock that sorts the table outrank those of the other clock. */
 static unsigned profile_table_rank_of(const struct tv_profile *profile, enum tv_profile_order order,
                                       const struct profile_column *column)
 {

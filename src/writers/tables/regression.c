@@ -22,6 +22,7 @@ struct regression_writer {
     struct tv_name_cache names;
 };
 
+/* Return the clocks of the track's input; a table may mix inputs with different clocks. */
 static struct regression_clocks regression_clocks_of(const struct tv_trace *trace, uint32_t track)
 {
     unsigned clocks = trace->head->inputs[trace->tracks[track].input].clocks;
@@ -67,6 +68,7 @@ static bool regression_is_of_thread(const struct tv_trace *trace, uint32_t track
     return tv_track_has_calls(&trace->tracks[track]);
 }
 
+/* Thread Times: the first and last record of each thread on both clocks. */
 static void regression_write_threads(struct tv_out *out, const struct tv_trace *trace)
 {
     tv_out_text(out, "\nThread Times\nid  t-start    t-end  g-start    g-end  name\n");
@@ -154,6 +156,7 @@ static void regression_write_track_calls(struct regression_writer *w, uint32_t t
     tv_free(exclusive);
 }
 
+/* Call Times: a line for each call, in the order of the starts within each thread. */
 static void regression_write_calls(struct regression_writer *w)
 {
     tv_out_text(w->out, "\nCall Times\n"
@@ -166,6 +169,7 @@ static void regression_write_calls(struct regression_writer *w)
 
 /* ---- Method Stats ---- */
 
+/* Method Stats: the method table in the profile's default order, with the row of the waits. */
 static void regression_write_methods(struct tv_out *out, struct tv_profile *profile)
 {
     bool wall = profile->clocks & TV_CLOCK_WALL, cpu = profile->clocks & TV_CLOCK_CPU;
@@ -249,6 +253,7 @@ static void regression_write_toplevel(struct regression_writer *w, uint32_t trac
     regression_write_record(w, &record);
 }
 
+/* Time Records: calls and waits of all threads in order of time, without their ends. */
 static void regression_write_records(struct regression_writer *w)
 {
     const struct tv_trace *trace = w->trace;

@@ -65,6 +65,8 @@ static uint32_t states_cpu_input(const struct states_table *t, uint32_t cpu)
     return t->trace->tracks[t->states->cpus[cpu].track].input;
 }
 
+/* Processors and threads of different inputs may have equal names and numbers; then every row
+ * and column names its input. */
 static bool states_has_several_inputs(const struct states_table *t)
 {
     uint32_t input = TV_NONE;
@@ -91,6 +93,8 @@ static tv_ns states_span_of(const struct states_table *t)
     return t->states->to - t->states->from;
 }
 
+/* A processor is idle when it is neither busy nor unknown. Nothing is known about it before the
+ * first switch that is seen there, and behind the end of its input. */
 static tv_ns states_idle_of(const struct states_table *t, uint32_t cpu)
 {
     const struct tv_cpu_use *use = &t->states->cpus[cpu];
@@ -157,6 +161,7 @@ static struct tv_figure_unit states_unit_of(const struct states_table *t)
     return tv_figures_unit(t->trace->head);
 }
 
+/* The first table: a row for each thread, two columns for each state. */
 static void states_text_states(const struct states_table *t)
 {
     struct tv_text_table table;
@@ -186,6 +191,7 @@ static void states_text_share(const struct states_table *t, struct tv_text_table
 
 enum states_use_line { BUSY, IDLE, UNKNOWN };
 
+/* Write one of the rows above the threads: how long each processor was busy, idle or unknown. */
 static void states_text_use_line(const struct states_table *t, struct tv_text_table *table,
                                  enum states_use_line line)
 {
@@ -211,6 +217,7 @@ static void states_text_inputs(const struct states_table *t)
     }
 }
 
+/* The second table: a row for each thread that ran, two columns for each processor. */
 static void states_text_cpu_columns(const struct states_table *t)
 {
     const struct tv_states *states = t->states;
@@ -262,6 +269,7 @@ static void states_text_top(struct tv_out *out, const struct states_table *t, ui
     }
 }
 
+/* The second table for many processors: a row for each of them. */
 static void states_text_cpu_lines(const struct states_table *t)
 {
     static const struct tv_text_column columns[] = {
@@ -395,6 +403,7 @@ static void states_tsv_owner(const struct states_table *t, bool tabs,
     states_tsv_text(t, tabs, states_name_of(t, thread));
 }
 
+/* Write a line for each thread, with tabs or as CSV. Every line has all columns. */
 static void states_write_tsv(const struct states_table *t, bool tabs)
 {
     char between = tabs ? '\t' : ',';
@@ -457,6 +466,8 @@ static void states_json_thread(const struct states_table *t, uint32_t number)
     tv_out_text(t->out, "]}");
 }
 
+/* Write {"from_ns", "to_ns", "cpus": [...], "threads": [...]}; "cpus_ns" of a thread has the
+ * order of "cpus". */
 static void states_write_json(const struct states_table *t)
 {
     const struct tv_states *states = t->states;

@@ -87,7 +87,8 @@ const char *tv_names_clocks(unsigned clocks)
     return clocks & TV_CLOCK_CPU ? "thread-cpu" : "wall";
 }
 
-/* part * 1000 / whole, rounded half up, without overflow. */
+/* Return part / whole in tenths of a percent. Huge numbers are halved until the product fits in
+ * 64 bits. */
 static int64_t names_permille(int64_t part, int64_t whole)
 {
     while (whole > INT64_MAX / 4000) {
@@ -105,12 +106,15 @@ void tv_names_percent(struct tv_out *out, int64_t part, int64_t whole)
 /* Room for a column, so that its text can still be moved inside the buffer. */
 #define COLUMN_ROOM 256
 
+/* Reserve room and return the start of a column. The buffer is not flushed before the column is
+ * aligned. */
 static size_t names_begin_column(struct tv_out *out)
 {
     (void)tv_out_room(out, COLUMN_ROOM);
     return out->length;
 }
 
+/* Move the text behind `start` to the right end of the column. */
 static void names_align_right(struct tv_out *out, size_t start, int width)
 {
     size_t length = out->length - start, wanted = (size_t)width;

@@ -81,6 +81,8 @@ struct tv_out *tv_text_table_name(struct tv_text_table *table, uint32_t indent)
     return tv_text_table_cell(table);
 }
 
+/* Return the text of a cell. Cells are consecutive in `text`, so that a cell starts where the
+ * previous one ends. */
 static struct tv_bytes text_table_cell_text(const struct tv_text_table *table, size_t row,
                                             uint32_t column)
 {
@@ -219,7 +221,7 @@ static uint32_t text_table_min(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Return the width that a column needs on the screen; the names are the last column. */
+/* Return the width that a column needs for its title and all of its cells. */
 static uint32_t text_table_measure_column(const struct tv_text_table *table, uint32_t column)
 {
     bool names = column == table->count;

@@ -84,6 +84,7 @@ static bool excerpt_try_as_file(const struct tv_excerpt *excerpt)
     return status != TV_OK || losses.file.long_steps == 0;
 }
 
+/* Remember the answer, because it may need a pass over all records. */
 static bool excerpt_fits_in_file(struct tv_excerpt *excerpt)
 {
     if (!excerpt->tried)
@@ -206,6 +207,8 @@ static void losses_write_line(struct tv_out *out, const char *text)
     tv_out_format(out, "%s\n", text);
 }
 
+/* Write a line that begins with a count, unless the count is 0; `text` has "one|several" forms
+ * (tv_out_counted). */
 static void losses_write_count(struct tv_out *out, uint64_t count, const char *text)
 {
     if (count == 0)

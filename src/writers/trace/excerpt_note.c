@@ -31,6 +31,8 @@ static void excerpt_note_add_range(struct tv_out *out, const struct tv_excerpt_f
     }
 }
 
+/* Write the selections. Hashed excerpts only say what kinds of things were selected, because the
+ * words are names. */
 static void excerpt_note_add_choices(struct tv_out *out, const struct tv_excerpt_facts *excerpt)
 {
     for (size_t i = 0; i < excerpt->choice_count; i++) {

@@ -80,6 +80,7 @@ void tv_trace_events_describe(const struct tv_trace_events *events, uint32_t inp
 
 /* ---- Processes and threads ---- */
 
+/* Begin a metadata event, which names or orders processes and threads. */
 static void trace_event_begin_metadata(const struct tv_trace_events *events, const char *name)
 {
     events->selection->separate(events->selection->context);
@@ -232,6 +233,7 @@ static void trace_event_add_flag_arg(struct tv_out *out, const char *key, bool s
     *any = true;
 }
 
+/* Write the facts of a call that the format has no members for; readers show them as arguments. */
 static void trace_event_add_args(struct tv_out *out, const struct tv_head *head,
                                  const struct tv_frame *frame, uint32_t flags)
 {
@@ -260,6 +262,8 @@ static void trace_event_add_name(struct tv_out *out, const struct tv_head *head,
     tv_out_release(&name);
 }
 
+/* Write a call as {"ph": "X", "cat": "method", ...}. tts and tdur are written only beside a wall
+ * clock; without one, ts and dur are CPU times. */
 static void trace_event_add_call(const struct tv_trace_events *events,
                                  const struct tv_call_event *event)
 {
@@ -294,6 +298,8 @@ static void trace_event_begin_slice(const struct tv_trace_events *events,
     tv_trace_events_text(events, "cat", frame->category);
 }
 
+/* Return the offset of the event that ended the slice, whose arguments are part of the
+ * description. */
 static uint64_t trace_event_end_offset(const struct tv_trace_events *events,
                                        const struct tv_call_event *event)
 {
@@ -318,6 +324,8 @@ static bool trace_event_stays_open(const struct tv_trace_events *events,
     return (event->slice->flags & TV_SLICE_OPEN) && !events->trace->sifted;
 }
 
+/* Write a slice of a thread. An open slice becomes "B" without "E", so that readers close it at
+ * the end of the trace. */
 static void trace_event_add_slice(const struct tv_trace_events *events,
                                   const struct tv_call_event *event)
 {
@@ -347,6 +355,8 @@ static void trace_event_add_colour(const struct tv_trace_events *events,
         tv_out_format(events->out, ",\"cname\":\"thread_state_%s\"", names[frame->colour - 1]);
 }
 
+/* Write the state of a thread as "T" with a duration, an extension that our own reader
+ * understands. */
 static void trace_event_add_state(const struct tv_trace_events *events,
                                   const struct tv_call_event *event)
 {
@@ -367,6 +377,7 @@ void tv_trace_events_processor(const struct tv_trace_events *events, uint32_t tr
     tv_out_format(events->out, ",\"tid\":%u", (unsigned)track);
 }
 
+/* Write what a processor ran. The processor is a thread whose tid is the track's number. */
 static void trace_event_add_processor_slice(const struct tv_trace_events *events,
                                             const struct tv_call_event *event)
 {
@@ -419,6 +430,8 @@ static void trace_event_add_async(const struct tv_trace_events *events,
     tv_out_char(events->out, '}');
 }
 
+/* Choose the form of an event by the kind of its track. Only async slices have an event for
+ * their end. */
 static void trace_event_add_event(const struct tv_trace_events *events,
                                   const struct tv_call_event *event)
 {
@@ -524,6 +537,7 @@ void tv_trace_event_add(struct tv_out *out, const struct tv_trace *trace,
         out->error = unread;
 }
 
+/* Write the metadata of the first input as "otherData". */
 static void trace_event_add_other_data(struct tv_out *out, const struct tv_head *head)
 {
     tv_out_text(out, "\n],\"displayTimeUnit\":\"ns\",\"otherData\":{");
