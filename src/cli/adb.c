@@ -18,15 +18,15 @@
 
 #include "cli/record.h"
 
-#define WORDS 16
-#define SHELL_LIMIT_MS 60000
-#define LIST_MOST 400
+#define ADB_WORDS 16
+#define ADB_SHELL_LIMIT_MS 60000
+#define ADB_LIST_MOST 400
 
 extern char **environ;
 
 /* ---- the program ---- */
 
-static bool is_program(const char *path)
+static bool adb_is_executable(const char *path)
 {
     return access(path, X_OK) == 0;
 }
@@ -41,7 +41,7 @@ enum tv_status tv_adb_find(struct tv_adb *adb, struct tv_error *err)
         int length =
             folder ? snprintf(adb->program, sizeof adb->program, "%s/platform-tools/adb", folder)
                    : 0;
-        if (length > 0 && (size_t)length < sizeof adb->program && is_program(adb->program))
+        if (length > 0 && (size_t)length < sizeof adb->program && adb_is_executable(adb->program))
             return TV_OK;
     }
     return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
@@ -50,7 +50,7 @@ enum tv_status tv_adb_find(struct tv_adb *adb, struct tv_error *err)
 }
 
 /* A group of its own: Ctrl-C of the terminal is for us, who end the recording. */
-static int spawn(const char *program, char *const *words, int output, pid_t *process)
+static int adb_spawn(const char *program, char *const *words, int output, pid_t *process)
 {
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_t files;
@@ -77,7 +77,7 @@ static int spawn(const char *program, char *const *words, int output, pid_t *pro
     return error;
 }
 
-static int64_t now_ms(void)
+static int64_t adb_now_ms(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -85,7 +85,7 @@ static int64_t now_ms(void)
 }
 
 /* What is more than there is room for is read and dropped.  False: the output has ended. */
-static bool read_some(int output, char *text, size_t *used)
+static bool adb_read_output(int output, char *text, size_t *used)
 {
     char piece[4096];
     ssize_t got = read(output, piece, sizeof piece);
@@ -97,27 +97,27 @@ static bool read_some(int output, char *text, size_t *used)
 
 /* Until the program has ended, which closes its output; a server that it has started keeps none of
  * it. */
-static void collect(const struct tv_adb *adb, int output, pid_t process, int limit_ms,
+static void adb_collect_output(const struct tv_adb *adb, int output, pid_t process, int limit_ms,
                     struct tv_adb_answer *answer)
 {
     struct pollfd files[] = {{output, POLLIN, 0}, {adb->signals, POLLIN, 0}};
-    int64_t until = now_ms() + limit_ms;
+    int64_t until = adb_now_ms() + limit_ms;
     size_t used = 0;
     bool more = true;
     while (more && !answer->interrupted && !answer->timed_out) {
-        int64_t left = limit_ms > 0 ? until - now_ms() : 1000;
+        int64_t left = limit_ms > 0 ? until - adb_now_ms() : 1000;
         int ready = poll(files, 2, left > 0 ? (int)left : 0);
         answer->interrupted = ready > 0 && files[1].revents != 0;
-        answer->timed_out = ready == 0 && limit_ms > 0 && now_ms() >= until;
+        answer->timed_out = ready == 0 && limit_ms > 0 && adb_now_ms() >= until;
         if (ready > 0 && files[0].revents != 0)
-            more = read_some(output, answer->text, &used);
+            more = adb_read_output(output, answer->text, &used);
     }
     if (more)
         kill(process, SIGKILL);
 }
 
 /* Without CR, which old devices send, and without "* daemon started successfully". */
-static void clean(char *text)
+static void adb_clean_output(char *text)
 {
     char *to = text;
     for (char *line = text; *line;) {
@@ -131,7 +131,7 @@ static void clean(char *text)
     *to = '\0';
 }
 
-static void wait_for(pid_t process, struct tv_adb_answer *answer)
+static void adb_wait(pid_t process, struct tv_adb_answer *answer)
 {
     int status = 0;
     while (waitpid(process, &status, 0) < 0 && errno == EINTR)
@@ -142,27 +142,27 @@ static void wait_for(pid_t process, struct tv_adb_answer *answer)
 enum tv_status tv_adb_run(const struct tv_adb *adb, const char *const *words, int limit_ms,
                           struct tv_adb_answer *answer, struct tv_error *err)
 {
-    const char *all[WORDS + 4] = {"adb"};
+    const char *all[ADB_WORDS + 4] = {"adb"};
     size_t count = 1;
-    char *list[WORDS + 4];
+    char *list[ADB_WORDS + 4];
     int ends[2];
     pid_t process;
     if (adb->serial[0]) {
         all[count++] = "-s";
         all[count++] = adb->serial;
     }
-    for (size_t i = 0; words[i] && count < WORDS + 3; i++)
+    for (size_t i = 0; words[i] && count < ADB_WORDS + 3; i++)
         all[count++] = words[i];
     memcpy(list, all, sizeof list);
     *answer = (struct tv_adb_answer){0};
     if (pipe2(ends, O_CLOEXEC) != 0)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "pipe: %s", strerror(errno));
-    int error = spawn(adb->program, list, ends[1], &process);
+    int error = adb_spawn(adb->program, list, ends[1], &process);
     close(ends[1]);
     if (error == 0) {
-        collect(adb, ends[0], process, limit_ms, answer);
-        wait_for(process, answer);
-        clean(answer->text);
+        adb_collect_output(adb, ends[0], process, limit_ms, answer);
+        adb_wait(process, answer);
+        adb_clean_output(answer->text);
     }
     close(ends[0]);
     if (error == 0)
@@ -182,7 +182,7 @@ enum tv_status tv_adb_shell(const struct tv_adb *adb, struct tv_adb_answer *answ
     if (length < 0 || (size_t)length >= sizeof line)
         return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, "an order to the device is too long");
     const char *const words[] = {"shell", line, NULL};
-    return tv_adb_run(adb, words, SHELL_LIMIT_MS, answer, err);
+    return tv_adb_run(adb, words, ADB_SHELL_LIMIT_MS, answer, err);
 }
 
 bool tv_adb_quote(const char *word, char *quoted, size_t size)
@@ -207,12 +207,12 @@ bool tv_adb_quote(const char *word, char *quoted, size_t size)
 /* ---- the device ---- */
 
 /* A line "SERIAL\tSTATE"; devices that cannot be talked to are listed with more words. */
-struct device {
+struct adb_device {
     char serial[TV_ADB_SERIAL], state[64];
 };
 
 /* The next of the list; NULL: there is none. */
-static const char *next_device(const char *at, struct device *device)
+static const char *adb_next_device(const char *at, struct adb_device *device)
 {
     while (*at) {
         size_t length = strcspn(at, "\n"), serial = strcspn(at, " \t\n");
@@ -230,17 +230,17 @@ static const char *next_device(const char *at, struct device *device)
 }
 
 /* "emulator-5554 (device), R58M (unauthorized)" */
-static void list_devices(const char *text, char *list, size_t size)
+static void adb_list_devices(const char *text, char *list, size_t size)
 {
-    struct device device;
+    struct adb_device device;
     size_t used = 0;
     list[0] = '\0';
-    while ((text = next_device(text, &device)) && used + 200 < size)
+    while ((text = adb_next_device(text, &device)) && used + 200 < size)
         used += (size_t)snprintf(list + used, size - used, "%s%s (%s)", used > 0 ? ", " : "",
                                  device.serial, device.state);
 }
 
-static enum tv_status check_state(const struct device *device, struct tv_error *err)
+static enum tv_status adb_check_state(const struct adb_device *device, struct tv_error *err)
 {
     if (strcmp(device->state, "device") == 0)
         return TV_OK;
@@ -256,36 +256,36 @@ static enum tv_status check_state(const struct device *device, struct tv_error *
                    device->state);
 }
 
-static enum tv_status choose_named(const char *text, const char *serial, struct tv_error *err)
+static enum tv_status adb_choose_named(const char *text, const char *serial, struct tv_error *err)
 {
-    char list[LIST_MOST];
-    struct device device;
-    for (const char *at = text; (at = next_device(at, &device));)
+    char list[ADB_LIST_MOST];
+    struct adb_device device;
+    for (const char *at = text; (at = adb_next_device(at, &device));)
         if (strcmp(device.serial, serial) == 0)
-            return check_state(&device, err);
-    list_devices(text, list, sizeof list);
+            return adb_check_state(&device, err);
+    adb_list_devices(text, list, sizeof list);
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "no device '%s' is connected, but %s", serial,
                    list[0] ? list : "none at all");
 }
 
-static enum tv_status choose_only(const char *text, char *serial, struct tv_error *err)
+static enum tv_status adb_choose_only(const char *text, char *serial, struct tv_error *err)
 {
-    char list[LIST_MOST];
-    struct device device, other;
-    const char *rest = next_device(text, &device);
+    char list[ADB_LIST_MOST];
+    struct adb_device device, other;
+    const char *rest = adb_next_device(text, &device);
     if (!rest)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
                        "no device is connected: turn on USB debugging in its developer options, "
                        "or start an emulator; 'adb devices' lists what is there");
-    if (next_device(rest, &other)) {
-        list_devices(text, list, sizeof list);
+    if (adb_next_device(rest, &other)) {
+        adb_list_devices(text, list, sizeof list);
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
                        "several devices are connected: %s; choose one with --device or "
                        "ANDROID_SERIAL",
                        list);
     }
     snprintf(serial, TV_ADB_SERIAL, "%s", device.serial);
-    return check_state(&device, err);
+    return adb_check_state(&device, err);
 }
 
 enum tv_status tv_adb_choose(struct tv_adb *adb, const char *serial, struct tv_error *err)
@@ -293,15 +293,15 @@ enum tv_status tv_adb_choose(struct tv_adb *adb, const char *serial, struct tv_e
     static const char *const words[] = {"devices", NULL};
     struct tv_adb_answer answer;
     const char *named = serial ? serial : getenv("ANDROID_SERIAL");
-    enum tv_status status = tv_adb_run(adb, words, SHELL_LIMIT_MS, &answer, err);
+    enum tv_status status = tv_adb_run(adb, words, ADB_SHELL_LIMIT_MS, &answer, err);
     if (status != TV_OK)
         return status;
     if (answer.code != 0)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "adb devices: %.*s",
                        (int)strcspn(answer.text, "\n"), answer.text[0] ? answer.text : "no answer");
     if (!named || !named[0])
-        return choose_only(answer.text, adb->serial, err);
-    status = choose_named(answer.text, named, err);
+        return adb_choose_only(answer.text, adb->serial, err);
+    status = adb_choose_named(answer.text, named, err);
     if (status == TV_OK)
         snprintf(adb->serial, sizeof adb->serial, "%s", named);
     return status;

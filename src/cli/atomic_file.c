@@ -16,7 +16,7 @@
 #define TRIES 100
 #define COPY_SIZE 65536
 
-static enum tv_status fail_with_errno(const char *path, struct tv_error *err)
+static enum tv_status atomic_file_fail(const char *path, struct tv_error *err)
 {
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", path, strerror(errno));
 }
@@ -27,7 +27,7 @@ static const int deadly_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 static struct sigaction older_actions[TV_COUNT(deadly_signals)];
 static char removed_by_signal[PATH_MAX];
 
-static void remove_and_die(int number)
+static void atomic_file_remove_and_die(int number)
 {
     unlink(removed_by_signal);
     signal(number, SIG_DFL);
@@ -35,9 +35,9 @@ static void remove_and_die(int number)
 }
 
 /* Signals that end the program remove the hidden file first. */
-static void guard_hidden_file(const char *path)
+static void atomic_file_guard_hidden(const char *path)
 {
-    struct sigaction action = {.sa_handler = remove_and_die};
+    struct sigaction action = {.sa_handler = atomic_file_remove_and_die};
     snprintf(removed_by_signal, sizeof removed_by_signal, "%s", path);
     for (size_t i = 0; i < TV_COUNT(deadly_signals); i++) {
         sigaction(deadly_signals[i], NULL, &older_actions[i]);
@@ -46,7 +46,7 @@ static void guard_hidden_file(const char *path)
     }
 }
 
-static void unguard_hidden_file(void)
+static void atomic_file_unguard_hidden(void)
 {
     for (size_t i = 0; i < TV_COUNT(deadly_signals); i++)
         sigaction(deadly_signals[i], &older_actions[i], NULL);
@@ -63,7 +63,7 @@ static bool is_descriptor_link(const struct stat *link)
 }
 
 /* Put `link`, the content of the symbolic link file->path, in its place. */
-static bool replace_by_link(struct tv_atomic_file *file, const char *link)
+static bool atomic_file_apply_link(struct tv_atomic_file *file, const char *link)
 {
     char *slash = strrchr(file->path, '/');
     size_t start = link[0] != '/' && slash ? (size_t)(slash + 1 - file->path) : 0;
@@ -76,11 +76,11 @@ static bool replace_by_link(struct tv_atomic_file *file, const char *link)
 }
 
 /* Follow the symbolic links of the last component; directories are left to the kernel. */
-static bool follow_links(struct tv_atomic_file *file, const char *path)
+static bool atomic_file_follow_links(struct tv_atomic_file *file, const char *path)
 {
     char link[PATH_MAX];
     struct stat found;
-    if (!replace_by_link(file, path))
+    if (!atomic_file_apply_link(file, path))
         return false;
     for (int i = 0; lstat(file->path, &found) == 0 && S_ISLNK(found.st_mode); i++) {
         ssize_t length = readlink(file->path, link, sizeof link - 1);
@@ -90,14 +90,14 @@ static bool follow_links(struct tv_atomic_file *file, const char *path)
         }
         link[length] = '\0';
         file->in_place |= is_descriptor_link(&found);
-        if (!replace_by_link(file, link))
+        if (!atomic_file_apply_link(file, link))
             return false;
     }
     return true;
 }
 
 /* The directory of the file. */
-static void copy_directory(const struct tv_atomic_file *file, char *directory)
+static void atomic_file_directory(const struct tv_atomic_file *file, char *directory)
 {
     const char *slash = strrchr(file->path, '/');
     size_t length = slash ? (size_t)(slash - file->path) : 1;
@@ -108,10 +108,10 @@ static void copy_directory(const struct tv_atomic_file *file, char *directory)
 }
 
 /* The name of a hidden file beside the file; false when it is too long. */
-static bool make_temporary_name(struct tv_atomic_file *file, int number)
+static bool atomic_file_make_name(struct tv_atomic_file *file, int number)
 {
     char directory[PATH_MAX];
-    copy_directory(file, directory);
+    atomic_file_directory(file, directory);
     int length = snprintf(file->temporary, sizeof file->temporary, "%s/.traceview-%ld-%d.tmp",
                           directory, (long)getpid(), number);
     if (length > 0 && (size_t)length < sizeof file->temporary)
@@ -123,34 +123,34 @@ static bool make_temporary_name(struct tv_atomic_file *file, int number)
 
 /* ---- The new file ---- */
 
-static int open_unnamed(const struct tv_atomic_file *file)
+static int atomic_file_open_unnamed(const struct tv_atomic_file *file)
 {
     char directory[PATH_MAX];
-    copy_directory(file, directory);
+    atomic_file_directory(file, directory);
     /* Without /proc the file could not be named later (name_temporary). */
     return access("/proc/self/fd", X_OK) == 0
                ? open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, file->replaces ? 0600 : 0666)
                : -1;
 }
 
-static int open_hidden(struct tv_atomic_file *file)
+static int atomic_file_open_hidden(struct tv_atomic_file *file)
 {
     int descriptor = -1;
-    for (int i = 0; i < TRIES && make_temporary_name(file, i); i++) {
+    for (int i = 0; i < TRIES && atomic_file_make_name(file, i); i++) {
         descriptor = open(file->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
                           file->replaces ? 0600 : 0666);
         if (descriptor >= 0 || errno != EEXIST)
             break;
     }
     if (descriptor >= 0)
-        guard_hidden_file(file->temporary);
+        atomic_file_guard_hidden(file->temporary);
     else
         file->temporary[0] = '\0';
     return descriptor;
 }
 
 /* May the file that is there, `older`, be replaced by its name? */
-static bool is_replaceable(const struct tv_atomic_file *file)
+static bool atomic_file_is_replaceable(const struct tv_atomic_file *file)
 {
     struct stat named;
     return S_ISREG(file->older.st_mode) && !file->in_place && stat(file->path, &named) == 0 &&
@@ -158,63 +158,63 @@ static bool is_replaceable(const struct tv_atomic_file *file)
 }
 
 /* Go on with the file that is there, if `there` is one. */
-static enum tv_status write_in_place(struct tv_atomic_file *file, int there, const char *path,
+static enum tv_status atomic_file_write_in_place(struct tv_atomic_file *file, int there, const char *path,
                                      struct tv_error *err)
 {
     if (there < 0)
-        return fail_with_errno(path, err);
+        return atomic_file_fail(path, err);
     file->in_place = true;
     file->descriptor = there;
     if (!S_ISREG(file->older.st_mode) || ftruncate(there, 0) == 0)
         return TV_OK;
-    fail_with_errno(path, err);
+    atomic_file_fail(path, err);
     tv_atomic_file_discard(file);
     return err->status;
 }
 
 /* Is a file with this name what the directory refuses, and not just what fails now (a full disk, no
  * descriptor left)? */
-static bool takes_no_file(int error)
+static bool directory_refuses_file(int error)
 {
     return error == EACCES || error == EPERM || error == EROFS;
 }
 
 /* Open what is at `path`, and look at it; *there is -1 when nothing is. */
-static enum tv_status open_older(struct tv_atomic_file *file, const char *path, int *there,
+static enum tv_status atomic_file_open_older(struct tv_atomic_file *file, const char *path, int *there,
                                  struct tv_error *err)
 {
     *file = (struct tv_atomic_file){.descriptor = -1};
-    if (!follow_links(file, path))
-        return fail_with_errno(path, err);
+    if (!atomic_file_follow_links(file, path))
+        return atomic_file_fail(path, err);
     /* A user who may not write the older file may not replace it either. */
     *there = open(path, O_WRONLY | O_CLOEXEC);
     if (*there < 0)
-        return errno == ENOENT && path[0] != '\0' ? TV_OK : fail_with_errno(path, err);
+        return errno == ENOENT && path[0] != '\0' ? TV_OK : atomic_file_fail(path, err);
     if (fstat(*there, &file->older) == 0) {
-        file->replaces = is_replaceable(file);
+        file->replaces = atomic_file_is_replaceable(file);
         return TV_OK;
     }
-    fail_with_errno(path, err);
+    atomic_file_fail(path, err);
     close(*there);
     return err->status;
 }
 
-static enum tv_status open_beside(struct tv_atomic_file *file, const char *path, bool or_in_place,
+static enum tv_status atomic_file_open_new(struct tv_atomic_file *file, const char *path, bool or_in_place,
                                   struct tv_error *err)
 {
     int there = -1;
-    enum tv_status status = open_older(file, path, &there, err);
+    enum tv_status status = atomic_file_open_older(file, path, &there, err);
     if (status != TV_OK)
         return status;
     if (there < 0 || file->replaces) {
-        file->descriptor = open_unnamed(file);
+        file->descriptor = atomic_file_open_unnamed(file);
         if (file->descriptor < 0)
-            file->descriptor = open_hidden(file);
+            file->descriptor = atomic_file_open_hidden(file);
     }
-    if (file->descriptor < 0 && or_in_place && (!file->replaces || takes_no_file(errno)))
-        return write_in_place(file, there, path, err);
+    if (file->descriptor < 0 && or_in_place && (!file->replaces || directory_refuses_file(errno)))
+        return atomic_file_write_in_place(file, there, path, err);
     if (file->descriptor < 0)
-        status = fail_with_errno(path, err);
+        status = atomic_file_fail(path, err);
     file->in_place = false;
     if (there >= 0)
         close(there);
@@ -226,13 +226,13 @@ enum tv_status tv_atomic_file_open(struct tv_atomic_file *file, const char *path
 {
     if (tv_is_confined())
         return tv_confined_file_open(file, path, err);
-    return open_beside(file, path, true, err);
+    return atomic_file_open_new(file, path, true, err);
 }
 
 enum tv_status tv_atomic_file_open_to_replace(struct tv_atomic_file *file, const char *path,
                                               struct tv_error *err)
 {
-    return open_beside(file, path, false, err);
+    return atomic_file_open_new(file, path, false, err);
 }
 
 FILE *tv_atomic_file_stream(const struct tv_atomic_file *file)
@@ -248,7 +248,7 @@ FILE *tv_atomic_file_stream(const struct tv_atomic_file *file)
 
 /* The owner first: a change of it clears bits of the mode.  Where the group cannot be kept, it is
  * given no more than everybody. */
-static bool keep_attributes(const struct tv_atomic_file *file)
+static bool atomic_file_copy_attributes(const struct tv_atomic_file *file)
 {
     mode_t mode = file->older.st_mode & 07777;
     if (!file->replaces)
@@ -260,30 +260,30 @@ static bool keep_attributes(const struct tv_atomic_file *file)
 }
 
 /* Some file systems and devices cannot sync. */
-static bool sync_descriptor(int descriptor)
+static bool atomic_file_sync(int descriptor)
 {
     return fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP || errno == ENOSYS;
 }
 
-static void sync_directory(const struct tv_atomic_file *file)
+static void atomic_file_sync_directory(const struct tv_atomic_file *file)
 {
     char directory[PATH_MAX];
-    copy_directory(file, directory);
+    atomic_file_directory(file, directory);
     int descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (descriptor < 0)
         return;
-    (void)sync_descriptor(descriptor);
+    (void)atomic_file_sync(descriptor);
     close(descriptor);
 }
 
 /* Only a named file can be renamed. */
-static bool name_temporary(struct tv_atomic_file *file)
+static bool atomic_file_name_temporary(struct tv_atomic_file *file)
 {
     char link[64];
     snprintf(link, sizeof link, "/proc/self/fd/%d", file->descriptor);
-    for (int i = 0; i < TRIES && make_temporary_name(file, i); i++) {
+    for (int i = 0; i < TRIES && atomic_file_make_name(file, i); i++) {
         if (linkat(AT_FDCWD, link, AT_FDCWD, file->temporary, AT_SYMLINK_FOLLOW) == 0) {
-            guard_hidden_file(file->temporary);
+            atomic_file_guard_hidden(file->temporary);
             return true;
         }
         if (errno != EEXIST)
@@ -295,7 +295,7 @@ static bool name_temporary(struct tv_atomic_file *file)
 
 /* For names that cannot be replaced: mount points, and files of others in directories such as
  * /tmp.  The new content is complete, so this alone is not atomic. */
-static bool copy_in_place(const struct tv_atomic_file *file)
+static bool atomic_file_copy_in_place(const struct tv_atomic_file *file)
 {
     char buffer[COPY_SIZE];
     off_t at = 0;
@@ -306,23 +306,23 @@ static bool copy_in_place(const struct tv_atomic_file *file)
         done = length > 0 && pwrite(to, buffer, (size_t)length, at) == length;
         at += length;
     }
-    done = done && sync_descriptor(to);
+    done = done && atomic_file_sync(to);
     return to >= 0 && close(to) == 0 && done;
 }
 
-static bool replace_older(struct tv_atomic_file *file)
+static bool atomic_file_replace(struct tv_atomic_file *file)
 {
-    if (!sync_descriptor(file->descriptor) || !keep_attributes(file))
+    if (!atomic_file_sync(file->descriptor) || !atomic_file_copy_attributes(file))
         return false;
-    bool named = file->temporary[0] != '\0' || name_temporary(file);
+    bool named = file->temporary[0] != '\0' || atomic_file_name_temporary(file);
     if (named && rename(file->temporary, file->path) == 0) {
-        unguard_hidden_file();
+        atomic_file_unguard_hidden();
         file->temporary[0] = '\0';
-        sync_directory(file);
+        atomic_file_sync_directory(file);
         return true;
     }
     bool locked = errno == EBUSY || errno == EPERM || errno == EACCES;
-    return file->replaces && locked && copy_in_place(file);
+    return file->replaces && locked && atomic_file_copy_in_place(file);
 }
 
 enum tv_status tv_atomic_file_commit(struct tv_atomic_file *file, struct tv_error *err)
@@ -330,11 +330,11 @@ enum tv_status tv_atomic_file_commit(struct tv_atomic_file *file, struct tv_erro
     if (tv_is_confined())
         return tv_confined_file_commit(file, err);
     enum tv_status status = TV_OK;
-    if (!file->in_place && !replace_older(file))
-        status = fail_with_errno(file->path, err);
+    if (!file->in_place && !atomic_file_replace(file))
+        status = atomic_file_fail(file->path, err);
     if (file->in_place && status == TV_OK) {
         if (close(file->descriptor) != 0)
-            status = fail_with_errno(file->path, err);
+            status = atomic_file_fail(file->path, err);
         file->descriptor = -1;
     }
     tv_atomic_file_discard(file);
@@ -349,7 +349,7 @@ void tv_atomic_file_discard(struct tv_atomic_file *file)
     }
     if (file->temporary[0] != '\0') {
         unlink(file->temporary);
-        unguard_hidden_file();
+        atomic_file_unguard_hidden();
         file->temporary[0] = '\0';
     }
     if (file->descriptor >= 0)

@@ -28,7 +28,7 @@
 /* ---- what the process is ---- */
 
 /* A line "NAME:\t..." of /proc/PID/status; false: none. */
-static bool read_status(pid_t pid, const char *name, char *value, size_t room)
+static bool jvm_read_status(pid_t pid, const char *name, char *value, size_t room)
 {
     char path[64], line[512];
     size_t length = strlen(name);
@@ -45,11 +45,11 @@ static bool read_status(pid_t pid, const char *name, char *value, size_t room)
 }
 
 /* The last of the numbers in the line: the innermost name space's. */
-static pid_t inner_pid(pid_t pid)
+static pid_t jvm_inner_pid(pid_t pid)
 {
     char text[512], *at = text, *end;
     long last = pid;
-    if (!read_status(pid, "NSpid", text, sizeof text))
+    if (!jvm_read_status(pid, "NSpid", text, sizeof text))
         return pid;
     for (long number = strtol(at, &end, 10); end != at; number = strtol(at, &end, 10)) {
         last = number;
@@ -59,25 +59,25 @@ static pid_t inner_pid(pid_t pid)
 }
 
 /* The effective one of real, effective, saved and of the file system. */
-static bool read_id(pid_t pid, const char *name, unsigned *id)
+static bool jvm_read_id(pid_t pid, const char *name, unsigned *id)
 {
     char text[512], *end;
-    if (!read_status(pid, name, text, sizeof text))
+    if (!jvm_read_status(pid, name, text, sizeof text))
         return false;
     (void)strtoul(text, &end, 10);
     *id = (unsigned)strtoul(end, NULL, 10);
     return true;
 }
 
-static bool handles_sigquit(pid_t pid)
+static bool jvm_handles_sigquit(pid_t pid)
 {
     char text[512];
-    return read_status(pid, "SigCgt", text, sizeof text) &&
+    return jvm_read_status(pid, "SigCgt", text, sizeof text) &&
            (strtoull(text, NULL, 16) >> (SIGQUIT - 1) & 1) != 0;
 }
 
 /* The path in a line of /proc/PID/maps, whose file may be gone by now: the line ends behind it. */
-static char *mapped_path(char *line)
+static char *jvm_mapped_path(char *line)
 {
     static const char gone[] = " (deleted)";
     size_t length = strcspn(line, "\n"), end = sizeof gone - 1;
@@ -89,7 +89,7 @@ static char *mapped_path(char *line)
 
 /* 1: a file of that name is mapped, at `found` (TV_JVM_PATH bytes; NULL: unimportant); 0: none; -1:
  * not ours to look. */
-static int find_mapped(pid_t pid, const char *name, char *found)
+static int jvm_find_mapped(pid_t pid, const char *name, char *found)
 {
     char file[64], line[TV_JVM_PATH + 128];
     int result = 0;
@@ -98,7 +98,7 @@ static int find_mapped(pid_t pid, const char *name, char *found)
     if (!in)
         return -1;
     while (result == 0 && fgets(line, sizeof line, in)) {
-        const char *path = mapped_path(line);
+        const char *path = jvm_mapped_path(line);
         if (!path || strcmp(strrchr(path, '/') + 1, name) != 0)
             continue;
         result = 1;
@@ -113,12 +113,12 @@ static int find_mapped(pid_t pid, const char *name, char *found)
 
 bool tv_jvm_is_one(pid_t pid)
 {
-    return find_mapped(pid, "libjvm.so", NULL) > 0 || find_mapped(pid, "libj9jvm.so", NULL) > 0 ||
-           find_mapped(pid, "libj9vm29.so", NULL) > 0;
+    return jvm_find_mapped(pid, "libjvm.so", NULL) > 0 || jvm_find_mapped(pid, "libj9jvm.so", NULL) > 0 ||
+           jvm_find_mapped(pid, "libj9vm29.so", NULL) > 0;
 }
 
 /* Is the process's root another one than ours? */
-static bool has_other_root(pid_t pid)
+static bool jvm_has_other_root(pid_t pid)
 {
     char path[64];
     struct stat its, ours;
@@ -134,7 +134,7 @@ static bool has_other_root(pid_t pid)
 bool tv_jvm_find_library(const struct tv_jvm *jvm, const char *name, char path[TV_JVM_PATH])
 {
     char link[64], root[TV_JVM_PATH];
-    if (find_mapped(jvm->pid, name, path) != 1)
+    if (jvm_find_mapped(jvm->pid, name, path) != 1)
         return false;
     /* Below a changed root the kernel shows us the path from ours. */
     snprintf(link, sizeof link, "/proc/%d/root", (int)jvm->pid);
@@ -144,21 +144,21 @@ bool tv_jvm_find_library(const struct tv_jvm *jvm, const char *name, char path[T
     return true;
 }
 
-static enum tv_status look(pid_t pid, struct tv_jvm *jvm, struct tv_error *err)
+static enum tv_status jvm_look_up(pid_t pid, struct tv_jvm *jvm, struct tv_error *err)
 {
     unsigned uid, gid;
-    if (!read_id(pid, "Uid", &uid) || !read_id(pid, "Gid", &gid))
+    if (!jvm_read_id(pid, "Uid", &uid) || !jvm_read_id(pid, "Gid", &gid))
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "there is no process %d", (int)pid);
     if (geteuid() != 0 && geteuid() != uid)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
                        "process %d belongs to another user: only that user and root can attach",
                        (int)pid);
-    if (find_mapped(pid, "libj9jvm.so", NULL) > 0 || find_mapped(pid, "libj9vm29.so", NULL) > 0)
+    if (jvm_find_mapped(pid, "libj9jvm.so", NULL) > 0 || jvm_find_mapped(pid, "libj9vm29.so", NULL) > 0)
         return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
                        "process %d is an OpenJ9 JVM, which has an attach protocol of its own: "
                        "start it with -agentpath, or use its jcmd",
                        (int)pid);
-    int mapped = find_mapped(pid, "libjvm.so", NULL);
+    int mapped = jvm_find_mapped(pid, "libjvm.so", NULL);
     if (mapped < 0)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "process %d does not let us look at it: %s",
                        (int)pid, strerror(errno));
@@ -166,8 +166,8 @@ static enum tv_status look(pid_t pid, struct tv_jvm *jvm, struct tv_error *err)
         return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
                        "process %d is no JVM: it has no libjvm.so", (int)pid);
     *jvm = (struct tv_jvm){
-        .pid = pid, .inner_pid = inner_pid(pid), .file = -1, .uid = uid, .gid = gid};
-    jvm->other_files = has_other_root(pid) || geteuid() != uid;
+        .pid = pid, .inner_pid = jvm_inner_pid(pid), .file = -1, .uid = uid, .gid = gid};
+    jvm->other_files = jvm_has_other_root(pid) || geteuid() != uid;
     return TV_OK;
 }
 
@@ -175,7 +175,7 @@ enum tv_status tv_jvm_open(pid_t pid, int signals, struct tv_jvm *jvm, struct tv
 {
     /* Held before anything is asked, so that no other process can take the number meanwhile. */
     int file = (int)syscall(SYS_pidfd_open, pid, 0);
-    enum tv_status status = look(pid, jvm, err);
+    enum tv_status status = jvm_look_up(pid, jvm, err);
     jvm->file = file;
     jvm->signals = signals;
     if (status != TV_OK)
@@ -215,18 +215,18 @@ void tv_jvm_leave_user(const struct tv_jvm *jvm)
 
 /* ---- its socket ---- */
 
-static enum tv_status ended(const struct tv_jvm *jvm, struct tv_error *err)
+static enum tv_status jvm_fail_ended(const struct tv_jvm *jvm, struct tv_error *err)
 {
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "process %d has ended", (int)jvm->pid);
 }
 
-static void name_file(const struct tv_jvm *jvm, const char *kind, char *path, size_t room)
+static void jvm_name_attach_file(const struct tv_jvm *jvm, const char *kind, char *path, size_t room)
 {
     snprintf(path, room, "/proc/%d/root/tmp/.%s_pid%d", (int)jvm->pid, kind, (int)jvm->inner_pid);
 }
 
 /* 1: there; 0: not yet; -1: something that the JVM has not made. */
-static int look_for_socket(const struct tv_jvm *jvm, const char *path)
+static int jvm_look_for_socket(const struct tv_jvm *jvm, const char *path)
 {
     struct stat found;
     if (lstat(path, &found) != 0)
@@ -235,7 +235,7 @@ static int look_for_socket(const struct tv_jvm *jvm, const char *path)
 }
 
 /* A file whose owner is the JVM's user: that is what it asks for. */
-static enum tv_status put_attach_file(const struct tv_jvm *jvm, const char *path,
+static enum tv_status jvm_make_attach_file(const struct tv_jvm *jvm, const char *path,
                                       struct tv_error *err)
 {
     tv_jvm_enter_user(jvm);
@@ -249,7 +249,7 @@ static enum tv_status put_attach_file(const struct tv_jvm *jvm, const char *path
     return TV_OK;
 }
 
-static void send_sigquit(const struct tv_jvm *jvm)
+static void jvm_send_sigquit(const struct tv_jvm *jvm)
 {
     if (jvm->file >= 0)
         (void)syscall(SYS_pidfd_send_signal, jvm->file, SIGQUIT, NULL, 0);
@@ -258,23 +258,23 @@ static void send_sigquit(const struct tv_jvm *jvm)
 }
 
 /* A while; TV_ERR_CANCELLED when we are to end, TV_ERR_IO when the JVM has. */
-static enum tv_status pause_ms(const struct tv_jvm *jvm, int ms, struct tv_error *err)
+static enum tv_status jvm_pause(const struct tv_jvm *jvm, int ms, struct tv_error *err)
 {
     struct pollfd files[] = {{jvm->signals, POLLIN, 0}, {jvm->file, POLLIN, 0}};
     (void)poll(files, 2, ms);
     if (files[0].revents & POLLIN)
         return tv_fail(err, TV_ERR_CANCELLED, TV_NO_OFFSET, "ended before process %d answered",
                        (int)jvm->pid);
-    return files[1].revents & POLLIN ? ended(jvm, err) : TV_OK;
+    return files[1].revents & POLLIN ? jvm_fail_ended(jvm, err) : TV_OK;
 }
 
-static enum tv_status wait_for_socket(const struct tv_jvm *jvm, const char *path,
+static enum tv_status jvm_wait_for_socket(const struct tv_jvm *jvm, const char *path,
                                       struct tv_error *err)
 {
     for (int waited = 0; waited < SOCKET_MS; waited += STEP_MS) {
-        if (look_for_socket(jvm, path) != 0)
+        if (jvm_look_for_socket(jvm, path) != 0)
             return TV_OK;
-        enum tv_status status = pause_ms(jvm, STEP_MS, err);
+        enum tv_status status = jvm_pause(jvm, STEP_MS, err);
         if (status != TV_OK)
             return status;
     }
@@ -284,36 +284,36 @@ static enum tv_status wait_for_socket(const struct tv_jvm *jvm, const char *path
                    (int)jvm->pid);
 }
 
-static enum tv_status wake(const struct tv_jvm *jvm, const char *socket_path, struct tv_error *err)
+static enum tv_status jvm_wake(const struct tv_jvm *jvm, const char *socket_path, struct tv_error *err)
 {
     char path[64];
-    if (!handles_sigquit(jvm->pid))
+    if (!jvm_handles_sigquit(jvm->pid))
         return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
                        "process %d cannot be attached to: it does not handle SIGQUIT (just "
                        "started, or with -Xrs)",
                        (int)jvm->pid);
-    name_file(jvm, "attach", path, sizeof path);
-    enum tv_status status = put_attach_file(jvm, path, err);
+    jvm_name_attach_file(jvm, "attach", path, sizeof path);
+    enum tv_status status = jvm_make_attach_file(jvm, path, err);
     if (status != TV_OK)
         return status;
-    send_sigquit(jvm);
-    status = wait_for_socket(jvm, socket_path, err);
+    jvm_send_sigquit(jvm);
+    status = jvm_wait_for_socket(jvm, socket_path, err);
     tv_jvm_enter_user(jvm);
     unlink(path);
     tv_jvm_leave_user(jvm);
     return status;
 }
 
-static enum tv_status connect_to(const struct tv_jvm *jvm, int *connection, struct tv_error *err)
+static enum tv_status jvm_connect(const struct tv_jvm *jvm, int *connection, struct tv_error *err)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    name_file(jvm, "java", address.sun_path, sizeof address.sun_path);
+    jvm_name_attach_file(jvm, "java", address.sun_path, sizeof address.sun_path);
     enum tv_status status = TV_OK;
-    if (look_for_socket(jvm, address.sun_path) == 0)
-        status = wake(jvm, address.sun_path, err);
+    if (jvm_look_for_socket(jvm, address.sun_path) == 0)
+        status = jvm_wake(jvm, address.sun_path, err);
     if (status != TV_OK)
         return status;
-    if (look_for_socket(jvm, address.sun_path) < 0)
+    if (jvm_look_for_socket(jvm, address.sun_path) < 0)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
                        "%s is not the socket of process %d: somebody else put it there",
                        address.sun_path, (int)jvm->pid);
@@ -332,7 +332,7 @@ static enum tv_status connect_to(const struct tv_jvm *jvm, int *connection, stru
 
 /* ---- an order ---- */
 
-struct order {
+struct attach_command {
     char bytes[16 + 3 * TV_ATTACH_ARGUMENT];
     size_t length;
     const struct tv_jvm *jvm;
@@ -340,27 +340,27 @@ struct order {
     int64_t until; /* no wait for an answer is longer, however it drips */
 };
 
-static bool add_word(struct order *order, const char *word, size_t most)
+static bool attach_add_word(struct attach_command *command, const char *word, size_t most)
 {
     size_t size = strlen(word) + 1;
     if (size > most)
         return false;
-    memcpy(order->bytes + order->length, word, size);
-    order->length += size;
+    memcpy(command->bytes + command->length, word, size);
+    command->length += size;
     return true;
 }
 
 /* Version 1 of the protocol, which every HotSpot takes. */
-static bool make_order(struct order *order, const char *const words[4])
+static bool attach_make_command(struct attach_command *command, const char *const words[4])
 {
-    order->length = 0;
-    bool fits = add_word(order, "1", 2) && add_word(order, words[0], 14);
+    command->length = 0;
+    bool fits = attach_add_word(command, "1", 2) && attach_add_word(command, words[0], 14);
     for (size_t i = 1; i < 4 && fits; i++)
-        fits = add_word(order, words[i] ? words[i] : "", TV_ATTACH_ARGUMENT);
+        fits = attach_add_word(command, words[i] ? words[i] : "", TV_ATTACH_ARGUMENT);
     return fits;
 }
 
-static int64_t now_ms(void)
+static int64_t attach_now_ms(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -368,11 +368,11 @@ static int64_t now_ms(void)
 }
 
 /* Until the connection can be used as is asked for. */
-static enum tv_status wait_for(const struct order *order, short events, struct tv_error *err)
+static enum tv_status attach_wait(const struct attach_command *command, short events, struct tv_error *err)
 {
-    struct pollfd files[] = {{order->connection, events, 0}, {order->jvm->signals, POLLIN, 0}};
-    int pid = (int)order->jvm->pid;
-    for (int64_t left = order->until - now_ms(); left > 0; left = order->until - now_ms()) {
+    struct pollfd files[] = {{command->connection, events, 0}, {command->jvm->signals, POLLIN, 0}};
+    int pid = (int)command->jvm->pid;
+    for (int64_t left = command->until - attach_now_ms(); left > 0; left = command->until - attach_now_ms()) {
         (void)poll(files, 2, (int)left);
         if (files[1].revents & POLLIN)
             return tv_fail(err, TV_ERR_CANCELLED, TV_NO_OFFSET, "ended before process %d answered",
@@ -383,42 +383,42 @@ static enum tv_status wait_for(const struct order *order, short events, struct t
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "process %d does not answer", pid);
 }
 
-static bool has_failed(ssize_t result)
+static bool attach_has_failed(ssize_t result)
 {
     return result < 0 && errno != EINTR && errno != EAGAIN;
 }
 
-static enum tv_status send_order(const struct order *order, struct tv_error *err)
+static enum tv_status attach_send(const struct attach_command *command, struct tv_error *err)
 {
     size_t sent = 0;
-    while (sent < order->length) {
-        enum tv_status status = wait_for(order, POLLOUT, err);
+    while (sent < command->length) {
+        enum tv_status status = attach_wait(command, POLLOUT, err);
         if (status != TV_OK)
             return status;
         ssize_t put =
-            send(order->connection, order->bytes + sent, order->length - sent, MSG_NOSIGNAL);
-        if (has_failed(put))
+            send(command->connection, command->bytes + sent, command->length - sent, MSG_NOSIGNAL);
+        if (attach_has_failed(put))
             return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "process %d takes no order: %s",
-                           (int)order->jvm->pid, strerror(errno));
+                           (int)command->jvm->pid, strerror(errno));
         sent += put > 0 ? (size_t)put : 0;
     }
     return TV_OK;
 }
 
 /* To the end of the answer; what has no room is read and dropped. */
-static enum tv_status read_answer(const struct order *order, char *answer, size_t room,
+static enum tv_status attach_read_answer(const struct attach_command *command, char *answer, size_t room,
                                   struct tv_error *err)
 {
     char piece[512];
     size_t used = 0;
     ssize_t got;
     do {
-        enum tv_status status = wait_for(order, POLLIN, err);
+        enum tv_status status = attach_wait(command, POLLIN, err);
         if (status != TV_OK)
             return status;
-        got = recv(order->connection, piece, sizeof piece, 0);
-        if (has_failed(got))
-            return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "process %d: %s", (int)order->jvm->pid,
+        got = recv(command->connection, piece, sizeof piece, 0);
+        if (attach_has_failed(got))
+            return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "process %d: %s", (int)command->jvm->pid,
                            strerror(errno));
         size_t fits = got > 0 ? (size_t)got : 0;
         fits = fits < room - 1 - used ? fits : room - 1 - used;
@@ -430,7 +430,7 @@ static enum tv_status read_answer(const struct order *order, char *answer, size_
 }
 
 /* Takes the line of the code off, and what a terminal may take for orders. */
-static bool clean(char *answer, int *code)
+static bool attach_clean_answer(char *answer, int *code)
 {
     char *end;
     long number = strtol(answer, &end, 10);
@@ -450,21 +450,21 @@ static bool clean(char *answer, int *code)
 enum tv_status tv_jvm_order(const struct tv_jvm *jvm, const char *const words[4], int *code,
                             char *answer, size_t room, struct tv_error *err)
 {
-    struct order order;
-    if (!make_order(&order, words))
+    struct attach_command command;
+    if (!attach_make_command(&command, words))
         return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET,
                        "a JVM takes paths and options up to %u bytes when it is attached to",
                        TV_ATTACH_ARGUMENT - 1);
-    order.jvm = jvm;
-    enum tv_status status = connect_to(jvm, &order.connection, err);
+    command.jvm = jvm;
+    enum tv_status status = jvm_connect(jvm, &command.connection, err);
     if (status != TV_OK)
         return status;
-    order.until = now_ms() + ANSWER_MS;
-    status = send_order(&order, err);
+    command.until = attach_now_ms() + ANSWER_MS;
+    status = attach_send(&command, err);
     if (status == TV_OK)
-        status = read_answer(&order, answer, room, err);
-    close(order.connection);
-    if (status == TV_OK && !clean(answer, code))
+        status = attach_read_answer(&command, answer, room, err);
+    close(command.connection);
+    if (status == TV_OK && !attach_clean_answer(answer, code))
         status = tv_fail(err, TV_ERR_SYNTAX, TV_NO_OFFSET, "process %d answers what no JVM does",
                          (int)jvm->pid);
     return status;

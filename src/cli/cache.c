@@ -24,13 +24,13 @@
 
 /* What a program that was killed left behind is that old at least; when it is not locked any more,
  * it need only be older than the moment between its making and its locking. */
-#define LEFT_SECONDS 3600
+#define ABANDONED_SECONDS 3600
 #define UNLOCKED_SECONDS 60
 
 #define ENDING ".index"
 #define TEMPORARY_ENDING ".new"
 
-static bool ends_with(const char *text, const char *end)
+static bool cache_ends_with(const char *text, const char *end)
 {
     size_t length = strlen(text), tail = strlen(end);
     return length >= tail && strcmp(text + length - tail, end) == 0;
@@ -39,7 +39,7 @@ static bool ends_with(const char *text, const char *end)
 /* ---- The folder ---- */
 
 /* Where the user's caches are. */
-static bool find_home(char *path, size_t size)
+static bool cache_find_home(char *path, size_t size)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     int length = -1;
@@ -50,17 +50,17 @@ static bool find_home(char *path, size_t size)
     return length > 0 && (size_t)length < size;
 }
 
-static bool is_ours(const struct stat *info, mode_t others)
+static bool cache_is_private(const struct stat *info, mode_t others)
 {
     return info->st_uid == geteuid() && (info->st_mode & others) == 0;
 }
 
 /* -1: there is none that is ours. */
-static int open_folder(bool make)
+static int cache_open_folder(bool make)
 {
     char home[4096], path[4096 + 16];
     struct stat info;
-    if (!find_home(home, sizeof home))
+    if (!cache_find_home(home, sizeof home))
         return -1;
     snprintf(path, sizeof path, "%s/traceview", home);
     if (make && mkdir(path, 0700) != 0 && errno == ENOENT && mkdir(home, 0700) == 0 &&
@@ -69,13 +69,13 @@ static int open_folder(bool make)
     int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0)
         return -1;
-    if (fstat(folder, &info) == 0 && is_ours(&info, S_IWGRP | S_IWOTH))
+    if (fstat(folder, &info) == 0 && cache_is_private(&info, S_IWGRP | S_IWOTH))
         return folder;
     close(folder);
     return -1;
 }
 
-static void make_name(char *name, size_t size, struct tv_bytes key)
+static void cache_entry_name(char *name, size_t size, struct tv_bytes key)
 {
     snprintf(name, size, "%016" PRIx64 "%016" PRIx64 ENDING, tv_checksum(key, 1),
              tv_checksum(key, 2));
@@ -83,22 +83,22 @@ static void make_name(char *name, size_t size, struct tv_bytes key)
 
 /* ---- What lies in it ---- */
 
-struct held {
+struct cache_contents {
     uint64_t bytes; /* of all files */
     char oldest[64];
 };
 
-static bool is_before(struct timespec a, struct timespec b)
+static bool cache_is_before(struct timespec a, struct timespec b)
 {
     return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec;
 }
 
 /* Whether nobody writes to it any more: commands end when their output is not wanted. */
-static bool is_left(int folder, const char *name, const struct stat *info)
+static bool cache_is_abandoned(int folder, const char *name, const struct stat *info)
 {
     int64_t age = (int64_t)time(NULL) - info->st_mtim.tv_sec;
-    if (age > LEFT_SECONDS || age <= UNLOCKED_SECONDS)
-        return age > LEFT_SECONDS;
+    if (age > ABANDONED_SECONDS || age <= UNLOCKED_SECONDS)
+        return age > ABANDONED_SECONDS;
     int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     bool left = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
     if (fd >= 0)
@@ -107,28 +107,28 @@ static bool is_left(int folder, const char *name, const struct stat *info)
 }
 
 /* Files of other names are not ours. */
-static void look_at(int folder, const char *name, struct held *held, struct timespec *oldest)
+static void cache_survey_file(int folder, const char *name, struct cache_contents *contents, struct timespec *oldest)
 {
     struct stat info;
-    bool temporary = ends_with(name, TEMPORARY_ENDING);
-    if ((!temporary && !ends_with(name, ENDING)) || strlen(name) >= sizeof held->oldest ||
+    bool temporary = cache_ends_with(name, TEMPORARY_ENDING);
+    if ((!temporary && !cache_ends_with(name, ENDING)) || strlen(name) >= sizeof contents->oldest ||
         fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode))
         return;
     if (temporary) {
-        if (is_left(folder, name, &info))
+        if (cache_is_abandoned(folder, name, &info))
             unlinkat(folder, name, 0);
         return;
     }
-    held->bytes += (uint64_t)info.st_size;
-    if (held->oldest[0] != '\0' && !is_before(info.st_mtim, *oldest))
+    contents->bytes += (uint64_t)info.st_size;
+    if (contents->oldest[0] != '\0' && !cache_is_before(info.st_mtim, *oldest))
         return;
     *oldest = info.st_mtim;
-    snprintf(held->oldest, sizeof held->oldest, "%s", name);
+    snprintf(contents->oldest, sizeof contents->oldest, "%s", name);
 }
 
-static struct held survey(int folder)
+static struct cache_contents cache_survey(int folder)
 {
-    struct held held = {0};
+    struct cache_contents contents = {0};
     struct timespec oldest = {0};
     int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
@@ -136,27 +136,27 @@ static struct held survey(int folder)
     if (!list) {
         if (fd >= 0)
             close(fd);
-        return held;
+        return contents;
     }
     while ((entry = readdir(list)) != NULL)
-        look_at(folder, entry->d_name, &held, &oldest);
+        cache_survey_file(folder, entry->d_name, &contents, &oldest);
     closedir(list);
-    return held;
+    return contents;
 }
 
-static void make_room(int folder, uint64_t room)
+static void cache_evict(int folder, uint64_t room)
 {
-    struct held held = survey(folder);
-    while (held.bytes > room && unlinkat(folder, held.oldest, 0) == 0)
-        held = survey(folder);
+    struct cache_contents contents = cache_survey(folder);
+    while (contents.bytes > room && unlinkat(folder, contents.oldest, 0) == 0)
+        contents = cache_survey(folder);
 }
 
-static uint64_t find_room(int folder)
+static uint64_t cache_find_room(int folder)
 {
     struct statvfs disk;
     if (fstatvfs(folder, &disk) != 0)
         return 0;
-    uint64_t room = ((uint64_t)disk.f_bavail * disk.f_frsize + survey(folder).bytes) / PART_OF_DISK;
+    uint64_t room = ((uint64_t)disk.f_bavail * disk.f_frsize + cache_survey(folder).bytes) / PART_OF_DISK;
     return room < MOST_BYTES ? room : MOST_BYTES;
 }
 
@@ -168,15 +168,15 @@ int tv_cache_open(struct tv_bytes key)
         return tv_confined_cache_open(key);
     char name[48];
     struct stat info;
-    int folder = open_folder(false);
+    int folder = cache_open_folder(false);
     if (folder < 0)
         return -1;
-    make_name(name, sizeof name, key);
+    cache_entry_name(name, sizeof name, key);
     int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     close(folder);
     if (fd < 0)
         return -1;
-    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || !is_ours(&info, S_IRWXG | S_IRWXO)) {
+    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || !cache_is_private(&info, S_IRWXG | S_IRWXO)) {
         close(fd);
         return -1;
     }
@@ -189,14 +189,14 @@ bool tv_cache_begin(struct tv_bytes key, struct tv_cache_file *file)
     if (tv_is_confined())
         return tv_confined_cache_begin(key, file);
     struct timespec now;
-    *file = (struct tv_cache_file){.folder = open_folder(true), .fd = -1};
+    *file = (struct tv_cache_file){.folder = cache_open_folder(true), .fd = -1};
     if (file->folder < 0)
         return false;
     clock_gettime(CLOCK_REALTIME, &now);
-    make_name(file->name, sizeof file->name, key);
+    cache_entry_name(file->name, sizeof file->name, key);
     snprintf(file->temporary, sizeof file->temporary, "%s.%jx%09lx" TEMPORARY_ENDING, file->name,
              (uintmax_t)now.tv_sec, (unsigned long)now.tv_nsec);
-    file->room = find_room(file->folder);
+    file->room = cache_find_room(file->folder);
     file->fd = openat(file->folder, file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file->fd >= 0)
         (void)flock(file->fd, LOCK_EX | LOCK_NB); /* not every file system can */
@@ -214,7 +214,7 @@ void tv_cache_end(struct tv_cache_file *file, bool whole)
     }
     whole = close(file->fd) == 0 && whole;
     if (whole && renameat(file->folder, file->temporary, file->folder, file->name) == 0)
-        make_room(file->folder, file->room);
+        cache_evict(file->folder, file->room);
     else
         unlinkat(file->folder, file->temporary, 0);
     close(file->folder);

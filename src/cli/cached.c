@@ -37,23 +37,23 @@
 #define STEP_NS INT64_C(100000000)
 #define COARSE_STEP_NS INT64_C(2000000000)
 
-#define PIECE ((size_t)1 << 20)
-#define NICE_WRITING 19
+#define WRITE_SIZE ((size_t)1 << 20)
+#define WRITER_NICENESS 19
 
-static struct tv_bytes key_of(const struct tv_cached *cached)
+static struct tv_bytes index_cache_key(const struct tv_cached *cache)
 {
-    return (struct tv_bytes){cached->key, cached->key_length};
+    return (struct tv_bytes){cache->key, cache->key_length};
 }
 
 /* ---- The key ---- */
 
 /* What tells a file from others and from what it was. */
-struct identity {
+struct file_identity {
     int64_t size, time_s, time_ns, change_s, change_ns;
     uint64_t hash;
 };
 
-static bool is_settled(const struct stat *info)
+static bool index_cache_is_settled(const struct stat *info)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
@@ -63,7 +63,7 @@ static bool is_settled(const struct stat *info)
            (seconds >= 0 && seconds * 1000000000 + now.tv_nsec - info->st_mtim.tv_nsec > step);
 }
 
-static bool hash_samples(int fd, int64_t size, uint64_t *hash)
+static bool index_cache_hash_samples(int fd, int64_t size, uint64_t *hash)
 {
     uint8_t *piece = tv_alloc(SAMPLE_SIZE, 1);
     int64_t last = size - (int64_t)SAMPLE_SIZE;
@@ -81,156 +81,156 @@ static bool hash_samples(int fd, int64_t size, uint64_t *hash)
 }
 
 /* False: it is no file that stays what it is. */
-static bool identify(const char *path, struct identity *identity)
+static bool index_cache_identify(const char *path, struct file_identity *identity)
 {
     struct stat info;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return false;
-    *identity = (struct identity){0};
-    bool known = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && is_settled(&info);
+    *identity = (struct file_identity){0};
+    bool known = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && index_cache_is_settled(&info);
     if (known) {
         *identity =
-            (struct identity){info.st_size,        info.st_mtim.tv_sec,  info.st_mtim.tv_nsec,
+            (struct file_identity){info.st_size,        info.st_mtim.tv_sec,  info.st_mtim.tv_nsec,
                               info.st_ctim.tv_sec, info.st_ctim.tv_nsec, 0};
-        known = hash_samples(fd, info.st_size, &identity->hash);
+        known = index_cache_hash_samples(fd, info.st_size, &identity->hash);
     }
     close(fd);
     return known;
 }
 
-static void add(struct tv_out *key, const void *bytes, size_t length)
+static void index_key_add(struct tv_out *key, const void *bytes, size_t length)
 {
     tv_out_bytes(key, (struct tv_bytes){bytes, length});
 }
 
-static bool add_file(struct tv_out *key, const char *path)
+static bool index_key_add_file(struct tv_out *key, const char *path)
 {
-    struct identity identity;
-    if (!identify(path, &identity))
+    struct file_identity identity;
+    if (!index_cache_identify(path, &identity))
         return false;
-    add(key, path, strlen(path) + 1);
-    add(key, &identity, sizeof identity);
+    index_key_add(key, path, strlen(path) + 1);
+    index_key_add(key, &identity, sizeof identity);
     return true;
 }
 
 /* Renaming a file changes it, says its time of change: that goes with the name. */
-static bool add_trace_file(struct tv_out *key, struct tv_out *places, const char *path)
+static bool index_key_add_trace_file(struct tv_out *key, struct tv_out *places, const char *path)
 {
-    struct identity identity;
-    if (!identify(path, &identity))
+    struct file_identity identity;
+    if (!index_cache_identify(path, &identity))
         return false;
-    add(places, path, strlen(path) + 1);
-    add(places, &identity.change_s, sizeof identity.change_s);
-    add(places, &identity.change_ns, sizeof identity.change_ns);
+    index_key_add(places, path, strlen(path) + 1);
+    index_key_add(places, &identity.change_s, sizeof identity.change_s);
+    index_key_add(places, &identity.change_ns, sizeof identity.change_ns);
     identity.change_s = identity.change_ns = 0;
-    add(key, &identity, sizeof identity);
+    index_key_add(key, &identity, sizeof identity);
     return true;
 }
 
-static bool add_input(struct tv_out *key, struct tv_out *places, const char *path, tv_ns offset)
+static bool index_key_add_input(struct tv_out *key, struct tv_out *places, const char *path, tv_ns offset)
 {
     struct tv_inputs_files files;
     if (strcmp(path, "-") == 0 || !tv_inputs_find_files(path, &files))
         return false;
-    add(key, &offset, sizeof offset);
-    return add_trace_file(key, places, files.first) &&
-           (files.second[0] == '\0' || add_trace_file(key, places, files.second));
+    index_key_add(key, &offset, sizeof offset);
+    return index_key_add_trace_file(key, places, files.first) &&
+           (files.second[0] == '\0' || index_key_add_trace_file(key, places, files.second));
 }
 
-static bool add_symbols(struct tv_out *key, const char *word)
+static bool index_key_add_symbols(struct tv_out *key, const char *word)
 {
     char path[4096];
-    bool known = tv_symbols_path(word, path, sizeof path) && add_file(key, path);
-    add(key, word, strlen(word) + 1);
+    bool known = tv_symbols_path(word, path, sizeof path) && index_key_add_file(key, path);
+    index_key_add(key, word, strlen(word) + 1);
     return known;
 }
 
-static bool add_settings(struct tv_out *key, const struct tv_settings *settings)
+static bool index_key_add_settings(struct tv_out *key, const struct tv_settings *settings)
 {
-    bool known = !settings->mapping || add_file(key, settings->mapping);
-    add(key, &settings->unpacked_bytes, sizeof settings->unpacked_bytes);
+    bool known = !settings->mapping || index_key_add_file(key, settings->mapping);
+    index_key_add(key, &settings->unpacked_bytes, sizeof settings->unpacked_bytes);
     for (size_t i = 0; i < settings->symbols.count && known; i++)
-        known = add_symbols(key, settings->symbols.items[i]);
+        known = index_key_add_symbols(key, settings->symbols.items[i]);
     return known;
 }
 
 /* Two builds of one version may read differently. */
-static bool add_program(struct tv_out *key)
+static bool index_key_add_program(struct tv_out *key)
 {
-    return add_file(key, "/proc/self/exe");
+    return index_key_add_file(key, "/proc/self/exe");
 }
 
-bool tv_cached_look(struct tv_cached *cached)
+bool tv_cached_look(struct tv_cached *cache)
 {
     struct tv_out key, places;
-    bool known = !cached->settings->no_cache && cached->count > 0;
+    bool known = !cache->settings->no_cache && cache->count > 0;
     if (known && tv_is_confined())
-        return tv_confined_look(cached);
+        return tv_confined_look(cache);
     tv_out_init_memory(&key);
     tv_out_init_memory(&places);
-    for (size_t i = 0; i < cached->count && known; i++)
-        known = add_input(&key, &places, cached->paths[i], cached->offsets[i]);
-    known = known && add_program(&key) && add_settings(&key, cached->settings) &&
-            key.length <= sizeof cached->key && places.length <= sizeof cached->places;
+    for (size_t i = 0; i < cache->count && known; i++)
+        known = index_key_add_input(&key, &places, cache->paths[i], cache->offsets[i]);
+    known = known && index_key_add_program(&key) && index_key_add_settings(&key, cache->settings) &&
+            key.length <= sizeof cache->key && places.length <= sizeof cache->places;
     if (known) {
-        memcpy(cached->key, key.buffer, key.length);
-        cached->key_length = key.length;
-        memcpy(cached->places, places.buffer, places.length);
-        cached->places_length = places.length;
+        memcpy(cache->key, key.buffer, key.length);
+        cache->key_length = key.length;
+        memcpy(cache->places, places.buffer, places.length);
+        cache->places_length = places.length;
     }
     tv_out_release(&key);
     tv_out_release(&places);
     return known;
 }
 
-static bool is_unchanged(const struct tv_cached *cached)
+static bool index_cache_is_unchanged(const struct tv_cached *cache)
 {
-    struct tv_cached now = *cached;
-    return tv_cached_look(&now) && now.key_length == cached->key_length &&
-           memcmp(now.key, cached->key, now.key_length) == 0 &&
-           now.places_length == cached->places_length &&
-           memcmp(now.places, cached->places, now.places_length) == 0;
+    struct tv_cached now = *cache;
+    return tv_cached_look(&now) && now.key_length == cache->key_length &&
+           memcmp(now.key, cache->key, now.key_length) == 0 &&
+           now.places_length == cache->places_length &&
+           memcmp(now.places, cache->places, now.places_length) == 0;
 }
 
 /* ---- Names ---- */
 
-#define PLACES TV_SECTION_TAG('p', 'l', 'a', 'c')
+#define NAMES_SECTION TV_SECTION_TAG('p', 'l', 'a', 'c')
 
 /* A file's name and the time of its change, which is compared alone. */
-struct place {
+struct cached_name {
     struct tv_bytes path;
     uint8_t change[2 * sizeof(int64_t)];
 };
 
-static bool next_place(struct tv_bytes *places, struct place *place)
+static bool index_cache_next_name(struct tv_bytes *places, struct cached_name *name)
 {
     const uint8_t *end = places->length > 0 ? memchr(places->data, 0, places->length) : NULL;
     if (!end)
         return false;
-    place->path = (struct tv_bytes){places->data, (size_t)(end - places->data)};
-    size_t used = place->path.length + 1 + sizeof place->change;
+    name->path = (struct tv_bytes){places->data, (size_t)(end - places->data)};
+    size_t used = name->path.length + 1 + sizeof name->change;
     if (used > places->length)
         return false;
-    memcpy(place->change, end + 1, sizeof place->change);
+    memcpy(name->change, end + 1, sizeof name->change);
     *places = (struct tv_bytes){places->data + used, places->length - used};
     return true;
 }
 
 /* "x.gz", and what lies in it: "x.gz: y". */
-static bool is_named_by(struct tv_bytes name, struct tv_bytes path)
+static bool index_cache_is_named_by(struct tv_bytes name, struct tv_bytes path)
 {
     return tv_bytes_starts_with(name, path) &&
            (name.length == path.length || name.data[path.length] == ':');
 }
 
-static void rename_inputs(struct tv_head *head, struct tv_bytes before, struct tv_bytes now,
+static void index_cache_rename_inputs(struct tv_head *head, struct tv_bytes before, struct tv_bytes now,
                           bool *renamed)
 {
     for (uint32_t i = 0; i < head->input_count; i++) {
         struct tv_bytes name = tv_head_text(head, head->inputs[i].name);
         struct tv_out text;
-        if (renamed[i] || !is_named_by(name, before))
+        if (renamed[i] || !index_cache_is_named_by(name, before))
             continue;
         tv_out_init_memory(&text);
         tv_out_bytes(&text, now);
@@ -244,22 +244,22 @@ static void rename_inputs(struct tv_head *head, struct tv_bytes before, struct t
 
 /* Calls the inputs as their files are called now.  False: a file changed and kept its name, or it
  * is not clear which is which. */
-static bool settle_names(const struct tv_cached *cached, struct tv_trace *trace)
+static bool index_cache_update_names(const struct tv_cached *cache, struct tv_trace *trace)
 {
     struct tv_head *head = trace->head;
     uint64_t length = 0;
-    const uint8_t *kept = tv_sections_find(trace->sections, PLACES, 0, 1, &length);
+    const uint8_t *kept = tv_sections_find(trace->sections, NAMES_SECTION, 0, 1, &length);
     struct tv_bytes before = {kept, kept ? (size_t)length : 0};
-    struct tv_bytes now = {cached->places, cached->places_length};
-    struct place old, new;
+    struct tv_bytes now = {cache->places, cache->places_length};
+    struct cached_name old, new;
     bool *renamed = tv_alloc(head->input_count, sizeof *renamed);
     bool good = before.length > 0;
     while (good && now.length > 0) {
-        good = next_place(&before, &old) && next_place(&now, &new) &&
+        good = index_cache_next_name(&before, &old) && index_cache_next_name(&now, &new) &&
                (!tv_bytes_equal(old.path, new.path) ||
                 memcmp(old.change, new.change, sizeof old.change) == 0);
         if (good)
-            rename_inputs(head, old.path, new.path, renamed);
+            index_cache_rename_inputs(head, old.path, new.path, renamed);
     }
     for (uint32_t i = 0; i < head->input_count; i++)
         good = good && renamed[i];
@@ -270,94 +270,94 @@ static bool settle_names(const struct tv_cached *cached, struct tv_trace *trace)
 /* ---- Reading ---- */
 
 /* The sources of a trace that was not read: opened when somebody looks at arguments. */
-struct later {
-    struct tv_cached cached;
+struct deferred_sources {
+    struct tv_cached cache;
     bool tried;
     struct tv_error error;      /* of the trying */
     struct tv_source **sources; /* each NULL once it was given away */
     size_t count;
 };
 
-static enum tv_status open_files(struct later *later, struct tv_error *err)
+static enum tv_status index_cache_open_files(struct deferred_sources *deferred, struct tv_error *err)
 {
-    const struct tv_cached *cached = &later->cached;
-    struct tv_given *given = tv_alloc(cached->count, sizeof *given);
+    const struct tv_cached *cache = &deferred->cache;
+    struct tv_given *given = tv_alloc(cache->count, sizeof *given);
     struct tv_loading *loading;
     enum tv_status status = TV_OK;
     size_t opened = 0;
-    while (opened < cached->count && status == TV_OK) {
-        given[opened].offset = cached->offsets[opened];
-        status = tv_inputs_open_argument(cached->paths[opened], &given[opened].source, err);
+    while (opened < cache->count && status == TV_OK) {
+        given[opened].offset = cache->offsets[opened];
+        status = tv_inputs_open_argument(cache->paths[opened], &given[opened].source, err);
         opened += status == TV_OK;
     }
     /* Looked at when they are open: what is written to later the sources notice. */
-    if (status == TV_OK && !is_unchanged(cached))
+    if (status == TV_OK && !index_cache_is_unchanged(cache))
         status = tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "the file changed since it was opened");
     if (status == TV_OK)
-        status = tv_load_given(cached->settings, given, opened, NULL, &loading, err);
+        status = tv_load_given(cache->settings, given, opened, NULL, &loading, err);
     else
         tv_given_free(given, opened);
     tv_free(given);
     if (status == TV_OK)
-        tv_load_take_sources(loading, &later->sources, &later->count);
+        tv_load_take_sources(loading, &deferred->sources, &deferred->count);
     return status;
 }
 
 /* One at a time, says sources.c of the index. */
-static enum tv_status open_later(void *context, uint32_t number, struct tv_source **source,
+static enum tv_status index_cache_open_source(void *context, uint32_t number, struct tv_source **source,
                                  struct tv_error *err)
 {
-    struct later *later = context;
-    if (!later->tried && open_files(later, &later->error) != TV_OK)
-        later->count = 0;
-    later->tried = true;
-    if (number < later->count && later->sources[number]) {
-        *source = later->sources[number];
-        later->sources[number] = NULL;
+    struct deferred_sources *deferred = context;
+    if (!deferred->tried && index_cache_open_files(deferred, &deferred->error) != TV_OK)
+        deferred->count = 0;
+    deferred->tried = true;
+    if (number < deferred->count && deferred->sources[number]) {
+        *source = deferred->sources[number];
+        deferred->sources[number] = NULL;
         return TV_OK;
     }
-    if (later->error.status == TV_OK)
+    if (deferred->error.status == TV_OK)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "it is not in the file any more");
-    *err = later->error;
+    *err = deferred->error;
     return err->status;
 }
 
-static void free_later(void *context)
+static void index_cache_free_sources(void *context)
 {
-    struct later *later = context;
-    for (size_t i = 0; i < later->count; i++)
-        if (later->sources[i])
-            tv_source_free(later->sources[i]);
-    tv_free(later->sources);
-    tv_free(later);
+    struct deferred_sources *deferred = context;
+    for (size_t i = 0; i < deferred->count; i++)
+        if (deferred->sources[i])
+            tv_source_free(deferred->sources[i]);
+    tv_free(deferred->sources);
+    tv_free(deferred);
 }
 
-static enum tv_status read_index(const struct tv_cached *cached, int fd, struct tv_trace **trace,
+static enum tv_status index_cache_map(const struct tv_cached *cache, int fd, struct tv_trace **trace,
                                  struct tv_error *err)
 {
     struct tv_sections_memory memory = {.release = tv_file_unmap};
     if (tv_file_map(fd, &memory.bytes, err) != TV_OK)
         return err->status;
-    struct later *later = tv_alloc(1, sizeof *later);
-    later->cached = *cached;
-    struct tv_index_inputs inputs = {open_later, free_later, later};
-    enum tv_status status = tv_index_read(&memory, key_of(cached), &inputs, trace, err);
-    if (status != TV_OK || settle_names(cached, *trace))
+    struct deferred_sources *deferred = tv_alloc(1, sizeof *deferred);
+    deferred->cache = *cache;
+    struct tv_index_inputs inputs = {index_cache_open_source, index_cache_free_sources, deferred};
+    enum tv_status status = tv_index_read(&memory, index_cache_key(cache), &inputs, trace, err);
+    if (status != TV_OK || index_cache_update_names(cache, *trace))
         return status;
     tv_trace_free(*trace);
     return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET, "of another file");
 }
 
-bool tv_cached_read(const struct tv_cached *cached, struct tv_trace **trace)
+bool tv_cached_read(const struct tv_cached *cache, struct tv_trace **trace)
 {
     struct tv_error why = {0};
     struct tv_namer *namer = NULL;
-    int fd = tv_cache_open(key_of(cached));
+    int fd = tv_cache_open(index_cache_key(cache));
     if (fd < 0)
         return false;
-    enum tv_status status = tv_symbols_open(&cached->settings->symbols, &namer, &why);
+    enum tv_status status = tv_symbols_open(&cache->settings->symbols, &namer, &why);
     if (status == TV_OK)
-        status = read_index(cached, fd, trace, &why);
+        status = index_cache_map(cache, fd, trace, &why);
     close(fd);
     if (status == TV_OK)
         (*trace)->head->namer = namer;
@@ -368,7 +368,7 @@ bool tv_cached_read(const struct tv_cached *cached, struct tv_trace **trace)
 
 /* ---- Writing ---- */
 
-bool tv_cached_is_worth(const struct tv_cached *cached, const struct tv_trace *trace, bool packed,
+bool tv_cached_is_worth(const struct tv_cached *cache, const struct tv_trace *trace, bool packed,
                         uint64_t ns)
 {
     const struct tv_head *head = trace->head;
@@ -376,12 +376,12 @@ bool tv_cached_is_worth(const struct tv_cached *cached, const struct tv_trace *t
     bool slow = packed || tv_cached_is_assembled(trace);
     for (uint32_t i = 0; i < head->input_count; i++)
         bytes += head->inputs[i].bytes;
-    return ((slow && bytes >= WORTH_BYTES) || ns >= WORTH_NS) && is_unchanged(cached);
+    return ((slow && bytes >= WORTH_BYTES) || ns >= WORTH_NS) && index_cache_is_unchanged(cache);
 }
 
-bool tv_cached_is_worth_waiting(const struct tv_cached *cached, uint64_t ns)
+bool tv_cached_is_worth_waiting(const struct tv_cached *cache, uint64_t ns)
 {
-    return ns >= WORTH_NS && is_unchanged(cached);
+    return ns >= WORTH_NS && index_cache_is_unchanged(cache);
 }
 
 bool tv_cached_is_assembled(const struct tv_trace *trace)
@@ -393,21 +393,21 @@ bool tv_cached_is_assembled(const struct tv_trace *trace)
     return false;
 }
 
-struct writing {
+struct cache_writing {
     int fd;
     uint64_t left; /* more is not wanted */
     const atomic_bool *stop;
 };
 
-static enum tv_status write_piece(void *context, struct tv_bytes bytes, struct tv_error *err)
+static enum tv_status index_cache_write_bytes(void *context, struct tv_bytes bytes, struct tv_error *err)
 {
-    struct writing *w = context;
+    struct cache_writing *w = context;
     while (bytes.length > 0) {
         if (atomic_load_explicit(w->stop, memory_order_relaxed))
             return tv_fail(err, TV_ERR_CANCELLED, TV_NO_OFFSET, "stopped");
         if (bytes.length > w->left)
             return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, "there is no room for it");
-        ssize_t n = write(w->fd, bytes.data, bytes.length < PIECE ? bytes.length : PIECE);
+        ssize_t n = write(w->fd, bytes.data, bytes.length < WRITE_SIZE ? bytes.length : WRITE_SIZE);
         if (n < 0 && errno != EINTR)
             return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s", strerror(errno));
         if (n > 0) {
@@ -420,80 +420,80 @@ static enum tv_status write_piece(void *context, struct tv_bytes bytes, struct t
 }
 
 /* What stands beside the trace. */
-struct beside {
-    const struct tv_cached *cached;
+struct cache_sections {
+    const struct tv_cached *cache;
     const struct tv_view *view; /* or NULL */
 };
 
-static void add_beside(const void *context, struct tv_sections_writer *writer)
+static void index_cache_add_sections(const void *context, struct tv_sections_writer *writer)
 {
-    const struct beside *beside = context;
-    const struct tv_cached *cached = beside->cached;
-    tv_sections_add(writer, PLACES, 0, 1, cached->places_length, cached->places);
-    if (beside->view)
-        tv_view_keep(beside->view, writer);
+    const struct cache_sections *sections = context;
+    const struct tv_cached *cache = sections->cache;
+    tv_sections_add(writer, NAMES_SECTION, 0, 1, cache->places_length, cache->places);
+    if (sections->view)
+        tv_view_keep(sections->view, writer);
 }
 
 /* Nobody waits for it, and a limit of file sizes shall not end the program. */
-static void be_humble(void)
+static void index_cache_lower_priority(void)
 {
     sigset_t limit;
     sigemptyset(&limit);
     sigaddset(&limit, SIGXFSZ);
     pthread_sigmask(SIG_BLOCK, &limit, NULL);
-    setpriority(PRIO_PROCESS, 0, NICE_WRITING); /* on Linux of this thread alone */
+    setpriority(PRIO_PROCESS, 0, WRITER_NICENESS); /* on Linux of this thread alone */
 }
 
-void tv_cached_write(const struct tv_cached *cached, const struct tv_trace *trace,
+void tv_cached_write(const struct tv_cached *cache, const struct tv_trace *trace,
                      const struct tv_view *view, const atomic_bool *stop)
 {
-    struct beside beside = {cached, view};
-    struct tv_index_more more = {add_beside, &beside};
+    struct cache_sections sections = {cache, view};
+    struct tv_index_more more = {index_cache_add_sections, &sections};
     struct tv_cache_file file;
     struct tv_error err = {0};
     struct tv_out out;
-    be_humble();
-    if (atomic_load(stop) || !tv_cache_begin(key_of(cached), &file))
+    index_cache_lower_priority();
+    if (atomic_load(stop) || !tv_cache_begin(index_cache_key(cache), &file))
         return;
-    struct writing writing = {file.fd, file.room, stop};
-    tv_out_init(&out, write_piece, &writing);
-    enum tv_status status = tv_index_write(trace, key_of(cached), &more, &out, &err);
+    struct cache_writing writing = {file.fd, file.room, stop};
+    tv_out_init(&out, index_cache_write_bytes, &writing);
+    enum tv_status status = tv_index_write(trace, index_cache_key(cache), &more, &out, &err);
     tv_out_release(&out);
     tv_cache_end(&file, status == TV_OK);
 }
 
 /* A trace that is written while a command shows it. */
-struct side_writing {
-    struct tv_cached cached;
+struct background_writing {
+    struct tv_cached cache;
     const struct tv_trace *trace;
     atomic_bool stop;
     pthread_t thread;
 };
 
-static void *write_beside(void *context)
+static void *index_cache_write_thread(void *context)
 {
-    struct side_writing *writing = context;
-    tv_cached_write(&writing->cached, writing->trace, NULL, &writing->stop);
+    struct background_writing *writing = context;
+    tv_cached_write(&writing->cache, writing->trace, NULL, &writing->stop);
     return NULL;
 }
 
-static void await_writing(void *context)
+static void index_cache_join_thread(void *context)
 {
-    struct side_writing *writing = context;
+    struct background_writing *writing = context;
     pthread_join(writing->thread, NULL);
     tv_free(writing);
 }
 
-void tv_cached_write_beside(const struct tv_cached *cached, struct tv_trace *trace)
+void tv_cached_write_beside(const struct tv_cached *cache, struct tv_trace *trace)
 {
-    struct side_writing *writing = tv_alloc(1, sizeof *writing);
-    writing->cached = *cached;
+    struct background_writing *writing = tv_alloc(1, sizeof *writing);
+    writing->cache = *cache;
     writing->trace = trace;
     atomic_init(&writing->stop, false);
-    if (tv_thread_start(&writing->thread, TV_THREAD_STACK, write_beside, writing) != 0) {
+    if (tv_thread_start(&writing->thread, TV_THREAD_STACK, index_cache_write_thread, writing) != 0) {
         tv_free(writing);
         return;
     }
-    trace->await = await_writing;
+    trace->await = index_cache_join_thread;
     trace->await_context = writing;
 }

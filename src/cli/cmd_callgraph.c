@@ -8,7 +8,7 @@
 #include "cli/selection.h"
 #include "writers/callgraph.h"
 
-static const struct tv_option options[] = {
+static const struct tv_option callgraph_options[] = {
     TV_OPTION("threshold", "P", TV_OPTION_PERCENT, threshold,
               "draw callees that take P percent of their caller's time (default: 20)"),
     TV_OPTION_CLOCK,
@@ -20,7 +20,7 @@ static const struct tv_option options[] = {
     TV_OPTIONS_END,
 };
 
-static enum tv_status write_graph(const struct tv_settings *settings,
+static enum tv_status cmd_callgraph_write(const struct tv_settings *settings,
                                   const struct tv_call_tree *tree, struct tv_error *err)
 {
     struct tv_callgraph_options graph = {.threshold = settings->threshold};
@@ -36,18 +36,18 @@ static enum tv_status write_graph(const struct tv_settings *settings,
     return tv_output_close(&output, err);
 }
 
-static int run(const struct tv_command *command, const struct tv_settings *settings)
+static int cmd_callgraph_run(const struct tv_command *command, const struct tv_settings *settings)
 {
-    return tv_measure_run(command, settings, 0, write_graph);
+    return tv_measure_run(command, settings, 0, cmd_callgraph_write);
 }
 
 const struct tv_command tv_command_callgraph = {
     .name = "callgraph",
     .summary = "who calls whom, as a Graphviz graph",
     .arguments = "[OPTION]... FILE",
-    .options = options,
+    .options = callgraph_options,
     .min_files = 1,
     .max_files = 1,
     .reads_traces = true,
-    .run = run,
+    .run = cmd_callgraph_run,
 };

@@ -15,7 +15,7 @@
 
 enum { FORMAT_TEXT, FORMAT_JSON };
 
-static const struct tv_option options[] = {
+static const struct tv_option check_options[] = {
     TV_OPTION("format", "text|json", TV_OPTION_CHOICE, format, "how (default: text)"),
     TV_OPTION("fail-on", "note|warning|error|FINDING", TV_OPTION_LIST, fail_on,
               "exit code 1 for anything of that severity or worse (default: error), or for the "
@@ -31,7 +31,7 @@ static const struct tv_option options[] = {
 };
 
 /* Reading does not look into the arguments of Trace Event files: their faults are counted here. */
-static enum tv_status check_texts(struct tv_trace *trace, struct tv_error *err)
+static enum tv_status cmd_check_argument_texts(struct tv_trace *trace, struct tv_error *err)
 {
     enum tv_status status = TV_OK;
     bool counted = false;
@@ -50,7 +50,7 @@ static enum tv_status check_texts(struct tv_trace *trace, struct tv_error *err)
 /* ---- The exit code ---- */
 
 /* The least severity that --fail-on names; errors always make the exit code. */
-static enum tv_severity failing_severity(const struct tv_settings *settings)
+static enum tv_severity cmd_check_failing_severity(const struct tv_settings *settings)
 {
     enum tv_severity least = TV_ERROR;
     for (size_t i = 0; i < settings->fail_on.count; i++) {
@@ -61,7 +61,7 @@ static enum tv_severity failing_severity(const struct tv_settings *settings)
     return least;
 }
 
-static bool is_named(const struct tv_settings *settings, const char *rule)
+static bool cmd_check_names_rule(const struct tv_settings *settings, const char *rule)
 {
     for (size_t i = 0; i < settings->fail_on.count; i++)
         if (strcmp(settings->fail_on.items[i], rule) == 0)
@@ -69,10 +69,10 @@ static bool is_named(const struct tv_settings *settings, const char *rule)
     return false;
 }
 
-static bool any_diagnostic_fails(const struct tv_settings *settings,
+static bool cmd_check_any_diagnostic_fails(const struct tv_settings *settings,
                                  const struct tv_diagnostics *diagnostics)
 {
-    enum tv_severity least = failing_severity(settings);
+    enum tv_severity least = cmd_check_failing_severity(settings);
     for (unsigned i = 0; i < TV_DIAGNOSTIC_COUNT; i++) {
         enum tv_diagnostic_kind kind = (enum tv_diagnostic_kind)i;
         if (diagnostics->kinds[kind].count == 0)
@@ -83,18 +83,18 @@ static bool any_diagnostic_fails(const struct tv_settings *settings,
     return false;
 }
 
-static bool any_finding_fails(const struct tv_settings *settings,
+static bool cmd_check_any_finding_fails(const struct tv_settings *settings,
                               const struct tv_findings *findings)
 {
-    enum tv_severity least = failing_severity(settings);
+    enum tv_severity least = cmd_check_failing_severity(settings);
     for (uint32_t rule = 0; findings && rule < TV_RULES; rule++)
         if (findings->of[rule].found &&
-            (tv_rules[rule].severity >= least || is_named(settings, tv_rules[rule].name)))
+            (tv_rules[rule].severity >= least || cmd_check_names_rule(settings, tv_rules[rule].name)))
             return true;
     return false;
 }
 
-static enum tv_status check_words(const struct tv_settings *settings, struct tv_error *err)
+static enum tv_status cmd_check_parse_fail_on(const struct tv_settings *settings, struct tv_error *err)
 {
     for (size_t i = 0; i < settings->fail_on.count; i++) {
         const char *word = settings->fail_on.items[i];
@@ -114,7 +114,7 @@ static enum tv_status check_words(const struct tv_settings *settings, struct tv_
 
 /* ---- The report ---- */
 
-static struct tv_findings *find(const struct tv_settings *settings, const struct tv_trace *trace)
+static struct tv_findings *cmd_check_find_findings(const struct tv_settings *settings, const struct tv_trace *trace)
 {
     struct tv_selection all = TV_SELECT_ALL;
     if (settings->no_findings)
@@ -126,7 +126,7 @@ static struct tv_findings *find(const struct tv_settings *settings, const struct
 }
 
 /* The one output of all files, and the outcome so far. */
-struct reports {
+struct check_reports {
     const struct tv_settings *settings;
     struct tv_output output;
     bool open;  /* the output, which is left alone until there is something for it */
@@ -134,7 +134,7 @@ struct reports {
     bool wrong; /* a file has faults that make the exit code, or what was asked about was found */
 };
 
-static enum tv_status open_output(struct reports *reports, struct tv_error *err)
+static enum tv_status cmd_check_open_output(struct check_reports *reports, struct tv_error *err)
 {
     const struct tv_settings *settings = reports->settings;
     if (reports->open)
@@ -147,7 +147,7 @@ static enum tv_status open_output(struct reports *reports, struct tv_error *err)
     return status;
 }
 
-static enum tv_status close_output(struct reports *reports, struct tv_error *err)
+static enum tv_status cmd_check_close_output(struct check_reports *reports, struct tv_error *err)
 {
     if (!reports->open)
         return TV_OK;
@@ -156,17 +156,17 @@ static enum tv_status close_output(struct reports *reports, struct tv_error *err
     return tv_output_close(&reports->output, err);
 }
 
-static enum tv_status add_report(struct reports *reports, const struct tv_trace *trace,
+static enum tv_status cmd_check_add_report(struct check_reports *reports, const struct tv_trace *trace,
                                  struct tv_error *err)
 {
     const struct tv_settings *settings = reports->settings;
     struct tv_out *out = &reports->output.out;
-    enum tv_status status = open_output(reports, err);
+    enum tv_status status = cmd_check_open_output(reports, err);
     if (status != TV_OK)
         return status;
-    struct tv_findings *findings = find(settings, trace);
-    bool fails = any_diagnostic_fails(settings, &trace->head->diagnostics) ||
-                 any_finding_fails(settings, findings);
+    struct tv_findings *findings = cmd_check_find_findings(settings, trace);
+    bool fails = cmd_check_any_diagnostic_fails(settings, &trace->head->diagnostics) ||
+                 cmd_check_any_finding_fails(settings, findings);
     if (settings->format == FORMAT_JSON) {
         tv_check_write_json(out, trace, findings, settings->strict, &reports->any);
     } else {
@@ -179,25 +179,25 @@ static enum tv_status add_report(struct reports *reports, const struct tv_trace 
     return TV_OK;
 }
 
-static enum tv_status add_file(struct reports *reports, const char *const *file,
+static enum tv_status cmd_check_add_file(struct check_reports *reports, const char *const *file,
                                struct tv_error *err)
 {
     struct tv_trace *trace;
     enum tv_status status = tv_load_trace(reports->settings, file, 1, NULL, &trace, err);
     if (status != TV_OK)
         return status;
-    status = check_texts(trace, err);
+    status = cmd_check_argument_texts(trace, err);
     if (status == TV_OK)
-        status = add_report(reports, trace, err);
+        status = cmd_check_add_report(reports, trace, err);
     tv_trace_free(trace);
     return status;
 }
 
 /* One of several files that cannot be read: the others are reported all the same. */
-static enum tv_status add_unreadable(struct reports *reports, const char *file,
+static enum tv_status cmd_check_add_unreadable(struct check_reports *reports, const char *file,
                                      const struct tv_error *reason, struct tv_error *err)
 {
-    enum tv_status status = open_output(reports, err);
+    enum tv_status status = cmd_check_open_output(reports, err);
     if (status != TV_OK)
         return status;
     if (reports->settings->format == FORMAT_JSON)
@@ -208,14 +208,14 @@ static enum tv_status add_unreadable(struct reports *reports, const char *file,
     return TV_OK;
 }
 
-static enum tv_status add_files(const struct tv_command *command, struct reports *reports,
+static enum tv_status cmd_check_add_files(const struct tv_command *command, struct check_reports *reports,
                                 struct tv_error *err)
 {
     const struct tv_words *files = &reports->settings->files;
-    enum tv_status status = check_words(reports->settings, err);
+    enum tv_status status = cmd_check_parse_fail_on(reports->settings, err);
     for (size_t i = 0; i < files->count && status == TV_OK; i++) {
         struct tv_error reason = {0};
-        status = add_file(reports, &files->items[i], &reason);
+        status = cmd_check_add_file(reports, &files->items[i], &reason);
         if (status == TV_OK)
             continue;
         if (files->count == 1 || status == TV_ERR_USAGE) {
@@ -223,17 +223,17 @@ static enum tv_status add_files(const struct tv_command *command, struct reports
             return status;
         }
         tv_command_failed(command, &reason);
-        status = add_unreadable(reports, files->items[i], &reason, err);
+        status = cmd_check_add_unreadable(reports, files->items[i], &reason, err);
     }
     return status;
 }
 
-static int run(const struct tv_command *command, const struct tv_settings *settings)
+static int cmd_check_run(const struct tv_command *command, const struct tv_settings *settings)
 {
     struct tv_error err = {0}, late;
-    struct reports reports = {.settings = settings};
-    enum tv_status status = add_files(command, &reports, &err);
-    enum tv_status closed = close_output(&reports, status == TV_OK ? &err : &late);
+    struct check_reports reports = {.settings = settings};
+    enum tv_status status = cmd_check_add_files(command, &reports, &err);
+    enum tv_status closed = cmd_check_close_output(&reports, status == TV_OK ? &err : &late);
     if (status != TV_OK || closed != TV_OK)
         return tv_command_failed(command, &err);
     return reports.wrong ? TV_EXIT_INPUT : TV_EXIT_OK;
@@ -248,9 +248,9 @@ const struct tv_command tv_command_check = {
                "Notes, warnings and findings make exit code 1 when --fail-on asks for them.  Each "
                "of\n"
                "several files has a report of its own.",
-    .options = options,
+    .options = check_options,
     .min_files = 1,
     .max_files = TV_ANY_FILES,
     .reads_traces = true,
-    .run = run,
+    .run = cmd_check_run,
 };

@@ -15,7 +15,7 @@
 #include "cli/selection.h"
 #include "writers/collapsed.h"
 
-static const struct tv_option options[] = {
+static const struct tv_option collapse_options[] = {
     TV_OPTION_CLOCK,
     TV_OPTION_SAMPLES,
     TV_OPTION_ASYNC,
@@ -32,7 +32,7 @@ static const struct tv_option options[] = {
 };
 
 /* What the numbers of the lines are. */
-struct counting {
+struct collapse_counting {
     bool cpu;
     struct tv_collapsed_unit unit; /* nanoseconds, or samples, or their weight */
     unsigned workers;
@@ -42,7 +42,7 @@ struct counting {
 /* --unit: its place among "us|ns". */
 #define UNIT_NS 1u
 
-static enum tv_status choose_unit(const struct tv_settings *settings, const struct tv_head *head,
+static enum tv_status cmd_collapse_choose_unit(const struct tv_settings *settings, const struct tv_head *head,
                                   struct tv_collapsed_unit *unit, struct tv_error *err)
 {
     bool times = settings->samples == TV_CHOICE_NO_SAMPLES || settings->samples == TV_SAMPLES_TIME;
@@ -55,10 +55,10 @@ static enum tv_status choose_unit(const struct tv_settings *settings, const stru
     return TV_OK;
 }
 
-static void write_stacks(struct tv_out *out, const struct tv_call_tree *tree, uint32_t thread,
+static void cmd_collapse_write_stacks(struct tv_out *out, const struct tv_call_tree *tree, uint32_t thread,
                          void *context)
 {
-    struct counting *counting = context;
+    struct collapse_counting *counting = context;
     struct tv_name_tree_options names = {.cpu = counting->cpu, .thread = thread};
     struct tv_name_tree *stacks = tv_name_tree_new(tree, &names);
     tv_collapsed_write(out, stacks, counting->unit, counting->workers);
@@ -69,7 +69,7 @@ static void write_stacks(struct tv_out *out, const struct tv_call_tree *tree, ui
 }
 
 /* The lines are whole numbers, which flame graph tools want: what that costs is told. */
-static void report_rest(const struct tv_settings *settings, const struct tv_collapsed_rest *rest)
+static void cmd_collapse_report_rest(const struct tv_settings *settings, const struct tv_collapsed_rest *rest)
 {
     struct tv_out time;
     if (rest->chains == 0 || settings->quiet)
@@ -84,40 +84,40 @@ static void report_rest(const struct tv_settings *settings, const struct tv_coll
     tv_out_release(&time);
 }
 
-static enum tv_status write_stack_file(const struct tv_settings *settings,
-                                       const struct tv_call_tree *tree, struct counting *counting,
+static enum tv_status cmd_collapse_write_file(const struct tv_settings *settings,
+                                       const struct tv_call_tree *tree, struct collapse_counting *counting,
                                        struct tv_error *err)
 {
     struct tv_output output;
     enum tv_status status = tv_output_open(&output, settings->output, settings->quiet, err);
     if (status != TV_OK)
         return status;
-    write_stacks(&output.out, tree, TV_NONE, counting);
+    cmd_collapse_write_stacks(&output.out, tree, TV_NONE, counting);
     return tv_output_close(&output, err);
 }
 
-static enum tv_status write_all(const struct tv_settings *settings, const struct tv_call_tree *tree,
+static enum tv_status cmd_collapse_write(const struct tv_settings *settings, const struct tv_call_tree *tree,
                                 struct tv_error *err)
 {
-    struct counting counting = {.workers = tv_settings_jobs(settings)};
-    enum tv_status status = choose_unit(settings, tree->head, &counting.unit, err);
+    struct collapse_counting counting = {.workers = tv_settings_jobs(settings)};
+    enum tv_status status = cmd_collapse_choose_unit(settings, tree->head, &counting.unit, err);
     if (status == TV_OK)
         status = tv_clock_choose(settings, tree->clocks, &counting.cpu, err);
     if (status == TV_OK)
         status = settings->split_threads
-                     ? tv_per_thread(settings, tree, "collapsed", write_stacks, &counting, err)
-                     : write_stack_file(settings, tree, &counting, err);
+                     ? tv_per_thread(settings, tree, "collapsed", cmd_collapse_write_stacks, &counting, err)
+                     : cmd_collapse_write_file(settings, tree, &counting, err);
     if (status == TV_OK)
-        report_rest(settings, &counting.rest);
+        cmd_collapse_report_rest(settings, &counting.rest);
     return status;
 }
 
-static int run(const struct tv_command *command, const struct tv_settings *settings)
+static int cmd_collapse_run(const struct tv_command *command, const struct tv_settings *settings)
 {
     unsigned flags = TV_MEASURE_FOLD_NAMES;
     if (settings->split_threads)
         flags |= TV_MEASURE_SPLIT_THREADS;
-    return tv_measure_run(command, settings, flags, write_all);
+    return tv_measure_run(command, settings, flags, cmd_collapse_write);
 }
 
 const struct tv_command tv_command_collapse = {
@@ -126,9 +126,9 @@ const struct tv_command tv_command_collapse = {
     .arguments = "[OPTION]... FILE",
     .details = "Frames from the root joined by ';', a blank, self time in whole microseconds,\n"
                "or in nanoseconds with --unit ns.",
-    .options = options,
+    .options = collapse_options,
     .min_files = 1,
     .max_files = 1,
     .reads_traces = true,
-    .run = run,
+    .run = cmd_collapse_run,
 };

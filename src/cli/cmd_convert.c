@@ -10,7 +10,7 @@
 #include "writers/losses.h"
 #include "writers/piece.h"
 
-static const struct tv_option options[] = {
+static const struct tv_option convert_options[] = {
     TV_OPTION("to", "default|v1|v2|v3|f2|f3|json", TV_OPTION_CHOICE, to,
               "Android method trace version 1, 2, 3, streaming 0xF2 or 0xF3, or Trace Event JSON "
               "(default: v3, or v2 with one clock)"),
@@ -23,39 +23,39 @@ static const struct tv_option options[] = {
     TV_OPTIONS_END,
 };
 
-enum to {
-    TO_DEFAULT,
-    TO_V1,
-    TO_V2,
-    TO_V3,
-    TO_F2,
-    TO_F3,
-    TO_JSON,
+enum convert_target {
+    CONVERT_DEFAULT,
+    CONVERT_V1,
+    CONVERT_V2,
+    CONVERT_V3,
+    CONVERT_F2,
+    CONVERT_F3,
+    CONVERT_JSON,
 };
 
-static enum to choose_target(const struct tv_settings *settings, const struct tv_trace *trace)
+static enum convert_target cmd_convert_choose_target(const struct tv_settings *settings, const struct tv_trace *trace)
 {
-    if (settings->to != TO_DEFAULT)
-        return (enum to)settings->to;
-    return tv_head_clocks(trace->head) == (TV_CLOCK_WALL | TV_CLOCK_CPU) ? TO_V3 : TO_V2;
+    if (settings->to != CONVERT_DEFAULT)
+        return (enum convert_target)settings->to;
+    return tv_head_clocks(trace->head) == (TV_CLOCK_WALL | TV_CLOCK_CPU) ? CONVERT_V3 : CONVERT_V2;
 }
 
 /* What is converted. */
-struct converting {
+struct conversion {
     const struct tv_settings *settings;
     const struct tv_trace *trace;
     struct tv_keep keep;
-    enum to to;
+    enum convert_target to;
     bool cpu;
     struct tv_out losses;
 };
 
-static enum tv_status write_trace_file(struct converting *c, struct tv_output *output,
+static enum tv_status cmd_convert_write_file(struct conversion *c, struct tv_output *output,
                                        struct tv_error *err)
 {
     static const enum tv_trace_target targets[] = {
-        [TO_V1] = TV_TRACE_V1,       [TO_V2] = TV_TRACE_V2,       [TO_V3] = TV_TRACE_V3,
-        [TO_F2] = TV_TRACE_STREAM_1, [TO_F3] = TV_TRACE_STREAM_2,
+        [CONVERT_V1] = TV_TRACE_V1,       [CONVERT_V2] = TV_TRACE_V2,       [CONVERT_V3] = TV_TRACE_V3,
+        [CONVERT_F2] = TV_TRACE_STREAM_1, [CONVERT_F3] = TV_TRACE_STREAM_2,
     };
     struct tv_trace_file_options file = {
         .target = targets[c->to], .cpu = c->cpu, .keep = &c->keep, .closed = c->trace->sifted};
@@ -66,7 +66,7 @@ static enum tv_status write_trace_file(struct converting *c, struct tv_output *o
     return status;
 }
 
-static enum tv_status write_events(struct converting *c, struct tv_output *output,
+static enum tv_status cmd_convert_write_events(struct conversion *c, struct tv_output *output,
                                    struct tv_error *err)
 {
     struct tv_cut cut = {&c->keep, INT64_MIN, INT64_MAX, false};
@@ -80,33 +80,33 @@ static enum tv_status write_events(struct converting *c, struct tv_output *outpu
     return status;
 }
 
-static enum tv_status write_target(struct converting *c, struct tv_error *err)
+static enum tv_status cmd_convert_write(struct conversion *c, struct tv_error *err)
 {
     const struct tv_settings *settings = c->settings;
     struct tv_output output;
     enum tv_status status =
-        c->to == TO_JSON ? tv_output_open(&output, settings->output, settings->quiet, err)
+        c->to == CONVERT_JSON ? tv_output_open(&output, settings->output, settings->quiet, err)
                          : tv_output_open_binary(&output, settings->output, settings->quiet, err);
     if (status != TV_OK)
         return status;
-    status = c->to == TO_JSON ? write_events(c, &output, err) : write_trace_file(c, &output, err);
+    status = c->to == CONVERT_JSON ? cmd_convert_write_events(c, &output, err) : cmd_convert_write_file(c, &output, err);
     return tv_output_finish(&output, status, err);
 }
 
-static enum tv_status convert(const struct tv_settings *settings, const struct tv_trace *trace,
+static enum tv_status cmd_convert_trace(const struct tv_settings *settings, const struct tv_trace *trace,
                               struct tv_error *err)
 {
-    struct converting c = {
-        .settings = settings, .trace = trace, .to = choose_target(settings, trace)};
+    struct conversion c = {
+        .settings = settings, .trace = trace, .to = cmd_convert_choose_target(settings, trace)};
     enum tv_status status = TV_OK;
-    if (c.to != TO_JSON)
+    if (c.to != CONVERT_JSON)
         status = tv_clock_choose(settings, tv_head_clocks(trace->head), &c.cpu, err);
     if (status != TV_OK)
         return status;
     tv_out_init_memory(&c.losses);
     status = tv_keep_make(settings, trace, &c.keep, err);
     if (status == TV_OK)
-        status = write_target(&c, err);
+        status = cmd_convert_write(&c, err);
     if (status == TV_OK && !settings->quiet)
         tv_losses_tell(settings->files.items[0],
                        (struct tv_bytes){c.losses.buffer, c.losses.length});
@@ -115,9 +115,9 @@ static enum tv_status convert(const struct tv_settings *settings, const struct t
     return status;
 }
 
-static int run(const struct tv_command *command, const struct tv_settings *settings)
+static int cmd_convert_run(const struct tv_command *command, const struct tv_settings *settings)
 {
-    return tv_load_run(command, settings, convert);
+    return tv_load_run(command, settings, cmd_convert_trace);
 }
 
 const struct tv_command tv_command_convert = {
@@ -125,9 +125,9 @@ const struct tv_command tv_command_convert = {
     .summary = "a trace in another version or format",
     .arguments = "[OPTION]... FILE...",
     .details = "Every loss is named on standard error.  Several files become one trace.",
-    .options = options,
+    .options = convert_options,
     .min_files = 1,
     .max_files = TV_ANY_FILES,
     .reads_traces = true,
-    .run = run,
+    .run = cmd_convert_run,
 };

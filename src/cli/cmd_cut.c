@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-static const struct tv_option options[] = {
+static const struct tv_option cut_options[] = {
     TV_OPTION("to", "default|trace|json", TV_OPTION_CHOICE, to,
               "Android method trace, or Trace Event JSON (default: as the output ends, else as the "
               "input is)"),
@@ -27,43 +27,43 @@ static const struct tv_option options[] = {
     TV_OPTIONS_END,
 };
 
-enum to {
-    TO_DEFAULT,
-    TO_TRACE,
-    TO_JSON,
+enum cut_target {
+    CUT_DEFAULT,
+    CUT_TRACE,
+    CUT_JSON,
 };
 
-static bool ends_with(const char *name, const char *ending)
+static bool cmd_cut_ends_with(const char *name, const char *ending)
 {
     size_t length = strlen(name), end = strlen(ending);
     return length > end && strcmp(name + length - end, ending) == 0;
 }
 
-static bool is_file(const struct tv_settings *settings, struct tv_piece *piece)
+static bool cmd_cut_is_method_trace(const struct tv_settings *settings, struct tv_piece *piece)
 {
-    if (settings->to != TO_DEFAULT)
-        return settings->to == TO_TRACE;
-    if (settings->output && ends_with(settings->output, ".trace"))
+    if (settings->to != CUT_DEFAULT)
+        return settings->to == CUT_TRACE;
+    if (settings->output && cmd_cut_ends_with(settings->output, ".trace"))
         return true;
-    if (settings->output && ends_with(settings->output, ".json"))
+    if (settings->output && cmd_cut_ends_with(settings->output, ".json"))
         return false;
     return tv_piece_is_file(piece);
 }
 
 /* The output of a method trace is bytes, of JSON text. */
-static enum tv_status open_output(const struct tv_settings *settings, bool file,
+static enum tv_status cmd_cut_open_output(const struct tv_settings *settings, bool file,
                                   struct tv_output *output, struct tv_error *err)
 {
     return file ? tv_output_open_binary(output, settings->output, settings->quiet, err)
                 : tv_output_open(output, settings->output, settings->quiet, err);
 }
 
-static enum tv_status write_piece(const struct tv_settings *settings, const struct tv_piece *piece,
+static enum tv_status cmd_cut_write(const struct tv_settings *settings, const struct tv_piece *piece,
                                   bool file, struct tv_error *err)
 {
     struct tv_output output;
     struct tv_piece_losses losses;
-    enum tv_status status = open_output(settings, file, &output, err);
+    enum tv_status status = cmd_cut_open_output(settings, file, &output, err);
     if (status != TV_OK)
         return status;
     status = tv_piece_write(piece, file, &output.out, &losses, err);
@@ -78,7 +78,7 @@ static enum tv_status write_piece(const struct tv_settings *settings, const stru
     return TV_OK;
 }
 
-static enum tv_status cut_and_write(const struct tv_settings *settings,
+static enum tv_status cmd_cut_subset(const struct tv_settings *settings,
                                     const struct tv_trace *trace, const struct tv_keep *keep,
                                     struct tv_error *err)
 {
@@ -94,28 +94,28 @@ static enum tv_status cut_and_write(const struct tv_settings *settings,
     tv_piece_make(&piece, trace, &cut);
     piece.disguise = disguised ? &disguise : NULL;
     /* Before the output is opened: whatever is there stays when there is nothing to write. */
-    bool file = is_file(settings, &piece);
+    bool file = cmd_cut_is_method_trace(settings, &piece);
     status = tv_piece_check(&piece, file, err);
     if (status == TV_OK)
-        status = write_piece(settings, &piece, file, err);
+        status = cmd_cut_write(settings, &piece, file, err);
     tv_piece_release(&piece);
     return status;
 }
 
-static enum tv_status cut(const struct tv_settings *settings, const struct tv_trace *trace,
+static enum tv_status cmd_cut_trace(const struct tv_settings *settings, const struct tv_trace *trace,
                           struct tv_error *err)
 {
     struct tv_keep keep;
     enum tv_status status = tv_keep_make(settings, trace, &keep, err);
     if (status == TV_OK)
-        status = cut_and_write(settings, trace, &keep, err);
+        status = cmd_cut_subset(settings, trace, &keep, err);
     tv_keep_release(&keep);
     return status;
 }
 
-static int run(const struct tv_command *command, const struct tv_settings *settings)
+static int cmd_cut_run(const struct tv_command *command, const struct tv_settings *settings)
 {
-    return tv_load_run(command, settings, cut);
+    return tv_load_run(command, settings, cmd_cut_trace);
 }
 
 const struct tv_command tv_command_cut = {
@@ -125,9 +125,9 @@ const struct tv_command tv_command_cut = {
     .details =
         "What lasts beyond the range begins and ends at its ends, so that the profile of the\n"
         "result is that of the range.  Several files become one trace.",
-    .options = options,
+    .options = cut_options,
     .min_files = 1,
     .max_files = TV_ANY_FILES,
     .reads_traces = true,
-    .run = run,
+    .run = cmd_cut_run,
 };

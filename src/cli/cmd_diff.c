@@ -8,7 +8,7 @@
 #include "cli/selection.h"
 #include "writers/diff_table.h"
 
-static const struct tv_option options[] = {
+static const struct tv_option diff_options[] = {
     TV_OPTION("format", "text|csv|json", TV_OPTION_CHOICE, format, "how (default: text)"),
     TV_OPTION("sort", "default|name|calls|incl-real|excl-real|incl-cpu|excl-cpu", TV_OPTION_CHOICE,
               sort, "by the change of what (default: each table of the text by its own)"),
@@ -26,14 +26,14 @@ static const struct tv_option options[] = {
 };
 
 /* One of the two traces. */
-struct side {
+struct diff_side {
     struct tv_measured measured;
     struct tv_profile *profile;
 };
 
 /* Reads file `number`, whose own range is the one of the same number. */
-static enum tv_status read_side(const struct tv_settings *settings, size_t number,
-                                struct side *side, struct tv_error *err)
+static enum tv_status cmd_diff_read_side(const struct tv_settings *settings, size_t number,
+                                struct diff_side *side, struct tv_error *err)
 {
     struct tv_settings own = *settings;
     const struct tv_words *ranges = &settings->ranges;
@@ -47,7 +47,7 @@ static enum tv_status read_side(const struct tv_settings *settings, size_t numbe
 }
 
 /* Wrong ranges are told before a large file is read. */
-static enum tv_status check_ranges(const struct tv_words *ranges, struct tv_error *err)
+static enum tv_status cmd_diff_check_ranges(const struct tv_words *ranges, struct tv_error *err)
 {
     tv_ns from, to;
     enum tv_status status = TV_OK;
@@ -60,14 +60,14 @@ static enum tv_status check_ranges(const struct tv_words *ranges, struct tv_erro
     return status;
 }
 
-static void release_side(struct side *side)
+static void cmd_diff_release_side(struct diff_side *side)
 {
     tv_profile_free(side->profile);
     tv_measured_release(&side->measured);
 }
 
-static enum tv_status write_diff(const struct tv_settings *settings, const struct side *a,
-                                 const struct side *b, struct tv_error *err)
+static enum tv_status cmd_diff_write(const struct tv_settings *settings, const struct diff_side *a,
+                                 const struct diff_side *b, struct tv_error *err)
 {
     static const enum tv_profile_order orders[] = {
         TV_ORDER_NAME,      TV_ORDER_NAME,     TV_ORDER_CALLS,    TV_ORDER_INCL_WALL,
@@ -90,15 +90,15 @@ static enum tv_status write_diff(const struct tv_settings *settings, const struc
     return tv_output_close(&output, err);
 }
 
-static int run(const struct tv_command *command, const struct tv_settings *settings)
+static int cmd_diff_run(const struct tv_command *command, const struct tv_settings *settings)
 {
     struct tv_error err = {0};
-    struct side a = {.profile = NULL}, b = {.profile = NULL};
-    enum tv_status status = check_ranges(&settings->ranges, &err);
+    struct diff_side a = {.profile = NULL}, b = {.profile = NULL};
+    enum tv_status status = cmd_diff_check_ranges(&settings->ranges, &err);
     if (status == TV_OK)
-        status = read_side(settings, 0, &a, &err);
+        status = cmd_diff_read_side(settings, 0, &a, &err);
     if (status == TV_OK)
-        status = read_side(settings, 1, &b, &err);
+        status = cmd_diff_read_side(settings, 1, &b, &err);
     if (status == TV_OK && !(a.profile->clocks & b.profile->clocks))
         status = tv_fail(&err, TV_ERR_USAGE, TV_NO_OFFSET,
                          "the two traces have no clock in common: their times cannot be compared");
@@ -109,9 +109,9 @@ static int run(const struct tv_command *command, const struct tv_settings *setti
     if (status == TV_OK && settings->format == TV_DIFF_TEXT)
         status = tv_sort_check_calls(settings, b.profile->head, &err);
     if (status == TV_OK)
-        status = write_diff(settings, &a, &b, &err);
-    release_side(&a);
-    release_side(&b);
+        status = cmd_diff_write(settings, &a, &b, &err);
+    cmd_diff_release_side(&a);
+    cmd_diff_release_side(&b);
     return status == TV_OK ? TV_EXIT_OK : tv_command_failed(command, &err);
 }
 
@@ -121,9 +121,9 @@ const struct tv_command tv_command_diff = {
     .arguments = "[OPTION]... A B",
     .details =
         "Tracing distorts absolute times: to compare two traces is what the numbers are for.",
-    .options = options,
+    .options = diff_options,
     .min_files = 2,
     .max_files = 2,
     .reads_traces = true,
-    .run = run,
+    .run = cmd_diff_run,
 };

@@ -10,7 +10,7 @@
 #include "writers/dump_records.h"
 #include "writers/model_jsonl.h"
 
-static const struct tv_option options[] = {
+static const struct tv_option dump_options[] = {
     TV_OPTION("format", "text|jsonl", TV_OPTION_CHOICE, format,
               "text: one line an event; jsonl: the model, one object a line (default: text)"),
     TV_OPTION(
@@ -28,7 +28,7 @@ static const struct tv_option options[] = {
 };
 
 /* --order: its place among "file|time". */
-enum order { ORDER_FILE, ORDER_TIME };
+enum dump_order { ORDER_FILE, ORDER_TIME };
 
 struct dumping {
     const struct tv_settings *settings;
@@ -38,7 +38,7 @@ struct dumping {
     struct tv_error error;          /* why nothing is printed */
 };
 
-static enum tv_status open_output(struct dumping *dumping, struct tv_error *err)
+static enum tv_status cmd_dump_open_output(struct dumping *dumping, struct tv_error *err)
 {
     const struct tv_settings *settings = dumping->settings;
     enum tv_status status =
@@ -48,7 +48,7 @@ static enum tv_status open_output(struct dumping *dumping, struct tv_error *err)
 }
 
 /* Nothing is printed, and no file made, for wishes that the trace cannot fulfil. */
-static enum tv_status check_wishes(const struct dumping *dumping, const struct tv_head *head,
+static enum tv_status cmd_dump_check_selection(const struct dumping *dumping, const struct tv_head *head,
                                    struct tv_error *err)
 {
     const struct tv_settings *settings = dumping->settings;
@@ -60,14 +60,14 @@ static enum tv_status check_wishes(const struct dumping *dumping, const struct t
 }
 
 /* The dump begins. */
-static bool start(const struct tv_head *head, void *context)
+static bool cmd_dump_start(const struct tv_head *head, void *context)
 {
     struct dumping *dumping = context;
-    return dumping->opened || (check_wishes(dumping, head, &dumping->error) == TV_OK &&
-                               open_output(dumping, &dumping->error) == TV_OK);
+    return dumping->opened || (cmd_dump_check_selection(dumping, head, &dumping->error) == TV_OK &&
+                               cmd_dump_open_output(dumping, &dumping->error) == TV_OK);
 }
 
-static bool is_wanted(const struct tv_head *head, uint32_t thread, void *context)
+static bool cmd_dump_selects_thread(const struct tv_head *head, uint32_t thread, void *context)
 {
     struct dumping *dumping = context;
     struct tv_settings settings = *dumping->settings;
@@ -75,14 +75,14 @@ static bool is_wanted(const struct tv_head *head, uint32_t thread, void *context
 }
 
 /* Who watches a pipe that is slow sees at once what came. */
-static void show(void *context)
+static void cmd_dump_flush(void *context)
 {
     struct dumping *dumping = context;
     if (dumping->opened)
         tv_out_flush(&dumping->output.out);
 }
 
-static enum tv_status dump_stream(struct dumping *dumping, struct tv_loading *loading,
+static enum tv_status cmd_dump_stream(struct dumping *dumping, struct tv_loading *loading,
                                   struct tv_dump *dump, struct tv_error *err)
 {
     struct tv_head *head = tv_head_new();
@@ -90,9 +90,9 @@ static enum tv_status dump_stream(struct dumping *dumping, struct tv_loading *lo
     struct tv_progress unseen = {
         0}; /* lines come while the file is read: the output's meter tells */
     tv_dump_records_init(&records, &dumping->output.out);
-    records.start = start;
+    records.start = cmd_dump_start;
     records.context = dumping;
-    tv_load_before_waiting(loading, show, dumping);
+    tv_load_before_waiting(loading, cmd_dump_flush, dumping);
     enum tv_status status =
         tv_load_tell(loading, head, tv_dump_sink(dump), &records.teller, &unseen, err);
     tv_dump_records_release(&records);
@@ -103,7 +103,7 @@ static enum tv_status dump_stream(struct dumping *dumping, struct tv_loading *lo
     return status;
 }
 
-static enum tv_status dump_trace(struct dumping *dumping, struct tv_loading *loading,
+static enum tv_status cmd_dump_trace(struct dumping *dumping, struct tv_loading *loading,
                                  struct tv_dump *dump, struct tv_error *err)
 {
     struct tv_trace *trace;
@@ -125,7 +125,7 @@ static enum tv_status dump_trace(struct dumping *dumping, struct tv_loading *loa
 
 /* An option that was given and that only the finished trace fulfils, of records that are events;
  * NULL: none. */
-static const char *wish_of_trace(const struct tv_settings *settings)
+static const char *cmd_dump_option_of_trace(const struct tv_settings *settings)
 {
     const struct {
         const char *option;
@@ -147,20 +147,20 @@ static const char *wish_of_trace(const struct tv_settings *settings)
 }
 
 /* Of several inputs a later one may have the thread, or the clock, that is asked for. */
-static bool can_stream(const struct tv_settings *settings, const struct tv_loading *loading)
+static bool cmd_dump_can_stream(const struct tv_settings *settings, const struct tv_loading *loading)
 {
     bool free_of_wishes = !tv_threads_are_chosen(settings) && settings->clock == TV_CHOICE_ANY;
     if (settings->order == ORDER_TIME)
         return false;
     if (!tv_load_streams(loading))
-        return tv_load_tells(loading) && !wish_of_trace(settings);
+        return tv_load_tells(loading) && !cmd_dump_option_of_trace(settings);
     return settings->categories.count == 0 && (tv_load_count(loading) == 1 || free_of_wishes);
 }
 
-static enum tv_status check_order(const struct tv_settings *settings, bool streams,
+static enum tv_status cmd_dump_check_order(const struct tv_settings *settings, bool streams,
                                   struct tv_error *err)
 {
-    const char *wish = wish_of_trace(settings);
+    const char *wish = cmd_dump_option_of_trace(settings);
     if (settings->order != ORDER_FILE || streams)
         return TV_OK;
     if (wish)
@@ -172,26 +172,26 @@ static enum tv_status check_order(const struct tv_settings *settings, bool strea
                    "are read");
 }
 
-static enum tv_status dump_open(struct dumping *dumping, struct tv_loading *loading,
+static enum tv_status cmd_dump_loaded(struct dumping *dumping, struct tv_loading *loading,
                                 struct tv_error *err)
 {
     static const enum tv_dump_clock clocks[] = {TV_DUMP_REAL, TV_DUMP_CPU, TV_DUMP_FIRST};
     const struct tv_settings *settings = dumping->settings;
-    struct tv_dump_options dump_options = {
+    struct tv_dump_options how = {
         .clock = clocks[settings->clock],
-        .wanted = tv_threads_are_chosen(settings) ? is_wanted : NULL,
-        .start = start,
+        .wanted = tv_threads_are_chosen(settings) ? cmd_dump_selects_thread : NULL,
+        .start = cmd_dump_start,
         .context = dumping,
     };
-    bool streams = can_stream(settings, loading);
-    enum tv_status status = check_order(settings, streams, err);
+    bool streams = cmd_dump_can_stream(settings, loading);
+    enum tv_status status = cmd_dump_check_order(settings, streams, err);
     if (status != TV_OK) {
         tv_load_close(loading);
         return status;
     }
-    struct tv_dump *dump = tv_dump_new(&dumping->output.out, &dump_options);
-    status = streams ? dump_stream(dumping, loading, dump, err)
-                     : dump_trace(dumping, loading, dump, err);
+    struct tv_dump *dump = tv_dump_new(&dumping->output.out, &how);
+    status = streams ? cmd_dump_stream(dumping, loading, dump, err)
+                     : cmd_dump_trace(dumping, loading, dump, err);
     tv_dump_free(dump);
     if (status == TV_OK && dumping->error.status != TV_OK) {
         *err = dumping->error;
@@ -200,21 +200,21 @@ static enum tv_status dump_open(struct dumping *dumping, struct tv_loading *load
     return status;
 }
 
-static enum tv_status dump_text(struct dumping *dumping, struct tv_error *err)
+static enum tv_status cmd_dump_text(struct dumping *dumping, struct tv_error *err)
 {
     const struct tv_settings *settings = dumping->settings;
     struct tv_settings reading = *settings;
     struct tv_loading *loading;
     /* Records stand in the files alone, and come as these do. */
-    bool records = settings->order != ORDER_TIME && !wish_of_trace(settings);
+    bool records = settings->order != ORDER_TIME && !cmd_dump_option_of_trace(settings);
     reading.no_cache |= records;
     reading.one_by_one = records;
     enum tv_status status =
         tv_load_open(&reading, settings->files.items, settings->files.count, &loading, err);
-    return status == TV_OK ? dump_open(dumping, loading, err) : status;
+    return status == TV_OK ? cmd_dump_loaded(dumping, loading, err) : status;
 }
 
-static enum tv_status dump_model(struct dumping *dumping, struct tv_error *err)
+static enum tv_status cmd_dump_model(struct dumping *dumping, struct tv_error *err)
 {
     const struct tv_settings *settings = dumping->settings;
     struct tv_trace *trace;
@@ -225,7 +225,7 @@ static enum tv_status dump_model(struct dumping *dumping, struct tv_error *err)
     struct tv_keep keep;
     status = tv_keep_make(settings, trace, &keep, err);
     if (status == TV_OK)
-        status = open_output(dumping, err);
+        status = cmd_dump_open_output(dumping, err);
     if (status == TV_OK) {
         tv_load_report(settings, trace->head);
         tv_model_jsonl_write(&dumping->output.out, trace, &keep);
@@ -236,7 +236,7 @@ static enum tv_status dump_model(struct dumping *dumping, struct tv_error *err)
 }
 
 /* What contradicts, whatever is in the files. */
-static enum tv_status check_words(const struct tv_settings *settings, struct tv_error *err)
+static enum tv_status cmd_dump_check_options(const struct tv_settings *settings, struct tv_error *err)
 {
     if (settings->format != 0 && settings->clock != TV_CHOICE_ANY)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
@@ -245,18 +245,18 @@ static enum tv_status check_words(const struct tv_settings *settings, struct tv_
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "--order goes with --format text: jsonl is the finished model");
     if (settings->filter || settings->categories.count > 0 || settings->offsets.count > 0)
-        return check_order(settings, false, err);
+        return cmd_dump_check_order(settings, false, err);
     return TV_OK;
 }
 
-static int run(const struct tv_command *command, const struct tv_settings *settings)
+static int cmd_dump_run(const struct tv_command *command, const struct tv_settings *settings)
 {
     struct dumping dumping = {.settings = settings};
     struct tv_error err = {0};
-    if (check_words(settings, &err) != TV_OK)
+    if (cmd_dump_check_options(settings, &err) != TV_OK)
         return tv_command_usage(command, &err);
     enum tv_status status =
-        settings->format == 0 ? dump_text(&dumping, &err) : dump_model(&dumping, &err);
+        settings->format == 0 ? cmd_dump_text(&dumping, &err) : cmd_dump_model(&dumping, &err);
     /* Print the records before an error all the same, but do not replace a file by them. */
     if (dumping.opened)
         status = tv_output_finish(&dumping.output, status, &err);
@@ -267,9 +267,9 @@ const struct tv_command tv_command_dump = {
     .name = "dump",
     .summary = "every event on a line, or the whole model as JSON lines",
     .arguments = "[OPTION]... FILE",
-    .options = options,
+    .options = dump_options,
     .min_files = 1,
     .max_files = TV_ANY_FILES,
     .reads_traces = true,
-    .run = run,
+    .run = cmd_dump_run,
 };

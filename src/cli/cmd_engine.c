@@ -14,7 +14,7 @@
 
 /* Jobs are of the wish, all else as it is without options.  Little that unpacks to much would keep
  * others waiting: the ceiling of the command line holds as well. */
-static void init_settings(struct tv_settings *settings, const struct tv_engine_wish *wish)
+static void cmd_engine_init_settings(struct tv_settings *settings, const struct tv_engine_wish *wish)
 {
     tv_settings_init(settings);
     settings->quiet = true;
@@ -23,7 +23,7 @@ static void init_settings(struct tv_settings *settings, const struct tv_engine_w
         tv_unpack_ceiling(tv_source_size(wish->source), wish->unpacked_bytes);
 }
 
-static enum tv_status load(void *context, const struct tv_engine_wish *wish,
+static enum tv_status cmd_engine_load(void *context, const struct tv_engine_wish *wish,
                            struct tv_progress *progress, struct tv_trace **trace,
                            struct tv_error *err)
 {
@@ -31,7 +31,7 @@ static enum tv_status load(void *context, const struct tv_engine_wish *wish,
     struct tv_settings settings;
     struct tv_given given = {wish->source, 0};
     struct tv_loading *loading;
-    init_settings(&settings, wish);
+    cmd_engine_init_settings(&settings, wish);
     enum tv_status status = tv_load_given(&settings, &given, 1, progress, &loading, err);
     if (status == TV_OK)
         status = tv_load_build(loading, progress, trace, err);
@@ -39,14 +39,14 @@ static enum tv_status load(void *context, const struct tv_engine_wish *wish,
     return status;
 }
 
-static enum tv_status open_sources(void *context, const struct tv_engine_wish *wish,
+static enum tv_status cmd_engine_open_sources(void *context, const struct tv_engine_wish *wish,
                                    struct tv_source ***sources, size_t *count, struct tv_error *err)
 {
     (void)context;
     struct tv_settings settings;
     struct tv_given given = {wish->source, 0};
     struct tv_loading *loading;
-    init_settings(&settings, wish);
+    cmd_engine_init_settings(&settings, wish);
     enum tv_status status = tv_load_given(&settings, &given, 1, NULL, &loading, err);
     if (status == TV_OK)
         tv_load_take_sources(loading, sources, count);
@@ -58,7 +58,7 @@ static enum tv_status open_sources(void *context, const struct tv_engine_wish *w
 int tv_command_engine(void)
 {
     const struct tv_engine_loader loader = {
-        .load = load, .open = open_sources, .reporter = tv_reporter(false)};
+        .load = cmd_engine_load, .open = cmd_engine_open_sources, .reporter = tv_reporter(false)};
     tv_unpack_prepare();
     _exit(tv_engine_main(&loader));
 }

@@ -16,7 +16,7 @@
 #include "cli/selection.h"
 #include "writers/flame_svg.h"
 
-static const struct tv_option options[] = {
+static const struct tv_option flamegraph_options[] = {
     TV_OPTION("title", "TEXT", TV_OPTION_TEXT, title, "above the picture (default: the file)"),
     TV_OPTION("countname", "TEXT", TV_OPTION_TEXT, countname,
               "what the numbers count (default: us; of collapsed stacks: samples)"),
@@ -43,13 +43,13 @@ static const struct tv_option options[] = {
 };
 
 /* What a picture is drawn with. */
-struct drawing {
+struct flamegraph_drawing {
     const struct tv_settings *settings;
     bool cpu;
     double min_share;
 };
 
-static const char *count_name(const struct tv_settings *settings, const struct tv_head *head)
+static const char *cmd_flamegraph_count_name(const struct tv_settings *settings, const struct tv_head *head)
 {
     if (settings->countname)
         return settings->countname;
@@ -60,15 +60,15 @@ static const char *count_name(const struct tv_settings *settings, const struct t
     return tv_flame_svg_count_name(head);
 }
 
-static const char *count_each(const struct tv_settings *settings, const struct tv_head *head)
+static const char *cmd_flamegraph_count_each(const struct tv_settings *settings, const struct tv_head *head)
 {
     if (settings->samples == TV_CHOICE_NO_SAMPLES)
         return tv_flame_svg_each(head);
     return settings->samples == TV_SAMPLES_COUNT ? NULL : "sample";
 }
 
-static void draw(struct tv_out *out, const struct tv_call_tree *tree, uint32_t root,
-                 const char *title, const struct drawing *drawing)
+static void cmd_flamegraph_draw(struct tv_out *out, const struct tv_call_tree *tree, uint32_t root,
+                 const char *title, const struct flamegraph_drawing *drawing)
 {
     const struct tv_settings *settings = drawing->settings;
     struct tv_flame_options layout = {
@@ -81,9 +81,9 @@ static void draw(struct tv_out *out, const struct tv_call_tree *tree, uint32_t r
     bool times = settings->samples == TV_CHOICE_NO_SAMPLES || settings->samples == TV_SAMPLES_TIME;
     struct tv_flame_svg_options svg = {
         .title = title,
-        .count_name = count_name(settings, tree->head),
+        .count_name = cmd_flamegraph_count_name(settings, tree->head),
         .unit_ns = times ? 1000 : 1,
-        .each = count_each(settings, tree->head),
+        .each = cmd_flamegraph_count_each(settings, tree->head),
         .colors = (enum tv_flame_colors)settings->colors,
         .hash = settings->hash,
         .inverted = settings->inverted,
@@ -93,7 +93,7 @@ static void draw(struct tv_out *out, const struct tv_call_tree *tree, uint32_t r
     tv_flame_free(flame);
 }
 
-static const char *title_of(const struct tv_settings *settings)
+static const char *cmd_flamegraph_title(const struct tv_settings *settings)
 {
     const char *file = settings->files.items[0], *slash = strrchr(file, '/');
     if (settings->title)
@@ -101,22 +101,22 @@ static const char *title_of(const struct tv_settings *settings)
     return slash ? slash + 1 : file;
 }
 
-static void draw_thread(struct tv_out *out, const struct tv_call_tree *tree, uint32_t thread,
+static void cmd_flamegraph_draw_thread(struct tv_out *out, const struct tv_call_tree *tree, uint32_t thread,
                         void *context)
 {
-    const struct drawing *drawing = context;
+    const struct flamegraph_drawing *drawing = context;
     const struct tv_thread *t = &tree->head->threads[thread];
     struct tv_bytes name = tv_head_text(tree->head, t->name);
     char title[1024];
-    snprintf(title, sizeof title, "%s: %.*s [%llu]", title_of(drawing->settings),
+    snprintf(title, sizeof title, "%s: %.*s [%llu]", cmd_flamegraph_title(drawing->settings),
              name.length < 200 ? (int)name.length : 200, (const char *)name.data,
              (unsigned long long)t->id);
     /* Inverted, the thread lies on top of its methods. */
-    draw(out, tree, drawing->settings->inverted ? TV_ROOT_PATH : 1, title, drawing);
+    cmd_flamegraph_draw(out, tree, drawing->settings->inverted ? TV_ROOT_PATH : 1, title, drawing);
 }
 
 /* "0.5" pixels, as a share of the whole width. */
-static enum tv_status parse_width(const char *text, double *share, struct tv_error *err)
+static enum tv_status cmd_flamegraph_parse_width(const char *text, double *share, struct tv_error *err)
 {
     tv_ns thousandths;
     *share = 0.1 / TV_FLAME_SVG_INNER;
@@ -131,26 +131,26 @@ static enum tv_status parse_width(const char *text, double *share, struct tv_err
     return TV_OK;
 }
 
-static enum tv_status write_all(const struct tv_settings *settings, const struct tv_call_tree *tree,
+static enum tv_status cmd_flamegraph_write(const struct tv_settings *settings, const struct tv_call_tree *tree,
                                 struct tv_error *err)
 {
-    struct drawing drawing = {.settings = settings};
-    enum tv_status status = parse_width(settings->min_width, &drawing.min_share, err);
+    struct flamegraph_drawing drawing = {.settings = settings};
+    enum tv_status status = cmd_flamegraph_parse_width(settings->min_width, &drawing.min_share, err);
     if (status == TV_OK)
         status = tv_clock_choose(settings, tree->clocks, &drawing.cpu, err);
     if (status != TV_OK)
         return status;
     if (settings->split_threads)
-        return tv_per_thread(settings, tree, "svg", draw_thread, &drawing, err);
+        return tv_per_thread(settings, tree, "svg", cmd_flamegraph_draw_thread, &drawing, err);
     struct tv_output output;
     status = tv_output_open(&output, settings->output, settings->quiet, err);
     if (status != TV_OK)
         return status;
-    draw(&output.out, tree, TV_ROOT_PATH, title_of(settings), &drawing);
+    cmd_flamegraph_draw(&output.out, tree, TV_ROOT_PATH, cmd_flamegraph_title(settings), &drawing);
     return tv_output_close(&output, err);
 }
 
-static int run(const struct tv_command *command, const struct tv_settings *settings)
+static int cmd_flamegraph_run(const struct tv_command *command, const struct tv_settings *settings)
 {
     struct tv_error err = {0};
     double share;
@@ -158,18 +158,18 @@ static int run(const struct tv_command *command, const struct tv_settings *setti
     if (settings->split_threads)
         flags |= TV_MEASURE_SPLIT_THREADS;
     /* Before a large file is read. */
-    if (parse_width(settings->min_width, &share, &err) != TV_OK)
+    if (cmd_flamegraph_parse_width(settings->min_width, &share, &err) != TV_OK)
         return tv_command_failed(command, &err);
-    return tv_measure_run(command, settings, flags, write_all);
+    return tv_measure_run(command, settings, flags, cmd_flamegraph_write);
 }
 
 const struct tv_command tv_command_flamegraph = {
     .name = "flamegraph",
     .summary = "a flame graph as one SVG file with search and zoom",
     .arguments = "[OPTION]... FILE",
-    .options = options,
+    .options = flamegraph_options,
     .min_files = 1,
     .max_files = 1,
     .reads_traces = true,
-    .run = run,
+    .run = cmd_flamegraph_run,
 };

@@ -4,12 +4,12 @@
  */
 #include "cli/command.h"
 
-static const struct tv_option options[] = {
+static const struct tv_option help_options[] = {
     TV_OPTION("help", NULL, TV_OPTION_FLAG, help, "this text"),
     TV_OPTIONS_END,
 };
 
-static int run(const struct tv_command *command, const struct tv_settings *settings)
+static int cmd_help_run(const struct tv_command *command, const struct tv_settings *settings)
 {
     if (settings->files.count == 0)
         return tv_command_print_help(&tv_command_view);
@@ -28,8 +28,8 @@ const struct tv_command tv_command_help = {
     .name = "help",
     .summary = "what there is, or a command's options",
     .arguments = "[COMMAND]",
-    .options = options,
+    .options = help_options,
     .min_files = 0,
     .max_files = 1,
-    .run = run,
+    .run = cmd_help_run,
 };

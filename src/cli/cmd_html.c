@@ -15,7 +15,7 @@
 #include "cli/output.h"
 #include "cli/selection.h"
 
-static const struct tv_option options[] = {
+static const struct tv_option html_options[] = {
     TV_OPTION("max-size", "SIZE", TV_OPTION_SIZE, max_size,
               "leave details out until the file is no larger: 5M"),
     TV_OPTION_RANGE,
@@ -28,7 +28,7 @@ static const struct tv_option options[] = {
     TV_OPTIONS_END,
 };
 
-static enum tv_status copy(struct tv_source *source, struct tv_out *out, struct tv_error *err)
+static enum tv_status cmd_html_copy(struct tv_source *source, struct tv_out *out, struct tv_error *err)
 {
     struct tv_window window;
     enum tv_status status = TV_OK;
@@ -44,7 +44,7 @@ static enum tv_status copy(struct tv_source *source, struct tv_out *out, struct 
     return status;
 }
 
-static enum tv_status write_made(const struct tv_settings *settings, struct tv_html_made *made,
+static enum tv_status cmd_html_write_report(const struct tv_settings *settings, struct tv_html_made *made,
                                  struct tv_error *err)
 {
     struct tv_output output;
@@ -53,7 +53,7 @@ static enum tv_status write_made(const struct tv_settings *settings, struct tv_h
     made->spool = NULL;
     enum tv_status status = tv_output_open_binary(&output, settings->output, settings->quiet, err);
     if (status == TV_OK) {
-        status = copy(source, &output.out, err);
+        status = cmd_html_copy(source, &output.out, err);
         status = tv_output_finish(&output, status, err);
     }
     if (status == TV_OK && !settings->quiet)
@@ -64,7 +64,7 @@ static enum tv_status write_made(const struct tv_settings *settings, struct tv_h
 }
 
 /* The files as they are, unpacked. */
-static enum tv_status make_of_files(const struct tv_settings *settings,
+static enum tv_status cmd_html_make_of_files(const struct tv_settings *settings,
                                     const struct tv_loading *loading, struct tv_html_made *made,
                                     struct tv_error *err)
 {
@@ -82,7 +82,7 @@ static enum tv_status make_of_files(const struct tv_settings *settings,
     return status;
 }
 
-static enum tv_status make_of_wanted(const struct tv_html_part *part, bool whole_is_too_large,
+static enum tv_status cmd_html_make_of_selected(const struct tv_html_part *part, bool whole_is_too_large,
                                      struct tv_html_made *made, struct tv_error *err)
 {
     enum tv_status status = TV_OK;
@@ -96,27 +96,27 @@ static enum tv_status make_of_wanted(const struct tv_html_part *part, bool whole
 }
 
 /* What --filter wants is counted against all there is, and so filtered here. */
-static enum tv_status make_of_filtered(struct tv_html_part *part, bool whole_is_too_large,
+static enum tv_status cmd_html_make_of_filtered(struct tv_html_part *part, bool whole_is_too_large,
                                        struct tv_html_made *made, struct tv_error *err)
 {
     struct tv_filter filter;
     size_t column;
     const char *text = part->settings->filter;
     if (!text)
-        return make_of_wanted(part, whole_is_too_large, made, err);
+        return cmd_html_make_of_selected(part, whole_is_too_large, made, err);
     enum tv_status status = tv_filter_parse(tv_bytes_of(text), &filter, &column, err);
     if (status != TV_OK)
         return tv_error_prefix(err, "--filter");
     struct tv_trace *filtered = tv_filter_trace(part->whole, &filter);
     part->trace = filtered;
-    status = make_of_wanted(part, whole_is_too_large, made, err);
+    status = cmd_html_make_of_selected(part, whole_is_too_large, made, err);
     tv_trace_free(filtered);
     tv_filter_release(&filter);
     return status;
 }
 
 /* Takes the loading over. */
-static enum tv_status make_of_part(struct tv_html_part *part, struct tv_loading *loading,
+static enum tv_status cmd_html_make_of_part(struct tv_html_part *part, struct tv_loading *loading,
                                    bool whole_is_too_large, struct tv_html_made *made,
                                    struct tv_error *err)
 {
@@ -127,13 +127,13 @@ static enum tv_status make_of_part(struct tv_html_part *part, struct tv_loading 
     tv_load_report(part->settings, trace->head);
     tv_trace_await(trace);
     part->whole = part->trace = trace;
-    status = make_of_filtered(part, whole_is_too_large, made, err);
+    status = cmd_html_make_of_filtered(part, whole_is_too_large, made, err);
     tv_trace_free(trace);
     return status;
 }
 
 /* Nobody gets a report that shows nothing but an error.  Takes the loading over. */
-static enum tv_status check_files(struct tv_loading *loading, struct tv_html_made *made,
+static enum tv_status cmd_html_check_files(struct tv_loading *loading, struct tv_html_made *made,
                                   struct tv_error *err)
 {
     struct tv_trace *trace;
@@ -146,13 +146,13 @@ static enum tv_status check_files(struct tv_loading *loading, struct tv_html_mad
 }
 
 /* Other names are in the trace that is made, not in its files. */
-static bool is_part(const struct tv_settings *settings)
+static bool cmd_html_is_part(const struct tv_settings *settings)
 {
     return tv_html_is_chosen(settings) || settings->mapping || settings->symbols.count > 0 ||
            settings->hash_names || settings->strip_args || settings->salt;
 }
 
-static enum tv_status write_html(const struct tv_settings *settings, struct tv_error *err)
+static enum tv_status cmd_html_write(const struct tv_settings *settings, struct tv_error *err)
 {
     struct tv_settings reading = *settings;
     struct tv_html_part part = {.settings = settings};
@@ -160,7 +160,7 @@ static enum tv_status write_html(const struct tv_settings *settings, struct tv_e
     struct tv_html_made made = {.spool = NULL};
     reading.filter = NULL;
     /* A report that is whole carries the files themselves. */
-    reading.no_cache = settings->no_cache || !is_part(settings);
+    reading.no_cache = settings->no_cache || !cmd_html_is_part(settings);
     if (settings->max_size == 0)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "--max-size: expected a size above 0, such as 5M");
@@ -170,21 +170,21 @@ static enum tv_status write_html(const struct tv_settings *settings, struct tv_e
             tv_load_open(&reading, settings->files.items, settings->files.count, &loading, err);
     if (status != TV_OK)
         return status;
-    if (!is_part(settings))
-        status = make_of_files(settings, loading, &made, err);
+    if (!cmd_html_is_part(settings))
+        status = cmd_html_make_of_files(settings, loading, &made, err);
     if (status != TV_OK)
         tv_load_close(loading);
     else if (made.spool)
-        status = check_files(loading, &made, err);
+        status = cmd_html_check_files(loading, &made, err);
     else
-        status = make_of_part(&part, loading, made.too_large, &made, err);
-    return status == TV_OK ? write_made(settings, &made, err) : status;
+        status = cmd_html_make_of_part(&part, loading, made.too_large, &made, err);
+    return status == TV_OK ? cmd_html_write_report(settings, &made, err) : status;
 }
 
-static int run(const struct tv_command *command, const struct tv_settings *settings)
+static int cmd_html_run(const struct tv_command *command, const struct tv_settings *settings)
 {
     struct tv_error err = {0};
-    return write_html(settings, &err) == TV_OK ? TV_EXIT_OK : tv_command_failed(command, &err);
+    return cmd_html_write(settings, &err) == TV_OK ? TV_EXIT_OK : tv_command_failed(command, &err);
 }
 
 const struct tv_command tv_command_html = {
@@ -194,10 +194,10 @@ const struct tv_command tv_command_html = {
     .details =
         "The file opens in a browser, from a disk and without a network.  All that the trace\n"
         "tells is in it, unless a part is chosen; of the names of files only their last part.",
-    .options = options,
+    .options = html_options,
     .min_files = 1,
     .max_files = TV_ANY_FILES,
     .is_there = tv_report_is_there,
     .reads_traces = true,
-    .run = run,
+    .run = cmd_html_run,
 };

@@ -10,7 +10,7 @@
 #include "cli/span.h"
 #include "writers/info.h"
 
-static const struct tv_option options[] = {
+static const struct tv_option info_options[] = {
     TV_OPTION("format", "text|json", TV_OPTION_CHOICE, format, "how (default: text)"),
     TV_OPTION_FILTERS,
     TV_OPTION_OUTPUT,
@@ -20,7 +20,7 @@ static const struct tv_option options[] = {
     TV_OPTIONS_END,
 };
 
-static enum tv_status write_info(const struct tv_settings *settings, const struct tv_info *info,
+static enum tv_status cmd_info_write(const struct tv_settings *settings, const struct tv_info *info,
                                  struct tv_error *err)
 {
     struct tv_output output;
@@ -34,7 +34,7 @@ static enum tv_status write_info(const struct tv_settings *settings, const struc
     return tv_output_close(&output, err);
 }
 
-static enum tv_status info_of_stream(const struct tv_settings *settings, struct tv_loading *loading,
+static enum tv_status cmd_info_of_stream(const struct tv_settings *settings, struct tv_loading *loading,
                                      struct tv_error *err)
 {
     struct tv_info info = {.head = NULL};
@@ -52,14 +52,14 @@ static enum tv_status info_of_stream(const struct tv_settings *settings, struct 
         for (uint32_t i = 0; i < head->thread_count; i++)
             info.counts.threads += !head->threads[i].late;
         info.span = tv_span_sink_get(&span, head);
-        status = write_info(settings, &info, err);
+        status = cmd_info_write(settings, &info, err);
     }
     tv_span_sink_release(&span);
     tv_head_free(head);
     return status;
 }
 
-static enum tv_status info_of_trace(const struct tv_settings *settings, struct tv_loading *loading,
+static enum tv_status cmd_info_of_trace(const struct tv_settings *settings, struct tv_loading *loading,
                                     struct tv_error *err)
 {
     struct tv_trace *trace;
@@ -76,28 +76,28 @@ static enum tv_status info_of_trace(const struct tv_settings *settings, struct t
             .counts = tv_counts_of(trace, &keep),
             .span = trace->end - trace->start,
         };
-        status = write_info(settings, &info, err);
+        status = cmd_info_write(settings, &info, err);
     }
     tv_keep_release(&keep);
     tv_trace_free(trace);
     return status;
 }
 
-static bool is_filtered(const struct tv_settings *settings)
+static bool cmd_info_is_filtered(const struct tv_settings *settings)
 {
     return settings->processes.count > 0 || settings->categories.count > 0;
 }
 
-static int run(const struct tv_command *command, const struct tv_settings *settings)
+static int cmd_info_run(const struct tv_command *command, const struct tv_settings *settings)
 {
     struct tv_error err = {0};
     struct tv_loading *loading;
     enum tv_status status =
         tv_load_open(settings, settings->files.items, settings->files.count, &loading, &err);
     if (status == TV_OK)
-        status = tv_load_streams(loading) && !is_filtered(settings)
-                     ? info_of_stream(settings, loading, &err)
-                     : info_of_trace(settings, loading, &err);
+        status = tv_load_streams(loading) && !cmd_info_is_filtered(settings)
+                     ? cmd_info_of_stream(settings, loading, &err)
+                     : cmd_info_of_trace(settings, loading, &err);
     return status == TV_OK ? TV_EXIT_OK : tv_command_failed(command, &err);
 }
 
@@ -106,9 +106,9 @@ const struct tv_command tv_command_info = {
     .summary = "format, clocks, span, threads, counts, what was repaired",
     .arguments = "[OPTION]... FILE...",
     .details = "Several files are read as one trace.",
-    .options = options,
+    .options = info_options,
     .min_files = 1,
     .max_files = TV_ANY_FILES,
     .reads_traces = true,
-    .run = run,
+    .run = cmd_info_run,
 };

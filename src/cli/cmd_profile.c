@@ -8,7 +8,7 @@
 #include "cli/selection.h"
 #include "writers/relations_text.h"
 
-static const struct tv_option options[] = {
+static const struct tv_option profile_options[] = {
     TV_OPTION("format", "text|csv|json|markdown", TV_OPTION_CHOICE, format, "how (default: text)"),
     TV_OPTION("sort", "default|name|calls|incl-real|excl-real|incl-cpu|excl-cpu", TV_OPTION_CHOICE,
               sort, "by what (default: incl-cpu, or incl-real without a CPU clock)"),
@@ -34,21 +34,21 @@ static const struct tv_option options[] = {
 };
 
 /* What is printed, and what it lives in. */
-struct table {
+struct profile_result {
     struct tv_measured measured; /* with a tree only where one is needed */
     struct tv_profile *profile;
 };
 
-static void release_table(struct table *table)
+static void cmd_profile_release_table(struct profile_result *table)
 {
     tv_profile_free(table->profile);
     tv_measured_release(&table->measured);
 }
 
-static enum tv_status make_table(const struct tv_settings *settings, struct table *table,
+static enum tv_status cmd_profile_make_table(const struct tv_settings *settings, struct profile_result *table,
                                  struct tv_error *err)
 {
-    *table = (struct table){.profile = NULL};
+    *table = (struct profile_result){.profile = NULL};
     if (!settings->callers_callees && !settings->compensate)
         return tv_measure_profile(settings, &table->measured, &table->profile, err);
     enum tv_status status = tv_measure_tree(settings, 0, &table->measured, err);
@@ -57,7 +57,7 @@ static enum tv_status make_table(const struct tv_settings *settings, struct tabl
     return status;
 }
 
-static enum tv_profile_order order_of(const struct tv_settings *settings,
+static enum tv_profile_order cmd_profile_order(const struct tv_settings *settings,
                                       const struct tv_profile *profile)
 {
     static const enum tv_profile_order orders[] = {
@@ -67,7 +67,7 @@ static enum tv_profile_order order_of(const struct tv_settings *settings,
     return settings->sort == 0 ? tv_profile_default_order(profile) : orders[settings->sort];
 }
 
-static enum tv_status write_table(const struct tv_settings *settings, struct table *table,
+static enum tv_status cmd_profile_write(const struct tv_settings *settings, struct profile_result *table,
                                   struct tv_error *err)
 {
     struct tv_settings own = *settings;
@@ -87,7 +87,7 @@ static enum tv_status write_table(const struct tv_settings *settings, struct tab
 
     struct tv_profile_rows rows;
     struct tv_relations_options relations = {cpu, settings->format == TV_TABLE_JSON};
-    tv_profile_rows_init(&rows, table->profile, order_of(settings, table->profile),
+    tv_profile_rows_init(&rows, table->profile, cmd_profile_order(settings, table->profile),
                          settings->context_switch, tv_output_limit(&output, settings));
     if (settings->callers_callees)
         tv_relations_write(&output.out, table->measured.tree, table->profile, &rows, &relations);
@@ -98,10 +98,10 @@ static enum tv_status write_table(const struct tv_settings *settings, struct tab
     return tv_output_close(&output, err);
 }
 
-static int run(const struct tv_command *command, const struct tv_settings *settings)
+static int cmd_profile_run(const struct tv_command *command, const struct tv_settings *settings)
 {
     struct tv_error err = {0};
-    struct table table;
+    struct profile_result table;
     if (settings->clock != TV_CHOICE_ANY && !settings->callers_callees) {
         tv_fail(&err, TV_ERR_USAGE, TV_NO_OFFSET,
                 "--clock goes with --callers-callees: the table has both, see --sort");
@@ -112,10 +112,10 @@ static int run(const struct tv_command *command, const struct tv_settings *setti
         tv_fail(&err, TV_ERR_USAGE, TV_NO_OFFSET, "--callers-callees is text or json");
         return tv_command_usage(command, &err);
     }
-    enum tv_status status = make_table(settings, &table, &err);
+    enum tv_status status = cmd_profile_make_table(settings, &table, &err);
     if (status == TV_OK)
-        status = write_table(settings, &table, &err);
-    release_table(&table);
+        status = cmd_profile_write(settings, &table, &err);
+    cmd_profile_release_table(&table);
     return status == TV_OK ? TV_EXIT_OK : tv_command_failed(command, &err);
 }
 
@@ -126,9 +126,9 @@ const struct tv_command tv_command_profile = {
     .details =
         "Several files are read as one trace.  Tracing distorts absolute times: compare them\n"
         "with those of another trace, or let --compensate take off what the clock cost.",
-    .options = options,
+    .options = profile_options,
     .min_files = 1,
     .max_files = TV_ANY_FILES,
     .reads_traces = true,
-    .run = run,
+    .run = cmd_profile_run,
 };

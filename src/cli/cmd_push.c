@@ -15,7 +15,7 @@
 #include "cli/meter.h"
 #include "cli/sender.h"
 
-static const struct tv_option options[] = {
+static const struct tv_option push_options[] = {
     TV_OPTION("to", "URL", TV_OPTION_TEXT, push.to, "the server: http://host:8192/"),
     TV_OPTION("label", "TEXT", TV_OPTION_LIST, push.labels,
               "put this label on the trace (may be given again)"),
@@ -28,16 +28,8 @@ static const struct tv_option options[] = {
     TV_OPTIONS_END,
 };
 
-static const char *shown_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    if (strcmp(path, "-") == 0)
-        return "standard input";
-    return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
-}
-
 /* Sends one file, prints where its trace is, and waits until the server has read it. */
-static enum tv_status push(struct tv_sender *sender, const struct tv_settings *settings,
+static enum tv_status cmd_push_file(struct tv_sender *sender, const struct tv_settings *settings,
                            const char *path, struct tv_error *err)
 {
     struct tv_source *file;
@@ -49,7 +41,7 @@ static enum tv_status push(struct tv_sender *sender, const struct tv_settings *s
     atomic_store(&progress.input_bytes, tv_source_size(file));
     atomic_store(&progress.total_bytes, tv_source_size(file));
     struct tv_meter *meter = tv_meter_start(&progress, settings->quiet);
-    status = tv_sender_send(sender, file, shown_name(path), &progress, &address, err);
+    status = tv_sender_send(sender, file, tv_inputs_shown_name(path), &progress, &address, err);
     tv_meter_stop(meter);
     if (status == TV_OK) {
         puts(address);
@@ -63,7 +55,7 @@ static enum tv_status push(struct tv_sender *sender, const struct tv_settings *s
     return status;
 }
 
-static int run(const struct tv_command *command, const struct tv_settings *settings)
+static int cmd_push_run(const struct tv_command *command, const struct tv_settings *settings)
 {
     struct tv_sender *sender;
     struct tv_error err = {0};
@@ -78,7 +70,7 @@ static int run(const struct tv_command *command, const struct tv_settings *setti
     for (size_t i = 0; i < files->count; i++) {
         if (tv_inputs_is_second_half(files->items, i))
             continue;
-        if (push(sender, settings, files->items[i], &err) != TV_OK)
+        if (cmd_push_file(sender, settings, files->items[i], &err) != TV_OK)
             code = tv_command_failed(command, &err);
     }
     tv_sender_free(sender);
@@ -90,8 +82,8 @@ const struct tv_command tv_command_push = {
     .summary = "send traces to an upload server and print their addresses",
     .arguments = "[OPTION]... FILE...",
     .details = "A connection that breaks is taken up again where it ended.",
-    .options = options,
+    .options = push_options,
     .min_files = 1,
     .max_files = TV_ANY_FILES,
-    .run = run,
+    .run = cmd_push_run,
 };

@@ -14,7 +14,7 @@
 #include "cli/record.h"
 #include "recorder/samples.h"
 
-static const struct tv_option options[] = {
+static const struct tv_option record_options[] = {
     TV_OPTION("output", "FILE", TV_OPTION_TEXT, output,
               "what is written (default: dmtrace.trace, with --sample, --alloc or --lock "
               "samples.json)"),
@@ -88,7 +88,7 @@ static const struct tv_option options[] = {
 };
 
 /* Since a program may go to another folder before it writes. */
-static enum tv_status make_absolute(const char *name, char *path, struct tv_error *err)
+static enum tv_status cmd_record_absolute_path(const char *name, char *path, struct tv_error *err)
 {
     char folder[TV_RECORD_PATH] = "";
     if (name[0] != '/' && !getcwd(folder, sizeof folder))
@@ -100,7 +100,7 @@ static enum tv_status make_absolute(const char *name, char *path, struct tv_erro
 }
 
 /* Can a file be made there?  Better now than after the run. */
-static enum tv_status check_folder(const char *path, struct tv_error *err)
+static enum tv_status cmd_record_check_folder(const char *path, struct tv_error *err)
 {
     struct stat found;
     if (stat(path, &found) != 0)
@@ -113,17 +113,17 @@ static enum tv_status check_folder(const char *path, struct tv_error *err)
     return TV_OK;
 }
 
-static enum tv_status check_output(const char *path, struct tv_error *err)
+static enum tv_status cmd_record_check_output(const char *path, struct tv_error *err)
 {
     char folder[TV_RECORD_PATH];
     snprintf(folder, sizeof folder, "%s", path);
     *(strrchr(folder, '/') + 1) = '\0';
-    return check_folder(folder, err);
+    return cmd_record_check_folder(folder, err);
 }
 
 /* The form of samples: what --format says, else what the name's ending says, else the one that has
  * times. */
-static unsigned find_form(const struct tv_settings *settings)
+static unsigned cmd_record_choose_form(const struct tv_settings *settings)
 {
     static const struct {
         const char *ending;
@@ -135,7 +135,7 @@ static unsigned find_form(const struct tv_settings *settings)
     };
     const char *name = settings->output ? settings->output : "";
     size_t length = strlen(name);
-    if (tv_record_is_given(options, settings, "format"))
+    if (tv_record_is_given(record_options, settings, "format"))
         return settings->record.format;
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
         size_t size = strlen(endings[i].ending);
@@ -145,7 +145,7 @@ static unsigned find_form(const struct tv_settings *settings)
     return TV_SAMPLES_EVENTS;
 }
 
-static enum tv_status find_paths(const struct tv_settings *settings, struct tv_record_plan *plan,
+static enum tv_status cmd_record_find_paths(const struct tv_settings *settings, struct tv_record_plan *plan,
                                  struct tv_error *err)
 {
     static const char *const samples[] = {"samples.hprof.txt", "samples.hprof.txt", "samples.hprof",
@@ -156,46 +156,46 @@ static enum tv_status find_paths(const struct tv_settings *settings, struct tv_r
         name = settings->output;
     else if (plan->has_samples)
         name = samples[plan->form];
-    enum tv_status status = make_absolute(name, plan->output, err);
+    enum tv_status status = cmd_record_absolute_path(name, plan->output, err);
     if (status == TV_OK)
-        status = check_output(plan->output, err);
+        status = cmd_record_check_output(plan->output, err);
     if (status != TV_OK || !spool)
         return status;
-    status = make_absolute(spool, plan->spool, err);
+    status = cmd_record_absolute_path(spool, plan->spool, err);
     /* Of a JVM that runs it is a folder that the JVM sees. */
-    return status == TV_OK && plan->way != TV_RECORD_ATTACHED ? check_folder(plan->spool, err)
+    return status == TV_OK && plan->way != TV_RECORD_ATTACHED ? cmd_record_check_folder(plan->spool, err)
                                                               : status;
 }
 
 /* Of a recording that is none of a program or a process here. */
-static enum tv_status make_plan_alone(const struct tv_settings *settings, enum tv_record_way way,
+static enum tv_status cmd_record_plan_alone(const struct tv_settings *settings, enum tv_record_way way,
                                       struct tv_record_plan *plan, struct tv_error *err)
 {
     plan->way = way;
-    enum tv_status status = tv_record_check(options, plan, err);
-    return status == TV_OK ? find_paths(settings, plan, err) : status;
+    enum tv_status status = tv_record_check(record_options, plan, err);
+    return status == TV_OK ? cmd_record_find_paths(settings, plan, err) : status;
 }
 
 /* What came before a slow call is the newest. */
-static unsigned find_full(const struct tv_settings *settings)
+static unsigned cmd_record_choose_full(const struct tv_settings *settings)
 {
-    bool is_given = tv_record_is_given(options, settings, "full");
+    bool is_given = tv_record_is_given(record_options, settings, "full");
     return is_given || !settings->record.stop_after_slow ? settings->record.full : TV_RECORD_RING;
 }
 
-static enum tv_status make_plan(const struct tv_settings *settings, struct tv_record_plan *plan,
+static enum tv_status cmd_record_plan(const struct tv_settings *settings, struct tv_record_plan *plan,
                                 struct tv_error *err)
 {
     const struct tv_words *words = &settings->files;
     plan->settings = settings;
-    if (tv_record_is_given(options, settings, "snapshot"))
-        return make_plan_alone(settings, TV_RECORD_SNAPSHOT, plan, err);
+    if (tv_record_is_given(record_options, settings, "snapshot"))
+        return cmd_record_plan_alone(settings, TV_RECORD_SNAPSHOT, plan, err);
     if (settings->record.android)
-        return make_plan_alone(settings, TV_RECORD_ANDROID, plan, err);
-    plan->with_alloc = tv_record_is_given(options, settings, "alloc");
-    plan->with_lock = tv_record_is_given(options, settings, "lock");
+        return cmd_record_plan_alone(settings, TV_RECORD_ANDROID, plan, err);
+    plan->with_alloc = tv_record_is_given(record_options, settings, "alloc");
+    plan->with_lock = tv_record_is_given(record_options, settings, "lock");
     plan->has_samples = settings->record.sample > 0 || plan->with_alloc || plan->with_lock;
-    if (tv_record_is_given(options, settings, "pid") == (words->count > 0))
+    if (tv_record_is_given(record_options, settings, "pid") == (words->count > 0))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        words->count == 0 ? "expected -- and a program, or --pid"
                                          : "--pid and a program do not go together");
@@ -204,25 +204,25 @@ static enum tv_status make_plan(const struct tv_settings *settings, struct tv_re
     plan->into_children =
         words->count > 0 && !plan->has_samples &&
         tv_record_goes_into_children(plan->way, &settings->record, words->items[0]);
-    plan->full = find_full(settings);
-    plan->grows = !tv_record_is_given(options, settings, "buffer") && !settings->record.spool &&
+    plan->full = cmd_record_choose_full(settings);
+    plan->grows = !tv_record_is_given(record_options, settings, "buffer") && !settings->record.spool &&
                   plan->full == TV_RECORD_STOP;
     if (tv_record_wants_kernel(plan))
         plan->way = TV_RECORD_KERNEL;
-    plan->form = find_form(settings);
-    enum tv_status status = tv_record_check(options, plan, err);
-    return status == TV_OK ? find_paths(settings, plan, err) : status;
+    plan->form = cmd_record_choose_form(settings);
+    enum tv_status status = tv_record_check(record_options, plan, err);
+    return status == TV_OK ? cmd_record_find_paths(settings, plan, err) : status;
 }
 
 /* A program that was not started yet can be sampled from within, unless more was asked for. */
-static bool can_fall_back(const struct tv_record_plan *plan)
+static bool cmd_record_can_fall_back(const struct tv_record_plan *plan)
 {
     const struct tv_settings *settings = plan->settings;
     return settings->files.count > 0 && !settings->record.off_cpu &&
            settings->record.stack == TV_RECORD_STACK_AUTO;
 }
 
-static enum tv_status record(struct tv_record_plan *plan, int *code, struct tv_words *files,
+static enum tv_status cmd_record_start(struct tv_record_plan *plan, int *code, struct tv_words *files,
                              struct tv_error *err)
 {
     plan->has_older = stat(plan->output, &plan->older) == 0;
@@ -238,7 +238,7 @@ static enum tv_status record(struct tv_record_plan *plan, int *code, struct tv_w
     if (plan->way != TV_RECORD_KERNEL)
         return tv_record_program(plan, code, files, err);
     enum tv_status status = tv_record_by_kernel(plan, code, files, err);
-    if (status != TV_ERR_UNSUPPORTED || !can_fall_back(plan))
+    if (status != TV_ERR_UNSUPPORTED || !cmd_record_can_fall_back(plan))
         return status;
     if (!plan->settings->quiet)
         tv_message("traceview: %s; samples by signals instead (--stack fp)", err->message);
@@ -248,7 +248,7 @@ static enum tv_status record(struct tv_record_plan *plan, int *code, struct tv_w
 }
 
 /* Becomes the viewer of what was recorded. */
-static void view(const struct tv_record_plan *plan, const struct tv_words *files)
+static void cmd_record_open_viewer(const struct tv_record_plan *plan, const struct tv_words *files)
 {
     char **words = tv_alloc(files->count + 3, sizeof *words);
     static char name[] = "traceview", *const first = name;
@@ -262,20 +262,20 @@ static void view(const struct tv_record_plan *plan, const struct tv_words *files
     tv_free(words);
 }
 
-static int run(const struct tv_command *command, const struct tv_settings *settings)
+static int cmd_record_run(const struct tv_command *command, const struct tv_settings *settings)
 {
     struct tv_record_plan plan = {.settings = settings};
     struct tv_words files = {0};
     struct tv_error err = {0};
     int code = TV_EXIT_OK;
-    enum tv_status status = make_plan(settings, &plan, &err);
+    enum tv_status status = cmd_record_plan(settings, &plan, &err);
     if (status == TV_OK)
-        status = record(&plan, &code, &files, &err);
+        status = cmd_record_start(&plan, &code, &files, &err);
     int failed = status != TV_OK ? tv_command_failed(command, &err) : TV_EXIT_OK;
     if (code == TV_EXIT_OK)
         code = failed;
     if (status == TV_OK && settings->record.open)
-        view(&plan, &files);
+        cmd_record_open_viewer(&plan, &files);
     tv_record_release(&files);
     return code;
 }
@@ -287,8 +287,8 @@ const struct tv_command tv_command_record = {
                  "PACKAGE[:PROCESS]",
     .details = "Java programs need nothing, also behind scripts.  Calls of native programs need\n"
                "-finstrument-functions, samples nothing.  The exit code is the program's own.",
-    .options = options,
+    .options = record_options,
     .min_files = 0,
     .max_files = TV_ANY_FILES,
-    .run = run,
+    .run = cmd_record_run,
 };

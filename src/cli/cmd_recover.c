@@ -17,7 +17,7 @@
 #define PREFIX "traceview-"
 #define SUFFIX ".spool"
 
-static const struct tv_option options[] = {
+static const struct tv_option recover_options[] = {
     TV_OPTION("output", "FILE", TV_OPTION_TEXT, output,
               "the trace (default: the one that the recording was for)"),
     TV_OPTION("o", "FILE", TV_OPTION_TEXT, output, "the same"),
@@ -27,7 +27,7 @@ static const struct tv_option options[] = {
 };
 
 /* The length of "traceview-PID" in "traceview-PID.spool"; 0: the file has another name. */
-static size_t stem_of(const char *name)
+static size_t cmd_recover_stem(const char *name)
 {
     size_t length = strlen(name);
     if (length < sizeof PREFIX SUFFIX || strncmp(name, PREFIX, sizeof PREFIX - 1) != 0)
@@ -37,7 +37,7 @@ static size_t stem_of(const char *name)
 }
 
 /* Of what it is that went wrong: the spool, the names beside it, or the trace that was written. */
-static enum tv_status tell(int failed, const char *spool, const char *names, const char *path,
+static enum tv_status cmd_recover_fail(int failed, const char *spool, const char *names, const char *path,
                            struct tv_error *err)
 {
     if (failed == -EBUSY)
@@ -48,16 +48,16 @@ static enum tv_status tell(int failed, const char *spool, const char *names, con
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", what, tv_recording_error(failed));
 }
 
-static enum tv_status recover(const struct tv_settings *settings, const char *folder,
+static enum tv_status cmd_recover_one(const struct tv_settings *settings, const char *folder,
                               const char *name, struct tv_error *err)
 {
     char spool[TV_RECOVER_PATH], names[TV_RECOVER_PATH], path[TV_RECOVER_PATH];
     struct tv_recording_info info;
     snprintf(spool, sizeof spool, "%s/%s", folder, name);
-    snprintf(names, sizeof names, "%s/%.*s.names", folder, (int)stem_of(name), name);
+    snprintf(names, sizeof names, "%s/%.*s.names", folder, (int)cmd_recover_stem(name), name);
     int failed = tv_recorder_recover(spool, names, settings->output, path, &info);
     if (failed != 0)
-        return tell(failed, spool, names, path, err);
+        return cmd_recover_fail(failed, spool, names, path, err);
     enum tv_status status = tv_native_names_resolve(path, err);
     if (status != TV_OK)
         return status;
@@ -75,7 +75,7 @@ static enum tv_status recover(const struct tv_settings *settings, const char *fo
     return TV_OK;
 }
 
-static enum tv_status recover_all(const struct tv_settings *settings, const char *folder,
+static enum tv_status cmd_recover_all(const struct tv_settings *settings, const char *folder,
                                   struct tv_error *err)
 {
     struct dirent *entry;
@@ -87,7 +87,7 @@ static enum tv_status recover_all(const struct tv_settings *settings, const char
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", folder, strerror(errno));
     /* The first error is told; it keeps nobody from the others. */
     while ((entry = readdir(files))) {
-        if (stem_of(entry->d_name) == 0)
+        if (cmd_recover_stem(entry->d_name) == 0)
             continue;
         if (found++ > 0 && settings->output) {
             status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
@@ -95,7 +95,7 @@ static enum tv_status recover_all(const struct tv_settings *settings, const char
             break;
         }
         enum tv_status one =
-            recover(settings, folder, entry->d_name, status == TV_OK ? err : &later);
+            cmd_recover_one(settings, folder, entry->d_name, status == TV_OK ? err : &later);
         status = status == TV_OK ? one : status;
     }
     closedir(files);
@@ -104,10 +104,10 @@ static enum tv_status recover_all(const struct tv_settings *settings, const char
     return status;
 }
 
-static int run(const struct tv_command *command, const struct tv_settings *settings)
+static int cmd_recover_run(const struct tv_command *command, const struct tv_settings *settings)
 {
     struct tv_error err = {0};
-    if (recover_all(settings, settings->files.items[0], &err) != TV_OK)
+    if (cmd_recover_all(settings, settings->files.items[0], &err) != TV_OK)
         return tv_command_failed(command, &err);
     return TV_EXIT_OK;
 }
@@ -117,8 +117,8 @@ const struct tv_command tv_command_recover = {
     .summary = "the traces of recorded programs that were killed, from their spool folder",
     .arguments = "[OPTION]... DIR",
     .details = NULL,
-    .options = options,
+    .options = recover_options,
     .min_files = 1,
     .max_files = 1,
-    .run = run,
+    .run = cmd_recover_run,
 };

@@ -7,14 +7,14 @@
 #include "cli/output.h"
 #include "writers/regression.h"
 
-static const struct tv_option options[] = {
+static const struct tv_option regression_options[] = {
     TV_OPTION("r", NULL, TV_OPTION_FLAG, regression, "Traceview's regression text"),
     TV_OPTION_OUTPUT,
     TV_OPTIONS_READING,
     TV_OPTIONS_END,
 };
 
-static enum tv_status write_all(const struct tv_settings *settings, const struct tv_trace *trace,
+static enum tv_status cmd_regression_write(const struct tv_settings *settings, const struct tv_trace *trace,
                                 struct tv_error *err)
 {
     struct tv_output output;
@@ -30,18 +30,18 @@ static enum tv_status write_all(const struct tv_settings *settings, const struct
     return tv_output_close(&output, err);
 }
 
-static int run(const struct tv_command *command, const struct tv_settings *settings)
+static int cmd_regression_run(const struct tv_command *command, const struct tv_settings *settings)
 {
-    return tv_load_run(command, settings, write_all);
+    return tv_load_run(command, settings, cmd_regression_write);
 }
 
 const struct tv_command tv_command_regression = {
     .name = "-r",
     .summary = "everything as text",
     .arguments = "[OPTION]... FILE",
-    .options = options,
+    .options = regression_options,
     .min_files = 1,
     .max_files = 1,
     .reads_traces = true,
-    .run = run,
+    .run = cmd_regression_run,
 };

@@ -24,7 +24,7 @@
 #define PORT 8192
 #define LARGEST_KEY ((size_t)1 << 20)
 
-static const struct tv_option options[] = {
+static const struct tv_option serve_options[] = {
     TV_OPTION("config", "FILE", TV_OPTION_TEXT, serve.config,
               "options from a file, 'name = value' a line; those given here are stronger"),
     TV_OPTION("store", "DIR", TV_OPTION_TEXT, serve.store,
@@ -84,13 +84,13 @@ static const struct tv_option options[] = {
 };
 
 /* What the options of the hub point to. */
-struct texts {
+struct serve_texts {
     char *config, *token, *certificate, *key;
     char store[4096], sample[4096], hostname[256];
     const char **hosts;
 };
 
-static void release_texts(struct texts *texts)
+static void serve_texts_release(struct serve_texts *texts)
 {
     tv_free(texts->config);
     tv_free(texts->token);
@@ -99,16 +99,16 @@ static void release_texts(struct texts *texts)
     tv_free(texts->hosts);
 }
 
-static uint64_t or_default(uint64_t value, uint64_t otherwise)
+static uint64_t cmd_serve_or_default(uint64_t value, uint64_t otherwise)
 {
     return value > 0 ? value : otherwise;
 }
 
 /* Whether the option was given, on the command line or in the file. */
-static bool is_given(const struct tv_settings *settings, const char *name)
+static bool cmd_serve_is_given(const struct tv_settings *settings, const char *name)
 {
-    for (size_t i = 0; options[i].name != NULL; i++)
-        if (strcmp(options[i].name, name) == 0)
+    for (size_t i = 0; serve_options[i].name != NULL; i++)
+        if (strcmp(serve_options[i].name, name) == 0)
             return (settings->given >> i & 1) != 0;
     return false;
 }
@@ -116,7 +116,7 @@ static bool is_given(const struct tv_settings *settings, const char *name)
 /* Folders. */
 
 /* The user's own, which is made when it is not there. */
-static enum tv_status find_store(struct texts *texts, struct tv_error *err)
+static enum tv_status cmd_serve_find_store(struct serve_texts *texts, struct tv_error *err)
 {
     const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
     if (data != NULL && data[0] == '/')
@@ -135,7 +135,7 @@ static enum tv_status find_store(struct texts *texts, struct tv_error *err)
 }
 
 /* The bundled example where it was installed, or where it lies in the folder of a build. */
-static const char *find_sample(struct texts *texts)
+static const char *cmd_serve_find_sample(struct serve_texts *texts)
 {
     static const char *const places[] = {
         "../share/traceview/example.trace",
@@ -160,7 +160,7 @@ static const char *find_sample(struct texts *texts)
 
 /* Options. */
 
-static enum tv_status read_pem(const char *path, char **text, struct tv_bytes *bytes,
+static enum tv_status cmd_serve_read_pem(const char *path, char **text, struct tv_bytes *bytes,
                                struct tv_error *err)
 {
     size_t length;
@@ -178,27 +178,27 @@ static enum tv_status read_pem(const char *path, char **text, struct tv_bytes *b
     return TV_OK;
 }
 
-static void set_limits(const struct tv_settings *settings, struct tv_hub_options *hub)
+static void cmd_serve_set_limits(const struct tv_settings *settings, struct tv_hub_options *hub)
 {
     const struct tv_serve_settings *serve = &settings->serve;
-    hub->store.max_upload_bytes = or_default(serve->max_upload, UINT64_C(16) << 30);
+    hub->store.max_upload_bytes = cmd_serve_or_default(serve->max_upload, UINT64_C(16) << 30);
     hub->store.max_store_bytes = serve->max_store;
     hub->store.keep_ms = (int64_t)serve->keep * 1000;
     hub->engines = TV_ENGINES_DEFAULTS;
-    hub->engines.memory_bytes = or_default(serve->max_memory, hub->engines.memory_bytes);
-    hub->engines.unpacked_bytes = or_default(serve->max_unpacked, hub->engines.unpacked_bytes);
-    hub->engines.load_seconds = (unsigned)or_default(serve->max_cpu, hub->engines.load_seconds);
-    hub->engines.alive = (unsigned)or_default(serve->engines, hub->engines.alive);
+    hub->engines.memory_bytes = cmd_serve_or_default(serve->max_memory, hub->engines.memory_bytes);
+    hub->engines.unpacked_bytes = cmd_serve_or_default(serve->max_unpacked, hub->engines.unpacked_bytes);
+    hub->engines.load_seconds = (unsigned)cmd_serve_or_default(serve->max_cpu, hub->engines.load_seconds);
+    hub->engines.alive = (unsigned)cmd_serve_or_default(serve->engines, hub->engines.alive);
     hub->http.limits = (struct tv_http_limits){
-        .connections = (uint32_t)or_default(serve->connections, 512),
-        .client_connections = (uint32_t)or_default(serve->client_connections, 256),
+        .connections = (uint32_t)cmd_serve_or_default(serve->connections, 512),
+        .client_connections = (uint32_t)cmd_serve_or_default(serve->client_connections, 256),
         .head_bytes = 32 * 1024,
         .stack_bytes = 256 * 1024,
     };
-    hub->rate = is_given(settings, "rate") ? (uint32_t)serve->rate : 1000;
+    hub->rate = cmd_serve_is_given(settings, "rate") ? (uint32_t)serve->rate : 1000;
 }
 
-static void set_hosts(const struct tv_settings *settings, struct texts *texts,
+static void cmd_serve_set_hosts(const struct tv_settings *settings, struct serve_texts *texts,
                       struct tv_hub_options *hub)
 {
     const struct tv_words *given = &settings->serve.hosts;
@@ -211,7 +211,7 @@ static void set_hosts(const struct tv_settings *settings, struct texts *texts,
         texts->hosts[hub->access.host_count++] = texts->hostname;
 }
 
-static enum tv_status set_hub(const struct tv_settings *settings, struct texts *texts,
+static enum tv_status cmd_serve_set_hub(const struct tv_settings *settings, struct serve_texts *texts,
                               struct tv_hub_options *hub, struct tv_error *err)
 {
     const struct tv_serve_settings *serve = &settings->serve;
@@ -219,34 +219,34 @@ static enum tv_status set_hub(const struct tv_settings *settings, struct texts *
         .folder = serve->store != NULL ? serve->store : texts->store,
         .http = {.addresses = serve->listen.items,
                  .address_count = serve->listen.count,
-                 .port = is_given(settings, "port") ? (uint16_t)settings->port : PORT},
+                 .port = cmd_serve_is_given(settings, "port") ? (uint16_t)settings->port : PORT},
         .access = {.htpasswd = serve->htpasswd, .public_read = serve->public_read},
         .log = {.fd = STDERR_FILENO,
                 .json = serve->log == 1,
-                .level = is_given(settings, "log-level") ? (enum tv_log_level)serve->log_level
+                .level = cmd_serve_is_given(settings, "log-level") ? (enum tv_log_level)serve->log_level
                                                          : TV_LOG_INFO},
         .proxies = serve->proxies.items,
         .proxy_count = serve->proxies.count,
         .reports = tv_reporter(false) != NULL,
     };
-    set_limits(settings, hub);
-    set_hosts(settings, texts, hub);
+    cmd_serve_set_limits(settings, hub);
+    cmd_serve_set_hosts(settings, texts, hub);
     if (!serve->no_sample)
-        hub->sample = serve->sample != NULL ? serve->sample : find_sample(texts);
+        hub->sample = serve->sample != NULL ? serve->sample : cmd_serve_find_sample(texts);
     enum tv_status status = tv_secret_read(serve->token, serve->token_file, &texts->token, err);
     hub->access.token = texts->token;
     if (status == TV_OK)
-        status = read_pem(serve->certificate, &texts->certificate, &hub->http.certificate, err);
+        status = cmd_serve_read_pem(serve->certificate, &texts->certificate, &hub->http.certificate, err);
     if (status == TV_OK)
-        status = read_pem(serve->key, &texts->key, &hub->http.key, err);
+        status = cmd_serve_read_pem(serve->key, &texts->key, &hub->http.key, err);
     if (status == TV_OK && serve->store == NULL)
-        status = find_store(texts, err);
+        status = cmd_serve_find_store(texts, err);
     return status;
 }
 
 /* Running. */
 
-static void print_addresses(const struct tv_hub *hub)
+static void cmd_serve_print_addresses(const struct tv_hub *hub)
 {
     const char *address;
     for (size_t i = 0; (address = tv_hub_address(hub, i)) != NULL; i++)
@@ -254,7 +254,7 @@ static void print_addresses(const struct tv_hub *hub)
     fflush(stdout);
 }
 
-static int serve(const struct tv_command *command, const struct tv_hub_options *hub_options,
+static int cmd_serve_until_signal(const struct tv_command *command, const struct tv_hub_options *hub_options,
                  unsigned grace_ms)
 {
     struct tv_hub *hub;
@@ -267,7 +267,7 @@ static int serve(const struct tv_command *command, const struct tv_hub_options *
     pthread_sigmask(SIG_BLOCK, &set, NULL); /* every thread leaves them to this one */
     if (tv_hub_new(hub_options, &hub, &err) != TV_OK)
         return tv_command_failed(command, &err);
-    print_addresses(hub);
+    cmd_serve_print_addresses(hub);
     sigwait(&set, &number);
     pthread_sigmask(SIG_UNBLOCK, &set, NULL); /* a second one ends it at once */
     tv_hub_stop(hub, grace_ms);
@@ -276,7 +276,7 @@ static int serve(const struct tv_command *command, const struct tv_hub_options *
 }
 
 /* Lists that the file filled: the command line's are given back by who parsed it. */
-static void release_lists(const struct tv_serve_settings *all,
+static void cmd_serve_release_lists(const struct tv_serve_settings *all,
                           const struct tv_serve_settings *given)
 {
     if (all->listen.items != given->listen.items)
@@ -287,26 +287,26 @@ static void release_lists(const struct tv_serve_settings *all,
         tv_free(all->proxies.items);
 }
 
-static int run(const struct tv_command *command, const struct tv_settings *given)
+static int cmd_serve_run(const struct tv_command *command, const struct tv_settings *given)
 {
     struct tv_settings settings = *given;
-    struct texts *texts = tv_alloc(1, sizeof *texts);
+    struct serve_texts *texts = tv_alloc(1, sizeof *texts);
     struct tv_hub_options hub;
     struct tv_error err = {0};
     enum tv_status status = TV_OK;
     int code;
     if (settings.serve.config != NULL)
-        status = tv_config_read(options, settings.serve.config, &settings, &texts->config, &err);
+        status = tv_config_read(serve_options, settings.serve.config, &settings, &texts->config, &err);
     if (status == TV_OK)
         status = tv_serve_check(&settings, &err);
     if (status == TV_OK)
-        status = set_hub(&settings, texts, &hub, &err);
+        status = cmd_serve_set_hub(&settings, texts, &hub, &err);
     if (status == TV_OK)
-        code = serve(command, &hub, 1000 * (unsigned)or_default(settings.serve.grace, 20));
+        code = cmd_serve_until_signal(command, &hub, 1000 * (unsigned)cmd_serve_or_default(settings.serve.grace, 20));
     else
         code = tv_command_failed(command, &err);
-    release_lists(&settings.serve, &given->serve);
-    release_texts(texts);
+    cmd_serve_release_lists(&settings.serve, &given->serve);
+    serve_texts_release(texts);
     tv_free(texts);
     return code;
 }
@@ -315,8 +315,8 @@ const struct tv_command tv_command_serve = {
     .name = "serve",
     .summary = "take traces in over the network and show them to a team",
     .arguments = "[OPTION]...",
-    .options = options,
+    .options = serve_options,
     .min_files = 0,
     .max_files = TV_ANY_FILES,
-    .run = run,
+    .run = cmd_serve_run,
 };

@@ -8,7 +8,7 @@
 #include "cli/selection.h"
 #include "writers/tree_text.h"
 
-static const struct tv_option options[] = {
+static const struct tv_option tree_options[] = {
     TV_OPTION("bottom-up", NULL, TV_OPTION_FLAG, bottom_up,
               "from the methods that used the time up to their callers"),
     TV_OPTION_CLOCK,
@@ -31,7 +31,7 @@ static const struct tv_option options[] = {
 #define MILLIONTHS 1e8 /* of one percent, in the whole */
 #define DEFAULT_PERCENT 500000
 
-static enum tv_status write_tree(const struct tv_settings *settings,
+static enum tv_status cmd_tree_write(const struct tv_settings *settings,
                                  const struct tv_call_tree *tree, struct tv_error *err)
 {
     bool cpu = false;
@@ -63,18 +63,18 @@ static enum tv_status write_tree(const struct tv_settings *settings,
     return tv_output_close(&output, err);
 }
 
-static int run(const struct tv_command *command, const struct tv_settings *settings)
+static int cmd_tree_run(const struct tv_command *command, const struct tv_settings *settings)
 {
-    return tv_measure_run(command, settings, 0, write_tree);
+    return tv_measure_run(command, settings, 0, cmd_tree_write);
 }
 
 const struct tv_command tv_command_tree = {
     .name = "tree",
     .summary = "the call tree, top-down or bottom-up",
     .arguments = "[OPTION]... FILE",
-    .options = options,
+    .options = tree_options,
     .min_files = 1,
     .max_files = 1,
     .reads_traces = true,
-    .run = run,
+    .run = cmd_tree_run,
 };

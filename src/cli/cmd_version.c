@@ -6,13 +6,13 @@
 #include "cli/output.h"
 #include "engine/sandbox.h"
 
-static const struct tv_option options[] = {
+static const struct tv_option version_options[] = {
     TV_OPTION("help", NULL, TV_OPTION_FLAG, help, "this text"),
     TV_OPTIONS_END,
 };
 
 /* Name the parts of the sandbox that commands run in (confine.h). */
-static void write_sandbox(struct tv_out *out, unsigned parts)
+static void cmd_version_write_sandbox(struct tv_out *out, unsigned parts)
 {
     tv_out_text(out, "sandbox: ");
     if (parts == 0)
@@ -24,7 +24,7 @@ static void write_sandbox(struct tv_out *out, unsigned parts)
     tv_out_char(out, '\n');
 }
 
-static int run(const struct tv_command *command, const struct tv_settings *settings)
+static int cmd_version_run(const struct tv_command *command, const struct tv_settings *settings)
 {
     struct tv_output output;
     struct tv_error err = {0};
@@ -32,7 +32,7 @@ static int run(const struct tv_command *command, const struct tv_settings *setti
     if (tv_output_open(&output, NULL, true, &err) != TV_OK)
         return tv_command_failed(command, &err);
     tv_out_text(&output.out, "traceview " TV_VERSION "\n");
-    write_sandbox(&output.out, tv_sandbox_available());
+    cmd_version_write_sandbox(&output.out, tv_sandbox_available());
     if (tv_output_close(&output, &err) != TV_OK)
         return tv_command_failed(command, &err);
     return TV_EXIT_OK;
@@ -42,8 +42,8 @@ const struct tv_command tv_command_version = {
     .name = "version",
     .summary = "the version",
     .arguments = "",
-    .options = options,
+    .options = version_options,
     .min_files = 0,
     .max_files = 0,
-    .run = run,
+    .run = cmd_version_run,
 };

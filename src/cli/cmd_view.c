@@ -30,7 +30,7 @@
  * be shows its first events sooner still, and nobody waits. */
 #define EARLY_MS 200
 
-static const struct tv_option options[] = {
+static const struct tv_option view_options[] = {
     TV_OPTION("port", "N", TV_OPTION_COUNT, port,
               "listen on this port (default: the first from 27180 to 27187 that is free, or any)"),
     TV_OPTION("no-browser", NULL, TV_OPTION_FLAG, no_browser,
@@ -42,7 +42,7 @@ static const struct tv_option options[] = {
 };
 
 /* The address at which the page opens, with the filter; to be freed. */
-static char *page_address(const char *address, const char *filter)
+static char *cmd_view_page_address(const char *address, const char *filter)
 {
     static const char digits[] = "0123456789ABCDEF";
     size_t length = strlen(address), more = filter ? strlen(filter) * 3 + 9 : 1;
@@ -67,46 +67,46 @@ static char *page_address(const char *address, const char *filter)
 }
 
 /* The program's own files, by their number for the server. */
-struct own {
+struct viewer_files {
     const struct tv_settings *settings; /* without the filter: that is the page's */
     struct tv_desk_file *files;
     const char **paths;
     struct tv_source **kept; /* what can be read only once, when it has been opened */
     size_t count;
     pthread_mutex_t lock; /* of `kept` and `pending` */
-    struct pending *pending;
+    struct pending_cache_write *pending;
     atomic_bool stop; /* nothing is written to the cache any more */
 };
 
 /* A trace that is to be written to the cache when it has been shown. */
-struct pending {
-    struct pending *next;
+struct pending_cache_write {
+    struct pending_cache_write *next;
     const struct tv_trace *trace;
-    struct tv_cached cached;
+    struct tv_cached cache;
 };
 
-static bool is_regular(const char *path)
+static bool cmd_view_is_regular(const char *path)
 {
     struct stat info;
     return strcmp(path, "-") != 0 && (tv_file_stat(path, &info) != 0 || S_ISREG(info.st_mode));
 }
 
-static enum tv_status open_own(struct own *own, uint32_t number, struct tv_source **source,
+static enum tv_status viewer_files_open(struct viewer_files *files, uint32_t number, struct tv_source **source,
                                struct tv_error *err)
 {
-    const char *path = own->paths[number];
-    struct tv_source **kept = &own->kept[number];
-    if (is_regular(path))
+    const char *path = files->paths[number];
+    struct tv_source **kept = &files->kept[number];
+    if (cmd_view_is_regular(path))
         return tv_inputs_open_argument(path, source, err);
-    pthread_mutex_lock(&own->lock);
+    pthread_mutex_lock(&files->lock);
     enum tv_status status = *kept ? TV_OK : tv_inputs_open_argument(path, kept, err);
     if (status == TV_OK)
         *source = tv_source_part(*kept, 0, tv_source_size(*kept), tv_source_name(*kept));
-    pthread_mutex_unlock(&own->lock);
+    pthread_mutex_unlock(&files->lock);
     return status;
 }
 
-static enum tv_status open_inputs(struct own *own, const struct tv_session_input *inputs,
+static enum tv_status viewer_files_open_inputs(struct viewer_files *files, const struct tv_session_input *inputs,
                                   size_t count, struct tv_given *given, struct tv_error *err)
 {
     enum tv_status status = TV_OK;
@@ -114,7 +114,7 @@ static enum tv_status open_inputs(struct own *own, const struct tv_session_input
     for (size_t i = 0; i < count; i++) {
         struct tv_source *source = inputs[i].source;
         if (source == NULL && status == TV_OK)
-            status = open_own(own, inputs[i].number, &source, err);
+            status = viewer_files_open(files, inputs[i].number, &source, err);
         if (source != NULL)
             given[opened++] = (struct tv_given){source, inputs[i].offset};
     }
@@ -124,55 +124,55 @@ static enum tv_status open_inputs(struct own *own, const struct tv_session_input
 }
 
 /* False: such files are not cached. */
-static bool look(const struct own *own, const struct tv_session_input *inputs, size_t count,
-                 struct tv_cached *cached)
+static bool viewer_files_make_key(const struct viewer_files *files, const struct tv_session_input *inputs, size_t count,
+                 struct tv_cached *cache)
 {
-    *cached = (struct tv_cached){.settings = own->settings, .count = count};
+    *cache = (struct tv_cached){.settings = files->settings, .count = count};
     if (count > TV_CACHED_FILES)
         return false;
     for (size_t i = 0; i < count; i++) {
         if (inputs[i].source != NULL)
             return false;
-        cached->paths[i] = own->paths[inputs[i].number];
-        cached->offsets[i] = inputs[i].offset;
+        cache->paths[i] = files->paths[inputs[i].number];
+        cache->offsets[i] = inputs[i].offset;
     }
-    return tv_cached_look(cached);
+    return tv_cached_look(cache);
 }
 
-static void add_pending(struct own *own, const struct tv_cached *cached,
+static void viewer_files_add_pending(struct viewer_files *files, const struct tv_cached *cache,
                         const struct tv_trace *trace)
 {
-    struct pending *pending = tv_alloc(1, sizeof *pending);
-    pthread_mutex_lock(&own->lock);
-    *pending = (struct pending){own->pending, trace, *cached};
-    own->pending = pending;
-    pthread_mutex_unlock(&own->lock);
+    struct pending_cache_write *pending = tv_alloc(1, sizeof *pending);
+    pthread_mutex_lock(&files->lock);
+    *pending = (struct pending_cache_write){files->pending, trace, *cache};
+    files->pending = pending;
+    pthread_mutex_unlock(&files->lock);
 }
 
-static struct pending *take_pending(struct own *own, const struct tv_trace *trace)
+static struct pending_cache_write *viewer_files_take_pending(struct viewer_files *files, const struct tv_trace *trace)
 {
-    pthread_mutex_lock(&own->lock);
-    struct pending **place = &own->pending;
+    pthread_mutex_lock(&files->lock);
+    struct pending_cache_write **place = &files->pending;
     while (*place && (*place)->trace != trace)
         place = &(*place)->next;
-    struct pending *found = *place;
+    struct pending_cache_write *found = *place;
     if (found)
         *place = found->next;
-    pthread_mutex_unlock(&own->lock);
+    pthread_mutex_unlock(&files->lock);
     return found;
 }
 
 /* For the next time, while people look at it. */
-static void write_to_cache(void *context, const struct tv_trace *trace, const struct tv_view *view)
+static void viewer_files_write_to_cache(void *context, const struct tv_trace *trace, const struct tv_view *view)
 {
-    struct own *own = context;
-    struct pending *pending = take_pending(own, trace);
+    struct viewer_files *files = context;
+    struct pending_cache_write *pending = viewer_files_take_pending(files, trace);
     if (pending)
-        tv_cached_write(&pending->cached, trace, view, &own->stop);
+        tv_cached_write(&pending->cache, trace, view, &files->stop);
     tv_free(pending);
 }
 
-static uint64_t now_ns(void)
+static uint64_t cmd_view_now_ns(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -180,17 +180,17 @@ static uint64_t now_ns(void)
 }
 
 /* A trace and how it was come by. */
-struct reading {
+struct viewer_reading {
     struct tv_trace *trace;
     uint64_t began;
     bool packed, remarked; /* load.h */
 };
 
-static enum tv_status read_files(struct own *own, struct tv_given *given, size_t count,
-                                 struct tv_progress *progress, struct reading *reading,
+static enum tv_status viewer_files_read(struct viewer_files *files, struct tv_given *given, size_t count,
+                                 struct tv_progress *progress, struct viewer_reading *reading,
                                  struct tv_error *err)
 {
-    const struct tv_settings *settings = own->settings;
+    const struct tv_settings *settings = files->settings;
     struct tv_loading *loading;
     enum tv_status status = tv_load_given(settings, given, count, progress, &loading, err);
     if (status != TV_OK)
@@ -203,97 +203,89 @@ static enum tv_status read_files(struct own *own, struct tv_given *given, size_t
     return status;
 }
 
-static enum tv_status load(void *context, const struct tv_session_input *inputs, size_t count,
+static enum tv_status viewer_files_load(void *context, const struct tv_session_input *inputs, size_t count,
                            struct tv_progress *progress, struct tv_trace **trace,
                            struct tv_error *err)
 {
-    struct own *own = context;
-    struct tv_cached cached;
-    struct reading reading = {.began = now_ns()};
-    bool cacheable = look(own, inputs, count, &cached);
-    if (!cacheable || !tv_cached_read(&cached, &reading.trace)) {
+    struct viewer_files *files = context;
+    struct tv_cached cache;
+    struct viewer_reading reading = {.began = cmd_view_now_ns()};
+    bool cacheable = viewer_files_make_key(files, inputs, count, &cache);
+    if (!cacheable || !tv_cached_read(&cache, &reading.trace)) {
         struct tv_given *given = tv_alloc(count, sizeof *given);
-        enum tv_status status = open_inputs(own, inputs, count, given, err);
+        enum tv_status status = viewer_files_open_inputs(files, inputs, count, given, err);
         if (status == TV_OK)
-            status = read_files(own, given, count, progress, &reading, err);
+            status = viewer_files_read(files, given, count, progress, &reading, err);
         tv_free(given);
         if (status != TV_OK)
             return status;
         if (cacheable && !reading.remarked &&
-            tv_cached_is_worth(&cached, reading.trace, reading.packed, now_ns() - reading.began))
-            add_pending(own, &cached, reading.trace);
+            tv_cached_is_worth(&cache, reading.trace, reading.packed, cmd_view_now_ns() - reading.began))
+            viewer_files_add_pending(files, &cache, reading.trace);
     }
     *trace = reading.trace;
-    tv_load_report(own->settings, (*trace)->head);
+    tv_load_report(files->settings, (*trace)->head);
     return TV_OK;
 }
 
-/* What the page calls a file: its name without the folders. */
-static const char *shown_name(const char *path)
+static enum tv_status viewer_files_init(struct viewer_files *files,
+                                        const struct tv_settings *settings, struct tv_error *err)
 {
-    const char *slash = strrchr(path, '/');
-    if (strcmp(path, "-") == 0)
-        return "standard input";
-    return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
-}
-
-static enum tv_status init_own(struct own *own, const struct tv_settings *settings,
-                               struct tv_error *err)
-{
-    const struct tv_words *files = &settings->files;
+    const struct tv_words *words = &settings->files;
     tv_ns *offsets;
     enum tv_status status =
-        tv_offsets_find(&settings->offsets, files->items, files->count, &offsets, err);
+        tv_offsets_find(&settings->offsets, words->items, words->count, &offsets, err);
     if (status != TV_OK)
         return status;
-    own->settings = settings;
-    own->files = tv_alloc(files->count, sizeof *own->files);
-    own->paths = tv_alloc(files->count, sizeof *own->paths);
-    own->kept = tv_alloc(files->count, sizeof(struct tv_source *));
-    for (size_t i = 0; i < files->count; i++) {
-        if (tv_inputs_is_second_half(files->items, i))
+    files->settings = settings;
+    files->files = tv_alloc(words->count, sizeof *files->files);
+    files->paths = tv_alloc(words->count, sizeof *files->paths);
+    files->kept = tv_alloc(words->count, sizeof(struct tv_source *));
+    for (size_t i = 0; i < words->count; i++) {
+        if (tv_inputs_is_second_half(words->items, i))
             continue;
-        own->paths[own->count] = files->items[i];
-        own->files[own->count++] = (struct tv_desk_file){shown_name(files->items[i]), offsets[i]};
+        files->paths[files->count] = words->items[i];
+        files->files[files->count++] =
+            (struct tv_desk_file){tv_inputs_shown_name(words->items[i]), offsets[i]};
     }
     tv_free(offsets);
-    pthread_mutex_init(&own->lock, NULL);
+    pthread_mutex_init(&files->lock, NULL);
     return TV_OK;
 }
 
-static void release_own(struct own *own)
+static void viewer_files_release(struct viewer_files *files)
 {
-    for (size_t i = 0; i < own->count; i++)
-        if (own->kept[i] != NULL)
-            tv_source_free(own->kept[i]);
-    tv_free(own->files);
-    tv_free(own->paths);
-    tv_free(own->kept);
-    pthread_mutex_destroy(&own->lock);
+    for (size_t i = 0; i < files->count; i++)
+        if (files->kept[i] != NULL)
+            tv_source_free(files->kept[i]);
+    tv_free(files->files);
+    tv_free(files->paths);
+    tv_free(files->kept);
+    pthread_mutex_destroy(&files->lock);
 }
 
 /* Before a page opens to say so: what is wrong with the words and with files that are at hand. */
-static enum tv_status check(const struct tv_settings *settings, const struct own *own,
+static enum tv_status cmd_view_check(const struct tv_settings *settings, const struct viewer_files *files,
                             struct tv_error *err)
 {
     enum tv_status status = tv_load_check(settings, err);
-    for (size_t i = 0; i < own->count && status == TV_OK; i++)
-        if (is_regular(own->paths[i]))
-            status = tv_load_check_file(own->paths[i], err);
-    if (status == TV_OK && own->count > TV_DESK_INPUTS)
+    for (size_t i = 0; i < files->count && status == TV_OK; i++)
+        if (cmd_view_is_regular(files->paths[i]))
+            status = tv_load_check_file(files->paths[i], err);
+    if (status == TV_OK && files->count > TV_DESK_INPUTS)
         status = tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, "more than %u files", TV_DESK_INPUTS);
     return status;
 }
 
 /* Signals that end the viewer, taken by a thread instead of a handler. */
-struct signals {
+struct viewer_signals {
     sigset_t set;
     pthread_t thread;
     struct tv_server *server;
 };
 
 /* What the user's shell wants ignored (nohup, a job in the background of a script) stays so. */
-static void add_unless_ignored(sigset_t *set, int number)
+static void cmd_view_add_unless_ignored(sigset_t *set, int number)
 {
     struct sigaction now;
     if (sigaction(number, NULL, &now) == 0 && now.sa_handler != SIG_IGN)
@@ -301,18 +293,18 @@ static void add_unless_ignored(sigset_t *set, int number)
 }
 
 /* Every thread that is started from now on leaves them alone too. */
-static void hold_signals(struct signals *signals)
+static void viewer_signals_hold(struct viewer_signals *signals)
 {
     sigemptyset(&signals->set);
     sigaddset(&signals->set, SIGTERM);
-    add_unless_ignored(&signals->set, SIGINT);
-    add_unless_ignored(&signals->set, SIGHUP);
+    cmd_view_add_unless_ignored(&signals->set, SIGINT);
+    cmd_view_add_unless_ignored(&signals->set, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &signals->set, NULL);
 }
 
-static void *await_signal(void *context)
+static void *viewer_signals_await(void *context)
 {
-    struct signals *signals = context;
+    struct viewer_signals *signals = context;
     int number;
     sigwait(&signals->set, &number);
     tv_server_end(signals->server);
@@ -320,7 +312,7 @@ static void *await_signal(void *context)
 }
 
 /* From here on a signal ends the program at once. */
-static void let_signals_go(struct signals *signals)
+static void viewer_signals_release(struct viewer_signals *signals)
 {
     pthread_kill(signals->thread, SIGTERM);
     pthread_join(signals->thread, NULL);
@@ -328,7 +320,7 @@ static void let_signals_go(struct signals *signals)
 }
 
 /* The exit code. */
-static int serve(const struct tv_command *command, const struct tv_settings *settings,
+static int cmd_view_serve(const struct tv_command *command, const struct tv_settings *settings,
                  struct tv_server *server, const char *address)
 {
     int code = TV_EXIT_OK;
@@ -349,7 +341,7 @@ static int serve(const struct tv_command *command, const struct tv_settings *set
 }
 
 /* Adds the port to the options unless it is none. */
-static bool take_port(const struct tv_settings *settings, struct tv_server_options *server,
+static bool cmd_view_set_port(const struct tv_settings *settings, struct tv_server_options *server,
                       struct tv_error *err)
 {
     server->port = (uint16_t)settings->port;
@@ -360,57 +352,57 @@ static bool take_port(const struct tv_settings *settings, struct tv_server_optio
 }
 
 /* Run the server, behind the lock, until its end.  Return the exit code. */
-static int run_server(const struct tv_command *command, const struct tv_settings *settings,
+static int cmd_view_run_server(const struct tv_command *command, const struct tv_settings *settings,
                       struct tv_server *server, const char *address)
 {
-    struct signals signals = {.server = server};
+    struct viewer_signals signals = {.server = server};
     struct tv_error err = {0};
-    hold_signals(&signals);
+    viewer_signals_hold(&signals);
     if (tv_server_start(server, &err) != TV_OK)
         return tv_command_failed(command, &err);
-    if (tv_thread_start(&signals.thread, TV_THREAD_STACK, await_signal, &signals) != 0) {
+    if (tv_thread_start(&signals.thread, TV_THREAD_STACK, viewer_signals_await, &signals) != 0) {
         fputs("traceview: cannot start a thread\n", stderr);
         return TV_EXIT_INPUT;
     }
-    int code = serve(command, settings, server, address);
-    let_signals_go(&signals);
+    int code = cmd_view_serve(command, settings, server, address);
+    viewer_signals_release(&signals);
     return code;
 }
 
 /* Lock the process in, once the server listens and before it answers.  Return the exit code. */
-static int confine_and_run(const struct tv_command *command, const struct tv_settings *settings,
-                           const struct own *own, struct tv_server *server)
+static int cmd_view_confine_and_run(const struct tv_command *command, const struct tv_settings *settings,
+                           const struct viewer_files *files, struct tv_server *server)
 {
-    char *address = page_address(tv_server_address(server), settings->filter);
+    char *address = cmd_view_page_address(tv_server_address(server), settings->filter);
     struct tv_confine_options confinement = {settings, address};
     struct tv_error err = {0};
     int code;
-    if (tv_confine(&confinement, &err) != TV_OK || check(settings, own, &err) != TV_OK)
+    if (tv_confine(&confinement, &err) != TV_OK || cmd_view_check(settings, files, &err) != TV_OK)
         code = tv_command_failed(command, &err);
     else
-        code = run_server(command, settings, server, address);
+        code = cmd_view_run_server(command, settings, server, address);
     tv_free(address);
     return code;
 }
 
-static int run(const struct tv_command *command, const struct tv_settings *settings)
+static int cmd_view_run(const struct tv_command *command, const struct tv_settings *settings)
 {
     struct tv_settings whole = *settings;
-    struct own own = {.count = 0};
+    struct viewer_files files = {.count = 0};
     struct tv_server_options served = {
-        .loader = {load, write_to_cache, &own,
+        .loader = {viewer_files_load, viewer_files_write_to_cache, &files,
                    tv_reporter(settings->mapping || settings->symbols.count > 0)}};
     struct tv_server *server;
     struct tv_error err = {0};
     int code;
     whole.filter = NULL;
-    if (!take_port(settings, &served, &err) || init_own(&own, &whole, &err) != TV_OK)
+    if (!cmd_view_set_port(settings, &served, &err) || viewer_files_init(&files, &whole, &err) != TV_OK)
         return tv_command_failed(command, &err);
-    served.files = own.files;
-    served.file_count = own.count;
+    served.files = files.files;
+    served.file_count = files.count;
     if (tv_server_new(&served, &server, &err) == TV_OK) {
-        code = confine_and_run(command, settings, &own, server);
-        atomic_store(&own.stop, true);
+        code = cmd_view_confine_and_run(command, settings, &files, server);
+        atomic_store(&files.stop, true);
         if (!tv_server_free(server)) {
             fflush(NULL);
             _exit(code);
@@ -418,7 +410,7 @@ static int run(const struct tv_command *command, const struct tv_settings *setti
     } else {
         code = tv_command_failed(command, &err);
     }
-    release_own(&own);
+    viewer_files_release(&files);
     return code;
 }
 
@@ -426,8 +418,8 @@ const struct tv_command tv_command_view = {
     .name = "view",
     .summary = "open the viewer",
     .arguments = "[OPTION]... [FILE]...",
-    .options = options,
+    .options = view_options,
     .min_files = 0,
     .max_files = TV_ANY_FILES,
-    .run = run,
+    .run = cmd_view_run,
 };

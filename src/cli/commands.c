@@ -35,21 +35,21 @@ const struct tv_command *tv_commands_find(const char *name)
 }
 
 /* What the two forms without a command word are called in messages: the program alone. */
-static bool is_named(const struct tv_command *command)
+static bool command_has_word(const struct tv_command *command)
 {
     return command != &tv_command_view && command != &tv_command_regression;
 }
 
-static void print_name(char *buffer, size_t size, const struct tv_command *command)
+static void command_print_name(char *buffer, size_t size, const struct tv_command *command)
 {
-    snprintf(buffer, size, "traceview%s%s", is_named(command) ? " " : "",
-             is_named(command) ? command->name : "");
+    snprintf(buffer, size, "traceview%s%s", command_has_word(command) ? " " : "",
+             command_has_word(command) ? command->name : "");
 }
 
 int tv_command_usage(const struct tv_command *command, const struct tv_error *err)
 {
     char name[64], text[512];
-    print_name(name, sizeof name, command);
+    command_print_name(name, sizeof name, command);
     tv_message("%s: %s; '%s --help' tells more", name, tv_error_text(err, text, sizeof text), name);
     return TV_EXIT_USAGE;
 }
@@ -63,19 +63,19 @@ int tv_command_failed(const struct tv_command *command, const struct tv_error *e
     return TV_EXIT_INPUT;
 }
 
-static bool is_there(const struct tv_command *command)
+static bool command_is_available(const struct tv_command *command)
 {
     return !command->is_there || command->is_there();
 }
 
-static void print_overview(struct tv_out *out)
+static void command_print_overview(struct tv_out *out)
 {
     tv_out_text(out, "usage: traceview [OPTION]... [FILE]...      open the viewer\n"
                      "       traceview -r [OPTION]... FILE        print everything as text\n"
                      "       traceview COMMAND [OPTION]... FILE   one of:\n\n");
     for (const struct tv_command *const *command = tv_commands; *command; command++)
         tv_out_format(out, "  %-12s%s%s\n", (*command)->name, (*command)->summary,
-                      is_there(*command) ? "" : " (not in this build)");
+                      command_is_available(*command) ? "" : " (not in this build)");
     tv_out_text(out, "\noptions of the viewer:\n");
     tv_options_help(out, tv_command_view.options);
     tv_out_text(
@@ -87,11 +87,11 @@ static void print_overview(struct tv_out *out)
              "'traceview COMMAND --help' and the manual page traceview(1) tell more.\n");
 }
 
-static void print_command(struct tv_out *out, const struct tv_command *command)
+static void command_print_details(struct tv_out *out, const struct tv_command *command)
 {
     tv_out_format(out, "usage: traceview %s %s\n\n%s\n", command->name, command->arguments,
                   command->summary);
-    if (!is_there(command))
+    if (!command_is_available(command))
         tv_out_text(out, "\nThis build lacks what the command needs: it can only say so.\n");
     if (command->details)
         tv_out_format(out, "\n%s\n", command->details);
@@ -106,16 +106,16 @@ int tv_command_print_help(const struct tv_command *command)
     struct tv_error err = {0};
     if (tv_output_open(&output, NULL, true, &err) != TV_OK)
         return tv_command_failed(command, &err);
-    if (is_named(command))
-        print_command(&output.out, command);
+    if (command_has_word(command))
+        command_print_details(&output.out, command);
     else
-        print_overview(&output.out);
+        command_print_overview(&output.out);
     if (tv_output_close(&output, &err) != TV_OK)
         return tv_command_failed(command, &err);
     return TV_EXIT_OK;
 }
 
-static bool right_number_of_files(const struct tv_command *command, size_t count,
+static bool command_check_file_count(const struct tv_command *command, size_t count,
                                   struct tv_error *err)
 {
     if (count < command->min_files)
@@ -131,7 +131,7 @@ static bool right_number_of_files(const struct tv_command *command, size_t count
 /* Before anything is opened: a command that reads while it writes would lose its input.  Files of
  * one thread each have other names, which per_thread.c looks at, and a recording's words are a
  * program's. */
-static enum tv_status check_output(const struct tv_command *command,
+static enum tv_status command_check_output(const struct tv_command *command,
                                    const struct tv_settings *settings, struct tv_error *err)
 {
     if (command == &tv_command_record || settings->split_threads)
@@ -139,7 +139,7 @@ static enum tv_status check_output(const struct tv_command *command,
     return tv_output_check(settings->output, settings, err);
 }
 
-static int run_with(const struct tv_command *command, const struct tv_settings *settings)
+static int command_run_confined(const struct tv_command *command, const struct tv_settings *settings)
 {
     struct tv_confine_options confinement = {.settings = settings};
     struct tv_error err = {0};
@@ -152,7 +152,7 @@ static int run_with(const struct tv_command *command, const struct tv_settings *
     return code;
 }
 
-static int run_command(const struct tv_command *command, int argc, char **argv)
+static int command_run(const struct tv_command *command, int argc, char **argv)
 {
     struct tv_settings settings;
     struct tv_error err = {0};
@@ -162,12 +162,12 @@ static int run_command(const struct tv_command *command, int argc, char **argv)
         code = tv_command_usage(command, &err);
     else if (settings.help)
         code = tv_command_print_help(command);
-    else if (!right_number_of_files(command, settings.files.count, &err))
+    else if (!command_check_file_count(command, settings.files.count, &err))
         code = tv_command_usage(command, &err);
-    else if (check_output(command, &settings, &err) != TV_OK)
+    else if (command_check_output(command, &settings, &err) != TV_OK)
         code = tv_command_failed(command, &err);
     else
-        code = run_with(command, &settings);
+        code = command_run_confined(command, &settings);
     tv_settings_release(&settings);
     return code;
 }
@@ -175,7 +175,7 @@ static int run_command(const struct tv_command *command, int argc, char **argv)
 /* ---- Which command ---- */
 
 /* Does the value of this option, of whatever command, stand in the next argument? */
-static bool wants_next_argument(const char *word)
+static bool command_line_wants_next(const char *word)
 {
     bool wants = tv_options_waiting(tv_command_view.options, word) != NULL;
     for (const struct tv_command *const *command = tv_commands; *command && !wants; command++)
@@ -190,7 +190,7 @@ int tv_commands_first_word(int argc, char **argv)
             return i;
         if (strcmp(argv[i], "-r") == 0 || strcmp(argv[i], "--") == 0)
             break;
-        i += wants_next_argument(argv[i]);
+        i += command_line_wants_next(argv[i]);
     }
     return argc;
 }
@@ -198,7 +198,7 @@ int tv_commands_first_word(int argc, char **argv)
 /* Longer words are no commands. */
 #define LONGEST_NAME 16
 
-static unsigned least_of(unsigned a, unsigned b, unsigned c)
+static unsigned least_of_three(unsigned a, unsigned b, unsigned c)
 {
     unsigned least = a < b ? a : b;
     return least < c ? least : c;
@@ -206,7 +206,7 @@ static unsigned least_of(unsigned a, unsigned b, unsigned c)
 
 /* How many letters to insert, drop, replace or swap with their neighbours make one word of the
  * other (optimal string alignment).  Both have at most LONGEST_NAME letters. */
-static unsigned measure_distance(const char *a, const char *b)
+static unsigned edit_distance(const char *a, const char *b)
 {
     unsigned rows[LONGEST_NAME + 1][LONGEST_NAME + 1];
     size_t height = strlen(a), width = strlen(b);
@@ -219,7 +219,7 @@ static unsigned measure_distance(const char *a, const char *b)
             bool same = a[i - 1] == b[k - 1];
             bool swapped = i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1];
             rows[i][k] =
-                least_of(rows[i - 1][k] + 1, rows[i][k - 1] + 1, rows[i - 1][k - 1] + !same);
+                least_of_three(rows[i - 1][k] + 1, rows[i][k - 1] + 1, rows[i - 1][k - 1] + !same);
             if (swapped && rows[i - 2][k - 2] + 1 < rows[i][k])
                 rows[i][k] = rows[i - 2][k - 2] + 1;
         }
@@ -227,7 +227,7 @@ static unsigned measure_distance(const char *a, const char *b)
 }
 
 /* The one command whose name begins with at least three letters; NULL when there is none. */
-static const struct tv_command *find_abbreviated(const char *word)
+static const struct tv_command *commands_find_abbreviated(const char *word)
 {
     const struct tv_command *found = NULL;
     size_t length = strlen(word);
@@ -243,7 +243,7 @@ static const struct tv_command *find_abbreviated(const char *word)
 
 const struct tv_command *tv_commands_near(const char *word)
 {
-    const struct tv_command *abbreviated = find_abbreviated(word);
+    const struct tv_command *abbreviated = commands_find_abbreviated(word);
     if (abbreviated)
         return abbreviated;
     const struct tv_command *near = NULL;
@@ -251,7 +251,7 @@ const struct tv_command *tv_commands_near(const char *word)
     if (strlen(word) > LONGEST_NAME)
         return NULL;
     for (const struct tv_command *const *command = tv_commands; *command; command++) {
-        unsigned distance = measure_distance(word, (*command)->name);
+        unsigned distance = edit_distance(word, (*command)->name);
         if (distance < least) {
             least = distance;
             near = *command;
@@ -261,7 +261,7 @@ const struct tv_command *tv_commands_near(const char *word)
 }
 
 /* A word that is no file, and nearly a command: says so. */
-static bool is_mistyped(const char *word)
+static bool command_line_is_mistyped(const char *word)
 {
     struct tv_inputs_files files;
     const struct tv_command *near = tv_commands_near(word);
@@ -273,7 +273,7 @@ static bool is_mistyped(const char *word)
 }
 
 /* Does one of the arguments say so, before a "--"? */
-static bool has_word(int argc, char **argv, const char *word)
+static bool command_line_has_word(int argc, char **argv, const char *word)
 {
     for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
         if (strcmp(argv[i], word) == 0)
@@ -283,42 +283,42 @@ static bool has_word(int argc, char **argv, const char *word)
 }
 
 /* The viewer, or the text of -r. */
-static int run_without_command(int argc, char **argv, int first)
+static int command_run_nameless(int argc, char **argv, int first)
 {
-    bool text = has_word(argc, argv, "-r");
-    if (has_word(argc, argv, "--version"))
+    bool text = command_line_has_word(argc, argv, "-r");
+    if (command_line_has_word(argc, argv, "--version"))
         return tv_command_version.run(&tv_command_version, NULL);
-    if (!text && first < argc && is_mistyped(argv[first]))
+    if (!text && first < argc && command_line_is_mistyped(argv[first]))
         return TV_EXIT_USAGE;
-    return run_command(text ? &tv_command_regression : &tv_command_view, argc, argv);
+    return command_run(text ? &tv_command_regression : &tv_command_view, argc, argv);
 }
 
-static void ignore_signal(int number)
+static void command_ignore_signal(int number)
 {
     (void)number;
 }
 
 /* A limit on the size of files (RLIMIT_FSIZE) is an error of the write, with a message.  A handler,
  * because programs that are started would inherit SIG_IGN. */
-static void turn_file_limit_into_error(void)
+static void command_handle_file_limit(void)
 {
-    struct sigaction action = {.sa_handler = ignore_signal, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_handler = command_ignore_signal, .sa_flags = SA_RESTART};
     sigaction(SIGXFSZ, &action, NULL);
 }
 
 int tv_commands_main(int argc, char **argv)
 {
-    turn_file_limit_into_error();
+    command_handle_file_limit();
     if (argc == 2 && strcmp(argv[1], TV_ENGINE_COMMAND) == 0)
         return tv_command_engine();
     if (argc > 1 && strcmp(argv[1], TV_COMPLETE_COMMAND) == 0)
         return tv_complete(argc - 2, argv + 2);
     if (argc < 2)
-        return run_without_command(0, argv, 0);
+        return command_run_nameless(0, argv, 0);
     int first = tv_commands_first_word(argc - 1, argv + 1) + 1;
     const struct tv_command *command = first < argc ? tv_commands_find(argv[first]) : NULL;
-    if (!command || has_word(first - 1, argv + 1, "--version"))
-        return run_without_command(argc - 1, argv + 1, first - 1);
+    if (!command || command_line_has_word(first - 1, argv + 1, "--version"))
+        return command_run_nameless(argc - 1, argv + 1, first - 1);
     memmove(argv + 2, argv + 1, (size_t)(first - 1) * sizeof *argv); /* its options behind it */
-    return run_command(command, argc - 2, argv + 2);
+    return command_run(command, argc - 2, argv + 2);
 }

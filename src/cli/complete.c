@@ -23,7 +23,7 @@ struct completion {
     struct tv_bytes word; /* to complete */
 };
 
-static void offer_word(const struct completion *c, struct tv_bytes before, struct tv_bytes word,
+static void complete_offer_word(const struct completion *c, struct tv_bytes before, struct tv_bytes word,
                        const char *help)
 {
     if (word.length < c->word.length - before.length ||
@@ -34,40 +34,40 @@ static void offer_word(const struct completion *c, struct tv_bytes before, struc
     tv_out_format(c->out, "\t%s\n", help);
 }
 
-static void offer_files(const struct completion *c)
+static void complete_offer_files(const struct completion *c)
 {
     tv_out_text(c->out, ":files\n");
 }
 
-static void offer_commands(const struct completion *c)
+static void complete_offer_commands(const struct completion *c)
 {
     for (const struct tv_command *const *command = tv_commands; *command; command++)
-        offer_word(c, TV_BYTES(""), tv_bytes_of((*command)->name), (*command)->summary);
+        complete_offer_word(c, TV_BYTES(""), tv_bytes_of((*command)->name), (*command)->summary);
 }
 
 /* "--name", as it is typed. */
-static void offer_option(const struct completion *c, const char *name, const char *help)
+static void complete_offer_option(const struct completion *c, const char *name, const char *help)
 {
     char word[64] = "--";
     size_t length = strlen(name), dashes = length > 1 ? 2 : 1;
     if (length + dashes >= sizeof word)
         return;
     memcpy(word + dashes, name, length + 1);
-    offer_word(c, TV_BYTES(""), tv_bytes_of(word), help);
+    complete_offer_word(c, TV_BYTES(""), tv_bytes_of(word), help);
 }
 
-static void offer_options(const struct completion *c)
+static void complete_offer_options(const struct completion *c)
 {
     for (const struct tv_option *option = c->command->options; option->name; option++)
-        offer_option(c, option->name, option->help);
+        complete_offer_option(c, option->name, option->help);
     if (c->command != &tv_command_view)
         return;
-    offer_option(c, "r", tv_command_regression.summary);
-    offer_option(c, "version", tv_command_version.summary);
+    complete_offer_option(c, "r", tv_command_regression.summary);
+    complete_offer_option(c, "version", tv_command_version.summary);
 }
 
 /* Words in capitals stand for something, all others for themselves. */
-static bool is_literal(struct tv_bytes word)
+static bool complete_is_literal(struct tv_bytes word)
 {
     for (size_t i = 0; i < word.length; i++)
         if (word.data[i] >= 'A' && word.data[i] <= 'Z')
@@ -75,7 +75,7 @@ static bool is_literal(struct tv_bytes word)
     return word.length > 0;
 }
 
-static size_t end_of_last(struct tv_bytes text, uint8_t separator)
+static size_t complete_end_of_last(struct tv_bytes text, uint8_t separator)
 {
     size_t end = text.length;
     while (end > 0 && text.data[end - 1] != separator)
@@ -84,29 +84,29 @@ static size_t end_of_last(struct tv_bytes text, uint8_t separator)
 }
 
 /* Values of an option behind what of the word stands before them. */
-static void offer_values(const struct completion *c, const struct tv_option *option, size_t before)
+static void complete_offer_values(const struct completion *c, const struct tv_option *option, size_t before)
 {
     struct tv_bytes rest = tv_bytes_of(option->argument), word;
     if (option->kind == TV_OPTION_CHOICES) {
-        size_t last = end_of_last(c->word, ',');
+        size_t last = complete_end_of_last(c->word, ',');
         before = last > before ? last : before;
     }
     while (rest.length > 0) {
         tv_bytes_split(&rest, '|', &word);
-        if (is_literal(word))
-            offer_word(c, (struct tv_bytes){c->word.data, before}, word, option->help);
+        if (complete_is_literal(word))
+            complete_offer_word(c, (struct tv_bytes){c->word.data, before}, word, option->help);
     }
     if (strstr(option->argument, "FINDING"))
         for (size_t i = 0; i < TV_RULES; i++)
-            offer_word(c, (struct tv_bytes){c->word.data, before}, tv_bytes_of(tv_rules[i].name),
+            complete_offer_word(c, (struct tv_bytes){c->word.data, before}, tv_bytes_of(tv_rules[i].name),
                        tv_rules[i].title);
     if (strstr(option->argument, "FILE") || strstr(option->argument, "DIR") ||
         strstr(option->argument, "ELF"))
-        offer_files(c);
+        complete_offer_files(c);
 }
 
 /* The option whose value the word is, and where in the word that begins; or NULL. */
-static const struct tv_option *find_asking_option(const struct completion *c, int argc, char **argv,
+static const struct tv_option *complete_find_option(const struct completion *c, int argc, char **argv,
                                                   size_t *before)
 {
     const char *last = argv[argc - 1], *value = strchr(last, '=');
@@ -122,23 +122,23 @@ static const struct tv_option *find_asking_option(const struct completion *c, in
     return tv_options_waiting(c->command->options, name);
 }
 
-static void offer(const struct completion *c, bool named, int argc, char **argv)
+static void complete_offer(const struct completion *c, bool named, int argc, char **argv)
 {
     size_t before;
-    const struct tv_option *option = find_asking_option(c, argc, argv, &before);
+    const struct tv_option *option = complete_find_option(c, argc, argv, &before);
     bool only_files = false;
     for (int i = 0; i < argc - 1; i++)
         only_files |= strcmp(argv[i], "--") == 0;
     if (option && !only_files) {
-        offer_values(c, option, before);
+        complete_offer_values(c, option, before);
     } else if (c->word.length > 0 && c->word.data[0] == '-' && !only_files) {
-        offer_options(c);
+        complete_offer_options(c);
     } else if (c->command == &tv_command_help) {
-        offer_commands(c);
+        complete_offer_commands(c);
     } else {
         if (!named && !only_files)
-            offer_commands(c);
-        offer_files(c);
+            complete_offer_commands(c);
+        complete_offer_files(c);
     }
 }
 
@@ -154,7 +154,7 @@ int tv_complete(int argc, char **argv)
                            tv_bytes_of(argv[argc - 1])};
     enum tv_status status = tv_output_open(&output, NULL, true, &err);
     if (status == TV_OK) {
-        offer(&c, first < argc - 1, argc, argv);
+        complete_offer(&c, first < argc - 1, argc, argv);
         status = tv_output_close(&output, &err);
     }
     return status == TV_OK ? TV_EXIT_OK : TV_EXIT_INPUT;

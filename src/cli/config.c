@@ -7,10 +7,10 @@
 #include "base/file.h"
 #include "base/memory.h"
 
-#define LARGEST_FILE ((size_t)1 << 20)
+#define CONFIG_LARGEST_FILE ((size_t)1 << 20)
 
 /* Whether the option was set before the file was opened. */
-static bool is_given(const struct tv_option *table, struct tv_bytes name, uint64_t given)
+static bool config_is_given(const struct tv_option *table, struct tv_bytes name, uint64_t given)
 {
     for (size_t i = 0; table[i].name != NULL; i++)
         if (tv_bytes_equal(tv_bytes_of(table[i].name), name))
@@ -19,7 +19,7 @@ static bool is_given(const struct tv_option *table, struct tv_bytes name, uint64
 }
 
 /* A line without its end, which may be changed: a NUL is put behind the value. */
-static enum tv_status read_line(const struct tv_option *table, char *line, size_t length,
+static enum tv_status config_read_line(const struct tv_option *table, char *line, size_t length,
                                 uint64_t given, struct tv_settings *settings, struct tv_error *err)
 {
     struct tv_bytes rest = tv_bytes_trim((struct tv_bytes){(const uint8_t *)line, length}), name;
@@ -36,7 +36,7 @@ static enum tv_status read_line(const struct tv_option *table, char *line, size_
     if (tv_bytes_equal(name, TV_BYTES("config")) || tv_bytes_equal(name, TV_BYTES("help")))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%.*s stands on the command line alone",
                        (int)name.length, (const char *)name.data);
-    if (is_given(table, name, given))
+    if (config_is_given(table, name, given))
         return TV_OK;
     return tv_options_set(table, name, value, settings, err);
 }
@@ -47,7 +47,7 @@ enum tv_status tv_config_read(const struct tv_option *table, const char *path,
     const uint64_t given = settings->given;
     size_t length;
     *text = NULL;
-    enum tv_status status = tv_file_read_text(path, LARGEST_FILE, text, &length, err);
+    enum tv_status status = tv_file_read_text(path, CONFIG_LARGEST_FILE, text, &length, err);
     if (status != TV_OK) {
         *text = NULL;
         return tv_error_prefix(err, "%s", path);
@@ -57,7 +57,7 @@ enum tv_status tv_config_read(const struct tv_option *table, const char *path,
         char *next = memchr(line, '\n', (size_t)(end - line));
         if (next == NULL)
             next = end;
-        status = read_line(table, line, (size_t)(next - line), given, settings, err);
+        status = config_read_line(table, line, (size_t)(next - line), given, settings, err);
         if (status != TV_OK)
             tv_error_prefix(err, "%s: line %u", path, number);
         line = next + 1;

@@ -38,7 +38,7 @@ bool tv_is_confined(void)
 /* ---- Asking ---- */
 
 /* False: the broker has gone, as it does when somebody ends it.  `descriptor` may be NULL. */
-static bool ask_broker(const struct tv_broker_request *request, struct tv_broker_reply *reply,
+static bool confine_ask_broker(const struct tv_broker_request *request, struct tv_broker_reply *reply,
                        int *descriptor)
 {
     int got = -1;
@@ -56,19 +56,19 @@ static bool ask_broker(const struct tv_broker_request *request, struct tv_broker
 }
 
 /* Requests and replies are large for a stack. */
-struct exchange {
+struct broker_exchange {
     struct tv_broker_request request;
     struct tv_broker_reply reply;
 };
 
-static struct exchange *new_exchange(enum tv_broker_word word)
+static struct broker_exchange *broker_exchange_new(enum tv_broker_word word)
 {
-    struct exchange *made = tv_alloc(1, sizeof *made);
+    struct broker_exchange *made = tv_alloc(1, sizeof *made);
     made->request.word = word;
     return made;
 }
 
-static bool set_path(struct exchange *exchange, const char *path)
+static bool broker_exchange_set_path(struct broker_exchange *exchange, const char *path)
 {
     size_t size = strlen(path) + 1;
     if (size > sizeof exchange->request.path)
@@ -77,7 +77,7 @@ static bool set_path(struct exchange *exchange, const char *path)
     return true;
 }
 
-static bool set_key(struct exchange *exchange, struct tv_bytes key)
+static bool broker_exchange_set_key(struct broker_exchange *exchange, struct tv_bytes key)
 {
     if (key.length > sizeof exchange->request.key)
         return false;
@@ -86,7 +86,7 @@ static bool set_key(struct exchange *exchange, struct tv_bytes key)
     return true;
 }
 
-static enum tv_status fail_gone(struct tv_error *err)
+static enum tv_status confine_fail_gone(struct tv_error *err)
 {
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
                    "the process that opens files for this one has ended");
@@ -96,7 +96,7 @@ static enum tv_status fail_gone(struct tv_error *err)
 
 /* Do what open(2) does with a FIFO: wait until somebody writes to it.  Linux reports POLLHUP only
  * when there has been a writer since the FIFO was opened (fs/pipe.c, pipe_poll). */
-static void await_writer(int descriptor)
+static void confine_await_writer(int descriptor)
 {
     struct pollfd file = {descriptor, POLLIN, 0};
     struct stat info;
@@ -105,29 +105,29 @@ static void await_writer(int descriptor)
             ;
 }
 
-static int open_by_broker(const char *path, int flags)
+static int confine_open(const char *path, int flags)
 {
-    struct exchange *exchange = new_exchange(TV_BROKER_OPEN);
+    struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_OPEN);
     int descriptor = -1, error = ENAMETOOLONG;
     exchange->request.flags = flags;
-    if (set_path(exchange, path))
-        error = ask_broker(&exchange->request, &exchange->reply, &descriptor)
+    if (broker_exchange_set_path(exchange, path))
+        error = confine_ask_broker(&exchange->request, &exchange->reply, &descriptor)
                     ? exchange->reply.number
                     : EIO;
     tv_free(exchange);
     if (descriptor >= 0 && !(flags & O_NONBLOCK))
-        await_writer(descriptor);
+        confine_await_writer(descriptor);
     errno = error;
     return descriptor;
 }
 
-static int stat_by_broker(const char *path, struct stat *info)
+static int confine_stat(const char *path, struct stat *info)
 {
-    struct exchange *exchange = new_exchange(TV_BROKER_STAT);
+    struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_STAT);
     int error = ENAMETOOLONG;
-    if (set_path(exchange, path))
+    if (broker_exchange_set_path(exchange, path))
         error =
-            ask_broker(&exchange->request, &exchange->reply, NULL) ? exchange->reply.number : EIO;
+            confine_ask_broker(&exchange->request, &exchange->reply, NULL) ? exchange->reply.number : EIO;
     if (error == 0)
         *info = exchange->reply.info;
     tv_free(exchange);
@@ -135,13 +135,13 @@ static int stat_by_broker(const char *path, struct stat *info)
     return error == 0 ? 0 : -1;
 }
 
-static enum tv_status open_temporary_by_broker(int *descriptor, struct tv_error *err)
+static enum tv_status confine_open_temporary(int *descriptor, struct tv_error *err)
 {
-    struct exchange *exchange = new_exchange(TV_BROKER_TEMPORARY);
-    bool asked = ask_broker(&exchange->request, &exchange->reply, descriptor);
+    struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_TEMPORARY);
+    bool asked = confine_ask_broker(&exchange->request, &exchange->reply, descriptor);
     enum tv_status status = TV_OK;
     if (!asked)
-        status = fail_gone(err);
+        status = confine_fail_gone(err);
     else if (*descriptor < 0)
         status = (*err = exchange->reply.error).status;
     tv_free(exchange);
@@ -151,7 +151,7 @@ static enum tv_status open_temporary_by_broker(int *descriptor, struct tv_error 
 /* ---- The cache ---- */
 
 /* The place of the file on the command line. */
-static bool find_file(const char *path, uint32_t *number)
+static bool confine_find_file(const char *path, uint32_t *number)
 {
     const struct tv_words *files = &confined.options.settings->files;
     for (*number = 0; *number < files->count; ++*number)
@@ -162,14 +162,14 @@ static bool find_file(const char *path, uint32_t *number)
 
 bool tv_confined_look(struct tv_cached *cached)
 {
-    struct exchange *exchange = new_exchange(TV_BROKER_LOOK);
+    struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_LOOK);
     bool known = true;
     for (size_t i = 0; i < cached->count && known; i++) {
-        known = find_file(cached->paths[i], &exchange->request.look.files[i]);
+        known = confine_find_file(cached->paths[i], &exchange->request.look.files[i]);
         exchange->request.look.offsets[i] = cached->offsets[i];
     }
     exchange->request.length = (uint32_t)cached->count;
-    known = known && ask_broker(&exchange->request, &exchange->reply, NULL) && exchange->reply.done;
+    known = known && confine_ask_broker(&exchange->request, &exchange->reply, NULL) && exchange->reply.done;
     if (known) {
         cached->key_length = exchange->reply.looked.key_length;
         cached->places_length = exchange->reply.looked.places_length;
@@ -182,20 +182,20 @@ bool tv_confined_look(struct tv_cached *cached)
 
 int tv_confined_cache_open(struct tv_bytes key)
 {
-    struct exchange *exchange = new_exchange(TV_BROKER_CACHE_OPEN);
+    struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_CACHE_OPEN);
     int descriptor = -1;
-    if (set_key(exchange, key))
-        (void)ask_broker(&exchange->request, &exchange->reply, &descriptor);
+    if (broker_exchange_set_key(exchange, key))
+        (void)confine_ask_broker(&exchange->request, &exchange->reply, &descriptor);
     tv_free(exchange);
     return descriptor;
 }
 
 bool tv_confined_cache_begin(struct tv_bytes key, struct tv_cache_file *file)
 {
-    struct exchange *exchange = new_exchange(TV_BROKER_CACHE_BEGIN);
+    struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_CACHE_BEGIN);
     *file = (struct tv_cache_file){.folder = -1, .fd = -1};
-    if (set_key(exchange, key))
-        (void)ask_broker(&exchange->request, &exchange->reply, &file->fd);
+    if (broker_exchange_set_key(exchange, key))
+        (void)confine_ask_broker(&exchange->request, &exchange->reply, &file->fd);
     file->folder = exchange->reply.number;
     file->room = exchange->reply.room;
     tv_free(exchange);
@@ -204,10 +204,10 @@ bool tv_confined_cache_begin(struct tv_bytes key, struct tv_cache_file *file)
 
 void tv_confined_cache_end(struct tv_cache_file *file, bool whole)
 {
-    struct exchange *exchange = new_exchange(TV_BROKER_CACHE_END);
+    struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_CACHE_END);
     exchange->request.whole = close(file->fd) == 0 && whole;
     exchange->request.number = (uint32_t)file->folder;
-    (void)ask_broker(&exchange->request, &exchange->reply, NULL);
+    (void)confine_ask_broker(&exchange->request, &exchange->reply, NULL);
     tv_free(exchange);
 }
 
@@ -216,13 +216,13 @@ void tv_confined_cache_end(struct tv_cache_file *file, bool whole)
 enum tv_status tv_confined_file_open(struct tv_atomic_file *file, const char *path,
                                      struct tv_error *err)
 {
-    struct exchange *exchange = new_exchange(TV_BROKER_OUTPUT_OPEN);
+    struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_OUTPUT_OPEN);
     enum tv_status status = TV_OK;
     *file = (struct tv_atomic_file){.descriptor = -1};
-    if (!set_path(exchange, path))
+    if (!broker_exchange_set_path(exchange, path))
         status = tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", path, strerror(ENAMETOOLONG));
-    else if (!ask_broker(&exchange->request, &exchange->reply, &file->descriptor))
-        status = fail_gone(err);
+    else if (!confine_ask_broker(&exchange->request, &exchange->reply, &file->descriptor))
+        status = confine_fail_gone(err);
     else if (file->descriptor < 0)
         status = (*err = exchange->reply.error).status;
     tv_free(exchange);
@@ -231,12 +231,12 @@ enum tv_status tv_confined_file_open(struct tv_atomic_file *file, const char *pa
 
 enum tv_status tv_confined_file_commit(struct tv_atomic_file *file, struct tv_error *err)
 {
-    struct exchange *exchange = new_exchange(TV_BROKER_OUTPUT_COMMIT);
+    struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_OUTPUT_COMMIT);
     enum tv_status status = TV_OK;
     close(file->descriptor); /* the broker has it too, and sees the error */
     file->descriptor = -1;
-    if (!ask_broker(&exchange->request, &exchange->reply, NULL))
-        status = fail_gone(err);
+    if (!confine_ask_broker(&exchange->request, &exchange->reply, NULL))
+        status = confine_fail_gone(err);
     else if (!exchange->reply.done)
         status = (*err = exchange->reply.error).status;
     tv_free(exchange);
@@ -245,10 +245,10 @@ enum tv_status tv_confined_file_commit(struct tv_atomic_file *file, struct tv_er
 
 void tv_confined_file_discard(struct tv_atomic_file *file)
 {
-    struct exchange *exchange = new_exchange(TV_BROKER_OUTPUT_DISCARD);
+    struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_OUTPUT_DISCARD);
     if (file->descriptor >= 0) {
         close(file->descriptor);
-        (void)ask_broker(&exchange->request, &exchange->reply, NULL);
+        (void)confine_ask_broker(&exchange->request, &exchange->reply, NULL);
     }
     file->descriptor = -1;
     tv_free(exchange);
@@ -256,24 +256,24 @@ void tv_confined_file_discard(struct tv_atomic_file *file)
 
 int tv_confined_pager_start(void)
 {
-    struct exchange *exchange = new_exchange(TV_BROKER_PAGER_START);
+    struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_PAGER_START);
     int descriptor;
-    (void)ask_broker(&exchange->request, &exchange->reply, &descriptor);
+    (void)confine_ask_broker(&exchange->request, &exchange->reply, &descriptor);
     tv_free(exchange);
     return descriptor;
 }
 
 void tv_confined_pager_finish(void)
 {
-    struct exchange *exchange = new_exchange(TV_BROKER_PAGER_FINISH);
-    (void)ask_broker(&exchange->request, &exchange->reply, NULL);
+    struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_PAGER_FINISH);
+    (void)confine_ask_broker(&exchange->request, &exchange->reply, NULL);
     tv_free(exchange);
 }
 
 bool tv_confined_browser_open(void)
 {
-    struct exchange *exchange = new_exchange(TV_BROKER_BROWSER_OPEN);
-    (void)ask_broker(&exchange->request, &exchange->reply, NULL);
+    struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_BROWSER_OPEN);
+    (void)confine_ask_broker(&exchange->request, &exchange->reply, NULL);
     bool done = exchange->reply.done;
     tv_free(exchange);
     return done;
@@ -281,7 +281,7 @@ bool tv_confined_browser_open(void)
 
 /* ---- The beginning and the end ---- */
 
-static void warn_unconfined(const struct tv_confine_options *options)
+static void confine_warn(const struct tv_confine_options *options)
 {
     if (!options->settings->quiet)
         tv_message("traceview: no second process can be started to open files (%s): this one reads "
@@ -289,11 +289,11 @@ static void warn_unconfined(const struct tv_confine_options *options)
                    strerror(errno));
 }
 
-static void start_broker(const struct tv_confine_options *options)
+static void confine_start_broker(const struct tv_confine_options *options)
 {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
-        warn_unconfined(options);
+        confine_warn(options);
         return;
     }
     pid_t broker = fork();
@@ -302,7 +302,7 @@ static void start_broker(const struct tv_confine_options *options)
         tv_broker_main(ends[1], options);
     }
     if (broker < 0)
-        warn_unconfined(options);
+        confine_warn(options);
     close(ends[1]);
     if (broker < 0) {
         close(ends[0]);
@@ -313,10 +313,10 @@ static void start_broker(const struct tv_confine_options *options)
     confined.options = *options;
 }
 
-static void lock_in(void)
+static void confine_lock_in(void)
 {
-    static const struct tv_file_access access = {open_by_broker, stat_by_broker,
-                                                 open_temporary_by_broker};
+    static const struct tv_file_access access = {confine_open, confine_stat,
+                                                 confine_open_temporary};
     /* Libraries open some files by name at their first use: make them do it now. */
     tzset();
     tv_unpack_prepare();
@@ -332,10 +332,10 @@ enum tv_status tv_confine(const struct tv_confine_options *options, struct tv_er
 {
     uint64_t memory = options->settings->max_memory;
     bool swaps = memory != TV_ANY_MEMORY;
-    start_broker(options);
+    confine_start_broker(options);
     enum tv_status status = swaps ? tv_swap_begin(memory, err) : TV_OK;
     if (status == TV_OK && tv_is_confined())
-        lock_in();
+        confine_lock_in();
     return status == TV_OK && swaps ? tv_swap_start_thread(err) : status;
 }
 

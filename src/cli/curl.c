@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Whichever TLS library it was built with: what is used of it is the same. */
-static void *open_library(void)
+static void *curl_open_library(void)
 {
     static const char *const names[] = {"libcurl.so.4", "libcurl-gnutls.so.4"};
     void *library = NULL;
@@ -15,7 +15,7 @@ static void *open_library(void)
 }
 
 /* Object and function pointers are of one size wherever there is dlsym (POSIX). */
-static bool find(void *library, const char *name, void *place)
+static bool curl_find_function(void *library, const char *name, void *place)
 {
     void *symbol = dlsym(library, name);
     memcpy(place, &symbol, sizeof symbol);
@@ -24,7 +24,7 @@ static bool find(void *library, const char *name, void *place)
 
 enum tv_status tv_curl_load(struct tv_curl *curl, struct tv_error *err)
 {
-    void *library = curl->library = open_library();
+    void *library = curl->library = curl_open_library();
     const struct {
         const char *name;
         void *place;
@@ -43,7 +43,7 @@ enum tv_status tv_curl_load(struct tv_curl *curl, struct tv_error *err)
     };
     bool found = library != NULL;
     for (size_t i = 0; i < TV_COUNT(functions) && found; i++)
-        found = find(library, functions[i].name, functions[i].place);
+        found = curl_find_function(library, functions[i].name, functions[i].place);
     if (found && curl->global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK)
         return TV_OK;
     if (library != NULL)

@@ -15,7 +15,7 @@ void tv_disguise_hmac(const uint8_t key[TV_DISGUISE_KEY], struct tv_bytes text,
         abort(); /* rather than a name in the open */
 }
 
-static void set_key(struct tv_disguise_options *options, struct tv_bytes salt)
+static void redaction_set_key(struct tv_disguise_options *options, struct tv_bytes salt)
 {
     if (gnutls_hash_fast(GNUTLS_DIG_SHA256, salt.data, salt.length, options->key))
         abort();
@@ -28,7 +28,7 @@ enum tv_status tv_disguise_by_chance(struct tv_disguise_options *options, struct
     if (status != TV_OK)
         return status;
     options->mac = tv_disguise_hmac;
-    set_key(options, tv_bytes_of(salt));
+    redaction_set_key(options, tv_bytes_of(salt));
     return TV_OK;
 }
 
@@ -46,6 +46,6 @@ enum tv_status tv_disguise_choose(const struct tv_settings *settings,
         return TV_OK;
     if (!settings->salt)
         return tv_disguise_by_chance(options, err);
-    set_key(options, tv_bytes_of(settings->salt));
+    redaction_set_key(options, tv_bytes_of(settings->salt));
     return TV_OK;
 }

@@ -5,13 +5,13 @@
 
 #include "base/bytes.h"
 
-static const unsigned char digits[] = {10, 11, 12, 13, 15, 16, 18, 20, 22, 24, 27, 30,
+static const unsigned char length_digits[] = {10, 11, 12, 13, 15, 16, 18, 20, 22, 24, 27, 30,
                                        33, 36, 39, 43, 47, 51, 56, 62, 68, 75, 82, 91};
 
-static tv_ns length_of(size_t step)
+static tv_ns html_length_of_step(size_t step)
 {
-    tv_ns length = digits[step % TV_COUNT(digits)];
-    for (size_t i = 0; i < step / TV_COUNT(digits); i++)
+    tv_ns length = length_digits[step % TV_COUNT(length_digits)];
+    for (size_t i = 0; i < step / TV_COUNT(length_digits); i++)
         length *= 10;
     return length;
 }
@@ -19,7 +19,7 @@ static tv_ns length_of(size_t step)
 void tv_html_length_text(size_t step, char text[16])
 {
     static const char *const units[] = {"ns", "us", "ms", "s"};
-    double length = (double)length_of(step);
+    double length = (double)html_length_of_step(step);
     size_t unit = 0;
     for (; length >= 1000 && unit + 1 < TV_COUNT(units); unit++)
         length /= 1000;
@@ -27,12 +27,12 @@ void tv_html_length_text(size_t step, char text[16])
 }
 
 /* The first step that leaves a slice of that length out. */
-static size_t step_of(tv_ns length)
+static size_t html_step_of_length(tv_ns length)
 {
     size_t low = 0, high = TV_HTML_LENGTHS;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (length_of(middle) > length)
+        if (html_length_of_step(middle) > length)
             high = middle;
         else
             low = middle + 1;
@@ -40,17 +40,17 @@ static size_t step_of(tv_ns length)
     return low;
 }
 
-static void add_row(struct tv_html_lengths *lengths, const struct tv_trace *trace, uint32_t row)
+static void html_lengths_add_row(struct tv_html_lengths *lengths, const struct tv_trace *trace, uint32_t row)
 {
     const struct tv_row *r = &trace->rows[row];
     for (uint32_t i = 0; i < r->count; i++) {
         tv_ns length = tv_slice_get(trace, row, i).length;
-        size_t step = step_of(length);
+        size_t step = html_step_of_length(length);
         uint32_t parent = r->depth > 0 ? tv_slice_parent(trace, row, i) : TV_NONE;
         lengths->self[step] += (double)length;
         lengths->count[step]++;
         if (parent != TV_NONE)
-            lengths->self[step_of(tv_slice_get(trace, row - 1, parent).length)] -= (double)length;
+            lengths->self[html_step_of_length(tv_slice_get(trace, row - 1, parent).length)] -= (double)length;
     }
     lengths->slices += r->count;
 }
@@ -59,7 +59,7 @@ void tv_html_lengths_add(void *lengths, const struct tv_trace *trace)
 {
     struct tv_html_lengths *all = lengths;
     for (uint32_t i = 0; i < trace->row_count; i++)
-        add_row(all, trace, i);
+        html_lengths_add_row(all, trace, i);
     all->span = trace->end - trace->start;
 }
 
@@ -78,7 +78,7 @@ size_t tv_html_lengths_telling(const struct tv_html_lengths *lengths, double sha
     for (size_t i = 0; i <= TV_HTML_LENGTHS; i++)
         all += lengths->self[i];
     left = all;
-    while (step < TV_HTML_LENGTHS && all > 0 && length_of(step) <= lengths->span / 100) {
+    while (step < TV_HTML_LENGTHS && all > 0 && html_length_of_step(step) <= lengths->span / 100) {
         left -= lengths->self[step];
         if (left < share * all)
             break;

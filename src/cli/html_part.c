@@ -8,7 +8,7 @@
 #include "writers/part_note.h"
 #include "writers/piece.h"
 
-static enum tv_status add_to_made(void *context, struct tv_bytes bytes, struct tv_error *err)
+static enum tv_status html_made_add_bytes(void *context, struct tv_bytes bytes, struct tv_error *err)
 {
     struct tv_html_made *made = context;
     made->size += bytes.length;
@@ -32,7 +32,7 @@ enum tv_status tv_html_make(const struct tv_settings *settings, const struct tv_
     struct tv_out out;
     *made = (struct tv_html_made){.spool = tv_spool_new("the report"), .most = settings->max_size};
     tv_out_init_memory(&made->losses);
-    tv_out_init(&out, add_to_made, made);
+    tv_out_init(&out, html_made_add_bytes, made);
     enum tv_status status = tv_reporter_write(report, &out, err);
     if (status == TV_OK)
         status = tv_out_finish(&out, err);
@@ -44,16 +44,16 @@ enum tv_status tv_html_make(const struct tv_settings *settings, const struct tv_
     return made->too_large ? TV_OK : status;
 }
 
-struct making {
+struct html_trace_writing {
     const struct tv_piece *piece;
     bool file; /* it is written as a method trace */
     struct tv_piece_losses losses;
 };
 
 /* As a making's function. */
-static enum tv_status write_any(void *context, struct tv_out *out, struct tv_error *err)
+static enum tv_status html_part_write_trace(void *context, struct tv_out *out, struct tv_error *err)
 {
-    struct making *making = context;
+    struct html_trace_writing *making = context;
     return tv_piece_write(making->piece, making->file, out, &making->losses, err);
 }
 
@@ -64,7 +64,7 @@ bool tv_html_is_chosen(const struct tv_settings *settings)
 }
 
 /* What is told of the piece: as text with a NUL behind it. */
-static void write_note(const struct tv_html_part *part, const struct tv_piece *piece,
+static void html_part_write_note(const struct tv_html_part *part, const struct tv_piece *piece,
                        const struct tv_out *losses, struct tv_out *out)
 {
     const struct tv_settings *settings = part->settings;
@@ -94,7 +94,7 @@ static void write_note(const struct tv_html_part *part, const struct tv_piece *p
 }
 
 /* The same of its name. */
-static void write_name(const struct tv_html_part *part, struct tv_out *out)
+static void html_part_write_name(const struct tv_html_part *part, struct tv_out *out)
 {
     const struct tv_head *head = part->whole->head;
     char hash[TV_DISGUISE_ROOM];
@@ -107,15 +107,15 @@ static void write_name(const struct tv_html_part *part, struct tv_out *out)
     tv_out_char(out, '\0');
 }
 
-static enum tv_status write_piece(const struct tv_html_part *part, const struct tv_piece *piece,
+static enum tv_status html_part_write_report(const struct tv_html_part *part, const struct tv_piece *piece,
                                   struct tv_source *source, const struct tv_out *losses,
                                   struct tv_html_made *made, struct tv_error *err)
 {
     struct tv_out note, name;
     tv_out_init_memory(&note);
     tv_out_init_memory(&name);
-    write_note(part, piece, losses, &note);
-    write_name(part, &name);
+    html_part_write_note(part, piece, losses, &note);
+    html_part_write_name(part, &name);
     struct tv_report_file file = {.source = source, .name = (const char *)name.buffer};
     struct tv_report report = {.files = &file, .count = 1};
     report.workers = tv_settings_jobs(part->settings);
@@ -127,12 +127,12 @@ static enum tv_status write_piece(const struct tv_html_part *part, const struct 
     return status;
 }
 
-static enum tv_status make_of_piece(void *context, const struct tv_html_part *part,
+static enum tv_status html_part_make_report(void *context, const struct tv_html_part *part,
                                     struct tv_piece *piece, struct tv_error *err)
 {
     struct tv_html_made *made = context;
-    struct making made_of = {.piece = piece, .file = tv_piece_is_file(piece)};
-    const struct tv_view_making making = {write_any, NULL, &made_of,
+    struct html_trace_writing made_of = {.piece = piece, .file = tv_piece_is_file(piece)};
+    const struct tv_view_making making = {html_part_write_trace, NULL, &made_of,
                                           part->settings->files.items[0]};
     struct tv_source *source = NULL;
     enum tv_status status = tv_piece_check(piece, made_of.file, err);
@@ -145,7 +145,7 @@ static enum tv_status make_of_piece(void *context, const struct tv_html_part *pa
     struct tv_out losses;
     tv_out_init_memory(&losses);
     tv_losses_of_piece(&losses, piece, made_of.file, &made_of.losses);
-    status = write_piece(part, piece, source, &losses, made, err);
+    status = html_part_write_report(part, piece, source, &losses, made, err);
     tv_source_free(source);
     if (made->spool)
         made->losses = losses;
@@ -155,7 +155,7 @@ static enum tv_status make_of_piece(void *context, const struct tv_html_part *pa
 }
 
 /* The first of the range's shares, each of the same length. */
-static void limit_to_share(const struct tv_html_part *part, struct tv_cut *cut)
+static void html_part_limit_to_share(const struct tv_html_part *part, struct tv_cut *cut)
 {
     tv_ns start = part->trace->start, end = part->trace->end;
     if (cut->from > start)
@@ -167,10 +167,10 @@ static void limit_to_share(const struct tv_html_part *part, struct tv_cut *cut)
 }
 
 /* What is done with the piece that a part is. */
-typedef enum tv_status use_piece(void *context, const struct tv_html_part *part,
+typedef enum tv_status html_piece_visitor(void *context, const struct tv_html_part *part,
                                  struct tv_piece *piece, struct tv_error *err);
 
-static enum tv_status make_and_use(const struct tv_html_part *part, use_piece *use, void *context,
+static enum tv_status html_part_visit(const struct tv_html_part *part, html_piece_visitor *use, void *context,
                                    struct tv_error *err)
 {
     const struct tv_settings *settings = part->settings;
@@ -181,7 +181,7 @@ static enum tv_status make_and_use(const struct tv_html_part *part, use_piece *u
     if (status == TV_OK)
         status = tv_range_choose(settings, part->trace, &cut.from, &cut.to, err);
     if (status == TV_OK) {
-        limit_to_share(part, &cut);
+        html_part_limit_to_share(part, &cut);
         tv_piece_make(&piece, part->trace, &cut);
         piece.disguise = part->disguised ? &part->disguise : NULL;
         piece.limit = part->limit;
@@ -195,20 +195,20 @@ static enum tv_status make_and_use(const struct tv_html_part *part, use_piece *u
 enum tv_status tv_html_make_part(const struct tv_html_part *part, struct tv_html_made *made,
                                  struct tv_error *err)
 {
-    return make_and_use(part, make_of_piece, made, err);
+    return html_part_visit(part, html_part_make_report, made, err);
 }
 
 /* ---- Looking at one ---- */
 
-struct looking {
+struct html_part_looking {
     void (*look)(void *context, const struct tv_trace *trace);
     void *context;
 };
 
-static enum tv_status look_at_piece(void *context, const struct tv_html_part *part,
+static enum tv_status html_part_look(void *context, const struct tv_html_part *part,
                                     struct tv_piece *piece, struct tv_error *err)
 {
-    const struct looking *looking = context;
+    const struct html_part_looking *looking = context;
     (void)part, (void)err;
     looking->look(looking->context, piece->made ? piece->made : piece->trace);
     return TV_OK;
@@ -218,6 +218,6 @@ enum tv_status tv_html_look_at_part(const struct tv_html_part *part,
                                     void (*look)(void *context, const struct tv_trace *trace),
                                     void *context, struct tv_error *err)
 {
-    struct looking looking = {look, context};
-    return make_and_use(part, look_at_piece, &looking, err);
+    struct html_part_looking looking = {look, context};
+    return html_part_visit(part, html_part_look, &looking, err);
 }

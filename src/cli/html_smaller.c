@@ -24,21 +24,21 @@
 #define HALF_OF_TIME 0.5
 
 /* Lengths of what events say, in four steps an octave: up to 4 bytes, ... 64 MB. */
-#define SAID_STEPS 97u
+#define TEXT_STEPS 97u
 
 /* Bytes of what stands beside the events and is small. */
 #define SMALL_BESIDE 4096u
 
-struct ladder {
+struct html_ladder {
     const struct tv_html_part *part;
-    bool says;     /* events have arguments that may be left out */
+    bool has_texts;     /* events have arguments that may be left out */
     bool instants; /* there are slices, and instants or arrows beside them */
     struct tv_html_lengths lengths;
     size_t idle, few, many; /* steps of lengths: that do nothing; that cost little; and the rest */
 };
 
 /* What one place leaves out. */
-struct place {
+struct html_level {
     size_t length; /* steps of lengths */
     bool stripped, limited;
     struct tv_event_limit limit;
@@ -48,99 +48,99 @@ struct place {
 /* ---- The places ---- */
 
 /* A few of them, which differ in one thing. */
-struct stage {
-    size_t (*count)(const struct ladder *ladder);
-    void (*set)(const struct ladder *ladder, size_t n, struct place *place);
+struct html_stage {
+    size_t (*count)(const struct html_ladder *ladder);
+    void (*set)(const struct html_ladder *ladder, size_t n, struct html_level *level);
 };
 
 /* Only so many shares of the time. */
-static size_t count_shares(const struct ladder *ladder)
+static size_t html_count_shares(const struct html_ladder *ladder)
 {
     (void)ladder;
     return TV_HTML_SHARES - 1;
 }
 
-static void set_least(const struct ladder *ladder, struct place *place)
+static void html_set_least(const struct html_ladder *ladder, struct html_level *level)
 {
-    place->length = ladder->many;
-    place->stripped = ladder->says;
-    place->limited = ladder->instants;
-    place->limit.instants = ladder->instants ? 0 : TV_EVENT_SHARES;
+    level->length = ladder->many;
+    level->stripped = ladder->has_texts;
+    level->limited = ladder->instants;
+    level->limit.instants = ladder->instants ? 0 : TV_EVENT_SHARES;
 }
 
-static void set_share(const struct ladder *ladder, size_t n, struct place *place)
+static void html_set_share(const struct html_ladder *ladder, size_t n, struct html_level *level)
 {
-    set_least(ladder, place);
-    place->share = (unsigned)n + 1;
+    html_set_least(ladder, level);
+    level->share = (unsigned)n + 1;
 }
 
 /* Slices, and nothing else. */
-static size_t count_slices(const struct ladder *ladder)
+static size_t html_count_slice_steps(const struct html_ladder *ladder)
 {
     return ladder->many - ladder->few;
 }
 
-static void set_slices(const struct ladder *ladder, size_t n, struct place *place)
+static void html_set_slices(const struct html_ladder *ladder, size_t n, struct html_level *level)
 {
-    set_least(ladder, place);
-    place->length -= n;
+    html_set_least(ladder, level);
+    level->length -= n;
 }
 
 /* Instants and arrows. */
-static size_t count_instants(const struct ladder *ladder)
+static size_t html_count_instants(const struct html_ladder *ladder)
 {
-    return (ladder->instants ? TV_EVENT_SHARES : 0) + (ladder->says ? 1 : 0);
+    return (ladder->instants ? TV_EVENT_SHARES : 0) + (ladder->has_texts ? 1 : 0);
 }
 
-static void set_instants(const struct ladder *ladder, size_t n, struct place *place)
+static void html_set_instants(const struct html_ladder *ladder, size_t n, struct html_level *level)
 {
-    set_least(ladder, place);
-    place->length = ladder->few;
-    place->limit.instants = ladder->instants ? (uint32_t)n : TV_EVENT_SHARES;
-    place->limited = place->limit.instants < TV_EVENT_SHARES;
+    html_set_least(ladder, level);
+    level->length = ladder->few;
+    level->limit.instants = ladder->instants ? (uint32_t)n : TV_EVENT_SHARES;
+    level->limited = level->limit.instants < TV_EVENT_SHARES;
 }
 
 /* What events say, and all that the files hold. */
-static size_t count_said(const struct ladder *ladder)
+static size_t html_count_texts(const struct html_ladder *ladder)
 {
-    return ladder->says ? (size_t)SAID_STEPS * TV_EVENT_SHARES : 0;
+    return ladder->has_texts ? (size_t)TEXT_STEPS * TV_EVENT_SHARES : 0;
 }
 
-static uint64_t said_bytes(size_t step)
+static uint64_t html_text_bytes(size_t step)
 {
     return step == 0 ? 0 : (uint64_t)(4 + (step - 1) % 4) << (step - 1) / 4;
 }
 
-static void set_said(const struct ladder *ladder, size_t n, struct place *place)
+static void html_set_texts(const struct html_ladder *ladder, size_t n, struct html_level *level)
 {
-    place->length = ladder->few;
-    place->limited = true;
-    place->limit.sure = said_bytes(n / TV_EVENT_SHARES);
-    place->limit.longest = said_bytes(n / TV_EVENT_SHARES + 1);
-    place->limit.share = n % TV_EVENT_SHARES;
-    place->limit.beside = SMALL_BESIDE;
+    level->length = ladder->few;
+    level->limited = true;
+    level->limit.sure = html_text_bytes(n / TV_EVENT_SHARES);
+    level->limit.longest = html_text_bytes(n / TV_EVENT_SHARES + 1);
+    level->limit.share = n % TV_EVENT_SHARES;
+    level->limit.beside = SMALL_BESIDE;
 }
 
 /* The shortest slices; behind the last place is what has all of them, and what stands beside. */
-static size_t count_short(const struct ladder *ladder)
+static size_t html_count_short_slices(const struct html_ladder *ladder)
 {
-    return ladder->few - ladder->idle + (ladder->says ? 1 : 0);
+    return ladder->few - ladder->idle + (ladder->has_texts ? 1 : 0);
 }
 
-static void set_short(const struct ladder *ladder, size_t n, struct place *place)
+static void html_set_short_slices(const struct html_ladder *ladder, size_t n, struct html_level *level)
 {
-    place->length = ladder->few - n;
-    place->limited = ladder->says;
-    place->limit.beside = ladder->says ? SMALL_BESIDE : UINT64_MAX;
+    level->length = ladder->few - n;
+    level->limited = ladder->has_texts;
+    level->limit.beside = ladder->has_texts ? SMALL_BESIDE : UINT64_MAX;
 }
 
 /* From the least detail to the most. */
-static const struct stage stages[] = {
-    {count_shares, set_share}, {count_slices, set_slices}, {count_instants, set_instants},
-    {count_said, set_said},    {count_short, set_short},
+static const struct html_stage stages[] = {
+    {html_count_shares, html_set_share}, {html_count_slice_steps, html_set_slices}, {html_count_instants, html_set_instants},
+    {html_count_texts, html_set_texts},    {html_count_short_slices, html_set_short_slices},
 };
 
-static size_t count_places(const struct ladder *ladder)
+static size_t html_count_levels(const struct html_ladder *ladder)
 {
     size_t count = 0;
     for (size_t i = 0; i < TV_COUNT(stages); i++)
@@ -148,20 +148,20 @@ static size_t count_places(const struct ladder *ladder)
     return count;
 }
 
-static struct place place_at(const struct ladder *ladder, size_t n)
+static struct html_level html_level_at(const struct html_ladder *ladder, size_t n)
 {
-    struct place place = {
+    struct html_level level = {
         .limit = {UINT64_MAX, UINT64_MAX, UINT64_MAX, TV_EVENT_SHARES, TV_EVENT_SHARES}};
-    const struct stage *stage = stages;
+    const struct html_stage *stage = stages;
     for (; n >= stage->count(ladder); stage++)
         n -= stage->count(ladder);
-    stage->set(ladder, n, &place);
-    return place;
+    stage->set(ladder, n, &level);
+    return level;
 }
 
 /* ---- One of them ---- */
 
-static enum tv_status make_of_longer(struct tv_html_part *part, const char *shortest,
+static enum tv_status html_make_of_longer(struct tv_html_part *part, const char *shortest,
                                      struct tv_html_made *made, struct tv_error *err)
 {
     char text[32];
@@ -180,53 +180,53 @@ static enum tv_status make_of_longer(struct tv_html_part *part, const char *shor
     return status;
 }
 
-static enum tv_status make_place(const struct ladder *ladder, const struct tv_html_part *wanted,
+static enum tv_status html_make_level(const struct html_ladder *ladder, const struct tv_html_part *wanted,
                                  size_t n, struct tv_html_made *made, struct tv_error *err)
 {
-    struct place place = place_at(ladder, n);
+    struct html_level level = html_level_at(ladder, n);
     struct tv_html_part part = *wanted;
     char shortest[16];
     part.smaller = true;
     part.sliced = ladder->lengths.slices > 0;
-    part.share = place.share;
-    part.limit = place.limited ? &place.limit : NULL;
-    if (place.stripped)
+    part.share = level.share;
+    part.limit = level.limited ? &level.limit : NULL;
+    if (level.stripped)
         part.disguised = part.disguise.strip_args = true;
-    if (place.length == ladder->idle)
+    if (level.length == ladder->idle)
         return tv_html_make_part(&part, made, err);
-    tv_html_length_text(place.length - 1, shortest);
-    return make_of_longer(&part, shortest, made, err);
+    tv_html_length_text(level.length - 1, shortest);
+    return html_make_of_longer(&part, shortest, made, err);
 }
 
 /* ---- What is said of it ---- */
 
-static void tell(const struct ladder *ladder, size_t n)
+static void html_report_omissions(const struct html_ladder *ladder, size_t n)
 {
     const char *file = ladder->part->settings->files.items[0];
-    struct place place = place_at(ladder, n);
-    if (place.length > ladder->idle) {
+    struct html_level level = html_level_at(ladder, n);
+    if (level.length > ladder->idle) {
         char shortest[16];
-        tv_html_length_text(place.length - 1, shortest);
+        tv_html_length_text(level.length - 1, shortest);
         tv_message("%s: note: slices shorter than %s are not in the report", file, shortest);
     }
-    if (place.limit.sure < UINT64_MAX)
+    if (level.limit.sure < UINT64_MAX)
         tv_message("%s: note: arguments and snapshots of more than %" PRIu64
                    " bytes are not in the report",
-                   file, place.limit.share > 0 ? place.limit.longest : place.limit.sure);
-    if (place.limit.instants < TV_EVENT_SHARES)
+                   file, level.limit.share > 0 ? level.limit.longest : level.limit.sure);
+    if (level.limit.instants < TV_EVENT_SHARES)
         tv_message("%s: note: instants and arrows are not in the report, or in part", file);
-    if (place.limit.beside < UINT64_MAX)
+    if (level.limit.beside < UINT64_MAX)
         tv_message("%s: note: metadata of more than %" PRIu64 " bytes are not in the report", file,
-                   place.limit.beside);
-    if (place.stripped)
+                   level.limit.beside);
+    if (level.stripped)
         tv_message("%s: note: arguments, snapshots and metadata are not in the report", file);
-    if (place.share > 0)
+    if (level.share > 0)
         tv_message("%s: note: the last %.1f %% of the time are not in the report", file,
-                   (double)(TV_HTML_SHARES - place.share) / TV_HTML_SHARES * 100);
+                   (double)(TV_HTML_SHARES - level.share) / TV_HTML_SHARES * 100);
 }
 
 /* How small one can be: made again, however large it is. */
-static enum tv_status fail_with_smallest(const struct ladder *ladder, size_t n,
+static enum tv_status html_fail_with_smallest(const struct html_ladder *ladder, size_t n,
                                          struct tv_error *err)
 {
     struct tv_settings any = *ladder->part->settings;
@@ -234,7 +234,7 @@ static enum tv_status fail_with_smallest(const struct ladder *ladder, size_t n,
     struct tv_html_made made = {.spool = NULL};
     any.max_size = TV_ANY_SIZE;
     part.settings = &any;
-    enum tv_status status = make_place(ladder, &part, n, &made, err);
+    enum tv_status status = html_make_level(ladder, &part, n, &made, err);
     if (status != TV_OK)
         return status;
     tv_html_made_release(&made);
@@ -246,7 +246,7 @@ static enum tv_status fail_with_smallest(const struct ladder *ladder, size_t n,
 
 /* ---- The most that there is room for ---- */
 
-static bool has_arguments(const struct tv_html_part *part)
+static bool html_has_arguments(const struct tv_html_part *part)
 {
     const struct tv_head *head = part->whole->head;
     bool any = false;
@@ -255,14 +255,14 @@ static bool has_arguments(const struct tv_html_part *part)
     return any && !(part->disguised && part->disguise.strip_args);
 }
 
-static enum tv_status begin(struct ladder *ladder, struct tv_error *err)
+static enum tv_status html_ladder_init(struct html_ladder *ladder, struct tv_error *err)
 {
     const struct tv_tables *tables = &ladder->part->trace->tables;
     enum tv_status status =
         tv_html_look_at_part(ladder->part, tv_html_lengths_add, &ladder->lengths, err);
     if (status != TV_OK)
         return status;
-    ladder->says = has_arguments(ladder->part);
+    ladder->has_texts = html_has_arguments(ladder->part);
     ladder->instants = ladder->lengths.slices > 0 && tv_rewrite_can(ladder->part->whole) &&
                        tables->instants.count + tables->flows.count > 0;
     ladder->idle = tv_html_lengths_idle(&ladder->lengths);
@@ -271,14 +271,14 @@ static enum tv_status begin(struct ladder *ladder, struct tv_error *err)
     return TV_OK;
 }
 
-static enum tv_status climb(const struct ladder *ladder, struct tv_html_made *made,
+static enum tv_status html_ladder_climb(const struct html_ladder *ladder, struct tv_html_made *made,
                             struct tv_error *err)
 {
-    size_t low = 0, high = count_places(ladder), least = high;
+    size_t low = 0, high = html_count_levels(ladder), least = high;
     while (low < high) {
         struct tv_html_made tried = {.spool = NULL};
         size_t middle = low + (high - low) / 2;
-        enum tv_status status = make_place(ladder, ladder->part, middle, &tried, err);
+        enum tv_status status = html_make_level(ladder, ladder->part, middle, &tried, err);
         if (status != TV_OK && status != TV_ERR_USAGE)
             return status;
         if (status == TV_OK && !tried.spool) {
@@ -293,19 +293,19 @@ static enum tv_status climb(const struct ladder *ladder, struct tv_html_made *ma
         }
     }
     if (!made->spool)
-        return least < count_places(ladder)
-                   ? fail_with_smallest(ladder, least, err)
+        return least < html_count_levels(ladder)
+                   ? html_fail_with_smallest(ladder, least, err)
                    : tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET,
                              "--max-size: no part of the trace is smaller than the whole");
     if (!ladder->part->settings->quiet)
-        tell(ladder, least);
+        html_report_omissions(ladder, least);
     return TV_OK;
 }
 
 enum tv_status tv_html_make_smaller(const struct tv_html_part *part, struct tv_html_made *made,
                                     struct tv_error *err)
 {
-    struct ladder ladder = {.part = part};
-    enum tv_status status = begin(&ladder, err);
-    return status == TV_OK ? climb(&ladder, made, err) : status;
+    struct html_ladder ladder = {.part = part};
+    enum tv_status status = html_ladder_init(&ladder, err);
+    return status == TV_OK ? html_ladder_climb(&ladder, made, err) : status;
 }

@@ -15,9 +15,9 @@
 #include "unpack/unpack.h"
 
 /* A container inside a container inside a container is as far as it goes. */
-#define NESTING 3
+#define MOST_NESTING 3
 
-static bool exists(const char *path)
+static bool input_exists(const char *path)
 {
     struct stat info;
     return tv_file_stat(path, &info) == 0;
@@ -35,7 +35,7 @@ enum tv_status tv_inputs_open_plain(const char *path, struct tv_source **source,
     return TV_OK;
 }
 
-static enum tv_status open_split(const char *key, const char *data, struct tv_source **source,
+static enum tv_status input_open_split(const char *key, const char *data, struct tv_source **source,
                                  struct tv_error *err)
 {
     struct tv_source *parts[2];
@@ -51,14 +51,14 @@ static enum tv_status open_split(const char *key, const char *data, struct tv_so
     return TV_OK;
 }
 
-static bool ends_with(const char *text, const char *end)
+static bool input_ends_with(const char *text, const char *end)
 {
     size_t length = strlen(text), tail = strlen(end);
     return length > tail && strcmp(text + length - tail, end) == 0;
 }
 
 /* x with another ending, or longer. False when the name would be too long. */
-static bool make_name(char *buffer, size_t size, const char *stem, size_t length, const char *end)
+static bool input_make_name(char *buffer, size_t size, const char *stem, size_t length, const char *end)
 {
     size_t tail = strlen(end) + 1;
     if (length > size || tail > size - length)
@@ -69,31 +69,31 @@ static bool make_name(char *buffer, size_t size, const char *stem, size_t length
 }
 
 /* The stem of the two halves of a split trace, when the name (or name + endings) means one. */
-static bool find_split(const char *path, char *key, char *data, size_t size)
+static bool input_find_split(const char *path, char *key, char *data, size_t size)
 {
     size_t length = strlen(path);
     if (length > size)
         return false;
-    bool half = exists(path) && (ends_with(path, ".key") || ends_with(path, ".data"));
+    bool half = input_exists(path) && (input_ends_with(path, ".key") || input_ends_with(path, ".data"));
     if (half)
         length = (size_t)(strrchr(path, '.') - path);
-    else if (exists(path))
+    else if (input_exists(path))
         return false;
-    return make_name(key, size, path, length, ".key") &&
-           make_name(data, size, path, length, ".data") && exists(key) && exists(data);
+    return input_make_name(key, size, path, length, ".key") &&
+           input_make_name(data, size, path, length, ".data") && input_exists(key) && input_exists(data);
 }
 
 bool tv_inputs_find_files(const char *path, struct tv_inputs_files *files)
 {
     size_t size = sizeof files->first;
     files->second[0] = '\0';
-    if (!exists(path) && strlen(path) < size &&
-        make_name(files->first, size, path, strlen(path), ".trace") && exists(files->first))
+    if (!input_exists(path) && strlen(path) < size &&
+        input_make_name(files->first, size, path, strlen(path), ".trace") && input_exists(files->first))
         return true;
-    if (find_split(path, files->first, files->second, size))
+    if (input_find_split(path, files->first, files->second, size))
         return true;
     files->second[0] = '\0'; /* of a half that is alone */
-    return exists(path) && make_name(files->first, size, path, strlen(path), "");
+    return input_exists(path) && input_make_name(files->first, size, path, strlen(path), "");
 }
 
 enum tv_status tv_inputs_open_argument(const char *path, struct tv_source **source,
@@ -107,8 +107,16 @@ enum tv_status tv_inputs_open_argument(const char *path, struct tv_source **sour
                        "%s: no such file, nor %s.trace, nor %s.key with %s.data", path, path, path,
                        path);
     if (files.second[0] != '\0')
-        return open_split(files.first, files.second, source, err);
+        return input_open_split(files.first, files.second, source, err);
     return tv_inputs_open_plain(files.first, source, err);
+}
+
+const char *tv_inputs_shown_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (strcmp(path, "-") == 0)
+        return "standard input";
+    return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
 }
 
 /* What waits to be looked at: in a small stack, so that nesting costs no recursion. */
@@ -120,7 +128,7 @@ struct tv_inputs_pending {
     tv_ns offset;
 };
 
-static void add_row(struct tv_inputs *inputs, struct tv_inputs_row row)
+static void inputs_add_row(struct tv_inputs *inputs, struct tv_inputs_row row)
 {
     inputs->rows =
         tv_array_reserve(inputs->rows, &inputs->capacity, inputs->count + 1, sizeof *inputs->rows);
@@ -129,7 +137,7 @@ static void add_row(struct tv_inputs *inputs, struct tv_inputs_row row)
     inputs->rows[inputs->count++] = row;
 }
 
-static bool reader_knows(struct tv_bytes head, uint64_t size)
+static bool input_is_known(struct tv_bytes head, uint64_t size)
 {
     for (const struct tv_reader *const *reader = tv_readers; *reader; reader++) {
         if ((*reader)->sniff(head, size) > 0)
@@ -139,19 +147,19 @@ static bool reader_knows(struct tv_bytes head, uint64_t size)
 }
 
 /* Whether two names are x.key and x.data. */
-static bool are_halves(const char *key, const char *data)
+static bool input_are_halves(const char *key, const char *data)
 {
-    return ends_with(key, ".key") && ends_with(data, ".data") && strlen(key) + 1 == strlen(data) &&
+    return input_ends_with(key, ".key") && input_ends_with(data, ".data") && strlen(key) + 1 == strlen(data) &&
            strncmp(key, data, strlen(key) - 3) == 0;
 }
 
 /* The two halves of a split trace become one, in the key's place. */
-static void join_halves(struct tv_inputs_pending *members, size_t *count)
+static void inputs_join_halves(struct tv_inputs_pending *members, size_t *count)
 {
     for (size_t i = 0; i < *count; i++) {
         const char *key = tv_source_name(members[i].source);
         size_t data = 0;
-        while (data < *count && !are_halves(key, tv_source_name(members[data].source)))
+        while (data < *count && !input_are_halves(key, tv_source_name(members[data].source)))
             data++;
         if (data == *count)
             continue;
@@ -163,15 +171,15 @@ static void join_halves(struct tv_inputs_pending *members, size_t *count)
 }
 
 /* A packed file that tells how much of it was read, and can be told to stop. */
-struct watched {
+struct watched_source {
     struct tv_source *inner;
     struct tv_progress *progress; /* NULL: nobody looks on any more */
 };
 
-static enum tv_status read_watched(void *context, uint64_t offset, void *buffer, size_t size,
+static enum tv_status watched_source_read(void *context, uint64_t offset, void *buffer, size_t size,
                                    struct tv_error *err)
 {
-    struct watched *watched = context;
+    struct watched_source *watched = context;
     size_t got;
     if (watched->progress) {
         if (atomic_load_explicit(&watched->progress->cancel, memory_order_relaxed))
@@ -181,18 +189,18 @@ static enum tv_status read_watched(void *context, uint64_t offset, void *buffer,
     return tv_source_read(watched->inner, offset, buffer, size, &got, err);
 }
 
-static void close_watched(void *context)
+static void watched_source_close(void *context)
 {
-    struct watched *watched = context;
+    struct watched_source *watched = context;
     tv_source_free(watched->inner);
     tv_free(watched);
 }
 
 /* The source itself where nobody looks on. */
-static struct tv_source *watch(struct tv_source *source, struct tv_progress *progress,
-                               struct watched **watched)
+static struct tv_source *watched_source_new(struct tv_source *source, struct tv_progress *progress,
+                               struct watched_source **watched)
 {
-    static const struct tv_source_reads reads = {read_watched, close_watched};
+    static const struct tv_source_reads reads = {watched_source_read, watched_source_close};
     *watched = NULL;
     if (!progress)
         return source;
@@ -201,37 +209,37 @@ static struct tv_source *watch(struct tv_source *source, struct tv_progress *pro
     atomic_fetch_add_explicit(&progress->input_bytes, size, memory_order_relaxed);
     atomic_fetch_add_explicit(&progress->total_bytes, size, memory_order_relaxed);
     *watched = tv_alloc(1, sizeof **watched);
-    **watched = (struct watched){source, progress};
+    **watched = (struct watched_source){source, progress};
     return tv_source_from_reads(&reads, *watched, size, tv_source_name(source));
 }
 
-struct unpacked {
+struct container_notes {
     const char *name;
     bool quiet, remarked;
     const struct tv_foreign *foreign; /* the first member that is not wanted, if it is known */
 };
 
 /* A member is wanted when a reader knows it, or when it is a container itself. */
-static bool is_wanted(void *context, struct tv_bytes head)
+static bool container_selects_member(void *context, struct tv_bytes head)
 {
-    struct unpacked *unpacked = context;
-    if (reader_knows(head, UINT64_MAX) || tv_unpack_knows(head))
+    struct container_notes *unpacked = context;
+    if (input_is_known(head, UINT64_MAX) || tv_unpack_knows(head))
         return true;
     if (unpacked->foreign == NULL)
         unpacked->foreign = tv_foreign_find(head);
     return false;
 }
 
-static void say(void *context, const char *text)
+static void container_note(void *context, const char *text)
 {
-    struct unpacked *unpacked = context;
+    struct container_notes *unpacked = context;
     unpacked->remarked = true;
     if (!unpacked->quiet)
         tv_message("%s: note: %s", unpacked->name, text);
 }
 
 /* For one file more; where nothing is left, a byte is: 0 would mean no ceiling. */
-static uint64_t left_of_ceiling(const struct tv_inputs *inputs)
+static uint64_t inputs_left_of_ceiling(const struct tv_inputs *inputs)
 {
     if (inputs->ceiling == 0)
         return 0;
@@ -239,15 +247,15 @@ static uint64_t left_of_ceiling(const struct tv_inputs *inputs)
 }
 
 /* What came out of a container. */
-struct taken {
+struct container_members {
     struct tv_unpacked members[TV_UNPACK_MEMBERS];
     size_t count;
     bool cut_off;
 };
 
 /* A pipe that failed is no container that ends early; one within another ends with that. */
-static enum tv_status unpack_whole(struct tv_source *packed, struct tv_unpacking *rest,
-                                   const struct tv_unpack_question *asked, struct taken *taken,
+static enum tv_status container_unpack_all(struct tv_source *packed, struct tv_unpacking *rest,
+                                   const struct tv_unpack_question *asked, struct container_members *taken,
                                    struct tv_error *err)
 {
     bool cut_off = false;
@@ -262,7 +270,7 @@ static enum tv_status unpack_whole(struct tv_source *packed, struct tv_unpacking
     return err->status;
 }
 
-static void note_cut(struct tv_inputs *inputs, struct tv_source *source)
+static void inputs_note_cut(struct tv_inputs *inputs, struct tv_source *source)
 {
     const char *name = tv_source_name(source);
     size_t size = strlen(name) + 1;
@@ -274,11 +282,11 @@ static void note_cut(struct tv_inputs *inputs, struct tv_source *source)
 void tv_inputs_finish(struct tv_inputs *inputs, size_t number)
 {
     if (tv_source_is_cut(inputs->rows[number].source))
-        note_cut(inputs, inputs->rows[number].source);
+        inputs_note_cut(inputs, inputs->rows[number].source);
 }
 
 /* Of those whose end was seen, and which cannot grow any more. */
-static void count_unpacked(struct tv_inputs *inputs, struct tv_source *member)
+static void inputs_count_unpacked(struct tv_inputs *inputs, struct tv_source *member)
 {
     uint64_t size;
     if (tv_source_has_size(member, &size))
@@ -287,8 +295,8 @@ static void count_unpacked(struct tv_inputs *inputs, struct tv_source *member)
 
 /* Puts what was in the container upon the stack.  Machines of a page are new ones, but for those
  * of a page in a page. */
-static void push_members(struct tv_inputs *inputs, const struct tv_inputs_pending *container,
-                         const struct taken *taken, struct tv_inputs_pending *stack, size_t *depth)
+static void inputs_push_members(struct tv_inputs *inputs, const struct tv_inputs_pending *container,
+                         const struct container_members *taken, struct tv_inputs_pending *stack, size_t *depth)
 {
     struct tv_inputs_pending joined[TV_UNPACK_MEMBERS];
     uint32_t machines = inputs->machine_count;
@@ -306,37 +314,37 @@ static void push_members(struct tv_inputs *inputs, const struct tv_inputs_pendin
             .machine = machine,
             .offset = tv_move_add(container->offset, member->offset),
         };
-        count_unpacked(inputs, member->source);
+        inputs_count_unpacked(inputs, member->source);
     }
-    join_halves(joined, &count);
+    inputs_join_halves(joined, &count);
     while (count-- > 0)
         stack[(*depth)++] = joined[count];
 }
 
 /* Half a trace waits for the other half. */
-static bool is_half(struct tv_source *member)
+static bool input_is_half(struct tv_source *member)
 {
     const char *name = tv_source_name(member);
-    return ends_with(name, ".key") || ends_with(name, ".data");
+    return input_ends_with(name, ".key") || input_ends_with(name, ".data");
 }
 
 /* Unpacks all that is left, or the first trace, where *question->rest is set then. */
-static enum tv_status unpack_some(struct tv_source *packed, struct tv_unpacking *rest,
-                                  struct tv_unpack_question *question, struct taken *taken,
+static enum tv_status container_unpack(struct tv_source *packed, struct tv_unpacking *rest,
+                                  struct tv_unpack_question *question, struct container_members *taken,
                                   struct tv_error *err)
 {
-    enum tv_status status = unpack_whole(packed, rest, question, taken, err);
+    enum tv_status status = container_unpack_all(packed, rest, question, taken, err);
     if (status != TV_OK || !question->rest || !*question->rest ||
-        !is_half(taken->members[0].source))
+        !input_is_half(taken->members[0].source))
         return status;
     tv_source_free(taken->members[0].source);
     tv_unpacking_free(*question->rest);
     *question->rest = NULL; /* there is none */
     question->rest = NULL;  /* nor shall there be one */
-    return unpack_whole(packed, NULL, question, taken, err);
+    return container_unpack_all(packed, NULL, question, taken, err);
 }
 
-static void keep_rest(struct tv_inputs *inputs, const struct tv_inputs_pending *container,
+static void inputs_keep_rest(struct tv_inputs *inputs, const struct tv_inputs_pending *container,
                       struct tv_unpacking *rest)
 {
     inputs->rests = tv_array_reserve(inputs->rests, &inputs->rest_capacity, inputs->rest_count + 1,
@@ -348,24 +356,24 @@ static void keep_rest(struct tv_inputs *inputs, const struct tv_inputs_pending *
 }
 
 /* Takes the packed source over. */
-static enum tv_status unpack_one(const struct tv_inputs_pending *next, struct tv_inputs *inputs,
+static enum tv_status inputs_unpack(const struct tv_inputs_pending *next, struct tv_inputs *inputs,
                                  struct tv_inputs_pending *stack, size_t *depth,
                                  struct tv_error *err)
 {
-    struct watched *watched;
-    struct tv_source *packed = watch(next->source, inputs->progress, &watched);
+    struct watched_source *watched;
+    struct tv_source *packed = watched_source_new(next->source, inputs->progress, &watched);
     struct tv_unpacking *rest = NULL;
-    struct taken taken;
-    struct unpacked unpacked = {.name = tv_source_name(packed), .quiet = inputs->quiet};
+    struct container_members taken;
+    struct container_notes unpacked = {.name = tv_source_name(packed), .quiet = inputs->quiet};
     struct tv_unpack_question question = {
-        .wanted = is_wanted,
+        .wanted = container_selects_member,
         .context = &unpacked,
-        .ceiling = left_of_ceiling(inputs),
-        .note = say,
+        .ceiling = inputs_left_of_ceiling(inputs),
+        .note = container_note,
         .as_it_comes = inputs->ceiling == 0 && !inputs->progress,
         .rest = inputs->one_by_one ? &rest : NULL,
     };
-    enum tv_status status = unpack_some(packed, next->rest, &question, &taken, err);
+    enum tv_status status = container_unpack(packed, next->rest, &question, &taken, err);
     inputs->packed = true;
     inputs->remarked = inputs->remarked || unpacked.remarked;
     if (watched)
@@ -379,14 +387,14 @@ static enum tv_status unpack_one(const struct tv_inputs_pending *next, struct tv
         tv_source_quote(packed, err);
         tv_error_prefix(err, "%s", tv_source_name(packed));
     } else if (taken.cut_off) {
-        note_cut(inputs, packed);
+        inputs_note_cut(inputs, packed);
     }
     inputs->one_by_one = inputs->one_by_one && taken.count == 1;
     if (rest)
-        keep_rest(inputs, next, rest);
+        inputs_keep_rest(inputs, next, rest);
     tv_source_free(packed);
     if (status == TV_OK)
-        push_members(inputs, next, &taken, stack, depth);
+        inputs_push_members(inputs, next, &taken, stack, depth);
     return status;
 }
 
@@ -411,7 +419,7 @@ enum tv_status tv_inputs_check(struct tv_source *source, struct tv_error *err)
     return status == TV_OK ? TV_OK : tv_error_prefix(err, "%s", tv_source_name(source));
 }
 
-static enum tv_status look_whether_packed(const struct tv_inputs_pending *next, bool *packed,
+static enum tv_status inputs_look_whether_packed(const struct tv_inputs_pending *next, bool *packed,
                                           struct tv_error *err)
 {
     uint8_t head[TV_SNIFF_SIZE];
@@ -421,15 +429,15 @@ static enum tv_status look_whether_packed(const struct tv_inputs_pending *next, 
         return TV_OK;
     if (tv_source_read(next->source, 0, head, sizeof head, &got, err) != TV_OK)
         return tv_error_prefix(err, "%s", tv_source_name(next->source));
-    *packed = next->nesting < NESTING && tv_unpack_knows((struct tv_bytes){head, got});
+    *packed = next->nesting < MOST_NESTING && tv_unpack_knows((struct tv_bytes){head, got});
     return TV_OK;
 }
 
 /* Adds a file, or the traces inside it when it is a container. */
-static enum tv_status add_unpacked(struct tv_inputs *inputs, const struct tv_inputs_pending *file,
+static enum tv_status inputs_add_unpacked(struct tv_inputs *inputs, const struct tv_inputs_pending *file,
                                    struct tv_error *err)
 {
-    struct tv_inputs_pending stack[TV_UNPACK_MEMBERS * (NESTING + 1)];
+    struct tv_inputs_pending stack[TV_UNPACK_MEMBERS * (MOST_NESTING + 1)];
     size_t depth = 0;
     enum tv_status status = TV_OK;
     stack[depth++] = *file;
@@ -437,13 +445,13 @@ static enum tv_status add_unpacked(struct tv_inputs *inputs, const struct tv_inp
         struct tv_inputs_pending next = stack[--depth];
         bool packed = false;
         if (status == TV_OK)
-            status = look_whether_packed(&next, &packed, err);
+            status = inputs_look_whether_packed(&next, &packed, err);
         if (status == TV_OK && !packed) {
-            add_row(inputs, (struct tv_inputs_row){next.source, next.machine, next.offset});
+            inputs_add_row(inputs, (struct tv_inputs_row){next.source, next.machine, next.offset});
             continue;
         }
         if (status == TV_OK)
-            status = unpack_one(&next, inputs, stack, &depth, err);
+            status = inputs_unpack(&next, inputs, stack, &depth, err);
         else
             tv_source_free(next.source);
     }
@@ -453,8 +461,8 @@ static enum tv_status add_unpacked(struct tv_inputs *inputs, const struct tv_inp
 bool tv_inputs_is_second_half(const char *const *files, size_t i)
 {
     for (size_t before = 0; before < i; before++) {
-        if (are_halves(files[before], files[i]) || are_halves(files[i], files[before]))
-            return exists(files[before]) && exists(files[i]);
+        if (input_are_halves(files[before], files[i]) || input_are_halves(files[i], files[before]))
+            return input_exists(files[before]) && input_exists(files[i]);
     }
     return false;
 }
@@ -473,11 +481,11 @@ enum tv_status tv_inputs_add(struct tv_inputs *inputs, struct tv_given *given, s
     for (size_t i = 0; i < count; i++)
         files[i] = (struct tv_inputs_pending){
             .source = given[i].source, .machine = TV_NONE, .offset = given[i].offset};
-    join_halves(files, &count);
+    inputs_join_halves(files, &count);
     inputs->one_by_one = inputs->one_by_one && count == 1;
     size_t added = 0;
     while (added < count && status == TV_OK)
-        status = add_unpacked(inputs, &files[added++], err);
+        status = inputs_add_unpacked(inputs, &files[added++], err);
     while (added < count)
         tv_source_free(files[added++].source);
     tv_free(files);
@@ -490,7 +498,7 @@ enum tv_status tv_inputs_add_rest(struct tv_inputs *inputs, struct tv_error *err
     enum tv_status status = TV_OK;
     inputs->one_by_one = false;
     while (status == TV_OK && inputs->count == before && inputs->rest_count > 0)
-        status = add_unpacked(inputs, &inputs->rests[--inputs->rest_count], err);
+        status = inputs_add_unpacked(inputs, &inputs->rests[--inputs->rest_count], err);
     return status;
 }
 
@@ -498,7 +506,7 @@ void tv_inputs_give_up(struct tv_inputs *inputs)
 {
     for (size_t i = inputs->rest_count; i-- > 0;)
         if (tv_unpacking_is_cut(inputs->rests[i].rest))
-            note_cut(inputs, inputs->rests[i].source);
+            inputs_note_cut(inputs, inputs->rests[i].source);
     for (size_t i = 0; i < inputs->cut_count && !inputs->quiet; i++)
         tv_message("%s: error: %s", inputs->cut[i],
                    tv_diagnostic_text(TV_DIAGNOSTIC_CONTAINER_CUT));

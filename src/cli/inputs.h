@@ -61,6 +61,9 @@ bool tv_inputs_find_files(const char *path, struct tv_inputs_files *files);
 enum tv_status tv_inputs_open_argument(const char *path, struct tv_source **source,
                                        struct tv_error *err) TV_MUST_CHECK;
 
+/* Return the name by which people know the argument: without its folders, "-" as "standard input". */
+const char *tv_inputs_shown_name(const char *path);
+
 /* Whether argument number i came with the one before it that is its other half. */
 bool tv_inputs_is_second_half(const char *const *files, size_t i);
 

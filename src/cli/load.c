@@ -25,7 +25,7 @@
 #include "readers/reader.h"
 #include "readers/reading.h"
 
-static enum tv_status read_mapping(const char *path, struct tv_mapping **mapping,
+static enum tv_status load_read_mapping(const char *path, struct tv_mapping **mapping,
                                    struct tv_error *err)
 {
     struct tv_source *source;
@@ -56,7 +56,7 @@ struct tv_loading {
     uint64_t began;
 };
 
-static uint64_t now_ns(void)
+static uint64_t load_now_ns(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -64,7 +64,7 @@ static uint64_t now_ns(void)
 }
 
 /* Those from `first` on, before one of them is read, so that a wrong one costs no time. */
-static enum tv_status recognise(const struct tv_inputs *inputs, size_t first, struct tv_error *err)
+static enum tv_status load_recognise_inputs(const struct tv_inputs *inputs, size_t first, struct tv_error *err)
 {
     for (size_t i = first; i < inputs->count; i++) {
         struct tv_source *source = inputs->rows[i].source;
@@ -75,7 +75,7 @@ static enum tv_status recognise(const struct tv_inputs *inputs, size_t first, st
 }
 
 /* This too. */
-static enum tv_status read_filter(const char *text, struct tv_filter *filter, struct tv_error *err)
+static enum tv_status load_parse_filter(const char *text, struct tv_filter *filter, struct tv_error *err)
 {
     size_t column;
     if (!text || tv_filter_parse(tv_bytes_of(text), filter, &column, err) == TV_OK)
@@ -83,7 +83,7 @@ static enum tv_status read_filter(const char *text, struct tv_filter *filter, st
     return tv_error_prefix(err, "--filter");
 }
 
-static void release(struct tv_loading *loading)
+static void loading_release(struct tv_loading *loading)
 {
     tv_filter_release(&loading->filter);
     tv_inputs_release(&loading->inputs);
@@ -95,11 +95,11 @@ static void release(struct tv_loading *loading)
 }
 
 /* What the settings say, before any file is opened: so that a wrong word costs no time. */
-static enum tv_status check_words(const struct tv_settings *settings, const char *const *files,
+static enum tv_status load_check_options(const struct tv_settings *settings, const char *const *files,
                                   size_t count, tv_ns **offsets, struct tv_error *err)
 {
     struct tv_filter filter = {0};
-    enum tv_status status = read_filter(settings->filter, &filter, err);
+    enum tv_status status = load_parse_filter(settings->filter, &filter, err);
     tv_filter_release(&filter);
     return status == TV_OK ? tv_offsets_find(&settings->offsets, files, count, offsets, err)
                            : status;
@@ -110,7 +110,7 @@ enum tv_status tv_load_check(const struct tv_settings *settings, struct tv_error
     struct tv_filter filter = {0};
     struct tv_namer *namer = NULL;
     struct tv_source *mapping = NULL;
-    enum tv_status status = read_filter(settings->filter, &filter, err);
+    enum tv_status status = load_parse_filter(settings->filter, &filter, err);
     tv_filter_release(&filter);
     if (status == TV_OK && settings->mapping)
         status = tv_inputs_open_plain(settings->mapping, &mapping, err);
@@ -145,9 +145,9 @@ enum tv_status tv_load_given(const struct tv_settings *settings, struct tv_given
         .ceiling = settings->unpacked_bytes,
         .one_by_one = settings->one_by_one,
     };
-    enum tv_status status = read_filter(settings->filter, &opened.filter, err);
+    enum tv_status status = load_parse_filter(settings->filter, &opened.filter, err);
     if (status == TV_OK)
-        status = read_mapping(settings->mapping, &opened.mapping, err);
+        status = load_read_mapping(settings->mapping, &opened.mapping, err);
     if (status == TV_OK)
         status = tv_symbols_open(&settings->symbols, &opened.namer, err);
     if (status == TV_OK)
@@ -155,10 +155,10 @@ enum tv_status tv_load_given(const struct tv_settings *settings, struct tv_given
     else
         tv_given_free(given, count);
     if (status == TV_OK)
-        status = recognise(&opened.inputs, 0, err);
+        status = load_recognise_inputs(&opened.inputs, 0, err);
     if (status != TV_OK) {
         tv_inputs_give_up(&opened.inputs);
-        release(&opened);
+        loading_release(&opened);
         return status;
     }
     *loading = tv_alloc(1, sizeof **loading);
@@ -167,26 +167,26 @@ enum tv_status tv_load_given(const struct tv_settings *settings, struct tv_given
 }
 
 /* Smaller files are read almost as soon as looked for. */
-#define LOOKED_FOR ((uint64_t)8 << 20)
+#define CACHE_MIN_BYTES ((uint64_t)8 << 20)
 
 /* Of files whose sizes are known. */
-static bool are_large(const struct tv_given *given, size_t count)
+static bool load_are_large(const struct tv_given *given, size_t count)
 {
     uint64_t size = 0;
-    for (size_t i = 0; i < count && size < LOOKED_FOR; i++)
+    for (size_t i = 0; i < count && size < CACHE_MIN_BYTES; i++)
         size += tv_source_size(given[i].source);
-    return size >= LOOKED_FOR;
+    return size >= CACHE_MIN_BYTES;
 }
 
 /* What comes only once lies in no cache, and is not waited for. */
-static bool comes_once(struct tv_source *source)
+static bool load_comes_once(struct tv_source *source)
 {
     uint64_t size;
     return !tv_source_has_size(source, &size);
 }
 
 /* What tells the files, as they were given; NULL when they are better read. */
-static struct tv_cached *look_at(const struct tv_settings *settings, const char *const *files,
+static struct tv_cached *load_find_cached(const struct tv_settings *settings, const char *const *files,
                                  size_t count, const tv_ns *offsets, const struct tv_given *given)
 {
     struct tv_cached *cached = tv_alloc(1, sizeof *cached);
@@ -199,12 +199,12 @@ static struct tv_cached *look_at(const struct tv_settings *settings, const char 
         if (!good)
             break;
         struct tv_source *source = given[cached->count].source;
-        good = !comes_once(source);
+        good = !load_comes_once(source);
         needs_trace = needs_trace || (good && tv_inputs_need_a_trace(source));
         cached->offsets[cached->count] = offsets[i];
         cached->paths[cached->count++] = files[i];
     }
-    if (good && needs_trace && are_large(given, cached->count) && tv_cached_look(cached))
+    if (good && needs_trace && load_are_large(given, cached->count) && tv_cached_look(cached))
         return cached;
     tv_free(cached);
     return NULL;
@@ -212,7 +212,7 @@ static struct tv_cached *look_at(const struct tv_settings *settings, const char 
 
 /* A trace of what streams is not made anew from the cache: the answers of sinks and of the model
  * are the same, their facts beside are not all. */
-static bool take_kept(struct tv_loading *loading)
+static bool load_take_cached(struct tv_loading *loading)
 {
     if (!loading->cached || !tv_cached_read(loading->cached, &loading->kept))
         return false;
@@ -224,13 +224,13 @@ static bool take_kept(struct tv_loading *loading)
 }
 
 /* Takes `given` and `cached` over. */
-static enum tv_status load_or_take(const struct tv_settings *settings, struct tv_given *given,
+static enum tv_status load_or_take_cached(const struct tv_settings *settings, struct tv_given *given,
                                    size_t count, struct tv_cached *cached,
                                    struct tv_loading **loading, struct tv_error *err)
 {
-    struct tv_loading kept = {.settings = settings, .cached = cached, .began = now_ns()};
+    struct tv_loading kept = {.settings = settings, .cached = cached, .began = load_now_ns()};
     enum tv_status status = TV_OK;
-    if (!take_kept(&kept)) {
+    if (!load_take_cached(&kept)) {
         status = tv_load_given(settings, given, count, NULL, loading, err);
         if (status == TV_OK) {
             (*loading)->cached = cached;
@@ -241,9 +241,9 @@ static enum tv_status load_or_take(const struct tv_settings *settings, struct tv
         return status;
     }
     tv_given_free(given, count);
-    status = read_filter(settings->filter, &kept.filter, err);
+    status = load_parse_filter(settings->filter, &kept.filter, err);
     if (status != TV_OK) {
-        release(&kept);
+        loading_release(&kept);
         return status;
     }
     *loading = tv_alloc(1, sizeof **loading);
@@ -251,20 +251,20 @@ static enum tv_status load_or_take(const struct tv_settings *settings, struct tv
     return TV_OK;
 }
 
-static bool look_at_file(const char *path, struct stat *info)
+static bool load_stat_input(const char *path, struct stat *info)
 {
     return strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, info) == 0 : tv_file_stat(path, info) == 0;
 }
 
 /* Whether a later name may be the same pipe, of which the first has it all: then it is read to its
  * end before that one is opened. */
-static bool comes_again(const char *const *files, size_t count, size_t i)
+static bool load_comes_again(const char *const *files, size_t count, size_t i)
 {
     struct stat first, later;
-    if (!look_at_file(files[i], &first) || S_ISREG(first.st_mode))
+    if (!load_stat_input(files[i], &first) || S_ISREG(first.st_mode))
         return false;
     for (i++; i < count; i++)
-        if (look_at_file(files[i], &later) && later.st_dev == first.st_dev &&
+        if (load_stat_input(files[i], &later) && later.st_dev == first.st_dev &&
             later.st_ino == first.st_ino)
             return true;
     return false;
@@ -274,7 +274,7 @@ enum tv_status tv_load_open(const struct tv_settings *settings, const char *cons
                             size_t count, struct tv_loading **loading, struct tv_error *err)
 {
     tv_ns *offsets;
-    enum tv_status status = check_words(settings, files, count, &offsets, err);
+    enum tv_status status = load_check_options(settings, files, count, &offsets, err);
     if (status != TV_OK)
         return status;
     struct tv_given *given = tv_alloc(count, sizeof *given);
@@ -284,13 +284,13 @@ enum tv_status tv_load_open(const struct tv_settings *settings, const char *cons
             continue;
         given[opened].offset = offsets[i];
         status = tv_inputs_open_argument(files[i], &given[opened].source, err);
-        if (status == TV_OK && comes_again(files, count, i))
+        if (status == TV_OK && load_comes_again(files, count, i))
             tv_source_size(given[opened].source);
         opened += status == TV_OK;
     }
     if (status == TV_OK)
-        status = load_or_take(settings, given, opened,
-                              look_at(settings, files, count, offsets, given), loading, err);
+        status = load_or_take_cached(settings, given, opened,
+                              load_find_cached(settings, files, count, offsets, given), loading, err);
     else
         tv_given_free(given, opened);
     tv_free(given);
@@ -302,7 +302,7 @@ void tv_load_close(struct tv_loading *loading)
 {
     if (!loading)
         return;
-    release(loading);
+    loading_release(loading);
     tv_free(loading);
 }
 
@@ -342,35 +342,35 @@ void tv_load_before_waiting(struct tv_loading *loading, void (*call)(void *conte
         tv_source_before_waiting(loading->inputs.rows[i].source, call, context);
 }
 
-static bool is_readable_alone(const struct tv_inputs_row *row, bool tell)
+static bool load_is_readable_alone(const struct tv_inputs_row *row, bool tell)
 {
     return row->offset == 0 &&
            (tv_readers_stream(row->source) || (tell && tv_readers_tell(row->source)));
 }
 
 /* Whether nothing has to be known of all inputs, and each is one that streams, or can be told. */
-static bool are_readable_one_by_one(const struct tv_loading *loading, bool tell)
+static bool load_are_readable_alone(const struct tv_loading *loading, bool tell)
 {
     if (loading->settings->filter || loading->kept)
         return false;
     for (size_t i = 0; i < loading->inputs.count; i++)
-        if (!is_readable_alone(&loading->inputs.rows[i], tell))
+        if (!load_is_readable_alone(&loading->inputs.rows[i], tell))
             return false;
     return true;
 }
 
 bool tv_load_streams(const struct tv_loading *loading)
 {
-    return are_readable_one_by_one(loading, false);
+    return load_are_readable_alone(loading, false);
 }
 
 bool tv_load_tells(const struct tv_loading *loading)
 {
-    return are_readable_one_by_one(loading, true);
+    return load_are_readable_alone(loading, true);
 }
 
 /* Unpacking is over: what is counted from now on is read. */
-static void begin_reading(struct tv_progress *progress)
+static void load_reset_progress(struct tv_progress *progress)
 {
     atomic_store(&progress->input_bytes, 0);
     atomic_store(&progress->total_bytes, 0);
@@ -379,7 +379,7 @@ static void begin_reading(struct tv_progress *progress)
 }
 
 /* Damage behind what was read of a packed file is to be told as well. */
-static enum tv_status see_end(struct tv_source *source, struct tv_error *err)
+static enum tv_status load_check_end(struct tv_source *source, struct tv_error *err)
 {
     tv_source_size(source);
     enum tv_status status = tv_source_check(source, err);
@@ -388,15 +388,15 @@ static enum tv_status see_end(struct tv_source *source, struct tv_error *err)
 
 /* The traces behind the first in an archive.  Where that was told, they must be as well: to take
  * them into one trace it is too late. */
-static enum tv_status add_rest(struct tv_loading *loading, bool tell, struct tv_error *err)
+static enum tv_status load_add_rest(struct tv_loading *loading, bool tell, struct tv_error *err)
 {
     struct tv_inputs *inputs = &loading->inputs;
     size_t first = inputs->count;
     enum tv_status status = tv_inputs_add_rest(inputs, err);
     if (status == TV_OK)
-        status = recognise(inputs, first, err);
+        status = load_recognise_inputs(inputs, first, err);
     for (size_t i = first; i < inputs->count && status == TV_OK && tell; i++)
-        if (!is_readable_alone(&inputs->rows[i], true))
+        if (!load_is_readable_alone(&inputs->rows[i], true))
             status = tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
                              "%s: its records cannot be printed as they are read, as those of the "
                              "traces before it in the archive were: try --order time",
@@ -404,19 +404,19 @@ static enum tv_status add_rest(struct tv_loading *loading, bool tell, struct tv_
     return status;
 }
 
-static enum tv_status read_row(struct tv_loading *loading, size_t i, const struct tv_reading *to,
+static enum tv_status load_read_input(struct tv_loading *loading, size_t i, const struct tv_reading *to,
                                const struct tv_read_options *options, struct tv_error *err)
 {
     const struct tv_inputs_row *row = &loading->inputs.rows[i];
     const struct tv_reading_input input = {row->source, row->machine, row->offset};
     enum tv_status status = tv_reading_add(to, &input, options, err);
     if (status == TV_OK && loading->inputs.packed)
-        status = see_end(row->source, err);
+        status = load_check_end(row->source, err);
     tv_inputs_finish(&loading->inputs, i);
     return status;
 }
 
-static enum tv_status load(struct tv_loading *loading, struct tv_reading to,
+static enum tv_status load_read_all(struct tv_loading *loading, struct tv_reading to,
                            struct tv_progress *progress, struct tv_error *err)
 {
     struct tv_progress own = {0};
@@ -438,13 +438,13 @@ static enum tv_status load(struct tv_loading *loading, struct tv_reading to,
                                                           : TV_AHEAD_SHORT,
     };
     enum tv_status status = TV_OK;
-    begin_reading(options.progress);
+    load_reset_progress(options.progress);
     for (size_t i = 0; status == TV_OK; i++) {
         if (i == loading->inputs.count)
-            status = add_rest(loading, to.teller != NULL, err);
+            status = load_add_rest(loading, to.teller != NULL, err);
         if (status != TV_OK || i == loading->inputs.count)
             break;
-        status = read_row(loading, i, &to, &options, err);
+        status = load_read_input(loading, i, &to, &options, err);
     }
     if (status != TV_OK)
         tv_inputs_give_up(&loading->inputs);
@@ -466,13 +466,13 @@ enum tv_status tv_load_tell(struct tv_loading *loading, struct tv_head *head, st
                             struct tv_error *err)
 {
     struct tv_reading to = {.head = head, .sink = sink, .teller = teller};
-    enum tv_status status = load(loading, to, progress, err);
+    enum tv_status status = load_read_all(loading, to, progress, err);
     tv_load_close(loading);
     return status;
 }
 
 /* The name of the file that the diagnostics are about; several files share one list. */
-static const char *input_name(const struct tv_head *head)
+static const char *load_input_name(const struct tv_head *head)
 {
     if (head->input_count != 1)
         return "the files together";
@@ -480,7 +480,7 @@ static const char *input_name(const struct tv_head *head)
 }
 
 /* Terms about arguments read the files again; an event that cannot be read fits none. */
-static enum tv_status filter_trace(const struct tv_loading *loading, struct tv_trace **trace,
+static enum tv_status load_filter_trace(const struct tv_loading *loading, struct tv_trace **trace,
                                    struct tv_error *err)
 {
     const struct tv_settings *settings = loading->settings;
@@ -492,7 +492,7 @@ static enum tv_status filter_trace(const struct tv_loading *loading, struct tv_t
     filter.workers = tv_settings_jobs(settings);
     *trace = tv_filter_trace(whole, &filter);
     if (!settings->quiet)
-        tv_message("%s: filter: %" PRIu64 " of %" PRIu64 " %s", input_name(whole->head),
+        tv_message("%s: filter: %" PRIu64 " of %" PRIu64 " %s", load_input_name(whole->head),
                    (*trace)->slice_count, whole->slice_count,
                    tv_plural(whole->slice_count, "slice", "slices"));
     tv_trace_take_over(*trace, whole);
@@ -503,18 +503,18 @@ static enum tv_status filter_trace(const struct tv_loading *loading, struct tv_t
 }
 
 /* Arguments of events are read from the sources when somebody looks. */
-static void hand_over_sources(struct tv_loading *loading, struct tv_trace *trace)
+static void load_hand_over_sources(struct tv_loading *loading, struct tv_trace *trace)
 {
     for (size_t i = 0; i < loading->inputs.count; i++)
         tv_trace_keep_source(trace, loading->inputs.rows[i].source);
     loading->inputs.count = 0;
 }
 
-static void keep(const struct tv_loading *loading, struct tv_trace *trace)
+static void load_write_to_cache(const struct tv_loading *loading, struct tv_trace *trace)
 {
     const struct tv_cached *cached = loading->cached;
     if (cached && !loading->inputs.remarked && tv_cached_is_assembled(trace) &&
-        tv_cached_is_worth_waiting(cached, now_ns() - loading->began))
+        tv_cached_is_worth_waiting(cached, load_now_ns() - loading->began))
         tv_cached_write_beside(cached, trace);
 }
 
@@ -524,19 +524,19 @@ enum tv_status tv_load_build(struct tv_loading *loading, struct tv_progress *pro
     if (loading->kept) {
         *trace = loading->kept;
         loading->kept = NULL;
-        enum tv_status status = filter_trace(loading, trace, err);
+        enum tv_status status = load_filter_trace(loading, trace, err);
         tv_load_close(loading);
         return status;
     }
     struct tv_reading to = {.head = tv_head_new()};
     to.builder = tv_builder_new(to.head);
     to.sink = tv_builder_sink(to.builder);
-    enum tv_status status = load(loading, to, progress, err);
+    enum tv_status status = load_read_all(loading, to, progress, err);
     if (status == TV_OK) {
         *trace = tv_builder_finish(to.builder);
-        hand_over_sources(loading, *trace);
-        keep(loading, *trace);
-        status = filter_trace(loading, trace, err);
+        load_hand_over_sources(loading, *trace);
+        load_write_to_cache(loading, *trace);
+        status = load_filter_trace(loading, trace, err);
     } else {
         tv_builder_free(to.builder);
     }
@@ -554,7 +554,7 @@ enum tv_status tv_load_trace(const struct tv_settings *settings, const char *con
 }
 
 /* Of files that are read as one trace some may lack a clock: sums hold nothing of them there. */
-static void report_clocks(const struct tv_head *head)
+static void load_report_clocks(const struct tv_head *head)
 {
     unsigned all = tv_head_clocks(head);
     for (uint32_t i = 0; i < head->input_count; i++) {
@@ -571,7 +571,7 @@ void tv_load_report(const struct tv_settings *settings, const struct tv_head *he
 {
     if (settings->quiet)
         return;
-    report_clocks(head);
+    load_report_clocks(head);
     for (unsigned i = 0; i < TV_DIAGNOSTIC_COUNT; i++) {
         const struct tv_diagnostic *diagnostic = &head->diagnostics.kinds[i];
         enum tv_diagnostic_kind kind = (enum tv_diagnostic_kind)i;
@@ -585,7 +585,7 @@ void tv_load_report(const struct tv_settings *settings, const struct tv_head *he
         if (diagnostic->offset_count > 0)
             snprintf(first, sizeof first, ", first at byte %" PRIu64,
                      diagnostic->places->offsets[0]);
-        tv_message("%s: %s: %.*s (%s: %" PRIu64 "%s)", input_name(head),
+        tv_message("%s: %s: %.*s (%s: %" PRIu64 "%s)", load_input_name(head),
                    tv_diagnostic_severity_name(kind), (int)text.length, (const char *)text.buffer,
                    tv_diagnostic_name(kind), diagnostic->count, first);
         tv_out_release(&text);

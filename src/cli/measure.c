@@ -15,23 +15,23 @@
 #include "cli/message.h"
 #include "cli/selection.h"
 
-static bool wants_samples(const struct tv_settings *settings)
+static bool measure_wants_samples(const struct tv_settings *settings)
 {
     return settings->samples != TV_CHOICE_NO_SAMPLES;
 }
 
 /* A recording that has samples alone, and says how long each stands for, is a profile of them. */
-static bool has_only_timed_samples(const struct tv_trace *trace)
+static bool measure_has_only_timed_samples(const struct tv_trace *trace)
 {
     return trace->recorded_calls == 0 && trace->tables.samples.count > 0 &&
            tv_head_sampling(trace->head).interval > 0;
 }
 
-static struct tv_call_tree *count(const struct tv_settings *settings, unsigned flags,
+static struct tv_call_tree *measure_count_calls(const struct tv_settings *settings, unsigned flags,
                                   const struct tv_trace *trace, const struct tv_keep *keep,
                                   const struct tv_selection *selection)
 {
-    if (wants_samples(settings))
+    if (measure_wants_samples(settings))
         return tv_sample_tree_of_trace(trace, selection, keep->threads,
                                        (enum tv_sample_measure)settings->samples);
     if (flags & TV_MEASURE_SPLIT_THREADS)
@@ -40,7 +40,7 @@ static struct tv_call_tree *count(const struct tv_settings *settings, unsigned f
 }
 
 /* Before anything is folded or left out: what was recorded cost, whether it is shown or not. */
-static enum tv_status compensate(const struct tv_settings *settings, struct tv_measured *measured,
+static enum tv_status measure_compensate(const struct tv_settings *settings, struct tv_measured *measured,
                                  struct tv_error *err)
 {
     tv_ns cost;
@@ -52,13 +52,13 @@ static enum tv_status compensate(const struct tv_settings *settings, struct tv_m
     return status;
 }
 
-static void take_instead(struct tv_measured *measured, struct tv_call_tree *tree)
+static void measured_replace_tree(struct tv_measured *measured, struct tv_call_tree *tree)
 {
     tv_call_tree_free(measured->tree);
     measured->tree = tree;
 }
 
-static enum tv_status count_trace(const struct tv_settings *settings, unsigned flags,
+static enum tv_status measure_count_trace(const struct tv_settings *settings, unsigned flags,
                                   const struct tv_keep *keep, struct tv_measured *measured,
                                   struct tv_error *err)
 {
@@ -66,21 +66,21 @@ static enum tv_status count_trace(const struct tv_settings *settings, unsigned f
     struct tv_selection selection;
     uint32_t *tracks = tv_alloc(trace->track_count, sizeof *tracks);
     enum tv_status status = tv_selection_make(settings, trace, keep, tracks, &selection, err);
-    if (status == TV_OK && wants_samples(settings) && trace->tables.samples.count == 0)
+    if (status == TV_OK && measure_wants_samples(settings) && trace->tables.samples.count == 0)
         status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--samples: the trace has no samples");
     if (status == TV_OK)
-        measured->tree = count(settings, flags, trace, keep, &selection);
+        measured->tree = measure_count_calls(settings, flags, trace, keep, &selection);
     tv_free(tracks);
     if (status == TV_OK)
-        status = compensate(settings, measured, err);
+        status = measure_compensate(settings, measured, err);
     if (status == TV_OK && keep->frames)
-        take_instead(measured, tv_call_tree_sift(measured->tree, keep->frames));
-    if (status == TV_OK && (flags & TV_MEASURE_FOLD_NAMES) && !wants_samples(settings))
-        take_instead(measured, tv_call_tree_fold_names(measured->tree));
+        measured_replace_tree(measured, tv_call_tree_sift(measured->tree, keep->frames));
+    if (status == TV_OK && (flags & TV_MEASURE_FOLD_NAMES) && !measure_wants_samples(settings))
+        measured_replace_tree(measured, tv_call_tree_fold_names(measured->tree));
     return status;
 }
 
-static enum tv_status measure_trace(const struct tv_settings *settings, unsigned flags,
+static enum tv_status measure_from_trace(const struct tv_settings *settings, unsigned flags,
                                     struct tv_loading *loading, struct tv_measured *measured,
                                     struct tv_error *err)
 {
@@ -90,26 +90,26 @@ static enum tv_status measure_trace(const struct tv_settings *settings, unsigned
         return status;
     struct tv_keep keep;
     measured->head = measured->trace->head;
-    if (!wants_samples(settings) && !(flags & TV_MEASURE_SPLIT_THREADS))
+    if (!measure_wants_samples(settings) && !(flags & TV_MEASURE_SPLIT_THREADS))
         own.async |= tv_trace_has_only_async(measured->trace);
-    if (!wants_samples(settings) && !own.async && !(flags & TV_MEASURE_SPLIT_THREADS) &&
-        has_only_timed_samples(measured->trace))
+    if (!measure_wants_samples(settings) && !own.async && !(flags & TV_MEASURE_SPLIT_THREADS) &&
+        measure_has_only_timed_samples(measured->trace))
         own.samples = TV_SAMPLES_WEIGHT;
     status = tv_keep_make(&own, measured->trace, &keep, err);
     if (status == TV_OK)
-        status = count_trace(&own, flags, &keep, measured, err);
+        status = measure_count_trace(&own, flags, &keep, measured, err);
     tv_keep_release(&keep);
     return status;
 }
 
 /* Streams pass calls by in which those of other categories would have to be found again. */
-static bool can_stream(const struct tv_settings *settings, const struct tv_loading *loading)
+static bool measure_can_stream(const struct tv_settings *settings, const struct tv_loading *loading)
 {
     return tv_load_streams(loading) && !settings->async && settings->categories.count == 0;
 }
 
 /* The sinks ask with a context that they do not change. */
-static enum tv_status measure_stream(struct tv_settings *settings, unsigned flags,
+static enum tv_status measure_from_stream(struct tv_settings *settings, unsigned flags,
                                      struct tv_loading *loading, struct tv_measured *measured,
                                      struct tv_error *err)
 {
@@ -127,20 +127,20 @@ static enum tv_status measure_stream(struct tv_settings *settings, unsigned flag
     if (status == TV_OK)
         status = tv_wishes_check(settings, measured->head, NULL, err);
     if (status == TV_OK)
-        status = compensate(settings, measured, err);
+        status = measure_compensate(settings, measured, err);
     return status;
 }
 
 /* Who samples a program may not know that its samples are no slices; who sees asynchronous slices
  * is to know that they are. */
-static void tell_of_kinds(const struct tv_settings *settings, const struct tv_trace *trace)
+static void measure_note_kinds(const struct tv_settings *settings, const struct tv_trace *trace)
 {
-    if (!trace || wants_samples(settings) || settings->quiet)
+    if (!trace || measure_wants_samples(settings) || settings->quiet)
         return;
     if (tv_trace_has_only_async(trace) && !settings->async && !settings->split_threads)
         tv_message("%s: note: all slices are asynchronous, and shown as --async shows them",
                    settings->files.items[0]);
-    else if (has_only_timed_samples(trace) && !settings->split_threads)
+    else if (measure_has_only_timed_samples(trace) && !settings->split_threads)
         return;
     else if (trace->tables.samples.count > 0 && tv_head_sampling(trace->head).interval > 0)
         tv_message("%s: note: of slices alone; collapse and flamegraph show its %zu %s with "
@@ -154,12 +154,12 @@ static void tell_of_kinds(const struct tv_settings *settings, const struct tv_tr
                              "samples: collapse and flamegraph show them"));
 }
 
-static enum tv_status report(const struct tv_settings *settings, struct tv_measured *measured,
+static enum tv_status measure_report(const struct tv_settings *settings, struct tv_measured *measured,
                              enum tv_status status)
 {
     if (status == TV_OK) {
         tv_load_report(settings, measured->head);
-        tell_of_kinds(settings, measured->trace);
+        measure_note_kinds(settings, measured->trace);
     } else {
         tv_measured_release(measured);
     }
@@ -175,12 +175,12 @@ enum tv_status tv_measure_tree(const struct tv_settings *settings, unsigned flag
     *measured = (struct tv_measured){NULL, NULL, NULL};
     if (settings->range && tv_range_parse(settings->range, &from, &to, err) != TV_OK)
         return err->status;
-    if (wants_samples(settings) && (flags & TV_MEASURE_SPLIT_THREADS))
+    if (measure_wants_samples(settings) && (flags & TV_MEASURE_SPLIT_THREADS))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "--split-threads and --samples do not go together");
-    if (settings->async && (wants_samples(settings) || (flags & TV_MEASURE_SPLIT_THREADS)))
+    if (settings->async && (measure_wants_samples(settings) || (flags & TV_MEASURE_SPLIT_THREADS)))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--async and %s do not go together",
-                       wants_samples(settings) ? "--samples" : "--split-threads");
+                       measure_wants_samples(settings) ? "--samples" : "--split-threads");
     if (settings->range && (flags & TV_MEASURE_SPLIT_THREADS))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "--split-threads and --range do not go together");
@@ -188,10 +188,10 @@ enum tv_status tv_measure_tree(const struct tv_settings *settings, unsigned flag
         tv_load_open(settings, settings->files.items, settings->files.count, &loading, err);
     if (status != TV_OK)
         return status;
-    status = settings->range || wants_samples(settings) || !can_stream(settings, loading)
-                 ? measure_trace(settings, flags, loading, measured, err)
-                 : measure_stream(&own, flags, loading, measured, err);
-    return report(settings, measured, status);
+    status = settings->range || measure_wants_samples(settings) || !measure_can_stream(settings, loading)
+                 ? measure_from_trace(settings, flags, loading, measured, err)
+                 : measure_from_stream(&own, flags, loading, measured, err);
+    return measure_report(settings, measured, status);
 }
 
 int tv_measure_run(const struct tv_command *command, const struct tv_settings *settings,
@@ -209,7 +209,7 @@ int tv_measure_run(const struct tv_command *command, const struct tv_settings *s
     return status == TV_OK ? TV_EXIT_OK : tv_command_failed(command, &err);
 }
 
-static enum tv_status profile_stream(struct tv_settings *settings, struct tv_loading *loading,
+static enum tv_status measure_profile_stream(struct tv_settings *settings, struct tv_loading *loading,
                                      struct tv_measured *measured, struct tv_profile **profile,
                                      struct tv_error *err)
 {
@@ -238,9 +238,9 @@ enum tv_status tv_measure_profile(const struct tv_settings *settings, struct tv_
         tv_load_open(settings, settings->files.items, settings->files.count, &loading, err);
     if (status != TV_OK)
         return status;
-    if (!settings->range && can_stream(settings, loading))
-        return report(settings, measured, profile_stream(&own, loading, measured, profile, err));
-    status = report(settings, measured, measure_trace(settings, 0, loading, measured, err));
+    if (!settings->range && measure_can_stream(settings, loading))
+        return measure_report(settings, measured, measure_profile_stream(&own, loading, measured, profile, err));
+    status = measure_report(settings, measured, measure_from_trace(settings, 0, loading, measured, err));
     if (status == TV_OK)
         *profile = tv_profile_of_tree(measured->tree);
     return status;

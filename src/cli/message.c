@@ -10,7 +10,7 @@
 
 /* Put '?' in the place of what terminals obey.  `text` is `length` bytes; returns how many are
  * left. */
-static size_t replace_controls(char *text, size_t length)
+static size_t message_replace_controls(char *text, size_t length)
 {
     size_t to = 0;
     for (size_t at = 0; at < length;) {
@@ -41,7 +41,7 @@ void tv_message(const char *format, ...)
     va_start(args, format);
     vsnprintf(line, (size_t)length + 1, format, args);
     va_end(args);
-    size_t kept = replace_controls(line, (size_t)length);
+    size_t kept = message_replace_controls(line, (size_t)length);
     line[kept] = '\n';
     fwrite(line, 1, kept + 1, stderr);
     tv_free(line);

@@ -22,19 +22,19 @@ struct tv_meter {
     bool stop, drawn;
 };
 
-static double seconds_since(const struct timespec *start)
+static double meter_seconds_since(const struct timespec *start)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) / 1e9;
 }
 
-static void draw(struct tv_meter *meter)
+static void meter_draw(struct tv_meter *meter)
 {
     struct tv_progress_shown shown = tv_progress_show(meter->progress);
     uint64_t bytes = shown.bytes, total = shown.total_bytes;
     double records = (double)shown.records;
-    double seconds = seconds_since(&meter->start);
+    double seconds = meter_seconds_since(&meter->start);
     meter->drawn = true;
     if (bytes < total)
         fprintf(stderr, "\rreading %3.0f%%  %.1f M records  %.1f M/s  %.0f s\033[K",
@@ -47,7 +47,7 @@ static void draw(struct tv_meter *meter)
     fflush(stderr);
 }
 
-static struct timespec in_ms(long ms)
+static struct timespec meter_deadline(long ms)
 {
     struct timespec when;
     clock_gettime(CLOCK_MONOTONIC, &when);
@@ -58,16 +58,16 @@ static struct timespec in_ms(long ms)
     return when;
 }
 
-static void *watch(void *context)
+static void *meter_thread(void *context)
 {
     struct tv_meter *meter = context;
-    struct timespec next = in_ms(FIRST_MS);
+    struct timespec next = meter_deadline(FIRST_MS);
     pthread_mutex_lock(&meter->mutex);
     while (!meter->stop) {
         if (pthread_cond_timedwait(&meter->wake, &meter->mutex, &next) != ETIMEDOUT)
             continue;
-        draw(meter);
-        next = in_ms(STEP_MS);
+        meter_draw(meter);
+        next = meter_deadline(STEP_MS);
     }
     pthread_mutex_unlock(&meter->mutex);
     return NULL;
@@ -86,7 +86,7 @@ struct tv_meter *tv_meter_start(struct tv_progress *progress, bool quiet)
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&meter->wake, &attributes);
     pthread_condattr_destroy(&attributes);
-    if (tv_thread_start(&meter->thread, TV_THREAD_STACK, watch, meter) == 0)
+    if (tv_thread_start(&meter->thread, TV_THREAD_STACK, meter_thread, meter) == 0)
         return meter;
     pthread_cond_destroy(&meter->wake);
     pthread_mutex_destroy(&meter->mutex);

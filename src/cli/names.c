@@ -3,7 +3,7 @@
 
 #include "base/arena.h"
 
-static void name_frame(struct tv_head *head, struct tv_frame *frame,
+static void naming_sink_name_frame(struct tv_head *head, struct tv_frame *frame,
                        const struct tv_mapping *mapping, struct tv_arena *arena)
 {
     struct tv_mapped_method method = {
@@ -22,38 +22,38 @@ static void name_frame(struct tv_head *head, struct tv_frame *frame,
     frame->file = tv_head_string(head, original.file);
 }
 
-static struct tv_naming_sink *naming_of(struct tv_sink *sink)
+static struct tv_naming_sink *naming_sink_of(struct tv_sink *sink)
 {
     return (struct tv_naming_sink *)sink;
 }
 
 /* The head is complete here, or a reader that finds more frames calls again. */
-static void begin(struct tv_sink *sink, struct tv_head *head, uint32_t input, unsigned parts)
+static void naming_sink_begin(struct tv_sink *sink, struct tv_head *head, uint32_t input, unsigned parts)
 {
-    struct tv_naming_sink *naming = naming_of(sink);
+    struct tv_naming_sink *naming = naming_sink_of(sink);
     struct tv_arena arena;
     tv_arena_init(&arena);
     for (; naming->named < head->frame_count; naming->named++)
-        name_frame(head, &head->frames[naming->named], naming->mapping, &arena);
+        naming_sink_name_frame(head, &head->frames[naming->named], naming->mapping, &arena);
     tv_arena_release(&arena);
     naming->inner->ops->begin(naming->inner, head, input, parts);
 }
 
-static void take(struct tv_sink *sink, unsigned pass, unsigned part, const struct tv_batch *batch)
+static void naming_sink_take(struct tv_sink *sink, unsigned pass, unsigned part, const struct tv_batch *batch)
 {
-    struct tv_sink *inner = naming_of(sink)->inner;
+    struct tv_sink *inner = naming_sink_of(sink)->inner;
     inner->ops->take(inner, pass, part, batch);
 }
 
-static enum tv_splice splice(struct tv_sink *sink, unsigned pass)
+static enum tv_splice naming_sink_splice(struct tv_sink *sink, unsigned pass)
 {
-    struct tv_sink *inner = naming_of(sink)->inner;
+    struct tv_sink *inner = naming_sink_of(sink)->inner;
     return inner->ops->splice(inner, pass);
 }
 
-static void end(struct tv_sink *sink)
+static void naming_sink_end(struct tv_sink *sink)
 {
-    struct tv_sink *inner = naming_of(sink)->inner;
+    struct tv_sink *inner = naming_sink_of(sink)->inner;
     inner->ops->end(inner);
 }
 
@@ -63,10 +63,10 @@ void tv_naming_sink_init(struct tv_naming_sink *naming, struct tv_sink *inner,
     *naming = (struct tv_naming_sink){
         .ops = {.passes = inner->ops->passes,
                 .writes = inner->ops->writes,
-                .begin = begin,
-                .take = take,
-                .splice = splice,
-                .end = end},
+                .begin = naming_sink_begin,
+                .take = naming_sink_take,
+                .splice = naming_sink_splice,
+                .end = naming_sink_end},
         .inner = inner,
         .mapping = mapping,
     };

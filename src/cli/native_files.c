@@ -6,17 +6,17 @@
 
 #include "base/memory.h"
 
-static bool is_path(const char *path, struct tv_bytes wanted)
+static bool native_file_is_path(const char *path, struct tv_bytes wanted)
 {
     return strlen(path) == wanted.length && memcmp(path, wanted.data, wanted.length) == 0;
 }
 
 /* NULL: it cannot be read, or there are too many. */
-static struct tv_elf *find(struct tv_native_files *files, struct tv_bytes path)
+static struct tv_elf *native_file_find(struct tv_native_files *files, struct tv_bytes path)
 {
     struct tv_error unread = {0};
     for (size_t i = 0; i < files->count; i++)
-        if (is_path(files->paths[i], path))
+        if (native_file_is_path(files->paths[i], path))
             return files->elfs[i];
     if (files->count == TV_NATIVE_FILES || path.length == 0)
         return NULL;
@@ -36,7 +36,7 @@ bool tv_native_files_place(struct tv_native_files *files, struct tv_bytes path, 
 {
     struct tv_elf_place found = {.line = 0};
     struct tv_demangled written = {.name = {NULL, 0}};
-    struct tv_elf *elf = find(files, path);
+    struct tv_elf *elf = native_file_find(files, path);
     if (!elf || !tv_elf_find(elf, address, &found) || found.function.length == 0)
         return false;
     if (!tv_demangler_read(&files->demangler, found.function, &written))

@@ -12,7 +12,7 @@
 enum { NAME = 2, SIGNATURE, SOURCE };
 
 /* False: it has another form. */
-static bool split(struct tv_bytes line, struct tv_bytes *fields)
+static bool native_line_split(struct tv_bytes line, struct tv_bytes *fields)
 {
     struct tv_bytes rest = {line.data, line.length - 1};
     bool more = true;
@@ -25,7 +25,7 @@ static bool split(struct tv_bytes line, struct tv_bytes *fields)
 }
 
 /* What parts fields and lines is no part of a name. */
-static void put_clean(FILE *out, struct tv_bytes text)
+static void native_line_put_clean(FILE *out, struct tv_bytes text)
 {
     for (size_t i = 0; i < text.length; i++)
         fputc(text.data[i] < ' ' ? ' ' : text.data[i], out);
@@ -36,7 +36,7 @@ void tv_native_line_put(FILE *out, struct tv_bytes line, struct tv_native_files 
     struct tv_bytes fields[FIELDS];
     struct tv_native_place place;
     /* The field ends with a tab, where the number ends too. */
-    if (line.length == 0 || line.data[line.length - 1] != '\n' || !split(line, fields) ||
+    if (line.length == 0 || line.data[line.length - 1] != '\n' || !native_line_split(line, fields) ||
         !tv_native_files_place(files, fields[SOURCE],
                                strtoull((const char *)fields[NAME].data, NULL, 16), &place)) {
         fwrite(line.data, 1, line.length, out);
@@ -46,7 +46,7 @@ void tv_native_line_put(FILE *out, struct tv_bytes line, struct tv_native_files 
     fields[SIGNATURE] = place.parameters;
     fields[SOURCE] = place.file.length > 0 ? place.file : fields[SOURCE];
     for (size_t i = 0; i < FIELDS; i++) {
-        put_clean(out, fields[i]);
+        native_line_put_clean(out, fields[i]);
         if (i + 1 < FIELDS)
             fputc('\t', out);
     }

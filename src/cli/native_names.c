@@ -23,18 +23,18 @@
 #define HEADER_LIMIT ((size_t)256 << 20)
 #define PIECE ((size_t)1 << 20)
 
-static struct tv_bytes piece(const char *from, const char *to)
+static struct tv_bytes bytes_between(const char *from, const char *to)
 {
     return (struct tv_bytes){(const uint8_t *)from, (size_t)(to - from)};
 }
 
-static void put(FILE *out, struct tv_bytes text)
+static void native_names_put(FILE *out, struct tv_bytes text)
 {
     fwrite(text.data, 1, text.length, out);
 }
 
 /* Everything up to the end of the header; NULL: there is none. *kept: bytes that were read. */
-static char *read_header(FILE *in, size_t *kept, size_t *header)
+static char *native_names_read_header(FILE *in, size_t *kept, size_t *header)
 {
     static const char end[] = "\n" TV_MT_SECTION_END "\n";
     char *text = NULL;
@@ -58,22 +58,22 @@ static char *read_header(FILE *in, size_t *kept, size_t *header)
     return NULL;
 }
 
-static void put_header(FILE *out, const char *text, size_t length)
+static void native_names_put_header(FILE *out, const char *text, size_t length)
 {
     static const char section[] = "\n" TV_MT_SECTION_METHODS "\n";
     struct tv_native_files files = {.count = 0};
     const char *methods = strstr(text, section), *end = text + length;
     const char *line = methods ? methods + sizeof section - 1 : text;
-    put(out, piece(text, line));
+    native_names_put(out, bytes_between(text, line));
     while (line < end) {
         const char *stop = memchr(line, '\n', (size_t)(end - line));
-        tv_native_line_put(out, piece(line, stop + 1), &files);
+        tv_native_line_put(out, bytes_between(line, stop + 1), &files);
         line = stop + 1;
     }
     tv_native_files_release(&files);
 }
 
-static void copy_rest(FILE *in, FILE *out)
+static void native_names_copy_rest(FILE *in, FILE *out)
 {
     char *bytes = tv_alloc(PIECE, 1);
     size_t got;
@@ -83,28 +83,28 @@ static void copy_rest(FILE *in, FILE *out)
 }
 
 /* False: it has no text header. */
-static bool put_named(FILE *in, FILE *out)
+static bool native_names_put_text_file(FILE *in, FILE *out)
 {
     size_t kept, header;
-    char *text = read_header(in, &kept, &header);
+    char *text = native_names_read_header(in, &kept, &header);
     if (!text)
         return false;
-    put_header(out, text, header);
-    put(out, piece(text + header, text + kept));
-    copy_rest(in, out);
+    native_names_put_header(out, text, header);
+    native_names_put(out, bytes_between(text + header, text + kept));
+    native_names_copy_rest(in, out);
     tv_free(text);
     return true;
 }
 
 /* Put all names into a stream; false with errno: it is not whole.  *named: it is another trace than
  * the one read. */
-static bool write_named(FILE *in, FILE *out, bool *named)
+static bool native_names_write(FILE *in, FILE *out, bool *named)
 {
-    *named = put_named(in, out) || (fseeko(in, 0, SEEK_SET) == 0 && tv_native_stream_put(in, out));
+    *named = native_names_put_text_file(in, out) || (fseeko(in, 0, SEEK_SET) == 0 && tv_native_stream_put(in, out));
     return !ferror(in) && !ferror(out) && fflush(out) == 0;
 }
 
-static enum tv_status rewrite(FILE *in, const char *path, struct tv_error *err)
+static enum tv_status native_names_rewrite(FILE *in, const char *path, struct tv_error *err)
 {
     struct tv_atomic_file file;
     enum tv_status status = tv_atomic_file_open_to_replace(&file, path, err);
@@ -112,7 +112,7 @@ static enum tv_status rewrite(FILE *in, const char *path, struct tv_error *err)
         return status;
     bool named = false;
     FILE *out = tv_atomic_file_stream(&file);
-    bool done = out && write_named(in, out, &named);
+    bool done = out && native_names_write(in, out, &named);
     done = out && fclose(out) == 0 && done;
     if (!done)
         status = tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", path, strerror(errno));
@@ -127,7 +127,7 @@ enum tv_status tv_native_names_resolve(const char *path, struct tv_error *err)
     FILE *in = fopen(path, "rb");
     if (!in)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", path, strerror(errno));
-    enum tv_status status = rewrite(in, path, err);
+    enum tv_status status = native_names_rewrite(in, path, err);
     fclose(in);
     return status;
 }

@@ -19,38 +19,38 @@
 #include "cli/native_files.h"
 #include "recorder/samples.h"
 
-#define LINE 65536u
+#define LINE_SIZE 65536u
 #define DEPTH 32768u
 #define TRACES (1u << 24)
 
 /* A stack, which is counted when the table at the end of the text says how often. */
-struct stack {
+struct counted_stack {
     uint32_t thread, start, depth;
     uint64_t count;
 };
 
 /* A sample with its time, and the number of its stack. */
-struct moment {
+struct timed_stack {
     uint64_t time_ns;
     uint32_t stack;
     uint8_t state;
 };
 
-struct work {
+struct native_samples {
     struct tv_samples samples;
     enum tv_samples_form form;
     struct tv_native_files files;
-    struct stack *stacks; /* by its number in the text, from TV_SAMPLES_FIRST_TRACE on */
+    struct counted_stack *stacks; /* by its number in the text, from TV_SAMPLES_FIRST_TRACE on */
     size_t stacks_room;
     uint32_t stack_count, deepest;
     uint32_t *elements;
     size_t elements_room, element_count;
-    struct stack *open; /* whose lines are coming */
-    struct moment *moments;
+    struct counted_stack *open; /* whose lines are coming */
+    struct timed_stack *moments;
     size_t moments_room, moment_count;
 };
 
-static uint64_t hash_text(uint64_t hash, const char *text)
+static uint64_t native_samples_hash_text(uint64_t hash, const char *text)
 {
     do
         hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001B3);
@@ -61,7 +61,7 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 /* Dots part the names of a stack's line in hprof, so those that compilers put into the names of
  * copies of a function go, and others become what Rust writes for such.  Parentheses are those of
  * the place. */
-static void clean_function(char *name)
+static void native_samples_clean_function(char *name)
 {
     static const char *const copies[] = {".constprop.", ".part.", ".isra.", ".cold", ".lto_priv."};
     for (size_t i = 0; i < sizeof copies / sizeof copies[0]; i++) {
@@ -73,7 +73,7 @@ static void clean_function(char *name)
         *c = *c == '.' ? '$' : *c == '(' ? '{' : *c == ')' ? '}' : *c;
 }
 
-static void copy_text(char *to, size_t size, struct tv_bytes text)
+static void native_samples_copy_text(char *to, size_t size, struct tv_bytes text)
 {
     size_t length = text.length < size - 1 ? text.length : size - 1;
     memcpy(to, text.data, length);
@@ -81,25 +81,25 @@ static void copy_text(char *to, size_t size, struct tv_bytes text)
 }
 
 /* An element's texts and line, from its address when it is one and its file is there. */
-static uint32_t add_element(struct work *work, struct tv_sample_element *element)
+static uint32_t native_samples_add_element(struct native_samples *work, struct tv_sample_element *element)
 {
-    static char function[LINE], file[LINE];
+    static char function[LINE_SIZE], file[LINE_SIZE];
     struct tv_native_place place;
     bool is_address = element->file && strncmp(element->name, "0x", 2) == 0;
     if (is_address && tv_native_files_place(&work->files, tv_bytes_of(element->file),
                                             strtoull(element->name, NULL, 16), &place)) {
-        copy_text(function, sizeof function, place.function);
+        native_samples_copy_text(function, sizeof function, place.function);
         if (work->form <= TV_SAMPLES_BINARY)
-            clean_function(function);
+            native_samples_clean_function(function);
         element->name = function;
         if (place.file.length > 0) {
-            copy_text(file, sizeof file, place.file);
+            native_samples_copy_text(file, sizeof file, place.file);
             element->file = file;
         }
         element->line = place.line > 0 ? place.line : TV_SAMPLES_NO_LINE;
     }
-    element->method = hash_text(hash_text(1, element->class_name), element->name);
-    element->method = hash_text(element->method, element->file ? element->file : "");
+    element->method = native_samples_hash_text(native_samples_hash_text(1, element->class_name), element->name);
+    element->method = native_samples_hash_text(element->method, element->file ? element->file : "");
     uint32_t number = tv_samples_find_element(&work->samples, element->method, element->line);
     if (number == 0)
         number = tv_samples_add_element(&work->samples, element);
@@ -109,7 +109,7 @@ static uint32_t add_element(struct work *work, struct tv_sample_element *element
 }
 
 /* The parenthesis that the last one ends; NULL: none. */
-static char *find_open(char *line, const char *close)
+static char *native_samples_find_parenthesis(char *line, const char *close)
 {
     size_t depth = 0;
     for (size_t i = (size_t)(close - line) + 1; i-- > 0;) {
@@ -121,9 +121,9 @@ static char *find_open(char *line, const char *close)
 }
 
 /* "CLASS.NAME(FILE)", "CLASS.NAME(FILE:LINE)"; false: it has another form. */
-static bool read_element(struct work *work, char *line)
+static bool native_samples_read_element(struct native_samples *work, char *line)
 {
-    char *close = strrchr(line, ')'), *open = close ? find_open(line, close) : NULL;
+    char *close = strrchr(line, ')'), *open = close ? native_samples_find_parenthesis(line, close) : NULL;
     if (!open)
         return false;
     *open = *close = '\0';
@@ -141,7 +141,7 @@ static bool read_element(struct work *work, char *line)
         element.file = NULL;
     work->elements = tv_array_reserve(work->elements, &work->elements_room, work->element_count + 1,
                                       sizeof *work->elements);
-    work->elements[work->element_count++] = add_element(work, &element);
+    work->elements[work->element_count++] = native_samples_add_element(work, &element);
     work->open->depth++;
     if (work->open->depth > work->deepest)
         work->deepest = work->open->depth;
@@ -149,7 +149,7 @@ static bool read_element(struct work *work, char *line)
 }
 
 /* The number behind a word of the line; 0: it is not there. */
-static uint32_t number_after(const char *line, const char *word)
+static uint32_t native_samples_number_after(const char *line, const char *word)
 {
     const char *at = strstr(line, word);
     unsigned long number = at ? strtoul(at + strlen(word), NULL, 10) : 0;
@@ -157,14 +157,14 @@ static uint32_t number_after(const char *line, const char *word)
 }
 
 /* Is it the number of a thread that has been named? */
-static bool is_thread(const struct work *work, uint32_t id)
+static bool native_samples_is_thread(const struct native_samples *work, uint32_t id)
 {
     return id >= TV_SAMPLES_FIRST_THREAD &&
            id - TV_SAMPLES_FIRST_THREAD < work->samples.threads.count;
 }
 
 /* THREAD START (obj=1, id = 200001, name="...", group="...") */
-static bool read_start(struct work *work, char *line)
+static bool native_samples_read_thread_start(struct native_samples *work, char *line)
 {
     static const char group_word[] = "\", group=\"";
     char *name = strstr(line, "name=\""), *end = strrchr(line, '"'), *group = NULL;
@@ -178,18 +178,18 @@ static bool read_start(struct work *work, char *line)
     return true;
 }
 
-static bool read_end(struct work *work, const char *line)
+static bool native_samples_read_thread_end(struct native_samples *work, const char *line)
 {
-    uint32_t id = number_after(line, "id = ");
-    return is_thread(work, id) && tv_samples_end(&work->samples, id);
+    uint32_t id = native_samples_number_after(line, "id = ");
+    return native_samples_is_thread(work, id) && tv_samples_end(&work->samples, id);
 }
 
 /* TRACE 300001: (thread=200001) */
-static bool read_trace(struct work *work, const char *line)
+static bool native_samples_read_trace(struct native_samples *work, const char *line)
 {
-    uint32_t number = number_after(line, "TRACE ") - TV_SAMPLES_FIRST_TRACE;
-    uint32_t thread = number_after(line, "(thread=");
-    if (number >= TRACES || !is_thread(work, thread) || work->element_count > UINT32_MAX - DEPTH)
+    uint32_t number = native_samples_number_after(line, "TRACE ") - TV_SAMPLES_FIRST_TRACE;
+    uint32_t thread = native_samples_number_after(line, "(thread=");
+    if (number >= TRACES || !native_samples_is_thread(work, thread) || work->element_count > UINT32_MAX - DEPTH)
         return false;
     if (number >= work->stack_count) {
         work->stacks = tv_array_reserve(work->stacks, &work->stacks_room, (size_t)number + 1,
@@ -199,12 +199,12 @@ static bool read_trace(struct work *work, const char *line)
         work->stack_count = number + 1;
     }
     work->open = &work->stacks[number];
-    *work->open = (struct stack){thread, (uint32_t)work->element_count, 0, 0};
+    *work->open = (struct counted_stack){thread, (uint32_t)work->element_count, 0, 0};
     return true;
 }
 
 /* RANK SELF ACCUMULATED COUNT TRACE METHOD */
-static bool read_rank(struct work *work, char *line)
+static bool native_samples_read_rank(struct native_samples *work, char *line)
 {
     char *rest = NULL, *words[5];
     char *word = strtok_r(line, " ", &rest);
@@ -220,14 +220,14 @@ static bool read_rank(struct work *work, char *line)
 }
 
 /* PERIOD NANOSECONDS */
-static bool read_period(struct work *work, const char *line)
+static bool native_samples_read_period(struct native_samples *work, const char *line)
 {
     work->samples.period_ns = strtoull(line + sizeof "PERIOD", NULL, 10);
     return work->samples.period_ns > 0;
 }
 
 /* AT NANOSECONDS TRACE STATE */
-static bool read_moment(struct work *work, const char *line)
+static bool native_samples_read_moment(struct native_samples *work, const char *line)
 {
     char *end;
     uint64_t time_ns = strtoull(line + sizeof "AT", &end, 10);
@@ -237,45 +237,45 @@ static bool read_moment(struct work *work, const char *line)
         return false;
     work->moments = tv_array_reserve(work->moments, &work->moments_room, work->moment_count + 1,
                                      sizeof *work->moments);
-    work->moments[work->moment_count++] = (struct moment){time_ns, stack, (uint8_t)state};
+    work->moments[work->moment_count++] = (struct timed_stack){time_ns, stack, (uint8_t)state};
     return true;
 }
 
-static bool starts(const char *line, const char *word)
+static bool native_samples_line_starts(const char *line, const char *word)
 {
     return strncmp(line, word, strlen(word)) == 0;
 }
 
-static bool read_line(struct work *work, char *line)
+static bool native_samples_read_line(struct native_samples *work, char *line)
 {
     if (line[0] == '\t')
-        return read_element(work, line + 1);
-    if (starts(line, "THREAD START "))
-        return read_start(work, line);
-    if (starts(line, "THREAD END "))
-        return read_end(work, line);
-    if (starts(line, "TRACE "))
-        return read_trace(work, line);
-    if (starts(line, "PERIOD "))
-        return read_period(work, line);
-    if (starts(line, "AT "))
-        return read_moment(work, line);
-    return starts(line, "CPU SAMPLES ") || starts(line, "rank ") || read_rank(work, line);
+        return native_samples_read_element(work, line + 1);
+    if (native_samples_line_starts(line, "THREAD START "))
+        return native_samples_read_thread_start(work, line);
+    if (native_samples_line_starts(line, "THREAD END "))
+        return native_samples_read_thread_end(work, line);
+    if (native_samples_line_starts(line, "TRACE "))
+        return native_samples_read_trace(work, line);
+    if (native_samples_line_starts(line, "PERIOD "))
+        return native_samples_read_period(work, line);
+    if (native_samples_line_starts(line, "AT "))
+        return native_samples_read_moment(work, line);
+    return native_samples_line_starts(line, "CPU SAMPLES ") || native_samples_line_starts(line, "rank ") || native_samples_read_rank(work, line);
 }
 
 /* Count the stacks: one by one as they were taken, where their times are known. */
-static void count_all(struct work *work)
+static void native_samples_count(struct native_samples *work)
 {
     bool timed = work->samples.period_ns > 0;
     for (uint32_t i = 0; !timed && i < work->stack_count; i++) {
-        const struct stack *stack = &work->stacks[i];
+        const struct counted_stack *stack = &work->stacks[i];
         if (stack->count > 0 && stack->depth > 0 &&
             !tv_samples_add_many(&work->samples, stack->thread, work->elements + stack->start,
                                  stack->depth, stack->count))
             tv_memory_exhausted();
     }
     for (size_t i = 0; i < work->moment_count; i++) {
-        const struct stack *stack = &work->stacks[work->moments[i].stack];
+        const struct counted_stack *stack = &work->stacks[work->moments[i].stack];
         struct tv_sample_moment moment = {
             .time_ns = work->moments[i].time_ns,
             .cpu = TV_SAMPLE_NO_CPU,
@@ -288,22 +288,22 @@ static void count_all(struct work *work)
     }
 }
 
-static enum tv_status read_all(struct work *work, FILE *in, const char *path, struct tv_error *err)
+static enum tv_status native_samples_read(struct native_samples *work, FILE *in, const char *path, struct tv_error *err)
 {
-    char *line = tv_alloc(LINE, 1);
+    char *line = tv_alloc(LINE_SIZE, 1);
     bool fine = true;
-    while (fine && fgets(line, LINE, in)) {
+    while (fine && fgets(line, LINE_SIZE, in)) {
         line[strcspn(line, "\n")] = '\0';
-        fine = read_line(work, line);
+        fine = native_samples_read_line(work, line);
     }
     tv_free(line);
     if (!fine)
         return tv_fail(err, TV_ERR_SYNTAX, TV_NO_OFFSET, "%s: not what was recorded", path);
-    count_all(work);
+    native_samples_count(work);
     return TV_OK;
 }
 
-static enum tv_status write_file(const struct work *work, enum tv_samples_form form,
+static enum tv_status native_samples_write(const struct native_samples *work, enum tv_samples_form form,
                                  const char *path, struct tv_error *err)
 {
     struct tv_atomic_file file;
@@ -323,14 +323,14 @@ static enum tv_status write_file(const struct work *work, enum tv_samples_form f
 enum tv_status tv_native_samples_resolve(const char *path, enum tv_samples_form form,
                                          struct tv_error *err)
 {
-    struct work work = {.samples = {.classes_are_modules = true}, .form = form};
+    struct native_samples work = {.samples = {.classes_are_modules = true}, .form = form};
     FILE *in = fopen(path, "rb");
     if (!in)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", path, strerror(errno));
-    enum tv_status status = read_all(&work, in, path, err);
+    enum tv_status status = native_samples_read(&work, in, path, err);
     fclose(in);
     if (status == TV_OK)
-        status = write_file(&work, form, path, err);
+        status = native_samples_write(&work, form, path, err);
     if (status == TV_OK && work.samples.total == 0)
         status = tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
                          "%s: no sample was taken: the program ended at once, blocks its signals "

@@ -8,16 +8,16 @@
 #include "base/number.h"
 #include "model/head.h"
 
-#define MS INT64_C(1000000)
+#define MS_NS INT64_C(1000000)
 
-static struct tv_bytes last_part(const char *path)
+static struct tv_bytes offset_file_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return tv_bytes_of(slash ? slash + 1 : path);
 }
 
 /* "a=b.trace=12ms": a file's name may hold the sign, a time does not. */
-static bool split(const char *word, struct tv_bytes *name, struct tv_bytes *time)
+static bool offset_split(const char *word, struct tv_bytes *name, struct tv_bytes *time)
 {
     const char *equals = strrchr(word, '=');
     if (!equals || equals == word)
@@ -28,7 +28,7 @@ static bool split(const char *word, struct tv_bytes *name, struct tv_bytes *time
 }
 
 /* How many files the name means; *found is the last of them. */
-static size_t find_file(struct tv_bytes name, const char *const *files, size_t count, size_t *found)
+static size_t offset_find_file(struct tv_bytes name, const char *const *files, size_t count, size_t *found)
 {
     size_t fits = 0;
     for (size_t i = 0; i < count; i++) {
@@ -38,7 +38,7 @@ static size_t find_file(struct tv_bytes name, const char *const *files, size_t c
         }
     }
     for (size_t i = 0; i < count; i++) {
-        if (!tv_bytes_equal(last_part(files[i]), name))
+        if (!tv_bytes_equal(offset_file_name(files[i]), name))
             continue;
         *found = i;
         fits++;
@@ -46,17 +46,17 @@ static size_t find_file(struct tv_bytes name, const char *const *files, size_t c
     return fits;
 }
 
-static enum tv_status take_word(const char *word, const char *const *files, size_t count,
+static enum tv_status offset_parse(const char *word, const char *const *files, size_t count,
                                 size_t *file, tv_ns *offset, struct tv_error *err)
 {
     struct tv_bytes name, time;
-    if (!split(word, &name, &time) || !tv_parse_time(time, MS, offset))
+    if (!offset_split(word, &name, &time) || !tv_parse_time(time, MS_NS, offset))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "--offset: expected FILE=TIME such as b.trace=12ms, found '%s'", word);
     if (*offset > TV_MOVE_MAX || *offset < -TV_MOVE_MAX)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--offset: '%s' is more than 73 years",
                        word);
-    size_t fits = find_file(name, files, count, file);
+    size_t fits = offset_find_file(name, files, count, file);
     if (fits == 1)
         return TV_OK;
     return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--offset: %s called '%.*s'",
@@ -73,7 +73,7 @@ enum tv_status tv_offsets_find(const struct tv_words *words, const char *const *
     for (size_t i = 0; i < words->count && status == TV_OK; i++) {
         tv_ns offset;
         size_t file = 0;
-        status = take_word(words->items[i], files, count, &file, &offset, err);
+        status = offset_parse(words->items[i], files, count, &file, &offset, err);
         if (status == TV_OK && said[file])
             status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--offset: '%s' has one already",
                              files[file]);

@@ -42,7 +42,7 @@ void tv_settings_release(struct tv_settings *settings)
     tv_free(settings->record.trigger.items);
 }
 
-static void add_word(struct tv_words *words, const char *word)
+static void words_add(struct tv_words *words, const char *word)
 {
     words->items =
         tv_array_reserve(words->items, &words->capacity, words->count + 1, sizeof *words->items);
@@ -50,7 +50,7 @@ static void add_word(struct tv_words *words, const char *word)
 }
 
 /* Which of the words "a|b|c" it is, or -1. */
-static int find_choice(const char *choices, struct tv_bytes word)
+static int option_find_choice(const char *choices, struct tv_bytes word)
 {
     struct tv_bytes rest = tv_bytes_of(choices), head;
     for (int i = 0; rest.length > 0; i++) {
@@ -62,7 +62,7 @@ static int find_choice(const char *choices, struct tv_bytes word)
 }
 
 /* "0.5" or "0.5%" into millionths of a percent. */
-static bool parse_percent(const char *word, uint64_t *value)
+static bool option_parse_percent(const char *word, uint64_t *value)
 {
     struct tv_bytes text = tv_bytes_of(word);
     if (text.length > 1 && text.data[text.length - 1] == '%')
@@ -76,38 +76,38 @@ static bool parse_percent(const char *word, uint64_t *value)
 }
 
 /* Are all of "a,b" among "a|b|c"? */
-static bool are_choices(const char *choices, const char *words)
+static bool option_are_choices(const char *choices, const char *words)
 {
     struct tv_bytes rest = tv_bytes_of(words), word;
     bool more = true;
     while (more) {
         more = tv_bytes_split(&rest, ',', &word);
-        if (find_choice(choices, word) < 0)
+        if (option_find_choice(choices, word) < 0)
             return false;
     }
     return true;
 }
 
-static bool parse_count(const char *word, uint64_t *value)
+static bool option_parse_count(const char *word, uint64_t *value)
 {
     return tv_parse_u64(tv_bytes_of(word), value);
 }
 
-static bool parse_jobs(const char *word, uint64_t *value)
+static bool option_parse_jobs(const char *word, uint64_t *value)
 {
     uint64_t jobs;
-    if (!parse_count(word, &jobs) || jobs > TV_JOBS_LIMIT)
+    if (!option_parse_count(word, &jobs) || jobs > TV_JOBS_LIMIT)
         return false;
     *value = jobs;
     return true;
 }
 
-static bool parse_size(const char *word, uint64_t *value)
+static bool option_parse_size(const char *word, uint64_t *value)
 {
     return tv_parse_size(tv_bytes_of(word), value);
 }
 
-static bool parse_seconds(const char *word, uint64_t *value)
+static bool option_parse_seconds(const char *word, uint64_t *value)
 {
     return tv_parse_seconds(tv_bytes_of(word), value);
 }
@@ -117,14 +117,14 @@ static const struct {
     bool (*parse)(const char *word, uint64_t *value);
     const char *expected;
 } numbers[] = {
-    [TV_OPTION_COUNT] = {parse_count, "a number"},
-    [TV_OPTION_JOBS] = {parse_jobs, "a number from 0 to 64"},
-    [TV_OPTION_PERCENT] = {parse_percent, "a percentage from 0 to 100"},
-    [TV_OPTION_SIZE] = {parse_size, "a size such as 500M or 50G"},
-    [TV_OPTION_SECONDS] = {parse_seconds, "a time such as 90s, 12h or 30d"},
+    [TV_OPTION_COUNT] = {option_parse_count, "a number"},
+    [TV_OPTION_JOBS] = {option_parse_jobs, "a number from 0 to 64"},
+    [TV_OPTION_PERCENT] = {option_parse_percent, "a percentage from 0 to 100"},
+    [TV_OPTION_SIZE] = {option_parse_size, "a size such as 500M or 50G"},
+    [TV_OPTION_SECONDS] = {option_parse_seconds, "a time such as 90s, 12h or 30d"},
 };
 
-static enum tv_status set_value(const struct tv_option *option, struct tv_settings *settings,
+static enum tv_status option_set_value(const struct tv_option *option, struct tv_settings *settings,
                                 const char *word, struct tv_error *err)
 {
     void *place = (char *)settings + option->place;
@@ -137,17 +137,17 @@ static enum tv_status set_value(const struct tv_option *option, struct tv_settin
         *(const char **)place = word;
         return TV_OK;
     case TV_OPTION_LIST:
-        add_word(place, word);
+        words_add(place, word);
         return TV_OK;
     case TV_OPTION_CHOICE:
-        choice = find_choice(option->argument, tv_bytes_of(word));
+        choice = option_find_choice(option->argument, tv_bytes_of(word));
         if (choice < 0)
             return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s: expected one of %s, found '%s'",
                            option->name, option->argument, word);
         *(unsigned *)place = (unsigned)choice;
         return TV_OK;
     case TV_OPTION_CHOICES:
-        if (!are_choices(option->argument, word))
+        if (!option_are_choices(option->argument, word))
             return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                            "--%s: expected words of %s with commas, found '%s'", option->name,
                            option->argument, word);
@@ -161,14 +161,14 @@ static enum tv_status set_value(const struct tv_option *option, struct tv_settin
     }
 }
 
-static enum tv_status give(const struct tv_option *table, const struct tv_option *option,
+static enum tv_status option_give(const struct tv_option *table, const struct tv_option *option,
                            struct tv_settings *settings, const char *word, struct tv_error *err)
 {
     settings->given |= UINT64_C(1) << (option - table);
-    return set_value(option, settings, word, err);
+    return option_set_value(option, settings, word, err);
 }
 
-static const struct tv_option *find_option(const struct tv_option *table, struct tv_bytes name)
+static const struct tv_option *option_find(const struct tv_option *table, struct tv_bytes name)
 {
     for (; table->name; table++) {
         if (tv_bytes_equal(tv_bytes_of(table->name), name))
@@ -178,7 +178,7 @@ static const struct tv_option *find_option(const struct tv_option *table, struct
 }
 
 /* Its value is given by --name=value or not at all. */
-static bool is_optional(const struct tv_option *option)
+static bool option_value_is_optional(const struct tv_option *option)
 {
     return option->argument && option->argument[0] == '[';
 }
@@ -186,63 +186,63 @@ static bool is_optional(const struct tv_option *option)
 enum tv_status tv_options_set(const struct tv_option *table, struct tv_bytes name,
                               const char *value, struct tv_settings *settings, struct tv_error *err)
 {
-    const struct tv_option *option = name.length > 1 ? find_option(table, name) : NULL;
+    const struct tv_option *option = name.length > 1 ? option_find(table, name) : NULL;
     if (!option)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "unknown option --%.*s", (int)name.length,
                        (const char *)name.data);
     if (value && !option->argument)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s takes no value", option->name);
-    if (!value && is_optional(option)) {
+    if (!value && option_value_is_optional(option)) {
         settings->given |= UINT64_C(1) << (option - table);
         return TV_OK;
     }
     if (!value && option->argument)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s wants %s", option->name,
                        option->argument);
-    return give(table, option, settings, value, err);
+    return option_give(table, option, settings, value, err);
 }
 
-struct arguments {
+struct option_arguments {
     const struct tv_option *table;
     char **next, **end;
     struct tv_settings *settings;
 };
 
 /* --name, --name=value or --name value. */
-static enum tv_status parse_long(struct arguments *a, const char *word, struct tv_error *err)
+static enum tv_status option_parse_long(struct option_arguments *a, const char *word, struct tv_error *err)
 {
     const char *value = strchr(word, '=');
     struct tv_bytes name = {(const uint8_t *)word, value ? (size_t)(value - word) : strlen(word)};
-    const struct tv_option *option = find_option(a->table, name);
+    const struct tv_option *option = option_find(a->table, name);
     if (value)
         value++;
-    else if (option && option->argument && !is_optional(option) && a->next < a->end)
+    else if (option && option->argument && !option_value_is_optional(option) && a->next < a->end)
         value = *a->next++;
     return tv_options_set(a->table, name, value, a->settings, err);
 }
 
 /* -xVALUE or -x VALUE. */
-static enum tv_status parse_letter_value(struct arguments *a, const struct tv_option *option,
+static enum tv_status option_parse_letter_value(struct option_arguments *a, const struct tv_option *option,
                                          const char *rest, struct tv_error *err)
 {
     const char *value = rest[0] ? rest : a->next < a->end ? *a->next++ : NULL;
     if (!value)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "-%s wants %s", option->name,
                        option->argument);
-    return give(a->table, option, a->settings, value, err);
+    return option_give(a->table, option, a->settings, value, err);
 }
 
 /* -x, or several letters behind one dash. */
-static enum tv_status parse_letters(struct arguments *a, const char *letters, struct tv_error *err)
+static enum tv_status option_parse_letters(struct option_arguments *a, const char *letters, struct tv_error *err)
 {
     for (; *letters; letters++) {
         const struct tv_option *option =
-            find_option(a->table, (struct tv_bytes){(const uint8_t *)letters, 1});
+            option_find(a->table, (struct tv_bytes){(const uint8_t *)letters, 1});
         if (!option)
             return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "unknown option -%c", *letters);
         if (option->argument)
-            return parse_letter_value(a, option, letters + 1, err);
-        enum tv_status status = give(a->table, option, a->settings, NULL, err);
+            return option_parse_letter_value(a, option, letters + 1, err);
+        enum tv_status status = option_give(a->table, option, a->settings, NULL, err);
         if (status != TV_OK)
             return status;
     }
@@ -252,19 +252,19 @@ static enum tv_status parse_letters(struct arguments *a, const char *letters, st
 enum tv_status tv_options_parse(const struct tv_option *table, int argc, char **argv,
                                 struct tv_settings *settings, struct tv_error *err)
 {
-    struct arguments a = {table, argv, argv + argc, settings};
+    struct option_arguments a = {table, argv, argv + argc, settings};
     bool only_files = false;
     while (a.next < a.end) {
         const char *word = *a.next++;
         enum tv_status status = TV_OK;
         if (only_files || word[0] != '-' || word[1] == '\0')
-            add_word(&settings->files, word);
+            words_add(&settings->files, word);
         else if (strcmp(word, "--") == 0)
             only_files = true;
         else if (word[1] == '-')
-            status = parse_long(&a, word + 2, err);
+            status = option_parse_long(&a, word + 2, err);
         else
-            status = parse_letters(&a, word + 1, err);
+            status = option_parse_letters(&a, word + 1, err);
         if (status != TV_OK)
             return status;
     }
@@ -277,8 +277,8 @@ const struct tv_option *tv_options_waiting(const struct tv_option *table, const 
     struct tv_bytes name = tv_bytes_of(word + dashes);
     if (dashes == 0 || dashes > 2 || (dashes == 1) != (name.length == 1))
         return NULL;
-    const struct tv_option *option = find_option(table, name);
-    return option && option->argument && !is_optional(option) ? option : NULL;
+    const struct tv_option *option = option_find(table, name);
+    return option && option->argument && !option_value_is_optional(option) ? option : NULL;
 }
 
 void tv_options_help(struct tv_out *out, const struct tv_option *table)
@@ -286,7 +286,7 @@ void tv_options_help(struct tv_out *out, const struct tv_option *table)
     for (const struct tv_option *option = table; option->name; option++) {
         const char *dashes = option->name[1] ? "--" : "-";
         tv_out_format(out, "  %s%s%s%s\n", dashes, option->name,
-                      option->argument && !is_optional(option) ? " " : "",
+                      option->argument && !option_value_is_optional(option) ? " " : "",
                       option->argument ? option->argument : "");
         tv_out_format(out, "        %s\n", option->help);
     }

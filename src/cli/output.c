@@ -12,12 +12,12 @@
 #include "cli/pager.h"
 #include "cli/symbols.h"
 
-static const char *name_of(const struct tv_output *output)
+static const char *output_name(const struct tv_output *output)
 {
     return output->path ? output->path : "standard output";
 }
 
-static enum tv_status write_all(void *context, struct tv_bytes bytes, struct tv_error *err)
+static enum tv_status output_write_bytes(void *context, struct tv_bytes bytes, struct tv_error *err)
 {
     struct tv_output *output = context;
     while (bytes.length > 0) {
@@ -27,7 +27,7 @@ static enum tv_status write_all(void *context, struct tv_bytes bytes, struct tv_
         if (written < 0 && errno == EPIPE && output->screen.pager > 0)
             return TV_OK; /* the user has seen enough */
         if (written < 0)
-            return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", name_of(output),
+            return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", output_name(output),
                            strerror(errno));
         bytes.data += written;
         bytes.length -= (size_t)written;
@@ -39,7 +39,7 @@ static enum tv_status write_all(void *context, struct tv_bytes bytes, struct tv_
 /* ---- On a terminal ---- */
 
 /* Count the lines of the screen that the text takes, where long ones are wrapped. */
-static void count_screen_lines(struct tv_output_screen *screen, struct tv_bytes bytes)
+static void output_count_lines(struct tv_output_screen *screen, struct tv_bytes bytes)
 {
     uint32_t width = screen->layout.width > 0 ? screen->layout.width : UINT32_MAX;
     for (size_t i = 0; i < bytes.length && screen->lines < screen->rows; i++) {
@@ -53,32 +53,32 @@ static void count_screen_lines(struct tv_output_screen *screen, struct tv_bytes 
     }
 }
 
-static enum tv_status write_held(struct tv_output *output, struct tv_error *err)
+static enum tv_status output_write_held(struct tv_output *output, struct tv_error *err)
 {
     struct tv_out *held = &output->screen.held;
     output->screen.rows = 0;
-    enum tv_status status = write_all(output, (struct tv_bytes){held->buffer, held->length}, err);
+    enum tv_status status = output_write_bytes(output, (struct tv_bytes){held->buffer, held->length}, err);
     tv_out_release(held);
     return status;
 }
 
-static enum tv_status write_to_screen(void *context, struct tv_bytes bytes, struct tv_error *err)
+static enum tv_status output_write_to_screen(void *context, struct tv_bytes bytes, struct tv_error *err)
 {
     struct tv_output *output = context;
     struct tv_output_screen *screen = &output->screen;
     if (screen->rows == 0)
-        return write_all(output, bytes, err);
+        return output_write_bytes(output, bytes, err);
     tv_out_bytes(&screen->held, bytes);
-    count_screen_lines(screen, bytes);
+    output_count_lines(screen, bytes);
     if (screen->lines < screen->rows)
         return TV_OK;
     (void)tv_pager_start(&output->descriptor, &screen->pager);
-    return write_held(output, err);
+    return output_write_held(output, err);
 }
 
 /* ---- Files ---- */
 
-static bool is_same_file(const struct stat *output, const char *path)
+static bool output_is_same_file(const struct stat *output, const char *path)
 {
     struct stat input;
     return stat(path, &input) == 0 && input.st_dev == output->st_dev &&
@@ -86,19 +86,19 @@ static bool is_same_file(const struct stat *output, const char *path)
 }
 
 /* Both files of a split trace, as inputs are named (inputs.h). */
-static bool is_trace(const struct stat *output, const char *name)
+static bool output_is_trace(const struct stat *output, const char *name)
 {
     struct tv_inputs_files files;
     return tv_inputs_find_files(name, &files) &&
-           (is_same_file(output, files.first) ||
-            (files.second[0] != '\0' && is_same_file(output, files.second)));
+           (output_is_same_file(output, files.first) ||
+            (files.second[0] != '\0' && output_is_same_file(output, files.second)));
 }
 
 /* Of a word of --symbols. */
-static bool is_program(const struct stat *output, const char *word)
+static bool output_is_symbol_file(const struct stat *output, const char *word)
 {
     char path[4096];
-    return tv_symbols_path(word, path, sizeof path) && is_same_file(output, path);
+    return tv_symbols_path(word, path, sizeof path) && output_is_same_file(output, path);
 }
 
 enum tv_status tv_output_check(const char *path, const struct tv_settings *settings,
@@ -107,11 +107,11 @@ enum tv_status tv_output_check(const char *path, const struct tv_settings *setti
     struct stat output;
     if (!path || strcmp(path, "-") == 0 || stat(path, &output) != 0 || !S_ISREG(output.st_mode))
         return TV_OK;
-    bool input = settings->mapping && is_same_file(&output, settings->mapping);
+    bool input = settings->mapping && output_is_same_file(&output, settings->mapping);
     for (size_t i = 0; i < settings->files.count && !input; i++)
-        input = is_trace(&output, settings->files.items[i]);
+        input = output_is_trace(&output, settings->files.items[i]);
     for (size_t i = 0; i < settings->symbols.count && !input; i++)
-        input = is_program(&output, settings->symbols.items[i]);
+        input = output_is_symbol_file(&output, settings->symbols.items[i]);
     if (input)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "--output: '%s' is the input: name another file", path);
@@ -127,7 +127,7 @@ enum tv_status tv_output_open(struct tv_output *output, const char *path, bool q
         return err->status;
     if (output->path)
         output->descriptor = output->file.descriptor;
-    tv_out_init(&output->out, write_all, output);
+    tv_out_init(&output->out, output_write_bytes, output);
     output->meter = tv_meter_start(&output->progress, quiet || isatty(output->descriptor));
     return TV_OK;
 }
@@ -148,7 +148,7 @@ enum tv_status tv_output_open_text(struct tv_output *output, const struct tv_set
         return TV_OK;
     output->screen.rows = terminal.rows;
     tv_out_init_memory(&output->screen.held);
-    output->out.write = write_to_screen;
+    output->out.write = output_write_to_screen;
     return TV_OK;
 }
 
@@ -171,7 +171,7 @@ enum tv_status tv_output_open_binary(struct tv_output *output, const char *path,
 }
 
 /* Hand on what is left, and wait for the pager. */
-static enum tv_status flush_output(struct tv_output *output, struct tv_error *err)
+static enum tv_status output_flush(struct tv_output *output, struct tv_error *err)
 {
     if (output->screen.layout.hid_columns)
         tv_layout_text(&output->out, TV_STYLE_DIM, "More columns: --wide or --columns\n");
@@ -179,7 +179,7 @@ static enum tv_status flush_output(struct tv_output *output, struct tv_error *er
         tv_message("traceview: --columns: this file has none of these columns; all are shown");
     enum tv_status status = tv_out_finish(&output->out, err);
     if (output->screen.rows > 0 && status == TV_OK)
-        status = write_held(output, err);
+        status = output_write_held(output, err);
     if (output->screen.pager > 0)
         tv_pager_finish(output->descriptor, output->screen.pager);
     tv_meter_stop(output->meter);
@@ -190,7 +190,7 @@ static enum tv_status flush_output(struct tv_output *output, struct tv_error *er
 enum tv_status tv_output_finish(struct tv_output *output, enum tv_status work, struct tv_error *err)
 {
     struct tv_error late = {0};
-    enum tv_status status = flush_output(output, &late);
+    enum tv_status status = output_flush(output, &late);
     if (work == TV_OK && status != TV_OK)
         *err = late;
     work = work == TV_OK ? status : work;

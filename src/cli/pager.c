@@ -21,7 +21,7 @@
 #define CONFINED_PAGER 1 /* for one that is the broker's child */
 
 /* The command of the pager, or NULL. */
-static const char *choose_pager(void)
+static const char *pager_choose(void)
 {
     static const char *const variables[] = {"TRACEVIEW_PAGER", "PAGER"};
     const char *command = NULL;
@@ -33,7 +33,7 @@ static const char *choose_pager(void)
 }
 
 /* The words of a command, which is changed for it; a command for a shell is one of its words. */
-static void split_command(char *command, char **words)
+static void pager_split_command(char *command, char **words)
 {
     static char shell[] = "sh", option[] = "-c";
     size_t count = 0;
@@ -56,7 +56,7 @@ static void split_command(char *command, char **words)
 }
 
 /* The pager has the signals that we leave to it. */
-static bool keep_signals(posix_spawnattr_t *attributes)
+static bool pager_reset_signals(posix_spawnattr_t *attributes)
 {
     sigset_t ours;
     sigemptyset(&ours);
@@ -67,7 +67,7 @@ static bool keep_signals(posix_spawnattr_t *attributes)
            posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF) == 0;
 }
 
-static bool spawn_pager(char *const *words, int input, pid_t *process)
+static bool pager_spawn(char *const *words, int input, pid_t *process)
 {
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_t files;
@@ -75,7 +75,7 @@ static bool spawn_pager(char *const *words, int input, pid_t *process)
         return false;
     bool done = posix_spawn_file_actions_init(&files) == 0;
     if (done) {
-        done = keep_signals(&attributes) &&
+        done = pager_reset_signals(&attributes) &&
                posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO) == 0 &&
                posix_spawnp(process, words[0], &files, &attributes, words, environ) == 0;
         posix_spawn_file_actions_destroy(&files);
@@ -85,7 +85,7 @@ static bool spawn_pager(char *const *words, int input, pid_t *process)
 }
 
 /* Until the pager is gone. Signals that would end us would leave the terminal to two programs. */
-static void leave_signals(void)
+static void pager_ignore_signals(void)
 {
     signal(SIGINT, SIG_IGN);
     signal(SIGQUIT, SIG_IGN);
@@ -98,12 +98,12 @@ bool tv_pager_start(int *descriptor, pid_t *process)
         int ours = tv_confined_pager_start();
         if (ours < 0)
             return false;
-        leave_signals();
+        pager_ignore_signals();
         *descriptor = ours;
         *process = CONFINED_PAGER;
         return true;
     }
-    const char *command = choose_pager();
+    const char *command = pager_choose();
     char *words[MOST_WORDS + 1];
     int ends[2];
     if (!command || pipe2(ends, O_CLOEXEC) != 0)
@@ -113,15 +113,15 @@ bool tv_pager_start(int *descriptor, pid_t *process)
     size_t length = strlen(command) + 1;
     char *own = tv_alloc(length, 1);
     memcpy(own, command, length);
-    split_command(own, words);
-    bool started = spawn_pager(words, ends[0], process);
+    pager_split_command(own, words);
+    bool started = pager_spawn(words, ends[0], process);
     tv_free(own);
     close(ends[0]);
     if (!started) {
         close(ends[1]);
         return false;
     }
-    leave_signals();
+    pager_ignore_signals();
     *descriptor = ends[1];
     return true;
 }

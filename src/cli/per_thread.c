@@ -12,7 +12,7 @@
 #define NAME_LENGTH 40
 
 /* The base of the file names. */
-static void find_prefix(const struct tv_settings *settings, char *prefix, size_t size)
+static void per_thread_prefix(const struct tv_settings *settings, char *prefix, size_t size)
 {
     const char *input = settings->files.items[0], *slash = strrchr(input, '/');
     if (settings->output) {
@@ -27,52 +27,52 @@ static void find_prefix(const struct tv_settings *settings, char *prefix, size_t
         prefix[length - 6] = '\0';
 }
 
-static bool is_safe(uint8_t c)
+static bool per_thread_is_safe(uint8_t c)
 {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' ||
            c == '_' || c == '.';
 }
 
 /* The thread's name with '_' for everything that a shell or a file system may take amiss. */
-static void make_safe(struct tv_bytes name, char *safe)
+static void per_thread_make_safe(struct tv_bytes name, char *safe)
 {
     size_t length = name.length < NAME_LENGTH ? name.length : NAME_LENGTH;
     for (size_t i = 0; i < length; i++)
-        safe[i] = is_safe(name.data[i]) ? (char)name.data[i] : '_';
+        safe[i] = per_thread_is_safe(name.data[i]) ? (char)name.data[i] : '_';
     safe[length] = '\0';
 }
 
 bool tv_per_thread_is_name(const struct tv_settings *settings, const char *path)
 {
     char prefix[2048];
-    find_prefix(settings, prefix, sizeof prefix);
+    per_thread_prefix(settings, prefix, sizeof prefix);
     size_t length = strlen(prefix);
     if (strncmp(path, prefix, length) != 0 || path[length] != '.')
         return false;
-    while (path[length] != '\0' && is_safe((uint8_t)path[length]))
+    while (path[length] != '\0' && per_thread_is_safe((uint8_t)path[length]))
         length++;
     return path[length] == '\0';
 }
 
 /* What all names have in common. */
-struct naming {
+struct per_thread_names {
     char prefix[2048];
     const char *ending;
     struct tv_map ids; /* id -> the first thread that has it */
 };
 
-static void note_ids(struct naming *naming, const struct tv_head *head)
+static void per_thread_note_ids(struct per_thread_names *naming, const struct tv_head *head)
 {
     tv_map_init(&naming->ids);
     for (uint32_t i = 0; i < head->thread_count; i++)
         tv_map_add(&naming->ids, head->threads[i].id, i);
 }
 
-static enum tv_status name_file(const struct naming *naming, const struct tv_head *head,
+static enum tv_status per_thread_name_file(const struct per_thread_names *naming, const struct tv_head *head,
                                 uint32_t thread, char *path, size_t size, struct tv_error *err)
 {
     char name[NAME_LENGTH + 1], again[16] = "";
-    make_safe(tv_head_text(head, head->threads[thread].name), name);
+    per_thread_make_safe(tv_head_text(head, head->threads[thread].name), name);
     /* Two threads of one id (of two files) are told apart by their place. */
     if (tv_map_find(&naming->ids, head->threads[thread].id) != thread)
         snprintf(again, sizeof again, ".%u", thread);
@@ -83,7 +83,7 @@ static enum tv_status name_file(const struct naming *naming, const struct tv_hea
     return TV_OK;
 }
 
-struct work {
+struct per_thread_work {
     const struct tv_settings *settings;
     const struct tv_call_tree *tree;
     tv_per_thread_write *write_thread;
@@ -91,7 +91,7 @@ struct work {
     struct tv_output *names;
 };
 
-static enum tv_status write_one(const struct work *work, uint32_t node, uint32_t thread,
+static enum tv_status per_thread_write_file(const struct per_thread_work *work, uint32_t node, uint32_t thread,
                                 const char *path, struct tv_error *err)
 {
     struct tv_output output;
@@ -115,22 +115,22 @@ enum tv_status tv_per_thread(const struct tv_settings *settings, const struct tv
                              const char *ending, tv_per_thread_write *write_thread, void *context,
                              struct tv_error *err)
 {
-    struct naming naming = {.ending = ending};
+    struct per_thread_names naming = {.ending = ending};
     char path[4096];
     struct tv_output names;
-    struct work work = {settings, tree, write_thread, context, &names};
-    find_prefix(settings, naming.prefix, sizeof naming.prefix);
+    struct per_thread_work work = {settings, tree, write_thread, context, &names};
+    per_thread_prefix(settings, naming.prefix, sizeof naming.prefix);
     enum tv_status status = tv_output_open(&names, NULL, true, err);
     if (status != TV_OK)
         return status;
-    note_ids(&naming, tree->head);
+    per_thread_note_ids(&naming, tree->head);
     for (uint32_t i = 1; i < tree->count && status == TV_OK; i++) {
         uint32_t thread = tree->frame[i] & ~TV_THREAD_FRAME;
         if (!(tree->frame[i] & TV_THREAD_FRAME))
             continue;
-        status = name_file(&naming, tree->head, thread, path, sizeof path, err);
+        status = per_thread_name_file(&naming, tree->head, thread, path, sizeof path, err);
         if (status == TV_OK)
-            status = write_one(&work, i, thread, path, err);
+            status = per_thread_write_file(&work, i, thread, path, err);
     }
     tv_map_release(&naming.ids);
     return tv_output_finish(&names, status, err);

@@ -12,14 +12,14 @@
 #include "base/out.h"
 #include "cli/record.h"
 
-static bool has(char *path, const char *folder, const char *name)
+static bool agent_has_library(char *path, const char *folder, const char *name)
 {
     int length = snprintf(path, TV_RECORD_PATH, "%s/%s", folder, name);
     return (unsigned)length < TV_RECORD_PATH && access(path, R_OK) == 0;
 }
 
 /* Installed libraries may lie below a folder of their architecture. */
-static bool has_below(char *path, const char *folder, const char *name)
+static bool agent_has_library_below(char *path, const char *folder, const char *name)
 {
     char below[TV_RECORD_PATH];
     struct dirent *entry;
@@ -27,7 +27,7 @@ static bool has_below(char *path, const char *folder, const char *name)
     DIR *entries = opendir(folder);
     while (entries && !found && (entry = readdir(entries))) {
         int length = snprintf(below, sizeof below, "%s/%s", folder, entry->d_name);
-        found = entry->d_name[0] != '.' && (size_t)length < sizeof below && has(path, below, name);
+        found = entry->d_name[0] != '.' && (size_t)length < sizeof below && agent_has_library(path, below, name);
     }
     if (entries)
         closedir(entries);
@@ -46,7 +46,7 @@ enum tv_status tv_record_find_library(const char *folder, const char *name, char
         *slash = '\0';
     for (size_t i = 0; slash && i < sizeof places / sizeof places[0]; i++) {
         snprintf(place, sizeof place, "%s/%s", own, places[i]);
-        if (has(path, place, name) || (i > 1 && has_below(path, place, name)))
+        if (agent_has_library(path, place, name) || (i > 1 && agent_has_library_below(path, place, name)))
             return TV_OK;
     }
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
@@ -57,7 +57,7 @@ enum tv_status tv_record_find_library(const char *folder, const char *name, char
 }
 
 /* A comma within a value is written twice; so is a percent sign of a path, when it is `exact`. */
-static void put_value(struct tv_out *out, const char *value, bool exact)
+static void agent_put_value(struct tv_out *out, const char *value, bool exact)
 {
     for (; *value; value++) {
         tv_out_char(out, *value);
@@ -66,30 +66,30 @@ static void put_value(struct tv_out *out, const char *value, bool exact)
     }
 }
 
-static void put_text(struct tv_out *out, const char *name, const char *value, bool exact)
+static void agent_put_text(struct tv_out *out, const char *name, const char *value, bool exact)
 {
     tv_out_format(out, ",%s=", name);
-    put_value(out, value, exact);
+    agent_put_value(out, value, exact);
 }
 
-static void put_number(struct tv_out *out, const char *name, uint64_t value, const char *unit)
+static void agent_put_number(struct tv_out *out, const char *name, uint64_t value, const char *unit)
 {
     if (value > 0)
         tv_out_format(out, ",%s=%" PRIu64 "%s", name, value, unit);
 }
 
-static void put_patterns(struct tv_out *out, const char *name, const struct tv_words *patterns)
+static void agent_put_patterns(struct tv_out *out, const char *name, const struct tv_words *patterns)
 {
     for (size_t i = 0; i < patterns->count; i++) {
         if (i == 0)
             tv_out_format(out, ",%s=", name);
         else
             tv_out_char(out, ':');
-        put_value(out, patterns->items[i], false);
+        agent_put_value(out, patterns->items[i], false);
     }
 }
 
-static void put_calls(struct tv_out *out, const struct tv_record_plan *plan)
+static void agent_put_calls(struct tv_out *out, const struct tv_record_plan *plan)
 {
     const struct tv_record_settings *record = &plan->settings->record;
     static const char *const clocks[] = {"wall", "cpu", "dual"};
@@ -97,26 +97,26 @@ static void put_calls(struct tv_out *out, const struct tv_record_plan *plan)
     static const char *const engines[] = {"auto", "bci", "events"};
     tv_out_format(out, "mode=trace,clock=%s,full=%s,engine=%s", clocks[record->clock],
                   fulls[plan->full], engines[record->engine]);
-    put_number(out, "buffer", record->buffer, "");
-    put_number(out, "least", plan->least_us, "us");
+    agent_put_number(out, "buffer", record->buffer, "");
+    agent_put_number(out, "least", plan->least_us, "us");
     if (plan->grows)
         tv_out_text(out, ",grow=y");
     if (plan->spool[0])
-        put_text(out, "spool", plan->spool, false);
-    put_patterns(out, "include", &record->include);
-    put_patterns(out, "exclude", &record->exclude);
-    put_patterns(out, "trigger", &record->trigger);
+        agent_put_text(out, "spool", plan->spool, false);
+    agent_put_patterns(out, "include", &record->include);
+    agent_put_patterns(out, "exclude", &record->exclude);
+    agent_put_patterns(out, "trigger", &record->trigger);
     if (plan->slow[0]) {
-        put_text(out, "slow", plan->slow, false);
-        put_number(out, "limit", plan->slow_us, "us");
+        agent_put_text(out, "slow", plan->slow, false);
+        agent_put_number(out, "limit", plan->slow_us, "us");
     }
     if (record->threads)
-        put_text(out, "threads", record->threads, false);
+        agent_put_text(out, "threads", record->threads, false);
     if (record->boot)
         tv_out_text(out, ",boot=y");
 }
 
-static void put_samples(struct tv_out *out, const struct tv_record_plan *plan)
+static void agent_put_samples(struct tv_out *out, const struct tv_record_plan *plan)
 {
     static const char *const formats[] = {"android", "jdk", "binary", "json", "folded"};
     static const char *const stacks[] = {"auto", "jvmti", "agct"};
@@ -124,17 +124,17 @@ static void put_samples(struct tv_out *out, const struct tv_record_plan *plan)
     const struct tv_record_settings *record = &plan->settings->record;
     tv_out_format(out, "mode=sample,rate=%" PRIu64 ",format=%s,stack=%s,state=%s", record->sample,
                   formats[plan->form], stacks[record->stack], states[record->state]);
-    put_number(out, "depth", record->depth, "");
+    agent_put_number(out, "depth", record->depth, "");
     if (plan->with_alloc)
-        put_number(out, "alloc", record->alloc, "");
+        agent_put_number(out, "alloc", record->alloc, "");
     if (plan->with_lock)
         tv_out_format(out, ",lock=%" PRIu64 "us", plan->lock_us);
     if (record->threads)
-        put_text(out, "threads", record->threads, false);
+        agent_put_text(out, "threads", record->threads, false);
 }
 
 /* The text, to be given back with tv_free. */
-static char *text_of(struct tv_out *out)
+static char *agent_text(struct tv_out *out)
 {
     tv_out_char(out, '\0');
     return (char *)out->buffer;
@@ -145,15 +145,15 @@ char *tv_record_agent_options(const struct tv_record_plan *plan, const char *fil
     struct tv_out out;
     tv_out_init_memory(&out);
     if (plan->has_samples)
-        put_samples(&out, plan);
+        agent_put_samples(&out, plan);
     else
-        put_calls(&out, plan);
-    put_text(&out, "file", file, !with_pid);
-    put_number(&out, "delay", plan->delay_ms, "ms");
-    put_number(&out, "duration", plan->duration_ms, "ms");
+        agent_put_calls(&out, plan);
+    agent_put_text(&out, "file", file, !with_pid);
+    agent_put_number(&out, "delay", plan->delay_ms, "ms");
+    agent_put_number(&out, "duration", plan->duration_ms, "ms");
     if (plan->settings->quiet)
         tv_out_text(&out, ",quiet=y");
-    return text_of(&out);
+    return agent_text(&out);
 }
 
 char *tv_record_quote(const char *word)
@@ -169,5 +169,5 @@ char *tv_record_quote(const char *word)
             tv_out_char(&out, *word);
     }
     tv_out_char(&out, '"');
-    return text_of(&out);
+    return agent_text(&out);
 }

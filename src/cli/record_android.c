@@ -49,20 +49,20 @@ struct android {
 
 /* ---- names ---- */
 
-static bool is_letter(char c)
+static bool android_is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 /* Parts of letters, digits and _ that begin with a letter, with points between. */
-static bool is_name(const char *name, size_t length, bool wants_point)
+static bool android_is_name(const char *name, size_t length, bool wants_point)
 {
     bool begins = true, has_point = false;
     for (size_t i = 0; i < length; i++) {
         char c = name[i];
         if (c == '.' && !begins)
             has_point = begins = true;
-        else if (is_letter(c) || (!begins && ((c >= '0' && c <= '9') || c == '_')))
+        else if (android_is_letter(c) || (!begins && ((c >= '0' && c <= '9') || c == '_')))
             begins = false;
         else
             return false;
@@ -70,11 +70,11 @@ static bool is_name(const char *name, size_t length, bool wants_point)
     return length > 0 && length <= NAME_MOST && !begins && (has_point || !wants_point);
 }
 
-static enum tv_status take_names(struct android *a, const char *text, struct tv_error *err)
+static enum tv_status android_parse_names(struct android *a, const char *text, struct tv_error *err)
 {
     size_t package = strcspn(text, ":");
     const char *process = text[package] == ':' ? text + package + 1 : NULL;
-    if (!is_name(text, package, true) || (process && !is_name(process, strlen(process), false)))
+    if (!android_is_name(text, package, true) || (process && !android_is_name(process, strlen(process), false)))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "--android: expected a package such as com.example.app, or one of its "
                        "processes, com.example.app:remote; found '%.100s'",
@@ -89,7 +89,7 @@ static enum tv_status take_names(struct android *a, const char *text, struct tv_
 /* ---- answers ---- */
 
 /* The line of an answer that says what is wrong: the first that names an error, or the first. */
-static const char *find_reason(const char *text, int *length)
+static const char *android_find_reason(const char *text, int *length)
 {
     static const char *const words[] = {"xception:", "rror:", "FAILED"};
     const char *found = text;
@@ -107,17 +107,17 @@ static const char *find_reason(const char *text, int *length)
     return found;
 }
 
-static bool says_error(const struct tv_adb_answer *answer)
+static bool android_says_error(const struct tv_adb_answer *answer)
 {
     return answer->code != 0 || strstr(answer->text, "xception:") ||
            strstr(answer->text, "Error:") || strstr(answer->text, "PROFILE FAILED");
 }
 
-static enum tv_status fail_order(const struct android *a, const char *order,
+static enum tv_status android_fail(const struct android *a, const char *order,
                                  const struct tv_adb_answer *answer, struct tv_error *err)
 {
     int length;
-    const char *reason = find_reason(answer->text, &length);
+    const char *reason = android_find_reason(answer->text, &length);
     if (answer->timed_out)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s: the device does not answer",
                        a->adb.serial, order);
@@ -125,7 +125,7 @@ static enum tv_status fail_order(const struct android *a, const char *order,
                    length > 0 ? length : 9, length > 0 ? reason : "no answer");
 }
 
-static enum tv_status fail_interrupted(struct tv_error *err)
+static enum tv_status android_fail_interrupted(struct tv_error *err)
 {
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "interrupted before the recording began");
 }
@@ -133,22 +133,22 @@ static enum tv_status fail_interrupted(struct tv_error *err)
 /* ---- the app ---- */
 
 /* TV_OK: it runs, or *runs is false. */
-static enum tv_status find_process(const struct android *a, bool *runs, struct tv_error *err)
+static enum tv_status android_find_process(const struct android *a, bool *runs, struct tv_error *err)
 {
     struct tv_adb_answer answer;
     enum tv_status status = tv_adb_shell(&a->adb, &answer, err, "pidof %s", a->quoted);
     if (status != TV_OK)
         return status;
     if (answer.interrupted)
-        return fail_interrupted(err);
+        return android_fail_interrupted(err);
     *runs = answer.text[0] >= '1' && answer.text[0] <= '9';
     /* Who has no process says nothing and ends with 1. */
     if (!*runs && answer.text[0])
-        return fail_order(a, "pidof", &answer, err);
+        return android_fail(a, "pidof", &answer, err);
     return TV_OK;
 }
 
-static enum tv_status check_package(const struct android *a, struct tv_error *err)
+static enum tv_status android_check_package(const struct android *a, struct tv_error *err)
 {
     char quoted[NAME_MOST + 8];
     struct tv_adb_answer answer;
@@ -158,22 +158,22 @@ static enum tv_status check_package(const struct android *a, struct tv_error *er
     if (status != TV_OK || strncmp(answer.text, "package:", 8) == 0)
         return status;
     if (answer.interrupted)
-        return fail_interrupted(err);
+        return android_fail_interrupted(err);
     if (answer.text[0] || answer.timed_out)
-        return fail_order(a, "pm path", &answer, err);
+        return android_fail(a, "pm path", &answer, err);
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
                    "%s is not installed on %s ('adb shell pm list packages' names those that are)",
                    a->package, a->adb.serial);
 }
 
 /* True: a signal has come. */
-static bool nap(const struct android *a, int ms)
+static bool android_sleep(const struct android *a, int ms)
 {
     struct pollfd file = {a->adb.signals, POLLIN, 0};
     return poll(&file, 1, ms) > 0;
 }
 
-static enum tv_status launch(const struct android *a, struct tv_error *err)
+static enum tv_status android_launch(const struct android *a, struct tv_error *err)
 {
     struct tv_adb_answer answer;
     enum tv_status status = tv_adb_shell(
@@ -181,28 +181,28 @@ static enum tv_status launch(const struct android *a, struct tv_error *err)
     if (status != TV_OK)
         return status;
     if (answer.interrupted)
-        return fail_interrupted(err);
+        return android_fail_interrupted(err);
     if (strstr(answer.text, "No activities found"))
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
                        "%s does not run, and has nothing that could be started from the home "
                        "screen: start it, and record then",
                        a->package);
-    return answer.code != 0 ? fail_order(a, "monkey", &answer, err) : TV_OK;
+    return answer.code != 0 ? android_fail(a, "monkey", &answer, err) : TV_OK;
 }
 
-static enum tv_status start_app(const struct android *a, struct tv_error *err)
+static enum tv_status android_start_app(const struct android *a, struct tv_error *err)
 {
     bool runs = false;
-    enum tv_status status = find_process(a, &runs, err);
+    enum tv_status status = android_find_process(a, &runs, err);
     if (status != TV_OK || runs)
         return status;
     if (!a->plan->settings->quiet)
         tv_message("traceview: %s does not run; starting it", a->package);
-    status = launch(a, err);
+    status = android_launch(a, err);
     for (int i = 0; i < START_LOOKS && status == TV_OK && !runs; i++) {
-        status = find_process(a, &runs, err);
-        if (status == TV_OK && !runs && nap(a, LOOK_MS))
-            status = fail_interrupted(err);
+        status = android_find_process(a, &runs, err);
+        if (status == TV_OK && !runs && android_sleep(a, LOOK_MS))
+            status = android_fail_interrupted(err);
     }
     if (status != TV_OK || runs)
         return status;
@@ -214,7 +214,7 @@ static enum tv_status start_app(const struct android *a, struct tv_error *err)
 
 /* ---- the recording ---- */
 
-static enum tv_status begin_profile(const struct android *a, struct tv_error *err)
+static enum tv_status android_begin_profile(const struct android *a, struct tv_error *err)
 {
     const uint64_t rate = a->plan->settings->record.sample;
     char sampling[48] = "";
@@ -226,24 +226,24 @@ static enum tv_status begin_profile(const struct android *a, struct tv_error *er
     if (status != TV_OK)
         return status;
     if (answer.interrupted)
-        return fail_interrupted(err);
+        return android_fail_interrupted(err);
     if (strstr(answer.text, "not debuggable"))
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
                        "%s may not be recorded: build it debuggable, or with <profileable "
                        "android:shell=\"true\"/> in its manifest (Android 10 and later)",
                        a->package);
-    return says_error(&answer) ? fail_order(a, "am profile start", &answer, err) : TV_OK;
+    return android_says_error(&answer) ? android_fail(a, "am profile start", &answer, err) : TV_OK;
 }
 
 /* What comes from here on is another one. */
-static void take_signals(const struct android *a)
+static void android_drain_signals(const struct android *a)
 {
     struct signalfd_siginfo unused;
     while (read(a->adb.signals, &unused, sizeof unused) > 0)
         continue;
 }
 
-static void wait_for_end(const struct android *a)
+static void android_wait_for_end(const struct android *a)
 {
     const uint64_t duration = a->plan->duration_ms;
     struct timespec now;
@@ -252,26 +252,26 @@ static void wait_for_end(const struct android *a)
     for (int64_t left = 1; left > 0;) {
         clock_gettime(CLOCK_MONOTONIC, &now);
         left = duration > 0 ? until - ((int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000) : 1000;
-        if (left > 0 && nap(a, left < 1000 ? (int)left : 1000))
+        if (left > 0 && android_sleep(a, left < 1000 ? (int)left : 1000))
             break;
     }
-    take_signals(a);
+    android_drain_signals(a);
 }
 
-static enum tv_status end_profile(const struct android *a, struct tv_error *err)
+static enum tv_status android_end_profile(const struct android *a, struct tv_error *err)
 {
     struct tv_adb_answer answer;
     enum tv_status status = tv_adb_shell(&a->adb, &answer, err, "am profile stop %s", a->quoted);
-    if (status != TV_OK || !says_error(&answer))
+    if (status != TV_OK || !android_says_error(&answer))
         return status;
     if (strstr(answer.text, "Unknown process") || strstr(answer.text, "PROFILE FAILED"))
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
                        "%s has ended meanwhile, and with it what was recorded", a->process);
-    return fail_order(a, "am profile stop", &answer, err);
+    return android_fail(a, "am profile stop", &answer, err);
 }
 
 /* -1: it is not known. */
-static long long size_of_file(const struct android *a)
+static long long android_file_size(const struct android *a)
 {
     struct tv_adb_answer answer;
     struct tv_error unimportant = {0};
@@ -282,16 +282,16 @@ static long long size_of_file(const struct android *a)
     return end == answer.text ? -1 : size;
 }
 
-static enum tv_status await_file(const struct android *a, struct tv_error *err)
+static enum tv_status android_await_file(const struct android *a, struct tv_error *err)
 {
     long long size = 0;
     int same = 0;
     for (int looks = 0; looks < FILE_LOOKS && same < SAME_SIZES; looks++) {
-        long long now = size_of_file(a);
+        long long now = android_file_size(a);
         same = now > 0 && now == size ? same + 1 : 0;
         looks = now > size ? 0 : looks; /* it grows */
         size = now;
-        if (same < SAME_SIZES && nap(a, LOOK_MS))
+        if (same < SAME_SIZES && android_sleep(a, LOOK_MS))
             return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
                            "interrupted while %s wrote the trace; nothing was kept", a->process);
     }
@@ -303,7 +303,7 @@ static enum tv_status await_file(const struct android *a, struct tv_error *err)
                    a->process);
 }
 
-static enum tv_status pull(const struct android *a, struct tv_error *err)
+static enum tv_status android_pull(const struct android *a, struct tv_error *err)
 {
     const char *const words[] = {"pull", a->file, a->part, NULL};
     struct tv_adb_answer answer;
@@ -314,11 +314,11 @@ static enum tv_status pull(const struct android *a, struct tv_error *err)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
                        "interrupted while the trace was copied; nothing was kept");
     if (answer.code != 0 || access(a->part, R_OK) != 0)
-        return fail_order(a, "pull", &answer, err);
+        return android_fail(a, "pull", &answer, err);
     return TV_OK;
 }
 
-static void remove_file(const struct android *a)
+static void android_remove_file(const struct android *a)
 {
     struct tv_adb_answer answer;
     struct tv_error unimportant = {0};
@@ -331,7 +331,7 @@ static void remove_file(const struct android *a)
 
 /* Writes the output from the part with the names of the mapping file, as `traceview convert` does.
  */
-static enum tv_status give_names(const struct android *a, struct tv_error *err)
+static enum tv_status android_convert_names(const struct android *a, struct tv_error *err)
 {
     const char *words[] = {"traceview", "convert", "--mapping",     a->plan->settings->mapping,
                            a->part,     "-o",      a->plan->output, NULL};
@@ -352,11 +352,11 @@ static enum tv_status give_names(const struct android *a, struct tv_error *err)
                    "the trace did not get its names; as it was recorded it is %s", a->part);
 }
 
-static enum tv_status keep(const struct android *a, struct tv_error *err)
+static enum tv_status android_store(const struct android *a, struct tv_error *err)
 {
     enum tv_status status = TV_OK;
     if (a->plan->settings->mapping)
-        status = give_names(a, err);
+        status = android_convert_names(a, err);
     else if (rename(a->part, a->plan->output) != 0)
         status = tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s; the trace is %s", a->plan->output,
                          strerror(errno), a->part);
@@ -366,46 +366,46 @@ static enum tv_status keep(const struct android *a, struct tv_error *err)
     return status;
 }
 
-static enum tv_status record(const struct android *a, struct tv_error *err)
+static enum tv_status android_record(const struct android *a, struct tv_error *err)
 {
     const struct tv_record_plan *plan = a->plan;
-    enum tv_status status = begin_profile(a, err);
+    enum tv_status status = android_begin_profile(a, err);
     if (status != TV_OK)
         return status;
     if (!plan->settings->quiet)
         tv_message("traceview: recording %s on %s%s", a->process, a->adb.serial,
                    plan->duration_ms > 0 ? "" : "; Ctrl-C ends it");
-    wait_for_end(a);
-    status = end_profile(a, err);
+    android_wait_for_end(a);
+    status = android_end_profile(a, err);
     if (status == TV_OK)
-        status = await_file(a, err);
+        status = android_await_file(a, err);
     if (status == TV_OK)
-        status = pull(a, err);
+        status = android_pull(a, err);
     if (status != TV_OK)
         unlink(a->part);
     return status;
 }
 
-static enum tv_status run(struct android *a, struct tv_error *err)
+static enum tv_status android_run(struct android *a, struct tv_error *err)
 {
     enum tv_status status = tv_adb_find(&a->adb, err);
     if (status == TV_OK)
         status = tv_adb_choose(&a->adb, a->plan->settings->record.device, err);
     if (status == TV_OK)
-        status = check_package(a, err);
+        status = android_check_package(a, err);
     if (status == TV_OK)
-        status = start_app(a, err);
+        status = android_start_app(a, err);
     if (status != TV_OK)
         return status;
-    status = record(a, err);
-    remove_file(a);
-    return status == TV_OK ? keep(a, err) : status;
+    status = android_record(a, err);
+    android_remove_file(a);
+    return status == TV_OK ? android_store(a, err) : status;
 }
 
 enum tv_status tv_record_android(const struct tv_record_plan *plan, struct tv_error *err)
 {
     struct android a = {.plan = plan};
-    enum tv_status status = take_names(&a, plan->settings->record.android, err);
+    enum tv_status status = android_parse_names(&a, plan->settings->record.android, err);
     if (status != TV_OK)
         return status;
     const char *mapping = plan->settings->mapping;
@@ -415,8 +415,8 @@ enum tv_status tv_record_android(const struct tv_record_plan *plan, struct tv_er
              (long long)time(NULL));
     snprintf(a.part, sizeof a.part, "%s.part", plan->output);
     a.adb.signals = tv_record_signals_watch(&a.blocked);
-    status = run(&a, err);
-    take_signals(&a); /* it has ended what it was for, and is not to end us before we say so */
+    status = android_run(&a, err);
+    android_drain_signals(&a); /* it has ended what it was for, and is not to end us before we say so */
     close(a.adb.signals);
     sigprocmask(SIG_UNBLOCK, &a.blocked, NULL);
     return status;

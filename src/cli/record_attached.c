@@ -35,7 +35,7 @@
 #define AGENT_LIBRARY "libtraceview-agent.so"
 #define STAGED_FILE "recording"
 #define STAGED_LOCK "lock"
-#define ANSWER 1024
+#define ANSWER_SIZE 1024
 
 /* From this one on a JVM warns of agents that come while it runs. */
 #define WARNING_VERSION 21
@@ -55,7 +55,7 @@ struct attached {
 
 /* ---- the folder in its /tmp ---- */
 
-static bool copy(int from, int to)
+static bool attached_copy(int from, int to)
 {
     char piece[1 << 16];
     ssize_t got;
@@ -66,13 +66,13 @@ static bool copy(int from, int to)
     return got == 0;
 }
 
-static enum tv_status stage_agent(const struct attached *a, struct tv_error *err)
+static enum tv_status attached_stage_agent(const struct attached *a, struct tv_error *err)
 {
     int from = open(a->agent, O_RDONLY | O_CLOEXEC);
     tv_jvm_enter_user(&a->jvm);
     int to = openat(a->stage, AGENT_LIBRARY, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
     tv_jvm_leave_user(&a->jvm);
-    bool done = from >= 0 && to >= 0 && copy(from, to);
+    bool done = from >= 0 && to >= 0 && attached_copy(from, to);
     int error = errno;
     if (from >= 0)
         close(from);
@@ -83,7 +83,7 @@ static enum tv_status stage_agent(const struct attached *a, struct tv_error *err
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", a->stage_path, strerror(error));
 }
 
-static enum tv_status make_stage(struct attached *a, struct tv_error *err)
+static enum tv_status attached_make_stage(struct attached *a, struct tv_error *err)
 {
     snprintf(a->stage_path, sizeof a->stage_path, "/proc/%d/root/tmp/traceview-XXXXXX",
              (int)a->jvm.pid);
@@ -98,18 +98,18 @@ static enum tv_status make_stage(struct attached *a, struct tv_error *err)
     snprintf(a->file, sizeof a->file, "/tmp%s/" STAGED_FILE, name);
     if (a->is_loaded)
         return TV_OK;
-    enum tv_status status = stage_agent(a, err);
+    enum tv_status status = attached_stage_agent(a, err);
     snprintf(a->agent, sizeof a->agent, "/tmp%s/" AGENT_LIBRARY, name);
     return status;
 }
 
-static enum tv_status copy_to_output(int from, const char *output, struct tv_error *err)
+static enum tv_status attached_copy_to_output(int from, const char *output, struct tv_error *err)
 {
     struct tv_atomic_file file;
     enum tv_status status = tv_atomic_file_open(&file, output, err);
     if (status != TV_OK)
         return status;
-    if (copy(from, file.descriptor))
+    if (attached_copy(from, file.descriptor))
         return tv_atomic_file_commit(&file, err);
     status = tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", output, strerror(errno));
     tv_atomic_file_discard(&file);
@@ -117,7 +117,7 @@ static enum tv_status copy_to_output(int from, const char *output, struct tv_err
 }
 
 /* A program in a container is not to give us a way to any other file: no links. */
-static enum tv_status fetch(const struct attached *a, struct tv_error *err)
+static enum tv_status attached_fetch(const struct attached *a, struct tv_error *err)
 {
     const char *output = a->plan->output;
     struct stat found;
@@ -126,7 +126,7 @@ static enum tv_status fetch(const struct attached *a, struct tv_error *err)
     tv_jvm_leave_user(&a->jvm);
     bool regular = from >= 0 && fstat(from, &found) == 0 && S_ISREG(found.st_mode);
     /* The caller reports a file that is not there. */
-    enum tv_status status = regular ? copy_to_output(from, output, err) : TV_OK;
+    enum tv_status status = regular ? attached_copy_to_output(from, output, err) : TV_OK;
     if (from >= 0)
         close(from);
     return status;
@@ -136,7 +136,7 @@ static enum tv_status fetch(const struct attached *a, struct tv_error *err)
 
 /* Take the lock on a new file: in our folder of its /tmp if there is one, else in /tmp, where the
  * JVM's own socket lies too. */
-static void hold_lock(struct attached *a)
+static void attached_hold_lock(struct attached *a)
 {
     bool staged = a->stage >= 0;
     snprintf(a->lock_path, sizeof a->lock_path, "%s",
@@ -158,7 +158,7 @@ static void hold_lock(struct attached *a)
 }
 
 /* The agent has opened it. */
-static void unname_lock(struct attached *a)
+static void attached_unname_lock(struct attached *a)
 {
     if (a->lock < 0)
         return;
@@ -172,7 +172,7 @@ static void unname_lock(struct attached *a)
 
 /* The options of the recording and the lock's path as the JVM sees it, to be given back with
  * tv_free. */
-static char *make_options(const struct attached *a)
+static char *attached_make_options(const struct attached *a)
 {
     char *options = tv_record_agent_options(a->plan, a->file, false);
     if (a->lock_path[0] == '\0')
@@ -186,7 +186,7 @@ static char *make_options(const struct attached *a)
     return all;
 }
 
-static void remove_stage(struct attached *a)
+static void attached_remove_stage(struct attached *a)
 {
     if (a->stage < 0)
         return;
@@ -201,7 +201,7 @@ static void remove_stage(struct attached *a)
 
 /* ---- orders ---- */
 
-static enum tv_status refused(const struct attached *a, const char *answer, struct tv_error *err)
+static enum tv_status attached_fail_refused(const struct attached *a, const char *answer, struct tv_error *err)
 {
     static const char returned[] = "return code: ";
     int pid = (int)a->jvm.pid;
@@ -215,10 +215,10 @@ static enum tv_status refused(const struct attached *a, const char *answer, stru
 }
 
 /* Loads the agent, a second time too, with these options. */
-static enum tv_status order_agent(const struct attached *a, const char *options,
+static enum tv_status attached_command_agent(const struct attached *a, const char *options,
                                   struct tv_error *err)
 {
-    char answer[ANSWER];
+    char answer[ANSWER_SIZE];
     int code;
     const char *const words[4] = {"load", a->agent, "true", options};
     enum tv_status status = tv_jvm_order(&a->jvm, words, &code, answer, sizeof answer, err);
@@ -226,12 +226,12 @@ static enum tv_status order_agent(const struct attached *a, const char *options,
         return status;
     /* JDK 8 has the number alone. */
     bool fine = code == 0 && (strcmp(answer, "return code: 0") == 0 || strcmp(answer, "0") == 0);
-    return fine ? TV_OK : refused(a, answer, err);
+    return fine ? TV_OK : attached_fail_refused(a, answer, err);
 }
 
-static void say_warning(const struct attached *a)
+static void attached_warn_of_jdk(const struct attached *a)
 {
-    char answer[ANSWER];
+    char answer[ANSWER_SIZE];
     int code;
     struct tv_error unimportant = {0};
     const char *const words[4] = {"jcmd", "VM.version"};
@@ -250,7 +250,7 @@ static void say_warning(const struct attached *a)
 
 /* ---- the time between ---- */
 
-static int64_t now_ms(void)
+static int64_t attached_now_ms(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -258,7 +258,7 @@ static int64_t now_ms(void)
 }
 
 /* A slow call has ended the recording when the file is there. */
-static bool has_ended_itself(const struct attached *a)
+static bool attached_has_ended_itself(const struct attached *a)
 {
     struct stat found;
     if (!a->plan->slow[0])
@@ -268,16 +268,16 @@ static bool has_ended_itself(const struct attached *a)
 }
 
 /* Until the time is over, a signal comes or the JVM ends, or the recording by itself. */
-static void wait_for_end(const struct attached *a)
+static void attached_wait_for_end(const struct attached *a)
 {
     const struct tv_record_plan *plan = a->plan;
     struct pollfd files[] = {{a->signals, POLLIN, 0}, {a->jvm.file, POLLIN, 0}};
     struct signalfd_siginfo unused;
-    int64_t left = 1, until = now_ms() + (int64_t)(plan->delay_ms + plan->duration_ms);
+    int64_t left = 1, until = attached_now_ms() + (int64_t)(plan->delay_ms + plan->duration_ms);
     const int64_t look = plan->slow[0] ? 100 : 1000;
     while (left > 0 && files[0].revents == 0 && !tv_jvm_has_ended(&a->jvm) &&
-           !has_ended_itself(a)) {
-        left = plan->duration_ms > 0 ? until - now_ms() : INT32_MAX;
+           !attached_has_ended_itself(a)) {
+        left = plan->duration_ms > 0 ? until - attached_now_ms() : INT32_MAX;
         (void)poll(files, 2, (int)(left < 0 ? 0 : left < look ? left : look));
     }
     /* The order to stop waits too, for another signal. */
@@ -285,40 +285,40 @@ static void wait_for_end(const struct attached *a)
         return;
 }
 
-static enum tv_status attend(struct attached *a, struct tv_error *err)
+static enum tv_status attached_record_staged(struct attached *a, struct tv_error *err)
 {
     const struct tv_settings *settings = a->plan->settings;
-    hold_lock(a);
-    char *options = make_options(a);
-    say_warning(a);
-    enum tv_status status = order_agent(a, options, err);
+    attached_hold_lock(a);
+    char *options = attached_make_options(a);
+    attached_warn_of_jdk(a);
+    enum tv_status status = attached_command_agent(a, options, err);
     tv_free(options);
-    unname_lock(a);
+    attached_unname_lock(a);
     if (status != TV_OK)
         return status;
     if (!settings->quiet)
         tv_message("traceview: recording process %d%s", (int)a->jvm.pid,
                    a->plan->duration_ms > 0 ? "" : "; Ctrl-C ends it");
-    wait_for_end(a);
+    attached_wait_for_end(a);
     /* It may have ended, or end now: then it has written the file by itself. */
-    if (!tv_jvm_has_ended(&a->jvm) && order_agent(a, "stop", err) != TV_OK &&
+    if (!tv_jvm_has_ended(&a->jvm) && attached_command_agent(a, "stop", err) != TV_OK &&
         !tv_jvm_has_ended(&a->jvm))
         return err->status;
     *err = (struct tv_error){0};
-    return a->stage < 0 ? TV_OK : fetch(a, err);
+    return a->stage < 0 ? TV_OK : attached_fetch(a, err);
 }
 
-#define HEAD 4096
+#define HEAD_SIZE 4096
 
 /* The agent has named them where the JVM's standard error goes. */
-static void say_left_out(const struct attached *a)
+static void attached_note_left_out(const struct attached *a)
 {
     static const char key[] = "\n" TV_MT_KEY_LEFT_OUT "=";
-    char head[HEAD + 1] = "";
+    char head[HEAD_SIZE + 1] = "";
     int file = open(a->plan->output, O_RDONLY | O_CLOEXEC);
     if (file < 0)
         return;
-    ssize_t length = read(file, head, HEAD);
+    ssize_t length = read(file, head, HEAD_SIZE);
     close(file);
     const char *found = length > 0 ? strstr(head, key) : NULL;
     unsigned long count = found ? strtoul(found + sizeof key - 1, NULL, 10) : 0;
@@ -328,7 +328,7 @@ static void say_left_out(const struct attached *a)
                    a->plan->output, count, count == 1 ? "method are" : "methods are");
 }
 
-static enum tv_status record(struct attached *a, struct tv_error *err)
+static enum tv_status attached_record(struct attached *a, struct tv_error *err)
 {
     const struct tv_record_plan *plan = a->plan;
     enum tv_status status = TV_OK;
@@ -339,10 +339,10 @@ static enum tv_status record(struct attached *a, struct tv_error *err)
                        (int)a->jvm.pid);
     a->is_loaded = tv_jvm_find_library(&a->jvm, AGENT_LIBRARY, a->agent);
     if (a->jvm.other_files)
-        status = make_stage(a, err);
+        status = attached_make_stage(a, err);
     if (status == TV_OK)
-        status = attend(a, err);
-    remove_stage(a);
+        status = attached_record_staged(a, err);
+    attached_remove_stage(a);
     if (a->lock >= 0)
         close(a->lock);
     if (status != TV_OK)
@@ -356,7 +356,7 @@ static enum tv_status record(struct attached *a, struct tv_error *err)
     }
     status = tv_record_check_events(plan, err);
     if (status == TV_OK && !plan->settings->quiet)
-        say_left_out(a);
+        attached_note_left_out(a);
     return status;
 }
 
@@ -370,7 +370,7 @@ enum tv_status tv_record_attached(const struct tv_record_plan *plan, struct tv_e
     a.signals = tv_record_signals_watch(&blocked);
     status = tv_jvm_open((pid_t)plan->settings->record.pid, a.signals, &a.jvm, err);
     if (status == TV_OK) {
-        status = record(&a, err);
+        status = attached_record(&a, err);
         tv_jvm_close(&a.jvm);
     }
     close(a.signals);

@@ -18,23 +18,23 @@
 #include "cli/record.h"
 
 /* A recording without events is short and says so, near its start. */
-#define SHORT ((size_t)1 << 20)
+#define SHORT_RECORDING ((size_t)1 << 20)
 
-static bool has_events(struct tv_bytes file)
+static bool recording_has_events(struct tv_bytes file)
 {
     static const char *const none[] = {"\nnum-method-calls=0\n", "CPU SAMPLES BEGIN (total = 0)",
                                        "\"samples\":[\n]"};
-    size_t length = file.length < SHORT ? file.length : SHORT;
+    size_t length = file.length < SHORT_RECORDING ? file.length : SHORT_RECORDING;
     for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
         if (memmem(file.data, length, none[i], strlen(none[i])))
             return false;
     return file.length > 0;
 }
 
-#define SAMPLES ": take samples of it (--sample HZ)"
+#define SAMPLE_INSTEAD ": take samples of it (--sample HZ)"
 
 /* Return why the program cannot be recorded, as far as its file says it; NULL: it does not. */
-static const char *say_obstacle(const struct tv_record_plan *plan)
+static const char *recording_obstacle(const struct tv_record_plan *plan)
 {
     char path[TV_RECORD_PATH];
     struct tv_program_file program;
@@ -45,12 +45,12 @@ static const char *say_obstacle(const struct tv_record_plan *plan)
     if (!program.is_elf)
         return NULL;
     if (program.other_machine)
-        return "it is built for another machine than the recorder (of 32 bits, perhaps)" SAMPLES;
+        return "it is built for another machine than the recorder (of 32 bits, perhaps)" SAMPLE_INSTEAD;
     if (program.other_rights)
         return "it runs with other rights than yours (setuid, setgid, capabilities), so the system "
                "loads no recorder into it: record it as the user whose rights it has";
     if (program.is_go)
-        return "it is a Go program, whose compiler has no hooks" SAMPLES;
+        return "it is a Go program, whose compiler has no hooks" SAMPLE_INSTEAD;
     if (program.is_static)
         return "it is linked statically, so no recorder can be loaded: link it dynamically, or "
                "take samples (--sample HZ)";
@@ -60,21 +60,21 @@ static const char *say_obstacle(const struct tv_record_plan *plan)
            "take samples (--sample HZ); for a JVM that it starts, --host java";
 }
 
-static enum tv_status tell_no_sample(const struct tv_record_plan *plan, struct tv_error *err)
+static enum tv_status recording_fail_no_sample(const struct tv_record_plan *plan, struct tv_error *err)
 {
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s has no sample: no thread%s ran meanwhile",
                    plan->output, plan->settings->record.threads ? " that --threads names" : "");
 }
 
-static enum tv_status tell_nothing(const struct tv_record_plan *plan, struct tv_error *err)
+static enum tv_status recording_fail_empty(const struct tv_record_plan *plan, struct tv_error *err)
 {
     const struct tv_record_settings *record = &plan->settings->record;
-    const char *obstacle = say_obstacle(plan);
+    const char *obstacle = recording_obstacle(plan);
     /* A program may well allocate little, and wait for nothing. */
     if (plan->with_alloc || plan->with_lock)
         return TV_OK;
     if (record->sample > 0)
-        return tell_no_sample(plan, err);
+        return recording_fail_no_sample(plan, err);
     if (obstacle)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s has no call of %s: %s", plan->output,
                        plan->settings->files.items[0], obstacle);
@@ -111,14 +111,14 @@ enum tv_status tv_record_check_events(const struct tv_record_plan *plan, struct 
     close(fd);
     if (status != TV_OK)
         return status;
-    bool any = has_events(file);
+    bool any = recording_has_events(file);
     tv_file_unmap(file);
-    return any ? TV_OK : tell_nothing(plan, err);
+    return any ? TV_OK : recording_fail_empty(plan, err);
 }
 
 /* Is there a whole trace that could not get its name: its process had another root by then, or
  * other rights? */
-static bool has_no_name(const struct tv_record_plan *plan, char *part, size_t size)
+static bool recording_is_unnamed(const struct tv_record_plan *plan, char *part, size_t size)
 {
     static const char magic[] = "*version";
     char found[sizeof magic - 1] = "";
@@ -131,7 +131,7 @@ static bool has_no_name(const struct tv_record_plan *plan, char *part, size_t si
     return is_trace;
 }
 
-static const char *say_how_lost(const struct tv_record_plan *plan)
+static const char *recording_how_lost(const struct tv_record_plan *plan)
 {
     if (plan->into_children && plan->way == TV_RECORD_INHERITED)
         return "it started no JVM, or none that ended by itself, and no native program with hooks "
@@ -153,18 +153,18 @@ enum tv_status tv_record_not_written(const struct tv_record_plan *plan, int code
 {
     const char *spool = plan->spool, *program = plan->settings->files.items[0];
     char part[TV_RECORD_PATH + 8];
-    if (has_no_name(plan, part, sizeof part))
+    if (recording_is_unnamed(plan, part, sizeof part))
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
                        "%s: the program could not give the trace its name (exit code %d): it is %s",
                        plan->output, code, part);
-    const char *obstacle = say_obstacle(plan);
+    const char *obstacle = recording_obstacle(plan);
     if (obstacle)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
                        "%s was not written (exit code %d): nothing of %s was recorded: %s",
                        plan->output, code, program, obstacle);
     tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
             "%s was not written (exit code %d): unless a line above says why, %s", plan->output,
-            code, say_how_lost(plan));
+            code, recording_how_lost(plan));
     if (spool[0] && strlen(err->message) + strlen(spool) + 40 < sizeof err->message)
         snprintf(err->message + strlen(err->message), sizeof err->message - strlen(err->message),
                  "; try 'traceview recover %s'", spool);

@@ -17,9 +17,9 @@
 #include "cli/record.h"
 
 /* What execvp searches when there is no PATH. */
-#define NO_PATH "/bin:/usr/bin"
+#define DEFAULT_PATH "/bin:/usr/bin"
 
-static bool is_program(const char *path)
+static bool host_is_program(const char *path)
 {
     struct stat found;
     return access(path, X_OK) == 0 && stat(path, &found) == 0 && S_ISREG(found.st_mode);
@@ -30,14 +30,14 @@ bool tv_record_find_program(const char *program, char path[TV_RECORD_PATH])
     const char *folders = getenv("PATH");
     if (strchr(program, '/')) {
         int length = snprintf(path, TV_RECORD_PATH, "%s", program);
-        return (unsigned)length < TV_RECORD_PATH && is_program(path);
+        return (unsigned)length < TV_RECORD_PATH && host_is_program(path);
     }
-    for (const char *at = folders ? folders : NO_PATH;; at++) {
+    for (const char *at = folders ? folders : DEFAULT_PATH;; at++) {
         size_t length = strcspn(at, ":");
         const char *folder = length > 0 ? at : ".";
         int used = snprintf(path, TV_RECORD_PATH, "%.*s/%s", length > 0 ? (int)length : 1, folder,
                             program);
-        if ((unsigned)used < TV_RECORD_PATH && is_program(path))
+        if ((unsigned)used < TV_RECORD_PATH && host_is_program(path))
             return true;
         at += length;
         if (*at == '\0')
@@ -45,13 +45,13 @@ bool tv_record_find_program(const char *program, char path[TV_RECORD_PATH])
     }
 }
 
-static const char *name_of(const char *path)
+static const char *host_file_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
 }
 
-static bool is_elf(const char *path)
+static bool host_is_elf(const char *path)
 {
     char magic[4] = "";
     int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -64,7 +64,7 @@ static bool is_elf(const char *path)
 }
 
 /* The name of a script's interpreter: "python3" of "#!/usr/bin/env -S python3 -u". */
-static void read_interpreter(const char *path, char *name, size_t size)
+static void host_read_interpreter(const char *path, char *name, size_t size)
 {
     char line[256] = "";
     char *rest = NULL;
@@ -78,8 +78,8 @@ static void read_interpreter(const char *path, char *name, size_t size)
     if (strncmp(line, "#!", 2) != 0)
         return;
     for (char *word = strtok_r(line + 2, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest))
-        if (word[0] != '-' && strcmp(name_of(word), "env") != 0 && !strchr(word, '=')) {
-            snprintf(name, size, "%s", name_of(word));
+        if (word[0] != '-' && strcmp(host_file_name(word), "env") != 0 && !strchr(word, '=')) {
+            snprintf(name, size, "%s", host_file_name(word));
             return;
         }
 }
@@ -91,7 +91,7 @@ bool tv_record_is_script_without_jvm(const char *program)
     char path[TV_RECORD_PATH], name[64];
     if (!tv_record_find_program(program, path))
         return false;
-    read_interpreter(path, name, sizeof name);
+    host_read_interpreter(path, name, sizeof name);
     for (size_t i = 0; i < sizeof interpreters / sizeof interpreters[0]; i++)
         if (strncmp(name, interpreters[i], strlen(interpreters[i])) == 0)
             return true;
@@ -99,7 +99,7 @@ bool tv_record_is_script_without_jvm(const char *program)
 }
 
 /* A JDK's bin/NAME, with its lib/libjli.so. */
-static bool is_beside_libjli(const char *path)
+static bool host_is_beside_libjli(const char *path)
 {
     char library[TV_RECORD_PATH + 32], real[TV_RECORD_PATH];
     if (!realpath(path, real))
@@ -114,10 +114,10 @@ enum tv_record_way tv_record_way_of(const char *program, unsigned host)
     char path[TV_RECORD_PATH];
     if (host == TV_RECORD_NATIVE || !tv_record_find_program(program, path))
         return TV_RECORD_PRELOADED; /* what is not found is said when it is started */
-    bool elf = is_elf(path);
-    if (elf && strcmp(name_of(path), "java") == 0)
+    bool elf = host_is_elf(path);
+    if (elf && strcmp(host_file_name(path), "java") == 0)
         return TV_RECORD_ARGUMENT;
-    if (!elf || host == TV_RECORD_JAVA || is_beside_libjli(path))
+    if (!elf || host == TV_RECORD_JAVA || host_is_beside_libjli(path))
         return TV_RECORD_INHERITED;
     return TV_RECORD_PRELOADED;
 }

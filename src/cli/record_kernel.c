@@ -50,7 +50,7 @@ bool tv_record_wants_kernel(const struct tv_record_plan *plan)
 
 /* ---- What is written ---- */
 
-static enum tv_status write_samples(const struct tv_record_plan *plan,
+static enum tv_status kernel_write_samples(const struct tv_record_plan *plan,
                                     const struct tv_samples *samples, struct tv_error *err)
 {
     struct tv_atomic_file file;
@@ -68,7 +68,7 @@ static enum tv_status write_samples(const struct tv_record_plan *plan,
     return status;
 }
 
-static void tell_of_losses(const struct tv_record_plan *plan, const struct tv_perf *perf,
+static void kernel_report_losses(const struct tv_record_plan *plan, const struct tv_perf *perf,
                            const struct tv_samples *samples)
 {
     if (plan->settings->quiet)
@@ -83,14 +83,14 @@ static void tell_of_losses(const struct tv_record_plan *plan, const struct tv_pe
                    plan->output, samples->lost, samples->total);
 }
 
-static enum tv_status finish(const struct tv_record_plan *plan, struct tv_perf *perf,
+static enum tv_status kernel_finish(const struct tv_record_plan *plan, struct tv_perf *perf,
                              struct tv_error *err)
 {
     struct tv_samples samples = {0};
     tv_perf_finish(perf, &samples);
-    enum tv_status status = write_samples(plan, &samples, err);
+    enum tv_status status = kernel_write_samples(plan, &samples, err);
     if (status == TV_OK)
-        tell_of_losses(plan, perf, &samples);
+        kernel_report_losses(plan, perf, &samples);
     if (status == TV_OK && samples.total == 0 && samples.waits.count == 0)
         status = tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
                          "%s: no sample was taken: it ran for less than %.3g ms meanwhile, or with "
@@ -100,7 +100,7 @@ static enum tv_status finish(const struct tv_record_plan *plan, struct tv_perf *
     return status;
 }
 
-static struct tv_perf_options perf_options(const struct tv_record_plan *plan, pid_t pid)
+static struct tv_perf_options kernel_perf_options(const struct tv_record_plan *plan, pid_t pid)
 {
     const struct tv_record_settings *record = &plan->settings->record;
     return (struct tv_perf_options){
@@ -116,7 +116,7 @@ static struct tv_perf_options perf_options(const struct tv_record_plan *plan, pi
 /* ---- A program that is started ---- */
 
 /* The child: waits for the word, then becomes the program.  Tells `report` why it could not. */
-static _Noreturn void become_program(const struct tv_words *words, int go, int report)
+static _Noreturn void kernel_exec_program(const struct tv_words *words, int go, int report)
 {
     char word;
     char **arguments = tv_alloc(words->count + 1, sizeof *arguments);
@@ -130,7 +130,7 @@ static _Noreturn void become_program(const struct tv_words *words, int go, int r
 }
 
 /* Its exit code, as shells have it. */
-static int await_child(pid_t child)
+static int kernel_await_child(pid_t child)
 {
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
@@ -139,7 +139,7 @@ static int await_child(pid_t child)
 }
 
 /* Reads the buffers until the child is there to be waited for. */
-static void watch_child(struct tv_perf *perf, pid_t child)
+static void kernel_watch_child(struct tv_perf *perf, pid_t child)
 {
     siginfo_t info;
     int file = (int)syscall(SYS_pidfd_open, child, 0);
@@ -153,7 +153,7 @@ static void watch_child(struct tv_perf *perf, pid_t child)
 }
 
 /* The events are open: the child may begin. */
-static enum tv_status record_child(const struct tv_record_plan *plan, struct tv_perf *perf,
+static enum tv_status kernel_record_child(const struct tv_record_plan *plan, struct tv_perf *perf,
                                    pid_t child, const int ends[2], int *code, struct tv_error *err)
 {
     int error = 0;
@@ -162,17 +162,17 @@ static enum tv_status record_child(const struct tv_record_plan *plan, struct tv_
     else if (read(ends[1], &error, sizeof error) != (ssize_t)sizeof error)
         error = 0;
     if (error == 0)
-        watch_child(perf, child);
-    *code = await_child(child);
+        kernel_watch_child(perf, child);
+    *code = kernel_await_child(child);
     if (error == 0)
-        return finish(plan, perf, err);
+        return kernel_finish(plan, perf, err);
     *code = error == ENOENT ? NOT_FOUND : NOT_STARTED;
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: cannot be started: %s",
                    plan->settings->files.items[0], strerror(error));
 }
 
 /* `go` and `report` are pipes, which close at an exec. */
-static enum tv_status start_between(const struct tv_record_plan *plan, const int go[2],
+static enum tv_status kernel_start_between(const struct tv_record_plan *plan, const int go[2],
                                     const int report[2], int *code, struct tv_error *err)
 {
     struct tv_perf *perf;
@@ -182,7 +182,7 @@ static enum tv_status start_between(const struct tv_record_plan *plan, const int
     if (child == 0) {
         tv_record_signals_unblock(&signals);
         close(go[1]);
-        become_program(&plan->settings->files, go[0], report[1]);
+        kernel_exec_program(&plan->settings->files, go[0], report[1]);
     }
     close(report[1]);
     if (child < 0) {
@@ -190,24 +190,24 @@ static enum tv_status start_between(const struct tv_record_plan *plan, const int
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "fork: %s", strerror(errno));
     }
     tv_record_signals_pass_on(&signals, child);
-    struct tv_perf_options options = perf_options(plan, child);
+    struct tv_perf_options options = kernel_perf_options(plan, child);
     enum tv_status status = tv_perf_open(&options, &perf, err);
     if (status == TV_OK)
-        status = record_child(plan, perf, child, (int[]){go[1], report[0]}, code, err);
+        status = kernel_record_child(plan, perf, child, (int[]){go[1], report[0]}, code, err);
     else
-        kill(child, SIGKILL), (void)await_child(child);
+        kill(child, SIGKILL), (void)kernel_await_child(child);
     tv_perf_close(perf);
     tv_record_signals_restore(&signals);
     return status;
 }
 
-static enum tv_status record_program(const struct tv_record_plan *plan, int *code,
+static enum tv_status kernel_record_program(const struct tv_record_plan *plan, int *code,
                                      struct tv_error *err)
 {
     int go[2], report[2];
     if (pipe2(go, O_CLOEXEC) != 0 || pipe2(report, O_CLOEXEC) != 0)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "pipe: %s", strerror(errno));
-    enum tv_status status = start_between(plan, go, report, code, err);
+    enum tv_status status = kernel_start_between(plan, go, report, code, err);
     close(go[0]);
     close(go[1]);
     close(report[0]);
@@ -217,7 +217,7 @@ static enum tv_status record_program(const struct tv_record_plan *plan, int *cod
 /* ---- A process that runs ---- */
 
 /* Readable when the process ends or a signal asks for the end; -1: the system has no more files. */
-static int watch_end(pid_t pid, int *signal_file, int *process)
+static int kernel_watch_end(pid_t pid, int *signal_file, int *process)
 {
     sigset_t blocked; /* to the end of the command */
     struct epoll_event event = {.events = EPOLLIN};
@@ -231,18 +231,18 @@ static int watch_end(pid_t pid, int *signal_file, int *process)
     return file;
 }
 
-static uint64_t now_ms(void)
+static uint64_t kernel_now_ms(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-static void watch_process(const struct tv_record_plan *plan, struct tv_perf *perf, int end)
+static void kernel_watch_process(const struct tv_record_plan *plan, struct tv_perf *perf, int end)
 {
-    uint64_t begun = now_ms(), left = LOOK_MS;
+    uint64_t begun = kernel_now_ms(), left = LOOK_MS;
     do {
-        uint64_t passed = now_ms() - begun;
+        uint64_t passed = kernel_now_ms() - begun;
         if (plan->duration_ms > 0)
             left = passed < plan->duration_ms ? plan->duration_ms - passed : 0;
         if (left == 0 || tv_perf_wait(perf, end, left < LOOK_MS ? (int)left : LOOK_MS))
@@ -250,15 +250,15 @@ static void watch_process(const struct tv_record_plan *plan, struct tv_perf *per
     } while (kill((pid_t)plan->settings->record.pid, 0) == 0 || errno == EPERM);
 }
 
-static enum tv_status record_process(const struct tv_record_plan *plan, struct tv_error *err)
+static enum tv_status kernel_record_process(const struct tv_record_plan *plan, struct tv_error *err)
 {
     pid_t pid = (pid_t)plan->settings->record.pid;
-    struct tv_perf_options options = perf_options(plan, pid);
+    struct tv_perf_options options = kernel_perf_options(plan, pid);
     struct tv_perf *perf = NULL;
     int signal_file, process, end;
     if (kill(pid, 0) != 0 && errno == ESRCH)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "there is no process %d", (int)pid);
-    end = watch_end(pid, &signal_file, &process);
+    end = kernel_watch_end(pid, &signal_file, &process);
     if (plan->delay_ms > 0)
         (void)poll(&(struct pollfd){.fd = end, .events = POLLIN}, 1, (int)plan->delay_ms);
     enum tv_status status = tv_perf_open(&options, &perf, err);
@@ -266,8 +266,8 @@ static enum tv_status record_process(const struct tv_record_plan *plan, struct t
         if (!plan->settings->quiet)
             tv_message("traceview: recording process %d%s", (int)pid,
                        plan->duration_ms > 0 ? "" : "; Ctrl-C ends it");
-        watch_process(plan, perf, end);
-        status = finish(plan, perf, err);
+        kernel_watch_process(plan, perf, end);
+        status = kernel_finish(plan, perf, err);
     }
     tv_perf_close(perf);
     close(end);
@@ -281,6 +281,6 @@ enum tv_status tv_record_by_kernel(const struct tv_record_plan *plan, int *code,
 {
     (void)files; /* --open shows plan->output */
     if (plan->settings->files.count == 0)
-        return record_process(plan, err);
-    return record_program(plan, code, err);
+        return kernel_record_process(plan, err);
+    return kernel_record_program(plan, code, err);
 }

@@ -36,7 +36,7 @@
 #define NOT_STARTED 126
 
 /* The program as it is started. */
-struct program {
+struct recorded_program {
     const struct tv_record_plan *plan;
     char library[TV_RECORD_PATH]; /* that records native programs; "": none */
     char *agent;                  /* -agentpath:..., for JVMs */
@@ -45,7 +45,7 @@ struct program {
 };
 
 /* Written with addresses, in the form that is read back: names and form come afterwards. */
-static void put_samples(const struct tv_record_plan *plan)
+static void program_export_samples(const struct tv_record_plan *plan)
 {
     const struct tv_record_settings *record = &plan->settings->record;
     static const char *const stacks[] = {
@@ -64,7 +64,7 @@ static void put_samples(const struct tv_record_plan *plan)
 }
 
 /* Puts `word` behind what the variable has, if anything. */
-static void add_to_variable(const char *name, const char *word, char between)
+static void program_append_variable(const char *name, const char *word, char between)
 {
     const char *before = getenv(name);
     if (!before || before[0] == '\0') {
@@ -79,14 +79,14 @@ static void add_to_variable(const char *name, const char *word, char between)
 }
 
 /* One a line. */
-static void put_lines(const char *name, const struct tv_words *words)
+static void program_export_list(const char *name, const struct tv_words *words)
 {
     unsetenv(name);
     for (size_t i = 0; i < words->count; i++)
-        add_to_variable(name, words->items[i], '\n');
+        program_append_variable(name, words->items[i], '\n');
 }
 
-static void put_calls(const struct tv_record_plan *plan)
+static void program_export_calls(const struct tv_record_plan *plan)
 {
     const struct tv_record_settings *record = &plan->settings->record;
     static const char *const clocks[] = {"wall", "cpu", "dual"};
@@ -100,7 +100,7 @@ static void put_calls(const struct tv_record_plan *plan)
     snprintf(text, sizeof text, "%llu000", (unsigned long long)plan->least_us);
     if (plan->least_us > 0)
         setenv("TRACEVIEW_RECORD_MIN_DURATION", text, 1);
-    put_lines("TRACEVIEW_RECORD_TRIGGER", &record->trigger);
+    program_export_list("TRACEVIEW_RECORD_TRIGGER", &record->trigger);
     unsetenv("TRACEVIEW_RECORD_SLOW");
     snprintf(text, sizeof text, "%llu000", (unsigned long long)plan->slow_us);
     if (plan->slow[0]) {
@@ -118,36 +118,36 @@ static void put_calls(const struct tv_record_plan *plan)
 
 /* The address sanitizer of gcc ends a program in which its library is not the first one.  Nothing
  * of ours gets between it and the memory that it watches. */
-static void allow_sanitizer(void)
+static void program_allow_sanitizer(void)
 {
-    add_to_variable("ASAN_OPTIONS", "verify_asan_link_order=0", ':');
+    program_append_variable("ASAN_OPTIONS", "verify_asan_link_order=0", ':');
 }
 
-static void put_native(const struct program *program)
+static void program_export_native(const struct recorded_program *program)
 {
     const struct tv_settings *settings = program->plan->settings;
-    add_to_variable("LD_PRELOAD", program->library, ':');
-    allow_sanitizer();
+    program_append_variable("LD_PRELOAD", program->library, ':');
+    program_allow_sanitizer();
     setenv("TRACEVIEW_RECORD", program->plan->output, 1);
     if (settings->record.sample > 0)
-        put_samples(program->plan);
+        program_export_samples(program->plan);
     else
-        put_calls(program->plan);
+        program_export_calls(program->plan);
     if (program->plan->into_children)
         setenv("TRACEVIEW_RECORD_CHILDREN", "1", 1);
     if (settings->quiet)
         setenv("TRACEVIEW_RECORD_QUIET", "1", 1);
 }
 
-static void put_inherited(const struct program *program)
+static void program_export_agent(const struct recorded_program *program)
 {
     char *quoted = tv_record_quote(program->agent);
-    add_to_variable("JAVA_TOOL_OPTIONS", quoted, ' ');
+    program_append_variable("JAVA_TOOL_OPTIONS", quoted, ' ');
     tv_free(quoted);
 }
 
 /* "app.%p.trace" for "app.trace"; a percent sign of the path is written twice. */
-static char *with_pid(const char *path)
+static char *program_path_with_pid(const char *path)
 {
     const char *slash = strrchr(path, '/'), *dot = strchr(slash, '.');
     size_t stem = dot ? (size_t)(dot - path) : strlen(path);
@@ -164,10 +164,10 @@ static char *with_pid(const char *path)
     return pattern;
 }
 
-static char *make_agent(const struct program *program, const char *library)
+static char *program_make_agent(const struct recorded_program *program, const char *library)
 {
     bool own_file = program->plan->way == TV_RECORD_INHERITED;
-    char *file = own_file ? with_pid(program->plan->output) : NULL;
+    char *file = own_file ? program_path_with_pid(program->plan->output) : NULL;
     char *options =
         tv_record_agent_options(program->plan, file ? file : program->plan->output, own_file);
     size_t size = strlen(library) + strlen(options) + sizeof "-agentpath:=";
@@ -178,7 +178,7 @@ static char *make_agent(const struct program *program, const char *library)
     return agent;
 }
 
-static enum tv_status find_agent(struct program *program, struct tv_error *err)
+static enum tv_status program_find_agent(struct recorded_program *program, struct tv_error *err)
 {
     char library[TV_RECORD_PATH];
     enum tv_status status = tv_record_find_library("recorder/agent", AGENT_LIBRARY, library, err);
@@ -187,19 +187,19 @@ static enum tv_status find_agent(struct program *program, struct tv_error *err)
     if (strchr(library, '='))
         return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
                        "%s: a JVM takes no agent from a path with '='", library);
-    program->agent = make_agent(program, library);
+    program->agent = program_make_agent(program, library);
     return TV_OK;
 }
 
 /* A script may start programs of either kind; without one of the libraries the other is recorded.
  */
-static enum tv_status find_libraries(struct program *program, struct tv_error *err)
+static enum tv_status program_find_libraries(struct recorded_program *program, struct tv_error *err)
 {
     const struct tv_record_plan *plan = program->plan;
     struct tv_error unimportant = {0};
     enum tv_status status = TV_OK;
     if (plan->way != TV_RECORD_PRELOADED)
-        status = find_agent(program, err);
+        status = program_find_agent(program, err);
     if (plan->way != TV_RECORD_PRELOADED && !plan->into_children)
         return status;
     enum tv_status native =
@@ -213,10 +213,10 @@ static enum tv_status find_libraries(struct program *program, struct tv_error *e
     return native == TV_OK ? TV_OK : status;
 }
 
-static enum tv_status prepare(struct program *program, struct tv_error *err)
+static enum tv_status program_prepare(struct recorded_program *program, struct tv_error *err)
 {
     const struct tv_words *words = &program->plan->settings->files;
-    enum tv_status status = find_libraries(program, err);
+    enum tv_status status = program_find_libraries(program, err);
     if (status != TV_OK)
         return status;
     /* Room for the agent and the end. */
@@ -232,12 +232,12 @@ static enum tv_status prepare(struct program *program, struct tv_error *err)
 }
 
 /* Tells `report` why it could not. */
-static _Noreturn void become(const struct program *program, int report)
+static _Noreturn void program_exec(const struct recorded_program *program, int report)
 {
     if (program->library[0])
-        put_native(program);
+        program_export_native(program);
     if (program->plan->way == TV_RECORD_INHERITED && program->agent)
-        put_inherited(program);
+        program_export_agent(program);
     execvp(program->words[0], program->words);
     int error = errno;
     if (write(report, &error, sizeof error) < 0)
@@ -245,22 +245,22 @@ static _Noreturn void become(const struct program *program, int report)
     _exit(NOT_FOUND);
 }
 
-static pid_t child;
+static pid_t recorded_child;
 
-static enum tv_status await(int *code, struct tv_error *err)
+static enum tv_status program_await(int *code, struct tv_error *err)
 {
     int status;
-    while (waitpid(child, &status, 0) < 0)
+    while (waitpid(recorded_child, &status, 0) < 0)
         if (errno != EINTR)
             return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "wait: %s", strerror(errno));
     *code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     return TV_OK;
 }
 
-static enum tv_status await_and_say(const struct program *program, int error, int *code,
+static enum tv_status program_await_start(const struct recorded_program *program, int error, int *code,
                                     struct tv_error *err)
 {
-    enum tv_status status = await(code, err);
+    enum tv_status status = program_await(code, err);
     if (status != TV_OK || error == 0)
         return status;
     *code = error == ENOENT ? NOT_FOUND : NOT_STARTED;
@@ -269,48 +269,48 @@ static enum tv_status await_and_say(const struct program *program, int error, in
 }
 
 /* `ends` is a pipe that closes when the program has taken the child's place. */
-static enum tv_status run_between(const struct program *program, const int *ends, int *code,
+static enum tv_status program_run_between(const struct recorded_program *program, const int *ends, int *code,
                                   struct tv_error *err)
 {
     struct tv_record_signal_state signals;
     int error = 0;
     tv_record_signals_block(&signals);
-    child = fork();
-    if (child == 0) {
+    recorded_child = fork();
+    if (recorded_child == 0) {
         tv_record_signals_unblock(&signals);
-        become(program, ends[1]);
+        program_exec(program, ends[1]);
     }
     close(ends[1]);
-    if (child < 0)
+    if (recorded_child < 0)
         error = errno;
     else if (read(ends[0], &error, sizeof error) != (ssize_t)sizeof error)
         error = 0;
-    tv_record_signals_pass_on(&signals, child);
+    tv_record_signals_pass_on(&signals, recorded_child);
     enum tv_status status =
-        child > 0 ? await_and_say(program, error, code, err)
+        recorded_child > 0 ? program_await_start(program, error, code, err)
                   : tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "fork: %s", strerror(error));
     tv_record_signals_restore(&signals);
     return status;
 }
 
-static enum tv_status run(const struct program *program, int *code, struct tv_error *err)
+static enum tv_status program_run(const struct recorded_program *program, int *code, struct tv_error *err)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "pipe: %s", strerror(errno));
-    enum tv_status status = run_between(program, ends, code, err);
+    enum tv_status status = program_run_between(program, ends, code, err);
     close(ends[0]);
     return status;
 }
 
-static bool is_empty(const char *path)
+static bool program_is_empty_file(const char *path)
 {
     struct stat found;
     return stat(path, &found) == 0 && found.st_size == 0;
 }
 
 /* Is it what a JVM makes "app.trace" to: "app.PID.trace"? */
-static bool is_of_jvm(const char *name, const char *pattern)
+static bool program_is_jvm_file(const char *name, const char *pattern)
 {
     size_t stem = strcspn(pattern, ".");
     if (strncmp(name, pattern, stem) != 0 || name[stem] != '.')
@@ -320,7 +320,7 @@ static bool is_of_jvm(const char *name, const char *pattern)
 }
 
 /* Is it what a forked child makes it to: before the last dot, with a number for each fork? */
-static bool is_of_child(const char *name, const char *pattern)
+static bool program_is_child_file(const char *name, const char *pattern)
 {
     const char *dot = strrchr(pattern, '.');
     size_t stem = dot ? (size_t)(dot - pattern) : strlen(pattern), forks = 0, digits;
@@ -331,7 +331,7 @@ static bool is_of_child(const char *name, const char *pattern)
     return forks > 0 && strcmp(name, pattern + stem) == 0;
 }
 
-static bool is_new(const char *path, struct timespec since)
+static bool program_is_new_file(const char *path, struct timespec since)
 {
     struct stat found;
     if (stat(path, &found) != 0 || !S_ISREG(found.st_mode))
@@ -341,7 +341,7 @@ static bool is_new(const char *path, struct timespec since)
 }
 
 /* A copy of the path, which is freed with the files. */
-static void add_file(struct tv_words *files, const char *folder, const char *name)
+static void program_add_file(struct tv_words *files, const char *folder, const char *name)
 {
     size_t size = strlen(folder) + strlen(name) + 2;
     char *path = tv_alloc(size, 1);
@@ -362,10 +362,10 @@ void tv_record_release(struct tv_words *files)
     *files = (struct tv_words){0};
 }
 
-typedef bool is_of(const char *name, const char *pattern);
+typedef bool program_file_test(const char *name, const char *pattern);
 
 /* The files of such names that have been written since the start. */
-static void collect(const struct program *program, is_of *is_wanted, struct tv_words *files)
+static void program_collect_files(const struct recorded_program *program, program_file_test *is_wanted, struct tv_words *files)
 {
     char folder[TV_RECORD_PATH], path[TV_RECORD_PATH + sizeof((struct dirent){0}).d_name];
     struct dirent *entry;
@@ -378,15 +378,15 @@ static void collect(const struct program *program, is_of *is_wanted, struct tv_w
     DIR *entries = opendir(folder);
     while (entries && (entry = readdir(entries))) {
         snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        if (is_wanted(entry->d_name, name) && is_new(path, program->began))
-            add_file(files, folder, entry->d_name);
+        if (is_wanted(entry->d_name, name) && program_is_new_file(path, program->began))
+            program_add_file(files, folder, entry->d_name);
     }
     if (entries)
         closedir(entries);
 }
 
 /* Nobody writes to it any more: recorders lock what they write. */
-static bool is_abandoned_part(const char *part)
+static bool program_is_abandoned_part(const char *part)
 {
     int file = open(part, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     bool left = file >= 0 && flock(file, LOCK_EX | LOCK_NB) == 0;
@@ -399,16 +399,16 @@ void tv_record_leave_part(const struct tv_record_plan *plan, const char *part)
 {
     bool native = plan->way == TV_RECORD_PRELOADED || plan->way == TV_RECORD_INHERITED;
     struct tv_error unread = {0};
-    if (!is_abandoned_part(part))
+    if (!program_is_abandoned_part(part))
         return;
-    if (is_empty(part))
+    if (program_is_empty_file(part))
         unlink(part);
     else if (native && !plan->spool[0] && tv_native_names_resolve(part, &unread) != TV_OK)
         return; /* that there is no file is told anyway */
 }
 
 /* The part of a process of the program, whose number is in the name. */
-static bool is_part_of_any(const char *name, const char *pattern)
+static bool program_is_part(const char *name, const char *pattern)
 {
     static const char end[] = ".part";
     char stem[TV_RECORD_PATH];
@@ -417,32 +417,32 @@ static bool is_part_of_any(const char *name, const char *pattern)
         strcmp(name + length - (sizeof end - 1), end) != 0)
         return false;
     snprintf(stem, sizeof stem, "%.*s", (int)(length - (sizeof end - 1)), name);
-    return is_of_jvm(stem, pattern) || is_of_child(stem, pattern);
+    return program_is_jvm_file(stem, pattern) || program_is_child_file(stem, pattern);
 }
 
-static void leave_parts(const struct program *program)
+static void program_leave_parts(const struct recorded_program *program)
 {
     struct tv_words parts = {0};
     char own[TV_RECORD_PATH + 8];
     snprintf(own, sizeof own, "%s.part", program->plan->output);
     tv_record_leave_part(program->plan, own);
-    collect(program, is_part_of_any, &parts);
+    program_collect_files(program, program_is_part, &parts);
     for (size_t i = 0; i < parts.count; i++)
         tv_record_leave_part(program->plan, parts.items[i]);
     tv_record_release(&parts);
 }
 
-static bool is_of_any(const char *name, const char *pattern)
+static bool program_is_any_file(const char *name, const char *pattern)
 {
-    return is_of_jvm(name, pattern) || is_of_child(name, pattern);
+    return program_is_jvm_file(name, pattern) || program_is_child_file(name, pattern);
 }
 
 /* One file for each process that had something to record. */
-static enum tv_status finish_inherited(const struct program *program, int code,
+static enum tv_status program_finish_children(const struct recorded_program *program, int code,
                                        struct tv_words *files, struct tv_error *err)
 {
     const struct tv_record_plan *plan = program->plan;
-    collect(program, is_of_any, files);
+    program_collect_files(program, program_is_any_file, files);
     if (files->count == 0)
         return tv_record_not_written(plan, code, err);
     if (files->count > 1) {
@@ -453,35 +453,35 @@ static enum tv_status finish_inherited(const struct program *program, int code,
     if (rename(files->items[0], plan->output) != 0)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", plan->output, strerror(errno));
     tv_record_release(files);
-    add_file(files, "", plan->output);
+    program_add_file(files, "", plan->output);
     return TV_OK;
 }
 
-static enum tv_status finish_own(const struct program *program, int code, struct tv_words *files,
+static enum tv_status program_finish_own(const struct recorded_program *program, int code, struct tv_words *files,
                                  struct tv_error *err)
 {
     const struct tv_record_plan *plan = program->plan;
     bool written = tv_record_is_written(plan);
-    if (written && is_empty(plan->output))
+    if (written && program_is_empty_file(plan->output))
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: nothing was written (exit code %d)",
                        plan->output, code);
     if (!written || access(plan->output, R_OK) != 0)
         return tv_record_not_written(plan, code, err);
-    add_file(files, "", plan->output);
+    program_add_file(files, "", plan->output);
     if (plan->settings->record.follow)
-        collect(program, is_of_child, files);
+        program_collect_files(program, program_is_child_file, files);
     return TV_OK;
 }
 
-static enum tv_status finish(const struct program *program, int code, struct tv_words *files,
+static enum tv_status program_finish(const struct recorded_program *program, int code, struct tv_words *files,
                              struct tv_error *err)
 {
     const struct tv_record_plan *plan = program->plan;
     const struct tv_record_settings *record = &plan->settings->record;
-    leave_parts(program);
+    program_leave_parts(program);
     enum tv_status status = plan->way == TV_RECORD_INHERITED || plan->into_children
-                                ? finish_inherited(program, code, files, err)
-                                : finish_own(program, code, files, err);
+                                ? program_finish_children(program, code, files, err)
+                                : program_finish_own(program, code, files, err);
     if (status == TV_OK && plan->way == TV_RECORD_PRELOADED && record->sample > 0)
         return tv_native_samples_resolve(plan->output, (enum tv_samples_form)plan->form, err);
     for (size_t i = 0; i < files->count && status == TV_OK && program->library[0]; i++)
@@ -494,12 +494,12 @@ static enum tv_status finish(const struct program *program, int code, struct tv_
 enum tv_status tv_record_program(const struct tv_record_plan *plan, int *code,
                                  struct tv_words *files, struct tv_error *err)
 {
-    struct program program = {.plan = plan};
-    enum tv_status status = prepare(&program, err);
+    struct recorded_program program = {.plan = plan};
+    enum tv_status status = program_prepare(&program, err);
     if (status == TV_OK)
-        status = run(&program, code, err);
+        status = program_run(&program, code, err);
     if (status == TV_OK)
-        status = finish(&program, *code, files, err);
+        status = program_finish(&program, *code, files, err);
     tv_free(program.agent);
     tv_free(program.words);
     return status;

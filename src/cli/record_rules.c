@@ -11,7 +11,7 @@
 #include "cli/record.h"
 #include "recorder/samples.h"
 
-enum situation {
+enum recording_situation {
     NATIVE_CALLS,
     NATIVE_SAMPLES,
     JAVA_CALLS,
@@ -57,7 +57,7 @@ static const char *const of_snapshots[] = {"snapshot", "output", "o", "open", "q
 static const char *const of_android[] = {"android", "device", "sample", "duration", "output", "o",
                                          "mapping", "open",   "q",      "help",     NULL};
 
-static bool is_among(const char *option, const char *const *options)
+static bool rules_is_among(const char *option, const char *const *options)
 {
     for (; *options; options++)
         if (strcmp(*options, option) == 0)
@@ -66,7 +66,7 @@ static bool is_among(const char *option, const char *const *options)
 }
 
 /* Options that are not here go with everything else. */
-static const struct rule {
+static const struct option_rule {
     const char *option;
     unsigned situations;
 } rules[] = {
@@ -97,7 +97,7 @@ static const struct rule {
     {"off-cpu", BIT(KERNEL_SAMPLES)},
 };
 
-static enum situation situation_of(const struct tv_record_plan *plan)
+static enum recording_situation rules_situation(const struct tv_record_plan *plan)
 {
     bool samples = plan->settings->record.sample > 0;
     bool is_running = plan->way == TV_RECORD_ATTACHED;
@@ -121,7 +121,7 @@ bool tv_record_is_given(const struct tv_option *table, const struct tv_settings 
     return false;
 }
 
-static enum tv_status check_number(const char *name, uint64_t value, uint64_t most,
+static enum tv_status rules_check_number(const char *name, uint64_t value, uint64_t most,
                                    struct tv_error *err)
 {
     if (value >= 1 && value <= most)
@@ -130,7 +130,7 @@ static enum tv_status check_number(const char *name, uint64_t value, uint64_t mo
                    name, most);
 }
 
-static enum tv_status check_buffer(uint64_t bytes, struct tv_error *err)
+static enum tv_status rules_check_buffer(uint64_t bytes, struct tv_error *err)
 {
     if (bytes >= UINT64_C(1) << 10 && bytes <= UINT64_C(1) << 30)
         return TV_OK;
@@ -138,7 +138,7 @@ static enum tv_status check_buffer(uint64_t bytes, struct tv_error *err)
 }
 
 /* "500ms", "2" seconds; NULL leaves 0. */
-static enum tv_status parse_ms(const char *name, const char *text, uint64_t *ms,
+static enum tv_status rules_parse_ms(const char *name, const char *text, uint64_t *ms,
                                struct tv_error *err)
 {
     tv_ns time = 0;
@@ -153,7 +153,7 @@ static enum tv_status parse_ms(const char *name, const char *text, uint64_t *ms,
 #define LONGEST_LEAST_NS (INT64_C(3600) * 1000000000)
 
 /* The least time of a call or a wait. */
-static enum tv_status parse_least(const char *name, const char *text, uint64_t *us,
+static enum tv_status rules_parse_least(const char *name, const char *text, uint64_t *us,
                                   struct tv_error *err)
 {
     tv_ns time = 0;
@@ -166,7 +166,7 @@ static enum tv_status parse_least(const char *name, const char *text, uint64_t *
 }
 
 /* "GLOB:TIME", whose pattern may have colons too. */
-static enum tv_status parse_slow(const char *text, struct tv_record_plan *plan,
+static enum tv_status rules_parse_slow(const char *text, struct tv_record_plan *plan,
                                  struct tv_error *err)
 {
     const char *colon = text ? strrchr(text, ':') : NULL;
@@ -188,23 +188,23 @@ static enum tv_status parse_slow(const char *text, struct tv_record_plan *plan,
 }
 
 /* A text that is given has something in it. */
-static enum tv_status check_text(const char *name, const char *text, struct tv_error *err)
+static enum tv_status rules_check_text(const char *name, const char *text, struct tv_error *err)
 {
     if (!text || text[0] != '\0')
         return TV_OK;
     return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s: expected something, found ''", name);
 }
 
-static enum tv_status check_list(const char *name, const struct tv_words *words,
+static enum tv_status rules_check_list(const char *name, const struct tv_words *words,
                                  struct tv_error *err)
 {
     enum tv_status status = TV_OK;
     for (size_t i = 0; i < words->count && status == TV_OK; i++)
-        status = check_text(name, words->items[i], err);
+        status = rules_check_text(name, words->items[i], err);
     return status;
 }
 
-static enum tv_status check_texts(const struct tv_settings *settings, struct tv_error *err)
+static enum tv_status rules_check_texts(const struct tv_settings *settings, struct tv_error *err)
 {
     const struct tv_record_settings *record = &settings->record;
     const struct {
@@ -216,21 +216,21 @@ static enum tv_status check_texts(const struct tv_settings *settings, struct tv_
     };
     enum tv_status status = TV_OK;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0] && status == TV_OK; i++)
-        status = check_text(texts[i].name, texts[i].text, err);
+        status = rules_check_text(texts[i].name, texts[i].text, err);
     if (status == TV_OK)
-        status = check_list("include", &record->include, err);
+        status = rules_check_list("include", &record->include, err);
     if (status == TV_OK)
-        status = check_list("trigger", &record->trigger, err);
-    return status == TV_OK ? check_list("exclude", &record->exclude, err) : status;
+        status = rules_check_list("trigger", &record->trigger, err);
+    return status == TV_OK ? rules_check_list("exclude", &record->exclude, err) : status;
 }
 
-static bool is_native(const struct tv_record_plan *plan)
+static bool rules_is_native(const struct tv_record_plan *plan)
 {
     return plan->way == TV_RECORD_PRELOADED || plan->way == TV_RECORD_KERNEL;
 }
 
 /* A program that is started is sampled from its start to its end. */
-static enum tv_status check_times(const struct tv_record_plan *plan, struct tv_error *err)
+static enum tv_status rules_check_times(const struct tv_record_plan *plan, struct tv_error *err)
 {
     if (plan->way != TV_RECORD_KERNEL || plan->settings->files.count == 0 ||
         plan->delay_ms + plan->duration_ms == 0)
@@ -240,36 +240,36 @@ static enum tv_status check_times(const struct tv_record_plan *plan, struct tv_e
                    plan->delay_ms > 0 ? "delay" : "duration");
 }
 
-static enum tv_status check_values(const struct tv_option *table, struct tv_record_plan *plan,
+static enum tv_status rules_check_values(const struct tv_option *table, struct tv_record_plan *plan,
                                    struct tv_error *err)
 {
     const struct tv_settings *settings = plan->settings;
     const struct tv_record_settings *record = &settings->record;
-    enum tv_status status = check_texts(settings, err);
+    enum tv_status status = rules_check_texts(settings, err);
     if (status == TV_OK && tv_record_is_given(table, settings, "sample"))
-        status = check_number("sample", record->sample, 10000, err);
+        status = rules_check_number("sample", record->sample, 10000, err);
     if (status == TV_OK && tv_record_is_given(table, settings, "depth"))
         status =
-            check_number("depth", record->depth, is_native(plan) ? NATIVE_DEPTH : JVM_DEPTH, err);
+            rules_check_number("depth", record->depth, rules_is_native(plan) ? NATIVE_DEPTH : JVM_DEPTH, err);
     if (status == TV_OK && tv_record_is_given(table, settings, "pid"))
-        status = check_number("pid", record->pid, INT32_MAX, err);
+        status = rules_check_number("pid", record->pid, INT32_MAX, err);
     if (status == TV_OK && tv_record_is_given(table, settings, "buffer"))
-        status = check_buffer(record->buffer, err);
+        status = rules_check_buffer(record->buffer, err);
     if (status == TV_OK)
-        status = parse_ms("delay", record->delay, &plan->delay_ms, err);
+        status = rules_parse_ms("delay", record->delay, &plan->delay_ms, err);
     if (status == TV_OK)
-        status = parse_ms("duration", record->duration, &plan->duration_ms, err);
+        status = rules_parse_ms("duration", record->duration, &plan->duration_ms, err);
     if (status == TV_OK)
-        status = parse_least("min-duration", record->min_duration, &plan->least_us, err);
+        status = rules_parse_least("min-duration", record->min_duration, &plan->least_us, err);
     if (status == TV_OK)
-        status = parse_slow(record->stop_after_slow, plan, err);
+        status = rules_parse_slow(record->stop_after_slow, plan, err);
     if (status == TV_OK)
-        status = parse_least("lock", record->lock, &plan->lock_us, err);
+        status = rules_parse_least("lock", record->lock, &plan->lock_us, err);
     return status;
 }
 
 /* --off-cpu, which other forms of samples have no place for. */
-static enum tv_status check_off_cpu(const struct tv_record_plan *plan, struct tv_error *err)
+static enum tv_status rules_check_off_cpu(const struct tv_record_plan *plan, struct tv_error *err)
 {
     if (!plan->settings->record.off_cpu || plan->form == TV_SAMPLES_EVENTS)
         return TV_OK;
@@ -279,7 +279,7 @@ static enum tv_status check_off_cpu(const struct tv_record_plan *plan, struct tv
 #define LARGEST_INTERVAL (UINT64_C(1) << 30)
 
 /* Counts of stacks, and hprof, have no place for bytes and waits beside them. */
-static enum tv_status check_events(const struct tv_record_plan *plan, struct tv_error *err)
+static enum tv_status rules_check_events(const struct tv_record_plan *plan, struct tv_error *err)
 {
     const struct tv_settings *settings = plan->settings;
     bool is_alone = settings->record.sample == 0 && !plan->with_lock;
@@ -298,7 +298,7 @@ static enum tv_status check_events(const struct tv_record_plan *plan, struct tv_
 
 /* Check --stack: jvmti and agct are for JVMs, shadow and fp for native programs, auto and perf for
  * any. */
-static enum tv_status check_stack(enum situation situation, const struct tv_settings *settings,
+static enum tv_status rules_check_stack(enum recording_situation situation, const struct tv_settings *settings,
                                   struct tv_error *err)
 {
     unsigned stack = settings->record.stack;
@@ -312,7 +312,7 @@ static enum tv_status check_stack(enum situation situation, const struct tv_sett
 }
 
 /* Rewritten classes are those of all threads. */
-static enum tv_status check_threads(const struct tv_record_plan *plan, struct tv_error *err)
+static enum tv_status rules_check_threads(const struct tv_record_plan *plan, struct tv_error *err)
 {
     const struct tv_record_settings *record = &plan->settings->record;
     if (!record->threads || plan->has_samples || record->engine == EVENTS)
@@ -322,39 +322,39 @@ static enum tv_status check_threads(const struct tv_record_plan *plan, struct tv
 }
 
 /* --snapshot or --android, as `name`, which go with a few others. */
-static enum tv_status check_alone(const struct tv_option *table, const struct tv_settings *settings,
+static enum tv_status rules_check_alone(const struct tv_option *table, const struct tv_settings *settings,
                                   const char *name, const char *const *options,
                                   struct tv_error *err)
 {
     for (size_t i = 0; table[i].name; i++)
-        if (!is_among(table[i].name, options) && tv_record_is_given(table, settings, table[i].name))
+        if (!rules_is_among(table[i].name, options) && tv_record_is_given(table, settings, table[i].name))
             return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s does not go with --%s",
                            table[i].name, name);
     if (settings->files.count > 0)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s and a program do not go together",
                        name);
-    return check_text("output", settings->output, err);
+    return rules_check_text("output", settings->output, err);
 }
 
-static enum tv_status check_snapshot(const struct tv_option *table,
+static enum tv_status rules_check_snapshot(const struct tv_option *table,
                                      const struct tv_settings *settings, struct tv_error *err)
 {
-    enum tv_status status = check_alone(table, settings, "snapshot", of_snapshots, err);
-    return status == TV_OK ? check_number("snapshot", settings->record.snapshot, INT32_MAX, err)
+    enum tv_status status = rules_check_alone(table, settings, "snapshot", of_snapshots, err);
+    return status == TV_OK ? rules_check_number("snapshot", settings->record.snapshot, INT32_MAX, err)
                            : status;
 }
 
-static enum tv_status check_android(const struct tv_option *table, struct tv_record_plan *plan,
+static enum tv_status rules_check_android(const struct tv_option *table, struct tv_record_plan *plan,
                                     struct tv_error *err)
 {
     const struct tv_settings *settings = plan->settings;
-    enum tv_status status = check_alone(table, settings, "android", of_android, err);
+    enum tv_status status = rules_check_alone(table, settings, "android", of_android, err);
     if (status == TV_OK && tv_record_is_given(table, settings, "sample"))
-        status = check_number("sample", settings->record.sample, 10000, err);
+        status = rules_check_number("sample", settings->record.sample, 10000, err);
     if (status == TV_OK)
-        status = check_text("device", settings->record.device, err);
+        status = rules_check_text("device", settings->record.device, err);
     return status == TV_OK
-               ? parse_ms("duration", settings->record.duration, &plan->duration_ms, err)
+               ? rules_parse_ms("duration", settings->record.duration, &plan->duration_ms, err)
                : status;
 }
 
@@ -362,24 +362,24 @@ enum tv_status tv_record_check(const struct tv_option *table, struct tv_record_p
                                struct tv_error *err)
 {
     if (plan->way == TV_RECORD_SNAPSHOT)
-        return check_snapshot(table, plan->settings, err);
+        return rules_check_snapshot(table, plan->settings, err);
     if (plan->way == TV_RECORD_ANDROID)
-        return check_android(table, plan, err);
-    enum tv_status status = check_values(table, plan, err);
+        return rules_check_android(table, plan, err);
+    enum tv_status status = rules_check_values(table, plan, err);
     if (status != TV_OK)
         return status;
-    enum situation situation = situation_of(plan);
+    enum recording_situation situation = rules_situation(plan);
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
         if (tv_record_is_given(table, plan->settings, rules[i].option) &&
             (rules[i].situations & BIT(situation)) == 0)
             return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s does not go with %s",
                            rules[i].option, called[situation]);
-    status = check_threads(plan, err);
+    status = rules_check_threads(plan, err);
     if (status == TV_OK)
-        status = check_events(plan, err);
+        status = rules_check_events(plan, err);
     if (status == TV_OK)
-        status = check_times(plan, err);
+        status = rules_check_times(plan, err);
     if (status == TV_OK)
-        status = check_off_cpu(plan, err);
-    return status == TV_OK ? check_stack(situation, plan->settings, err) : status;
+        status = rules_check_off_cpu(plan, err);
+    return status == TV_OK ? rules_check_stack(situation, plan->settings, err) : status;
 }

@@ -9,14 +9,14 @@
 static const int ending_signals[TV_RECORD_SIGNALS] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 
 /* The one that signals are passed on to: handlers have no other way to know. */
-static pid_t receiver;
+static pid_t signal_receiver;
 
-static void pass_signal_on(int number, siginfo_t *info, void *unused)
+static void record_pass_signal_on(int number, siginfo_t *info, void *unused)
 {
     int error = errno;
     (void)unused;
     if (info->si_code != SI_KERNEL)
-        kill(receiver, number);
+        kill(signal_receiver, number);
     errno = error;
 }
 
@@ -36,9 +36,9 @@ void tv_record_signals_unblock(const struct tv_record_signal_state *before)
 
 void tv_record_signals_pass_on(struct tv_record_signal_state *before, pid_t child)
 {
-    receiver = child;
+    signal_receiver = child;
     for (size_t i = 0; i < TV_RECORD_SIGNALS; i++) {
-        struct sigaction action = {.sa_sigaction = pass_signal_on,
+        struct sigaction action = {.sa_sigaction = record_pass_signal_on,
                                    .sa_flags = SA_RESTART | SA_SIGINFO};
         sigaction(ending_signals[i], &action, &before->actions[i]);
     }

@@ -25,10 +25,10 @@
 #include "cli/record.h"
 #include "recorder/snapshot.h"
 
-#define WAIT_MS 60000 /* for a copy of 1 GB that a slow disk takes */
+#define SNAPSHOT_WAIT_MS 60000 /* for a copy of 1 GB that a slow disk takes */
 
 /* Its number in its own name space, the last of NSpid; 0: there is no such process. */
-static int find_inner_number(int pid)
+static int snapshot_inner_pid(int pid)
 {
     char path[64], line[256];
     int inner = 0;
@@ -45,12 +45,12 @@ static int find_inner_number(int pid)
     return inner;
 }
 
-static enum tv_status check_process(int pid, int *inner, struct tv_error *err)
+static enum tv_status snapshot_check_process(int pid, int *inner, struct tv_error *err)
 {
     char path[64];
     struct stat found;
     snprintf(path, sizeof path, "/proc/%d", pid);
-    *inner = find_inner_number(pid);
+    *inner = snapshot_inner_pid(pid);
     if (*inner <= 0 || stat(path, &found) != 0)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "there is no process %d", pid);
     if (geteuid() == 0 || found.st_uid == geteuid())
@@ -61,25 +61,25 @@ static enum tv_status check_process(int pid, int *inner, struct tv_error *err)
                    pid);
 }
 
-static enum tv_status fail_unrecorded(int pid, struct tv_error *err)
+static enum tv_status snapshot_fail_unrecorded(int pid, struct tv_error *err)
 {
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
                    "process %d is not being recorded with a ring (traceview record --full ring)",
                    pid);
 }
 
-static bool is_process(int connection, int pid)
+static bool snapshot_is_peer(int connection, int pid)
 {
     struct ucred who;
     socklen_t size = sizeof who;
     return getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && who.pid == pid;
 }
 
-static enum tv_status connect_to(int pid, int *connection, struct tv_error *err)
+static enum tv_status snapshot_connect(int pid, int *connection, struct tv_error *err)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int inner;
-    enum tv_status status = check_process(pid, &inner, err);
+    enum tv_status status = snapshot_check_process(pid, &inner, err);
     if (status != TV_OK)
         return status;
     int length =
@@ -87,14 +87,14 @@ static enum tv_status connect_to(int pid, int *connection, struct tv_error *err)
     socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
     *connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (*connection >= 0 && connect(*connection, (const void *)&address, size) == 0 &&
-        is_process(*connection, pid))
+        snapshot_is_peer(*connection, pid))
         return TV_OK;
     if (*connection >= 0)
         close(*connection);
-    return fail_unrecorded(pid, err);
+    return snapshot_fail_unrecorded(pid, err);
 }
 
-static bool send_request(int connection, int file)
+static bool snapshot_send_request(int connection, int file)
 {
     char byte = TV_SNAPSHOT_REQUEST;
     union {
@@ -115,13 +115,13 @@ static bool send_request(int connection, int file)
 }
 
 /* The line, without its end; what is not printed is a question mark.  False: none has come. */
-static bool read_answer(int connection, char line[TV_SNAPSHOT_ANSWER])
+static bool snapshot_read_answer(int connection, char line[TV_SNAPSHOT_ANSWER])
 {
     struct pollfd file = {connection, POLLIN, 0};
     size_t used = 0;
     line[0] = '\0';
     while (used + 1 < TV_SNAPSHOT_ANSWER && !strchr(line, '\n')) {
-        if (poll(&file, 1, WAIT_MS) <= 0)
+        if (poll(&file, 1, SNAPSHOT_WAIT_MS) <= 0)
             return false;
         ssize_t got = read(connection, line + used, TV_SNAPSHOT_ANSWER - 1 - used);
         if (got <= 0)
@@ -136,14 +136,14 @@ static bool read_answer(int connection, char line[TV_SNAPSHOT_ANSWER])
     return true;
 }
 
-static enum tv_status ask(int pid, int file, uint64_t *records, struct tv_error *err)
+static enum tv_status snapshot_request(int pid, int file, uint64_t *records, struct tv_error *err)
 {
     char line[TV_SNAPSHOT_ANSWER];
     int connection;
-    enum tv_status status = connect_to(pid, &connection, err);
+    enum tv_status status = snapshot_connect(pid, &connection, err);
     if (status != TV_OK)
         return status;
-    bool answered = send_request(connection, file) && read_answer(connection, line);
+    bool answered = snapshot_send_request(connection, file) && snapshot_read_answer(connection, line);
     close(connection);
     if (!answered)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
@@ -165,7 +165,7 @@ enum tv_status tv_record_snapshot(const struct tv_record_plan *plan, struct tv_e
     enum tv_status status = tv_atomic_file_open_to_replace(&file, plan->output, err);
     if (status != TV_OK)
         return status;
-    status = ask(pid, file.descriptor, &records, err);
+    status = snapshot_request(pid, file.descriptor, &records, err);
     if (status == TV_OK && records == 0)
         status = tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
                          "process %d has recorded no call so far; %s was not written", pid,

@@ -13,7 +13,7 @@ enum tv_status tv_reporter_write(const struct tv_report *report, struct tv_out *
     return tv_report_write(page, report, out, err);
 }
 
-static enum tv_status write_files(const struct tv_view_file *files, size_t count, const char *note,
+static enum tv_status reporter_write_files(const struct tv_view_file *files, size_t count, const char *note,
                                   struct tv_out *out, struct tv_error *err)
 {
     struct tv_report_file *carried = tv_alloc(count, sizeof *carried);
@@ -28,7 +28,7 @@ static enum tv_status write_files(const struct tv_view_file *files, size_t count
 
 /* ---- Of one file that is made for it ---- */
 
-static enum tv_status add_to_spool(void *context, struct tv_bytes bytes, struct tv_error *err)
+static enum tv_status reporter_add_to_spool(void *context, struct tv_bytes bytes, struct tv_error *err)
 {
     return tv_spool_add(context, bytes, err);
 }
@@ -38,7 +38,7 @@ enum tv_status tv_reporter_make(const struct tv_view_making *making, struct tv_s
 {
     struct tv_spool *spool = tv_spool_new(making->name);
     struct tv_out out;
-    tv_out_init(&out, add_to_spool, spool);
+    tv_out_init(&out, reporter_add_to_spool, spool);
     enum tv_status status = making->write(making->context, &out, err);
     if (status == TV_OK)
         status = tv_out_finish(&out, err);
@@ -50,7 +50,7 @@ enum tv_status tv_reporter_make(const struct tv_view_making *making, struct tv_s
     return status;
 }
 
-static enum tv_status write_made(const struct tv_view_making *making, struct tv_out *out,
+static enum tv_status reporter_write_made(const struct tv_view_making *making, struct tv_out *out,
                                  struct tv_error *err)
 {
     struct tv_view_file file = {.source = NULL};
@@ -63,7 +63,7 @@ static enum tv_status write_made(const struct tv_view_making *making, struct tv_
         making->note(making->context, &note);
     bool any = note.length > 0;
     tv_out_char(&note, '\0');
-    status = write_files(&file, 1, any ? (const char *)note.buffer : NULL, out, err);
+    status = reporter_write_files(&file, 1, any ? (const char *)note.buffer : NULL, out, err);
     tv_out_release(&note);
     tv_source_free(file.source);
     return status;
@@ -72,7 +72,7 @@ static enum tv_status write_made(const struct tv_view_making *making, struct tv_
 const struct tv_view_reporter *tv_reporter(bool renames)
 {
     static const struct tv_view_reporter reporters[] = {
-        {write_files, write_made, tv_disguise_by_chance, false},
-        {write_files, write_made, tv_disguise_by_chance, true}};
+        {reporter_write_files, reporter_write_made, tv_disguise_by_chance, false},
+        {reporter_write_files, reporter_write_made, tv_disguise_by_chance, true}};
     return tv_report_is_there() ? &reporters[renames] : NULL;
 }

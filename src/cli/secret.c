@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 
-#define LONGEST 1024u
+#define LONGEST_SECRET 1024u
 
 enum tv_status tv_secret_read(const char *text, const char *path, char **secret,
                               struct tv_error *err)
@@ -14,7 +14,7 @@ enum tv_status tv_secret_read(const char *text, const char *path, char **secret,
     size_t length;
     *secret = NULL;
     if (path != NULL) {
-        enum tv_status status = tv_file_read_text(path, LONGEST, secret, &length, err);
+        enum tv_status status = tv_file_read_text(path, LONGEST_SECRET, secret, &length, err);
         if (status != TV_OK) {
             *secret = NULL;
             return tv_error_prefix(err, "%s", path);

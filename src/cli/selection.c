@@ -11,9 +11,9 @@
 #include "base/out.h"
 #include "writers/figures.h"
 
-#define MS INT64_C(1000000)
+#define MS_NS INT64_C(1000000)
 
-static bool fits_any(const struct tv_head *head, uint32_t number, const struct tv_words *words,
+static bool selection_matches_any(const struct tv_head *head, uint32_t number, const struct tv_words *words,
                      bool (*fits)(const struct tv_head *, uint32_t, struct tv_bytes))
 {
     for (size_t i = 0; i < words->count; i++) {
@@ -25,7 +25,7 @@ static bool fits_any(const struct tv_head *head, uint32_t number, const struct t
 
 bool tv_thread_is_named(const struct tv_head *head, uint32_t thread, const struct tv_words *words)
 {
-    return fits_any(head, thread, words, tv_thread_fits);
+    return selection_matches_any(head, thread, words, tv_thread_fits);
 }
 
 bool tv_threads_are_chosen(const struct tv_settings *settings)
@@ -40,10 +40,10 @@ bool tv_thread_is_wanted(const struct tv_head *head, uint32_t thread, void *cont
     if (!tv_thread_is_named(head, thread, &settings->threads))
         return false;
     return process == TV_NONE ? settings->processes.count == 0
-                              : fits_any(head, process, &settings->processes, tv_process_fits);
+                              : selection_matches_any(head, process, &settings->processes, tv_process_fits);
 }
 
-static bool category_is_wanted(struct tv_bytes list, const void *context)
+static bool selection_has_category(struct tv_bytes list, const void *context)
 {
     const struct tv_settings *settings = context;
     for (size_t i = 0; i < settings->categories.count; i++)
@@ -57,31 +57,31 @@ static bool category_is_wanted(struct tv_bytes list, const void *context)
 #define NAMES_SHOWN 8
 
 /* "; there are: main (1), Worker (2) and 7 more" */
-struct listing {
+struct name_list {
     struct tv_interner *seen;
     struct tv_out text;
     uint32_t count;
 };
 
-static void listing_init(struct listing *listing)
+static void name_list_init(struct name_list *list)
 {
-    *listing = (struct listing){.seen = tv_interner_new()};
-    tv_out_init_memory(&listing->text);
+    *list = (struct name_list){.seen = tv_interner_new()};
+    tv_out_init_memory(&list->text);
 }
 
-static void listing_add(struct listing *listing, struct tv_bytes name)
+static void name_list_add(struct name_list *list, struct tv_bytes name)
 {
-    uint32_t before = tv_interner_count(listing->seen);
-    if (name.length == 0 || tv_interner_add(listing->seen, name) < before)
+    uint32_t before = tv_interner_count(list->seen);
+    if (name.length == 0 || tv_interner_add(list->seen, name) < before)
         return;
-    if (listing->count++ >= NAMES_SHOWN)
+    if (list->count++ >= NAMES_SHOWN)
         return;
-    tv_out_text(&listing->text, listing->count > 1 ? ", " : "");
-    tv_out_bytes(&listing->text, (struct tv_bytes){name.data, name.length < 40 ? name.length : 40});
+    tv_out_text(&list->text, list->count > 1 ? ", " : "");
+    tv_out_bytes(&list->text, (struct tv_bytes){name.data, name.length < 40 ? name.length : 40});
 }
 
 /* A name with the id behind it, or whichever there is. */
-static void listing_add_named(struct listing *listing, struct tv_bytes name, uint64_t id,
+static void name_list_add_named(struct name_list *list, struct tv_bytes name, uint64_t id,
                               struct tv_bytes key)
 {
     char text[96];
@@ -92,68 +92,68 @@ static void listing_add_named(struct listing *listing, struct tv_bytes name, uin
                  name.data, (unsigned long long)id);
     else
         snprintf(text, sizeof text, "%llu", (unsigned long long)id);
-    listing_add(listing, tv_bytes_of(text));
+    name_list_add(list, tv_bytes_of(text));
 }
 
-static enum tv_status listing_fail(struct listing *listing, const char *option, const char *what,
+static enum tv_status name_list_fail(struct name_list *list, const char *option, const char *what,
                                    const char *word, struct tv_error *err)
 {
     char more[32] = "";
-    if (listing->count > NAMES_SHOWN)
-        snprintf(more, sizeof more, " and %u more", listing->count - NAMES_SHOWN);
+    if (list->count > NAMES_SHOWN)
+        snprintf(more, sizeof more, " and %u more", list->count - NAMES_SHOWN);
     tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s: no %s is called '%.60s'; there %s%.*s%s",
-            option, what, word, listing->count > 0 ? "are: " : "are none",
-            (int)(listing->text.length < 280 ? listing->text.length : 280),
-            (const char *)listing->text.buffer, more);
-    tv_out_release(&listing->text);
-    tv_interner_free(listing->seen);
+            option, what, word, list->count > 0 ? "are: " : "are none",
+            (int)(list->text.length < 280 ? list->text.length : 280),
+            (const char *)list->text.buffer, more);
+    tv_out_release(&list->text);
+    tv_interner_free(list->seen);
     return TV_ERR_USAGE;
 }
 
-static enum tv_status no_thread(const struct tv_head *head, const char *word, struct tv_error *err)
+static enum tv_status selection_fail_thread(const struct tv_head *head, const char *word, struct tv_error *err)
 {
-    struct listing listing;
-    listing_init(&listing);
+    struct name_list list;
+    name_list_init(&list);
     for (uint32_t i = 0; i < head->thread_count; i++) {
         const struct tv_thread *thread = &head->threads[i];
-        listing_add_named(&listing, tv_head_text(head, thread->name), thread->id,
+        name_list_add_named(&list, tv_head_text(head, thread->name), thread->id,
                           tv_head_text(head, thread->key));
     }
-    return listing_fail(&listing, "thread", "thread", word, err);
+    return name_list_fail(&list, "thread", "thread", word, err);
 }
 
-static enum tv_status no_process(const struct tv_head *head, const char *word, struct tv_error *err)
+static enum tv_status selection_fail_process(const struct tv_head *head, const char *word, struct tv_error *err)
 {
-    struct listing listing;
-    listing_init(&listing);
+    struct name_list list;
+    name_list_init(&list);
     for (uint32_t i = 0; i < head->process_count; i++) {
         const struct tv_process *process = &head->processes[i];
-        listing_add_named(&listing, tv_head_text(head, process->name), process->id,
+        name_list_add_named(&list, tv_head_text(head, process->name), process->id,
                           tv_head_text(head, process->key));
     }
-    return listing_fail(&listing, "process", "process", word, err);
+    return name_list_fail(&list, "process", "process", word, err);
 }
 
-static void listing_add_categories(struct listing *listing, struct tv_bytes list)
+static void name_list_add_categories(struct name_list *list, struct tv_bytes categories)
 {
     struct tv_bytes name;
-    while (tv_categories_next(&list, &name))
-        listing_add(listing, name);
+    while (tv_categories_next(&categories, &name))
+        name_list_add(list, name);
 }
 
-static enum tv_status no_category(const struct tv_head *head, const struct tv_tables *tables,
+static enum tv_status selection_fail_category(const struct tv_head *head, const struct tv_tables *tables,
                                   const char *word, struct tv_error *err)
 {
-    struct listing listing;
-    listing_init(&listing);
+    struct name_list list;
+    name_list_init(&list);
     for (uint32_t i = 0; i < head->frame_count; i++)
-        listing_add_categories(&listing, tv_head_text(head, head->frames[i].category));
+        name_list_add_categories(&list, tv_head_text(head, head->frames[i].category));
     for (size_t i = 0; tables && i < tables->counters.count; i++)
-        listing_add_categories(&listing, tv_head_text(head, tables->counters.rows[i].category));
-    return listing_fail(&listing, "category", "category", word, err);
+        name_list_add_categories(&list, tv_head_text(head, tables->counters.rows[i].category));
+    return name_list_fail(&list, "category", "category", word, err);
 }
 
-static bool has_category(const struct tv_head *head, const struct tv_tables *tables,
+static bool selection_category_exists(const struct tv_head *head, const struct tv_tables *tables,
                          struct tv_bytes word)
 {
     for (uint32_t i = 0; i < head->frame_count; i++)
@@ -174,7 +174,7 @@ enum tv_status tv_wishes_check(const struct tv_settings *settings, const struct 
         while (process < head->process_count && !tv_process_fits(head, process, tv_bytes_of(word)))
             process++;
         if (process == head->process_count)
-            return no_process(head, word, err);
+            return selection_fail_process(head, word, err);
     }
     for (size_t i = 0; i < settings->threads.count; i++) {
         const char *word = settings->threads.items[i];
@@ -182,25 +182,25 @@ enum tv_status tv_wishes_check(const struct tv_settings *settings, const struct 
         while (thread < head->thread_count && !tv_thread_fits(head, thread, tv_bytes_of(word)))
             thread++;
         if (thread == head->thread_count)
-            return no_thread(head, word, err);
+            return selection_fail_thread(head, word, err);
     }
     for (size_t i = 0; i < settings->categories.count; i++)
-        if (!has_category(head, tables, tv_bytes_of(settings->categories.items[i])))
-            return no_category(head, tables, settings->categories.items[i], err);
+        if (!selection_category_exists(head, tables, tv_bytes_of(settings->categories.items[i])))
+            return selection_fail_category(head, tables, settings->categories.items[i], err);
     return TV_OK;
 }
 
 /* ---- What is wanted ---- */
 
-static void keep_processes(const struct tv_settings *settings, const struct tv_head *head,
+static void selection_choose_processes(const struct tv_settings *settings, const struct tv_head *head,
                            struct tv_keep *keep)
 {
     keep->processes = tv_alloc(head->process_count, sizeof *keep->processes);
     for (uint32_t i = 0; i < head->process_count; i++)
-        keep->processes[i] = fits_any(head, i, &settings->processes, tv_process_fits);
+        keep->processes[i] = selection_matches_any(head, i, &settings->processes, tv_process_fits);
 }
 
-static void keep_tracks(const struct tv_settings *settings, const struct tv_trace *trace,
+static void selection_choose_tracks(const struct tv_settings *settings, const struct tv_trace *trace,
                         struct tv_keep *keep)
 {
     keep->tracks = tv_alloc(trace->track_count, sizeof *keep->tracks);
@@ -217,15 +217,15 @@ static void keep_tracks(const struct tv_settings *settings, const struct tv_trac
                            tv_keep_process(keep, tv_thread_process(trace->head, i));
 }
 
-static void keep_frames(const struct tv_settings *settings, const struct tv_head *head,
+static void selection_choose_frames(const struct tv_settings *settings, const struct tv_head *head,
                         struct tv_keep *keep)
 {
-    keep->category = category_is_wanted;
+    keep->category = selection_has_category;
     keep->context = settings;
     keep->frames = tv_alloc(head->frame_count, sizeof *keep->frames);
     for (uint32_t i = 0; i < head->frame_count; i++)
         keep->frames[i] =
-            category_is_wanted(tv_head_text(head, head->frames[i].category), settings);
+            selection_has_category(tv_head_text(head, head->frames[i].category), settings);
 }
 
 enum tv_status tv_keep_make(const struct tv_settings *settings, const struct tv_trace *trace,
@@ -236,11 +236,11 @@ enum tv_status tv_keep_make(const struct tv_settings *settings, const struct tv_
     if (status != TV_OK)
         return status;
     if (settings->processes.count > 0)
-        keep_processes(settings, trace->head, keep);
+        selection_choose_processes(settings, trace->head, keep);
     if (tv_threads_are_chosen(settings))
-        keep_tracks(settings, trace, keep);
+        selection_choose_tracks(settings, trace, keep);
     if (settings->categories.count > 0)
-        keep_frames(settings, trace->head, keep);
+        selection_choose_frames(settings, trace->head, keep);
     return TV_OK;
 }
 
@@ -250,8 +250,8 @@ enum tv_status tv_range_parse(const char *text, tv_ns *from, tv_ns *to, struct t
     *from = INT64_MIN;
     *to = INT64_MAX;
     bool good = tv_bytes_split(&rest, ':', &head) &&
-                (head.length == 0 || tv_parse_time(head, MS, from)) &&
-                (rest.length == 0 || tv_parse_time(rest, MS, to));
+                (head.length == 0 || tv_parse_time(head, MS_NS, from)) &&
+                (rest.length == 0 || tv_parse_time(rest, MS_NS, to));
     if (!good)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "--range: expected A:B, two times such as 1.5ms:2s, found '%s'", text);
@@ -274,9 +274,9 @@ enum tv_status tv_range_choose(const struct tv_settings *settings, const struct 
     struct tv_out extent;
     tv_out_init_memory(&extent);
     tv_out_text(&extent, "from ");
-    tv_out_time_short(&extent, trace->start, MS);
+    tv_out_time_short(&extent, trace->start, MS_NS);
     tv_out_text(&extent, "ms to ");
-    tv_out_time_short(&extent, trace->end, MS);
+    tv_out_time_short(&extent, trace->end, MS_NS);
     status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                      "--range: nothing lies in '%.60s': the trace lasts %.*sms", settings->range,
                      (int)extent.length, (const char *)extent.buffer);
@@ -284,7 +284,7 @@ enum tv_status tv_range_choose(const struct tv_settings *settings, const struct 
     return status;
 }
 
-static bool is_of_kind(const struct tv_settings *settings, const struct tv_track *track)
+static bool selection_is_of_kind(const struct tv_settings *settings, const struct tv_track *track)
 {
     return settings->async ? track->kind == TV_TRACK_ASYNC : tv_track_has_calls(track);
 }
@@ -301,7 +301,7 @@ enum tv_status tv_selection_make(const struct tv_settings *settings, const struc
         return TV_OK;
     selection->tracks = tracks;
     for (uint32_t i = 0; i < trace->track_count; i++)
-        if (is_of_kind(settings, &trace->tracks[i]) && (!keep->tracks || keep->tracks[i]))
+        if (selection_is_of_kind(settings, &trace->tracks[i]) && (!keep->tracks || keep->tracks[i]))
             tracks[selection->track_count++] = i;
     return TV_OK;
 }

@@ -18,7 +18,7 @@
 #include "readers/trace_event/values.h"
 
 /* After a failure of the network: so often, after 1, 2, 4, ... seconds, 30 at most. */
-#define TRIES 10u
+#define MOST_TRIES 10u
 #define LONGEST_PAUSE 30u
 /* The last words of a server that says no, or what it tells of a trace. */
 #define LONGEST_ANSWER ((size_t)1 << 18)
@@ -36,7 +36,7 @@ struct tv_sender {
 };
 
 /* One request and what came back. */
-struct exchange {
+struct upload_exchange {
     struct curl_slist *headers; /* to send */
     struct tv_source *file;     /* the body, from `at` */
     uint64_t at;
@@ -89,9 +89,9 @@ void tv_sender_free(struct tv_sender *sender)
 
 /* Callbacks of libcurl. */
 
-static size_t send_bytes(char *buffer, size_t size, size_t count, void *context)
+static size_t sender_read_body(char *buffer, size_t size, size_t count, void *context)
 {
-    struct exchange *exchange = context;
+    struct upload_exchange *exchange = context;
     size_t got;
     if (tv_source_read(exchange->file, exchange->at, buffer, size * count, &got,
                        &exchange->unread) != TV_OK)
@@ -101,9 +101,9 @@ static size_t send_bytes(char *buffer, size_t size, size_t count, void *context)
     return got;
 }
 
-static size_t take_answer(char *bytes, size_t size, size_t count, void *context)
+static size_t sender_take_body(char *bytes, size_t size, size_t count, void *context)
 {
-    struct exchange *exchange = context;
+    struct upload_exchange *exchange = context;
     size_t length = size * count, room = LONGEST_ANSWER - exchange->answer_length;
     size_t kept = length < room ? length : room;
     memcpy(exchange->answer + exchange->answer_length, bytes, kept);
@@ -112,7 +112,7 @@ static size_t take_answer(char *bytes, size_t size, size_t count, void *context)
 }
 
 /* "Name: value\r\n": the value, where the name is this one. */
-static bool is_header(struct tv_bytes line, const char *name, struct tv_bytes *value)
+static bool sender_is_header(struct tv_bytes line, const char *name, struct tv_bytes *value)
 {
     size_t length = strlen(name);
     if (line.length <= length || line.data[length] != ':' ||
@@ -127,7 +127,7 @@ static bool is_header(struct tv_bytes line, const char *name, struct tv_bytes *v
 
 /* Copy a header's value, unless it is too long.  Control characters become '?': what the server
  * says is printed, and a terminal would obey them. */
-static void keep_header(struct tv_bytes value, char *text, size_t size)
+static void sender_copy_header(struct tv_bytes value, char *text, size_t size)
 {
     if (value.length >= size)
         return;
@@ -140,22 +140,22 @@ static void keep_header(struct tv_bytes value, char *text, size_t size)
     *text = '\0';
 }
 
-static size_t take_header(char *bytes, size_t size, size_t count, void *context)
+static size_t sender_take_header(char *bytes, size_t size, size_t count, void *context)
 {
-    struct exchange *exchange = context;
+    struct upload_exchange *exchange = context;
     struct tv_bytes line = {(const uint8_t *)bytes, size * count}, value;
-    if (is_header(line, "Location", &value))
-        keep_header(value, exchange->location, sizeof exchange->location);
-    else if (is_header(line, "Traceview-Location", &value))
-        keep_header(value, exchange->trace, sizeof exchange->trace);
-    else if (is_header(line, "Upload-Offset", &value) && !tv_parse_u64(value, &exchange->offset))
+    if (sender_is_header(line, "Location", &value))
+        sender_copy_header(value, exchange->location, sizeof exchange->location);
+    else if (sender_is_header(line, "Traceview-Location", &value))
+        sender_copy_header(value, exchange->trace, sizeof exchange->trace);
+    else if (sender_is_header(line, "Upload-Offset", &value) && !tv_parse_u64(value, &exchange->offset))
         exchange->offset = UINT64_MAX;
     return line.length;
 }
 
 /* Requests. */
 
-static void add_header(struct tv_sender *sender, struct exchange *exchange, const char *name,
+static void sender_add_header(struct tv_sender *sender, struct upload_exchange *exchange, const char *name,
                        const char *value)
 {
     char line[8192];
@@ -166,34 +166,34 @@ static void add_header(struct tv_sender *sender, struct exchange *exchange, cons
     exchange->headers = longer;
 }
 
-static struct exchange *begin(struct tv_sender *sender)
+static struct upload_exchange *sender_exchange_new(struct tv_sender *sender)
 {
-    struct exchange *exchange = tv_alloc(1, sizeof *exchange);
+    struct upload_exchange *exchange = tv_alloc(1, sizeof *exchange);
     exchange->offset = UINT64_MAX;
-    add_header(sender, exchange, "Tus-Resumable", "1.0.0");
+    sender_add_header(sender, exchange, "Tus-Resumable", "1.0.0");
     if (sender->token != NULL) {
         char value[2048];
         snprintf(value, sizeof value, "Bearer %s", sender->token);
-        add_header(sender, exchange, "Authorization", value);
+        sender_add_header(sender, exchange, "Authorization", value);
     }
     return exchange;
 }
 
-static void end(struct tv_sender *sender, struct exchange *exchange)
+static void sender_exchange_free(struct tv_sender *sender, struct upload_exchange *exchange)
 {
     sender->curl.slist_free_all(exchange->headers);
     tv_free(exchange);
 }
 
 /* Set an option that libcurl copies: a request without it would be another one. */
-static void set_text(struct tv_sender *sender, CURLoption option, const char *text)
+static void sender_set_text(struct tv_sender *sender, CURLoption option, const char *text)
 {
     if (sender->curl.easy_setopt(sender->handle, option, text) == CURLE_OUT_OF_MEMORY)
         tv_memory_exhausted();
 }
 
 /* Sends what `exchange` has to `path`, from where its file stands. */
-static void perform(struct tv_sender *sender, struct exchange *exchange, const char *method,
+static void sender_perform(struct tv_sender *sender, struct upload_exchange *exchange, const char *method,
                     const char *path)
 {
     struct tv_curl *curl = &sender->curl;
@@ -201,29 +201,29 @@ static void perform(struct tv_sender *sender, struct exchange *exchange, const c
     char address[2048];
     snprintf(address, sizeof address, "%s%s", path[0] == '/' ? sender->base : "", path);
     curl->easy_reset(handle);
-    set_text(sender, CURLOPT_URL, address);
-    set_text(sender, CURLOPT_PROTOCOLS_STR, "http,https");
+    sender_set_text(sender, CURLOPT_URL, address);
+    sender_set_text(sender, CURLOPT_PROTOCOLS_STR, "http,https");
     curl->easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
     curl->easy_setopt(handle, CURLOPT_CONNECTTIMEOUT, 30L);
     curl->easy_setopt(handle, CURLOPT_LOW_SPEED_LIMIT, 1L);
     curl->easy_setopt(handle, CURLOPT_LOW_SPEED_TIME, 120L);
     curl->easy_setopt(handle, CURLOPT_ERRORBUFFER, exchange->failure);
-    curl->easy_setopt(handle, CURLOPT_HEADERFUNCTION, take_header);
+    curl->easy_setopt(handle, CURLOPT_HEADERFUNCTION, sender_take_header);
     curl->easy_setopt(handle, CURLOPT_HEADERDATA, exchange);
-    curl->easy_setopt(handle, CURLOPT_WRITEFUNCTION, take_answer);
+    curl->easy_setopt(handle, CURLOPT_WRITEFUNCTION, sender_take_body);
     curl->easy_setopt(handle, CURLOPT_WRITEDATA, exchange);
     if (sender->settings->user != NULL)
-        set_text(sender, CURLOPT_USERPWD, sender->settings->user);
+        sender_set_text(sender, CURLOPT_USERPWD, sender->settings->user);
     if (strcmp(method, "HEAD") == 0)
         curl->easy_setopt(handle, CURLOPT_NOBODY, 1L);
     if (exchange->file != NULL) {
         curl->easy_setopt(handle, CURLOPT_UPLOAD, 1L);
-        curl->easy_setopt(handle, CURLOPT_READFUNCTION, send_bytes);
+        curl->easy_setopt(handle, CURLOPT_READFUNCTION, sender_read_body);
         curl->easy_setopt(handle, CURLOPT_READDATA, exchange);
         curl->easy_setopt(handle, CURLOPT_INFILESIZE_LARGE,
                           (curl_off_t)(tv_source_size(exchange->file) - exchange->at));
     }
-    set_text(sender, CURLOPT_CUSTOMREQUEST, method);
+    sender_set_text(sender, CURLOPT_CUSTOMREQUEST, method);
     curl->easy_setopt(handle, CURLOPT_HTTPHEADER, exchange->headers);
     CURLcode code = curl->easy_perform(handle);
     if (code == CURLE_OK)
@@ -233,7 +233,7 @@ static void perform(struct tv_sender *sender, struct exchange *exchange, const c
 }
 
 /* The sentence of {"error":"..."}, or what else the server said. */
-static enum tv_status fail(const struct exchange *exchange, struct tv_error *err)
+static enum tv_status sender_fail(const struct upload_exchange *exchange, struct tv_error *err)
 {
     const char *start = strstr(exchange->answer, "{\"error\":\"");
     if (exchange->status == NO_STATUS)
@@ -244,18 +244,18 @@ static enum tv_status fail(const struct exchange *exchange, struct tv_error *err
 }
 
 /* Whether it may go better in a while: the network, or a server that is busy or full. */
-static bool may_pass(const struct exchange *exchange)
+static bool sender_may_retry(const struct upload_exchange *exchange)
 {
     return exchange->status == NO_STATUS || exchange->status == 423 || exchange->status == 429 ||
            exchange->status == 409 || exchange->status >= 500;
 }
 
 /* Pauses before the next try; false when there were enough. */
-static bool pause_before_try(unsigned *tries)
+static bool sender_pause(unsigned *tries)
 {
     unsigned seconds = *tries < 5 ? 1u << *tries : LONGEST_PAUSE;
     struct timespec pause = {.tv_sec = (time_t)seconds};
-    if (++*tries > TRIES)
+    if (++*tries > MOST_TRIES)
         return false;
     nanosleep(&pause, NULL);
     return true;
@@ -263,7 +263,7 @@ static bool pause_before_try(unsigned *tries)
 
 /* The upload. */
 
-static void add_base64(struct tv_out *out, struct tv_bytes bytes)
+static void sender_add_base64(struct tv_out *out, struct tv_bytes bytes)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     for (size_t i = 0; i < bytes.length; i += 3) {
@@ -276,24 +276,24 @@ static void add_base64(struct tv_out *out, struct tv_bytes bytes)
 }
 
 /* "Upload-Metadata: filename ...,label ..." */
-static void add_metadata(struct tv_sender *sender, struct exchange *exchange, const char *name)
+static void sender_add_metadata(struct tv_sender *sender, struct upload_exchange *exchange, const char *name)
 {
     const struct tv_words *labels = &sender->settings->labels;
     struct tv_out out;
     tv_out_init_memory(&out);
     tv_out_text(&out, "filename ");
-    add_base64(&out, tv_bytes_of(name));
+    sender_add_base64(&out, tv_bytes_of(name));
     for (size_t i = 0; i < labels->count; i++) {
         tv_out_text(&out, ",label ");
-        add_base64(&out, tv_bytes_of(labels->items[i]));
+        sender_add_base64(&out, tv_bytes_of(labels->items[i]));
     }
     tv_out_char(&out, '\0');
-    add_header(sender, exchange, "Upload-Metadata", (const char *)out.buffer);
+    sender_add_header(sender, exchange, "Upload-Metadata", (const char *)out.buffer);
     tv_out_release(&out);
 }
 
 /* One file on its way. */
-struct sending {
+struct upload_state {
     struct tv_source *file;
     const char *name;
     struct tv_progress *progress;
@@ -304,7 +304,7 @@ struct sending {
 };
 
 /* Length of "http://host:port" at the beginning of an address; 0: of another scheme, or none. */
-static size_t measure_origin(const char *address)
+static size_t sender_origin_length(const char *address)
 {
     size_t scheme = 0;
     if (strncasecmp(address, "http://", 7) == 0)
@@ -315,10 +315,10 @@ static size_t measure_origin(const char *address)
 }
 
 /* The file and the token go to the server of --to and to no other that it may name. */
-static enum tv_status check_upload_address(const struct tv_sender *sender, const char *address,
+static enum tv_status sender_check_address(const struct tv_sender *sender, const char *address,
                                            struct tv_error *err)
 {
-    size_t origin = measure_origin(address);
+    size_t origin = sender_origin_length(address);
     if (address[0] == '/')
         return TV_OK;
     if (address[0] == '\0')
@@ -327,7 +327,7 @@ static enum tv_status check_upload_address(const struct tv_sender *sender, const
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "the server sends the file to '%s': expected http://... or https://...",
                        address);
-    if (origin != measure_origin(sender->base) || strncasecmp(address, sender->base, origin) != 0)
+    if (origin != sender_origin_length(sender->base) || strncasecmp(address, sender->base, origin) != 0)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
                        "the server sends the file to another one, '%s': nothing was sent there; "
                        "name that server with --to if you trust it",
@@ -336,44 +336,44 @@ static enum tv_status check_upload_address(const struct tv_sender *sender, const
 }
 
 /* Makes the upload at the server, once. */
-static enum tv_status create_once(struct tv_sender *sender, struct sending *sending,
+static enum tv_status sender_create_once(struct tv_sender *sender, struct upload_state *sending,
                                   struct tv_error *err)
 {
-    struct exchange *exchange = begin(sender);
+    struct upload_exchange *exchange = sender_exchange_new(sender);
     enum tv_status status = TV_OK;
     char length[32];
     snprintf(length, sizeof length, "%" PRIu64, tv_source_size(sending->file));
-    add_header(sender, exchange, "Upload-Length", length);
-    add_metadata(sender, exchange, sending->name);
-    perform(sender, exchange, "POST", "/api/uploads");
+    sender_add_header(sender, exchange, "Upload-Length", length);
+    sender_add_metadata(sender, exchange, sending->name);
+    sender_perform(sender, exchange, "POST", "/api/uploads");
     memcpy(sending->path, exchange->location, sizeof sending->path);
     /* Whom nobody has reached yet may not be there at all, or not be believed. */
-    sending->again = exchange->status != NO_STATUS && may_pass(exchange);
+    sending->again = exchange->status != NO_STATUS && sender_may_retry(exchange);
     if (exchange->status != 201)
-        status = fail(exchange, err);
+        status = sender_fail(exchange, err);
     else
-        status = check_upload_address(sender, sending->path, err);
-    end(sender, exchange);
+        status = sender_check_address(sender, sending->path, err);
+    sender_exchange_free(sender, exchange);
     return status;
 }
 
-static enum tv_status create(struct tv_sender *sender, struct sending *sending,
+static enum tv_status sender_create(struct tv_sender *sender, struct upload_state *sending,
                              struct tv_error *err)
 {
     unsigned tries = 0;
-    enum tv_status status = create_once(sender, sending, err);
-    while (status != TV_OK && sending->again && pause_before_try(&tries))
-        status = create_once(sender, sending, err);
+    enum tv_status status = sender_create_once(sender, sending, err);
+    while (status != TV_OK && sending->again && sender_pause(&tries))
+        status = sender_create_once(sender, sending, err);
     return status;
 }
 
 /* What the server says of the upload: how much is there, where its trace is. */
-static enum tv_status take_state(const struct exchange *exchange, struct sending *sending,
+static enum tv_status sender_take_state(const struct upload_exchange *exchange, struct upload_state *sending,
                                  struct tv_error *err)
 {
-    sending->again = may_pass(exchange);
+    sending->again = sender_may_retry(exchange);
     if (exchange->status / 100 != 2)
-        return fail(exchange, err);
+        return sender_fail(exchange, err);
     if (exchange->offset != UINT64_MAX)
         sending->offset = exchange->offset;
     if (sending->offset > tv_source_size(sending->file)) {
@@ -384,54 +384,54 @@ static enum tv_status take_state(const struct exchange *exchange, struct sending
     return TV_OK;
 }
 
-static enum tv_status ask_state(struct tv_sender *sender, struct sending *sending,
+static enum tv_status sender_ask_state(struct tv_sender *sender, struct upload_state *sending,
                                 struct tv_error *err)
 {
-    struct exchange *exchange = begin(sender);
-    perform(sender, exchange, "HEAD", sending->path);
-    enum tv_status status = take_state(exchange, sending, err);
-    end(sender, exchange);
+    struct upload_exchange *exchange = sender_exchange_new(sender);
+    sender_perform(sender, exchange, "HEAD", sending->path);
+    enum tv_status status = sender_take_state(exchange, sending, err);
+    sender_exchange_free(sender, exchange);
     return status;
 }
 
 /* Sends what is not there yet, in one request. */
-static enum tv_status send_rest(struct tv_sender *sender, struct sending *sending,
+static enum tv_status sender_send_rest(struct tv_sender *sender, struct upload_state *sending,
                                 struct tv_error *err)
 {
-    struct exchange *exchange = begin(sender);
+    struct upload_exchange *exchange = sender_exchange_new(sender);
     char offset[32];
     snprintf(offset, sizeof offset, "%" PRIu64, sending->offset);
-    add_header(sender, exchange, "Upload-Offset", offset);
-    add_header(sender, exchange, "Content-Type", "application/offset+octet-stream");
+    sender_add_header(sender, exchange, "Upload-Offset", offset);
+    sender_add_header(sender, exchange, "Content-Type", "application/offset+octet-stream");
     exchange->file = sending->file;
     exchange->at = sending->offset;
     exchange->progress = sending->progress;
-    perform(sender, exchange, "PATCH", sending->path);
-    enum tv_status status = take_state(exchange, sending, err);
+    sender_perform(sender, exchange, "PATCH", sending->path);
+    enum tv_status status = sender_take_state(exchange, sending, err);
     if (exchange->unread.status != TV_OK) { /* nothing that another try would mend */
         sending->again = false;
         *err = exchange->unread;
         status = err->status;
     }
-    end(sender, exchange);
+    sender_exchange_free(sender, exchange);
     return status;
 }
 
 /* All bytes, with as many tries as it takes as long as more get through than ever before. */
-static enum tv_status send_all(struct tv_sender *sender, struct sending *sending,
+static enum tv_status sender_send_all(struct tv_sender *sender, struct upload_state *sending,
                                struct tv_error *err)
 {
     unsigned tries = 0;
     uint64_t most = sending->offset;
     for (;;) {
         struct tv_error ignored;
-        enum tv_status status = send_rest(sender, sending, err);
+        enum tv_status status = sender_send_rest(sender, sending, err);
         bool again = sending->again;
         if (status == TV_OK && sending->trace[0] == '\0')
             status = tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "the server takes no more bytes");
-        if (status == TV_OK || !again || !pause_before_try(&tries))
+        if (status == TV_OK || !again || !sender_pause(&tries))
             return status;
-        if (ask_state(sender, sending, &ignored) == TV_OK && sending->trace[0] != '\0')
+        if (sender_ask_state(sender, sending, &ignored) == TV_OK && sending->trace[0] != '\0')
             return TV_OK;
         if (sending->offset > most) {
             most = sending->offset;
@@ -443,10 +443,10 @@ static enum tv_status send_all(struct tv_sender *sender, struct sending *sending
 enum tv_status tv_sender_send(struct tv_sender *sender, struct tv_source *file, const char *name,
                               struct tv_progress *progress, char **address, struct tv_error *err)
 {
-    struct sending sending = {.file = file, .name = name, .progress = progress};
-    enum tv_status status = create(sender, &sending, err);
+    struct upload_state sending = {.file = file, .name = name, .progress = progress};
+    enum tv_status status = sender_create(sender, &sending, err);
     if (status == TV_OK)
-        status = send_all(sender, &sending, err);
+        status = sender_send_all(sender, &sending, err);
     if (status != TV_OK)
         return status;
     size_t size = strlen(sender->base) + strlen(sending.trace) + 1;
@@ -457,7 +457,7 @@ enum tv_status tv_sender_send(struct tv_sender *sender, struct tv_source *file, 
 
 /* ---- What became of it ---- */
 
-static struct tv_bytes find_answer_text(struct tv_bytes object, const char *key,
+static struct tv_bytes sender_find_text(struct tv_bytes object, const char *key,
                                         struct tv_te_scratch *scratch)
 {
     return tv_te_text(tv_json_find(object, tv_bytes_of(key)).raw, scratch);
@@ -465,16 +465,16 @@ static struct tv_bytes find_answer_text(struct tv_bytes object, const char *key,
 
 /* TV_ERR_SYNTAX, with what the server says, when it could not read the trace.  *again: it has not
  * tried yet. */
-static enum tv_status judge_sent_trace(struct tv_bytes trace, bool *again, struct tv_error *err)
+static enum tv_status sender_judge_trace(struct tv_bytes trace, bool *again, struct tv_error *err)
 {
     struct tv_te_scratch scratch = {NULL, 0};
     enum tv_status status = TV_OK;
-    struct tv_bytes state = find_answer_text(trace, "state", &scratch);
+    struct tv_bytes state = sender_find_text(trace, "state", &scratch);
     *again = tv_bytes_equal(state, tv_bytes_of("waiting")) ||
              tv_bytes_equal(state, tv_bytes_of("reading"));
     if (tv_bytes_equal(state, tv_bytes_of("failed"))) {
         struct tv_bytes error = tv_json_find(trace, tv_bytes_of("error")).raw;
-        struct tv_bytes message = find_answer_text(error, "message", &scratch);
+        struct tv_bytes message = sender_find_text(error, "message", &scratch);
         status = tv_fail(err, TV_ERR_SYNTAX, TV_NO_OFFSET, "the server cannot read it: %.*s",
                          (int)message.length, (const char *)message.data);
     }
@@ -483,18 +483,18 @@ static enum tv_status judge_sent_trace(struct tv_bytes trace, bool *again, struc
 }
 
 /* Asks once. */
-static enum tv_status ask_for_trace(struct tv_sender *sender, const char *path, bool *again,
+static enum tv_status sender_ask_trace(struct tv_sender *sender, const char *path, bool *again,
                                     struct tv_error *err)
 {
-    struct exchange *exchange = begin(sender);
+    struct upload_exchange *exchange = sender_exchange_new(sender);
     enum tv_status status = TV_OK;
-    perform(sender, exchange, "GET", path);
+    sender_perform(sender, exchange, "GET", path);
     *again = false;
     if (exchange->status == 200)
-        status = judge_sent_trace(
+        status = sender_judge_trace(
             (struct tv_bytes){(const uint8_t *)exchange->answer, exchange->answer_length}, again,
             err);
-    end(sender, exchange);
+    sender_exchange_free(sender, exchange);
     return status;
 }
 
@@ -509,12 +509,12 @@ enum tv_status tv_sender_await(struct tv_sender *sender, const char *address, st
         first--;
     snprintf(path, sizeof path, "/api/traces/%.*s", (int)(length - first), address + first);
     bool again = true;
-    enum tv_status status = ask_for_trace(sender, path, &again, err);
+    enum tv_status status = sender_ask_trace(sender, path, &again, err);
     for (unsigned ms = FIRST_PAUSE_MS; again;
          ms = ms < LAST_PAUSE_MS / 2 ? 2 * ms : LAST_PAUSE_MS) {
         struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
         nanosleep(&pause, NULL);
-        status = ask_for_trace(sender, path, &again, err);
+        status = sender_ask_trace(sender, path, &again, err);
     }
     return status;
 }

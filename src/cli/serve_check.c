@@ -10,7 +10,7 @@
 /* A day's grace is more than any service manager gives. */
 #define LONGEST_GRACE 86400u
 
-static bool is_ipv4_loopback(const char *address)
+static bool serve_is_ipv4_loopback(const char *address)
 {
     char host[INET_ADDRSTRLEN];
     uint8_t bytes[4];
@@ -23,7 +23,7 @@ static bool is_ipv4_loopback(const char *address)
 }
 
 /* "127.0.0.1:80", "[::1]", "localhost": only this machine reaches it. */
-static bool is_loopback(const char *address)
+static bool serve_is_loopback(const char *address)
 {
     static const char *const names[] = {"localhost", "[::1]"};
     for (size_t i = 0; i < TV_COUNT(names); i++) {
@@ -32,15 +32,15 @@ static bool is_loopback(const char *address)
             (address[length] == '\0' || address[length] == ':'))
             return true;
     }
-    return strcmp(address, "::1") == 0 || is_ipv4_loopback(address);
+    return strcmp(address, "::1") == 0 || serve_is_ipv4_loopback(address);
 }
 
-static enum tv_status check_listeners(const struct tv_serve_settings *serve, struct tv_error *err)
+static enum tv_status serve_check_listeners(const struct tv_serve_settings *serve, struct tv_error *err)
 {
     if (serve->token || serve->token_file || serve->htpasswd || serve->no_login)
         return TV_OK;
     for (size_t i = 0; i < serve->listen.count; i++)
-        if (!is_loopback(serve->listen.items[i]))
+        if (!serve_is_loopback(serve->listen.items[i]))
             return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                            "--listen %s: other machines can reach that: give --token-file or "
                            "--htpasswd, or --no-login to let everybody in",
@@ -49,7 +49,7 @@ static enum tv_status check_listeners(const struct tv_serve_settings *serve, str
 }
 
 /* As the addresses of clients are written, which it is compared with. */
-static bool is_plain_address(const char *text)
+static bool serve_is_plain_address(const char *text)
 {
     static const int families[] = {AF_INET, AF_INET6};
     uint8_t bytes[sizeof(struct in6_addr)];
@@ -62,10 +62,10 @@ static bool is_plain_address(const char *text)
 }
 
 /* What can never equal what it is compared with would silently do nothing. */
-static enum tv_status check_names(const struct tv_serve_settings *serve, struct tv_error *err)
+static enum tv_status serve_check_names(const struct tv_serve_settings *serve, struct tv_error *err)
 {
     for (size_t i = 0; i < serve->proxies.count; i++)
-        if (!is_plain_address(serve->proxies.items[i]))
+        if (!serve_is_plain_address(serve->proxies.items[i]))
             return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                            "--proxy: expected an address, written as 127.0.0.1 or ::1, found '%s'",
                            serve->proxies.items[i]);
@@ -77,7 +77,7 @@ static enum tv_status check_names(const struct tv_serve_settings *serve, struct 
     return TV_OK;
 }
 
-static enum tv_status check_numbers(const struct tv_settings *settings, struct tv_error *err)
+static enum tv_status serve_check_numbers(const struct tv_settings *settings, struct tv_error *err)
 {
     const struct tv_serve_settings *serve = &settings->serve;
     const struct {
@@ -101,7 +101,7 @@ static enum tv_status check_numbers(const struct tv_settings *settings, struct t
     return TV_OK;
 }
 
-static enum tv_status check_pairs(const struct tv_settings *settings, struct tv_error *err)
+static enum tv_status serve_check_pairs(const struct tv_settings *settings, struct tv_error *err)
 {
     const struct tv_serve_settings *serve = &settings->serve;
     if (settings->files.count > 0)
@@ -115,10 +115,10 @@ static enum tv_status check_pairs(const struct tv_settings *settings, struct tv_
 
 enum tv_status tv_serve_check(const struct tv_settings *settings, struct tv_error *err)
 {
-    enum tv_status status = check_pairs(settings, err);
+    enum tv_status status = serve_check_pairs(settings, err);
     if (status == TV_OK)
-        status = check_numbers(settings, err);
+        status = serve_check_numbers(settings, err);
     if (status == TV_OK)
-        status = check_names(&settings->serve, err);
-    return status == TV_OK ? check_listeners(&settings->serve, err) : status;
+        status = serve_check_names(&settings->serve, err);
+    return status == TV_OK ? serve_check_listeners(&settings->serve, err) : status;
 }

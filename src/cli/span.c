@@ -3,14 +3,14 @@
 
 #include "base/memory.h"
 
-static struct tv_span_sink *span_of(struct tv_sink *sink)
+static struct tv_span_sink *span_sink_of(struct tv_sink *sink)
 {
     return (struct tv_span_sink *)sink;
 }
 
-static void begin(struct tv_sink *sink, struct tv_head *head, uint32_t input, unsigned parts)
+static void span_sink_begin(struct tv_sink *sink, struct tv_head *head, uint32_t input, unsigned parts)
 {
-    struct tv_span_sink *span = span_of(sink);
+    struct tv_span_sink *span = span_sink_of(sink);
     tv_free(span->first);
     span->input = &head->inputs[input];
     span->first = tv_alloc(parts, sizeof *span->first);
@@ -20,9 +20,9 @@ static void begin(struct tv_sink *sink, struct tv_head *head, uint32_t input, un
     span->inner->ops->begin(span->inner, head, input, parts);
 }
 
-static void take(struct tv_sink *sink, unsigned pass, unsigned part, const struct tv_batch *batch)
+static void span_sink_take(struct tv_sink *sink, unsigned pass, unsigned part, const struct tv_batch *batch)
 {
-    struct tv_span_sink *span = span_of(sink);
+    struct tv_span_sink *span = span_sink_of(sink);
     bool wall = span->input->clocks & TV_CLOCK_WALL;
     int64_t first = span->first[part];
     for (size_t i = 0; i < batch->count; i++) {
@@ -33,15 +33,15 @@ static void take(struct tv_sink *sink, unsigned pass, unsigned part, const struc
     span->inner->ops->take(span->inner, pass, part, batch);
 }
 
-static enum tv_splice splice(struct tv_sink *sink, unsigned pass)
+static enum tv_splice span_sink_splice(struct tv_sink *sink, unsigned pass)
 {
-    struct tv_sink *inner = span_of(sink)->inner;
+    struct tv_sink *inner = span_sink_of(sink)->inner;
     return inner->ops->splice(inner, pass);
 }
 
-static void end(struct tv_sink *sink)
+static void span_sink_end(struct tv_sink *sink)
 {
-    struct tv_span_sink *span = span_of(sink);
+    struct tv_span_sink *span = span_sink_of(sink);
     tv_ns *earliest = &span->earliest[span->input->clocks & TV_CLOCK_WALL ? 0 : 1];
     for (unsigned i = 0; i < span->parts; i++) {
         if (span->first[i] != INT64_MAX && span->first[i] * span->input->tick_ns < *earliest)
@@ -55,10 +55,10 @@ void tv_span_sink_init(struct tv_span_sink *span, struct tv_sink *inner)
     *span = (struct tv_span_sink){
         .ops = {.passes = inner->ops->passes,
                 .writes = inner->ops->writes,
-                .begin = begin,
-                .take = take,
-                .splice = splice,
-                .end = end},
+                .begin = span_sink_begin,
+                .take = span_sink_take,
+                .splice = span_sink_splice,
+                .end = span_sink_end},
         .inner = inner,
         .earliest = {INT64_MAX, INT64_MAX},
     };

@@ -11,7 +11,7 @@
 #include "symbols/demangle.h"
 #include "symbols/elf.h"
 
-struct files {
+struct symbol_files {
     struct tv_namer namer; /* first: it is what the head knows */
     struct tv_lock lock;
     struct tv_elf **elfs;
@@ -22,9 +22,9 @@ struct files {
     size_t written_count, written_room;
 };
 
-static bool find(struct tv_namer *namer, uint64_t address, struct tv_address_place *place)
+static bool symbols_find(struct tv_namer *namer, uint64_t address, struct tv_address_place *place)
 {
-    struct files *files = (struct files *)namer;
+    struct symbol_files *files = (struct symbol_files *)namer;
     struct tv_elf_place found;
     bool known = false;
     tv_lock_enter(&files->lock);
@@ -37,7 +37,7 @@ static bool find(struct tv_namer *namer, uint64_t address, struct tv_address_pla
     return known;
 }
 
-static char *copy(const uint8_t *text, size_t length)
+static char *symbols_copy_text(const uint8_t *text, size_t length)
 {
     char *made = tv_alloc(length + 1, 1);
     if (length > 0)
@@ -45,9 +45,9 @@ static char *copy(const uint8_t *text, size_t length)
     return made;
 }
 
-static struct tv_bytes keep(struct files *files, struct tv_bytes text)
+static struct tv_bytes symbols_keep_text(struct symbol_files *files, struct tv_bytes text)
 {
-    char *kept = copy(text.data, text.length);
+    char *kept = symbols_copy_text(text.data, text.length);
     files->written = tv_array_reserve(files->written, &files->written_room,
                                       files->written_count + 1, sizeof(char *));
     files->written[files->written_count++] = kept;
@@ -55,19 +55,19 @@ static struct tv_bytes keep(struct files *files, struct tv_bytes text)
 }
 
 /* Names of recorded programs are those of the source, as `traceview record` writes them. */
-static void write_as_source(struct files *files, struct tv_address_place *place)
+static void symbols_write_as_source(struct symbol_files *files, struct tv_address_place *place)
 {
     struct tv_demangled written;
     if (!tv_demangler_read(&files->demangler, place->function, &written))
         return;
-    place->function = keep(files, written.name);
-    place->signature = keep(files, written.parameters);
+    place->function = symbols_keep_text(files, written.name);
+    place->signature = symbols_keep_text(files, written.parameters);
 }
 
-static bool find_in(struct tv_namer *namer, struct tv_bytes file, uint64_t address,
+static bool symbols_find_in_file(struct tv_namer *namer, struct tv_bytes file, uint64_t address,
                     struct tv_address_place *place)
 {
-    struct files *files = (struct files *)namer;
+    struct symbol_files *files = (struct symbol_files *)namer;
     struct tv_elf_place found;
     bool known = false;
     tv_lock_enter(&files->lock);
@@ -77,15 +77,15 @@ static bool find_in(struct tv_namer *namer, struct tv_bytes file, uint64_t addre
     if (known) {
         *place = (struct tv_address_place){
             .function = found.function, .file = found.file, .line = found.line};
-        write_as_source(files, place);
+        symbols_write_as_source(files, place);
     }
     tv_lock_leave(&files->lock);
     return known;
 }
 
-static void release(struct tv_namer *namer)
+static void symbols_release(struct tv_namer *namer)
 {
-    struct files *files = (struct files *)namer;
+    struct symbol_files *files = (struct symbol_files *)namer;
     for (size_t i = 0; i < files->count; i++) {
         tv_elf_free(files->elfs[i]);
         tv_free(files->names[i]);
@@ -100,7 +100,7 @@ static void release(struct tv_namer *namer)
     tv_free(files);
 }
 
-static bool split_word(const char *word, char *path, size_t size, uint64_t *base)
+static bool symbols_split_word(const char *word, char *path, size_t size, uint64_t *base)
 {
     const char *at = strrchr(word, '@');
     bool based = at && tv_parse_hex(tv_bytes_of(at + 1), base);
@@ -117,20 +117,20 @@ static bool split_word(const char *word, char *path, size_t size, uint64_t *base
 bool tv_symbols_path(const char *word, char *path, size_t size)
 {
     uint64_t base;
-    return split_word(word, path, size, &base);
+    return symbols_split_word(word, path, size, &base);
 }
 
-static enum tv_status open_word(const char *word, struct tv_elf **elf, char **name,
+static enum tv_status symbols_open_word(const char *word, struct tv_elf **elf, char **name,
                                 struct tv_error *err)
 {
     uint64_t base;
     char path[4096];
-    if (!split_word(word, path, sizeof path, &base))
+    if (!symbols_split_word(word, path, sizeof path, &base))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "--symbols: expected ELF or ELF@BASE, found '%.100s'", word);
     enum tv_status status = tv_elf_read(path, base, elf, err);
     const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
-    *name = status == TV_OK ? copy((const uint8_t *)last, strlen(last)) : NULL;
+    *name = status == TV_OK ? symbols_copy_text((const uint8_t *)last, strlen(last)) : NULL;
     return status;
 }
 
@@ -140,20 +140,20 @@ enum tv_status tv_symbols_open(const struct tv_words *words, struct tv_namer **n
     *namer = NULL;
     if (words->count == 0)
         return TV_OK;
-    struct files *files = tv_alloc(1, sizeof *files);
+    struct symbol_files *files = tv_alloc(1, sizeof *files);
     enum tv_status status = TV_OK;
-    files->namer = (struct tv_namer){find, find_in, release};
+    files->namer = (struct tv_namer){symbols_find, symbols_find_in_file, symbols_release};
     files->elfs = tv_alloc(words->count, sizeof(struct tv_elf *));
     files->names = tv_alloc(words->count, sizeof(char *));
     tv_lock_init(&files->lock);
     while (files->count < words->count && status == TV_OK) {
-        status = open_word(words->items[files->count], &files->elfs[files->count],
+        status = symbols_open_word(words->items[files->count], &files->elfs[files->count],
                            &files->names[files->count], err);
         files->count += status == TV_OK;
     }
     if (status == TV_OK)
         *namer = &files->namer;
     else
-        release(&files->namer);
+        symbols_release(&files->namer);
     return status;
 }

@@ -16,7 +16,7 @@
 #define MOST_CELLS 10000
 
 /* The value of a variable; "" stands for none. */
-static const char *look_up(const char *name)
+static const char *terminal_variable(const char *name)
 {
     const char *value = getenv(name);
     return value ? value : "";
@@ -24,20 +24,20 @@ static const char *look_up(const char *name)
 
 /* Return the first valid number of: the environment variable, the terminal's answer, the usual
  * size. */
-static uint32_t choose_size(const char *variable, uint32_t told, uint32_t usual)
+static uint32_t terminal_choose_size(const char *variable, uint32_t told, uint32_t usual)
 {
     uint64_t value;
-    if (tv_parse_u64(tv_bytes_of(look_up(variable)), &value) && value > 0 && value <= MOST_CELLS)
+    if (tv_parse_u64(tv_bytes_of(terminal_variable(variable)), &value) && value > 0 && value <= MOST_CELLS)
         return (uint32_t)value;
     return told > 0 && told <= MOST_CELLS ? told : usual;
 }
 
 /* The first of these variables that is set decides, as in setlocale. */
-static bool locale_has_utf8(void)
+static bool terminal_has_utf8(void)
 {
     static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
     for (size_t i = 0; i < TV_COUNT(variables); i++) {
-        const char *value = look_up(variables[i]), *set = strchr(value, '.');
+        const char *value = terminal_variable(variables[i]), *set = strchr(value, '.');
         if (value[0] != '\0')
             return set && (strncasecmp(set, ".UTF-8", 6) == 0 || strncasecmp(set, ".utf8", 5) == 0);
     }
@@ -48,16 +48,16 @@ void tv_terminal_look(struct tv_terminal *terminal, int descriptor,
                       const struct tv_settings *settings)
 {
     struct winsize size = {.ws_col = 0};
-    const char *kind = look_up("TERM");
+    const char *kind = terminal_variable("TERM");
     *terminal = (struct tv_terminal){.layout.columns = settings->columns};
     if (!isatty(descriptor))
         return;
     (void)ioctl(descriptor, TIOCGWINSZ, &size);
     terminal->dumb = kind[0] == '\0' || strcmp(kind, "dumb") == 0;
-    terminal->rows = choose_size("LINES", size.ws_row, USUAL_ROWS);
+    terminal->rows = terminal_choose_size("LINES", size.ws_row, USUAL_ROWS);
     terminal->layout.terminal = true;
-    terminal->layout.colors = !terminal->dumb && look_up("NO_COLOR")[0] == '\0';
-    terminal->layout.utf8 = locale_has_utf8();
+    terminal->layout.colors = !terminal->dumb && terminal_variable("NO_COLOR")[0] == '\0';
+    terminal->layout.utf8 = terminal_has_utf8();
     if (!settings->wide)
-        terminal->layout.width = choose_size("COLUMNS", size.ws_col, USUAL_COLUMNS);
+        terminal->layout.width = terminal_choose_size("COLUMNS", size.ws_col, USUAL_COLUMNS);
 }

@@ -5,17 +5,17 @@
 #include <string.h>
 
 /* Behind the body of every record but samples: thread, time, processor, id. */
-#define TRAILER 32u
+#define RECORD_TRAILER 32u
 
 /* The part of a record that has not been read yet. */
-struct cursor {
+struct record_cursor {
     const uint8_t *at;
     size_t left;
     bool whole;
 };
 
 /* Copy the next bytes; a record that ends before them is not whole, and nothing is copied. */
-static void copy_next(struct cursor *cursor, void *value, size_t size)
+static void record_cursor_copy(struct record_cursor *cursor, void *value, size_t size)
 {
     cursor->whole = cursor->whole && cursor->left >= size;
     if (!cursor->whole)
@@ -25,22 +25,22 @@ static void copy_next(struct cursor *cursor, void *value, size_t size)
     cursor->left -= size;
 }
 
-static uint64_t next_u64(struct cursor *cursor)
+static uint64_t record_cursor_u64(struct record_cursor *cursor)
 {
     uint64_t value = 0;
-    copy_next(cursor, &value, sizeof value);
+    record_cursor_copy(cursor, &value, sizeof value);
     return value;
 }
 
-static uint32_t next_u32(struct cursor *cursor)
+static uint32_t record_cursor_u32(struct record_cursor *cursor)
 {
     uint32_t value = 0;
-    copy_next(cursor, &value, sizeof value);
+    record_cursor_copy(cursor, &value, sizeof value);
     return value;
 }
 
 /* A text that has its NUL. */
-static const char *next_text(struct cursor *cursor)
+static const char *record_cursor_text(struct record_cursor *cursor)
 {
     const void *end = memchr(cursor->at, '\0', cursor->left);
     const void *text = cursor->at;
@@ -48,7 +48,7 @@ static const char *next_text(struct cursor *cursor)
     return text;
 }
 
-static const uint8_t *next_bytes(struct cursor *cursor, uint64_t length)
+static const uint8_t *record_cursor_bytes(struct record_cursor *cursor, uint64_t length)
 {
     const uint8_t *at = cursor->at;
     cursor->whole = cursor->whole && length <= cursor->left;
@@ -60,16 +60,16 @@ static const uint8_t *next_bytes(struct cursor *cursor, uint64_t length)
 }
 
 /* Registers and stack, which samples end with where stacks are copied. */
-static void read_copy(struct cursor *cursor, struct tv_perf_record *record)
+static void perf_record_read_stack_copy(struct record_cursor *cursor, struct tv_perf_record *record)
 {
-    uint64_t abi = next_u64(cursor), size = 0, length = 0;
+    uint64_t abi = record_cursor_u64(cursor), size = 0, length = 0;
     const uint8_t *registers = NULL, *stack = NULL;
     if (abi != PERF_SAMPLE_REGS_ABI_NONE)
-        registers = next_bytes(cursor, TV_PERF_REGISTER_COUNT * sizeof(uint64_t));
-    size = next_u64(cursor);
+        registers = record_cursor_bytes(cursor, TV_PERF_REGISTER_COUNT * sizeof(uint64_t));
+    size = record_cursor_u64(cursor);
     if (size > 0) {
-        stack = next_bytes(cursor, size);
-        length = next_u64(cursor);
+        stack = record_cursor_bytes(cursor, size);
+        length = record_cursor_u64(cursor);
     }
     if (!cursor->whole || abi != PERF_SAMPLE_REGS_ABI_64)
         return;
@@ -78,31 +78,31 @@ static void read_copy(struct cursor *cursor, struct tv_perf_record *record)
     record->sample.stack_length = (uint32_t)(length < size ? length : size);
 }
 
-static void read_sample(struct cursor *cursor, struct tv_perf_record *record)
+static void perf_record_read_sample(struct record_cursor *cursor, struct tv_perf_record *record)
 {
-    record->event = next_u64(cursor);
-    (void)next_u64(cursor); /* the address: the chain begins with it */
-    record->pid = next_u32(cursor);
-    record->tid = next_u32(cursor);
-    record->time_ns = next_u64(cursor);
-    record->cpu = next_u32(cursor);
-    (void)next_u32(cursor);
-    uint64_t depth = next_u64(cursor);
+    record->event = record_cursor_u64(cursor);
+    (void)record_cursor_u64(cursor); /* the address: the chain begins with it */
+    record->pid = record_cursor_u32(cursor);
+    record->tid = record_cursor_u32(cursor);
+    record->time_ns = record_cursor_u64(cursor);
+    record->cpu = record_cursor_u32(cursor);
+    (void)record_cursor_u32(cursor);
+    uint64_t depth = record_cursor_u64(cursor);
     cursor->whole = cursor->whole && depth <= cursor->left / sizeof(uint64_t);
     record->sample.depth = cursor->whole ? (uint32_t)depth : 0;
-    record->sample.addresses = next_bytes(cursor, record->sample.depth * sizeof(uint64_t));
+    record->sample.addresses = record_cursor_bytes(cursor, record->sample.depth * sizeof(uint64_t));
     if (cursor->whole && cursor->left > 0)
-        read_copy(cursor, record);
+        perf_record_read_stack_copy(cursor, record);
 }
 
-static void read_mapping(struct cursor *cursor, struct tv_perf_record *record)
+static void perf_record_read_mapping(struct record_cursor *cursor, struct tv_perf_record *record)
 {
     struct tv_perf_mapping *mapping = &record->mapping;
-    record->pid = next_u32(cursor);
-    record->tid = next_u32(cursor);
-    mapping->start = next_u64(cursor);
-    mapping->length = next_u64(cursor);
-    mapping->offset = next_u64(cursor);
+    record->pid = record_cursor_u32(cursor);
+    record->tid = record_cursor_u32(cursor);
+    mapping->start = record_cursor_u64(cursor);
+    mapping->length = record_cursor_u64(cursor);
+    mapping->offset = record_cursor_u64(cursor);
     if ((record->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) && cursor->left >= 24) {
         mapping->build_id_size = cursor->at[0];
         memcpy(mapping->build_id, cursor->at + 4, TV_PERF_BUILD_ID);
@@ -110,66 +110,66 @@ static void read_mapping(struct cursor *cursor, struct tv_perf_record *record)
             mapping->build_id_size = 0;
     }
     for (size_t i = 0; i < 3; i++)
-        (void)next_u64(cursor);                        /* the build id, or device and inode */
-    mapping->executable = (next_u32(cursor) & 4) != 0; /* PROT_EXEC */
-    (void)next_u32(cursor);
-    mapping->path = next_text(cursor);
+        (void)record_cursor_u64(cursor);                        /* the build id, or device and inode */
+    mapping->executable = (record_cursor_u32(cursor) & 4) != 0; /* PROT_EXEC */
+    (void)record_cursor_u32(cursor);
+    mapping->path = record_cursor_text(cursor);
 }
 
 /* Read the body of a fork or an exit: the process, its parent, the thread, its parent. */
-static void read_task(struct cursor *cursor, struct tv_perf_record *record)
+static void perf_record_read_task(struct record_cursor *cursor, struct tv_perf_record *record)
 {
-    record->pid = next_u32(cursor);
-    record->fork.parent_pid = next_u32(cursor);
-    record->tid = next_u32(cursor);
-    record->fork.parent_tid = next_u32(cursor);
+    record->pid = record_cursor_u32(cursor);
+    record->fork.parent_pid = record_cursor_u32(cursor);
+    record->tid = record_cursor_u32(cursor);
+    record->fork.parent_tid = record_cursor_u32(cursor);
 }
 
-static void read_name(struct cursor *cursor, struct tv_perf_record *record)
+static void perf_record_read_name(struct record_cursor *cursor, struct tv_perf_record *record)
 {
-    record->pid = next_u32(cursor);
-    record->tid = next_u32(cursor);
-    record->name = next_text(cursor);
+    record->pid = record_cursor_u32(cursor);
+    record->tid = record_cursor_u32(cursor);
+    record->name = record_cursor_text(cursor);
 }
 
-static void read_lost(struct cursor *cursor, struct tv_perf_record *record)
+static void perf_record_read_lost(struct record_cursor *cursor, struct tv_perf_record *record)
 {
     if (record->type == PERF_RECORD_LOST)
-        (void)next_u64(cursor); /* the event */
-    record->lost = next_u64(cursor);
+        (void)record_cursor_u64(cursor); /* the event */
+    record->lost = record_cursor_u64(cursor);
 }
 
-static bool read_trailer(const uint8_t *bytes, size_t length, struct tv_perf_record *record)
+static bool perf_record_read_trailer(const uint8_t *bytes, size_t length, struct tv_perf_record *record)
 {
-    struct cursor cursor = {bytes + length - TRAILER, TRAILER, true};
-    record->pid = next_u32(&cursor);
-    record->tid = next_u32(&cursor);
-    record->time_ns = next_u64(&cursor);
-    record->cpu = next_u32(&cursor);
-    (void)next_u32(&cursor);
-    record->event = next_u64(&cursor);
+    struct record_cursor cursor = {bytes + length - RECORD_TRAILER, RECORD_TRAILER, true};
+    record->pid = record_cursor_u32(&cursor);
+    record->tid = record_cursor_u32(&cursor);
+    record->time_ns = record_cursor_u64(&cursor);
+    record->cpu = record_cursor_u32(&cursor);
+    (void)record_cursor_u32(&cursor);
+    record->event = record_cursor_u64(&cursor);
     return cursor.whole;
 }
 
-static bool read_body(struct cursor *cursor, struct tv_perf_record *record)
+static bool perf_record_read_body(struct record_cursor *cursor, struct tv_perf_record *record)
 {
     switch (record->type) {
     case PERF_RECORD_SAMPLE:
-        read_sample(cursor, record);
+        perf_record_read_sample(cursor, record);
         break;
     case PERF_RECORD_MMAP2:
-        read_mapping(cursor, record);
+        perf_record_read_mapping(cursor, record);
         break;
     case PERF_RECORD_COMM:
-        read_name(cursor, record);
+        perf_record_read_name(cursor, record);
         break;
     case PERF_RECORD_FORK:
     case PERF_RECORD_EXIT:
-        read_task(cursor, record);
+        perf_record_read_task(cursor, record);
         break;
     case PERF_RECORD_LOST:
     case PERF_RECORD_LOST_SAMPLES:
-        read_lost(cursor, record);
+        perf_record_read_lost(cursor, record);
         break;
     case PERF_RECORD_SWITCH:
         break;
@@ -188,13 +188,13 @@ bool tv_perf_record_read(const uint8_t *bytes, size_t length, struct tv_perf_rec
     *record = (struct tv_perf_record){.type = header.type, .misc = header.misc};
     if (header.size != length)
         return false;
-    struct cursor cursor = {bytes + sizeof header, length - sizeof header, true};
+    struct record_cursor cursor = {bytes + sizeof header, length - sizeof header, true};
     if (header.type != PERF_RECORD_SAMPLE) {
-        if (cursor.left < TRAILER || !read_trailer(bytes, length, record))
+        if (cursor.left < RECORD_TRAILER || !perf_record_read_trailer(bytes, length, record))
             return false;
-        cursor.left -= TRAILER;
+        cursor.left -= RECORD_TRAILER;
     }
-    return read_body(&cursor, record);
+    return perf_record_read_body(&cursor, record);
 }
 
 uint64_t tv_perf_record_address(const struct tv_perf_record *record, uint32_t place)

@@ -15,7 +15,7 @@ struct tv_perf_queued {
     uint32_t length; /* of the record */
 };
 
-static void copy_from_ring(const struct tv_perf_ring *ring, uint64_t position, uint8_t *to,
+static void perf_ring_copy(const struct tv_perf_ring *ring, uint64_t position, uint8_t *to,
                            size_t length)
 {
     const uint8_t *records = (const uint8_t *)ring->pages + (size_t)sysconf(_SC_PAGESIZE);
@@ -27,7 +27,7 @@ static void copy_from_ring(const struct tv_perf_ring *ring, uint64_t position, u
 }
 
 /* A lost record's time may be 0: it is told of where it stands. */
-static void enqueue(struct tv_perf_queue *queue, size_t at, uint32_t length)
+static void perf_queue_add(struct tv_perf_queue *queue, size_t at, uint32_t length)
 {
     struct tv_perf_record record;
     if (!tv_perf_record_read(queue->bytes + at, length, &record))
@@ -45,13 +45,13 @@ void tv_perf_ring_drain(const struct tv_perf_ring *ring, struct tv_perf_queue *q
     uint64_t tail = control->data_tail;
     while (head - tail >= sizeof(struct perf_event_header) && head - tail <= ring->size) {
         struct perf_event_header header;
-        copy_from_ring(ring, tail, (uint8_t *)&header, sizeof header);
+        perf_ring_copy(ring, tail, (uint8_t *)&header, sizeof header);
         if (header.size < sizeof header || header.size > head - tail)
             break;
         size_t at = (queue->used + 7) / 8 * 8;
         queue->bytes = tv_array_reserve(queue->bytes, &queue->capacity, at + header.size, 1);
-        copy_from_ring(ring, tail, queue->bytes + at, header.size);
-        enqueue(queue, at, header.size);
+        perf_ring_copy(ring, tail, queue->bytes + at, header.size);
+        perf_queue_add(queue, at, header.size);
         tail += header.size;
     }
     __atomic_store_n(&control->data_tail, head, __ATOMIC_RELEASE);
@@ -59,7 +59,7 @@ void tv_perf_ring_drain(const struct tv_perf_ring *ring, struct tv_perf_queue *q
 
 /* Order by time.  At equal times the record that was read first is the earlier one of its
  * processor. */
-static int compare_queued(const void *left, const void *right)
+static int perf_queue_compare(const void *left, const void *right)
 {
     const struct tv_perf_queued *a = left, *b = right;
     if (a->time_ns != b->time_ns)
@@ -68,7 +68,7 @@ static int compare_queued(const void *left, const void *right)
 }
 
 /* Move what is left to the start. */
-static void compact(struct tv_perf_queue *queue, size_t taken)
+static void perf_queue_compact(struct tv_perf_queue *queue, size_t taken)
 {
     size_t least = queue->used;
     for (size_t i = taken; i < queue->count; i++)
@@ -87,7 +87,7 @@ void tv_perf_queue_flush(struct tv_perf_queue *queue, uint64_t until_ns, tv_perf
     size_t taken = 0;
     if (queue->count == 0)
         return;
-    qsort(queue->items, queue->count, sizeof *queue->items, compare_queued);
+    qsort(queue->items, queue->count, sizeof *queue->items, perf_queue_compare);
     for (; taken < queue->count && queue->items[taken].time_ns <= until_ns; taken++) {
         struct tv_perf_record record;
         const struct tv_perf_queued *item = &queue->items[taken];
@@ -95,7 +95,7 @@ void tv_perf_queue_flush(struct tv_perf_queue *queue, uint64_t until_ns, tv_perf
             take(context, &record);
     }
     if (taken > 0)
-        compact(queue, taken);
+        perf_queue_compact(queue, taken);
 }
 
 void tv_perf_queue_release(struct tv_perf_queue *queue)

@@ -13,12 +13,12 @@
 #include "perf/jit_dump.h"
 
 /* A file of a long-lived node has some 50 MB. */
-#define MOST_BYTES ((size_t)512 << 20)
-#define FIRST_BYTES ((size_t)1 << 20)
+#define SYMBOL_FILE_MOST ((size_t)512 << 20)
+#define SYMBOL_FILE_FIRST ((size_t)1 << 20)
 
 /* Order by start.  Of two symbols at one start the one written later counts: the code was
  * replaced. */
-static int compare_symbols(const void *left, const void *right)
+static int symbol_list_compare(const void *left, const void *right)
 {
     const struct tv_symbol *a = left, *b = right;
     if (a->start != b->start)
@@ -26,7 +26,7 @@ static int compare_symbols(const void *left, const void *right)
     return a->line < b->line ? -1 : a->line > b->line;
 }
 
-static void add_symbol(struct tv_symbol_list *list, struct tv_symbol symbol)
+static void symbol_list_add(struct tv_symbol_list *list, struct tv_symbol symbol)
 {
     list->symbols =
         tv_array_reserve(list->symbols, &list->capacity, list->count + 1, sizeof *list->symbols);
@@ -36,26 +36,26 @@ static void add_symbol(struct tv_symbol_list *list, struct tv_symbol symbol)
 }
 
 /* "START TYPE NAME[\tMODULE]": functions alone. */
-static void parse_kernel_line(struct tv_symbol_list *list, char *line, size_t length)
+static void symbol_list_parse_kernel_line(struct tv_symbol_list *list, char *line, size_t length)
 {
     char *at;
     uint64_t start = strtoull(line, &at, 16);
     if (at == line || length - (size_t)(at - line) < 4 || start == 0 || !strchr("tTwW", at[1]))
         return;
     size_t name = (size_t)(at + 3 - list->text), size = strcspn(at + 3, "\t\n");
-    add_symbol(list,
+    symbol_list_add(list,
                (struct tv_symbol){.start = start, .end = start, .name = name, .length = size});
 }
 
 /* "START SIZE NAME" */
-static void parse_map_line(struct tv_symbol_list *list, char *line, size_t length)
+static void symbol_list_parse_map_line(struct tv_symbol_list *list, char *line, size_t length)
 {
     char *at, *behind;
     uint64_t start = strtoull(line, &at, 16), size = at == line ? 0 : strtoull(at, &behind, 16);
     if (size == 0 || behind == at || *behind != ' ' || size > UINT64_MAX - start ||
         (size_t)(behind - line) + 1 >= length)
         return;
-    add_symbol(list, (struct tv_symbol){
+    symbol_list_add(list, (struct tv_symbol){
                          .start = start,
                          .end = start + size,
                          .name = (size_t)(behind + 1 - list->text),
@@ -71,31 +71,31 @@ void tv_symbol_list_parse(struct tv_symbol_list *list, char *text, bool kernel)
         bool more = line[length] == '\n';
         line[length] = '\0'; /* numbers end with their line */
         if (kernel)
-            parse_kernel_line(list, line, length);
+            symbol_list_parse_kernel_line(list, line, length);
         else
-            parse_map_line(list, line, length);
+            symbol_list_parse_map_line(list, line, length);
         line += length + more;
     }
     if (list->count > 0)
-        qsort(list->symbols, list->count, sizeof *list->symbols, compare_symbols);
+        qsort(list->symbols, list->count, sizeof *list->symbols, symbol_list_compare);
 }
 
 /* The whole text with a NUL behind it; NULL: it is too large, or cannot be read. */
-static char *read_text(int file, size_t *size)
+static char *symbol_list_read_text(int file, size_t *size)
 {
     size_t capacity = 0, length = 0;
-    char *text = tv_array_reserve(NULL, &capacity, FIRST_BYTES, 1);
+    char *text = tv_array_reserve(NULL, &capacity, SYMBOL_FILE_FIRST, 1);
     for (;;) {
         ssize_t got = read(file, text + length, capacity - length - 1);
         if (got == 0)
             break;
         length += got > 0 ? (size_t)got : 0;
-        if (got < 0 || length > MOST_BYTES) {
+        if (got < 0 || length > SYMBOL_FILE_MOST) {
             tv_free(text);
             return NULL;
         }
-        if (capacity - length < FIRST_BYTES / 2)
-            text = tv_array_reserve(text, &capacity, capacity + FIRST_BYTES, 1);
+        if (capacity - length < SYMBOL_FILE_FIRST / 2)
+            text = tv_array_reserve(text, &capacity, capacity + SYMBOL_FILE_FIRST, 1);
     }
     text[length] = '\0';
     *size = length;
@@ -103,7 +103,7 @@ static char *read_text(int file, size_t *size)
 }
 
 /* The bytes of a file of which one may trust the owner; NULL: none. */
-static char *read_trusted(const char *path, uint32_t owner, size_t *size)
+static char *symbol_list_read_trusted(const char *path, uint32_t owner, size_t *size)
 {
     struct stat found;
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -111,7 +111,7 @@ static char *read_trusted(const char *path, uint32_t owner, size_t *size)
         return NULL;
     bool trusted = fstat(file, &found) == 0 && S_ISREG(found.st_mode) &&
                    (found.st_uid == 0 || found.st_uid == geteuid() || found.st_uid == owner);
-    char *text = trusted ? read_text(file, size) : NULL;
+    char *text = trusted ? symbol_list_read_text(file, size) : NULL;
     close(file);
     return text;
 }
@@ -119,7 +119,7 @@ static char *read_trusted(const char *path, uint32_t owner, size_t *size)
 bool tv_symbol_list_read_map(struct tv_symbol_list *list, const char *path, uint32_t owner)
 {
     size_t size;
-    char *text = read_trusted(path, owner, &size);
+    char *text = symbol_list_read_trusted(path, owner, &size);
     *list = (struct tv_symbol_list){0};
     if (text)
         tv_symbol_list_parse(list, text, false);
@@ -129,7 +129,7 @@ bool tv_symbol_list_read_map(struct tv_symbol_list *list, const char *path, uint
 bool tv_symbol_list_read_dump(struct tv_symbol_list *list, const char *path, uint32_t owner)
 {
     size_t size;
-    char *bytes = read_trusted(path, owner, &size);
+    char *bytes = symbol_list_read_trusted(path, owner, &size);
     char *text = bytes ? tv_jit_dump_to_map((struct tv_bytes){(uint8_t *)bytes, size}) : NULL;
     tv_free(bytes);
     *list = (struct tv_symbol_list){0};
@@ -143,7 +143,7 @@ bool tv_symbol_list_read_kernel(struct tv_symbol_list *list)
     *list = (struct tv_symbol_list){0};
     int file = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
     size_t size;
-    char *text = file < 0 ? NULL : read_text(file, &size);
+    char *text = file < 0 ? NULL : symbol_list_read_text(file, &size);
     if (file >= 0)
         close(file);
     if (text)
