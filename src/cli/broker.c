@@ -10,14 +10,12 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "cli/atomic_file.h"
-#include "cli/cache.h"
 #include "cli/confine.h"
+#include "cli/input/index_cache.h"
+#include "cli/input/symbols.h"
 #include "cli/options.h"
-#include "cli/output.h"
-#include "cli/pager.h"
-#include "cli/per_thread.h"
-#include "cli/symbols.h"
+#include "cli/output/atomic_file.h"
+#include "cli/output/output.h"
 #include "server/browser.h"
 
 /* Entries of the cache that are on their way at once, and keys that are known. */
@@ -95,7 +93,8 @@ bool tv_broker_receive(int socket, void *packet, size_t size, int *descriptor)
 
 /* ---- What the command line names ---- */
 
-static bool broker_is_joined_name(const char *path, const char *stem, size_t length, const char *end)
+static bool broker_is_joined_name(const char *path, const char *stem, size_t length,
+                                  const char *end)
 {
     return strncmp(path, stem, length) == 0 && strcmp(path + length, end) == 0;
 }
@@ -110,7 +109,8 @@ static bool broker_is_of_file(const char *path, const char *file)
          broker_is_joined_name(path, file, (size_t)(dot - file), ".data")))
         return true;
     return strcmp(path, file) == 0 || broker_is_joined_name(path, file, length, ".trace") ||
-           broker_is_joined_name(path, file, length, ".key") || broker_is_joined_name(path, file, length, ".data");
+           broker_is_joined_name(path, file, length, ".key") ||
+           broker_is_joined_name(path, file, length, ".data");
 }
 
 static bool broker_allows_input(const struct tv_settings *settings, const char *path)
@@ -137,7 +137,7 @@ static bool broker_allows_output(const struct tv_settings *settings, const char 
 /* Return the descriptor of the reply, which is closed when it has been sent; or -1.  A FIFO does
  * not hold the broker up until somebody writes to it: the command waits for that (confine.c). */
 static int broker_open_input(const struct broker *broker, const struct tv_broker_request *request,
-                      struct tv_broker_reply *reply)
+                             struct tv_broker_reply *reply)
 {
     int kept = request->flags & (O_NOCTTY | O_NONBLOCK);
     int descriptor = -1;
@@ -151,11 +151,11 @@ static int broker_open_input(const struct broker *broker, const struct tv_broker
 }
 
 static void broker_stat_input(const struct broker *broker, const struct tv_broker_request *request,
-                          struct tv_broker_reply *reply)
+                              struct tv_broker_reply *reply)
 {
     errno = EACCES;
-    bool known =
-        broker_allows_input(broker->settings, request->path) && stat(request->path, &reply->info) == 0;
+    bool known = broker_allows_input(broker->settings, request->path) &&
+                 stat(request->path, &reply->info) == 0;
     reply->number = known ? 0 : errno;
 }
 
@@ -169,19 +169,19 @@ static int broker_open_temporary(struct tv_broker_reply *reply)
 /* ---- The cache ---- */
 
 static void broker_make_key(struct broker *broker, const struct tv_broker_request *request,
-                     struct tv_broker_reply *reply)
+                            struct tv_broker_reply *reply)
 {
-    static struct tv_cached cached;
+    static struct tv_index_cache cached;
     const struct tv_words *files = &broker->settings->files;
-    cached = (struct tv_cached){.settings = broker->settings};
-    for (size_t i = 0; i < request->length && i < TV_CACHED_FILES; i++) {
+    cached = (struct tv_index_cache){.settings = broker->settings};
+    for (size_t i = 0; i < request->length && i < TV_INDEX_CACHE_FILES; i++) {
         if (request->look.files[i] >= files->count)
             return;
         cached.paths[i] = files->items[request->look.files[i]];
         cached.offsets[i] = request->look.offsets[i];
         cached.count++;
     }
-    reply->done = tv_cached_look(&cached);
+    reply->done = tv_index_cache_make_key(&cached);
     if (!reply->done)
         return;
     struct broker_key *key = &broker->keys[broker->key_count++ % BROKER_KEYS];
@@ -210,7 +210,7 @@ static int broker_open_entry(const struct broker *broker, const struct tv_broker
 }
 
 static int broker_begin_entry(struct broker *broker, const struct tv_broker_request *request,
-                       struct tv_broker_reply *reply)
+                              struct tv_broker_reply *reply)
 {
     uint32_t free = 0;
     while (free < BROKER_ENTRIES && broker->entry_used[free])
@@ -235,7 +235,7 @@ static void broker_end_entry(struct broker *broker, uint32_t number, bool whole)
 /* ---- The output ---- */
 
 static int broker_open_output(struct broker *broker, const struct tv_broker_request *request,
-                       struct tv_broker_reply *reply)
+                              struct tv_broker_reply *reply)
 {
     const char *path = request->path;
     reply->error = (struct tv_error){0};
@@ -288,7 +288,7 @@ static void broker_open_browser(struct broker *broker, struct tv_broker_reply *r
 
 /* The descriptor of the reply, or -1. */
 static int broker_answer(struct broker *broker, struct tv_broker_request *request,
-                  struct tv_broker_reply *reply)
+                         struct tv_broker_reply *reply)
 {
     switch (request->word) {
     case TV_BROKER_OPEN:
@@ -298,7 +298,7 @@ static int broker_answer(struct broker *broker, struct tv_broker_request *reques
         break;
     case TV_BROKER_TEMPORARY:
         return broker_open_temporary(reply);
-    case TV_BROKER_LOOK:
+    case TV_BROKER_MAKE_KEY:
         broker_make_key(broker, request, reply);
         break;
     case TV_BROKER_CACHE_OPEN:
@@ -336,7 +336,7 @@ static bool broker_is_sound(struct tv_broker_request *request)
     bool has_key = request->word == TV_BROKER_CACHE_OPEN || request->word == TV_BROKER_CACHE_BEGIN;
     if (has_key)
         return request->length <= sizeof request->key;
-    return request->word == TV_BROKER_LOOK ||
+    return request->word == TV_BROKER_MAKE_KEY ||
            memchr(request->path, '\0', sizeof request->path) != NULL;
 }
 

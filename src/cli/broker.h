@@ -26,13 +26,13 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
-#include "cli/cached.h"
+#include "cli/input/index_cache.h"
 
 enum tv_broker_word {
     TV_BROKER_OPEN, /* path, flags */
     TV_BROKER_STAT, /* path */
     TV_BROKER_TEMPORARY,
-    TV_BROKER_LOOK,        /* look: makes the key of files (cached.h) */
+    TV_BROKER_MAKE_KEY,    /* look: makes the key of files (cached.h) */
     TV_BROKER_CACHE_OPEN,  /* key */
     TV_BROKER_CACHE_BEGIN, /* key */
     TV_BROKER_CACHE_END,   /* number of the reply to BEGIN; whole */
@@ -53,8 +53,8 @@ struct tv_broker_request {
         char path[PATH_MAX];
         uint8_t key[TV_SECTIONS_KEY];
         struct {
-            uint32_t files[TV_CACHED_FILES]; /* their places on the command line */
-            tv_ns offsets[TV_CACHED_FILES];
+            uint32_t files[TV_INDEX_CACHE_FILES]; /* their places on the command line */
+            tv_ns offsets[TV_INDEX_CACHE_FILES];
         } look;
     };
 };

@@ -80,4 +80,14 @@ extern const struct tv_command tv_command_version;
 /* What a server runs to have a trace read (engine/messages.h): no command for people. */
 int tv_command_engine(void);
 
+/*
+ * complete.h - what the tab key offers, for the shells' scripts in data.
+ */
+
+/* The argument before the words: an interface for those scripts, not for people. */
+#define TV_COMPLETE_COMMAND "--complete"
+
+/* Print what may stand in the place of the last of the words. The exit code. */
+int tv_complete(int argc, char **argv);
+
 #endif

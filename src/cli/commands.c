@@ -10,11 +10,10 @@
 
 #include "base/out.h"
 #include "base/swap.h"
-#include "cli/complete.h"
 #include "cli/confine.h"
-#include "cli/inputs.h"
-#include "cli/message.h"
-#include "cli/output.h"
+#include "cli/input/inputs.h"
+#include "cli/output/message.h"
+#include "cli/output/output.h"
 #include "engine/messages.h"
 
 const struct tv_command *const tv_commands[] = {
@@ -116,7 +115,7 @@ int tv_command_print_help(const struct tv_command *command)
 }
 
 static bool command_check_file_count(const struct tv_command *command, size_t count,
-                                  struct tv_error *err)
+                                     struct tv_error *err)
 {
     if (count < command->min_files)
         tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "expected %s",
@@ -132,14 +131,15 @@ static bool command_check_file_count(const struct tv_command *command, size_t co
  * one thread each have other names, which per_thread.c looks at, and a recording's words are a
  * program's. */
 static enum tv_status command_check_output(const struct tv_command *command,
-                                   const struct tv_settings *settings, struct tv_error *err)
+                                           const struct tv_settings *settings, struct tv_error *err)
 {
     if (command == &tv_command_record || settings->split_threads)
         return TV_OK;
     return tv_output_check(settings->output, settings, err);
 }
 
-static int command_run_confined(const struct tv_command *command, const struct tv_settings *settings)
+static int command_run_confined(const struct tv_command *command,
+                                const struct tv_settings *settings)
 {
     struct tv_confine_options confinement = {.settings = settings};
     struct tv_error err = {0};
@@ -177,9 +177,9 @@ static int command_run(const struct tv_command *command, int argc, char **argv)
 /* Does the value of this option, of whatever command, stand in the next argument? */
 static bool command_line_wants_next(const char *word)
 {
-    bool wants = tv_options_waiting(tv_command_view.options, word) != NULL;
+    bool wants = tv_options_wanting_value(tv_command_view.options, word) != NULL;
     for (const struct tv_command *const *command = tv_commands; *command && !wants; command++)
-        wants = tv_options_waiting((*command)->options, word) != NULL;
+        wants = tv_options_wanting_value((*command)->options, word) != NULL;
     return wants;
 }
 

@@ -17,8 +17,8 @@
 #include "base/memory.h"
 #include "base/swap.h"
 #include "cli/broker.h"
-#include "cli/message.h"
 #include "cli/options.h"
+#include "cli/output/message.h"
 #include "engine/sandbox.h"
 #include "symbols/demangle.h"
 #include "unpack/unpack.h"
@@ -38,8 +38,8 @@ bool tv_is_confined(void)
 /* ---- Asking ---- */
 
 /* False: the broker has gone, as it does when somebody ends it.  `descriptor` may be NULL. */
-static bool confine_ask_broker(const struct tv_broker_request *request, struct tv_broker_reply *reply,
-                       int *descriptor)
+static bool confine_ask_broker(const struct tv_broker_request *request,
+                               struct tv_broker_reply *reply, int *descriptor)
 {
     int got = -1;
     pthread_mutex_lock(&confined.lock);
@@ -126,8 +126,9 @@ static int confine_stat(const char *path, struct stat *info)
     struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_STAT);
     int error = ENAMETOOLONG;
     if (broker_exchange_set_path(exchange, path))
-        error =
-            confine_ask_broker(&exchange->request, &exchange->reply, NULL) ? exchange->reply.number : EIO;
+        error = confine_ask_broker(&exchange->request, &exchange->reply, NULL)
+                    ? exchange->reply.number
+                    : EIO;
     if (error == 0)
         *info = exchange->reply.info;
     tv_free(exchange);
@@ -160,16 +161,17 @@ static bool confine_find_file(const char *path, uint32_t *number)
     return false;
 }
 
-bool tv_confined_look(struct tv_cached *cached)
+bool tv_confined_make_key(struct tv_index_cache *cached)
 {
-    struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_LOOK);
+    struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_MAKE_KEY);
     bool known = true;
     for (size_t i = 0; i < cached->count && known; i++) {
         known = confine_find_file(cached->paths[i], &exchange->request.look.files[i]);
         exchange->request.look.offsets[i] = cached->offsets[i];
     }
     exchange->request.length = (uint32_t)cached->count;
-    known = known && confine_ask_broker(&exchange->request, &exchange->reply, NULL) && exchange->reply.done;
+    known = known && confine_ask_broker(&exchange->request, &exchange->reply, NULL) &&
+            exchange->reply.done;
     if (known) {
         cached->key_length = exchange->reply.looked.key_length;
         cached->places_length = exchange->reply.looked.places_length;

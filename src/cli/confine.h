@@ -21,9 +21,8 @@
 
 #include <sys/types.h>
 
-#include "cli/atomic_file.h"
-#include "cli/cache.h"
-#include "cli/cached.h"
+#include "cli/input/index_cache.h"
+#include "cli/output/atomic_file.h"
 
 struct tv_settings;
 
@@ -46,8 +45,8 @@ void tv_confine_end(void);
  * of their modules, which call them. */
 bool tv_is_confined(void);
 
-/* See tv_cached_look. */
-bool tv_confined_look(struct tv_cached *cached);
+/* See tv_index_cache_make_key. */
+bool tv_confined_make_key(struct tv_index_cache *cached);
 
 /* See tv_cache_open, tv_cache_begin and tv_cache_end. */
 int tv_confined_cache_open(struct tv_bytes key);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/out.h"
@@ -125,7 +126,7 @@ static const struct {
 };
 
 static enum tv_status option_set_value(const struct tv_option *option, struct tv_settings *settings,
-                                const char *word, struct tv_error *err)
+                                       const char *word, struct tv_error *err)
 {
     void *place = (char *)settings + option->place;
     int choice;
@@ -162,7 +163,8 @@ static enum tv_status option_set_value(const struct tv_option *option, struct tv
 }
 
 static enum tv_status option_give(const struct tv_option *table, const struct tv_option *option,
-                           struct tv_settings *settings, const char *word, struct tv_error *err)
+                                  struct tv_settings *settings, const char *word,
+                                  struct tv_error *err)
 {
     settings->given |= UINT64_C(1) << (option - table);
     return option_set_value(option, settings, word, err);
@@ -209,7 +211,8 @@ struct option_arguments {
 };
 
 /* --name, --name=value or --name value. */
-static enum tv_status option_parse_long(struct option_arguments *a, const char *word, struct tv_error *err)
+static enum tv_status option_parse_long(struct option_arguments *a, const char *word,
+                                        struct tv_error *err)
 {
     const char *value = strchr(word, '=');
     struct tv_bytes name = {(const uint8_t *)word, value ? (size_t)(value - word) : strlen(word)};
@@ -222,8 +225,9 @@ static enum tv_status option_parse_long(struct option_arguments *a, const char *
 }
 
 /* -xVALUE or -x VALUE. */
-static enum tv_status option_parse_letter_value(struct option_arguments *a, const struct tv_option *option,
-                                         const char *rest, struct tv_error *err)
+static enum tv_status option_parse_letter_value(struct option_arguments *a,
+                                                const struct tv_option *option, const char *rest,
+                                                struct tv_error *err)
 {
     const char *value = rest[0] ? rest : a->next < a->end ? *a->next++ : NULL;
     if (!value)
@@ -233,7 +237,8 @@ static enum tv_status option_parse_letter_value(struct option_arguments *a, cons
 }
 
 /* -x, or several letters behind one dash. */
-static enum tv_status option_parse_letters(struct option_arguments *a, const char *letters, struct tv_error *err)
+static enum tv_status option_parse_letters(struct option_arguments *a, const char *letters,
+                                           struct tv_error *err)
 {
     for (; *letters; letters++) {
         const struct tv_option *option =
@@ -271,7 +276,7 @@ enum tv_status tv_options_parse(const struct tv_option *table, int argc, char **
     return TV_OK;
 }
 
-const struct tv_option *tv_options_waiting(const struct tv_option *table, const char *word)
+const struct tv_option *tv_options_wanting_value(const struct tv_option *table, const char *word)
 {
     size_t dashes = strspn(word, "-");
     struct tv_bytes name = tv_bytes_of(word + dashes);
@@ -290,4 +295,88 @@ void tv_options_help(struct tv_out *out, const struct tv_option *table)
                       option->argument ? option->argument : "");
         tv_out_format(out, "        %s\n", option->help);
     }
+}
+
+#define CONFIG_LARGEST_FILE ((size_t)1 << 20)
+
+/* Whether the option was set before the file was opened. */
+static bool config_is_given(const struct tv_option *table, struct tv_bytes name, uint64_t given)
+{
+    for (size_t i = 0; table[i].name != NULL; i++)
+        if (tv_bytes_equal(tv_bytes_of(table[i].name), name))
+            return (given >> i & 1) != 0;
+    return false;
+}
+
+/* A line without its end, which may be changed: a NUL is put behind the value. */
+static enum tv_status config_read_line(const struct tv_option *table, char *line, size_t length,
+                                       uint64_t given, struct tv_settings *settings,
+                                       struct tv_error *err)
+{
+    struct tv_bytes rest = tv_bytes_trim((struct tv_bytes){(const uint8_t *)line, length}), name;
+    const char *value = NULL;
+    if (rest.length == 0 || rest.data[0] == '#')
+        return TV_OK;
+    if (tv_bytes_split(&rest, '=', &name)) {
+        rest = tv_bytes_trim(rest);
+        char *start = line + (rest.data - (const uint8_t *)line);
+        start[rest.length] = '\0';
+        value = start;
+    }
+    name = tv_bytes_trim(name);
+    if (tv_bytes_equal(name, TV_BYTES("config")) || tv_bytes_equal(name, TV_BYTES("help")))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%.*s stands on the command line alone",
+                       (int)name.length, (const char *)name.data);
+    if (config_is_given(table, name, given))
+        return TV_OK;
+    return tv_options_set(table, name, value, settings, err);
+}
+
+enum tv_status tv_config_read(const struct tv_option *table, const char *path,
+                              struct tv_settings *settings, char **text, struct tv_error *err)
+{
+    const uint64_t given = settings->given;
+    size_t length;
+    *text = NULL;
+    enum tv_status status = tv_file_read_text(path, CONFIG_LARGEST_FILE, text, &length, err);
+    if (status != TV_OK) {
+        *text = NULL;
+        return tv_error_prefix(err, "%s", path);
+    }
+    char *line = *text, *end = *text + length;
+    for (unsigned number = 1; status == TV_OK && line < end; number++) {
+        char *next = memchr(line, '\n', (size_t)(end - line));
+        if (next == NULL)
+            next = end;
+        status = config_read_line(table, line, (size_t)(next - line), given, settings, err);
+        if (status != TV_OK)
+            tv_error_prefix(err, "%s: line %u", path, number);
+        line = next + 1;
+    }
+    return status;
+}
+
+#define LONGEST_SECRET 1024u
+
+enum tv_status tv_secret_read(const char *text, const char *path, char **secret,
+                              struct tv_error *err)
+{
+    size_t length;
+    *secret = NULL;
+    if (path != NULL) {
+        enum tv_status status = tv_file_read_text(path, LONGEST_SECRET, secret, &length, err);
+        if (status != TV_OK) {
+            *secret = NULL;
+            return tv_error_prefix(err, "%s", path);
+        }
+        (*secret)[strcspn(*secret, "\r\n")] = '\0';
+    } else if (text != NULL) {
+        *secret = memcpy(tv_alloc(strlen(text) + 1, 1), text, strlen(text));
+    }
+    if (*secret != NULL && (*secret)[0] == '\0') {
+        tv_free(*secret);
+        *secret = NULL;
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "the token is empty");
+    }
+    return TV_OK;
 }

@@ -43,7 +43,7 @@ struct tv_option {
 
 /* Clocks as --clock names them: its place among "real|cpu". */
 enum tv_clock_choice {
-    TV_CHOICE_REAL,
+    TV_CHOICE_WALL,
     TV_CHOICE_CPU,
     TV_CHOICE_ANY, /* not given */
 };
@@ -114,7 +114,7 @@ struct tv_settings {
     const char *salt;    /* NULL: by chance */
     uint64_t max_memory; /* of the program, in bytes; TV_ANY_MEMORY: what it takes */
     bool no_browser, no_cache;
-    bool one_by_one; /* no option: see cli/inputs.h */
+    bool one_by_one; /* no option: see cli/input/inputs.h */
     uint64_t port;
     struct tv_serve_settings serve;
     struct tv_push_settings push;
@@ -148,7 +148,7 @@ enum tv_status tv_options_set(const struct tv_option *table, struct tv_bytes nam
                               struct tv_error *err) TV_MUST_CHECK;
 
 /* The option that takes its value from the argument behind this one ("--jobs", "-o"), or NULL. */
-const struct tv_option *tv_options_waiting(const struct tv_option *table, const char *word);
+const struct tv_option *tv_options_wanting_value(const struct tv_option *table, const char *word);
 
 struct tv_out;
 
@@ -221,5 +221,30 @@ void tv_options_help(struct tv_out *out, const struct tv_option *table);
               "of the text, these columns in this order, with commas")
 #define TV_OPTION_CLOCK                                                                            \
     TV_OPTION("clock", "real|cpu", TV_OPTION_CHOICE, clock, "which clock (default: real)")
+
+/*
+ * config.h - options from a file instead of the command line.
+ *
+ *     # what the team's server does
+ *     store = /var/lib/traceview
+ *     keep = 30d
+ *     public-read
+ */
+
+/* Sets what the file at `path` says, but for what was given already: the command line is stronger.
+ * "name = value" a line, "name" alone for what takes no value; lines that begin with '#' are
+ * remarks.  *text is the file's, which the settings use: to be freed after them, also after an
+ * error.  TV_ERR_USAGE names the line. */
+enum tv_status tv_config_read(const struct tv_option *table, const char *path,
+                              struct tv_settings *settings, char **text,
+                              struct tv_error *err) TV_MUST_CHECK;
+
+/*
+ * secret.h - a token given as an option, or better as a file that others cannot read.
+ */
+
+/* *secret becomes a copy to be freed, NULL when neither is given; of a file its first line. */
+enum tv_status tv_secret_read(const char *text, const char *path, char **secret,
+                              struct tv_error *err) TV_MUST_CHECK;
 
 #endif

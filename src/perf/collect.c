@@ -42,7 +42,7 @@ static struct tv_perf_task *perf_task_find(const struct tv_perf_collector *c, ui
 }
 
 static struct tv_perf_task *perf_task_find_or_add(struct tv_perf_collector *c, uint32_t pid,
-                                             uint32_t tid)
+                                                  uint32_t tid)
 {
     struct tv_perf_task *found = perf_task_find(c, tid);
     if (found)
@@ -69,7 +69,8 @@ static uint32_t perf_task_sample_id(struct tv_perf_collector *c, struct tv_perf_
     return task->id;
 }
 
-static void perf_task_rename(struct tv_perf_collector *c, struct tv_perf_task *task, const char *name)
+static void perf_task_rename(struct tv_perf_collector *c, struct tv_perf_task *task,
+                             const char *name)
 {
     size_t length = strnlen(name, TASK_NAME_SIZE - 1);
     memcpy(task->name, name, length);
@@ -114,7 +115,7 @@ static uint32_t perf_element_of(struct tv_perf_collector *c, uint32_t file, uint
 /* The element of a frame; 0: it is to be left out.  All but the innermost addresses of a kind are
  * where calls return to, which may be the start of the next function. */
 static uint32_t perf_frame_element(struct tv_perf_collector *c, uint32_t pid, uint64_t address,
-                              bool kernel, bool innermost)
+                                   bool kernel, bool innermost)
 {
     uint64_t at = address -= !innermost;
     uint32_t file = TV_PERF_KERNEL_FILE;
@@ -132,7 +133,7 @@ static uint32_t perf_frame_element(struct tv_perf_collector *c, uint32_t pid, ui
 
 /* The registers of a sample in the order of DWARF. */
 static void perf_read_registers(const struct tv_perf_record *record, uint64_t *registers,
-                           struct tv_unwind_thread *thread)
+                                struct tv_unwind_thread *thread)
 {
     uint64_t from[TV_PERF_REGISTER_COUNT + 1];
     memcpy(from, record->sample.registers, TV_PERF_REGISTER_COUNT * sizeof *from);
@@ -154,8 +155,8 @@ static void perf_read_registers(const struct tv_perf_record *record, uint64_t *r
 }
 
 /* Adds the user's part, where the kernel has copied it, to the stack at hand. */
-static uint32_t perf_add_copied_stack(struct tv_perf_collector *c, const struct tv_perf_record *record,
-                                 uint32_t depth)
+static uint32_t perf_add_copied_stack(struct tv_perf_collector *c,
+                                      const struct tv_perf_record *record, uint32_t depth)
 {
     uint64_t registers[TV_PERF_REGISTER_COUNT + 1];
     struct tv_unwind_thread thread;
@@ -238,7 +239,8 @@ static void perf_collect_sample(struct tv_perf_collector *c, const struct tv_per
 static void perf_task_end_wait(struct tv_perf_collector *c, struct tv_perf_task *task, uint64_t now)
 {
     if (task->off_ns != 0 && now > task->off_ns)
-        (void)tv_samples_add_wait(&c->samples, perf_task_sample_id(c, task), task->stack, task->depth,
+        (void)tv_samples_add_wait(&c->samples, perf_task_sample_id(c, task), task->stack,
+                                  task->depth,
                                   &(struct tv_sample_wait){
                                       .from_ns = task->off_ns,
                                       .to_ns = now,
@@ -278,7 +280,7 @@ static void perf_collect_name(struct tv_perf_collector *c, const struct tv_perf_
     perf_task_rename(c, perf_task_find_or_add(c, record->pid, record->tid), record->name);
 }
 
-void tv_perf_collector_take(void *collector, const struct tv_perf_record *record)
+void tv_perf_collector_add(void *collector, const struct tv_perf_record *record)
 {
     struct tv_perf_collector *c = collector;
     if (record->time_ns > c->last_ns)
@@ -308,8 +310,8 @@ void tv_perf_collector_take(void *collector, const struct tv_perf_record *record
     }
 }
 
-void tv_perf_collector_know(struct tv_perf_collector *collector, uint32_t pid, uint32_t tid,
-                            const char *name)
+void tv_perf_collector_add_thread(struct tv_perf_collector *collector, uint32_t pid, uint32_t tid,
+                                  const char *name)
 {
     perf_task_rename(collector, perf_task_find_or_add(collector, pid, tid), name);
 }

@@ -5,7 +5,7 @@
  * Elements are resolved file by file, so that one file is open at a time, however many a recording
  * has.  Then the samples are counted anew: two places of one line are one element.
  */
-#include "perf/names.h"
+#include "perf/collect.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -63,7 +63,8 @@ static struct tv_elf *perf_open_elf(const char *root, const struct tv_perf_file 
     return NULL;
 }
 
-static void perf_name_source_open(struct perf_name_source *source, const struct perf_name_resolution *r, uint32_t number)
+static void perf_name_source_open(struct perf_name_source *source,
+                                  const struct perf_name_resolution *r, uint32_t number)
 {
     const struct tv_perf_file *file = &r->from->spaces.files[number];
     char path[8192];
@@ -72,7 +73,7 @@ static void perf_name_source_open(struct perf_name_source *source, const struct 
     case TV_PERF_ELF:
         source->elf = perf_open_elf(r->from->spaces.root, file);
         break;
-    case TV_PERF_MADE:
+    case TV_PERF_JIT:
         snprintf(path, sizeof path, "%s%s", r->from->spaces.root, file->dump ? file->dump : "");
         if (file->dump && tv_symbol_list_read_dump(&source->list, path, r->from->owner))
             break;
@@ -111,14 +112,16 @@ static uint64_t perf_hash_text(uint64_t hash, const char *text)
     return hash;
 }
 
-static bool perf_element_has_texts(const struct tv_sample_element *one, const struct tv_sample_element *other)
+static bool perf_element_has_texts(const struct tv_sample_element *one,
+                                   const struct tv_sample_element *other)
 {
     return strcmp(one->class_name, other->class_name) == 0 && strcmp(one->name, other->name) == 0 &&
            strcmp(one->file ? one->file : "", other->file ? other->file : "") == 0;
 }
 
 /* The number of an element by its texts and line. */
-static uint32_t perf_element_find_or_add(struct tv_samples *samples, struct tv_sample_element *element)
+static uint32_t perf_element_find_or_add(struct tv_samples *samples,
+                                         struct tv_sample_element *element)
 {
     element->method = perf_hash_text(perf_hash_text(1, element->class_name), element->name);
     element->method = perf_hash_text(element->method, element->file ? element->file : "");
@@ -137,7 +140,7 @@ static void perf_module_name(const struct tv_perf_file *file, char *text)
 {
     static const char *const kinds[] = {
         [TV_PERF_ELF] = "",
-        [TV_PERF_MADE] = "[made at run time]",
+        [TV_PERF_JIT] = "[made at run time]",
         [TV_PERF_VDSO] = "[vdso]",
         [TV_PERF_KERNEL] = "[kernel]",
     };
@@ -146,8 +149,9 @@ static void perf_module_name(const struct tv_perf_file *file, char *text)
 }
 
 /* False: the file does not say what lies there. */
-static bool perf_name_elf_address(struct perf_name_resolution *r, const struct perf_name_source *source, uint64_t offset,
-                           char *name, char *path, int32_t *line)
+static bool perf_name_elf_address(struct perf_name_resolution *r,
+                                  const struct perf_name_source *source, uint64_t offset,
+                                  char *name, char *path, int32_t *line)
 {
     struct tv_elf_place found;
     struct tv_demangled written;
@@ -163,7 +167,8 @@ static bool perf_name_elf_address(struct perf_name_resolution *r, const struct p
     return true;
 }
 
-static uint32_t perf_resolve_address(struct perf_name_resolution *r, const struct perf_name_source *source, uint64_t place)
+static uint32_t perf_resolve_address(struct perf_name_resolution *r,
+                                     const struct perf_name_source *source, uint64_t place)
 {
     static char module[NAME_ROOM], name[NAME_ROOM], path[NAME_ROOM];
     struct tv_sample_element element = {0, TV_SAMPLES_NO_LINE, module, name, NULL};
@@ -194,7 +199,8 @@ static struct perf_element_address *perf_list_addresses(const struct tv_samples 
     const struct tv_sample_element *elements = samples->elements.at;
     struct perf_element_address *places = tv_alloc(samples->elements.count, sizeof *places);
     for (uint32_t i = 0; i < samples->elements.count; i++)
-        places[i] = (struct perf_element_address){(uint32_t)elements[i].line, i, elements[i].method};
+        places[i] =
+            (struct perf_element_address){(uint32_t)elements[i].line, i, elements[i].method};
     if (samples->elements.count > 0)
         qsort(places, samples->elements.count, sizeof *places, perf_compare_addresses);
     return places;
@@ -228,7 +234,8 @@ static void perf_resolve_elements(struct perf_name_resolution *r)
 
 /* ---- Samples ---- */
 
-static uint32_t perf_translate_stack(const struct perf_name_resolution *r, uint32_t trace, uint32_t *stack)
+static uint32_t perf_translate_stack(const struct perf_name_resolution *r, uint32_t trace,
+                                     uint32_t *stack)
 {
     const struct tv_sample_trace *traces = r->from->samples.traces.at;
     const uint32_t *stacks = r->from->samples.stacks.at;

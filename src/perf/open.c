@@ -25,9 +25,8 @@
 
 #include "base/memory.h"
 #include "perf/collect.h"
-#include "perf/names.h"
 #include "perf/perf.h"
-#include "perf/ring.h"
+#include "perf/records.h"
 #include "perf/symbol_list.h"
 
 #define BILLION UINT64_C(1000000000)
@@ -238,7 +237,8 @@ static void perf_seed_thread(struct tv_perf *perf, pid_t tid)
     char path[64], name[64];
     snprintf(path, sizeof path, "/proc/%d/task/%d/comm", (int)perf->options.pid, (int)tid);
     perf_read_line(path, name, sizeof name);
-    tv_perf_collector_know(&perf->collector, (uint32_t)perf->options.pid, (uint32_t)tid, name);
+    tv_perf_collector_add_thread(&perf->collector, (uint32_t)perf->options.pid, (uint32_t)tid,
+                                 name);
 }
 
 /* A thread that ends meanwhile is no error. */
@@ -396,7 +396,7 @@ static void perf_read_rings(struct tv_perf *perf)
     for (size_t i = 0; i < perf->cpu_count; i++)
         if (perf->cpus[i].ring.pages)
             tv_perf_ring_drain(&perf->cpus[i].ring, &perf->queue);
-    tv_perf_queue_flush(&perf->queue, perf->looked_ns, tv_perf_collector_take, &perf->collector);
+    tv_perf_queue_flush(&perf->queue, perf->looked_ns, tv_perf_collector_add, &perf->collector);
     perf->looked_ns = now;
 }
 
@@ -437,7 +437,7 @@ void tv_perf_finish(struct tv_perf *perf, struct tv_samples *samples)
     for (size_t i = 0; i < perf->file_count; i++)
         (void)ioctl(perf->files[i], PERF_EVENT_IOC_DISABLE, 0);
     perf_read_rings(perf);
-    tv_perf_queue_flush(&perf->queue, UINT64_MAX, tv_perf_collector_take, &perf->collector);
+    tv_perf_queue_flush(&perf->queue, UINT64_MAX, tv_perf_collector_add, &perf->collector);
     tv_perf_collector_end(&perf->collector);
     perf->collector.samples.lost += perf_count_lost(perf);
     tv_perf_names_resolve(&perf->collector, samples);

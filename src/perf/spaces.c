@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* spaces.c - see spaces.h. */
-#include "perf/spaces.h"
+#include "perf/collect.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "perf/jit_dump.h"
+#include "perf/symbol_list.h"
 
 /* More in one process, or files in all, are a mistake or an attack. */
 #define MOST_MAPS 65536u
@@ -39,8 +39,8 @@ static enum tv_perf_file_kind perf_file_kind_of(const char *path)
         return TV_PERF_VDSO;
     for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
         if (perf_path_starts(path, made[i]))
-            return TV_PERF_MADE;
-    return path[0] == '/' && !tv_jit_dump_is_name(path) ? TV_PERF_ELF : TV_PERF_MADE;
+            return TV_PERF_JIT;
+    return path[0] == '/' && !tv_jit_dump_is_name(path) ? TV_PERF_ELF : TV_PERF_JIT;
 }
 
 static bool perf_file_equals(const struct tv_perf_file *file, const struct tv_perf_file *wanted)
@@ -70,7 +70,7 @@ static uint32_t perf_file_number(struct tv_perf_spaces *spaces, const struct tv_
 }
 
 static uint32_t perf_file_of_mapping(struct tv_perf_spaces *spaces, uint32_t pid,
-                                const struct tv_perf_mapping *mapping)
+                                     const struct tv_perf_mapping *mapping)
 {
     static char made[] = "";
     struct tv_perf_file wanted = {.kind = perf_file_kind_of(mapping->path)};
@@ -78,14 +78,14 @@ static uint32_t perf_file_of_mapping(struct tv_perf_spaces *spaces, uint32_t pid
     size_t length = strnlen(mapping->path, sizeof path - 1);
     memcpy(path, mapping->path, length);
     path[length] = '\0';
-    wanted.path = wanted.kind == TV_PERF_MADE ? made : path;
-    wanted.pid = wanted.kind == TV_PERF_MADE ? pid : 0;
+    wanted.path = wanted.kind == TV_PERF_JIT ? made : path;
+    wanted.pid = wanted.kind == TV_PERF_JIT ? pid : 0;
     if (wanted.kind == TV_PERF_ELF) {
         wanted.build_id_size = mapping->build_id_size;
         memcpy(wanted.build_id, mapping->build_id, mapping->build_id_size);
     }
     uint32_t file = perf_file_number(spaces, &wanted);
-    if (wanted.kind == TV_PERF_MADE && file != TV_PERF_NO_FILE && tv_jit_dump_is_name(path) &&
+    if (wanted.kind == TV_PERF_JIT && file != TV_PERF_NO_FILE && tv_jit_dump_is_name(path) &&
         !spaces->files[file].dump) {
         spaces->files[file].dump = tv_alloc(length + 1, 1);
         memcpy(spaces->files[file].dump, path, length);
@@ -239,7 +239,8 @@ uint32_t tv_perf_spaces_find(const struct tv_perf_spaces *spaces, uint32_t pid, 
     return space->maps[at].file;
 }
 
-static void perf_space_add_unwind_files(const struct tv_perf_spaces *spaces, const struct tv_perf_space *space)
+static void perf_space_add_unwind_files(const struct tv_perf_spaces *spaces,
+                                        const struct tv_perf_space *space)
 {
     char path[8192];
     for (size_t i = 0; i < space->count; i++) {

@@ -12,7 +12,6 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "perf/collect.h"
-#include "perf/jit_dump.h"
 #include "perf/symbol_list.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -59,14 +58,14 @@ static void collect_records(struct tv_bytes bytes)
     struct perf_event_header header;
     tv_perf_collector_init(collector, 1000);
     tv_map_set(&collector->switches, 2, 1);
-    tv_perf_collector_know(collector, 7, 7, "program");
+    tv_perf_collector_add_thread(collector, 7, 7, "program");
     while (bytes.length >= sizeof header) {
         memcpy(&header, bytes.data, sizeof header);
         size_t length = header.size < sizeof header ? sizeof header : header.size;
         if (length > bytes.length)
             length = bytes.length;
         if (tv_perf_record_read(bytes.data, length, &record))
-            tv_perf_collector_take(collector, &record);
+            tv_perf_collector_add(collector, &record);
         bytes = (struct tv_bytes){bytes.data + length, bytes.length - length};
     }
     tv_perf_collector_end(collector);

@@ -15,7 +15,7 @@
 #include "../readers/cases.h"
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "cli/load.h"
+#include "cli/input/load.h"
 #include "kept.h"
 #include "model/sift.h"
 

@@ -22,7 +22,7 @@ static struct {
     enum tvrec_hprof form;
 } running;
 
-/* Behind the text, for who resolves its addresses (cli/native_samples.c): the period, and of each
+/* Behind the text, for who resolves its addresses (cli/record/native_samples.c): the period, and of each
  * sample its time, its stack and what the thread did. */
 static void write_times(const struct tv_samples *samples, FILE *to)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * config.c - tests of cli/config.h.
+ * config.c - tests of cli/options.h.
  */
 #include "unit.h"
 
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "cli/config.h"
+#include "cli/options.h"
 
 static const struct tv_option table[] = {
     TV_OPTION("limit", "N", TV_OPTION_COUNT, limit, "how many"),

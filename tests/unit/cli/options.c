@@ -148,7 +148,7 @@ static void reads_values_that_may_be_left_away(void **state)
     assert_int_equal(s.files.count, 1);
     assert_int_equal(tv_options_parse(own, 1, with, &s, &err), TV_OK);
     assert_int_equal(s.record.alloc, 64 << 10);
-    assert_null(tv_options_waiting(own, "--alloc"));
+    assert_null(tv_options_wanting_value(own, "--alloc"));
     tv_settings_release(&s);
 }
 

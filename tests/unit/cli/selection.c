@@ -2,7 +2,7 @@
 #include "unit.h"
 
 #include "base/bytes.h"
-#include "cli/selection.h"
+#include "cli/input/selection.h"
 
 static void reads_ranges(void **state)
 {
@@ -48,11 +48,11 @@ static void finds_threads(void **state)
     assert_true(tv_thread_is_named(head, other, &both));
     assert_true(tv_thread_is_named(head, other, &none));
     struct tv_settings settings = {.threads = both};
-    assert_int_equal(tv_wishes_check(&settings, head, NULL, NULL), TV_OK);
+    assert_int_equal(tv_selection_check(&settings, head, NULL, NULL), TV_OK);
     words[1] = "binder";
-    assert_int_equal(tv_wishes_check(&settings, head, NULL, NULL), TV_ERR_USAGE);
+    assert_int_equal(tv_selection_check(&settings, head, NULL, NULL), TV_ERR_USAGE);
     words[1] = "B*d*";
-    assert_int_equal(tv_wishes_check(&settings, head, NULL, NULL), TV_OK);
+    assert_int_equal(tv_selection_check(&settings, head, NULL, NULL), TV_OK);
     tv_head_free(head);
 }
 
@@ -68,7 +68,7 @@ static void chooses_clocks(void **state)
         {TV_CHOICE_ANY, TV_CLOCK_CPU, TV_OK, true},
         {TV_CHOICE_CPU, TV_CLOCK_WALL | TV_CLOCK_CPU, TV_OK, true},
         {TV_CHOICE_CPU, TV_CLOCK_WALL, TV_ERR_USAGE, true},
-        {TV_CHOICE_REAL, TV_CLOCK_CPU, TV_ERR_USAGE, false},
+        {TV_CHOICE_WALL, TV_CLOCK_CPU, TV_ERR_USAGE, false},
     };
     for (size_t i = 0; i < TV_COUNT(cases); i++) {
         struct tv_settings settings;

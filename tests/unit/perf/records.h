@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "perf/record.h"
+#include "perf/records.h"
 
 struct test_record {
     uint8_t bytes[4096];

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "perf/ring.h"
+#include "perf/records.h"
 #include "records.h"
 
 static void reads_records(void **state)

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_convert.c - a trace in another format.
+ */
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/input/load.h"
+#include "cli/input/selection.h"
+#include "cli/output/message.h"
+#include "cli/output/output.h"
+#include "writers/losses.h"
+#include "writers/piece.h"
+
+static const struct tv_option convert_options[] = {
+    TV_OPTION("to", "default|v1|v2|v3|f2|f3|json", TV_OPTION_CHOICE, to,
+              "Android method trace version 1, 2, 3, streaming 0xF2 or 0xF3, or Trace Event JSON "
+              "(default: v3, or v2 with one clock)"),
+    TV_OPTION("clock", "real|cpu", TV_OPTION_CHOICE, clock,
+              "the clock that v1, v2 and f2 keep (default: real)"),
+    TV_OPTION_FILTERS,
+    TV_OPTION_OUTPUT,
+    TV_OPTION_OFFSET,
+    TV_OPTIONS_READING,
+    TV_OPTIONS_END,
+};
+
+enum convert_target {
+    CONVERT_DEFAULT,
+    CONVERT_V1,
+    CONVERT_V2,
+    CONVERT_V3,
+    CONVERT_F2,
+    CONVERT_F3,
+    CONVERT_JSON,
+};
+
+static enum convert_target cmd_convert_choose_target(const struct tv_settings *settings,
+                                                     const struct tv_trace *trace)
+{
+    if (settings->to != CONVERT_DEFAULT)
+        return (enum convert_target)settings->to;
+    return tv_head_clocks(trace->head) == (TV_CLOCK_WALL | TV_CLOCK_CPU) ? CONVERT_V3 : CONVERT_V2;
+}
+
+/* What is converted. */
+struct conversion {
+    const struct tv_settings *settings;
+    const struct tv_trace *trace;
+    struct tv_keep keep;
+    enum convert_target to;
+    bool cpu;
+    struct tv_out losses;
+};
+
+static enum tv_status cmd_convert_write_file(struct conversion *c, struct tv_output *output,
+                                             struct tv_error *err)
+{
+    static const enum tv_trace_target targets[] = {
+        [CONVERT_V1] = TV_TRACE_V1,       [CONVERT_V2] = TV_TRACE_V2,
+        [CONVERT_V3] = TV_TRACE_V3,       [CONVERT_F2] = TV_TRACE_STREAM_1,
+        [CONVERT_F3] = TV_TRACE_STREAM_2,
+    };
+    struct tv_trace_file_options file = {
+        .target = targets[c->to], .cpu = c->cpu, .keep = &c->keep, .closed = c->trace->sifted};
+    struct tv_trace_losses losses;
+    enum tv_status status = tv_trace_file_write(&output->out, c->trace, &file, &losses, err);
+    if (status == TV_OK)
+        tv_losses_of_file(&c->losses, c->trace, targets[c->to], &losses);
+    return status;
+}
+
+static enum tv_status cmd_convert_write_events(struct conversion *c, struct tv_output *output,
+                                               struct tv_error *err)
+{
+    struct tv_cut cut = {&c->keep, INT64_MIN, INT64_MAX, false};
+    struct tv_piece piece;
+    struct tv_piece_losses losses;
+    tv_piece_make(&piece, c->trace, &cut);
+    enum tv_status status = tv_piece_write_events(&piece, &output->out, &losses, err);
+    tv_piece_release(&piece);
+    if (status == TV_OK)
+        tv_losses_of_events(&c->losses, c->trace, &losses);
+    return status;
+}
+
+static enum tv_status cmd_convert_write(struct conversion *c, struct tv_error *err)
+{
+    const struct tv_settings *settings = c->settings;
+    struct tv_output output;
+    enum tv_status status =
+        c->to == CONVERT_JSON
+            ? tv_output_open(&output, settings->output, settings->quiet, err)
+            : tv_output_open_binary(&output, settings->output, settings->quiet, err);
+    if (status != TV_OK)
+        return status;
+    status = c->to == CONVERT_JSON ? cmd_convert_write_events(c, &output, err)
+                                   : cmd_convert_write_file(c, &output, err);
+    return tv_output_finish(&output, status, err);
+}
+
+static enum tv_status cmd_convert_trace(const struct tv_settings *settings,
+                                        const struct tv_trace *trace, struct tv_error *err)
+{
+    struct conversion c = {
+        .settings = settings, .trace = trace, .to = cmd_convert_choose_target(settings, trace)};
+    enum tv_status status = TV_OK;
+    if (c.to != CONVERT_JSON)
+        status = tv_clock_choose(settings, tv_head_clocks(trace->head), &c.cpu, err);
+    if (status != TV_OK)
+        return status;
+    tv_out_init_memory(&c.losses);
+    status = tv_subset_choose(settings, trace, &c.keep, err);
+    if (status == TV_OK)
+        status = cmd_convert_write(&c, err);
+    if (status == TV_OK && !settings->quiet)
+        tv_losses_print(settings->files.items[0],
+                        (struct tv_bytes){c.losses.buffer, c.losses.length});
+    tv_out_release(&c.losses);
+    tv_keep_release(&c.keep);
+    return status;
+}
+
+static int cmd_convert_run(const struct tv_command *command, const struct tv_settings *settings)
+{
+    return tv_load_run(command, settings, cmd_convert_trace);
+}
+
+const struct tv_command tv_command_convert = {
+    .name = "convert",
+    .summary = "a trace in another version or format",
+    .arguments = "[OPTION]... FILE...",
+    .details = "Every loss is named on standard error.  Several files become one trace.",
+    .options = convert_options,
+    .min_files = 1,
+    .max_files = TV_ANY_FILES,
+    .reads_traces = true,
+    .run = cmd_convert_run,
+};
+
+/*
+ * cmd_cut.c - a selection of a trace as a trace of its own.
+ */
+
+static const struct tv_option cut_options[] = {
+    TV_OPTION("to", "default|trace|json", TV_OPTION_CHOICE, to,
+              "Android method trace, or Trace Event JSON (default: as the output ends, else as the "
+              "input is)"),
+    TV_OPTION_RANGE,
+    TV_OPTION_THREADS,
+    TV_OPTION_FILTERS,
+    TV_OPTIONS_REDACTION,
+    TV_OPTION_OUTPUT,
+    TV_OPTION_OFFSET,
+    TV_OPTIONS_READING,
+    TV_OPTIONS_END,
+};
+
+enum cut_target {
+    CUT_DEFAULT,
+    CUT_TRACE,
+    CUT_JSON,
+};
+
+static bool cmd_cut_ends_with(const char *name, const char *ending)
+{
+    size_t length = strlen(name), end = strlen(ending);
+    return length > end && strcmp(name + length - end, ending) == 0;
+}
+
+static bool cmd_cut_is_method_trace(const struct tv_settings *settings, struct tv_piece *piece)
+{
+    if (settings->to != CUT_DEFAULT)
+        return settings->to == CUT_TRACE;
+    if (settings->output && cmd_cut_ends_with(settings->output, ".trace"))
+        return true;
+    if (settings->output && cmd_cut_ends_with(settings->output, ".json"))
+        return false;
+    return tv_piece_is_file(piece);
+}
+
+/* The output of a method trace is bytes, of JSON text. */
+static enum tv_status cmd_cut_open_output(const struct tv_settings *settings, bool file,
+                                          struct tv_output *output, struct tv_error *err)
+{
+    return file ? tv_output_open_binary(output, settings->output, settings->quiet, err)
+                : tv_output_open(output, settings->output, settings->quiet, err);
+}
+
+static enum tv_status cmd_cut_write(const struct tv_settings *settings,
+                                    const struct tv_piece *piece, bool file, struct tv_error *err)
+{
+    struct tv_output output;
+    struct tv_piece_losses losses;
+    enum tv_status status = cmd_cut_open_output(settings, file, &output, err);
+    if (status != TV_OK)
+        return status;
+    status = tv_piece_write(piece, file, &output.out, &losses, err);
+    status = tv_output_finish(&output, status, err);
+    if (status != TV_OK || settings->quiet)
+        return status;
+    struct tv_out lines;
+    tv_out_init_memory(&lines);
+    tv_losses_of_piece(&lines, piece, file, &losses);
+    tv_losses_print(settings->files.items[0], (struct tv_bytes){lines.buffer, lines.length});
+    tv_out_release(&lines);
+    return TV_OK;
+}
+
+static enum tv_status cmd_cut_subset(const struct tv_settings *settings,
+                                     const struct tv_trace *trace, const struct tv_keep *keep,
+                                     struct tv_error *err)
+{
+    struct tv_cut cut = {keep, INT64_MIN, INT64_MAX, settings->threads.count > 0};
+    struct tv_piece piece;
+    struct tv_disguise_options disguise;
+    bool disguised;
+    enum tv_status status = tv_redaction_choose(settings, &disguise, &disguised, err);
+    if (status == TV_OK)
+        status = tv_range_choose(settings, trace, &cut.from, &cut.to, err);
+    if (status != TV_OK)
+        return status;
+    tv_piece_make(&piece, trace, &cut);
+    piece.disguise = disguised ? &disguise : NULL;
+    /* Before the output is opened: whatever is there stays when there is nothing to write. */
+    bool file = cmd_cut_is_method_trace(settings, &piece);
+    status = tv_piece_check(&piece, file, err);
+    if (status == TV_OK)
+        status = cmd_cut_write(settings, &piece, file, err);
+    tv_piece_release(&piece);
+    return status;
+}
+
+static enum tv_status cmd_cut_trace(const struct tv_settings *settings,
+                                    const struct tv_trace *trace, struct tv_error *err)
+{
+    struct tv_keep keep;
+    enum tv_status status = tv_subset_choose(settings, trace, &keep, err);
+    if (status == TV_OK)
+        status = cmd_cut_subset(settings, trace, &keep, err);
+    tv_keep_release(&keep);
+    return status;
+}
+
+static int cmd_cut_run(const struct tv_command *command, const struct tv_settings *settings)
+{
+    return tv_load_run(command, settings, cmd_cut_trace);
+}
+
+const struct tv_command tv_command_cut = {
+    .name = "cut",
+    .summary = "a range, threads or categories of a trace as a trace of its own",
+    .arguments = "[OPTION]... FILE...",
+    .details =
+        "What lasts beyond the range begins and ends at its ends, so that the profile of the\n"
+        "result is that of the range.  Several files become one trace.",
+    .options = cut_options,
+    .min_files = 1,
+    .max_files = TV_ANY_FILES,
+    .reads_traces = true,
+    .run = cmd_cut_run,
+};

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_flamegraph.c - a flame graph as one SVG file.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/sample_tree.h"
+#include "analysis/tree_sink.h"
+#include "base/bytes.h"
+#include "base/number.h"
+#include "base/out.h"
+#include "cli/command.h"
+#include "cli/input/measure.h"
+#include "cli/input/selection.h"
+#include "cli/output/message.h"
+#include "cli/output/output.h"
+#include "writers/collapsed.h"
+#include "writers/flame_svg.h"
+
+static const struct tv_option flamegraph_options[] = {
+    TV_OPTION("title", "TEXT", TV_OPTION_TEXT, title, "above the picture (default: the file)"),
+    TV_OPTION("countname", "TEXT", TV_OPTION_TEXT, countname,
+              "what the numbers count (default: us; of collapsed stacks: samples)"),
+    TV_OPTION("colors", "package|hot|cool|red|orange|yellow|green|aqua|blue|purple|grey",
+              TV_OPTION_CHOICE, colors,
+              "the palette (default: package, a colour for each package)"),
+    TV_OPTION("hash", NULL, TV_OPTION_FLAG, hash,
+              "shades by the method's name: the same in every picture"),
+    TV_OPTION("inverted", NULL, TV_OPTION_FLAG, inverted,
+              "from the methods that used the time to their callers, drawn downwards"),
+    TV_OPTION("min-width", "PIXELS", TV_OPTION_TEXT, min_width,
+              "leave out narrower frames (default: 0.1 of 1180)"),
+    TV_OPTION_CLOCK,
+    TV_OPTION_SAMPLES,
+    TV_OPTION_ASYNC,
+    TV_OPTION_THREADS,
+    TV_OPTION_FILTERS,
+    TV_OPTION_RANGE,
+    TV_OPTION("split-threads", NULL, TV_OPTION_FLAG, split_threads,
+              "a picture for each thread, PREFIX.ID-NAME.svg; --output is the prefix"),
+    TV_OPTION_OUTPUT,
+    TV_OPTIONS_READING,
+    TV_OPTIONS_END,
+};
+
+/* What a picture is drawn with. */
+struct flamegraph_drawing {
+    const struct tv_settings *settings;
+    bool cpu;
+    double min_share;
+};
+
+static const char *cmd_flamegraph_count_name(const struct tv_settings *settings,
+                                             const struct tv_head *head)
+{
+    if (settings->countname)
+        return settings->countname;
+    if (settings->samples == TV_SAMPLES_COUNT)
+        return "samples";
+    if (settings->samples == TV_SAMPLES_WEIGHT)
+        return "of weight";
+    return tv_flame_svg_count_name(head);
+}
+
+static const char *cmd_flamegraph_count_each(const struct tv_settings *settings,
+                                             const struct tv_head *head)
+{
+    if (settings->samples == TV_CHOICE_NO_SAMPLES)
+        return tv_flame_svg_each(head);
+    return settings->samples == TV_SAMPLES_COUNT ? NULL : "sample";
+}
+
+static void cmd_flamegraph_draw(struct tv_out *out, const struct tv_call_tree *tree, uint32_t root,
+                                const char *title, const struct flamegraph_drawing *drawing)
+{
+    const struct tv_settings *settings = drawing->settings;
+    struct tv_flame_options layout = {
+        .clock = drawing->cpu ? TV_CLOCK_CPU : TV_CLOCK_WALL,
+        .order = TV_FLAME_BY_NAME,
+        .inverted = settings->inverted,
+        .root = root,
+        .min_share = drawing->min_share,
+    };
+    bool times = settings->samples == TV_CHOICE_NO_SAMPLES || settings->samples == TV_SAMPLES_TIME;
+    struct tv_flame_svg_options svg = {
+        .title = title,
+        .count_name = cmd_flamegraph_count_name(settings, tree->head),
+        .unit_ns = times ? 1000 : 1,
+        .each = cmd_flamegraph_count_each(settings, tree->head),
+        .colors = (enum tv_flame_colors)settings->colors,
+        .hash = settings->hash,
+        .inverted = settings->inverted,
+    };
+    struct tv_flame *flame = tv_flame_of_tree(tree, &layout);
+    tv_flame_svg_write(out, tree->head, flame, &svg);
+    tv_flame_free(flame);
+}
+
+static const char *cmd_flamegraph_title(const struct tv_settings *settings)
+{
+    const char *file = settings->files.items[0], *slash = strrchr(file, '/');
+    if (settings->title)
+        return settings->title;
+    return slash ? slash + 1 : file;
+}
+
+static void cmd_flamegraph_draw_thread(struct tv_out *out, const struct tv_call_tree *tree,
+                                       uint32_t thread, void *context)
+{
+    const struct flamegraph_drawing *drawing = context;
+    const struct tv_thread *t = &tree->head->threads[thread];
+    struct tv_bytes name = tv_head_text(tree->head, t->name);
+    char title[1024];
+    snprintf(title, sizeof title, "%s: %.*s [%llu]", cmd_flamegraph_title(drawing->settings),
+             name.length < 200 ? (int)name.length : 200, (const char *)name.data,
+             (unsigned long long)t->id);
+    /* Inverted, the thread lies on top of its methods. */
+    cmd_flamegraph_draw(out, tree, drawing->settings->inverted ? TV_ROOT_PATH : 1, title, drawing);
+}
+
+/* "0.5" pixels, as a share of the whole width. */
+static enum tv_status cmd_flamegraph_parse_width(const char *text, double *share,
+                                                 struct tv_error *err)
+{
+    tv_ns thousandths;
+    *share = 0.1 / TV_FLAME_SVG_INNER;
+    if (!text)
+        return TV_OK;
+    if (!tv_parse_time(tv_bytes_of(text), 1000, &thousandths) || thousandths < 0 ||
+        thousandths > TV_FLAME_SVG_INNER * INT64_C(1000))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "--min-width: expected pixels, 0 to %d, found '%s'", TV_FLAME_SVG_INNER,
+                       text);
+    *share = (double)thousandths / 1000 / TV_FLAME_SVG_INNER;
+    return TV_OK;
+}
+
+static enum tv_status cmd_flamegraph_write(const struct tv_settings *settings,
+                                           const struct tv_call_tree *tree, struct tv_error *err)
+{
+    struct flamegraph_drawing drawing = {.settings = settings};
+    enum tv_status status =
+        cmd_flamegraph_parse_width(settings->min_width, &drawing.min_share, err);
+    if (status == TV_OK)
+        status = tv_clock_choose(settings, tree->clocks, &drawing.cpu, err);
+    if (status != TV_OK)
+        return status;
+    if (settings->split_threads)
+        return tv_per_thread(settings, tree, "svg", cmd_flamegraph_draw_thread, &drawing, err);
+    struct tv_output output;
+    status = tv_output_open(&output, settings->output, settings->quiet, err);
+    if (status != TV_OK)
+        return status;
+    cmd_flamegraph_draw(&output.out, tree, TV_ROOT_PATH, cmd_flamegraph_title(settings), &drawing);
+    return tv_output_close(&output, err);
+}
+
+static int cmd_flamegraph_run(const struct tv_command *command, const struct tv_settings *settings)
+{
+    struct tv_error err = {0};
+    double share;
+    unsigned flags = TV_MEASURE_FOLD_NAMES;
+    if (settings->split_threads)
+        flags |= TV_MEASURE_SPLIT_THREADS;
+    /* Before a large file is read. */
+    if (cmd_flamegraph_parse_width(settings->min_width, &share, &err) != TV_OK)
+        return tv_command_failed(command, &err);
+    return tv_measure_run(command, settings, flags, cmd_flamegraph_write);
+}
+
+const struct tv_command tv_command_flamegraph = {
+    .name = "flamegraph",
+    .summary = "a flame graph as one SVG file with search and zoom",
+    .arguments = "[OPTION]... FILE",
+    .options = flamegraph_options,
+    .min_files = 1,
+    .max_files = 1,
+    .reads_traces = true,
+    .run = cmd_flamegraph_run,
+};
+
+/*
+ * cmd_collapse.c - one line a call chain, for flame graph tools.
+ */
+
+static const struct tv_option collapse_options[] = {
+    TV_OPTION_CLOCK,
+    TV_OPTION_SAMPLES,
+    TV_OPTION_ASYNC,
+    TV_OPTION_THREADS,
+    TV_OPTION_FILTERS,
+    TV_OPTION_RANGE,
+    TV_OPTION("unit", "us|ns", TV_OPTION_CHOICE, unit,
+              "times in whole microseconds, or in nanoseconds (default: us)"),
+    TV_OPTION("split-threads", NULL, TV_OPTION_FLAG, split_threads,
+              "a file for each thread, PREFIX.ID-NAME.collapsed; --output is the prefix"),
+    TV_OPTION_OUTPUT,
+    TV_OPTIONS_READING,
+    TV_OPTIONS_END,
+};
+
+/* What the numbers of the lines are. */
+struct collapse_counting {
+    bool cpu;
+    struct tv_collapsed_unit unit; /* nanoseconds, or samples, or their weight */
+    unsigned workers;
+    struct tv_collapsed_rest rest; /* of what was written */
+};
+
+/* --unit: its place among "us|ns". */
+#define UNIT_NS 1u
+
+static enum tv_status cmd_collapse_choose_unit(const struct tv_settings *settings,
+                                               const struct tv_head *head,
+                                               struct tv_collapsed_unit *unit, struct tv_error *err)
+{
+    bool times = settings->samples == TV_CHOICE_NO_SAMPLES || settings->samples == TV_SAMPLES_TIME;
+    *unit = times ? tv_collapsed_unit_of(head) : (struct tv_collapsed_unit){1, false};
+    if (settings->unit != UNIT_NS)
+        return TV_OK;
+    if (!times || tv_collapsed_is_counted(head))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--unit ns: the numbers are no times");
+    *unit = (struct tv_collapsed_unit){1, false};
+    return TV_OK;
+}
+
+static void cmd_collapse_write_stacks(struct tv_out *out, const struct tv_call_tree *tree,
+                                      uint32_t thread, void *context)
+{
+    struct collapse_counting *counting = context;
+    struct tv_name_tree_options names = {.cpu = counting->cpu, .thread = thread};
+    struct tv_name_tree *stacks = tv_name_tree_new(tree, &names);
+    tv_collapsed_write(out, stacks, counting->unit, counting->workers);
+    struct tv_collapsed_rest rest = tv_collapsed_find_rest(stacks, counting->unit);
+    counting->rest.chains += rest.chains;
+    tv_time_add(&counting->rest.ns, rest.ns);
+    tv_name_tree_free(stacks);
+}
+
+/* The lines are whole numbers, which flame graph tools want: what that costs is told. */
+static void cmd_collapse_report_rest(const struct tv_settings *settings,
+                                     const struct tv_collapsed_rest *rest)
+{
+    struct tv_out time;
+    if (rest->chains == 0 || settings->quiet)
+        return;
+    tv_out_init_memory(&time);
+    tv_out_time_short(&time, rest->ns, 1000);
+    tv_message("%s: note: %" PRIu64 " %s less than 1 us of self time, %.*s us in all: rounded to "
+               "nothing and left out; --unit ns writes %s",
+               settings->files.items[0], rest->chains,
+               tv_plural(rest->chains, "chain has", "chains have"), (int)time.length,
+               (const char *)time.buffer, tv_plural(rest->chains, "it", "them"));
+    tv_out_release(&time);
+}
+
+static enum tv_status cmd_collapse_write_file(const struct tv_settings *settings,
+                                              const struct tv_call_tree *tree,
+                                              struct collapse_counting *counting,
+                                              struct tv_error *err)
+{
+    struct tv_output output;
+    enum tv_status status = tv_output_open(&output, settings->output, settings->quiet, err);
+    if (status != TV_OK)
+        return status;
+    cmd_collapse_write_stacks(&output.out, tree, TV_NONE, counting);
+    return tv_output_close(&output, err);
+}
+
+static enum tv_status cmd_collapse_write(const struct tv_settings *settings,
+                                         const struct tv_call_tree *tree, struct tv_error *err)
+{
+    struct collapse_counting counting = {.workers = tv_settings_jobs(settings)};
+    enum tv_status status = cmd_collapse_choose_unit(settings, tree->head, &counting.unit, err);
+    if (status == TV_OK)
+        status = tv_clock_choose(settings, tree->clocks, &counting.cpu, err);
+    if (status == TV_OK)
+        status = settings->split_threads ? tv_per_thread(settings, tree, "collapsed",
+                                                         cmd_collapse_write_stacks, &counting, err)
+                                         : cmd_collapse_write_file(settings, tree, &counting, err);
+    if (status == TV_OK)
+        cmd_collapse_report_rest(settings, &counting.rest);
+    return status;
+}
+
+static int cmd_collapse_run(const struct tv_command *command, const struct tv_settings *settings)
+{
+    unsigned flags = TV_MEASURE_FOLD_NAMES;
+    if (settings->split_threads)
+        flags |= TV_MEASURE_SPLIT_THREADS;
+    return tv_measure_run(command, settings, flags, cmd_collapse_write);
+}
+
+const struct tv_command tv_command_collapse = {
+    .name = "collapse",
+    .summary = "collapsed stacks: one line a call chain with its self time",
+    .arguments = "[OPTION]... FILE",
+    .details = "Frames from the root joined by ';', a blank, self time in whole microseconds,\n"
+               "or in nanoseconds with --unit ns.",
+    .options = collapse_options,
+    .min_files = 1,
+    .max_files = 1,
+    .reads_traces = true,
+    .run = cmd_collapse_run,
+};

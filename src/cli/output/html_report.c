@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/output/html_report.h"
+
+#include "base/bytes.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "cli/input/selection.h"
+#include "server/page.h"
+#include "writers/losses.h"
+#include "writers/part_note.h"
+#include "writers/piece.h"
+
+enum tv_status tv_reporter_write(const struct tv_report *report, struct tv_out *out,
+                                 struct tv_error *err)
+{
+    const struct tv_bytes page = {(const uint8_t *)tv_page, (size_t)(tv_page_end - tv_page)};
+    return tv_report_write(page, report, out, err);
+}
+
+static enum tv_status reporter_write_files(const struct tv_view_file *files, size_t count,
+                                           const char *note, struct tv_out *out,
+                                           struct tv_error *err)
+{
+    struct tv_report_file *carried = tv_alloc(count, sizeof *carried);
+    struct tv_report report = {carried, count, note, 0};
+    for (size_t i = 0; i < count; i++)
+        carried[i] = (struct tv_report_file){files[i].source, tv_source_name(files[i].source),
+                                             files[i].machine, files[i].offset};
+    enum tv_status status = tv_reporter_write(&report, out, err);
+    tv_free(carried);
+    return status;
+}
+
+/* ---- Of one file that is made for it ---- */
+
+static enum tv_status reporter_add_to_spool(void *context, struct tv_bytes bytes,
+                                            struct tv_error *err)
+{
+    return tv_spool_add(context, bytes, err);
+}
+
+enum tv_status tv_reporter_make(const struct tv_view_making *making, struct tv_source **source,
+                                struct tv_error *err)
+{
+    struct tv_spool *spool = tv_spool_new(making->name);
+    struct tv_out out;
+    tv_out_init(&out, reporter_add_to_spool, spool);
+    enum tv_status status = making->write(making->context, &out, err);
+    if (status == TV_OK)
+        status = tv_out_finish(&out, err);
+    tv_out_release(&out);
+    if (status == TV_OK)
+        *source = tv_spool_finish(spool);
+    else
+        tv_spool_free(spool);
+    return status;
+}
+
+static enum tv_status reporter_write_made(const struct tv_view_making *making, struct tv_out *out,
+                                          struct tv_error *err)
+{
+    struct tv_view_file file = {.source = NULL};
+    struct tv_out note;
+    enum tv_status status = tv_reporter_make(making, &file.source, err);
+    if (status != TV_OK)
+        return status;
+    tv_out_init_memory(&note);
+    if (making->note)
+        making->note(making->context, &note);
+    bool any = note.length > 0;
+    tv_out_char(&note, '\0');
+    status = reporter_write_files(&file, 1, any ? (const char *)note.buffer : NULL, out, err);
+    tv_out_release(&note);
+    tv_source_free(file.source);
+    return status;
+}
+
+const struct tv_view_reporter *tv_reporter(bool renames)
+{
+    static const struct tv_view_reporter reporters[] = {
+        {reporter_write_files, reporter_write_made, tv_redaction_random, false},
+        {reporter_write_files, reporter_write_made, tv_redaction_random, true}};
+    return tv_report_is_there() ? &reporters[renames] : NULL;
+}
+
+static enum tv_status html_made_add_bytes(void *context, struct tv_bytes bytes,
+                                          struct tv_error *err)
+{
+    struct tv_html_output *made = context;
+    made->size += bytes.length;
+    made->too_large = made->size > made->most;
+    if (made->too_large)
+        return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, "it is larger than that");
+    return tv_spool_add(made->spool, bytes, err);
+}
+
+void tv_html_output_release(struct tv_html_output *made)
+{
+    if (made->spool)
+        tv_out_release(&made->losses);
+    tv_spool_free(made->spool);
+    made->spool = NULL;
+}
+
+enum tv_status tv_html_make(const struct tv_settings *settings, const struct tv_report *report,
+                            struct tv_html_output *made, struct tv_error *err)
+{
+    struct tv_out out;
+    *made =
+        (struct tv_html_output){.spool = tv_spool_new("the report"), .most = settings->max_size};
+    tv_out_init_memory(&made->losses);
+    tv_out_init(&out, html_made_add_bytes, made);
+    enum tv_status status = tv_reporter_write(report, &out, err);
+    if (status == TV_OK)
+        status = tv_out_finish(&out, err);
+    tv_out_release(&out);
+    if (status == TV_OK)
+        return TV_OK;
+    tv_spool_free(made->spool);
+    made->spool = NULL;
+    return made->too_large ? TV_OK : status;
+}
+
+struct html_trace_writing {
+    const struct tv_piece *piece;
+    bool file; /* it is written as a method trace */
+    struct tv_piece_losses losses;
+};
+
+/* As a making's function. */
+static enum tv_status html_part_write_trace(void *context, struct tv_out *out, struct tv_error *err)
+{
+    struct html_trace_writing *making = context;
+    return tv_piece_write(making->piece, making->file, out, &making->losses, err);
+}
+
+bool tv_html_is_chosen(const struct tv_settings *settings)
+{
+    return settings->range || settings->filter ||
+           settings->threads.count + settings->processes.count + settings->categories.count > 0;
+}
+
+/* What is told of the piece: as text with a NUL behind it. */
+static void html_part_write_note(const struct tv_html_part *part, const struct tv_piece *piece,
+                                 const struct tv_out *losses, struct tv_out *out)
+{
+    const struct tv_settings *settings = part->settings;
+    const struct tv_part_choice choices[] = {
+        {"threads", settings->threads.items, settings->threads.count},
+        {"processes", settings->processes.items, settings->processes.count},
+        {"categories", settings->categories.items, settings->categories.count},
+        {"filter", &settings->filter, settings->filter ? 1 : 0},
+    };
+    const struct tv_part_facts told = {
+        .chosen = tv_html_is_chosen(settings) || part->smaller,
+        .from = piece->cut->from,
+        .to = piece->cut->to,
+        .choices = choices,
+        .choice_count = TV_COUNT(choices),
+        .shortest = part->shortest,
+        .limit = part->limit,
+        .kept = tv_piece_slices(piece),
+        .all = part->whole->slice_count,
+        .hashed = settings->hash_names,
+        .stripped = part->disguised && part->disguise.strip_args,
+        .losses = {losses->buffer, losses->length},
+        .head = part->whole->head,
+    };
+    tv_part_note(out, &told);
+    tv_out_char(out, '\0');
+}
+
+/* The same of its name. */
+static void html_part_write_name(const struct tv_html_part *part, struct tv_out *out)
+{
+    const struct tv_head *head = part->whole->head;
+    char hash[TV_DISGUISE_ROOM];
+    struct tv_bytes first = tv_head_text(head, head->inputs[0].name);
+    if (part->settings->hash_names) {
+        tv_disguise_text(&part->disguise, first, hash);
+        first = tv_bytes_of(hash);
+    }
+    tv_part_name(out, head, first);
+    tv_out_char(out, '\0');
+}
+
+static enum tv_status html_part_write_report(const struct tv_html_part *part,
+                                             const struct tv_piece *piece, struct tv_source *source,
+                                             const struct tv_out *losses,
+                                             struct tv_html_output *made, struct tv_error *err)
+{
+    struct tv_out note, name;
+    tv_out_init_memory(&note);
+    tv_out_init_memory(&name);
+    html_part_write_note(part, piece, losses, &note);
+    html_part_write_name(part, &name);
+    struct tv_report_file file = {.source = source, .name = (const char *)name.buffer};
+    struct tv_report report = {.files = &file, .count = 1};
+    report.workers = tv_settings_jobs(part->settings);
+    if (note.length > 1)
+        report.note = (const char *)note.buffer;
+    enum tv_status status = tv_html_make(part->settings, &report, made, err);
+    tv_out_release(&name);
+    tv_out_release(&note);
+    return status;
+}
+
+static enum tv_status html_part_make_report(void *context, const struct tv_html_part *part,
+                                            struct tv_piece *piece, struct tv_error *err)
+{
+    struct tv_html_output *made = context;
+    struct html_trace_writing made_of = {.piece = piece, .file = tv_piece_is_file(piece)};
+    const struct tv_view_making making = {html_part_write_trace, NULL, &made_of,
+                                          part->settings->files.items[0]};
+    struct tv_source *source = NULL;
+    enum tv_status status = tv_piece_check(piece, made_of.file, err);
+    if (status == TV_OK && part->smaller && part->sliced && tv_piece_slices(piece) == 0)
+        status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "no slice is in the part");
+    if (status == TV_OK)
+        status = tv_reporter_make(&making, &source, err);
+    if (status != TV_OK)
+        return status;
+    struct tv_out losses;
+    tv_out_init_memory(&losses);
+    tv_losses_of_piece(&losses, piece, made_of.file, &made_of.losses);
+    status = html_part_write_report(part, piece, source, &losses, made, err);
+    tv_source_free(source);
+    if (made->spool)
+        made->losses = losses;
+    else
+        tv_out_release(&losses);
+    return status;
+}
+
+/* The first of the range's shares, each of the same length. */
+static void html_part_limit_to_share(const struct tv_html_part *part, struct tv_cut *cut)
+{
+    tv_ns start = part->trace->start, end = part->trace->end;
+    if (cut->from > start)
+        start = cut->from;
+    if (cut->to < end)
+        end = cut->to;
+    if (part->share > 0 && end > start)
+        cut->to = start + (tv_ns)((double)(end - start) / TV_HTML_SHARES * part->share);
+}
+
+/* What is done with the piece that a part is. */
+typedef enum tv_status html_piece_visitor(void *context, const struct tv_html_part *part,
+                                          struct tv_piece *piece, struct tv_error *err);
+
+static enum tv_status html_part_visit(const struct tv_html_part *part, html_piece_visitor *use,
+                                      void *context, struct tv_error *err)
+{
+    const struct tv_settings *settings = part->settings;
+    struct tv_keep keep;
+    struct tv_piece piece;
+    struct tv_cut cut = {&keep, INT64_MIN, INT64_MAX, settings->threads.count > 0};
+    enum tv_status status = tv_subset_choose(settings, part->trace, &keep, err);
+    if (status == TV_OK)
+        status = tv_range_choose(settings, part->trace, &cut.from, &cut.to, err);
+    if (status == TV_OK) {
+        html_part_limit_to_share(part, &cut);
+        tv_piece_make(&piece, part->trace, &cut);
+        piece.disguise = part->disguised ? &part->disguise : NULL;
+        piece.limit = part->limit;
+        status = use(context, part, &piece, err);
+        tv_piece_release(&piece);
+    }
+    tv_keep_release(&keep);
+    return status;
+}
+
+enum tv_status tv_html_make_part(const struct tv_html_part *part, struct tv_html_output *made,
+                                 struct tv_error *err)
+{
+    return html_part_visit(part, html_part_make_report, made, err);
+}
+
+/* ---- Looking at one ---- */
+
+struct html_part_looking {
+    void (*look)(void *context, const struct tv_trace *trace);
+    void *context;
+};
+
+static enum tv_status html_part_look(void *context, const struct tv_html_part *part,
+                                     struct tv_piece *piece, struct tv_error *err)
+{
+    const struct html_part_looking *looking = context;
+    (void)part, (void)err;
+    looking->look(looking->context, piece->made ? piece->made : piece->trace);
+    return TV_OK;
+}
+
+enum tv_status tv_html_visit_part(const struct tv_html_part *part,
+                                  void (*look)(void *context, const struct tv_trace *trace),
+                                  void *context, struct tv_error *err)
+{
+    struct html_part_looking looking = {look, context};
+    return html_part_visit(part, html_part_look, &looking, err);
+}
