@@ -240,7 +240,7 @@ static int broker_open_output(struct broker *broker, const struct tv_broker_requ
     const char *path = request->path;
     reply->error = (struct tv_error){0};
     if (broker->output_open || !broker_allows_output(broker->settings, path))
-        tv_fail(&reply->error, TV_ERR_IO, TV_NO_OFFSET, "%s: it is not the output", path);
+        tv_fail(&reply->error, TV_ERR_IO, TV_NO_OFFSET, "%s: not the output of this command", path);
     else if (tv_output_check(path, broker->settings, &reply->error) == TV_OK &&
              tv_atomic_file_open(&broker->output, path, &reply->error) == TV_OK)
         broker->output_open = true;

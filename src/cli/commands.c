@@ -49,7 +49,7 @@ int tv_command_usage(const struct tv_command *command, const struct tv_error *er
 {
     char name[64], text[512];
     command_print_name(name, sizeof name, command);
-    tv_message("%s: %s; '%s --help' tells more", name, tv_error_text(err, text, sizeof text), name);
+    tv_message("%s: %s; see '%s --help'", name, tv_error_text(err, text, sizeof text), name);
     return TV_EXIT_USAGE;
 }
 
@@ -69,21 +69,20 @@ static bool command_is_available(const struct tv_command *command)
 
 static void command_print_overview(struct tv_out *out)
 {
-    tv_out_text(out, "usage: traceview [OPTION]... [FILE]...      open the viewer\n"
-                     "       traceview -r [OPTION]... FILE        print everything as text\n"
-                     "       traceview COMMAND [OPTION]... FILE   one of:\n\n");
+    tv_out_text(out, "usage: traceview [OPTION]... [FILE]...      open the viewer\n       "
+                     "traceview -r [OPTION]... FILE        print everything as text\n       "
+                     "traceview COMMAND [OPTION]... FILE   one of:\n\n");
     for (const struct tv_command *const *command = tv_commands; *command; command++)
         tv_out_format(out, "  %-12s%s%s\n", (*command)->name, (*command)->summary,
                       command_is_available(*command) ? "" : " (not in this build)");
     tv_out_text(out, "\noptions of the viewer:\n");
     tv_options_help(out, tv_command_view.options);
-    tv_out_text(
-        out, "\noptions without a command:\n"
-             "  -r\n        Traceview's regression text\n"
-             "  --version\n        the version\n\n"
-             "FILE is a trace, \"-\" for standard input, or a name x for which x.trace, or x.key\n"
-             "with x.data, exist. Packed files (gzip, zstd, zip, tar) are unpacked on the fly.\n"
-             "'traceview COMMAND --help' and the manual page traceview(1) tell more.\n");
+    tv_out_text(out,
+                "\noptions without a command:\n  -r\n        print the regression text of "
+                "Android's Traceview\n  --version\n        the version\n\nFILE is a trace, \"-\" "
+                "for standard input, or a name x if x.trace exists, or x.key and\nx.data. Packed "
+                "files (gzip, zstd, zip, tar) are unpacked automatically.\nFor more see 'traceview "
+                "COMMAND --help' and the manual page traceview(1).\n");
 }
 
 static void command_print_details(struct tv_out *out, const struct tv_command *command)
@@ -91,7 +90,8 @@ static void command_print_details(struct tv_out *out, const struct tv_command *c
     tv_out_format(out, "usage: traceview %s %s\n\n%s\n", command->name, command->arguments,
                   command->summary);
     if (!command_is_available(command))
-        tv_out_text(out, "\nThis build lacks what the command needs: it can only say so.\n");
+        tv_out_text(out,
+                    "\nThis build cannot run the command: something that it needs is missing.\n");
     if (command->details)
         tv_out_format(out, "\n%s\n", command->details);
     if (command->options->name)

@@ -89,7 +89,7 @@ static bool broker_exchange_set_key(struct broker_exchange *exchange, struct tv_
 static enum tv_status confine_fail_gone(struct tv_error *err)
 {
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
-                   "the process that opens files for this one has ended");
+                   "internal error: the process that opens files for this command has ended");
 }
 
 /* ---- Files to read ---- */
@@ -286,8 +286,8 @@ bool tv_confined_browser_open(void)
 static void confine_warn(const struct tv_confine_options *options)
 {
     if (!options->settings->quiet)
-        tv_message("traceview: no second process can be started to open files (%s): this one reads "
-                   "without its lock",
+        tv_message("traceview: warning: no sandbox, because a second process to open files could "
+                   "not be started (%s)",
                    strerror(errno));
 }
 

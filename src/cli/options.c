@@ -50,13 +50,25 @@ static void words_add(struct tv_words *words, const char *word)
     words->items[words->count++] = word;
 }
 
-/* Which of the words "a|b|c" it is, or -1. */
+/* Does the word name the choice?  The wall clock was called "real" once: "incl-real" still means
+ * "incl-wall". */
+static bool option_is_choice(struct tv_bytes choice, struct tv_bytes word)
+{
+    struct tv_bytes stem = {choice.data, choice.length < 4 ? 0 : choice.length - 4};
+    if (tv_bytes_equal(choice, word))
+        return true;
+    return choice.length >= 4 && word.length == choice.length &&
+           memcmp(choice.data + stem.length, "wall", 4) == 0 &&
+           memcmp(word.data + stem.length, "real", 4) == 0 && tv_bytes_starts_with(word, stem);
+}
+
+/* Return the index of the word in "a|b|c", or -1. */
 static int option_find_choice(const char *choices, struct tv_bytes word)
 {
     struct tv_bytes rest = tv_bytes_of(choices), head;
     for (int i = 0; rest.length > 0; i++) {
         tv_bytes_split(&rest, '|', &head);
-        if (tv_bytes_equal(head, word))
+        if (option_is_choice(head, word))
             return i;
     }
     return -1;
@@ -150,8 +162,8 @@ static enum tv_status option_set_value(const struct tv_option *option, struct tv
     case TV_OPTION_CHOICES:
         if (!option_are_choices(option->argument, word))
             return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                           "--%s: expected words of %s with commas, found '%s'", option->name,
-                           option->argument, word);
+                           "--%s: expected one or more of %s, separated by commas, found '%s'",
+                           option->name, option->argument, word);
         *(const char **)place = word;
         return TV_OK;
     default:
@@ -199,7 +211,7 @@ enum tv_status tv_options_set(const struct tv_option *table, struct tv_bytes nam
         return TV_OK;
     }
     if (!value && option->argument)
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s wants %s", option->name,
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s: expected %s", option->name,
                        option->argument);
     return option_give(table, option, settings, value, err);
 }
@@ -231,7 +243,7 @@ static enum tv_status option_parse_letter_value(struct option_arguments *a,
 {
     const char *value = rest[0] ? rest : a->next < a->end ? *a->next++ : NULL;
     if (!value)
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "-%s wants %s", option->name,
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "-%s: expected %s", option->name,
                        option->argument);
     return option_give(a->table, option, a->settings, value, err);
 }
@@ -325,8 +337,9 @@ static enum tv_status config_read_line(const struct tv_option *table, char *line
     }
     name = tv_bytes_trim(name);
     if (tv_bytes_equal(name, TV_BYTES("config")) || tv_bytes_equal(name, TV_BYTES("help")))
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%.*s stands on the command line alone",
-                       (int)name.length, (const char *)name.data);
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "--%.*s is allowed only on the command line", (int)name.length,
+                       (const char *)name.data);
     if (config_is_given(table, name, given))
         return TV_OK;
     return tv_options_set(table, name, value, settings, err);
@@ -376,7 +389,8 @@ enum tv_status tv_secret_read(const char *text, const char *path, char **secret,
     if (*secret != NULL && (*secret)[0] == '\0') {
         tv_free(*secret);
         *secret = NULL;
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "the token is empty");
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "the token is empty: it needs at least one character");
     }
     return TV_OK;
 }

@@ -41,7 +41,7 @@ struct tv_option {
     size_t place; /* of its member in struct tv_settings */
 };
 
-/* Clocks as --clock names them: its place among "real|cpu". */
+/* Clocks as --clock names them: its place among "wall|cpu". */
 enum tv_clock_choice {
     TV_CHOICE_WALL,
     TV_CHOICE_CPU,
@@ -167,60 +167,61 @@ void tv_options_help(struct tv_out *out, const struct tv_option *table);
 /* What every command that reads a trace knows. */
 #define TV_OPTIONS_READING                                                                         \
     TV_OPTION("mapping", "FILE", TV_OPTION_TEXT, mapping,                                          \
-              "give back original names from an R8 or ProGuard mapping file"),                     \
-        TV_OPTION("symbols", "ELF[@BASE]", TV_OPTION_LIST, symbols,                                \
-                  "name the addresses on stacks by this program or library (may be given again)"), \
+              "restore original names from an R8 or ProGuard mapping file"),                       \
+        TV_OPTION(                                                                                 \
+            "symbols", "ELF[@BASE]", TV_OPTION_LIST, symbols,                                      \
+            "name stack addresses with the symbols of this program or library (repeatable)"),      \
         TV_OPTION("no-cache", NULL, TV_OPTION_FLAG, no_cache,                                      \
-                  "read the files themselves, and keep nothing for the next time"),                \
+                  "neither read nor write the index cache"),                                       \
         TV_OPTION("max-memory", "SIZE", TV_OPTION_SIZE, max_memory,                                \
-                  "keep what is larger in a temporary file: 1G (at least 128M)"),                  \
+                  "memory limit, at least 128M; larger data goes to a temporary file"),            \
         TV_OPTION("jobs", "N", TV_OPTION_JOBS, jobs,                                               \
-                  "threads that read and compute, at most 64 (default: one a processor)"),         \
+                  "number of threads, at most 64 (default: one per processor)"),                   \
         TV_OPTION("q", NULL, TV_OPTION_FLAG, quiet,                                                \
-                  "no diagnostics, losses and progress; errors still"),                            \
-        TV_OPTION("help", NULL, TV_OPTION_FLAG, help, "this text")
+                  "print only errors: no diagnostics, losses or progress"),                        \
+        TV_OPTION("help", NULL, TV_OPTION_FLAG, help, "show this help")
 
 #define TV_OPTION_OUTPUT                                                                           \
-    TV_OPTION("output", "FILE", TV_OPTION_TEXT, output, "write there instead of standard output"), \
+    TV_OPTION("output", "FILE", TV_OPTION_TEXT, output,                                            \
+              "write to FILE instead of standard output"),                                         \
         TV_OPTION("o", "FILE", TV_OPTION_TEXT, output, "the same")
 #define TV_OPTION_THREADS                                                                          \
     TV_OPTION("thread", "NAME|ID", TV_OPTION_LIST, threads,                                        \
-              "only this thread; * stands for anything (may be given again)")
+              "only this thread; * matches any text (repeatable)")
 #define TV_OPTION_FILTER                                                                           \
     TV_OPTION("filter", "TEXT", TV_OPTION_TEXT, filter,                                            \
-              "only events that all terms want: 'thread:main -name:init dur>2ms cat:gpu'")
+              "only events that match every term: 'thread:main -name:init dur>2ms cat:gpu'")
 #define TV_OPTION_FILTERS                                                                          \
     TV_OPTION("process", "NAME|ID", TV_OPTION_LIST, processes,                                     \
-              "only this process; * stands for anything (may be given again)"),                    \
+              "only this process; * matches any text (repeatable)"),                               \
         TV_OPTION("category", "NAME", TV_OPTION_LIST, categories,                                  \
-                  "only slices of this category; * stands for anything (may be given again)"),     \
+                  "only slices of this category; * matches any text (repeatable)"),                \
         TV_OPTION_FILTER
 #define TV_OPTION_RANGE                                                                            \
     TV_OPTION("range", "A:B", TV_OPTION_TEXT, range,                                               \
-              "only from time A to time B: 1.5ms:2s, :300us, 2s: (ms when no unit is written)")
+              "only the time from A to B: 1.5ms:2s, :300us, 2s: (default unit: ms)")
 #define TV_OPTION_COMPENSATE                                                                       \
     TV_OPTION("compensate", NULL, TV_OPTION_FLAG, compensate,                                      \
-              "take off what recording cost each call, as the file states it")
+              "subtract the recording overhead of each call, as stated in the file")
 #define TV_OPTION_OFFSET                                                                           \
     TV_OPTION("offset", "FILE=TIME", TV_OPTION_LIST, offsets,                                      \
-              "move this file's times: b.trace=12ms, b.json=-1.5s (may be given again)")
+              "shift the times of this file: b.trace=12ms, b.json=-1.5s (repeatable)")
 #define TV_OPTION_ASYNC                                                                            \
-    TV_OPTION("async", NULL, TV_OPTION_FLAG, async,                                                \
-              "asynchronous slices instead of those of threads")
+    TV_OPTION("async", NULL, TV_OPTION_FLAG, async, "asynchronous slices instead of thread slices")
 #define TV_OPTION_SAMPLES                                                                          \
     TV_OPTION("samples", "count|weight|time", TV_OPTION_CHOICE, samples,                           \
-              "stacks of samples instead of slices: how many, their weight, or until the next")
+              "stacks of samples instead of slices: their number, weight, or time to the next")
 /* Options of every command that prints tables for people. */
 #define TV_OPTIONS_SCREEN                                                                          \
     TV_OPTION("wide", NULL, TV_OPTION_FLAG, wide,                                                  \
-              "on a terminal: all columns and full names, however wide"),                          \
+              "on a terminal: show all columns and full names"),                                   \
         TV_OPTION("no-pager", NULL, TV_OPTION_FLAG, no_pager,                                      \
-                  "on a terminal: long text without a pager")
+                  "on a terminal: do not start a pager")
 #define TV_OPTION_COLUMNS(columns_)                                                                \
     TV_OPTION("columns", columns_, TV_OPTION_CHOICES, columns,                                     \
-              "of the text, these columns in this order, with commas")
+              "text columns to show, in this order, separated by commas")
 #define TV_OPTION_CLOCK                                                                            \
-    TV_OPTION("clock", "real|cpu", TV_OPTION_CHOICE, clock, "which clock (default: real)")
+    TV_OPTION("clock", "wall|cpu", TV_OPTION_CHOICE, clock, "clock to use (default: wall)")
 
 /*
  * config.h - options from a file instead of the command line.

@@ -85,17 +85,17 @@ static enum tv_status perf_fail_refused(int error, struct tv_error *err)
                        "this kernel has no perf events (perf_event_open: %s)", strerror(error));
     if (error == EMFILE)
         return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
-                       "perf events of so many threads and processors need more open files: raise "
-                       "the limit (ulimit -n)");
+                       "too many open files for the perf events of all threads and processors: "
+                       "raise the limit (ulimit -n)");
     if (error == ESRCH)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "the process has ended");
     if (error != EACCES && error != EPERM)
         return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET, "perf_event_open: %s",
                        strerror(error));
     return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
-                   "the system does not allow perf events (kernel.perf_event_paranoid is %ld): "
-                   "'sysctl kernel.perf_event_paranoid=2' or CAP_PERFMON allows those of your own "
-                   "processes; a container must allow the system call perf_event_open too",
+                   "the system does not allow perf events (kernel.perf_event_paranoid is %ld): use "
+                   "'sysctl kernel.perf_event_paranoid=2' or CAP_PERFMON; a container must also "
+                   "allow the system call perf_event_open",
                    paranoid);
 }
 

@@ -16,14 +16,15 @@
 enum { FORMAT_TEXT, FORMAT_JSON };
 
 static const struct tv_option check_options[] = {
-    TV_OPTION("format", "text|json", TV_OPTION_CHOICE, format, "how (default: text)"),
+    TV_OPTION("format", "text|json", TV_OPTION_CHOICE, format, "output format (default: text)"),
     TV_OPTION("fail-on", "note|warning|error|FINDING", TV_OPTION_LIST, fail_on,
-              "exit code 1 for anything of that severity or worse (default: error), or for the "
-              "finding of that name (may be given again)"),
-    TV_OPTION("strict", NULL, TV_OPTION_FLAG, strict,
-              "exit code 1 for every diagnostic, calls that began before the trace or are open at "
-              "its end as well"),
-    TV_OPTION("no-findings", NULL, TV_OPTION_FLAG, no_findings, "diagnostics only"),
+              "exit with 1 for this severity or worse (default: error), or for this finding "
+              "(repeatable)"),
+    TV_OPTION(
+        "strict", NULL, TV_OPTION_FLAG, strict,
+        "exit with 1 for every diagnostic, also for calls cut by the start or end of the trace"),
+    TV_OPTION("no-findings", NULL, TV_OPTION_FLAG, no_findings,
+              "print diagnostics, but no findings"),
     TV_OPTION_OUTPUT,
     TV_OPTIONS_SCREEN,
     TV_OPTIONS_READING,
@@ -103,12 +104,12 @@ static enum tv_status cmd_check_parse_fail_on(const struct tv_settings *settings
             continue;
         if (tv_rule_find(tv_bytes_of(word)) == TV_NONE)
             return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                           "--fail-on: expected note, warning, error or the name of a finding "
-                           "(docs/findings.md), not \"%s\"",
+                           "--fail-on: expected note, warning, error or a finding "
+                           "(docs/findings.md), found '%s'",
                            word);
         if (settings->no_findings)
             return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                           "--fail-on %s asks for a finding, --no-findings for none", word);
+                           "--fail-on %s needs findings: remove --no-findings", word);
     }
     return TV_OK;
 }
@@ -243,13 +244,11 @@ static int cmd_check_run(const struct tv_command *command, const struct tv_setti
 
 const struct tv_command tv_command_check = {
     .name = "check",
-    .summary = "what is wrong with files, each fault with its place",
+    .summary = "report errors in traces, with their positions",
     .arguments = "[OPTION]... FILE...",
-    .details = "Exit code 0: no errors; 1: data of a file are lost or invented, or it could not be "
-               "read.\n"
-               "Notes, warnings and findings make exit code 1 when --fail-on asks for them.  Each "
-               "of\n"
-               "several files has a report of its own.",
+    .details =
+        "Exit code 0: no errors.  1: data is lost or invented, or a file cannot be read.\nNotes, "
+        "warnings and findings count only with --fail-on.  Each file has its own report.",
     .options = check_options,
     .min_files = 1,
     .max_files = TV_ANY_FILES,

@@ -14,10 +14,10 @@
 
 static const struct tv_option convert_options[] = {
     TV_OPTION("to", "default|v1|v2|v3|f2|f3|json", TV_OPTION_CHOICE, to,
-              "Android method trace version 1, 2, 3, streaming 0xF2 or 0xF3, or Trace Event JSON "
-              "(default: v3, or v2 with one clock)"),
-    TV_OPTION("clock", "real|cpu", TV_OPTION_CHOICE, clock,
-              "the clock that v1, v2 and f2 keep (default: real)"),
+              "method trace version 1, 2, 3, streaming F2 or F3, or Trace Event JSON (default: v3, "
+              "or v2 if the trace has one clock)"),
+    TV_OPTION("clock", "wall|cpu", TV_OPTION_CHOICE, clock,
+              "clock to keep in v1, v2 and f2 (default: wall)"),
     TV_OPTION_FILTERS,
     TV_OPTION_OUTPUT,
     TV_OPTION_OFFSET,
@@ -128,9 +128,9 @@ static int cmd_convert_run(const struct tv_command *command, const struct tv_set
 
 const struct tv_command tv_command_convert = {
     .name = "convert",
-    .summary = "a trace in another version or format",
+    .summary = "write a trace in another version or format",
     .arguments = "[OPTION]... FILE...",
-    .details = "Every loss is named on standard error.  Several files become one trace.",
+    .details = "Standard error lists what the format cannot hold.  Several files become one trace.",
     .options = convert_options,
     .min_files = 1,
     .max_files = TV_ANY_FILES,
@@ -144,8 +144,8 @@ const struct tv_command tv_command_convert = {
 
 static const struct tv_option cut_options[] = {
     TV_OPTION("to", "default|trace|json", TV_OPTION_CHOICE, to,
-              "Android method trace, or Trace Event JSON (default: as the output ends, else as the "
-              "input is)"),
+              "Android method trace or Trace Event JSON (default: by the output's file name, else "
+              "like the input)"),
     TV_OPTION_RANGE,
     TV_OPTION_THREADS,
     TV_OPTION_FILTERS,
@@ -249,11 +249,10 @@ static int cmd_cut_run(const struct tv_command *command, const struct tv_setting
 
 const struct tv_command tv_command_cut = {
     .name = "cut",
-    .summary = "a range, threads or categories of a trace as a trace of its own",
+    .summary = "write part of a trace: a time range, threads or categories",
     .arguments = "[OPTION]... FILE...",
-    .details =
-        "What lasts beyond the range begins and ends at its ends, so that the profile of the\n"
-        "result is that of the range.  Several files become one trace.",
+    .details = "Calls are cut at the ends of the range, so the result has the same profile as the "
+               "range.\nSeveral files become one trace.",
     .options = cut_options,
     .min_files = 1,
     .max_files = TV_ANY_FILES,

@@ -13,13 +13,12 @@
 
 static const struct tv_option dump_options[] = {
     TV_OPTION("format", "text|jsonl", TV_OPTION_CHOICE, format,
-              "text: one line an event; jsonl: the model, one object a line (default: text)"),
-    TV_OPTION(
-        "order", "file|time", TV_OPTION_CHOICE, order,
-        "records as the file has them, or calls by their times (default: file; time with what "
-        "chooses among events of JSON and ftrace)"),
-    TV_OPTION("clock", "real|cpu", TV_OPTION_CHOICE, clock,
-              "clock of the text (default: cpu where all have it)"),
+              "text: one event per line; jsonl: the model, one object per line (default: text)"),
+    TV_OPTION("order", "file|time", TV_OPTION_CHOICE, order,
+              "records in file order, or calls in time order (default: file; time when JSON or "
+              "ftrace is filtered)"),
+    TV_OPTION("clock", "wall|cpu", TV_OPTION_CHOICE, clock,
+              "clock of the text (default: cpu if all files have it)"),
     TV_OPTION_THREADS,
     TV_OPTION_FILTERS,
     TV_OPTION_OUTPUT,
@@ -166,12 +165,12 @@ static enum tv_status cmd_dump_check_order(const struct tv_settings *settings, b
     if (settings->order != ORDER_FILE || streams)
         return TV_OK;
     if (wish)
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                       "--order file: %s is answered from the whole trace, in the order of time",
-                       wish);
+        return tv_fail(
+            err, TV_ERR_USAGE, TV_NO_OFFSET,
+            "--order file cannot be combined with %s, which needs the finished trace in time order",
+            wish);
     return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                   "--order file: not all that is given has records that can be printed as they "
-                   "are read");
+                   "--order file: a file has no records that can be printed while it is read");
 }
 
 static enum tv_status cmd_dump_loaded(struct dumping *dumping, struct tv_loading *loading,
@@ -243,10 +242,10 @@ static enum tv_status cmd_dump_check_options(const struct tv_settings *settings,
 {
     if (settings->format != 0 && settings->clock != TV_CHOICE_ANY)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                       "--clock goes with --format text: jsonl has both");
+                       "--clock is only for --format text: jsonl has both clocks");
     if (settings->format != 0 && settings->order != TV_CHOICE_NO_ORDER)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                       "--order goes with --format text: jsonl is the finished model");
+                       "--order is only for --format text: jsonl is the finished model");
     if (settings->filter || settings->categories.count > 0 || settings->offsets.count > 0)
         return cmd_dump_check_order(settings, false, err);
     return TV_OK;
@@ -268,7 +267,7 @@ static int cmd_dump_run(const struct tv_command *command, const struct tv_settin
 
 const struct tv_command tv_command_dump = {
     .name = "dump",
-    .summary = "every event on a line, or the whole model as JSON lines",
+    .summary = "print every event, or the whole model as JSON lines",
     .arguments = "[OPTION]... FILE",
     .options = dump_options,
     .min_files = 1,
@@ -282,7 +281,8 @@ const struct tv_command tv_command_dump = {
  */
 
 static const struct tv_option regression_options[] = {
-    TV_OPTION("r", NULL, TV_OPTION_FLAG, regression, "Traceview's regression text"),
+    TV_OPTION("r", NULL, TV_OPTION_FLAG, regression,
+              "print the regression text of Android's Traceview"),
     TV_OPTION_OUTPUT,
     TV_OPTIONS_READING,
     TV_OPTIONS_END,
@@ -311,7 +311,7 @@ static int cmd_regression_run(const struct tv_command *command, const struct tv_
 
 const struct tv_command tv_command_regression = {
     .name = "-r",
-    .summary = "everything as text",
+    .summary = "print everything as text, for scripts that compare traces",
     .arguments = "[OPTION]... FILE",
     .options = regression_options,
     .min_files = 1,

@@ -20,18 +20,18 @@
 #include "writers/flame_svg.h"
 
 static const struct tv_option flamegraph_options[] = {
-    TV_OPTION("title", "TEXT", TV_OPTION_TEXT, title, "above the picture (default: the file)"),
+    TV_OPTION("title", "TEXT", TV_OPTION_TEXT, title,
+              "title of the picture (default: the file name)"),
     TV_OPTION("countname", "TEXT", TV_OPTION_TEXT, countname,
-              "what the numbers count (default: us; of collapsed stacks: samples)"),
+              "unit of the numbers (default: us; for collapsed stacks: samples)"),
     TV_OPTION("colors", "package|hot|cool|red|orange|yellow|green|aqua|blue|purple|grey",
-              TV_OPTION_CHOICE, colors,
-              "the palette (default: package, a colour for each package)"),
+              TV_OPTION_CHOICE, colors, "palette (default: package, one colour per package)"),
     TV_OPTION("hash", NULL, TV_OPTION_FLAG, hash,
-              "shades by the method's name: the same in every picture"),
+              "choose shades by method name, so that they are equal in all pictures"),
     TV_OPTION("inverted", NULL, TV_OPTION_FLAG, inverted,
-              "from the methods that used the time to their callers, drawn downwards"),
+              "draw downwards, from the methods that used the time to their callers"),
     TV_OPTION("min-width", "PIXELS", TV_OPTION_TEXT, min_width,
-              "leave out narrower frames (default: 0.1 of 1180)"),
+              "omit narrower frames; the picture is 1180 wide (default: 0.1)"),
     TV_OPTION_CLOCK,
     TV_OPTION_SAMPLES,
     TV_OPTION_ASYNC,
@@ -39,7 +39,7 @@ static const struct tv_option flamegraph_options[] = {
     TV_OPTION_FILTERS,
     TV_OPTION_RANGE,
     TV_OPTION("split-threads", NULL, TV_OPTION_FLAG, split_threads,
-              "a picture for each thread, PREFIX.ID-NAME.svg; --output is the prefix"),
+              "one picture per thread, PREFIX.ID-NAME.svg; --output sets PREFIX"),
     TV_OPTION_OUTPUT,
     TV_OPTIONS_READING,
     TV_OPTIONS_END,
@@ -172,7 +172,7 @@ static int cmd_flamegraph_run(const struct tv_command *command, const struct tv_
 
 const struct tv_command tv_command_flamegraph = {
     .name = "flamegraph",
-    .summary = "a flame graph as one SVG file with search and zoom",
+    .summary = "write a flame graph as one SVG file with search and zoom",
     .arguments = "[OPTION]... FILE",
     .options = flamegraph_options,
     .min_files = 1,
@@ -193,9 +193,9 @@ static const struct tv_option collapse_options[] = {
     TV_OPTION_FILTERS,
     TV_OPTION_RANGE,
     TV_OPTION("unit", "us|ns", TV_OPTION_CHOICE, unit,
-              "times in whole microseconds, or in nanoseconds (default: us)"),
+              "unit of the times: whole microseconds or nanoseconds (default: us)"),
     TV_OPTION("split-threads", NULL, TV_OPTION_FLAG, split_threads,
-              "a file for each thread, PREFIX.ID-NAME.collapsed; --output is the prefix"),
+              "one file per thread, PREFIX.ID-NAME.collapsed; --output sets PREFIX"),
     TV_OPTION_OUTPUT,
     TV_OPTIONS_READING,
     TV_OPTIONS_END,
@@ -221,7 +221,8 @@ static enum tv_status cmd_collapse_choose_unit(const struct tv_settings *setting
     if (settings->unit != UNIT_NS)
         return TV_OK;
     if (!times || tv_collapsed_is_counted(head))
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--unit ns: the numbers are no times");
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "--unit ns: the numbers of this trace are counts, not times");
     *unit = (struct tv_collapsed_unit){1, false};
     return TV_OK;
 }
@@ -248,11 +249,12 @@ static void cmd_collapse_report_rest(const struct tv_settings *settings,
         return;
     tv_out_init_memory(&time);
     tv_out_time_short(&time, rest->ns, 1000);
-    tv_message("%s: note: %" PRIu64 " %s less than 1 us of self time, %.*s us in all: rounded to "
-               "nothing and left out; --unit ns writes %s",
+    tv_message("%s: note: %" PRIu64 " %s less than 1 us of self time (%.*s us in total) and %s "
+                                    "left out; use --unit ns to keep %s",
                settings->files.items[0], rest->chains,
                tv_plural(rest->chains, "chain has", "chains have"), (int)time.length,
-               (const char *)time.buffer, tv_plural(rest->chains, "it", "them"));
+               (const char *)time.buffer, tv_plural(rest->chains, "is", "are"),
+               tv_plural(rest->chains, "it", "them"));
     tv_out_release(&time);
 }
 
@@ -295,10 +297,9 @@ static int cmd_collapse_run(const struct tv_command *command, const struct tv_se
 
 const struct tv_command tv_command_collapse = {
     .name = "collapse",
-    .summary = "collapsed stacks: one line a call chain with its self time",
+    .summary = "write collapsed stacks: one call chain per line, with its self time",
     .arguments = "[OPTION]... FILE",
-    .details = "Frames from the root joined by ';', a blank, self time in whole microseconds,\n"
-               "or in nanoseconds with --unit ns.",
+    .details = "Each line has the frames from the root, joined by ';', a space and the self time.",
     .options = collapse_options,
     .min_files = 1,
     .max_files = 1,

@@ -11,7 +11,7 @@
 #include "engine/sandbox.h"
 
 static const struct tv_option help_options[] = {
-    TV_OPTION("help", NULL, TV_OPTION_FLAG, help, "this text"),
+    TV_OPTION("help", NULL, TV_OPTION_FLAG, help, "show this help"),
     TV_OPTIONS_END,
 };
 
@@ -32,7 +32,7 @@ static int cmd_help_run(const struct tv_command *command, const struct tv_settin
 
 const struct tv_command tv_command_help = {
     .name = "help",
-    .summary = "what there is, or a command's options",
+    .summary = "list the commands, or the options of one",
     .arguments = "[COMMAND]",
     .options = help_options,
     .min_files = 0,
@@ -45,7 +45,7 @@ const struct tv_command tv_command_help = {
  */
 
 static const struct tv_option version_options[] = {
-    TV_OPTION("help", NULL, TV_OPTION_FLAG, help, "this text"),
+    TV_OPTION("help", NULL, TV_OPTION_FLAG, help, "show this help"),
     TV_OPTIONS_END,
 };
 

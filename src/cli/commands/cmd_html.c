@@ -16,7 +16,7 @@
 
 static const struct tv_option html_options[] = {
     TV_OPTION("max-size", "SIZE", TV_OPTION_SIZE, max_size,
-              "leave details out until the file is no larger: 5M"),
+              "omit details until the file is not larger than this: 5M"),
     TV_OPTION_RANGE,
     TV_OPTION_THREADS,
     TV_OPTION_FILTERS,
@@ -190,11 +190,10 @@ static int cmd_html_run(const struct tv_command *command, const struct tv_settin
 
 const struct tv_command tv_command_html = {
     .name = "html",
-    .summary = "a trace and its viewer as one HTML file, to send to anybody",
+    .summary = "write a trace and its viewer as one HTML file to share",
     .arguments = "[OPTION]... FILE...",
-    .details =
-        "The file opens in a browser, from a disk and without a network.  All that the trace\n"
-        "tells is in it, unless a part is chosen; of the names of files only their last part.",
+    .details = "The file opens in any browser, without a network.  It contains everything in the "
+               "trace\nunless you select a part; file names lose their directories.",
     .options = html_options,
     .min_files = 1,
     .max_files = TV_ANY_FILES,

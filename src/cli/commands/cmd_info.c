@@ -114,7 +114,7 @@ static tv_ns span_sink_get(const struct span_sink *span, const struct tv_head *h
 }
 
 static const struct tv_option info_options[] = {
-    TV_OPTION("format", "text|json", TV_OPTION_CHOICE, format, "how (default: text)"),
+    TV_OPTION("format", "text|json", TV_OPTION_CHOICE, format, "output format (default: text)"),
     TV_OPTION_FILTERS,
     TV_OPTION_OUTPUT,
     TV_OPTIONS_SCREEN,
@@ -206,7 +206,7 @@ static int cmd_info_run(const struct tv_command *command, const struct tv_settin
 
 const struct tv_command tv_command_info = {
     .name = "info",
-    .summary = "format, clocks, span, threads, counts, what was repaired",
+    .summary = "show format, clocks, duration, threads, counts and repairs",
     .arguments = "[OPTION]... FILE...",
     .details = "Several files are read as one trace.",
     .options = info_options,
@@ -217,14 +217,15 @@ const struct tv_command tv_command_info = {
 };
 
 static const struct tv_option states_options[] = {
-    TV_OPTION("format", "text|tsv|csv|json", TV_OPTION_CHOICE, format, "how (default: text)"),
-    TV_OPTION("limit", "N", TV_OPTION_COUNT, limit, "only the first N threads"),
+    TV_OPTION("format", "text|tsv|csv|json", TV_OPTION_CHOICE, format,
+              "output format (default: text)"),
+    TV_OPTION("limit", "N", TV_OPTION_COUNT, limit, "show only the first N threads"),
     TV_OPTION_COLUMNS(TV_STATES_COLUMNS),
     TV_OPTION_THREADS,
     TV_OPTION("process", "NAME|ID", TV_OPTION_LIST, processes,
-              "only this process; * stands for anything (may be given again)"),
+              "only this process; * matches any text (repeatable)"),
     TV_OPTION("cpu", "N", TV_OPTION_LIST, cpus,
-              "only this processor and what ran there (may be given again)"),
+              "only this processor and the threads that ran there (repeatable)"),
     TV_OPTION_RANGE,
     TV_OPTION_FILTER,
     TV_OPTION_OUTPUT,
@@ -254,8 +255,7 @@ static enum tv_status cmd_states_choose_cpu(const struct tv_trace *trace, const 
         found = true;
     }
     if (!found)
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                       "--cpu: the trace tells nothing of CPU %.20s", word);
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--cpu: the trace has no CPU %.20s", word);
     return TV_OK;
 }
 
@@ -287,7 +287,7 @@ static void cmd_states_note_no_states(const struct tv_settings *settings,
                                       const struct tv_trace *trace)
 {
     if (settings->format != TV_STATES_TEXT && !settings->quiet && !tv_states_are_told(trace))
-        tv_message("%s: note: the trace has no states of threads and no processors",
+        tv_message("%s: note: the trace has neither thread states nor processors",
                    settings->files.items[0]);
 }
 
@@ -330,9 +330,9 @@ static int cmd_states_run(const struct tv_command *command, const struct tv_sett
 
 const struct tv_command tv_command_states = {
     .name = "states",
-    .summary = "what threads did: running, runnable, sleeping, blocked; by processor",
+    .summary = "show thread states (running, runnable, sleeping, blocked) and processors",
     .arguments = "[OPTION]... FILE...",
-    .details = "For traces that tell of the scheduler.  Several files are read as one trace.",
+    .details = "For traces with scheduler events.  Several files are read as one trace.",
     .options = states_options,
     .min_files = 1,
     .max_files = TV_ANY_FILES,

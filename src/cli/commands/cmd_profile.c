@@ -12,22 +12,23 @@
 #include "writers/tree_text.h"
 
 static const struct tv_option profile_options[] = {
-    TV_OPTION("format", "text|csv|json|markdown", TV_OPTION_CHOICE, format, "how (default: text)"),
-    TV_OPTION("sort", "default|name|calls|incl-real|excl-real|incl-cpu|excl-cpu", TV_OPTION_CHOICE,
-              sort, "by what (default: incl-cpu, or incl-real without a CPU clock)"),
+    TV_OPTION("format", "text|csv|json|markdown", TV_OPTION_CHOICE, format,
+              "output format (default: text)"),
+    TV_OPTION("sort", "default|name|calls|incl-wall|excl-wall|incl-cpu|excl-cpu", TV_OPTION_CHOICE,
+              sort, "sort by this figure (default: incl-cpu, or incl-wall without a CPU clock)"),
     TV_OPTION("limit", "N", TV_OPTION_COUNT, limit,
-              "only the first N methods; 0: all (default: all, on a terminal 40)"),
+              "show only the first N methods; 0: all (default: all; on a terminal 40)"),
     TV_OPTION_COLUMNS(TV_PROFILE_COLUMNS),
     TV_OPTION_ASYNC,
     TV_OPTION_THREADS,
     TV_OPTION_FILTERS,
     TV_OPTION_RANGE,
     TV_OPTION("callers-callees", NULL, TV_OPTION_FLAG, callers_callees,
-              "each method between its callers and callees (text or json)"),
-    TV_OPTION("clock", "real|cpu", TV_OPTION_CHOICE, clock,
-              "clock of --callers-callees (default: cpu where there is one)"),
+              "show each method between its callers and callees (text or json)"),
+    TV_OPTION("clock", "wall|cpu", TV_OPTION_CHOICE, clock,
+              "clock of --callers-callees (default: cpu if there is one)"),
     TV_OPTION("context-switch", NULL, TV_OPTION_FLAG, context_switch,
-              "a row \"(context switch)\" for the time threads waited"),
+              "add a row \"(context switch)\" for the time that threads waited"),
     TV_OPTION_COMPENSATE,
     TV_OPTION_OUTPUT,
     TV_OPTIONS_SCREEN,
@@ -107,12 +108,12 @@ static int cmd_profile_run(const struct tv_command *command, const struct tv_set
     struct profile_result table;
     if (settings->clock != TV_CHOICE_ANY && !settings->callers_callees) {
         tv_fail(&err, TV_ERR_USAGE, TV_NO_OFFSET,
-                "--clock goes with --callers-callees: the table has both, see --sort");
+                "--clock is only for --callers-callees: the table has both clocks (see --sort)");
         return tv_command_usage(command, &err);
     }
     if (settings->callers_callees && settings->format != TV_TABLE_TEXT &&
         settings->format != TV_TABLE_JSON) {
-        tv_fail(&err, TV_ERR_USAGE, TV_NO_OFFSET, "--callers-callees is text or json");
+        tv_fail(&err, TV_ERR_USAGE, TV_NO_OFFSET, "--callers-callees needs --format text or json");
         return tv_command_usage(command, &err);
     }
     enum tv_status status = cmd_profile_make_table(settings, &table, &err);
@@ -124,11 +125,10 @@ static int cmd_profile_run(const struct tv_command *command, const struct tv_set
 
 const struct tv_command tv_command_profile = {
     .name = "profile",
-    .summary = "methods with inclusive and exclusive times and calls",
+    .summary = "list methods with calls, inclusive and exclusive times",
     .arguments = "[OPTION]... FILE...",
-    .details =
-        "Several files are read as one trace.  Tracing distorts absolute times: compare them\n"
-        "with those of another trace, or let --compensate take off what the clock cost.",
+    .details = "Several files are read as one trace.  Tracing distorts absolute times: compare "
+               "them\nwith another trace, or use --compensate.",
     .options = profile_options,
     .min_files = 1,
     .max_files = TV_ANY_FILES,
@@ -142,7 +142,7 @@ const struct tv_command tv_command_profile = {
 
 static const struct tv_option tree_options[] = {
     TV_OPTION("bottom-up", NULL, TV_OPTION_FLAG, bottom_up,
-              "from the methods that used the time up to their callers"),
+              "print from the methods that used the time up to their callers"),
     TV_OPTION_CLOCK,
     TV_OPTION_ASYNC,
     TV_OPTION_THREADS,
@@ -150,10 +150,10 @@ static const struct tv_option tree_options[] = {
     TV_OPTION_RANGE,
     TV_OPTION_COMPENSATE,
     TV_OPTION("min-percent", "P", TV_OPTION_PERCENT, min_percent,
-              "leave out what took less than P percent of all (default: 0.5)"),
-    TV_OPTION("depth", "N", TV_OPTION_COUNT, depth, "only the first N levels"),
+              "omit paths with less than P percent of all time (default: 0.5)"),
+    TV_OPTION("depth", "N", TV_OPTION_COUNT, depth, "show only the first N levels"),
     TV_OPTION_COLUMNS(TV_TREE_COLUMNS),
-    TV_OPTION("format", "text|json", TV_OPTION_CHOICE, format, "how (default: text)"),
+    TV_OPTION("format", "text|json", TV_OPTION_CHOICE, format, "output format (default: text)"),
     TV_OPTION_OUTPUT,
     TV_OPTIONS_SCREEN,
     TV_OPTIONS_READING,
@@ -202,7 +202,7 @@ static int cmd_tree_run(const struct tv_command *command, const struct tv_settin
 
 const struct tv_command tv_command_tree = {
     .name = "tree",
-    .summary = "the call tree, top-down or bottom-up",
+    .summary = "print the call tree, top-down or bottom-up",
     .arguments = "[OPTION]... FILE",
     .options = tree_options,
     .min_files = 1,
@@ -216,16 +216,17 @@ const struct tv_command tv_command_tree = {
  */
 
 static const struct tv_option diff_options[] = {
-    TV_OPTION("format", "text|csv|json", TV_OPTION_CHOICE, format, "how (default: text)"),
-    TV_OPTION("sort", "default|name|calls|incl-real|excl-real|incl-cpu|excl-cpu", TV_OPTION_CHOICE,
-              sort, "by the change of what (default: each table of the text by its own)"),
-    TV_OPTION("limit", "N", TV_OPTION_COUNT, limit,
-              "only the first N methods of each part; 0: all (default: all, on a terminal 40)"),
+    TV_OPTION("format", "text|csv|json", TV_OPTION_CHOICE, format, "output format (default: text)"),
+    TV_OPTION("sort", "default|name|calls|incl-wall|excl-wall|incl-cpu|excl-cpu", TV_OPTION_CHOICE,
+              sort, "sort by the change of this figure (default: each text table by its own)"),
+    TV_OPTION(
+        "limit", "N", TV_OPTION_COUNT, limit,
+        "show only the first N methods of each part; 0: all (default: all; on a terminal 40)"),
     TV_OPTION_COLUMNS(TV_DIFF_COLUMNS),
     TV_OPTION_THREADS,
     TV_OPTION_FILTERS,
     TV_OPTION("range", "A:B", TV_OPTION_LIST, ranges,
-              "only from time A to time B of both; given again, that is the range of the second"),
+              "only the time from A to B; a second --range applies to the second trace"),
     TV_OPTION_OUTPUT,
     TV_OPTIONS_SCREEN,
     TV_OPTIONS_READING,
@@ -260,8 +261,7 @@ static enum tv_status cmd_diff_check_ranges(const struct tv_words *ranges, struc
     enum tv_status status = TV_OK;
     if (ranges->count > 2)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                       "--range: expected one for both files, or one for each, found %zu",
-                       ranges->count);
+                       "--range: expected one or two ranges, found %zu", ranges->count);
     for (size_t i = 0; i < ranges->count && status == TV_OK; i++)
         status = tv_range_parse(ranges->items[i], &from, &to, err);
     return status;
@@ -324,10 +324,9 @@ static int cmd_diff_run(const struct tv_command *command, const struct tv_settin
 
 const struct tv_command tv_command_diff = {
     .name = "diff",
-    .summary = "methods of two traces side by side",
+    .summary = "compare the methods of two traces",
     .arguments = "[OPTION]... A B",
-    .details =
-        "Tracing distorts absolute times: to compare two traces is what the numbers are for.",
+    .details = "Tracing distorts absolute times, but two traces can be compared.",
     .options = diff_options,
     .min_files = 2,
     .max_files = 2,
@@ -340,8 +339,9 @@ const struct tv_command tv_command_diff = {
  */
 
 static const struct tv_option callgraph_options[] = {
-    TV_OPTION("threshold", "P", TV_OPTION_PERCENT, threshold,
-              "draw callees that take P percent of their caller's time (default: 20)"),
+    TV_OPTION(
+        "threshold", "P", TV_OPTION_PERCENT, threshold,
+        "draw only callees that take at least P percent of their caller's time (default: 20)"),
     TV_OPTION_CLOCK,
     TV_OPTION_THREADS,
     TV_OPTION_FILTERS,
@@ -374,7 +374,7 @@ static int cmd_callgraph_run(const struct tv_command *command, const struct tv_s
 
 const struct tv_command tv_command_callgraph = {
     .name = "callgraph",
-    .summary = "who calls whom, as a Graphviz graph",
+    .summary = "write the call graph for Graphviz",
     .arguments = "[OPTION]... FILE",
     .options = callgraph_options,
     .min_files = 1,

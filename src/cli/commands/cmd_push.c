@@ -89,8 +89,8 @@ static enum tv_status curl_load(struct curl_library *curl, struct tv_error *err)
     if (library != NULL)
         dlclose(library);
     return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
-                   "libcurl is not there: install libcurl4 (Debian, Ubuntu) or libcurl (Fedora); "
-                   "'curl -T FILE URL' does the same without resuming");
+                   "libcurl not found: install libcurl4 (Debian, Ubuntu) or libcurl (Fedora), or "
+                   "use 'curl -T FILE URL', which cannot resume");
 }
 
 static void curl_unload(struct curl_library *curl)
@@ -325,8 +325,8 @@ static enum tv_status sender_fail(const struct upload_exchange *exchange, struct
     if (exchange->status == NO_STATUS)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s", exchange->failure);
     start = start != NULL ? start + 10 : "";
-    return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "the server says no: %ld %.*s", exchange->status,
-                   (int)strcspn(start, "\""), start);
+    return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "the server refused the request: %ld %.*s",
+                   exchange->status, (int)strcspn(start, "\""), start);
 }
 
 /* Whether it may go better in a while: the network, or a server that is busy or full. */
@@ -409,16 +409,16 @@ static enum tv_status sender_check_address(const struct upload_sender *sender, c
     if (address[0] == '/')
         return TV_OK;
     if (address[0] == '\0')
-        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "the server does not say where the file goes");
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "the server sent no address for the upload");
     if (origin == 0)
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                       "the server sends the file to '%s': expected http://... or https://...",
-                       address);
+        return tv_fail(
+            err, TV_ERR_USAGE, TV_NO_OFFSET,
+            "the server redirects the upload to '%s': expected http://... or https://...", address);
     if (origin != sender_origin_length(sender->base) ||
         strncasecmp(address, sender->base, origin) != 0)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
-                       "the server sends the file to another one, '%s': nothing was sent there; "
-                       "name that server with --to if you trust it",
+                       "the server redirects the upload to another server, '%s'; nothing was sent "
+                       "there: use --to with that server if you trust it",
                        address);
     return TV_OK;
 }
@@ -466,7 +466,8 @@ static enum tv_status sender_take_state(const struct upload_exchange *exchange,
         sending->offset = exchange->offset;
     if (sending->offset > tv_source_size(sending->file)) {
         sending->again = false;
-        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "the server has more bytes than the file");
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
+                       "the server reports more bytes than the file has");
     }
     memcpy(sending->trace, exchange->trace, sizeof sending->trace);
     return TV_OK;
@@ -516,7 +517,7 @@ static enum tv_status sender_send_all(struct upload_sender *sender, struct uploa
         enum tv_status status = sender_send_rest(sender, sending, err);
         bool again = sending->again;
         if (status == TV_OK && sending->trace[0] == '\0')
-            status = tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "the server takes no more bytes");
+            status = tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "the server accepts no more data");
         if (status == TV_OK || !again || !sender_pause(&tries))
             return status;
         if (sender_ask_state(sender, sending, &ignored) == TV_OK && sending->trace[0] != '\0')
@@ -616,15 +617,16 @@ static enum tv_status sender_await(struct upload_sender *sender, const char *add
 /* ---- The command ---- */
 
 static const struct tv_option push_options[] = {
-    TV_OPTION("to", "URL", TV_OPTION_TEXT, push.to, "the server: http://host:8192/"),
-    TV_OPTION("label", "TEXT", TV_OPTION_LIST, push.labels,
-              "put this label on the trace (may be given again)"),
+    TV_OPTION("to", "URL", TV_OPTION_TEXT, push.to, "address of the server: http://host:8192/"),
+    TV_OPTION("label", "TEXT", TV_OPTION_LIST, push.labels, "label for the traces (repeatable)"),
     TV_OPTION("token", "TEXT", TV_OPTION_TEXT, push.token,
-              "the server's token; better in a file, others see commands"),
-    TV_OPTION("token-file", "FILE", TV_OPTION_TEXT, push.token_file, "the same from a file"),
-    TV_OPTION("user", "NAME:PASSWORD", TV_OPTION_TEXT, push.user, "name and password instead"),
-    TV_OPTION("q", NULL, TV_OPTION_FLAG, quiet, "no progress; errors still"),
-    TV_OPTION("help", NULL, TV_OPTION_FLAG, help, "this text"),
+              "token of the server; prefer --token-file, other users can see commands"),
+    TV_OPTION("token-file", "FILE", TV_OPTION_TEXT, push.token_file,
+              "read the token from the first line of a file"),
+    TV_OPTION("user", "NAME:PASSWORD", TV_OPTION_TEXT, push.user,
+              "name and password instead of a token"),
+    TV_OPTION("q", NULL, TV_OPTION_FLAG, quiet, "print only errors: no progress"),
+    TV_OPTION("help", NULL, TV_OPTION_FLAG, help, "show this help"),
     TV_OPTIONS_END,
 };
 
@@ -682,7 +684,7 @@ const struct tv_command tv_command_push = {
     .name = "push",
     .summary = "send traces to an upload server and print their addresses",
     .arguments = "[OPTION]... FILE...",
-    .details = "A connection that breaks is taken up again where it ended.",
+    .details = "An interrupted upload continues where it stopped.",
     .options = push_options,
     .min_files = 1,
     .max_files = TV_ANY_FILES,

@@ -20,75 +20,78 @@
 #include "recorder/samples.h"
 
 static const struct tv_option record_options[] = {
-    TV_OPTION("output", "FILE", TV_OPTION_TEXT, output,
-              "what is written (default: dmtrace.trace, with --sample, --alloc or --lock "
-              "samples.json)"),
+    TV_OPTION(
+        "output", "FILE", TV_OPTION_TEXT, output,
+        "file to write (default: dmtrace.trace; with --sample, --alloc or --lock: samples.json)"),
     TV_OPTION("o", "FILE", TV_OPTION_TEXT, output, "the same"),
     TV_OPTION("sample", "HZ", TV_OPTION_COUNT, record.sample,
-              "stacks of the threads, so many times a second, instead of all calls"),
+              "sample the stacks HZ times a second instead of recording all calls"),
     TV_OPTION("alloc", "[=BYTES]", TV_OPTION_SIZE, record.alloc,
-              "samples of what a JVM allocates, one in so many bytes (default: 512K), instead of "
-              "calls; also with --sample, --lock"),
+              "JVM: sample allocations, one every BYTES (default: 512K), instead of calls; may be "
+              "combined with --sample and --lock"),
     TV_OPTION("lock", "[=TIME]", TV_OPTION_TEXT, record.lock,
-              "a JVM's waits for monitors and its parks, of TIME at least (default: all), instead "
-              "of calls; also with --sample, --alloc"),
+              "JVM: record waits for monitors and parks of at least TIME (default: all) instead of "
+              "calls; may be combined with --sample and --alloc"),
     TV_OPTION("pid", "N", TV_OPTION_COUNT, record.pid,
-              "a JVM that runs, or with --sample any process, instead of a program"),
+              "record a running JVM, or with --sample any process"),
     TV_OPTION("snapshot", "PID", TV_OPTION_COUNT, record.snapshot,
-              "write what is in the ring of a recording (--full ring), which goes on"),
+              "write the ring of a recording (--full ring), which continues"),
     TV_OPTION("android", "PACKAGE", TV_OPTION_TEXT, record.android,
-              "an app of an Android device, or its process PACKAGE:NAME, by adb"),
+              "record an app on an Android device, or its process PACKAGE:NAME"),
     TV_OPTION("device", "SERIAL", TV_OPTION_TEXT, record.device,
-              "of several devices (default: that of ANDROID_SERIAL)"),
+              "device to use if several are connected (default: ANDROID_SERIAL)"),
     TV_OPTION("mapping", "FILE", TV_OPTION_TEXT, mapping,
-              "of --android: give back original names from an R8 or ProGuard mapping file"),
+              "with --android: restore original names from an R8 or ProGuard mapping file"),
     TV_OPTION("delay", "TIME", TV_OPTION_TEXT, record.delay,
-              "of a JVM or a process: begin after 500ms, 10s ..."),
+              "JVM or process: start recording after this time: 500ms, 10s"),
     TV_OPTION("duration", "TIME", TV_OPTION_TEXT, record.duration,
-              "of a JVM or a process: end so long after the begin (default: with it, or Ctrl-C)"),
+              "JVM or process: record for this time (default: until it ends, or Ctrl-C)"),
     TV_OPTION("host", "auto|java|native", TV_OPTION_CHOICE, record.host,
-              "what the program is, when it cannot be told by its file (default: auto)"),
+              "kind of program, if its file does not tell (default: auto)"),
     TV_OPTION("clock", "wall|cpu|dual", TV_OPTION_CHOICE, record.clock,
-              "which clock, or both (default: wall)"),
+              "clock to record, or both (default: wall)"),
     TV_OPTION("buffer", "SIZE", TV_OPTION_SIZE, record.buffer,
-              "bytes of the trace that are kept (default: 8M, growing on the disk up to 1G)"),
+              "size of the trace buffer (default: 8M, growing on disk up to 1G)"),
     TV_OPTION("full", "stop|ring|stream", TV_OPTION_CHOICE, record.full,
-              "then: end the recording, forget the oldest, write as it goes (default: stop)"),
+              "when the buffer is full: stop, overwrite the oldest events, or write continuously "
+              "(default: stop)"),
     TV_OPTION("min-duration", "TIME", TV_OPTION_TEXT, record.min_duration,
-              "leave out calls that last less: 10us, 1ms ... (default: none)"),
+              "omit shorter calls: 10us, 1ms (default: none)"),
     TV_OPTION(
         "trigger", "GLOB", TV_OPTION_LIST, record.trigger,
-        "calls of these methods and all below them only: '*.Server.handle' (may be given again)"),
+        "record only calls of these methods and everything below: '*.Server.handle' (repeatable)"),
     TV_OPTION("stop-after-slow", "GLOB:TIME", TV_OPTION_TEXT, record.stop_after_slow,
-              "end when a call of such a method has lasted as long, and keep the ring before it"),
+              "stop when a call of such a method takes this long, and keep the ring before it"),
     TV_OPTION("spool", "DIR", TV_OPTION_TEXT, record.spool,
-              "keep the buffers in a file there while it runs"),
+              "keep the buffers in a file in DIR while the program runs"),
     TV_OPTION("follow", NULL, TV_OPTION_FLAG, record.follow,
-              "forked children of a native program record into FILE with their number in its name"),
+              "native programs: record forked children, too, into FILE with their process id in "
+              "its name"),
     TV_OPTION("engine", "auto|bci|events", TV_OPTION_CHOICE, record.engine,
-              "see calls of a JVM by rewritten classes or by its events (default: auto)"),
+              "JVM: record calls by rewritten classes or by JVM events (default: auto)"),
     TV_OPTION("include", "GLOB", TV_OPTION_LIST, record.include,
-              "calls of these classes only: 'com.example.*' (may be given again)"),
+              "only calls of these classes: 'com.example.*' (repeatable)"),
     TV_OPTION("exclude", "GLOB", TV_OPTION_LIST, record.exclude,
-              "no calls of these classes (may be given again)"),
-    TV_OPTION("boot", NULL, TV_OPTION_FLAG, record.boot, "calls of the JVM's own classes too"),
+              "no calls of these classes (repeatable)"),
+    TV_OPTION("boot", NULL, TV_OPTION_FLAG, record.boot,
+              "record calls of the JVM's own classes, too"),
     TV_OPTION("threads", "GLOB|group:NAME|all", TV_OPTION_TEXT, record.threads,
-              "samples, or calls by events, of these threads of a JVM (default: all)"),
+              "JVM: only these threads; for samples, or with --engine events (default: all)"),
     TV_OPTION("depth", "N", TV_OPTION_COUNT, record.depth,
-              "frames of a sample's stack (default: 512, of a native program all)"),
+              "maximum frames per sample (default: 512; native programs: all)"),
     TV_OPTION("stack", "auto|jvmti|agct|shadow|fp|perf|dwarf", TV_OPTION_CHOICE, record.stack,
-              "how samples are taken: of JVMs jvmti or agct, of native programs shadow, fp or, by "
-              "the kernel, perf (frame pointers) or dwarf (unwind tables)"),
+              "how to take samples. JVMs: jvmti, agct. Native programs: shadow, fp. By the kernel: "
+              "perf (frame pointers), dwarf (unwind tables)"),
     TV_OPTION("off-cpu", NULL, TV_OPTION_FLAG, record.off_cpu,
-              "with samples by the kernel: times off the processors as slices"),
+              "samples by the kernel: record off-CPU times as slices"),
     TV_OPTION("state", "running|runnable|all", TV_OPTION_CHOICE, record.state,
-              "threads of a JVM that are sampled (default: running)"),
+              "JVM: which threads to sample (default: running)"),
     TV_OPTION("format", "android|jdk|binary|json|folded", TV_OPTION_CHOICE, record.format,
-              "of samples: hprof text as Android or the JDK wrote it, or binary; Trace Event JSON; "
-              "collapsed stacks (default: by the name of the output, else json)"),
-    TV_OPTION("open", NULL, TV_OPTION_FLAG, record.open, "then view the result"),
-    TV_OPTION("q", NULL, TV_OPTION_FLAG, quiet, "no notices"),
-    TV_OPTION("help", NULL, TV_OPTION_FLAG, help, "this text"),
+              "format of samples: hprof text as Android or the JDK wrote it, binary hprof, Trace "
+              "Event JSON, collapsed stacks (default: by the output's name, else json)"),
+    TV_OPTION("open", NULL, TV_OPTION_FLAG, record.open, "open the result in the viewer"),
+    TV_OPTION("q", NULL, TV_OPTION_FLAG, quiet, "print only errors: no notices"),
+    TV_OPTION("help", NULL, TV_OPTION_FLAG, help, "show this help"),
     TV_OPTIONS_END,
 };
 
@@ -97,7 +100,7 @@ static enum tv_status cmd_record_absolute_path(const char *name, char *path, str
 {
     char folder[TV_RECORD_PATH] = "";
     if (name[0] != '/' && !getcwd(folder, sizeof folder))
-        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "this folder: %s", strerror(errno));
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "current directory: %s", strerror(errno));
     int length = snprintf(path, TV_RECORD_PATH, "%s%s%s", folder, folder[0] ? "/" : "", name);
     if ((unsigned)length >= TV_RECORD_PATH)
         return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, "%s: the path is too long", name);
@@ -111,9 +114,9 @@ static enum tv_status cmd_record_check_folder(const char *path, struct tv_error 
     if (stat(path, &found) != 0)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", path, strerror(errno));
     if (!S_ISDIR(found.st_mode))
-        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: is no folder", path);
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s is not a directory", path);
     if (access(path, W_OK | X_OK) != 0)
-        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: no file can be made there: %s", path,
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: cannot create a file there: %s", path,
                        strerror(errno));
     return TV_OK;
 }
@@ -204,8 +207,8 @@ static enum tv_status cmd_record_plan(const struct tv_settings *settings,
     plan->has_samples = settings->record.sample > 0 || plan->with_alloc || plan->with_lock;
     if (tv_record_is_given(record_options, settings, "pid") == (words->count > 0))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                       words->count == 0 ? "expected -- and a program, or --pid"
-                                         : "--pid and a program do not go together");
+                       words->count == 0 ? "expected '-- PROGRAM' or --pid"
+                                         : "--pid cannot be combined with a program");
     plan->way = words->count == 0 ? TV_RECORD_ATTACHED
                                   : tv_record_way_of(words->items[0], settings->record.host);
     plan->into_children = words->count > 0 && !plan->has_samples &&
@@ -233,8 +236,7 @@ static enum tv_status cmd_record_start(struct tv_record_plan *plan, int *code,
 {
     plan->has_older = stat(plan->output, &plan->older) == 0;
     if (plan->has_older && !S_ISREG(plan->older.st_mode))
-        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
-                       "%s: not a regular file, which alone can be written", plan->output);
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s is not a regular file", plan->output);
     if (plan->way == TV_RECORD_SNAPSHOT)
         return tv_record_snapshot(plan, err);
     if (plan->way == TV_RECORD_ANDROID)
@@ -247,7 +249,7 @@ static enum tv_status cmd_record_start(struct tv_record_plan *plan, int *code,
     if (status != TV_ERR_UNSUPPORTED || !cmd_record_can_fall_back(plan))
         return status;
     if (!plan->settings->quiet)
-        tv_message("traceview: %s; samples by signals instead (--stack fp)", err->message);
+        tv_message("traceview: %s; falling back to samples by signals (--stack fp)", err->message);
     *err = (struct tv_error){0};
     plan->way = TV_RECORD_PRELOADED;
     return tv_record_program(plan, code, files, err);
@@ -288,11 +290,12 @@ static int cmd_record_run(const struct tv_command *command, const struct tv_sett
 
 const struct tv_command tv_command_record = {
     .name = "record",
-    .summary = "run a program and record its calls or samples, or those of a running one",
+    .summary = "record the calls or samples of a program, a process or an app",
     .arguments = "[OPTION]... -- PROGRAM [ARGUMENT]... | --pid N | --snapshot PID | --android "
                  "PACKAGE[:PROCESS]",
-    .details = "Java programs need nothing, also behind scripts.  Calls of native programs need\n"
-               "-finstrument-functions, samples nothing.  The exit code is the program's own.",
+    .details = "Java programs are recorded as they are, also when a script starts them.  Calls of "
+               "native\nprograms need -finstrument-functions; samples do not.  The exit code is "
+               "the program's.",
     .options = record_options,
     .min_files = 0,
     .max_files = TV_ANY_FILES,
@@ -308,10 +311,10 @@ const struct tv_command tv_command_record = {
 
 static const struct tv_option recover_options[] = {
     TV_OPTION("output", "FILE", TV_OPTION_TEXT, output,
-              "the trace (default: the one that the recording was for)"),
+              "file to write (default: the one that the recording was for)"),
     TV_OPTION("o", "FILE", TV_OPTION_TEXT, output, "the same"),
-    TV_OPTION("q", NULL, TV_OPTION_FLAG, quiet, "print nothing but errors"),
-    TV_OPTION("help", NULL, TV_OPTION_FLAG, help, "this text"),
+    TV_OPTION("q", NULL, TV_OPTION_FLAG, quiet, "print only errors"),
+    TV_OPTION("help", NULL, TV_OPTION_FLAG, help, "show this help"),
     TV_OPTIONS_END,
 };
 
@@ -330,9 +333,11 @@ static enum tv_status cmd_recover_fail(int failed, const char *spool, const char
                                        const char *path, struct tv_error *err)
 {
     if (failed == -EBUSY)
-        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: its process still runs", spool);
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: the recorded process is still running",
+                       spool);
     if (failed == -EINVAL)
-        return tv_fail(err, TV_ERR_SYNTAX, TV_NO_OFFSET, "%s: no spool, or a damaged one", spool);
+        return tv_fail(err, TV_ERR_SYNTAX, TV_NO_OFFSET, "%s: not a spool file, or a damaged one",
+                       spool);
     const char *what = path[0] ? path : access(names, R_OK) != 0 ? names : spool;
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", what, tv_recording_error(failed));
 }
@@ -356,8 +361,8 @@ static enum tv_status cmd_recover_one(const struct tv_settings *settings, const 
                tv_plural(info.threads, "thread", "threads"));
     if (info.lost > 0)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
-                       "%s: %" PRIu64 " %s missing, for the streamed file is cut or gone; "
-                       "the spool stays",
+                       "%s: %" PRIu64
+                       " %s missing because the streamed file is cut or gone; the spool was kept",
                        path, info.lost, tv_plural(info.lost, "record is", "records are"));
     unlink(spool);
     unlink(names);
@@ -380,7 +385,7 @@ static enum tv_status cmd_recover_all(const struct tv_settings *settings, const 
             continue;
         if (found++ > 0 && settings->output) {
             status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                             "%s: several recordings do not go into one --output", folder);
+                             "%s has several recordings: omit --output", folder);
             break;
         }
         enum tv_status one =
@@ -403,7 +408,7 @@ static int cmd_recover_run(const struct tv_command *command, const struct tv_set
 
 const struct tv_command tv_command_recover = {
     .name = "recover",
-    .summary = "the traces of recorded programs that were killed, from their spool folder",
+    .summary = "recover the traces of killed programs from their spool directory",
     .arguments = "[OPTION]... DIR",
     .details = NULL,
     .options = recover_options,

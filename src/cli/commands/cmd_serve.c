@@ -60,8 +60,8 @@ static enum tv_status serve_check_listeners(const struct tv_serve_settings *serv
     for (size_t i = 0; i < serve->listen.count; i++)
         if (!serve_is_loopback(serve->listen.items[i]))
             return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                           "--listen %s: other machines can reach that: give --token-file or "
-                           "--htpasswd, or --no-login to let everybody in",
+                           "--listen %s: other machines can reach this address: add --token-file "
+                           "or --htpasswd, or --no-login to let everybody in",
                            serve->listen.items[i]);
     return TV_OK;
 }
@@ -123,11 +123,14 @@ static enum tv_status serve_check_pairs(const struct tv_settings *settings, stru
 {
     const struct tv_serve_settings *serve = &settings->serve;
     if (settings->files.count > 0)
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "takes no file; send it with 'push'");
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "expected no file: send files with 'traceview push'");
     if ((serve->certificate == NULL) != (serve->key == NULL))
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--certificate and --key go together");
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "--certificate and --key must be given together");
     if ((serve->token || serve->token_file) && serve->htpasswd)
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "either a token or --htpasswd");
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "a token and --htpasswd cannot be combined");
     return TV_OK;
 }
 
@@ -147,60 +150,60 @@ static enum tv_status serve_check_options(const struct tv_settings *settings, st
 
 static const struct tv_option serve_options[] = {
     TV_OPTION("config", "FILE", TV_OPTION_TEXT, serve.config,
-              "options from a file, 'name = value' a line; those given here are stronger"),
+              "read options from FILE, 'name = value' per line; the command line overrides it"),
     TV_OPTION("store", "DIR", TV_OPTION_TEXT, serve.store,
-              "where the traces lie (default: traceview in $XDG_DATA_HOME or ~/.local/share)"),
-    TV_OPTION("port", "N", TV_OPTION_COUNT, port, "listen on this port (default: 8192)"),
+              "directory of the traces (default: traceview in $XDG_DATA_HOME or ~/.local/share)"),
+    TV_OPTION("port", "N", TV_OPTION_COUNT, port, "port to listen on (default: 8192)"),
     TV_OPTION(
         "listen", "ADDRESS", TV_OPTION_LIST, serve.listen,
-        "listen there: 0.0.0.0, [::], 192.168.1.5:80 (default: 127.0.0.1; may be given again)"),
+        "address to listen on: 0.0.0.0, [::], 192.168.1.5:80 (default: 127.0.0.1; repeatable)"),
     TV_OPTION("host", "NAME", TV_OPTION_LIST, serve.hosts,
-              "a name by which clients may call the server (may be given again)"),
-    TV_OPTION(
-        "token", "TEXT", TV_OPTION_TEXT, serve.token,
-        "who uploads, lists or looks has to know this; better in a file, others see commands"),
-    TV_OPTION("token-file", "FILE", TV_OPTION_TEXT, serve.token_file, "the same from a file"),
+              "host name by which clients may address the server (repeatable)"),
+    TV_OPTION("token", "TEXT", TV_OPTION_TEXT, serve.token,
+              "clients must send this token; prefer --token-file, other users can see commands"),
+    TV_OPTION("token-file", "FILE", TV_OPTION_TEXT, serve.token_file,
+              "read the token from the first line of a file"),
     TV_OPTION("htpasswd", "FILE", TV_OPTION_TEXT, serve.htpasswd,
-              "names and passwords instead, as 'htpasswd -B' writes them"),
+              "names and passwords instead of a token, as 'htpasswd -B' writes them"),
     TV_OPTION("public-read", NULL, TV_OPTION_FLAG, serve.public_read,
-              "who has the address of a trace may look at it without logging in"),
+              "a trace can be viewed without login by anyone who has its address"),
     TV_OPTION("no-login", NULL, TV_OPTION_FLAG, serve.no_login,
-              "let everybody in, also when other machines can reach the server"),
+              "let everybody in, even if other machines can reach the server"),
     TV_OPTION("certificate", "FILE", TV_OPTION_TEXT, serve.certificate,
-              "speak TLS with this certificate (PEM, with its chain)"),
-    TV_OPTION("key", "FILE", TV_OPTION_TEXT, serve.key, "its key (PEM)"),
+              "use TLS with this certificate (PEM, with its chain)"),
+    TV_OPTION("key", "FILE", TV_OPTION_TEXT, serve.key, "private key of the certificate (PEM)"),
     TV_OPTION("proxy", "ADDRESS", TV_OPTION_LIST, serve.proxies,
-              "believe the X-Forwarded headers of this proxy (may be given again)"),
+              "trust the X-Forwarded headers of this proxy (repeatable)"),
     TV_OPTION("keep", "TIME", TV_OPTION_SECONDS, serve.keep,
-              "forget traces after so long, 30d or 12h, unless they are pinned"),
+              "delete traces after this time, 30d or 12h, unless they are pinned"),
     TV_OPTION("max-store", "SIZE", TV_OPTION_SIZE, serve.max_store,
-              "keep so much at most, 50G: the oldest go, pinned ones never"),
+              "size limit of the store, 50G: the oldest traces are deleted, pinned ones never"),
     TV_OPTION("max-upload", "SIZE", TV_OPTION_SIZE, serve.max_upload,
-              "take files up to this size (default: 16G)"),
+              "largest upload (default: 16G)"),
     TV_OPTION("max-unpacked", "SIZE", TV_OPTION_SIZE, serve.max_unpacked,
-              "unpack a packed trace up to this size (default: 16G)"),
+              "largest unpacked size of a trace (default: 16G)"),
     TV_OPTION("max-memory", "SIZE", TV_OPTION_SIZE, serve.max_memory,
-              "of each process that reads a trace (default: 4G)"),
+              "memory limit of each process that reads a trace (default: 4G)"),
     TV_OPTION("max-cpu", "TIME", TV_OPTION_SECONDS, serve.max_cpu,
-              "processor time for reading one trace (default: 10m)"),
+              "CPU time limit for reading a trace (default: 10m)"),
     TV_OPTION("engines", "N", TV_OPTION_COUNT, serve.engines,
-              "processes with traces at once (default: 8)"),
+              "maximum number of processes that read traces (default: 8)"),
     TV_OPTION("connections", "N", TV_OPTION_COUNT, serve.connections,
-              "connections at once (default: 512)"),
+              "maximum connections (default: 512)"),
     TV_OPTION("client-connections", "N", TV_OPTION_COUNT, serve.client_connections,
-              "connections of one client at once (default: 256)"),
+              "maximum connections of one client (default: 256)"),
     TV_OPTION("rate", "N", TV_OPTION_COUNT, serve.rate,
-              "requests a second of one client (default: 1000; 0: any number)"),
+              "maximum requests per second of one client (default: 1000; 0: no limit)"),
     TV_OPTION("grace", "TIME", TV_OPTION_SECONDS, serve.grace,
-              "at the end, running uploads have so long (default: 20s)"),
+              "time for running uploads to finish at shutdown (default: 20s)"),
     TV_OPTION("log", "text|json", TV_OPTION_CHOICE, serve.log,
-              "form of the lines on standard error (default: text)"),
+              "format of the log on standard error (default: text)"),
     TV_OPTION("log-level", "error|warning|info|debug", TV_OPTION_CHOICE, serve.log_level,
-              "what is logged; debug: each request (default: info)"),
+              "least severe messages to log; debug logs each request (default: info)"),
     TV_OPTION("sample", "FILE", TV_OPTION_TEXT, serve.sample,
-              "the trace that the first page offers (default: the bundled example)"),
-    TV_OPTION("no-sample", NULL, TV_OPTION_FLAG, serve.no_sample, "offer none"),
-    TV_OPTION("help", NULL, TV_OPTION_FLAG, help, "this text"),
+              "sample trace on the first page (default: the bundled example)"),
+    TV_OPTION("no-sample", NULL, TV_OPTION_FLAG, serve.no_sample, "show no sample trace"),
+    TV_OPTION("help", NULL, TV_OPTION_FLAG, help, "show this help"),
     TV_OPTIONS_END,
 };
 
@@ -245,7 +248,7 @@ static enum tv_status cmd_serve_find_store(struct serve_texts *texts, struct tv_
     else if (home != NULL && home[0] == '/')
         snprintf(texts->store, sizeof texts->store, "%s/.local/share/traceview", home);
     else
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--store: expected a folder");
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--store: expected a directory");
     for (char *slash = texts->store + 1; (slash = strchr(slash, '/')) != NULL; slash++) {
         *slash = '\0';
         if (mkdir(texts->store, 0700) != 0 && errno != EEXIST)
@@ -441,7 +444,7 @@ static int cmd_serve_run(const struct tv_command *command, const struct tv_setti
 
 const struct tv_command tv_command_serve = {
     .name = "serve",
-    .summary = "take traces in over the network and show them to a team",
+    .summary = "run an upload server that shows traces to a team",
     .arguments = "[OPTION]...",
     .options = serve_options,
     .min_files = 0,

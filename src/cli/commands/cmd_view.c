@@ -32,9 +32,9 @@
 
 static const struct tv_option view_options[] = {
     TV_OPTION("port", "N", TV_OPTION_COUNT, port,
-              "listen on this port (default: the first from 27180 to 27187 that is free, or any)"),
+              "port to listen on (default: the first free one from 27180 to 27187, else any)"),
     TV_OPTION("no-browser", NULL, TV_OPTION_FLAG, no_browser,
-              "print the address and leave opening it to you"),
+              "print the address, but do not open a browser"),
     TV_OPTION_FILTER,
     TV_OPTION_OFFSET,
     TV_OPTIONS_READING,
@@ -366,7 +366,7 @@ static int cmd_view_run_server(const struct tv_command *command, const struct tv
     if (tv_server_start(server, &err) != TV_OK)
         return tv_command_failed(command, &err);
     if (tv_thread_start(&signals.thread, TV_THREAD_STACK, viewer_signals_await, &signals) != 0) {
-        fputs("traceview: cannot start a thread\n", stderr);
+        fputs("traceview: no thread can be started\n", stderr);
         return TV_EXIT_INPUT;
     }
     int code = cmd_view_serve(command, settings, server, address);

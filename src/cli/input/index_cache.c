@@ -318,7 +318,7 @@ static enum tv_status index_cache_open_source(void *context, uint32_t number,
         return TV_OK;
     }
     if (deferred->error.status == TV_OK)
-        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "it is not in the file any more");
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "the event is no longer in the file");
     *err = deferred->error;
     return err->status;
 }
@@ -346,7 +346,7 @@ static enum tv_status index_cache_map(const struct tv_index_cache *cache, int fd
     if (status != TV_OK || index_cache_update_names(cache, *trace))
         return status;
     tv_trace_free(*trace);
-    return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET, "of another file");
+    return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET, "the index belongs to another file");
 }
 
 bool tv_index_cache_read(const struct tv_index_cache *cache, struct tv_trace **trace)
@@ -408,7 +408,7 @@ static enum tv_status index_cache_write_bytes(void *context, struct tv_bytes byt
         if (atomic_load_explicit(w->stop, memory_order_relaxed))
             return tv_fail(err, TV_ERR_CANCELLED, TV_NO_OFFSET, "stopped");
         if (bytes.length > w->left)
-            return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, "there is no room for it");
+            return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, "no space left in the cache");
         ssize_t n = write(w->fd, bytes.data, bytes.length < WRITE_SIZE ? bytes.length : WRITE_SIZE);
         if (n < 0 && errno != EINTR)
             return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s", strerror(errno));

@@ -28,8 +28,8 @@ enum tv_status tv_inputs_open_plain(const char *path, struct tv_source **source,
 {
     struct stat info;
     if (strcmp(path, "-") != 0 && tv_file_stat(path, &info) == 0 && S_ISDIR(info.st_mode))
-        return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET, "%s: expected a file, found a folder",
-                       path);
+        return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
+                       "%s: expected a file, found a directory", path);
     if (tv_source_open_file(path, source, err) != TV_OK)
         return tv_error_prefix(err, "%s", path);
     return TV_OK;
@@ -385,7 +385,7 @@ static enum tv_status inputs_unpack(const struct tv_inputs_pending *next, struct
         watched->progress = NULL; /* what lies in it unpacked is read later */
     if (status == TV_ERR_UNSUPPORTED && unpacked.foreign)
         status = tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
-                         "a container without a trace in it: found %s, which is not read yet%s%s",
+                         "the archive contains no trace: found %s, which traceview cannot read%s%s",
                          unpacked.foreign->name, unpacked.foreign->advice ? ": " : "",
                          unpacked.foreign->advice ? unpacked.foreign->advice : "");
     if (status != TV_OK) {

@@ -403,8 +403,8 @@ static enum tv_status load_add_rest(struct tv_loading *loading, bool tell, struc
     for (size_t i = first; i < inputs->count && status == TV_OK && tell; i++)
         if (!load_is_readable_alone(&inputs->rows[i], true))
             status = tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
-                             "%s: its records cannot be printed as they are read, as those of the "
-                             "traces before it in the archive were: try --order time",
+                             "%s: its records cannot be printed while they are read, unlike those "
+                             "of the traces before it in the archive: use --order time",
                              tv_source_name(inputs->rows[i].source));
     return status;
 }
@@ -481,7 +481,7 @@ enum tv_status tv_load_dump(struct tv_loading *loading, struct tv_head *head, st
 static const char *load_input_name(const struct tv_head *head)
 {
     if (head->input_count != 1)
-        return "the files together";
+        return "all files";
     return (const char *)tv_head_text(head, head->inputs[0].name).data;
 }
 
@@ -567,9 +567,9 @@ static void load_report_clocks(const struct tv_head *head)
         const struct tv_input *input = &head->inputs[i];
         unsigned lacking = input->callless ? 0 : all & ~input->clocks;
         if (lacking != 0)
-            tv_message("%s: note: it has no %s clock: its calls count as 0 there",
+            tv_message("%s: note: this file has no %s clock; its calls count as 0 on that clock",
                        (const char *)tv_head_text(head, input->name).data,
-                       lacking & TV_CLOCK_CPU ? "CPU" : "real");
+                       lacking & TV_CLOCK_CPU ? "CPU" : "wall");
     }
 }
 

@@ -139,13 +139,13 @@ static void measure_note_kinds(const struct tv_settings *settings, const struct 
     if (!trace || measure_wants_samples(settings) || settings->quiet)
         return;
     if (tv_trace_has_only_async(trace) && !settings->async && !settings->split_threads)
-        tv_message("%s: note: all slices are asynchronous, and shown as --async shows them",
+        tv_message("%s: note: all slices are asynchronous; they are shown as with --async",
                    settings->files.items[0]);
     else if (measure_has_only_timed_samples(trace) && !settings->split_threads)
         return;
     else if (trace->tables.samples.count > 0 && tv_head_sampling(trace->head).interval > 0)
-        tv_message("%s: note: of slices alone; collapse and flamegraph show its %zu %s with "
-                   "--samples weight",
+        tv_message("%s: note: only slices are shown; use collapse or flamegraph with --samples "
+                   "weight for the %zu %s",
                    settings->files.items[0], trace->tables.samples.count,
                    tv_plural(trace->tables.samples.count, "sample", "samples"));
     else if (trace->recorded_calls == 0 && trace->tables.samples.count > 0)
@@ -178,13 +178,13 @@ enum tv_status tv_measure_tree(const struct tv_settings *settings, unsigned flag
         return err->status;
     if (measure_wants_samples(settings) && (flags & TV_MEASURE_SPLIT_THREADS))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                       "--split-threads and --samples do not go together");
+                       "--split-threads cannot be combined with --samples");
     if (settings->async && (measure_wants_samples(settings) || (flags & TV_MEASURE_SPLIT_THREADS)))
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--async and %s do not go together",
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--async cannot be combined with %s",
                        measure_wants_samples(settings) ? "--samples" : "--split-threads");
     if (settings->range && (flags & TV_MEASURE_SPLIT_THREADS))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                       "--split-threads and --range do not go together");
+                       "--split-threads cannot be combined with --range");
     enum tv_status status =
         tv_load_open(settings, settings->files.items, settings->files.count, &loading, err);
     if (status != TV_OK)

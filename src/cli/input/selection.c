@@ -107,8 +107,8 @@ static enum tv_status name_list_fail(struct name_list *list, const char *option,
     char more[32] = "";
     if (list->count > NAMES_SHOWN)
         snprintf(more, sizeof more, " and %u more", list->count - NAMES_SHOWN);
-    tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s: no %s is called '%.60s'; there %s%.*s%s",
-            option, what, word, list->count > 0 ? "are: " : "are none",
+    tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s: no %s matches '%.60s'; there %s%.*s%s", option,
+            what, word, list->count > 0 ? "are: " : "are none",
             (int)(list->text.length < 280 ? list->text.length : 280),
             (const char *)list->text.buffer, more);
     tv_out_release(&list->text);
@@ -287,8 +287,8 @@ enum tv_status tv_range_choose(const struct tv_settings *settings, const struct 
     tv_out_text(&extent, "ms to ");
     tv_out_time_short(&extent, trace->end, MS_NS);
     status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                     "--range: nothing lies in '%.60s': the trace lasts %.*sms", settings->range,
-                     (int)extent.length, (const char *)extent.buffer);
+                     "--range: '%.60s' is outside of the trace, which lasts %.*sms",
+                     settings->range, (int)extent.length, (const char *)extent.buffer);
     tv_out_release(&extent);
     return status;
 }
@@ -323,7 +323,7 @@ enum tv_status tv_clock_choose(const struct tv_settings *settings, unsigned cloc
     if (*cpu ? has_cpu : has_wall)
         return TV_OK;
     return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--clock: the trace has no %s clock",
-                   *cpu ? "CPU" : "real");
+                   *cpu ? "CPU" : "wall");
 }
 
 enum tv_status tv_sort_check(const struct tv_settings *settings, unsigned clocks,
@@ -332,7 +332,7 @@ enum tv_status tv_sort_check(const struct tv_settings *settings, unsigned clocks
     bool wants_cpu = settings->sort >= 5, wants_wall = settings->sort == 3 || settings->sort == 4;
     if ((wants_cpu && !(clocks & TV_CLOCK_CPU)) || (wants_wall && !(clocks & TV_CLOCK_WALL)))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--sort: the trace has no %s clock",
-                       wants_cpu ? "CPU" : "real");
+                       wants_cpu ? "CPU" : "wall");
     return TV_OK;
 }
 
@@ -341,7 +341,7 @@ enum tv_status tv_sort_check_calls(const struct tv_settings *settings, const str
 {
     if (settings->sort == 2 && !tv_figures_count_calls(head))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                       "--sort calls: calls of this trace were not counted, it has samples");
+                       "--sort calls: this trace has samples, and no call counts");
     return TV_OK;
 }
 
@@ -413,7 +413,7 @@ enum tv_status tv_offsets_find(const struct tv_words *words, const char *const *
         size_t file = 0;
         status = offset_parse(words->items[i], files, count, &file, &offset, err);
         if (status == TV_OK && said[file])
-            status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--offset: '%s' has one already",
+            status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--offset: '%s' is given twice",
                              files[file]);
         if (status != TV_OK)
             break;
@@ -470,7 +470,7 @@ enum tv_status tv_redaction_choose(const struct tv_settings *settings,
     *chosen = settings->hash_names || settings->strip_args;
     if (settings->salt && (!settings->hash_names || *settings->salt == '\0'))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                       "--salt: expected a secret beside --hash-names");
+                       "--salt: expected a secret, together with --hash-names");
     if (!settings->hash_names)
         return TV_OK;
     if (!settings->salt)

@@ -90,7 +90,7 @@ static enum tv_status html_made_add_bytes(void *context, struct tv_bytes bytes,
     made->size += bytes.length;
     made->too_large = made->size > made->most;
     if (made->too_large)
-        return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, "it is larger than that");
+        return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, "the report is larger than --max-size");
     return tv_spool_add(made->spool, bytes, err);
 }
 
@@ -215,7 +215,7 @@ static enum tv_status html_part_make_report(void *context, const struct tv_html_
     struct tv_source *source = NULL;
     enum tv_status status = tv_piece_check(piece, made_of.file, err);
     if (status == TV_OK && part->smaller && part->sliced && tv_piece_slices(piece) == 0)
-        status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "no slice is in the part");
+        status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "the part contains no slice");
     if (status == TV_OK)
         status = tv_reporter_make(&making, &source, err);
     if (status != TV_OK)

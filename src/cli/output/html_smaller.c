@@ -301,14 +301,14 @@ static void html_report_omissions(const struct html_ladder *ladder, size_t n)
                    " bytes are not in the report",
                    file, level.limit.share > 0 ? level.limit.longest : level.limit.sure);
     if (level.limit.instants < TV_EVENT_SHARES)
-        tv_message("%s: note: instants and arrows are not in the report, or in part", file);
+        tv_message("%s: note: some or all instants and arrows are not in the report", file);
     if (level.limit.beside < UINT64_MAX)
         tv_message("%s: note: metadata of more than %" PRIu64 " bytes are not in the report", file,
                    level.limit.beside);
     if (level.stripped)
         tv_message("%s: note: arguments, snapshots and metadata are not in the report", file);
     if (level.share > 0)
-        tv_message("%s: note: the last %.1f %% of the time are not in the report", file,
+        tv_message("%s: note: the last %.1f %% of the time is not in the report", file,
                    (double)(TV_HTML_SHARES - level.share) / TV_HTML_SHARES * 100);
 }
 
@@ -326,8 +326,8 @@ static enum tv_status html_fail_with_smallest(const struct html_ladder *ladder, 
         return status;
     tv_html_output_release(&made);
     return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET,
-                   "--max-size: the smallest part of the trace has %" PRIu64
-                   " bytes, page and engine included; choose with --range or --thread for less",
+                   "--max-size: the smallest possible report has %" PRIu64
+                   " bytes; select less with --range or --thread",
                    made.size);
 }
 
@@ -383,7 +383,7 @@ static enum tv_status html_ladder_climb(const struct html_ladder *ladder,
         return least < html_count_levels(ladder)
                    ? html_fail_with_smallest(ladder, least, err)
                    : tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET,
-                             "--max-size: no part of the trace is smaller than the whole");
+                             "--max-size: no part of this trace makes a smaller report");
     if (!ladder->part->settings->quiet)
         html_report_omissions(ladder, least);
     return TV_OK;

@@ -314,7 +314,7 @@ enum tv_status tv_output_check(const char *path, const struct tv_settings *setti
         input = output_is_symbol_file(&output, settings->symbols.items[i]);
     if (input)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                       "--output: '%s' is the input: name another file", path);
+                       "--output: '%s' is also an input: choose another file", path);
     return TV_OK;
 }
 
@@ -337,7 +337,7 @@ enum tv_status tv_output_open_text(struct tv_output *output, const struct tv_set
 {
     struct terminal_info terminal;
     if (settings->columns && !text)
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--columns goes with --format text");
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--columns needs --format text");
     enum tv_status status = tv_output_open(output, settings->output, settings->quiet, err);
     if (status != TV_OK || !text)
         return status;
@@ -366,7 +366,7 @@ enum tv_status tv_output_open_binary(struct tv_output *output, const char *path,
 {
     if ((!path || strcmp(path, "-") == 0) && isatty(STDOUT_FILENO))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                       "standard output is a terminal: name a file with --output");
+                       "the output is binary and standard output is a terminal: use --output FILE");
     return tv_output_open(output, path, quiet, err);
 }
 
@@ -376,7 +376,7 @@ static enum tv_status output_flush(struct tv_output *output, struct tv_error *er
     if (output->screen.layout.hid_columns)
         tv_layout_text(&output->out, TV_STYLE_DIM, "More columns: --wide or --columns\n");
     if (output->screen.layout.lacks_columns && !output->screen.layout.found_columns)
-        tv_message("traceview: --columns: this file has none of these columns; all are shown");
+        tv_message("traceview: --columns: this file has none of these columns; showing all");
     enum tv_status status = tv_out_finish(&output->out, err);
     if (output->screen.rows > 0 && status == TV_OK)
         status = output_write_held(output, err);

@@ -43,8 +43,8 @@ enum tv_status tv_adb_find(struct tv_adb *adb, struct tv_error *err)
             return TV_OK;
     }
     return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
-                   "adb is not there: install it (apt install adb), or put platform-tools of the "
-                   "Android SDK into PATH, or their parent into ANDROID_HOME");
+                   "adb not found: install it (apt install adb), add platform-tools of the Android "
+                   "SDK to PATH, or set ANDROID_HOME");
 }
 
 /* A group of its own: Ctrl-C of the terminal is for us, who end the recording. */
@@ -171,7 +171,7 @@ enum tv_status tv_adb_shell(const struct tv_adb *adb, struct tv_adb_answer *answ
     int length = vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
     if (length < 0 || (size_t)length >= sizeof line)
-        return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, "an order to the device is too long");
+        return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, "a command for the device is too long");
     const char *const words[] = {"shell", line, NULL};
     return tv_adb_run(adb, words, ADB_SHELL_LIMIT_MS, answer, err);
 }

@@ -183,10 +183,10 @@ static enum tv_status android_launch(const struct android *a, struct tv_error *e
     if (answer.interrupted)
         return android_fail_interrupted(err);
     if (strstr(answer.text, "No activities found"))
-        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
-                       "%s does not run, and has nothing that could be started from the home "
-                       "screen: start it, and record then",
-                       a->package);
+        return tv_fail(
+            err, TV_ERR_IO, TV_NO_OFFSET,
+            "%s is not running and cannot be started from the home screen: start it first",
+            a->package);
     return answer.code != 0 ? android_fail(a, "monkey", &answer, err) : TV_OK;
 }
 
@@ -197,7 +197,7 @@ static enum tv_status android_start_app(const struct android *a, struct tv_error
     if (status != TV_OK || runs)
         return status;
     if (!a->plan->settings->quiet)
-        tv_message("traceview: %s does not run; starting it", a->package);
+        tv_message("traceview: %s is not running; starting it", a->package);
     status = android_launch(a, err);
     for (int i = 0; i < START_LOOKS && status == TV_OK && !runs; i++) {
         status = android_find_process(a, &runs, err);
@@ -207,8 +207,7 @@ static enum tv_status android_start_app(const struct android *a, struct tv_error
     if (status != TV_OK || runs)
         return status;
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
-                   "%s was started, but there is no process %s: do in the app what starts it, "
-                   "and record then",
+                   "%s was started, but has no process %s: start that process in the app first",
                    a->package, a->process);
 }
 
@@ -229,8 +228,8 @@ static enum tv_status android_begin_profile(const struct android *a, struct tv_e
         return android_fail_interrupted(err);
     if (strstr(answer.text, "not debuggable"))
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
-                       "%s may not be recorded: build it debuggable, or with <profileable "
-                       "android:shell=\"true\"/> in its manifest (Android 10 and later)",
+                       "%s cannot be recorded: build it debuggable, or add <profileable "
+                       "android:shell=\"true\"/> to its manifest (Android 10 and later)",
                        a->package);
     return android_says_error(&answer) ? android_fail(a, "am profile start", &answer, err) : TV_OK;
 }
@@ -262,8 +261,8 @@ static enum tv_status android_end_profile(const struct android *a, struct tv_err
     if (status != TV_OK || !android_says_error(&answer))
         return status;
     if (strstr(answer.text, "Unknown process") || strstr(answer.text, "PROFILE FAILED"))
-        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
-                       "%s has ended meanwhile, and with it what was recorded", a->process);
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s ended during the recording, which is lost",
+                       a->process);
     return android_fail(a, "am profile stop", &answer, err);
 }
 
@@ -290,13 +289,13 @@ static enum tv_status android_await_file(const struct android *a, struct tv_erro
         size = now;
         if (same < SAME_SIZES && android_sleep(a, LOOK_MS))
             return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
-                           "interrupted while %s wrote the trace; nothing was kept", a->process);
+                           "interrupted while %s wrote the trace; the recording is lost",
+                           a->process);
     }
     if (same == SAME_SIZES)
         return TV_OK;
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
-                   "%s has written nothing: it has ended meanwhile, or another tool recorded it "
-                   "at the same time",
+                   "%s wrote no trace: it ended, or another tool recorded it at the same time",
                    a->process);
 }
 
@@ -309,7 +308,7 @@ static enum tv_status android_pull(const struct android *a, struct tv_error *err
         return status;
     if (answer.interrupted)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
-                       "interrupted while the trace was copied; nothing was kept");
+                       "interrupted while the trace was copied; the recording is lost");
     if (answer.code != 0 || access(a->part, R_OK) != 0)
         return android_fail(a, "pull", &answer, err);
     return TV_OK;
@@ -346,7 +345,7 @@ static enum tv_status android_convert_names(const struct android *a, struct tv_e
         return TV_OK;
     }
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
-                   "the trace did not get its names; as it was recorded it is %s", a->part);
+                   "the names could not be restored; the trace as it was recorded is %s", a->part);
 }
 
 static enum tv_status android_store(const struct android *a, struct tv_error *err)
@@ -358,8 +357,7 @@ static enum tv_status android_store(const struct android *a, struct tv_error *er
         status = tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s; the trace is %s", a->plan->output,
                          strerror(errno), a->part);
     if (status == TV_OK && !a->plan->settings->quiet)
-        tv_message("traceview: %s: recorded of %s on %s", a->plan->output, a->process,
-                   a->adb.serial);
+        tv_message("traceview: %s: recorded %s on %s", a->plan->output, a->process, a->adb.serial);
     return status;
 }
 

@@ -152,21 +152,21 @@ static enum tv_status jvm_look_up(pid_t pid, struct tv_jvm *jvm, struct tv_error
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "there is no process %d", (int)pid);
     if (geteuid() != 0 && geteuid() != uid)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
-                       "process %d belongs to another user: only that user and root can attach",
+                       "process %d belongs to another user: only that user or root can attach",
                        (int)pid);
     if (jvm_find_mapped(pid, "libj9jvm.so", NULL) > 0 ||
         jvm_find_mapped(pid, "libj9vm29.so", NULL) > 0)
         return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
-                       "process %d is an OpenJ9 JVM, which has an attach protocol of its own: "
-                       "start it with -agentpath, or use its jcmd",
+                       "process %d is an OpenJ9 JVM, which has its own attach protocol: start it "
+                       "with -agentpath, or use its jcmd",
                        (int)pid);
     int mapped = jvm_find_mapped(pid, "libjvm.so", NULL);
     if (mapped < 0)
-        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "process %d does not let us look at it: %s",
-                       (int)pid, strerror(errno));
+        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "process %d cannot be inspected: %s", (int)pid,
+                       strerror(errno));
     if (mapped == 0)
         return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
-                       "process %d is no JVM: it has no libjvm.so", (int)pid);
+                       "process %d is not a JVM: it has not loaded libjvm.so", (int)pid);
     *jvm = (struct tv_jvm){
         .pid = pid, .inner_pid = jvm_inner_pid(pid), .file = -1, .uid = uid, .gid = gid};
     jvm->other_files = jvm_has_other_root(pid) || geteuid() != uid;
@@ -293,8 +293,8 @@ static enum tv_status jvm_wake(const struct tv_jvm *jvm, const char *socket_path
     char path[64];
     if (!jvm_handles_sigquit(jvm->pid))
         return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
-                       "process %d cannot be attached to: it does not handle SIGQUIT (just "
-                       "started, or with -Xrs)",
+                       "cannot attach to process %d: it does not handle SIGQUIT (it has just "
+                       "started, or runs with -Xrs)",
                        (int)jvm->pid);
     jvm_name_attach_file(jvm, "attach", path, sizeof path);
     enum tv_status status = jvm_make_attach_file(jvm, path, err);
@@ -319,7 +319,7 @@ static enum tv_status jvm_connect(const struct tv_jvm *jvm, int *connection, str
         return status;
     if (jvm_look_for_socket(jvm, address.sun_path) < 0)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
-                       "%s is not the socket of process %d: somebody else put it there",
+                       "%s does not belong to process %d: another user created it",
                        address.sun_path, (int)jvm->pid);
     *connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     tv_jvm_enter_user(jvm);
@@ -397,7 +397,7 @@ static enum tv_status attach_send(const struct attach_command *command, struct t
         ssize_t put =
             send(command->connection, command->bytes + sent, command->length - sent, MSG_NOSIGNAL);
         if (attach_has_failed(put))
-            return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "process %d takes no order: %s",
+            return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "process %d accepts no command: %s",
                            (int)command->jvm->pid, strerror(errno));
         sent += put > 0 ? (size_t)put : 0;
     }
@@ -452,7 +452,7 @@ enum tv_status tv_jvm_command(const struct tv_jvm *jvm, const char *const words[
     struct attach_command command;
     if (!attach_make_command(&command, words))
         return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET,
-                       "a JVM takes paths and options up to %u bytes when it is attached to",
+                       "paths and options for a running JVM are limited to %u bytes",
                        TV_ATTACH_ARGUMENT - 1);
     command.jvm = jvm;
     enum tv_status status = jvm_connect(jvm, &command.connection, err);
@@ -464,7 +464,7 @@ enum tv_status tv_jvm_command(const struct tv_jvm *jvm, const char *const words[
         status = attach_read_answer(&command, answer, room, err);
     close(command.connection);
     if (status == TV_OK && !attach_clean_answer(answer, code))
-        status = tv_fail(err, TV_ERR_SYNTAX, TV_NO_OFFSET, "process %d answers what no JVM does",
-                         (int)jvm->pid);
+        status = tv_fail(err, TV_ERR_SYNTAX, TV_NO_OFFSET,
+                         "process %d sent an answer that is not from a JVM", (int)jvm->pid);
     return status;
 }

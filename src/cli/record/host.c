@@ -365,27 +365,28 @@ static const char *recording_obstacle(const struct tv_record_plan *plan)
     if (!program.is_elf)
         return NULL;
     if (program.other_machine)
-        return "it is built for another machine than the recorder (of 32 bits, "
-               "perhaps)" SAMPLE_INSTEAD;
+        return "it is built for another machine than the recorder (perhaps 32-bit)" SAMPLE_INSTEAD;
     if (program.other_rights)
         return "it runs with other rights than yours (setuid, setgid, capabilities), so the system "
-               "loads no recorder into it: record it as the user whose rights it has";
+               "does not load the recorder: run the recorder as that user";
     if (program.is_go)
-        return "it is a Go program, whose compiler has no hooks" SAMPLE_INSTEAD;
+        return "it is a Go program, and Go has no hooks" SAMPLE_INSTEAD;
     if (program.is_static)
-        return "it is linked statically, so no recorder can be loaded: link it dynamically, or "
+        return "it is linked statically, so the recorder cannot be loaded: link it dynamically, or "
                "take samples (--sample HZ)";
     if (program.has_hooks || plan->settings->record.sample > 0)
         return NULL;
-    return "neither it nor what it started is compiled with -finstrument-functions: do that, or "
-           "take samples (--sample HZ); for a JVM that it starts, --host java";
+    return "neither it nor the programs it started are compiled with -finstrument-functions: "
+           "compile with that option, take samples (--sample HZ), or use --host java if it starts "
+           "a JVM";
 }
 
 static enum tv_status recording_fail_no_sample(const struct tv_record_plan *plan,
                                                struct tv_error *err)
 {
-    return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s has no sample: no thread%s ran meanwhile",
-                   plan->output, plan->settings->record.threads ? " that --threads names" : "");
+    return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
+                   "%s has no sample: no thread%s ran during the recording", plan->output,
+                   plan->settings->record.threads ? " selected by --threads" : "");
 }
 
 static enum tv_status recording_fail_empty(const struct tv_record_plan *plan, struct tv_error *err)
@@ -402,21 +403,21 @@ static enum tv_status recording_fail_empty(const struct tv_record_plan *plan, st
                        plan->settings->files.items[0], obstacle);
     if (plan->least_us > 0)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
-                       "%s has no call: none that ended lasted %" PRIu64 " us (--min-duration)",
+                       "%s has no call: no call that ended took %" PRIu64 " us (--min-duration)",
                        plan->output, plan->least_us);
     if (record->trigger.count > 0)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
-                       "%s has no call: no method that --trigger names was called%s", plan->output,
+                       "%s has no call: no --trigger method was called%s", plan->output,
                        plan->way == TV_RECORD_PRELOADED
-                           ? "; names are those of the program's own symbols, which strip removes"
+                           ? "; names come from the program's symbols, which strip removes"
                            : "");
-    const char *which = record->boot ? "" : " outside of the JDK, whose methods --boot records,";
+    const char *which = record->boot ? "" : " outside of the JDK (--boot records those),";
     if (record->include.count + record->exclude.count > 0)
-        which = " that --include and --exclude leave";
+        which = " selected by --include and --exclude";
     if (plan->way == TV_RECORD_ATTACHED)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
-                       "%s has no call: process %d called no method%s meanwhile", plan->output,
-                       (int)record->pid, which);
+                       "%s has no call: process %d called no method%s during the recording",
+                       plan->output, (int)record->pid, which);
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s has no call: the program called no %s%s",
                    plan->output,
                    plan->way == TV_RECORD_PRELOADED ? "function that has hooks" : "method",
@@ -456,18 +457,17 @@ static bool recording_is_unnamed(const struct tv_record_plan *plan, char *part, 
 static const char *recording_how_lost(const struct tv_record_plan *plan)
 {
     if (plan->into_children && plan->way == TV_RECORD_INHERITED)
-        return "it started no JVM, or none that ended by itself, and no native program with hooks "
+        return "it started no JVM that ended normally, and no native program with hooks "
                "(-finstrument-functions)";
     if (plan->way == TV_RECORD_INHERITED)
-        return plan->settings->record.sample > 0
-                   ? "it started no JVM, or none that ended by itself; samples of what is no JVM "
-                     "are taken with --host native"
-                   : "it started no JVM, or none that ended by itself";
+        return plan->settings->record.sample > 0 ? "it started no JVM that ended normally; to "
+                                                   "sample other programs use --host native"
+                                                 : "it started no JVM that ended normally";
     if (plan->way == TV_RECORD_ARGUMENT)
-        return "the JVM did not start, or was ended by SIGKILL or a fault of its own";
+        return "the JVM did not start, was killed or crashed";
     return plan->spool[0] ? "the program ended by _exit, exec or SIGKILL"
-                          : "the program ended by _exit, exec or SIGKILL, when only --spool DIR "
-                            "keeps what was recorded";
+                          : "the program ended by _exit, exec or SIGKILL; use --spool DIR to keep "
+                            "such recordings";
 }
 
 enum tv_status tv_record_fail_unwritten(const struct tv_record_plan *plan, int code,
@@ -477,7 +477,7 @@ enum tv_status tv_record_fail_unwritten(const struct tv_record_plan *plan, int c
     char part[TV_RECORD_PATH + 8];
     if (recording_is_unnamed(plan, part, sizeof part))
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
-                       "%s: the program could not give the trace its name (exit code %d): it is %s",
+                       "%s: the program could not rename its trace (exit code %d); it is in %s",
                        plan->output, code, part);
     const char *obstacle = recording_obstacle(plan);
     if (obstacle)
@@ -485,8 +485,8 @@ enum tv_status tv_record_fail_unwritten(const struct tv_record_plan *plan, int c
                        "%s was not written (exit code %d): nothing of %s was recorded: %s",
                        plan->output, code, program, obstacle);
     tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
-            "%s was not written (exit code %d): unless a line above says why, %s", plan->output,
-            code, recording_how_lost(plan));
+            "%s was not written (exit code %d): if no line above says why, %s", plan->output, code,
+            recording_how_lost(plan));
     if (spool[0] && strlen(err->message) + strlen(spool) + 40 < sizeof err->message)
         snprintf(err->message + strlen(err->message), sizeof err->message - strlen(err->message),
                  "; try 'traceview recover %s'", spool);

@@ -73,10 +73,10 @@ enum tv_status tv_record_find_library(const char *folder, const char *name, char
             return TV_OK;
     }
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
-                   "%s, which records, is neither in %s nor in lib beside it: build it with 'make'"
-                   "%s, or copy it there",
+                   "recorder library %s not found in %s or in lib beside it: build it with "
+                   "'make'%s, or copy it there",
                    name, slash ? own : "the program's folder",
-                   strstr(name, "agent") ? " where there is a JDK" : "");
+                   strstr(name, "agent") ? " on a machine with a JDK" : "");
 }
 
 /* A comma within a value is written twice; so is a percent sign of a path, when it is `exact`. */
@@ -376,7 +376,7 @@ static enum tv_status attached_fail_refused(const struct attached *a, const char
     if (strcmp(answer + sizeof returned - 1, "-5") == 0) /* JNI_EEXIST */
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "process %d is being recorded already", pid);
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
-                   "process %d was not recorded: its standard error says why", pid);
+                   "process %d was not recorded: see its standard error", pid);
 }
 
 /* Loads the agent, a second time too, with these options. */
@@ -408,8 +408,8 @@ static void attached_warn_of_jdk(const struct attached *a)
         jdk = next;
     long version = jdk ? strtol(jdk + 4, NULL, 10) : 0;
     if (code == 0 && version >= WARNING_VERSION && version < 1000)
-        tv_message("traceview: a JVM of JDK %ld warns on its standard error of an agent that comes "
-                   "while it runs; started with -XX:+EnableDynamicAgentLoading it does not",
+        tv_message("traceview: note: JDK %ld prints a warning when an agent is loaded into a "
+                   "running JVM; start it with -XX:+EnableDynamicAgentLoading to avoid that",
                    version);
 }
 
@@ -481,8 +481,8 @@ static void attached_note_left_out(const struct attached *a)
     const char *found = length > 0 ? strstr(head, key) : NULL;
     unsigned long count = found ? strtoul(found + sizeof key - 1, NULL, 10) : 0;
     if (count > 0)
-        tv_message("traceview: %s: calls of %lu %s missing, as the code has no room for hooks (64 "
-                   "kB are the most); the JVM's standard error names the first",
+        tv_message("traceview: %s: calls of %lu %s missing because the code has no room for hooks "
+                   "(the limit is 64 kB); see the JVM's standard error",
                    a->plan->output, count, count == 1 ? "method are" : "methods are");
 }
 
@@ -493,7 +493,7 @@ static enum tv_status attached_record(struct attached *a, struct tv_error *err)
     snprintf(a->file, sizeof a->file, "%s", plan->output);
     if (a->jvm.other_files && plan->settings->record.spool)
         return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
-                       "--spool: process %d sees other files, or is another user's",
+                       "--spool: process %d has another root directory or another user",
                        (int)a->jvm.pid);
     a->is_loaded = tv_jvm_find_library(&a->jvm, AGENT_LIBRARY, a->agent);
     if (a->jvm.other_files)

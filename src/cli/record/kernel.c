@@ -72,12 +72,12 @@ static void kernel_report_losses(const struct tv_record_plan *plan, const struct
     if (plan->settings->quiet)
         return;
     if (!tv_perf_sees_kernel(perf))
-        tv_message("traceview: %s: time in the kernel is missing, which only root, CAP_PERFMON or "
-                   "'sysctl kernel.perf_event_paranoid=1' may see",
+        tv_message("traceview: %s: time in the kernel is missing; seeing it needs root, "
+                   "CAP_PERFMON or 'sysctl kernel.perf_event_paranoid=1'",
                    plan->output);
     if (samples->lost > 0)
         tv_message("traceview: %s: %" PRIu64 " records are missing beside %" PRIu64
-                   " samples: the buffers were full; fewer samples a second fit",
+                   " samples because the buffers were full: use a lower rate",
                    plan->output, samples->lost, samples->total);
 }
 
@@ -91,7 +91,7 @@ static enum tv_status kernel_finish(const struct tv_record_plan *plan, struct tv
         kernel_report_losses(plan, perf, &samples);
     if (status == TV_OK && samples.total == 0 && samples.waits.count == 0)
         status = tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
-                         "%s: no sample was taken: it ran for less than %.3g ms meanwhile, or with "
+                         "%s: no sample was taken: the program ran for less than %.3g ms, or with "
                          "another user's rights (setuid)",
                          plan->output, 1000.0 / (double)plan->settings->record.sample);
     tv_samples_release(&samples);

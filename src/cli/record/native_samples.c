@@ -303,7 +303,7 @@ static enum tv_status native_samples_read(struct native_samples *work, FILE *in,
     }
     tv_free(line);
     if (!fine)
-        return tv_fail(err, TV_ERR_SYNTAX, TV_NO_OFFSET, "%s: not what was recorded", path);
+        return tv_fail(err, TV_ERR_SYNTAX, TV_NO_OFFSET, "%s: the samples are damaged", path);
     native_samples_count(work);
     return TV_OK;
 }
@@ -340,7 +340,7 @@ enum tv_status tv_native_samples_resolve(const char *path, enum tv_samples_form 
     if (status == TV_OK && work.samples.total == 0)
         status = tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
                          "%s: no sample was taken: the program ended at once, blocks its signals "
-                         "or, with --stack shadow, has no calls with -finstrument-functions",
+                         "or, with --stack shadow, is not compiled with -finstrument-functions",
                          path);
     tv_native_files_release(&work.files);
     tv_samples_release(&work.samples);

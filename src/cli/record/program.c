@@ -243,7 +243,7 @@ static enum tv_status program_find_agent(struct recorded_program *program, struc
         return status;
     if (strchr(library, '='))
         return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
-                       "%s: a JVM takes no agent from a path with '='", library);
+                       "%s: a JVM cannot load an agent from a path with '='", library);
     program->agent = program_make_agent(program, library);
     return TV_OK;
 }

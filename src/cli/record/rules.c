@@ -192,7 +192,7 @@ static enum tv_status rules_check_text(const char *name, const char *text, struc
 {
     if (!text || text[0] != '\0')
         return TV_OK;
-    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s: expected something, found ''", name);
+    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s: expected a value, found ''", name);
 }
 
 static enum tv_status rules_check_list(const char *name, const struct tv_words *words,
@@ -236,7 +236,7 @@ static enum tv_status rules_check_times(const struct tv_record_plan *plan, struc
         plan->delay_ms + plan->duration_ms == 0)
         return TV_OK;
     return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                   "--%s does not go with samples of a native program",
+                   "--%s cannot be combined with samples of a native program",
                    plan->delay_ms > 0 ? "delay" : "duration");
 }
 
@@ -273,7 +273,7 @@ static enum tv_status rules_check_off_cpu(const struct tv_record_plan *plan, str
 {
     if (!plan->settings->record.off_cpu || plan->form == TV_SAMPLES_EVENTS)
         return TV_OK;
-    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--off-cpu goes with --format json");
+    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--off-cpu needs --format json");
 }
 
 #define LARGEST_INTERVAL (UINT64_C(1) << 30)
@@ -289,10 +289,10 @@ static enum tv_status rules_check_events(const struct tv_record_plan *plan, stru
     if (plan->form == TV_SAMPLES_EVENTS || !plan->has_samples)
         return TV_OK;
     if (plan->with_lock)
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--lock goes with --format json");
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--lock needs --format json");
     if (plan->with_alloc && !(is_alone && plan->form == TV_SAMPLES_COLLAPSED))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                       "--alloc goes with --format json or, without --sample, with folded");
+                       "--alloc needs --format json or, without --sample, folded");
     return TV_OK;
 }
 
@@ -306,9 +306,9 @@ static enum tv_status rules_check_stack(enum recording_situation situation,
     if (stack == TV_RECORD_STACK_AUTO || situation == KERNEL_SAMPLES ||
         of_jvm == (situation != NATIVE_SAMPLES))
         return TV_OK;
-    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--stack: for %s it is one of %s",
-                   called[situation],
-                   of_jvm ? "shadow, fp, perf, dwarf" : "jvmti, agct, perf, dwarf");
+    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--stack: expected one of %s for %s",
+                   of_jvm ? "shadow, fp, perf, dwarf" : "jvmti, agct, perf, dwarf",
+                   called[situation]);
 }
 
 /* Rewritten classes are those of all threads. */
@@ -318,7 +318,7 @@ static enum tv_status rules_check_threads(const struct tv_record_plan *plan, str
     if (!record->threads || plan->has_samples || record->engine == EVENTS)
         return TV_OK;
     return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                   "--threads goes with --sample, --alloc, --lock or --engine events");
+                   "--threads needs --sample, --alloc, --lock or --engine events");
 }
 
 /* --snapshot or --android, as `name`, which go with a few others. */
@@ -329,10 +329,10 @@ static enum tv_status rules_check_alone(const struct tv_option *table,
     for (size_t i = 0; table[i].name; i++)
         if (!rules_is_among(table[i].name, options) &&
             tv_record_is_given(table, settings, table[i].name))
-            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s does not go with --%s",
+            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s cannot be combined with --%s",
                            table[i].name, name);
     if (settings->files.count > 0)
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s and a program do not go together",
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s cannot be combined with a program",
                        name);
     return rules_check_text("output", settings->output, err);
 }
@@ -374,7 +374,7 @@ enum tv_status tv_record_check(const struct tv_option *table, struct tv_record_p
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
         if (tv_record_is_given(table, plan->settings, rules[i].option) &&
             (rules[i].situations & BIT(situation)) == 0)
-            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s does not go with %s",
+            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s cannot be combined with %s",
                            rules[i].option, called[situation]);
     status = rules_check_threads(plan, err);
     if (status == TV_OK)

@@ -56,8 +56,7 @@ static enum tv_status snapshot_check_process(int pid, int *inner, struct tv_erro
     if (geteuid() == 0 || found.st_uid == geteuid())
         return TV_OK;
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
-                   "process %d belongs to another user: only that user and root can ask for a "
-                   "snapshot",
+                   "process %d belongs to another user: only that user or root can take a snapshot",
                    pid);
 }
 
@@ -147,10 +146,9 @@ static enum tv_status snapshot_request(int pid, int file, uint64_t *records, str
         snapshot_send_request(connection, file) && snapshot_read_answer(connection, line);
     close(connection);
     if (!answered)
-        return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
-                       "process %d has not answered: it has ended, its recording has, or it stands "
-                       "still",
-                       pid);
+        return tv_fail(
+            err, TV_ERR_IO, TV_NO_OFFSET,
+            "process %d does not answer: it or its recording has ended, or it is stopped", pid);
     if (line[0] != '+')
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "process %d has written no snapshot: %s", pid,
                        line[0] == '-' ? line + 1 : line);
@@ -168,9 +166,9 @@ enum tv_status tv_record_snapshot(const struct tv_record_plan *plan, struct tv_e
         return status;
     status = snapshot_request(pid, file.descriptor, &records, err);
     if (status == TV_OK && records == 0)
-        status = tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
-                         "process %d has recorded no call so far; %s was not written", pid,
-                         plan->output);
+        status =
+            tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
+                    "process %d has recorded no call yet; %s was not written", pid, plan->output);
     if (status != TV_OK) {
         tv_atomic_file_discard(&file);
         return status;
@@ -179,7 +177,7 @@ enum tv_status tv_record_snapshot(const struct tv_record_plan *plan, struct tv_e
     if (status == TV_OK)
         status = tv_native_names_resolve(plan->output, err);
     if (status == TV_OK && !plan->settings->quiet)
-        tv_message("traceview: %s: %" PRIu64 " records of process %d, whose recording goes on",
+        tv_message("traceview: %s: %" PRIu64 " records of process %d, whose recording continues",
                    plan->output, records, pid);
     return status;
 }
