@@ -385,7 +385,7 @@ static enum tv_status inputs_unpack(const struct tv_inputs_pending *next, struct
         watched->progress = NULL; /* what lies in it unpacked is read later */
     if (status == TV_ERR_UNSUPPORTED && unpacked.foreign)
         status = tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
-                         "the archive contains no trace: found %s, which traceview cannot read%s%s",
+                         "a container without a trace in it: found %s, which is not read yet%s%s",
                          unpacked.foreign->name, unpacked.foreign->advice ? ": " : "",
                          unpacked.foreign->advice ? unpacked.foreign->advice : "");
     if (status != TV_OK) {

@@ -85,7 +85,7 @@ static void names_the_line_that_is_wrong(void **state)
         {"hash = yes\n", "line 1: --hash takes no value"},
         {"\n\nhsah\n", "line 3: unknown option --hsah"},
         {"= 1\n", "line 1: unknown option --"},
-        {"help\n", "line 1: --help stands on the command line alone"},
+        {"help\n", "line 1: --help is allowed only on the command line"},
     };
     for (size_t i = 0; i < TV_COUNT(bad); i++) {
         struct tv_settings s;

@@ -125,7 +125,7 @@ static void reads_values_of_letters(void **state)
         tv_settings_release(&s);
     }
     assert_int_equal(parse("a -o", &s, &err), TV_ERR_USAGE);
-    assert_string_equal(err.message, "-o wants FILE");
+    assert_string_equal(err.message, "-o: expected FILE");
     tv_settings_release(&s);
 }
 

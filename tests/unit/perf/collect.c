@@ -7,7 +7,7 @@
 #include "unit.h"
 
 #include "perf/collect.h"
-#include "records.h"
+#include "made_records.h"
 
 #define CLOCK_EVENT 1
 #define SWITCH_EVENT 2

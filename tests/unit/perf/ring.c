@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "perf/records.h"
-#include "records.h"
+#include "made_records.h"
 
 static void reads_records(void **state)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * records.h - records as the kernel lays them out (linux/perf_event.h), for tests: bytes put down
+ * made_records.h - records as the kernel lays them out (linux/perf_event.h), for tests: bytes put down
  * one by one, by nobody who reads them.
  */
-#ifndef TV_TESTS_PERF_RECORDS_H
-#define TV_TESTS_PERF_RECORDS_H
+#ifndef TV_TESTS_PERF_MADE_RECORDS_H
+#define TV_TESTS_PERF_MADE_RECORDS_H
 
 #include <linux/perf_event.h>
 #include <stdint.h>
