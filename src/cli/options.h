@@ -184,7 +184,7 @@ void tv_options_help(struct tv_out *out, const struct tv_option *table);
 #define TV_OPTION_OUTPUT                                                                           \
     TV_OPTION("output", "FILE", TV_OPTION_TEXT, output,                                            \
               "write to FILE instead of standard output"),                                         \
-        TV_OPTION("o", "FILE", TV_OPTION_TEXT, output, "the same")
+        TV_OPTION("o", "FILE", TV_OPTION_TEXT, output, "same as --output")
 #define TV_OPTION_THREADS                                                                          \
     TV_OPTION("thread", "NAME|ID", TV_OPTION_LIST, threads,                                        \
               "only this thread; * matches any text (repeatable)")

@@ -78,7 +78,7 @@ static int cmd_version_run(const struct tv_command *command, const struct tv_set
 
 const struct tv_command tv_command_version = {
     .name = "version",
-    .summary = "the version",
+    .summary = "print the version",
     .arguments = "",
     .options = version_options,
     .min_files = 0,

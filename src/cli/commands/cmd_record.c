@@ -23,7 +23,7 @@ static const struct tv_option record_options[] = {
     TV_OPTION(
         "output", "FILE", TV_OPTION_TEXT, output,
         "file to write (default: dmtrace.trace; with --sample, --alloc or --lock: samples.json)"),
-    TV_OPTION("o", "FILE", TV_OPTION_TEXT, output, "the same"),
+    TV_OPTION("o", "FILE", TV_OPTION_TEXT, output, "same as --output"),
     TV_OPTION("sample", "HZ", TV_OPTION_COUNT, record.sample,
               "sample the stacks HZ times a second instead of recording all calls"),
     TV_OPTION("alloc", "[=BYTES]", TV_OPTION_SIZE, record.alloc,
@@ -312,7 +312,7 @@ const struct tv_command tv_command_record = {
 static const struct tv_option recover_options[] = {
     TV_OPTION("output", "FILE", TV_OPTION_TEXT, output,
               "file to write (default: the one that the recording was for)"),
-    TV_OPTION("o", "FILE", TV_OPTION_TEXT, output, "the same"),
+    TV_OPTION("o", "FILE", TV_OPTION_TEXT, output, "same as --output"),
     TV_OPTION("q", NULL, TV_OPTION_FLAG, quiet, "print only errors"),
     TV_OPTION("help", NULL, TV_OPTION_FLAG, help, "show this help"),
     TV_OPTIONS_END,

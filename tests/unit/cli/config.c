@@ -81,7 +81,7 @@ static void names_the_line_that_is_wrong(void **state)
         const char *content, *message;
     } bad[] = {
         {"hash\nlimit = many\n", "line 2: --limit: expected a number, found 'many'"},
-        {"limit\n", "line 1: --limit wants N"},
+        {"limit\n", "line 1: --limit: expected N"},
         {"hash = yes\n", "line 1: --hash takes no value"},
         {"\n\nhsah\n", "line 3: unknown option --hsah"},
         {"= 1\n", "line 1: unknown option --"},
