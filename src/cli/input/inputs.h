@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inputs.h - from FILE arguments to sources a reader knows.
+ * inputs.h - from FILE arguments to sources that a reader knows.
  *
- * As Traceview did, an argument x means x, else x.trace, else x.key joined with x.data.  "-" is
- * standard input.  What unpack knows is unpacked, every trace in it becoming an input; there, too,
- * x.key and x.data are one.
+ *     argument --> file(s) --> container? --no--> one input (a row)
+ *     x, x.trace,                  |
+ *     x.key + x.data, -            '--yes--> unpack --> its members, each again from "container?"
+ *
+ * As in Android's Traceview, an argument x means x, else x.trace, else x.key joined with x.data.
+ * "-" is standard input. Containers are unpacked, and every trace in them becomes an input; x.key
+ * and x.data inside a container are joined, too.
  */
 #ifndef TV_CLI_INPUTS_H
 #define TV_CLI_INPUTS_H
@@ -13,51 +17,52 @@
 #include "base/source.h"
 #include "cli/options.h"
 
-/* A file as it was given: perhaps packed, its times perhaps moved. */
+/* An open file, perhaps packed, with the time offset of --offset. */
 struct tv_input_file {
     struct tv_source *source;
     tv_ns offset;
 };
 
-/* Closes them, but not the array that lists them. */
+/* Close the files; the array remains the caller's. */
 void tv_input_files_free(struct tv_input_file *given, size_t count);
 
-/* What a reader knows. */
+/* One input: a source that a reader can read. */
 struct tv_inputs_row {
     struct tv_source *source;
-    uint32_t machine; /* those of a page of systrace are of one (model/machines.h) */
-    tv_ns offset;     /* that of the file it came in, and what a report moved it by */
+    uint32_t machine; /* traces of one systrace page share a machine (model/machines.h) */
+    tv_ns offset;     /* offset of its file, plus the offset inside a report */
 };
 
 struct tv_inputs {
     struct tv_inputs_row *rows;
     size_t count, capacity;
     uint32_t machine_count;
-    bool quiet;        /* unset: what is to be said of containers is said on stderr */
-    uint64_t ceiling;  /* of unpacked bytes, all together; 0: of each file by its size (unpack.h) */
-    uint64_t unpacked; /* so many there are, but for those that come while they are read */
-    bool packed;       /* something had to be unpacked */
-    bool remarked;     /* something was to be said of a container, quiet or not */
-    /* Of the unpacking, which it may stop; or NULL: then, without a ceiling, what is only packed is
-     * unpacked while it is read (tv_unpack_question.as_it_comes). */
+    bool quiet;       /* do not print notes about containers to standard error */
+    uint64_t ceiling; /* limit of all unpacked bytes; 0: for each file by its size (unpack.h) */
+    uint64_t
+        unpacked;  /* unpacked bytes so far, without inputs that are unpacked while they are read */
+    bool packed;   /* something was unpacked */
+    bool remarked; /* there was a note about a container, printed or not */
+    /* Progress of the unpacking, which can be cancelled. With NULL, and without a ceiling, a file
+     * that is only compressed is unpacked while it is read (tv_unpack_question.as_it_comes). */
     struct tv_progress *progress;
-    /* Where a lone file is an archive that can be unpacked while it is read, the first trace in it
-     * is added so; the others come with tv_inputs_add_rest. */
+    /* For a single archive that can be unpacked while it is read: add its first trace now, and the
+     * others with tv_inputs_add_rest. */
     bool one_by_one;
     struct tv_inputs_pending *rests;
     size_t rest_count, rest_capacity;
-    char **cut; /* containers that end early or are damaged, by name: TV_DIAGNOSTIC_CONTAINER_CUT */
+    char **cut; /* names of containers that end early or are damaged */
     size_t cut_count;
 };
 
-/* The files that an argument means; `second` is empty but for one of two halves.  False: there are
+/* The files that an argument means; `second` is empty unless it means two halves. False: there are
  * none. */
 struct tv_inputs_files {
     char first[4096], second[4096];
 };
 bool tv_inputs_find_files(const char *path, struct tv_inputs_files *files);
 
-/* Opens the argument, and with it the other half where it is one of two. */
+/* Open the argument, joined with the other half of a split trace. */
 enum tv_status tv_inputs_open_argument(const char *path, struct tv_source **source,
                                        struct tv_error *err) TV_MUST_CHECK;
 
@@ -65,31 +70,32 @@ enum tv_status tv_inputs_open_argument(const char *path, struct tv_source **sour
  */
 const char *tv_inputs_shown_name(const char *path);
 
-/* Whether argument number i came with the one before it that is its other half. */
+/* Is argument number i the other half of an argument before it? */
 bool tv_inputs_is_second_half(const char *const *files, size_t i);
 
-/* Whether it is packed, or of a format that is read into a trace only: its first bytes tell. */
+/* Is the source packed, or of a format that cannot be streamed? Its first bytes tell. */
 bool tv_inputs_need_trace(struct tv_source *source);
 
-/* Looks at the first bytes alone: whether it is packed, or a reader knows it. */
+/* Check by the first bytes that the source is packed, or that a reader knows it. */
 enum tv_status tv_inputs_check(struct tv_source *source, struct tv_error *err) TV_MUST_CHECK;
 
-/* Adds the sources, or the traces that are packed in them; x.key and x.data among them are one.
- * Takes all of them over, also when one of them cannot be added. */
+/* Add the sources, or the traces packed in them; x.key and x.data among them are joined. Takes all
+ * of them over, also when one cannot be added. */
 enum tv_status tv_inputs_add(struct tv_inputs *inputs, struct tv_input_file *given, size_t count,
                              struct tv_error *err) TV_MUST_CHECK;
 
-/* When all rows have been read: adds what one_by_one left behind them, if that is anything. */
+/* Add the traces that one_by_one has left in the archive. Call this when all rows have been read.
+ */
 enum tv_status tv_inputs_add_rest(struct tv_inputs *inputs, struct tv_error *err) TV_MUST_CHECK;
 
-/* When they cannot be read: says which archives end early, of which that may be the cause. */
+/* After a failed read, print which archives end early: that may be the cause. */
 void tv_inputs_give_up(struct tv_inputs *inputs);
 void tv_inputs_release(struct tv_inputs *inputs);
 
-/* Notes whether an input that was unpacked while it was read was cut, when that is over. */
+/* When an input has been read, note whether its container was cut. */
 void tv_inputs_finish(struct tv_inputs *inputs, size_t number);
 
-/* Opens one file, "-" included, without asking readers: a mapping file. */
+/* Open one file or "-" without unpacking it, such as a mapping file. */
 enum tv_status tv_inputs_open_plain(const char *path, struct tv_source **source,
                                     struct tv_error *err) TV_MUST_CHECK;
 

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * load.h - from FILE arguments to a filled sink or a finished trace: what joins inputs, readers,
- * sinks and names.
+ * load.h - from FILE arguments to a filled sink or a finished trace. This joins inputs, readers,
+ * sinks, names, the filter and the index cache.
+ *
+ *     tv_load_open --> struct tv_loading --+--> tv_load_stream   events into a sink, no trace
+ *                                          +--> tv_load_dump     records as they stand in the file
+ *                                          '--> tv_load_build    a trace, perhaps from the cache
+ *
+ * Each of the three functions at the right takes the loading over.
  */
 #ifndef TV_CLI_LOAD_H
 #define TV_CLI_LOAD_H
@@ -13,87 +19,84 @@
 
 struct tv_teller;
 
-/* Files that are open and not yet read. */
+/* Files that are open but not read yet. */
 struct tv_loading;
 
-/* Opens `count` files, as one trace, moved as --offset says, the mapping and the symbols that the
- * settings ask for.  An input that no reader knows is an error, and a wrong --filter.  What can
- * only become a trace comes from the user's cache when it lies there (cached.h), and is put there
- * when it took long. */
+/* Open `count` files as one trace, with the offsets, mapping and symbols of the settings. A file
+ * that no reader knows, or a --filter that is not valid, is an error. Formats that cannot be
+ * streamed come from the index cache if they are in it (index_cache.h), and are written to it if
+ * reading took long. */
 enum tv_status tv_load_open(const struct tv_settings *settings, const char *const *files,
                             size_t count, struct tv_loading **loading,
                             struct tv_error *err) TV_MUST_CHECK;
 
-/* Whether that will fail for the settings, or for a file that is at hand and not packed: looks at a
- * file's first bytes alone. */
+/* Check the settings, or the first bytes of a file that is not packed, so that tv_load_open does
+ * not fail for them later. */
 enum tv_status tv_load_check(const struct tv_settings *settings,
                              struct tv_error *err) TV_MUST_CHECK;
 enum tv_status tv_load_check_file(const char *path, struct tv_error *err) TV_MUST_CHECK;
 
-/* The same of files that are open already and are taken over.  `progress`, or NULL, is told how far
- * unpacking is, and can stop it. */
+/* Do the same with files that are open already, and take them over. `progress`, or NULL, shows how
+ * far unpacking is and can cancel it. */
 enum tv_status tv_load_open_files(const struct tv_settings *settings, struct tv_input_file *given,
                                   size_t count, struct tv_progress *progress,
                                   struct tv_loading **loading, struct tv_error *err) TV_MUST_CHECK;
 
-/* The sources themselves, in the order in which a trace of them would keep them; the loading is
- * gone. The array is to be given back with tv_free. */
+/* Return the sources in the order in which a trace would keep them, and end the loading. The caller
+ * frees the array with tv_free. */
 void tv_load_take_sources(struct tv_loading *loading, struct tv_source ***sources, size_t *count);
 
-/* Gives up what was opened; NULL is taken too. */
+/* Close everything that was opened. NULL is allowed. */
 void tv_load_close(struct tv_loading *loading);
 
-/* Whether anything had to be unpacked; and whether something was to be said of that, which a trace
- * does not hold. */
+/* Was anything unpacked? Were there notes about containers? A trace does not hold those. */
 bool tv_load_is_packed(const struct tv_loading *loading);
 bool tv_load_has_notes(const struct tv_loading *loading);
 
-/* The inputs: archives may hold several. */
+/* Return the number of inputs; an archive can have several. */
 size_t tv_load_count(const struct tv_loading *loading);
 
-/* One of them. */
+/* Return one input. */
 const struct tv_inputs_row *tv_load_input(const struct tv_loading *loading, size_t i);
 
-/* Sources that come through a pipe as they are, not packed, have this called before they are waited
- * for (base/source.h). */
+/* Call a function before waiting for more data from an unpacked pipe (base/source.h). */
 void tv_load_before_waiting(struct tv_loading *loading, void (*call)(void *context), void *context);
 
-/* Whether a sink can take all of them, and no filter is asked for; else they must become a trace.
- */
+/* Can all inputs be streamed into a sink? False with a filter: that needs a trace. */
 bool tv_load_can_stream(const struct tv_loading *loading);
 
-/* Whether all of them can be printed as they are read: those that stream, and those whose records
- * can be told.  False as well where a filter or an offset is asked for. */
+/* Can all inputs be printed while they are read: formats that stream, and formats whose records can
+ * be visited? False with a filter or an offset. */
 bool tv_load_can_dump(const struct tv_loading *loading);
 
-/* Reads into a sink, or into a trace (of what --filter wants), which the caller frees; the loading
- * is gone.  The number of threads is that of the settings.  `progress` NULL: shown on the terminal.
+/* Read into a sink, or build the trace that --filter leaves, which the caller frees. Both end the
+ * loading. --jobs sets the number of threads. `progress` NULL: show the progress on the terminal.
  */
 enum tv_status tv_load_stream(struct tv_loading *loading, struct tv_head *head,
                               struct tv_sink *sink, struct tv_progress *progress,
                               struct tv_error *err) TV_MUST_CHECK;
-/* The same, with a teller for those whose records can be told. */
+/* Do the same, with a visitor for formats whose records can be visited. */
 enum tv_status tv_load_dump(struct tv_loading *loading, struct tv_head *head, struct tv_sink *sink,
                             struct tv_teller *teller, struct tv_progress *progress,
                             struct tv_error *err) TV_MUST_CHECK;
 enum tv_status tv_load_build(struct tv_loading *loading, struct tv_progress *progress,
                              struct tv_trace **trace, struct tv_error *err) TV_MUST_CHECK;
 
-/* Opens and builds. */
+/* Open the files and build the trace. */
 enum tv_status tv_load_trace(const struct tv_settings *settings, const char *const *files,
                              size_t count, struct tv_progress *progress, struct tv_trace **trace,
                              struct tv_error *err) TV_MUST_CHECK;
 
-/* The whole of a command that reads all FILEs as one trace: loads them, tells what was repaired,
- * and calls `act`.  The exit code. */
+/* Run a command that reads all FILEs as one trace: load them, report repairs, call `act`. Return
+ * the exit code. */
 struct tv_command;
 int tv_load_run(const struct tv_command *command, const struct tv_settings *settings,
                 enum tv_status (*act)(const struct tv_settings *settings,
                                       const struct tv_trace *trace, struct tv_error *err));
 
-/* What was repaired, one line a kind, to standard error; nothing when the user wants quiet.  Calls
- * that began before the trace or are open at its end are no repair: almost every trace has them,
- * `info` counts them. */
+/* Print repairs to standard error, one line per kind; nothing with -q. Calls that began before the
+ * trace or are open at its end are not reported: almost every trace has them, and `info` counts
+ * them. */
 void tv_load_report(const struct tv_settings *settings, const struct tv_head *head);
 
 #endif

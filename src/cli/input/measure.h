@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * measure.h - a call tree or a profile of what the user asked for: straight from the files where
- * that suffices, from a trace where a range or the format asks for one.
+ * measure.h - a call tree or a profile of the selected part of the files: streamed if possible;
+ * from a trace if a range, a filter or the format needs one.
  */
 #ifndef TV_CLI_MEASURE_H
 #define TV_CLI_MEASURE_H
@@ -9,10 +9,10 @@
 #include "analysis/profile.h"
 #include "cli/command.h"
 
-/* A tree and what its names live in. */
+/* A call tree, and the trace or head that owns its names. */
 struct tv_measured {
     struct tv_call_tree *tree;
-    struct tv_head *head;   /* owned when there is no trace */
+    struct tv_head *head;   /* owned if there is no trace */
     struct tv_trace *trace; /* or NULL */
 };
 
@@ -21,19 +21,20 @@ enum tv_measure_flags {
     TV_MEASURE_FOLD_NAMES = 2,
 };
 
-/* Reads the files and reports what was repaired. --thread, --process, --category and --range apply,
- * the last not with TV_MEASURE_SPLIT_THREADS. */
+/* Read the files into a call tree and report repairs. --thread, --process, --category and --range
+ * apply; --range cannot be combined with TV_MEASURE_SPLIT_THREADS. */
 enum tv_status tv_measure_tree(const struct tv_settings *settings, unsigned flags,
                                struct tv_measured *measured, struct tv_error *err) TV_MUST_CHECK;
 
-/* What run() of a command does that shows a tree: measures as above, lets `write` say it and
- * returns the exit code. */
+/* Run a command that prints a call tree: measure as above, call `write`, and return the exit code.
+ */
 int tv_measure_run(const struct tv_command *command, const struct tv_settings *settings,
                    unsigned flags,
                    enum tv_status (*write)(const struct tv_settings *settings,
                                            const struct tv_call_tree *tree, struct tv_error *err));
 
-/* The method table alone, without a tree where nothing asks for one: the fast way. */
+/* Read the files into a profile. This is the fast way: it makes no tree unless the options need
+ * one. */
 enum tv_status tv_measure_profile(const struct tv_settings *settings, struct tv_measured *measured,
                                   struct tv_profile **profile, struct tv_error *err) TV_MUST_CHECK;
 void tv_measured_release(struct tv_measured *measured);
