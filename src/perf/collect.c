@@ -8,14 +8,14 @@
 
 #define TASK_NAME_SIZE 64u
 
-/* A thread. */
+/* A thread that was seen in records. */
 struct tv_perf_task {
     uint32_t tid, pid;
-    uint32_t id; /* in the samples; 0: it has none yet */
+    uint32_t id; /* its id in the samples; 0: none yet */
     char name[TASK_NAME_SIZE];
-    uint64_t off_ns; /* when it left its processor; 0: it did not */
+    uint64_t off_ns; /* when it left its processor; 0: it is running */
     bool preempted;
-    uint32_t *stack; /* where it was then */
+    uint32_t *stack; /* its stack at that time */
     size_t stack_capacity;
     uint32_t depth;
 };
@@ -58,7 +58,7 @@ static struct tv_perf_task *perf_task_find_or_add(struct tv_perf_collector *c, u
     return task;
 }
 
-/* The id of its samples; 0: no memory. */
+/* Return the id of the thread in the samples; 0: out of memory. */
 static uint32_t perf_task_sample_id(struct tv_perf_collector *c, struct tv_perf_task *task)
 {
     if (task->id == 0) {
@@ -103,7 +103,7 @@ static void perf_task_forget(struct tv_perf_collector *c, uint32_t pid, uint32_t
 
 /* ---- Stacks ---- */
 
-/* The number of a place, 0: no memory. */
+/* Return the number of the element for a place; 0: out of memory. */
 static uint32_t perf_element_of(struct tv_perf_collector *c, uint32_t file, uint64_t place)
 {
     static char none[] = "";
@@ -112,8 +112,9 @@ static uint32_t perf_element_of(struct tv_perf_collector *c, uint32_t file, uint
     return known != 0 ? known : tv_samples_add_element(&c->samples, &element);
 }
 
-/* The element of a frame; 0: it is to be left out.  All but the innermost addresses of a kind are
- * where calls return to, which may be the start of the next function. */
+/* Return the element of a frame; 0: omit the frame. All addresses of a chain except the innermost
+ * one are return addresses, which may be the start of the next function: so look one byte before
+ * them. */
 static uint32_t perf_frame_element(struct tv_perf_collector *c, uint32_t pid, uint64_t address,
                                    bool kernel, bool innermost)
 {
@@ -125,13 +126,13 @@ static uint32_t perf_frame_element(struct tv_perf_collector *c, uint32_t pid, ui
         at = 0;
     if (kernel && !c->names_kernel && !innermost)
         return 0;
-    /* An address in no file comes from a register that held no frame pointer. */
+    /* An address outside of every file comes from a register that held no frame pointer. */
     if (file == TV_PERF_NO_FILE && !innermost)
         return 0;
     return perf_element_of(c, file, file == TV_PERF_NO_FILE ? 0 : at);
 }
 
-/* The registers of a sample in the order of DWARF. */
+/* Copy the registers of a sample in DWARF order. */
 static void perf_read_registers(const struct tv_perf_record *record, uint64_t *registers,
                                 struct tv_unwind_thread *thread)
 {
@@ -154,7 +155,7 @@ static void perf_read_registers(const struct tv_perf_record *record, uint64_t *r
     thread->length = record->sample.stack_length;
 }
 
-/* Adds the user's part, where the kernel has copied it, to the stack at hand. */
+/* Append the user part of a copied stack to c->stack. Return the new depth. */
 static uint32_t perf_add_copied_stack(struct tv_perf_collector *c,
                                       const struct tv_perf_record *record, uint32_t depth)
 {
@@ -177,7 +178,7 @@ static uint32_t perf_add_copied_stack(struct tv_perf_collector *c,
     return depth;
 }
 
-/* The number of frames in c->stack. */
+/* Read the stack of a sample into c->stack. Return the number of frames. */
 static uint32_t perf_read_stack(struct tv_perf_collector *c, const struct tv_perf_record *record)
 {
     uint32_t depth = 0;
@@ -212,7 +213,7 @@ static void perf_task_keep_stack(struct tv_perf_task *task, const uint32_t *stac
 
 static void perf_collect_sample(struct tv_perf_collector *c, const struct tv_perf_record *record)
 {
-    /* A thread in the last moments of its end has no number any more. */
+    /* An ending thread has lost its id already. */
     if (record->tid == UINT32_MAX) {
         c->samples.lost++;
         return;
@@ -304,7 +305,7 @@ void tv_perf_collector_add(void *collector, const struct tv_perf_record *record)
     case PERF_RECORD_SWITCH:
         perf_collect_switch(c, record);
         break;
-    default: /* of lost records */
+    default: /* PERF_RECORD_LOST and PERF_RECORD_LOST_SAMPLES */
         c->kernel_lost += record->lost;
         break;
     }

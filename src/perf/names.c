@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * names.c - see names.h.
+/* names.c - names for the places of a recording (collect.h).
  *
- * Elements are resolved file by file, so that one file is open at a time, however many a recording
- * has.  Then the samples are counted anew: two places of one line are one element.
- */
+ * Places are sorted by file and resolved file by file, so only one file is open at a time, however
+ * many a recording has. Then all samples are copied with the new elements, because two places in
+ * one source line become one element. */
 #include "perf/collect.h"
 
 #include <inttypes.h>
@@ -19,13 +18,13 @@
 
 #define NAME_ROOM 4096u
 
-/* A place, and its number among the elements. */
+/* A place, and the index of its element. */
 struct perf_element_address {
     uint32_t file, element;
     uint64_t place;
 };
 
-/* The source of the names of one file. */
+/* The symbols of one file. */
 struct perf_name_source {
     const struct tv_perf_file *file;
     struct tv_elf *elf; /* NULL: none */
@@ -36,7 +35,7 @@ struct perf_name_resolution {
     const struct tv_perf_collector *from;
     struct tv_samples *to;
     struct tv_demangler demangler;
-    uint32_t *elements; /* [elements of `from`]: the number in `to` */
+    uint32_t *elements; /* [elements of `from`]: number of the element in `to` */
 };
 
 /* ---- Sources ---- */
@@ -48,7 +47,7 @@ static bool perf_has_build_id(const struct tv_elf *elf, const struct tv_perf_fil
            (id.length == file->build_id_size && memcmp(id.data, file->build_id, id.length) == 0);
 }
 
-/* The ELF file as the processes see it, if it is the one that was mapped. */
+/* Open the ELF file as the processes see it; NULL when it is not the one that was mapped. */
 static struct tv_elf *perf_open_elf(const char *root, const struct tv_perf_file *file)
 {
     struct tv_error unread = {0};
@@ -119,7 +118,8 @@ static bool perf_element_has_texts(const struct tv_sample_element *one,
            strcmp(one->file ? one->file : "", other->file ? other->file : "") == 0;
 }
 
-/* The number of an element by its texts and line. */
+/* Return the number of the element with these texts and line. On a hash collision the next hash
+ * value is used. */
 static uint32_t perf_element_find_or_add(struct tv_samples *samples,
                                          struct tv_sample_element *element)
 {
@@ -135,7 +135,7 @@ static uint32_t perf_element_find_or_add(struct tv_samples *samples,
     }
 }
 
-/* The name of a module: what stands behind the last slash. */
+/* Write the name of a module: the file name without directories. */
 static void perf_module_name(const struct tv_perf_file *file, char *text)
 {
     static const char *const kinds[] = {
@@ -148,7 +148,7 @@ static void perf_module_name(const struct tv_perf_file *file, char *text)
     snprintf(text, NAME_ROOM, "%s", slash ? slash + 1 : kinds[file->kind]);
 }
 
-/* False: the file does not say what lies there. */
+/* Look up an offset in an ELF file; false when the file has no symbol there. */
 static bool perf_name_elf_address(struct perf_name_resolution *r,
                                   const struct perf_name_source *source, uint64_t offset,
                                   char *name, char *path, int32_t *line)

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * open.c - the events of a recording and their buffers.
+/* open.c - the events of a recording and their ring buffers.
  *
- * Events are inherited by the threads and children of theirs.  The kernel has no buffer for an
- * inherited event of all processors, so there is one event for each thread and processor; those of
- * one processor share its buffer.
- */
+ *     thread 1   event  event          Every thread has an event on each processor.
+ *     thread 2   event  event          Events of one processor share its ring.
+ *                  |      |
+ *                ring   ring
+ *                cpu 0  cpu 1
+ *
+ * Events are inherited by new threads and children. The kernel has no ring for an inherited event
+ * on all processors, so there is one event per thread and processor. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -30,9 +33,9 @@
 #include "perf/symbol_list.h"
 
 #define BILLION UINT64_C(1000000000)
-/* Half a megabyte a processor, what an ordinary user may lock unless the system says otherwise. */
+/* Half a megabyte per processor: the default limit of locked memory for ordinary users. */
 #define RING_PAGES 128u
-/* Samples with a copy of the stack are longer; who may not lock so much gets less. */
+/* Samples with a copied stack are longer. If less memory may be locked, smaller rings are tried. */
 #define RING_PAGES_COPIES 2048u
 #define COPIED_BYTES 16384u
 #define RING_PAGES_LEAST 8u
@@ -40,21 +43,21 @@
 
 struct perf_cpu {
     int number;
-    int file; /* the event whose buffer it is; -1: none yet */
+    int file; /* the event that owns the ring; -1: none yet */
     struct tv_perf_ring ring;
 };
 
 struct tv_perf {
     struct tv_perf_options options;
-    bool user_only;                    /* the kernel's part cannot be seen */
-    bool no_lost_counts, no_build_ids; /* the kernel is older */
+    bool user_only;                    /* the kernel may not be sampled */
+    bool no_lost_counts, no_build_ids; /* not supported by an older kernel */
     struct perf_cpu *cpus;
     size_t cpu_count;
-    int *files; /* of all events */
+    int *files; /* one per event */
     size_t file_count, file_capacity;
     struct tv_perf_queue queue;
     struct tv_perf_collector collector;
-    uint64_t looked_ns; /* when the buffers were looked at last */
+    uint64_t looked_ns; /* time of the last look at the rings */
     size_t page;
 };
 
@@ -148,7 +151,8 @@ static int perf_open_event(const struct tv_perf *perf, pid_t tid, int cpu, bool 
     return (int)syscall(SYS_perf_event_open, &attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Try once, with less where the system is older or does not allow everything; 0 or an error. */
+/* Open one event for a test, and give up features that the kernel lacks or does not allow. Return 0
+ * or errno. */
 static int perf_probe_attributes(struct tv_perf *perf)
 {
     for (;;) {
@@ -193,7 +197,7 @@ static void perf_keep_event(struct tv_perf *perf, int file)
     perf->files[perf->file_count++] = file;
 }
 
-/* 0, or an error; a processor that is switched off is none. */
+/* Add an event. Return 0 or errno; a processor that is offline is not an error. */
 static int perf_add_event(struct tv_perf *perf, struct perf_cpu *cpu, pid_t tid, bool switches)
 {
     int file = perf_open_event(perf, tid, cpu->number, switches);
@@ -213,7 +217,8 @@ static int perf_add_thread(struct tv_perf *perf, pid_t tid)
     int error = 0;
     for (size_t i = 0; i < perf->cpu_count && error == 0; i++) {
         error = perf_add_event(perf, &perf->cpus[i], tid, false);
-        /* Leaving a processor happens in the kernel: who may not see that has no stacks of it. */
+        /* A context switch happens in the kernel, so without the right to see it there are no
+         * stacks of it. */
         if (error == 0 && perf->options.off_cpu && !perf->user_only)
             error = perf_add_event(perf, &perf->cpus[i], tid, true);
     }
@@ -241,7 +246,7 @@ static void perf_seed_thread(struct tv_perf *perf, pid_t tid)
                                  name);
 }
 
-/* A thread that ends meanwhile is no error. */
+/* Add events for all threads of the process. A thread that ends meanwhile is not an error. */
 static int perf_add_threads(struct tv_perf *perf)
 {
     char path[64];
@@ -263,7 +268,7 @@ static int perf_add_threads(struct tv_perf *perf)
     return perf->file_count == 0 && error == 0 ? ESRCH : error;
 }
 
-/* START-END PERMISSIONS OFFSET DEVICE INODE PATH */
+/* Parse a line "START-END PERMISSIONS OFFSET DEVICE INODE PATH" of /proc/PID/maps. */
 static void perf_seed_mapping(struct tv_perf *perf, char *line)
 {
     struct tv_perf_mapping mapping = {.executable = true};
@@ -324,7 +329,7 @@ static int perf_open_events(struct tv_perf *perf)
     return error;
 }
 
-/* In a container other files have the paths that the kernel tells. */
+/* In a container, the paths in records belong to another root directory. */
 static void perf_find_root(struct tv_perf_spaces *spaces, pid_t pid)
 {
     char path[64];
@@ -388,8 +393,8 @@ bool tv_perf_sees_kernel(const struct tv_perf *perf)
     return !perf->user_only;
 }
 
-/* Read all buffers.  What is older than the look before this one is in order: it was in a buffer
- * then, or is read now. */
+/* Read all rings. Records that are older than the previous look are complete, so hand them on
+ * (records.h). */
 static void perf_read_rings(struct tv_perf *perf)
 {
     uint64_t now = perf_now_ns();
@@ -415,17 +420,17 @@ bool tv_perf_wait(struct tv_perf *perf, int also, int timeout_ms)
         ended |= ready > 0 && (files[i].revents & POLLHUP) != 0;
     tv_free(files);
     perf_read_rings(perf);
-    /* After a process has ended, poll on its events returns at once, for ever. */
+    /* After a process has ended, poll on its events returns at once, forever. */
     if (ended && !seen && also >= 0)
         seen = poll(&(struct pollfd){.fd = also, .events = POLLIN}, 1, timeout_ms) > 0;
     return seen;
 }
 
-/* Records that had no room.  The buffers tell of them before the next record that has room, which
- * may never come; the events know. */
+/* Return the number of lost records. A ring reports them before the next record that fits, which
+ * may never come; the counts of the events have all. */
 static uint64_t perf_count_lost(const struct tv_perf *perf)
 {
-    uint64_t lost = 0, values[2]; /* the count, and what was lost of it */
+    uint64_t lost = 0, values[2]; /* event count, lost records */
     for (size_t i = 0; i < perf->file_count && !perf->no_lost_counts; i++)
         if (read(perf->files[i], values, sizeof values) == (ssize_t)sizeof values)
             lost += values[1];

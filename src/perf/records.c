@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* record.c - see record.h. */
+/* records.c - parses the kernel's records and sorts them by time (records.h). */
 #include "perf/records.h"
 
 #include <stdlib.h>
@@ -8,17 +8,17 @@
 
 #include "base/memory.h"
 
-/* Behind the body of every record but samples: thread, time, processor, id. */
+/* After the body of every record except samples: thread, time, processor, id. */
 #define RECORD_TRAILER 32u
 
-/* The part of a record that has not been read yet. */
+/* The part of a record that has not been parsed yet. */
 struct record_cursor {
     const uint8_t *at;
     size_t left;
     bool whole;
 };
 
-/* Copy the next bytes; a record that ends before them is not whole, and nothing is copied. */
+/* Copy the next bytes. If the record ends before them, it is not whole, and nothing is copied. */
 static void record_cursor_copy(struct record_cursor *cursor, void *value, size_t size)
 {
     cursor->whole = cursor->whole && cursor->left >= size;
@@ -43,7 +43,7 @@ static uint32_t record_cursor_u32(struct record_cursor *cursor)
     return value;
 }
 
-/* A text that has its NUL. */
+/* Return a text that ends with NUL. */
 static const char *record_cursor_text(struct record_cursor *cursor)
 {
     const void *end = memchr(cursor->at, '\0', cursor->left);
@@ -63,7 +63,7 @@ static const uint8_t *record_cursor_bytes(struct record_cursor *cursor, uint64_t
     return at;
 }
 
-/* Registers and stack, which samples end with where stacks are copied. */
+/* Read the registers and the copied stack at the end of a sample. */
 static void perf_record_read_stack_copy(struct record_cursor *cursor, struct tv_perf_record *record)
 {
     uint64_t abi = record_cursor_u64(cursor), size = 0, length = 0;
@@ -85,7 +85,7 @@ static void perf_record_read_stack_copy(struct record_cursor *cursor, struct tv_
 static void perf_record_read_sample(struct record_cursor *cursor, struct tv_perf_record *record)
 {
     record->event = record_cursor_u64(cursor);
-    (void)record_cursor_u64(cursor); /* the address: the chain begins with it */
+    (void)record_cursor_u64(cursor); /* the address, which is also the first of the chain */
     record->pid = record_cursor_u32(cursor);
     record->tid = record_cursor_u32(cursor);
     record->time_ns = record_cursor_u64(cursor);
@@ -209,11 +209,11 @@ uint64_t tv_perf_record_address(const struct tv_perf_record *record, uint32_t pl
     return address;
 }
 
-/* ring.c - see ring.h. */
+/* ---- Rings ---- */
 
 struct tv_perf_queued {
     uint64_t time_ns;
-    size_t at;       /* in `bytes` */
+    size_t at;       /* offset in `bytes` */
     uint32_t length; /* of the record */
 };
 
@@ -228,7 +228,7 @@ static void perf_ring_copy(const struct tv_perf_ring *ring, uint64_t position, u
     memcpy(to + first, records, length - first);
 }
 
-/* A lost record's time may be 0: it is told of where it stands. */
+/* Add the record at `at` to the queue, unless it is damaged. */
 static void perf_queue_add(struct tv_perf_queue *queue, size_t at, uint32_t length)
 {
     struct tv_perf_record record;
@@ -259,8 +259,7 @@ void tv_perf_ring_drain(const struct tv_perf_ring *ring, struct tv_perf_queue *q
     __atomic_store_n(&control->data_tail, head, __ATOMIC_RELEASE);
 }
 
-/* Order by time.  At equal times the record that was read first is the earlier one of its
- * processor. */
+/* Sort by time; at equal times in reading order, which is the order on each processor. */
 static int perf_queue_compare(const void *left, const void *right)
 {
     const struct tv_perf_queued *a = left, *b = right;
@@ -269,7 +268,7 @@ static int perf_queue_compare(const void *left, const void *right)
     return a->at < b->at ? -1 : a->at > b->at;
 }
 
-/* Move what is left to the start. */
+/* Move the remaining records to the start. */
 static void perf_queue_compact(struct tv_perf_queue *queue, size_t taken)
 {
     size_t least = queue->used;

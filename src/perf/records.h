@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * record.h - one record of the kernel's perf events, checked and taken apart.
+/* records.h - the kernel's perf events: parsing one record, and reading the ring buffers in time
+ * order.
  *
- * The kernel's ABI (linux/perf_event.h) lays a record out by the sample_type of its event; all
- * events of this room have the same one, TV_PERF_SAMPLE_TYPE, and sample_id_all, so that every
- * record says whose it is, when and on which processor.
- */
+ * The ABI (linux/perf_event.h) lays out a record by the sample_type of its event. All events here
+ * have the same type, TV_PERF_SAMPLE_TYPE, and sample_id_all, so every record has thread, time and
+ * processor.
+ *
+ *     ring of one processor:  page 0: head (written by the kernel), tail (written by us)
+ *                             page 1 ...: records, wrapping around at the end; positions only grow
+ *
+ * Records of several processors must be sorted before use, because a mapping on one processor is
+ * needed for a sample on another. After two looks at all rings, every record that is older than the
+ * first of these looks has been seen, so everything up to that time can be handed on. */
 #ifndef TV_PERF_RECORDS_H
 #define TV_PERF_RECORDS_H
 
@@ -20,7 +26,7 @@
 
 #define TV_PERF_BUILD_ID 20u
 
-/* The registers in samples with a copied stack: all general ones of a thread. */
+/* Registers in samples with a copied stack: all general-purpose ones. */
 #if defined(__x86_64__)
 #define TV_PERF_REGISTERS UINT64_C(0xff01ff)
 #define TV_PERF_REGISTER_COUNT 17u
@@ -32,10 +38,10 @@
 #define TV_PERF_REGISTER_COUNT 0u
 #endif
 
-/* Addresses of a callchain from here on are no addresses: they say what follows. */
+/* Values of a call chain from here on are not addresses, but markers of the part that follows. */
 #define TV_PERF_FIRST_CONTEXT ((uint64_t)PERF_CONTEXT_MAX)
 
-/* A stretch of a process's memory that it may execute. */
+/* A mapping of a process. */
 struct tv_perf_mapping {
     uint64_t start, length;
     uint64_t offset; /* in the file */
@@ -51,12 +57,12 @@ struct tv_perf_record {
     uint32_t pid, tid;
     uint64_t time_ns;
     uint32_t cpu;
-    uint64_t event; /* the id of the event that made it */
+    uint64_t event; /* id of the event that wrote the record */
     union {
         struct {
-            const uint8_t *addresses; /* 64 bits each, unaligned; innermost first */
+            const uint8_t *addresses; /* 64 bits each, unaligned; the innermost first */
             uint32_t depth;
-            /* A copied stack; NULL without one, or for a thread that is no 64-bit one: */
+            /* A copied stack; NULL without one, or for a 32-bit thread: */
             const uint8_t *registers; /* 64 bits each, those of TV_PERF_REGISTERS */
             const uint8_t *stack;     /* from the stack pointer upwards */
             uint32_t stack_length;
@@ -65,36 +71,25 @@ struct tv_perf_record {
         struct {
             uint32_t parent_pid, parent_tid;
         } fork;
-        const char *name; /* of PERF_RECORD_COMM */
+        const char *name; /* PERF_RECORD_COMM */
         uint64_t lost;    /* records */
     };
 };
 
-/* False: it is none of these types, or shorter than it has to be.  Texts and addresses are those
- * of `bytes`. */
+/* Parse a record. False: another type, or too short. Texts and addresses point into `bytes`. */
 bool tv_perf_record_read(const uint8_t *bytes, size_t length, struct tv_perf_record *record);
 
-/* The address at that place of a sample. */
+/* Return an address of the call chain of a sample. */
 uint64_t tv_perf_record_address(const struct tv_perf_record *record, uint32_t place);
 
-/*
- * ring.h - the buffer that the kernel fills with records of one processor, and records in the order
- * of their times.
- *
- *     page 0: head (the kernel's), tail (ours)   pages 1 ..: records, one behind another, that go
- *     on at the start where the end is reached; positions only grow
- *
- * Records of several processors are put in order before they are used: a mapping that one processor
- * tells of is needed for a sample of another.  A record that is older than the last but one look at
- * all buffers has been seen, so everything up to that time is in order.
- */
+/* ---- Ring buffers ---- */
 
 struct tv_perf_ring {
-    void *pages; /* the kernel's control page and the records */
-    size_t size; /* of the records, a power of two */
+    void *pages; /* the control page, followed by the records */
+    size_t size; /* bytes of records, a power of two */
 };
 
-/* Records that wait for their turn. */
+/* Records that wait until they can be sorted. */
 struct tv_perf_queue {
     uint8_t *bytes;
     size_t used, capacity;
@@ -102,13 +97,13 @@ struct tv_perf_queue {
     size_t count, item_capacity;
 };
 
-/* Move every record of the buffer to the queue, but what is damaged. */
+/* Move all records of the ring to the queue, except damaged ones. */
 void tv_perf_ring_drain(const struct tv_perf_ring *ring, struct tv_perf_queue *queue);
 
 struct tv_perf_record;
 typedef void tv_perf_record_sink(void *context, const struct tv_perf_record *record);
 
-/* Hand over the records up to that time, in order, and forget them. */
+/* Call `take` for the records up to a time, in time order, and remove them. */
 void tv_perf_queue_flush(struct tv_perf_queue *queue, uint64_t until_ns, tv_perf_record_sink *take,
                          void *context);
 void tv_perf_queue_release(struct tv_perf_queue *queue);

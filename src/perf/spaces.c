@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* spaces.c - see spaces.h. */
+/* spaces.c - address spaces of processes: sorted, non-overlapping mappings per process (collect.h).
+ */
 #include "perf/collect.h"
 
 #include <stdio.h>
@@ -8,21 +9,22 @@
 #include "base/memory.h"
 #include "perf/symbol_list.h"
 
-/* More in one process, or files in all, are a mistake or an attack. */
+/* Limits against damaged or hostile input: mappings per process, files in total. */
 #define MOST_MAPS 65536u
 #define MOST_FILES 1000000u
 
 struct perf_map {
     uint64_t start, end;
-    uint64_t bias; /* to be added to an address for the place in the file */
+    uint64_t bias; /* address + bias is the place in the file */
     uint32_t file;
 };
 
 struct tv_perf_space {
     uint32_t pid;
-    struct perf_map *maps; /* by rising start, none within another */
+    struct perf_map *maps; /* sorted by start, without overlaps */
     size_t count, capacity;
-    struct tv_unwind *unwind; /* of these mappings; NULL: not asked for since they changed */
+    struct tv_unwind
+        *unwind; /* unwind tables of the mappings; NULL: not loaded since the last change */
 };
 
 /* ---- Files ---- */
@@ -51,7 +53,8 @@ static bool perf_file_equals(const struct tv_perf_file *file, const struct tv_pe
            strcmp(file->path, wanted->path) == 0;
 }
 
-/* The newest first: a program maps a library several times in a row. */
+/* Return the number of a file, and add it if it is new. Search from the end: a program maps a
+ * library several times in a row. */
 static uint32_t perf_file_number(struct tv_perf_spaces *spaces, const struct tv_perf_file *wanted)
 {
     for (size_t i = spaces->file_count; i-- > 0;)
@@ -95,7 +98,7 @@ static uint32_t perf_file_of_mapping(struct tv_perf_spaces *spaces, uint32_t pid
 
 /* ---- Processes ---- */
 
-/* The place of the first process that has not a lower number. */
+/* Return the index of the first process whose pid is not lower. */
 static size_t perf_space_place(const struct tv_perf_spaces *spaces, uint32_t pid)
 {
     size_t low = 0, high = spaces->count;
@@ -130,7 +133,7 @@ static struct tv_perf_space *perf_space_find_or_add(struct tv_perf_spaces *space
     return space;
 }
 
-/* The place of the first mapping that ends behind the address. */
+/* Return the index of the first mapping that ends after the address. */
 static size_t perf_space_map_place(const struct tv_perf_space *space, uint64_t address)
 {
     size_t low = 0, high = space->count;
@@ -144,7 +147,7 @@ static size_t perf_space_map_place(const struct tv_perf_space *space, uint64_t a
     return low;
 }
 
-/* False: there are too many. */
+/* Insert a mapping; false when there are too many. */
 static bool perf_space_insert_map(struct tv_perf_space *space, size_t place, struct perf_map map)
 {
     if (space->count >= MOST_MAPS)
@@ -157,7 +160,7 @@ static bool perf_space_insert_map(struct tv_perf_space *space, size_t place, str
     return true;
 }
 
-/* Make [start, end) empty; returns the place of what comes behind it. */
+/* Remove [start, end) from the mappings, and return the index of the first mapping after it. */
 static size_t perf_space_cut_maps(struct tv_perf_space *space, uint64_t start, uint64_t end)
 {
     size_t place = perf_space_map_place(space, start), behind;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* symbol_list.c - see symbol_list.h. */
+/* symbol_list.c - symbols of kallsyms, perf map files and jitdump files (symbol_list.h). */
 #define _GNU_SOURCE
 #include "perf/symbol_list.h"
 
@@ -13,12 +13,11 @@
 
 #include "base/memory.h"
 
-/* A file of a long-lived node has some 50 MB. */
+/* The map file of a long-running node has about 50 MB. */
 #define SYMBOL_FILE_MOST ((size_t)512 << 20)
 #define SYMBOL_FILE_FIRST ((size_t)1 << 20)
 
-/* Order by start.  Of two symbols at one start the one written later counts: the code was
- * replaced. */
+/* Sort by start. Of two symbols at one start the later line counts: the code was replaced. */
 static int symbol_list_compare(const void *left, const void *right)
 {
     const struct tv_symbol *a = left, *b = right;
@@ -36,7 +35,7 @@ static void symbol_list_add(struct tv_symbol_list *list, struct tv_symbol symbol
     list->count++;
 }
 
-/* "START TYPE NAME[\tMODULE]": functions alone. */
+/* Parse "START TYPE NAME[\tMODULE]"; keep functions only. */
 static void symbol_list_parse_kernel_line(struct tv_symbol_list *list, char *line, size_t length)
 {
     char *at;
@@ -48,7 +47,7 @@ static void symbol_list_parse_kernel_line(struct tv_symbol_list *list, char *lin
                     (struct tv_symbol){.start = start, .end = start, .name = name, .length = size});
 }
 
-/* "START SIZE NAME" */
+/* Parse "START SIZE NAME". */
 static void symbol_list_parse_map_line(struct tv_symbol_list *list, char *line, size_t length)
 {
     char *at, *behind;
@@ -70,7 +69,7 @@ void tv_symbol_list_parse(struct tv_symbol_list *list, char *text, bool kernel)
     for (char *line = text; *line != '\0';) {
         size_t length = strcspn(line, "\n");
         bool more = line[length] == '\n';
-        line[length] = '\0'; /* numbers end with their line */
+        line[length] = '\0'; /* so that numbers end with their line */
         if (kernel)
             symbol_list_parse_kernel_line(list, line, length);
         else
@@ -81,7 +80,7 @@ void tv_symbol_list_parse(struct tv_symbol_list *list, char *text, bool kernel)
         qsort(list->symbols, list->count, sizeof *list->symbols, symbol_list_compare);
 }
 
-/* The whole text with a NUL behind it; NULL: it is too large, or cannot be read. */
+/* Read the whole file, and add a NUL; NULL when it is too large or cannot be read. */
 static char *symbol_list_read_text(int file, size_t *size)
 {
     size_t capacity = 0, length = 0;
@@ -103,7 +102,7 @@ static char *symbol_list_read_text(int file, size_t *size)
     return text;
 }
 
-/* The bytes of a file of which one may trust the owner; NULL: none. */
+/* Read a file whose owner is trusted; NULL when there is none. */
 static char *symbol_list_read_trusted(const char *path, uint32_t owner, size_t *size)
 {
     struct stat found;
@@ -170,7 +169,8 @@ bool tv_symbol_list_has_kernel(void)
 
 struct tv_bytes tv_symbol_list_find(const struct tv_symbol_list *list, uint64_t address)
 {
-    size_t low = 0, high = list->count; /* the first that starts behind the address */
+    size_t low = 0,
+           high = list->count; /* index of the first symbol that starts after the address */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (list->symbols[middle].start <= address)
@@ -193,24 +193,24 @@ void tv_symbol_list_release(struct tv_symbol_list *list)
     *list = (struct tv_symbol_list){0};
 }
 
-/* jit_dump.c - see jit_dump.h. */
+/* ---- jitdump files ---- */
 
 #define JIT_DUMP_MAGIC 0x4A695444u
 #define JIT_DUMP_HEADER 40u
-#define JIT_RECORD_PREFIX 16u /* of a record: kind, size, time */
+#define JIT_RECORD_PREFIX 16u /* start of a record: kind, size, time */
 #define JIT_LOAD_BODY 40u
 #define JIT_MOVE_BODY 48u
-#define JIT_LINE_NUMBERS 48u /* two numbers of 16 digits and what parts them */
+#define JIT_LINE_NUMBERS 48u /* two numbers of 16 digits, with separators */
 #define JIT_NAME_MOST 4096u
 
-/* A move is short, and repeats the name of a load, which may be long: the text is no more than so
- * many times the file, or than so much. */
+/* Limits of the text: a move is a short record, but repeats the name of a load, which may be long.
+ */
 #define TEXT_TIMES 8u
 #define TEXT_MOST ((size_t)512 << 20)
 
 enum jit_record_kind { JIT_CODE_LOAD, JIT_CODE_MOVE };
 
-/* Code that was moved keeps its name: the number of its load tells which. */
+/* A load record. Moved code keeps the name of the load with the same number. */
 struct jit_code_load {
     uint64_t number;
     const char *name;
@@ -270,7 +270,7 @@ static void jit_dump_read_load(struct jit_dump_reading *r, const uint8_t *body, 
     r->loaded[r->loaded_count++] = (struct jit_code_load){jit_dump_u64(body + 32), name};
 }
 
-/* Loads are numbered as they come, so the number is most often the place. */
+/* Return the name of a load. Loads are numbered in file order, so the number is the index. */
 static const char *jit_dump_name_of_load(const struct jit_dump_reading *r, uint64_t number)
 {
     if (number < r->loaded_count && r->loaded[number].number == number)
