@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* MSG_CMSG_CLOEXEC */
 #include "cli/broker.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -18,7 +19,7 @@
 #include "cli/output/output.h"
 #include "server/browser.h"
 
-/* Entries of the cache that are on their way at once, and keys that are known. */
+/* Limits: cache entries that are written at the same time, and keys to remember. */
 #define BROKER_ENTRIES 4u
 #define BROKER_KEYS 16u
 
@@ -30,7 +31,7 @@ struct broker_key {
 struct broker {
     const struct tv_settings *settings;
     struct broker_key keys[BROKER_KEYS];
-    size_t key_count; /* all that were ever made; the last ones are kept */
+    size_t key_count; /* number of keys made so far; the last ones are remembered */
     struct tv_cache_file entries[BROKER_ENTRIES];
     bool entry_used[BROKER_ENTRIES];
     struct tv_atomic_file output;
@@ -91,7 +92,7 @@ bool tv_broker_receive(int socket, void *packet, size_t size, int *descriptor)
     return (size_t)got == size && !(message.msg_flags & (MSG_TRUNC | MSG_CTRUNC));
 }
 
-/* ---- What the command line names ---- */
+/* ---- Access checks: what does the command line name? ---- */
 
 static bool broker_is_joined_name(const char *path, const char *stem, size_t length,
                                   const char *end)
@@ -134,8 +135,9 @@ static bool broker_allows_output(const struct tv_settings *settings, const char 
 
 /* ---- Files ---- */
 
-/* Return the descriptor of the reply, which is closed when it has been sent; or -1.  A FIFO does
- * not hold the broker up until somebody writes to it: the command waits for that (confine.c). */
+/* Open an input. Return the descriptor for the reply, which is closed after sending; or -1. Opening
+ * a FIFO must not block the broker until somebody writes to it, so the command waits for that
+ * (confine.c). */
 static int broker_open_input(const struct broker *broker, const struct tv_broker_request *request,
                              struct tv_broker_reply *reply)
 {
@@ -212,6 +214,7 @@ static int broker_open_entry(const struct broker *broker, const struct tv_broker
 static int broker_begin_entry(struct broker *broker, const struct tv_broker_request *request,
                               struct tv_broker_reply *reply)
 {
+    assert(!reply->has_file);
     uint32_t free = 0;
     while (free < BROKER_ENTRIES && broker->entry_used[free])
         free++;
@@ -286,7 +289,7 @@ static void broker_open_browser(struct broker *broker, struct tv_broker_reply *r
 
 /* ---- The loop ---- */
 
-/* The descriptor of the reply, or -1. */
+/* Handle one request. Return the descriptor for the reply, or -1. */
 static int broker_answer(struct broker *broker, struct tv_broker_request *request,
                          struct tv_broker_reply *reply)
 {
@@ -330,7 +333,7 @@ static int broker_answer(struct broker *broker, struct tv_broker_request *reques
     return -1;
 }
 
-/* Texts end within their room; a key is no longer than its own. */
+/* Is the request well formed: does its path end within the packet, does its key fit? */
 static bool broker_is_sound(struct tv_broker_request *request)
 {
     bool has_key = request->word == TV_BROKER_CACHE_OPEN || request->word == TV_BROKER_CACHE_BEGIN;
@@ -340,8 +343,8 @@ static bool broker_is_sound(struct tv_broker_request *request)
            memchr(request->path, '\0', sizeof request->path) != NULL;
 }
 
-/* The terminal sends these to the viewer and to its broker alike; the broker still has to remove
- * the browser's file, and ends when the viewer does. */
+/* Block the signals that the terminal sends to both the viewer and its broker. The broker must
+ * still remove the browser's file, and ends when the viewer ends. */
 static void broker_block_signals(void)
 {
     sigset_t signals;
@@ -354,6 +357,7 @@ static void broker_block_signals(void)
 
 void tv_broker_main(int socket, const struct tv_confine_options *options)
 {
+    assert(options->settings);
     static struct broker broker;
     static struct tv_broker_request request;
     static struct tv_broker_reply reply;

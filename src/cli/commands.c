@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * commands.c - the table of commands, and which of them a command line means.
- */
+/* commands.c - the table of commands, and the command that a command line means.
+ *
+ *     traceview [OPTION]... WORD ...     WORD is a command: run it; options may stand before it
+ *     traceview -r ... FILE              regression text
+ *     traceview --version                version
+ *     traceview [OPTION]... [FILE]...    the viewer, unless FILE is a mistyped command */
 #include "cli/command.h"
 
+#include <assert.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,7 +37,7 @@ const struct tv_command *tv_commands_find(const char *name)
     return NULL;
 }
 
-/* What the two forms without a command word are called in messages: the program alone. */
+/* Is the command called by a word? The viewer and -r are not: messages call them "traceview". */
 static bool command_has_word(const struct tv_command *command)
 {
     return command != &tv_command_view && command != &tv_command_regression;
@@ -87,6 +91,7 @@ static void command_print_overview(struct tv_out *out)
 
 static void command_print_details(struct tv_out *out, const struct tv_command *command)
 {
+    assert(command_has_word(command));
     tv_out_format(out, "usage: traceview %s %s\n\n%s\n", command->name, command->arguments,
                   command->summary);
     if (!command_is_available(command))
@@ -127,9 +132,9 @@ static bool command_check_file_count(const struct tv_command *command, size_t co
     return false;
 }
 
-/* Before anything is opened: a command that reads while it writes would lose its input.  Files of
- * one thread each have other names, which per_thread.c looks at, and a recording's words are a
- * program's. */
+/* Refuse an output that is also an input, before anything is opened: writing would destroy the
+ * input. per_thread checks the files of --split-threads, and the words of `record` are those of a
+ * program. */
 static enum tv_status command_check_output(const struct tv_command *command,
                                            const struct tv_settings *settings, struct tv_error *err)
 {
@@ -174,7 +179,7 @@ static int command_run(const struct tv_command *command, int argc, char **argv)
 
 /* ---- Which command ---- */
 
-/* Does the value of this option, of whatever command, stand in the next argument? */
+/* Does an option of any command take the next argument as its value? */
 static bool command_line_wants_next(const char *word)
 {
     bool wants = tv_options_wanting_value(tv_command_view.options, word) != NULL;
@@ -195,7 +200,7 @@ int tv_commands_first_word(int argc, char **argv)
     return argc;
 }
 
-/* Longer words are no commands. */
+/* Longer words cannot be mistyped commands. */
 #define LONGEST_NAME 16
 
 static unsigned least_of_three(unsigned a, unsigned b, unsigned c)
@@ -204,10 +209,11 @@ static unsigned least_of_three(unsigned a, unsigned b, unsigned c)
     return least < c ? least : c;
 }
 
-/* How many letters to insert, drop, replace or swap with their neighbours make one word of the
- * other (optimal string alignment).  Both have at most LONGEST_NAME letters. */
+/* Return the number of letters to insert, drop, replace or swap to turn one word into the other
+ * (optimal string alignment). Both words have at most LONGEST_NAME letters. */
 static unsigned edit_distance(const char *a, const char *b)
 {
+    assert(strlen(a) <= LONGEST_NAME && strlen(b) <= LONGEST_NAME);
     unsigned rows[LONGEST_NAME + 1][LONGEST_NAME + 1];
     size_t height = strlen(a), width = strlen(b);
     for (size_t i = 0; i <= height; i++)
@@ -226,7 +232,8 @@ static unsigned edit_distance(const char *a, const char *b)
     return rows[height][width];
 }
 
-/* The one command whose name begins with at least three letters; NULL when there is none. */
+/* Return the only command whose name begins with the word, which has at least three letters; NULL
+ * when there is none, or several. */
 static const struct tv_command *commands_find_abbreviated(const char *word)
 {
     const struct tv_command *found = NULL;
@@ -247,7 +254,7 @@ const struct tv_command *tv_commands_near(const char *word)
     if (abbreviated)
         return abbreviated;
     const struct tv_command *near = NULL;
-    unsigned least = strlen(word) > 4 ? 3 : 2; /* fewer changes than that */
+    unsigned least = strlen(word) > 4 ? 3 : 2; /* the distance must be smaller */
     if (strlen(word) > LONGEST_NAME)
         return NULL;
     for (const struct tv_command *const *command = tv_commands; *command; command++) {
@@ -260,7 +267,7 @@ const struct tv_command *tv_commands_near(const char *word)
     return near;
 }
 
-/* A word that is no file, and nearly a command: says so. */
+/* Is the word not a file, but almost a command? Print a hint. */
 static bool command_line_is_mistyped(const char *word)
 {
     struct tv_inputs_files files;
@@ -272,7 +279,7 @@ static bool command_line_is_mistyped(const char *word)
     return true;
 }
 
-/* Does one of the arguments say so, before a "--"? */
+/* Is the word among the arguments before a "--"? */
 static bool command_line_has_word(int argc, char **argv, const char *word)
 {
     for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
@@ -282,7 +289,7 @@ static bool command_line_has_word(int argc, char **argv, const char *word)
     return false;
 }
 
-/* The viewer, or the text of -r. */
+/* Run the viewer, -r or --version. */
 static int command_run_nameless(int argc, char **argv, int first)
 {
     bool text = command_line_has_word(argc, argv, "-r");
@@ -298,8 +305,8 @@ static void command_ignore_signal(int number)
     (void)number;
 }
 
-/* A limit on the size of files (RLIMIT_FSIZE) is an error of the write, with a message.  A handler,
- * because programs that are started would inherit SIG_IGN. */
+/* Make RLIMIT_FSIZE an error of the write, with a message, by catching SIGXFSZ. SIG_IGN would be
+ * inherited by the programs that we start, a handler is not. */
 static void command_handle_file_limit(void)
 {
     struct sigaction action = {.sa_handler = command_ignore_signal, .sa_flags = SA_RESTART};
@@ -319,6 +326,7 @@ int tv_commands_main(int argc, char **argv)
     const struct tv_command *command = first < argc ? tv_commands_find(argv[first]) : NULL;
     if (!command || command_line_has_word(first - 1, argv + 1, "--version"))
         return command_run_nameless(argc - 1, argv + 1, first - 1);
-    memmove(argv + 2, argv + 1, (size_t)(first - 1) * sizeof *argv); /* its options behind it */
+    memmove(argv + 2, argv + 1,
+            (size_t)(first - 1) * sizeof *argv); /* move the options after the command */
     return command_run(command, argc - 2, argv + 2);
 }

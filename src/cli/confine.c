@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* SOCK_CLOEXEC */
 #include "cli/confine.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -25,9 +26,9 @@
 
 static struct {
     struct tv_confine_options options;
-    pid_t broker; /* 0: there is none */
+    pid_t broker; /* 0: there is no broker */
     int socket;
-    pthread_mutex_t lock; /* one question at a time */
+    pthread_mutex_t lock; /* one request at a time */
 } confined = {.socket = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 bool tv_is_confined(void)
@@ -35,12 +36,13 @@ bool tv_is_confined(void)
     return confined.broker > 0;
 }
 
-/* ---- Asking ---- */
+/* ---- Requests to the broker ---- */
 
-/* False: the broker has gone, as it does when somebody ends it.  `descriptor` may be NULL. */
+/* Send a request and receive the reply. False: the broker has ended. `descriptor` may be NULL. */
 static bool confine_ask_broker(const struct tv_broker_request *request,
                                struct tv_broker_reply *reply, int *descriptor)
 {
+    assert(tv_is_confined());
     int got = -1;
     pthread_mutex_lock(&confined.lock);
     bool done = tv_broker_send(confined.socket, request, sizeof *request, -1) &&
@@ -55,7 +57,7 @@ static bool confine_ask_broker(const struct tv_broker_request *request,
     return done;
 }
 
-/* Requests and replies are large for a stack. */
+/* A request and its reply, on the heap because they are large. */
 struct broker_exchange {
     struct tv_broker_request request;
     struct tv_broker_reply reply;
@@ -94,8 +96,8 @@ static enum tv_status confine_fail_gone(struct tv_error *err)
 
 /* ---- Files to read ---- */
 
-/* Do what open(2) does with a FIFO: wait until somebody writes to it.  Linux reports POLLHUP only
- * when there has been a writer since the FIFO was opened (fs/pipe.c, pipe_poll). */
+/* Wait until a FIFO has a writer, as open(2) would. Linux reports POLLHUP only if there was a
+ * writer since the FIFO was opened (fs/pipe.c, pipe_poll). */
 static void confine_await_writer(int descriptor)
 {
     struct pollfd file = {descriptor, POLLIN, 0};
@@ -151,7 +153,7 @@ static enum tv_status confine_open_temporary(int *descriptor, struct tv_error *e
 
 /* ---- The cache ---- */
 
-/* The place of the file on the command line. */
+/* Find the index of the file among the FILE arguments. */
 static bool confine_find_file(const char *path, uint32_t *number)
 {
     const struct tv_words *files = &confined.options.settings->files;
@@ -233,9 +235,10 @@ enum tv_status tv_confined_file_open(struct tv_atomic_file *file, const char *pa
 
 enum tv_status tv_confined_file_commit(struct tv_atomic_file *file, struct tv_error *err)
 {
+    assert(file->descriptor >= 0);
     struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_OUTPUT_COMMIT);
     enum tv_status status = TV_OK;
-    close(file->descriptor); /* the broker has it too, and sees the error */
+    close(file->descriptor); /* the broker also has it, and sees errors */
     file->descriptor = -1;
     if (!confine_ask_broker(&exchange->request, &exchange->reply, NULL))
         status = confine_fail_gone(err);
@@ -281,7 +284,7 @@ bool tv_confined_browser_open(void)
     return done;
 }
 
-/* ---- The beginning and the end ---- */
+/* ---- Entering and leaving ---- */
 
 static void confine_warn(const struct tv_confine_options *options)
 {
@@ -293,6 +296,7 @@ static void confine_warn(const struct tv_confine_options *options)
 
 static void confine_start_broker(const struct tv_confine_options *options)
 {
+    assert(!tv_is_confined());
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
         confine_warn(options);
@@ -317,9 +321,10 @@ static void confine_start_broker(const struct tv_confine_options *options)
 
 static void confine_lock_in(void)
 {
+    assert(tv_is_confined());
     static const struct tv_file_access access = {confine_open, confine_stat,
                                                  confine_open_temporary};
-    /* Libraries open some files by name at their first use: make them do it now. */
+    /* Libraries open some files by name at their first use: trigger that now. */
     tzset();
     tv_unpack_prepare();
     if (confined.options.settings->symbols.count > 0)
@@ -328,8 +333,8 @@ static void confine_lock_in(void)
     (void)tv_sandbox_confine(confined.options.address != NULL);
 }
 
-/* The broker is forked first: its memory shall not lie in the file.  The thread comes last, for
- * Landlock would not hold one that was there before. */
+/* The order matters. The broker is forked first, so that its memory does not lie in the swap file.
+ * The thread is started last, because Landlock would not restrict an existing thread. */
 enum tv_status tv_confine(const struct tv_confine_options *options, struct tv_error *err)
 {
     uint64_t memory = options->settings->max_memory;

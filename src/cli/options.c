@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/options.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -25,6 +26,7 @@ void tv_settings_init(struct tv_settings *settings)
 
 void tv_settings_release(struct tv_settings *settings)
 {
+    assert(settings->files.count <= settings->files.capacity);
     tv_free(settings->files.items);
     tv_free(settings->symbols.items);
     tv_free(settings->offsets.items);
@@ -65,6 +67,7 @@ static bool option_is_choice(struct tv_bytes choice, struct tv_bytes word)
 /* Return the index of the word in "a|b|c", or -1. */
 static int option_find_choice(const char *choices, struct tv_bytes word)
 {
+    assert(choices);
     struct tv_bytes rest = tv_bytes_of(choices), head;
     for (int i = 0; rest.length > 0; i++) {
         tv_bytes_split(&rest, '|', &head);
@@ -74,7 +77,7 @@ static int option_find_choice(const char *choices, struct tv_bytes word)
     return -1;
 }
 
-/* "0.5" or "0.5%" into millionths of a percent. */
+/* Parse "0.5" or "0.5%" into millionths of a percent. */
 static bool option_parse_percent(const char *word, uint64_t *value)
 {
     struct tv_bytes text = tv_bytes_of(word);
@@ -88,7 +91,7 @@ static bool option_parse_percent(const char *word, uint64_t *value)
     return true;
 }
 
-/* Are all of "a,b" among "a|b|c"? */
+/* Are all words of "a,b" among "a|b|c"? */
 static bool option_are_choices(const char *choices, const char *words)
 {
     struct tv_bytes rest = tv_bytes_of(words), word;
@@ -125,7 +128,7 @@ static bool option_parse_seconds(const char *word, uint64_t *value)
     return tv_parse_seconds(tv_bytes_of(word), value);
 }
 
-/* Options whose value is a number, and what it looks like. */
+/* Parsers of numeric options, and what they expect. */
 static const struct {
     bool (*parse)(const char *word, uint64_t *value);
     const char *expected;
@@ -178,6 +181,7 @@ static enum tv_status option_give(const struct tv_option *table, const struct tv
                                   struct tv_settings *settings, const char *word,
                                   struct tv_error *err)
 {
+    assert(option >= table && option - table < 64);
     settings->given |= UINT64_C(1) << (option - table);
     return option_set_value(option, settings, word, err);
 }
@@ -191,7 +195,7 @@ static const struct tv_option *option_find(const struct tv_option *table, struct
     return NULL;
 }
 
-/* Its value is given by --name=value or not at all. */
+/* Is the value optional ("[=SIZE]")? It must be given as --name=value then. */
 static bool option_value_is_optional(const struct tv_option *option)
 {
     return option->argument && option->argument[0] == '[';
@@ -222,7 +226,7 @@ struct option_arguments {
     struct tv_settings *settings;
 };
 
-/* --name, --name=value or --name value. */
+/* Parse --name, --name=value or --name value. */
 static enum tv_status option_parse_long(struct option_arguments *a, const char *word,
                                         struct tv_error *err)
 {
@@ -236,7 +240,7 @@ static enum tv_status option_parse_long(struct option_arguments *a, const char *
     return tv_options_set(a->table, name, value, a->settings, err);
 }
 
-/* -xVALUE or -x VALUE. */
+/* Parse -xVALUE or -x VALUE. */
 static enum tv_status option_parse_letter_value(struct option_arguments *a,
                                                 const struct tv_option *option, const char *rest,
                                                 struct tv_error *err)
@@ -248,7 +252,7 @@ static enum tv_status option_parse_letter_value(struct option_arguments *a,
     return option_give(a->table, option, a->settings, value, err);
 }
 
-/* -x, or several letters behind one dash. */
+/* Parse -x, or several letters after one dash. */
 static enum tv_status option_parse_letters(struct option_arguments *a, const char *letters,
                                            struct tv_error *err)
 {
@@ -309,9 +313,11 @@ void tv_options_help(struct tv_out *out, const struct tv_option *table)
     }
 }
 
+/* ---- Options from a file ---- */
+
 #define CONFIG_LARGEST_FILE ((size_t)1 << 20)
 
-/* Whether the option was set before the file was opened. */
+/* Was the option given on the command line? */
 static bool config_is_given(const struct tv_option *table, struct tv_bytes name, uint64_t given)
 {
     for (size_t i = 0; table[i].name != NULL; i++)
@@ -320,7 +326,8 @@ static bool config_is_given(const struct tv_option *table, struct tv_bytes name,
     return false;
 }
 
-/* A line without its end, which may be changed: a NUL is put behind the value. */
+/* Parse a line of the file, without its line end. The line is modified: a NUL is put after the
+ * value. */
 static enum tv_status config_read_line(const struct tv_option *table, char *line, size_t length,
                                        uint64_t given, struct tv_settings *settings,
                                        struct tv_error *err)
@@ -368,6 +375,8 @@ enum tv_status tv_config_read(const struct tv_option *table, const char *path,
     }
     return status;
 }
+
+/* ---- Secrets ---- */
 
 #define LONGEST_SECRET 1024u
 

@@ -2,6 +2,7 @@
 /* collect.c - see collect.h. */
 #include "perf/collect.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -136,6 +137,7 @@ static uint32_t perf_frame_element(struct tv_perf_collector *c, uint32_t pid, ui
 static void perf_read_registers(const struct tv_perf_record *record, uint64_t *registers,
                                 struct tv_unwind_thread *thread)
 {
+    assert(record->sample.registers);
     uint64_t from[TV_PERF_REGISTER_COUNT + 1];
     memcpy(from, record->sample.registers, TV_PERF_REGISTER_COUNT * sizeof *from);
 #if defined(__x86_64__)
@@ -205,6 +207,7 @@ static uint32_t perf_read_stack(struct tv_perf_collector *c, const struct tv_per
 
 static void perf_task_keep_stack(struct tv_perf_task *task, const uint32_t *stack, uint32_t depth)
 {
+    assert(stack);
     task->stack =
         tv_array_reserve(task->stack, &task->stack_capacity, depth + 1, sizeof *task->stack);
     memcpy(task->stack, stack, depth * sizeof *stack);
@@ -213,6 +216,7 @@ static void perf_task_keep_stack(struct tv_perf_task *task, const uint32_t *stac
 
 static void perf_collect_sample(struct tv_perf_collector *c, const struct tv_perf_record *record)
 {
+    assert(record->type == PERF_RECORD_SAMPLE);
     /* An ending thread has lost its id already. */
     if (record->tid == UINT32_MAX) {
         c->samples.lost++;
@@ -253,6 +257,7 @@ static void perf_task_end_wait(struct tv_perf_collector *c, struct tv_perf_task 
 
 static void perf_collect_switch(struct tv_perf_collector *c, const struct tv_perf_record *record)
 {
+    assert(record->type == PERF_RECORD_SWITCH);
     struct tv_perf_task *task = perf_task_find_or_add(c, record->pid, record->tid);
     if (!(record->misc & PERF_RECORD_MISC_SWITCH_OUT)) {
         perf_task_end_wait(c, task, record->time_ns);

@@ -6,6 +6,7 @@
  * one source line become one element. */
 #include "perf/collect.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,6 +66,7 @@ static struct tv_elf *perf_open_elf(const char *root, const struct tv_perf_file 
 static void perf_name_source_open(struct perf_name_source *source,
                                   const struct perf_name_resolution *r, uint32_t number)
 {
+    assert(number < r->from->spaces.file_count);
     const struct tv_perf_file *file = &r->from->spaces.files[number];
     char path[8192];
     *source = (struct perf_name_source){.file = file};
@@ -237,6 +239,7 @@ static void perf_resolve_elements(struct perf_name_resolution *r)
 static uint32_t perf_translate_stack(const struct perf_name_resolution *r, uint32_t trace,
                                      uint32_t *stack)
 {
+    assert(trace < r->from->samples.traces.count);
     const struct tv_sample_trace *traces = r->from->samples.traces.at;
     const uint32_t *stacks = r->from->samples.stacks.at;
     for (uint32_t i = 0; i < traces[trace].depth; i++)
@@ -293,6 +296,7 @@ static void perf_copy_waits(const struct perf_name_resolution *r, uint32_t *stac
 
 void tv_perf_names_resolve(const struct tv_perf_collector *collector, struct tv_samples *samples)
 {
+    assert(samples != &collector->samples);
     const struct tv_samples *from = &collector->samples;
     struct perf_name_resolution resolving = {.from = collector, .to = samples};
     *samples = (struct tv_samples){

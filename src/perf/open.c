@@ -10,6 +10,7 @@
  * Events are inherited by new threads and children. The kernel has no ring for an inherited event
  * on all processors, so there is one event per thread and processor. */
 #define _GNU_SOURCE
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -175,6 +176,7 @@ static int perf_probe_attributes(struct tv_perf *perf)
 
 static int perf_map_ring(struct tv_perf *perf, struct perf_cpu *cpu, int file)
 {
+    assert(cpu->file < 0 && file >= 0);
     int error = 0;
     size_t most = perf->options.copies_stacks ? RING_PAGES_COPIES : RING_PAGES;
     for (size_t pages = most; pages >= RING_PAGES_LEAST; pages /= 2) {
@@ -192,6 +194,7 @@ static int perf_map_ring(struct tv_perf *perf, struct perf_cpu *cpu, int file)
 
 static void perf_keep_event(struct tv_perf *perf, int file)
 {
+    assert(file >= 0);
     perf->files = tv_array_reserve(perf->files, &perf->file_capacity, perf->file_count + 1,
                                    sizeof *perf->files);
     perf->files[perf->file_count++] = file;
@@ -351,6 +354,7 @@ static uint32_t perf_process_owner(pid_t pid)
 enum tv_status tv_perf_open(const struct tv_perf_options *options, struct tv_perf **perf,
                             struct tv_error *err)
 {
+    assert(options->rate > 0);
     long count = sysconf(_SC_NPROCESSORS_CONF);
     struct tv_perf *new = tv_alloc(1, sizeof *new);
     new->options = *options;

@@ -2,6 +2,7 @@
 /* records.c - parses the kernel's records and sorts them by time (records.h). */
 #include "perf/records.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -204,6 +205,7 @@ bool tv_perf_record_read(const uint8_t *bytes, size_t length, struct tv_perf_rec
 
 uint64_t tv_perf_record_address(const struct tv_perf_record *record, uint32_t place)
 {
+    assert(record->type == PERF_RECORD_SAMPLE && place < record->sample.depth);
     uint64_t address;
     memcpy(&address, record->sample.addresses + (size_t)place * sizeof address, sizeof address);
     return address;
@@ -220,6 +222,7 @@ struct tv_perf_queued {
 static void perf_ring_copy(const struct tv_perf_ring *ring, uint64_t position, uint8_t *to,
                            size_t length)
 {
+    assert((ring->size & (ring->size - 1)) == 0 && length <= ring->size);
     const uint8_t *records = (const uint8_t *)ring->pages + (size_t)sysconf(_SC_PAGESIZE);
     size_t at = (size_t)(position & (ring->size - 1)), first = ring->size - at;
     if (first > length)
@@ -231,6 +234,7 @@ static void perf_ring_copy(const struct tv_perf_ring *ring, uint64_t position, u
 /* Add the record at `at` to the queue, unless it is damaged. */
 static void perf_queue_add(struct tv_perf_queue *queue, size_t at, uint32_t length)
 {
+    assert(at >= queue->used && at % 8 == 0);
     struct tv_perf_record record;
     if (!tv_perf_record_read(queue->bytes + at, length, &record))
         return;
@@ -271,6 +275,7 @@ static int perf_queue_compare(const void *left, const void *right)
 /* Move the remaining records to the start. */
 static void perf_queue_compact(struct tv_perf_queue *queue, size_t taken)
 {
+    assert(taken > 0 && taken <= queue->count);
     size_t least = queue->used;
     for (size_t i = taken; i < queue->count; i++)
         least = queue->items[i].at < least ? queue->items[i].at : least;

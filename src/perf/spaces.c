@@ -3,6 +3,7 @@
  */
 #include "perf/collect.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,8 +24,7 @@ struct tv_perf_space {
     uint32_t pid;
     struct perf_map *maps; /* sorted by start, without overlaps */
     size_t count, capacity;
-    struct tv_unwind
-        *unwind; /* unwind tables of the mappings; NULL: not loaded since the last change */
+    struct tv_unwind *unwind; /* unwind tables; NULL: not loaded */
 };
 
 /* ---- Files ---- */
@@ -150,6 +150,9 @@ static size_t perf_space_map_place(const struct tv_perf_space *space, uint64_t a
 /* Insert a mapping; false when there are too many. */
 static bool perf_space_insert_map(struct tv_perf_space *space, size_t place, struct perf_map map)
 {
+    assert(place <= space->count && map.start < map.end);
+    assert(place == 0 || space->maps[place - 1].end <= map.start);
+    assert(place == space->count || map.end <= space->maps[place].start);
     if (space->count >= MOST_MAPS)
         return false;
     space->maps =
@@ -163,6 +166,7 @@ static bool perf_space_insert_map(struct tv_perf_space *space, size_t place, str
 /* Remove [start, end) from the mappings, and return the index of the first mapping after it. */
 static size_t perf_space_cut_maps(struct tv_perf_space *space, uint64_t start, uint64_t end)
 {
+    assert(start < end);
     size_t place = perf_space_map_place(space, start), behind;
     if (place < space->count && space->maps[place].start < start) {
         struct perf_map left = space->maps[place];
@@ -245,6 +249,7 @@ uint32_t tv_perf_spaces_find(const struct tv_perf_spaces *spaces, uint32_t pid, 
 static void perf_space_add_unwind_files(const struct tv_perf_spaces *spaces,
                                         const struct tv_perf_space *space)
 {
+    assert(space->unwind);
     char path[8192];
     for (size_t i = 0; i < space->count; i++) {
         const struct perf_map *map = &space->maps[i];
@@ -260,6 +265,7 @@ uint32_t tv_perf_spaces_unwind(struct tv_perf_spaces *spaces, uint32_t pid,
                                const struct tv_unwind_thread *thread, uint64_t *addresses,
                                uint32_t room)
 {
+    assert(addresses && room > 0);
     struct tv_perf_space *space = perf_space_find(spaces, pid);
     if (!space)
         return 0;

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "perf/symbol_list.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -28,6 +29,7 @@ static int symbol_list_compare(const void *left, const void *right)
 
 static void symbol_list_add(struct tv_symbol_list *list, struct tv_symbol symbol)
 {
+    assert(symbol.start <= symbol.end);
     list->symbols =
         tv_array_reserve(list->symbols, &list->capacity, list->count + 1, sizeof *list->symbols);
     list->symbols[list->count] = symbol;
@@ -169,8 +171,7 @@ bool tv_symbol_list_has_kernel(void)
 
 struct tv_bytes tv_symbol_list_find(const struct tv_symbol_list *list, uint64_t address)
 {
-    size_t low = 0,
-           high = list->count; /* index of the first symbol that starts after the address */
+    size_t low = 0, high = list->count; /* the first one after the address */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (list->symbols[middle].start <= address)

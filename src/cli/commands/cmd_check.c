@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * cmd_check.c - is the file as it should be?  Every diagnostic with its place; exit code 1 when
- * there are errors.  And what the rules of findings say of the trace, which makes exit code 1 only
- * when it is asked for: a slow program has a sound trace.
+/* cmd_check.c - `check`: every diagnostic of a file with its position, and the findings.
+ *
+ * Errors make exit code 1. Findings do so only on request: a slow program can have a correct trace.
  */
+#include <assert.h>
+
 #include "analysis/findings.h"
 #include "base/bytes.h"
 #include "cli/command.h"
@@ -31,7 +32,7 @@ static const struct tv_option check_options[] = {
     TV_OPTIONS_END,
 };
 
-/* Reading does not look into the arguments of Trace Event files: their faults are counted here. */
+/* Check the arguments of Trace Event files, which reading skips. */
 static enum tv_status cmd_check_argument_texts(struct tv_trace *trace, struct tv_error *err)
 {
     enum tv_status status = TV_OK;
@@ -50,7 +51,7 @@ static enum tv_status cmd_check_argument_texts(struct tv_trace *trace, struct tv
 
 /* ---- The exit code ---- */
 
-/* The least severity that --fail-on names; errors always make the exit code. */
+/* Return the lowest severity in --fail-on; at least errors set the exit code. */
 static enum tv_severity cmd_check_failing_severity(const struct tv_settings *settings)
 {
     enum tv_severity least = TV_ERROR;
@@ -128,13 +129,13 @@ static struct tv_findings *cmd_check_find_findings(const struct tv_settings *set
     return findings;
 }
 
-/* The one output of all files, and the outcome so far. */
+/* The output of all files, and the result so far. */
 struct check_reports {
     const struct tv_settings *settings;
     struct tv_output output;
-    bool open;  /* the output, which is left alone until there is something for it */
-    bool any;   /* JSON: something stands in the list */
-    bool wrong; /* a file has faults that make the exit code, or what was asked about was found */
+    bool open;  /* the output is open, since there was something to write */
+    bool any;   /* JSON: the list is not empty */
+    bool wrong; /* exit with 1 */
 };
 
 static enum tv_status cmd_check_open_output(struct check_reports *reports, struct tv_error *err)
@@ -196,10 +197,11 @@ static enum tv_status cmd_check_add_file(struct check_reports *reports, const ch
     return status;
 }
 
-/* One of several files that cannot be read: the others are reported all the same. */
+/* Report a file that cannot be read; the other files are still checked. */
 static enum tv_status cmd_check_add_unreadable(struct check_reports *reports, const char *file,
                                                const struct tv_error *reason, struct tv_error *err)
 {
+    assert(reports->settings->files.count > 1);
     enum tv_status status = cmd_check_open_output(reports, err);
     if (status != TV_OK)
         return status;

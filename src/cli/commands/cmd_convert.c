@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * cmd_convert.c - a trace in another format.
- */
+/* cmd_convert.c - `convert` and `cut`: a trace, or part of one, as another trace file. */
+#include <assert.h>
 #include <string.h>
 
 #include "cli/command.h"
@@ -43,7 +42,7 @@ static enum convert_target cmd_convert_choose_target(const struct tv_settings *s
     return tv_head_clocks(trace->head) == (TV_CLOCK_WALL | TV_CLOCK_CPU) ? CONVERT_V3 : CONVERT_V2;
 }
 
-/* What is converted. */
+/* A conversion on its way. */
 struct conversion {
     const struct tv_settings *settings;
     const struct tv_trace *trace;
@@ -56,6 +55,7 @@ struct conversion {
 static enum tv_status cmd_convert_write_file(struct conversion *c, struct tv_output *output,
                                              struct tv_error *err)
 {
+    assert(c->to != CONVERT_DEFAULT && c->to != CONVERT_JSON);
     static const enum tv_trace_target targets[] = {
         [CONVERT_V1] = TV_TRACE_V1,       [CONVERT_V2] = TV_TRACE_V2,
         [CONVERT_V3] = TV_TRACE_V3,       [CONVERT_F2] = TV_TRACE_STREAM_1,
@@ -138,9 +138,7 @@ const struct tv_command tv_command_convert = {
     .run = cmd_convert_run,
 };
 
-/*
- * cmd_cut.c - a selection of a trace as a trace of its own.
- */
+/* ---- cut ---- */
 
 static const struct tv_option cut_options[] = {
     TV_OPTION("to", "default|trace|json", TV_OPTION_CHOICE, to,
@@ -179,7 +177,7 @@ static bool cmd_cut_is_method_trace(const struct tv_settings *settings, struct t
     return tv_piece_is_file(piece);
 }
 
-/* The output of a method trace is bytes, of JSON text. */
+/* Open the output: binary for a method trace, text for JSON. */
 static enum tv_status cmd_cut_open_output(const struct tv_settings *settings, bool file,
                                           struct tv_output *output, struct tv_error *err)
 {
@@ -222,7 +220,8 @@ static enum tv_status cmd_cut_subset(const struct tv_settings *settings,
         return status;
     tv_piece_make(&piece, trace, &cut);
     piece.disguise = disguised ? &disguise : NULL;
-    /* Before the output is opened: whatever is there stays when there is nothing to write. */
+    /* Check before the output is opened, so that an existing file stays when there is nothing to
+     * write. */
     bool file = cmd_cut_is_method_trace(settings, &piece);
     status = tv_piece_check(&piece, file, err);
     if (status == TV_OK)

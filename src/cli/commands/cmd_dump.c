@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * cmd_dump.c - every event on a line while the file is read, or the whole model.
- */
+/* cmd_dump.c - `dump` (every record while the file is read, or the whole model) and `-r` (the
+ * regression text).
+ *
+ *     text, nothing needs the trace --> cmd_dump_stream   records in file order, as they are read
+ *     text otherwise                --> cmd_dump_trace    calls of the finished trace, by time
+ *     jsonl                         --> cmd_dump_model    the finished model */
+#include <assert.h>
+
 #include "cli/command.h"
 #include "cli/input/load.h"
 #include "cli/input/selection.h"
@@ -27,19 +32,20 @@ static const struct tv_option dump_options[] = {
     TV_OPTIONS_END,
 };
 
-/* --order: its place among "file|time". */
+/* --order: index of the word in "file|time". */
 enum dump_order { ORDER_FILE, ORDER_TIME };
 
 struct dumping {
     const struct tv_settings *settings;
     struct tv_output output;
     bool opened;
-    const struct tv_tables *tables; /* of the trace, when there is one */
-    struct tv_error error;          /* why nothing is printed */
+    const struct tv_tables *tables; /* of the trace, if there is one */
+    struct tv_error error;          /* reason why nothing is printed */
 };
 
 static enum tv_status cmd_dump_open_output(struct dumping *dumping, struct tv_error *err)
 {
+    assert(!dumping->opened);
     const struct tv_settings *settings = dumping->settings;
     enum tv_status status =
         tv_output_open(&dumping->output, settings->output, settings->quiet, err);
@@ -47,7 +53,8 @@ static enum tv_status cmd_dump_open_output(struct dumping *dumping, struct tv_er
     return status;
 }
 
-/* Nothing is printed, and no file made, for wishes that the trace cannot fulfil. */
+/* Check that the trace has what the options select, before anything is printed or a file is
+ * created. */
 static enum tv_status cmd_dump_check_selection(const struct dumping *dumping,
                                                const struct tv_head *head, struct tv_error *err)
 {
@@ -59,7 +66,7 @@ static enum tv_status cmd_dump_check_selection(const struct dumping *dumping,
     return status;
 }
 
-/* The dump begins. */
+/* Start the dump: check the options against the head, and open the output. */
 static bool cmd_dump_start(const struct tv_head *head, void *context)
 {
     struct dumping *dumping = context;
@@ -74,7 +81,7 @@ static bool cmd_dump_selects_thread(const struct tv_head *head, uint32_t thread,
     return tv_thread_is_selected(head, thread, &settings);
 }
 
-/* Who watches a pipe that is slow sees at once what came. */
+/* Flush before waiting, so that the reader of a slow pipe sees everything at once. */
 static void cmd_dump_flush(void *context)
 {
     struct dumping *dumping = context;
@@ -88,7 +95,7 @@ static enum tv_status cmd_dump_stream(struct dumping *dumping, struct tv_loading
     struct tv_head *head = tv_head_new();
     struct tv_dump_records records;
     struct tv_progress unseen = {
-        0}; /* lines come while the file is read: the output's meter tells */
+        0}; /* not shown: lines appear while the file is read, and the output has its own meter */
     tv_dump_records_init(&records, &dumping->output.out);
     records.start = cmd_dump_start;
     records.context = dumping;
@@ -106,6 +113,7 @@ static enum tv_status cmd_dump_stream(struct dumping *dumping, struct tv_loading
 static enum tv_status cmd_dump_trace(struct dumping *dumping, struct tv_loading *loading,
                                      struct tv_dump *dump, struct tv_error *err)
 {
+    assert(!dumping->tables);
     struct tv_trace *trace;
     enum tv_status status = tv_load_build(loading, NULL, &trace, err);
     if (status != TV_OK)
@@ -123,8 +131,7 @@ static enum tv_status cmd_dump_trace(struct dumping *dumping, struct tv_loading 
     return status;
 }
 
-/* An option that was given and that only the finished trace fulfils, of records that are events;
- * NULL: none. */
+/* Return an option that was given and needs the finished trace; NULL: none. */
 static const char *cmd_dump_option_of_trace(const struct tv_settings *settings)
 {
     const struct {
@@ -146,7 +153,8 @@ static const char *cmd_dump_option_of_trace(const struct tv_settings *settings)
     return NULL;
 }
 
-/* Of several inputs a later one may have the thread, or the clock, that is asked for. */
+/* Can the records be printed while they are read? With several inputs, a later one may have the
+ * selected thread or clock. */
 static bool cmd_dump_can_stream(const struct tv_settings *settings,
                                 const struct tv_loading *loading)
 {
@@ -206,7 +214,7 @@ static enum tv_status cmd_dump_text(struct dumping *dumping, struct tv_error *er
     const struct tv_settings *settings = dumping->settings;
     struct tv_settings reading = *settings;
     struct tv_loading *loading;
-    /* Records stand in the files alone, and come as these do. */
+    /* Records are not in the cache, and are printed as they arrive. */
     bool records = settings->order != ORDER_TIME && !cmd_dump_option_of_trace(settings);
     reading.no_cache |= records;
     reading.one_by_one = records;
@@ -236,7 +244,7 @@ static enum tv_status cmd_dump_model(struct dumping *dumping, struct tv_error *e
     return status;
 }
 
-/* What contradicts, whatever is in the files. */
+/* Refuse options that contradict each other in any case. */
 static enum tv_status cmd_dump_check_options(const struct tv_settings *settings,
                                              struct tv_error *err)
 {
@@ -259,7 +267,7 @@ static int cmd_dump_run(const struct tv_command *command, const struct tv_settin
         return tv_command_usage(command, &err);
     enum tv_status status =
         settings->format == 0 ? cmd_dump_text(&dumping, &err) : cmd_dump_model(&dumping, &err);
-    /* Print the records before an error all the same, but do not replace a file by them. */
+    /* Print the records before an error, but do not replace a file by them. */
     if (dumping.opened)
         status = tv_output_finish(&dumping.output, status, &err);
     return status == TV_OK ? TV_EXIT_OK : tv_command_failed(command, &err);
@@ -276,9 +284,7 @@ const struct tv_command tv_command_dump = {
     .run = cmd_dump_run,
 };
 
-/*
- * cmd_regression.c - `traceview -r`: everything as text, for scripts that compare.
- */
+/* ---- traceview -r ---- */
 
 static const struct tv_option regression_options[] = {
     TV_OPTION("r", NULL, TV_OPTION_FLAG, regression,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * cmd_flamegraph.c - a flame graph as one SVG file.
- */
+/* cmd_flamegraph.c - `flamegraph` (one SVG file) and `collapse` (the input of other flame graph
+ * tools). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,7 +44,7 @@ static const struct tv_option flamegraph_options[] = {
     TV_OPTIONS_END,
 };
 
-/* What a picture is drawn with. */
+/* The options of a picture. */
 struct flamegraph_drawing {
     const struct tv_settings *settings;
     bool cpu;
@@ -116,11 +115,11 @@ static void cmd_flamegraph_draw_thread(struct tv_out *out, const struct tv_call_
     snprintf(title, sizeof title, "%s: %.*s [%llu]", cmd_flamegraph_title(drawing->settings),
              name.length < 200 ? (int)name.length : 200, (const char *)name.data,
              (unsigned long long)t->id);
-    /* Inverted, the thread lies on top of its methods. */
+    /* In an inverted graph the thread lies on top of its methods. */
     cmd_flamegraph_draw(out, tree, drawing->settings->inverted ? TV_ROOT_PATH : 1, title, drawing);
 }
 
-/* "0.5" pixels, as a share of the whole width. */
+/* Parse "0.5" pixels into a share of the whole width. */
 static enum tv_status cmd_flamegraph_parse_width(const char *text, double *share,
                                                  struct tv_error *err)
 {
@@ -164,7 +163,7 @@ static int cmd_flamegraph_run(const struct tv_command *command, const struct tv_
     unsigned flags = TV_MEASURE_FOLD_NAMES;
     if (settings->split_threads)
         flags |= TV_MEASURE_SPLIT_THREADS;
-    /* Before a large file is read. */
+    /* Check before a large file is read. */
     if (cmd_flamegraph_parse_width(settings->min_width, &share, &err) != TV_OK)
         return tv_command_failed(command, &err);
     return tv_measure_run(command, settings, flags, cmd_flamegraph_write);
@@ -181,9 +180,7 @@ const struct tv_command tv_command_flamegraph = {
     .run = cmd_flamegraph_run,
 };
 
-/*
- * cmd_collapse.c - one line a call chain, for flame graph tools.
- */
+/* ---- collapse ---- */
 
 static const struct tv_option collapse_options[] = {
     TV_OPTION_CLOCK,
@@ -201,15 +198,15 @@ static const struct tv_option collapse_options[] = {
     TV_OPTIONS_END,
 };
 
-/* What the numbers of the lines are. */
+/* The numbers in the lines, and what was left out. */
 struct collapse_counting {
     bool cpu;
-    struct tv_collapsed_unit unit; /* nanoseconds, or samples, or their weight */
+    struct tv_collapsed_unit unit; /* nanoseconds, samples or their weight */
     unsigned workers;
-    struct tv_collapsed_rest rest; /* of what was written */
+    struct tv_collapsed_rest rest; /* chains that round to 0 */
 };
 
-/* --unit: its place among "us|ns". */
+/* --unit: index of the word in "us|ns". */
 #define UNIT_NS 1u
 
 static enum tv_status cmd_collapse_choose_unit(const struct tv_settings *settings,
@@ -240,7 +237,7 @@ static void cmd_collapse_write_stacks(struct tv_out *out, const struct tv_call_t
     tv_name_tree_free(stacks);
 }
 
-/* The lines are whole numbers, which flame graph tools want: what that costs is told. */
+/* Flame graph tools need whole numbers: report the chains that round to 0. */
 static void cmd_collapse_report_rest(const struct tv_settings *settings,
                                      const struct tv_collapsed_rest *rest)
 {
@@ -250,7 +247,7 @@ static void cmd_collapse_report_rest(const struct tv_settings *settings,
     tv_out_init_memory(&time);
     tv_out_time_short(&time, rest->ns, 1000);
     tv_message("%s: note: %" PRIu64 " %s less than 1 us of self time (%.*s us in total) and %s "
-                                    "left out; use --unit ns to keep %s",
+               "left out; use --unit ns to keep %s",
                settings->files.items[0], rest->chains,
                tv_plural(rest->chains, "chain has", "chains have"), (int)time.length,
                (const char *)time.buffer, tv_plural(rest->chains, "is", "are"),

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * cmd_help.c - the same texts as --help, asked for by word.
- */
+/* cmd_help.c - `help`, `version` and the completion of command lines in shells. */
 #include <string.h>
 
 #include "analysis/finding_rules.h"
@@ -40,9 +38,7 @@ const struct tv_command tv_command_help = {
     .run = cmd_help_run,
 };
 
-/*
- * cmd_version.c - which traceview this is.
- */
+/* ---- version ---- */
 
 static const struct tv_option version_options[] = {
     TV_OPTION("help", NULL, TV_OPTION_FLAG, help, "show this help"),
@@ -86,21 +82,19 @@ const struct tv_command tv_command_version = {
     .run = cmd_version_run,
 };
 
-/*
- * complete.c - what the tab key offers, from the tables of commands and options.
+/* ---- Completion ----
  *
- * The shells' scripts (data/completion) ask for it:
+ * The scripts of the shells (data/completion) call
  *
- *     traceview --complete WORD...       the words behind "traceview", the last one unfinished
+ *     traceview --complete WORD...       the words after "traceview"; the last one is unfinished
  *
- * Each line is a word and, behind a tab, what it means; a line ":files" says that files fit as
- * well.
- */
+ * Each line of the answer is a word, a tab and its meaning; a line ":files" means that file names
+ * fit, too. */
 
 struct completion {
     struct tv_out *out;
     const struct tv_command *command;
-    struct tv_bytes word; /* to complete */
+    struct tv_bytes word; /* the word to complete */
 };
 
 static void complete_offer_word(const struct completion *c, struct tv_bytes before,
@@ -125,7 +119,7 @@ static void complete_offer_commands(const struct completion *c)
         complete_offer_word(c, TV_BYTES(""), tv_bytes_of((*command)->name), (*command)->summary);
 }
 
-/* "--name", as it is typed. */
+/* Offer "--name". */
 static void complete_offer_option(const struct completion *c, const char *name, const char *help)
 {
     char word[64] = "--";
@@ -146,7 +140,7 @@ static void complete_offer_options(const struct completion *c)
     complete_offer_option(c, "version", tv_command_version.summary);
 }
 
-/* Words in capitals stand for something, all others for themselves. */
+/* Is it a literal word? Words in capitals are placeholders. */
 static bool complete_is_literal(struct tv_bytes word)
 {
     for (size_t i = 0; i < word.length; i++)
@@ -163,7 +157,7 @@ static size_t complete_end_of_last(struct tv_bytes text, uint8_t separator)
     return end;
 }
 
-/* Values of an option behind what of the word stands before them. */
+/* Offer the values of an option; they start at offset `before` of the word. */
 static void complete_offer_values(const struct completion *c, const struct tv_option *option,
                                   size_t before)
 {
@@ -186,7 +180,8 @@ static void complete_offer_values(const struct completion *c, const struct tv_op
         complete_offer_files(c);
 }
 
-/* The option whose value the word is, and where in the word that begins; or NULL. */
+/* Return the option whose value is being typed, and the offset of the value in the word; or NULL.
+ */
 static const struct tv_option *complete_find_option(const struct completion *c, int argc,
                                                     char **argv, size_t *before)
 {

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * cmd_html.c - a trace with the viewer's page and engine as one HTML file.
+/* cmd_html.c - `html`: a trace with the viewer's page and engine as one HTML file.
+ *
+ *     nothing selected: the files as they are --> too large for --max-size? --+
+ *     a part selected:  what `cut` would write --> too large?  ---------------+--> leave out
+ * details
  */
+#include <assert.h>
 #include <stdio.h>
 
 #include "analysis/filter.h"
@@ -47,6 +51,7 @@ static enum tv_status cmd_html_copy(struct tv_source *source, struct tv_out *out
 static enum tv_status cmd_html_write_report(const struct tv_settings *settings,
                                             struct tv_html_output *made, struct tv_error *err)
 {
+    assert(made->spool);
     struct tv_output output;
     struct tv_out losses = made->losses;
     struct tv_source *source = tv_spool_finish(made->spool);
@@ -63,7 +68,7 @@ static enum tv_status cmd_html_write_report(const struct tv_settings *settings,
     return status;
 }
 
-/* The files as they are, unpacked. */
+/* Make a report of the unpacked files. */
 static enum tv_status cmd_html_make_of_files(const struct tv_settings *settings,
                                              const struct tv_loading *loading,
                                              struct tv_html_output *made, struct tv_error *err)
@@ -96,7 +101,8 @@ static enum tv_status cmd_html_make_of_selected(const struct tv_html_part *part,
     return status;
 }
 
-/* What --filter wants is counted against all there is, and so filtered here. */
+/* Apply --filter here, not while loading: the report says how much of the whole trace it contains.
+ */
 static enum tv_status cmd_html_make_of_filtered(struct tv_html_part *part, bool whole_is_too_large,
                                                 struct tv_html_output *made, struct tv_error *err)
 {
@@ -116,7 +122,7 @@ static enum tv_status cmd_html_make_of_filtered(struct tv_html_part *part, bool 
     return status;
 }
 
-/* Takes the loading over. */
+/* Make a report of a part. Takes the loading over. */
 static enum tv_status cmd_html_make_of_part(struct tv_html_part *part, struct tv_loading *loading,
                                             bool whole_is_too_large, struct tv_html_output *made,
                                             struct tv_error *err)
@@ -133,7 +139,7 @@ static enum tv_status cmd_html_make_of_part(struct tv_html_part *part, struct tv
     return status;
 }
 
-/* Nobody gets a report that shows nothing but an error.  Takes the loading over. */
+/* Read the files, so that nobody gets a report that shows only an error. Takes the loading over. */
 static enum tv_status cmd_html_check_files(struct tv_loading *loading, struct tv_html_output *made,
                                            struct tv_error *err)
 {
@@ -146,7 +152,8 @@ static enum tv_status cmd_html_check_files(struct tv_loading *loading, struct tv
     return status;
 }
 
-/* Other names are in the trace that is made, not in its files. */
+/* Must the report contain a new trace instead of the files? Names that are restored or redacted are
+ * not in the files. */
 static bool cmd_html_is_part(const struct tv_settings *settings)
 {
     return tv_html_is_chosen(settings) || settings->mapping || settings->symbols.count > 0 ||
@@ -160,7 +167,7 @@ static enum tv_status cmd_html_write(const struct tv_settings *settings, struct 
     struct tv_loading *loading = NULL;
     struct tv_html_output made = {.spool = NULL};
     reading.filter = NULL;
-    /* A report that is whole carries the files themselves. */
+    /* A report of the whole trace contains the files themselves. */
     reading.no_cache = settings->no_cache || !cmd_html_is_part(settings);
     if (settings->max_size == 0)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,

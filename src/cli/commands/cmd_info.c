@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * cmd_info.c - what a trace says about itself.
- */
+/* cmd_info.c - `info` (facts about a trace) and `states` (what threads did, and on which
+ * processor). */
+#include <assert.h>
 #include <stdio.h>
 
 #include "analysis/profile_sink.h"
@@ -22,10 +22,10 @@ struct span_sink {
     struct tv_sink sink;
     struct tv_sink_ops ops;
     struct tv_sink *inner;
-    const struct tv_input *input; /* the one that is read */
+    const struct tv_input *input; /* the input that is being read */
     int64_t *first;               /* [parts] in ticks */
     unsigned parts;
-    tv_ns earliest[2]; /* real, CPU: of all inputs read; INT64_MAX without records */
+    tv_ns earliest[2]; /* wall, CPU: of all inputs so far; INT64_MAX without records */
 };
 
 static struct span_sink *span_sink_of(struct tv_sink *sink)
@@ -49,6 +49,7 @@ static void span_sink_begin(struct tv_sink *sink, struct tv_head *head, uint32_t
 static void span_sink_take(struct tv_sink *sink, unsigned pass, unsigned part,
                            const struct tv_batch *batch)
 {
+    assert(part < span_sink_of(sink)->parts);
     struct span_sink *span = span_sink_of(sink);
     bool wall = span->input->clocks & TV_CLOCK_WALL;
     int64_t first = span->first[part];
@@ -112,6 +113,8 @@ static tv_ns span_sink_get(const struct span_sink *span, const struct tv_head *h
     }
     return first == INT64_MAX || last < first ? 0 : last - first;
 }
+
+/* ---- info ---- */
 
 static const struct tv_option info_options[] = {
     TV_OPTION("format", "text|json", TV_OPTION_CHOICE, format, "output format (default: text)"),
@@ -216,6 +219,8 @@ const struct tv_command tv_command_info = {
     .run = cmd_info_run,
 };
 
+/* ---- states ---- */
+
 static const struct tv_option states_options[] = {
     TV_OPTION("format", "text|tsv|csv|json", TV_OPTION_CHOICE, format,
               "output format (default: text)"),
@@ -235,7 +240,7 @@ static const struct tv_option states_options[] = {
     TV_OPTIONS_END,
 };
 
-/* Which processors are wanted, and which threads. */
+/* The selected processors and threads. */
 struct states_selection {
     bool *threads, *cpus; /* NULL: all */
 };
@@ -282,7 +287,7 @@ static enum tv_status cmd_states_choose(const struct tv_settings *settings,
     return status;
 }
 
-/* The text says so itself. */
+/* Print a note, except for text, which says so itself. */
 static void cmd_states_note_no_states(const struct tv_settings *settings,
                                       const struct tv_trace *trace)
 {

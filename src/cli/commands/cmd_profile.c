@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * cmd_profile.c - the method table.
- */
+/* cmd_profile.c - `profile`, `tree`, `diff` and `callgraph`: where the time of methods went. */
+#include <assert.h>
+
 #include "cli/command.h"
 #include "cli/input/measure.h"
 #include "cli/input/selection.h"
@@ -37,9 +37,9 @@ static const struct tv_option profile_options[] = {
     TV_OPTIONS_END,
 };
 
-/* What is printed, and what it lives in. */
+/* A profile, and the trace or tree that owns its names. */
 struct profile_result {
-    struct tv_measured measured; /* with a tree only where one is needed */
+    struct tv_measured measured; /* has a tree only if one is needed */
     struct tv_profile *profile;
 };
 
@@ -74,6 +74,7 @@ static enum tv_profile_order cmd_profile_order(const struct tv_settings *setting
 static enum tv_status cmd_profile_write(const struct tv_settings *settings,
                                         struct profile_result *table, struct tv_error *err)
 {
+    assert(table->profile);
     struct tv_settings own = *settings;
     bool cpu = false;
     if (own.clock == TV_CHOICE_ANY && (table->profile->clocks & TV_CLOCK_CPU))
@@ -136,9 +137,7 @@ const struct tv_command tv_command_profile = {
     .run = cmd_profile_run,
 };
 
-/*
- * cmd_tree.c - the call tree from the top, or from the methods that used the time.
- */
+/* ---- tree ---- */
 
 static const struct tv_option tree_options[] = {
     TV_OPTION("bottom-up", NULL, TV_OPTION_FLAG, bottom_up,
@@ -160,7 +159,7 @@ static const struct tv_option tree_options[] = {
     TV_OPTIONS_END,
 };
 
-#define MILLIONTHS 1e8 /* of one percent, in the whole */
+#define MILLIONTHS 1e8 /* millionths of a percent in the whole */
 #define DEFAULT_PERCENT 500000
 
 static enum tv_status cmd_tree_write(const struct tv_settings *settings,
@@ -211,9 +210,7 @@ const struct tv_command tv_command_tree = {
     .run = cmd_tree_run,
 };
 
-/*
- * cmd_diff.c - the methods of two traces side by side.
- */
+/* ---- diff ---- */
 
 static const struct tv_option diff_options[] = {
     TV_OPTION("format", "text|csv|json", TV_OPTION_CHOICE, format, "output format (default: text)"),
@@ -239,22 +236,23 @@ struct diff_side {
     struct tv_profile *profile;
 };
 
-/* Reads file `number`, whose own range is the one of the same number. */
+/* Read file `number` with the range of the same number. */
 static enum tv_status cmd_diff_read_side(const struct tv_settings *settings, size_t number,
                                          struct diff_side *side, struct tv_error *err)
 {
+    assert(number < settings->files.count);
     struct tv_settings own = *settings;
     const struct tv_words *ranges = &settings->ranges;
     own.files = (struct tv_words){&settings->files.items[number], 1, 1};
     if (ranges->count > 0)
         own.range = ranges->items[number < ranges->count ? number : 0];
     enum tv_status status = tv_measure_profile(&own, &side->measured, &side->profile, err);
-    if (status == TV_ERR_USAGE) /* else the file is named already */
+    if (status == TV_ERR_USAGE) /* other errors name the file already */
         tv_error_prefix(err, "%s", own.files.items[0]);
     return status;
 }
 
-/* Wrong ranges are told before a large file is read. */
+/* Check the ranges before a large file is read. */
 static enum tv_status cmd_diff_check_ranges(const struct tv_words *ranges, struct tv_error *err)
 {
     tv_ns from, to;
@@ -334,9 +332,7 @@ const struct tv_command tv_command_diff = {
     .run = cmd_diff_run,
 };
 
-/*
- * cmd_callgraph.c - who calls whom, for Graphviz.
- */
+/* ---- callgraph ---- */
 
 static const struct tv_option callgraph_options[] = {
     TV_OPTION(

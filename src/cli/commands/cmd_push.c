@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * cmd_push.c - `traceview push FILE --to URL`: sends traces to an upload server, goes on where a
- * broken connection ended, and prints the address of each.
- */
+/* cmd_push.c - `push`: sends traces to an upload server and prints the address of each.
+ *
+ *     POST  /api/uploads            --> Location of the upload
+ *     PATCH upload, Upload-Offset   --> bytes; repeated after a failure, from the offset that
+ *     HEAD  upload                  <-- the server reports
+ *     GET   /api/traces/ID          <-- until the trace is read, or failed */
+#include <assert.h>
 #include <curl/curl.h>
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -99,12 +102,12 @@ static void curl_unload(struct curl_library *curl)
     dlclose(curl->library);
 }
 
-/* After a failure of the network: so often, after 1, 2, 4, ... seconds, 30 at most. */
+/* Retries after a network failure: after 1, 2, 4, ... seconds, at most 30. */
 #define MOST_TRIES 10u
 #define LONGEST_PAUSE 30u
-/* The last words of a server that says no, or what it tells of a trace. */
+/* Largest answer of the server: an error message, or facts about a trace. */
 #define LONGEST_ANSWER ((size_t)1 << 18)
-/* Between two questions whether the server has read the trace. */
+/* Pauses between two queries for the state of the trace. */
 #define FIRST_PAUSE_MS 20u
 #define LAST_PAUSE_MS 1000u
 #define NO_STATUS 0
@@ -115,17 +118,17 @@ struct upload_sender {
     struct curl_library curl;
     CURL *handle;
     const struct tv_push_settings *settings;
-    char *base; /* the server's address without a slash at its end */
+    char *base; /* address of the server, without a slash at its end */
     char *token;
 };
 
-/* One request and what came back. */
+/* One request and its response. */
 struct upload_exchange {
     struct curl_slist *headers; /* to send */
-    struct tv_source *file;     /* the body, from `at` */
+    struct tv_source *file;     /* the body, starting at `at` */
     uint64_t at;
     struct tv_progress *progress;
-    struct tv_error unread; /* why the file could not be read; TV_OK */
+    struct tv_error unread; /* error while reading the file, or TV_OK */
     long status;            /* NO_STATUS: the network failed */
     char location[512];
     char trace[512]; /* the header Traceview-Location */
@@ -172,7 +175,7 @@ static void sender_free(struct upload_sender *sender)
     tv_free(sender);
 }
 
-/* Callbacks of libcurl. */
+/* ---- Callbacks of libcurl ---- */
 
 static size_t sender_read_body(char *buffer, size_t size, size_t count, void *context)
 {
@@ -188,6 +191,7 @@ static size_t sender_read_body(char *buffer, size_t size, size_t count, void *co
 
 static size_t sender_take_body(char *bytes, size_t size, size_t count, void *context)
 {
+    assert(((struct upload_exchange *)context)->answer_length <= LONGEST_ANSWER);
     struct upload_exchange *exchange = context;
     size_t length = size * count, room = LONGEST_ANSWER - exchange->answer_length;
     size_t kept = length < room ? length : room;
@@ -196,7 +200,7 @@ static size_t sender_take_body(char *bytes, size_t size, size_t count, void *con
     return length;
 }
 
-/* "Name: value\r\n": the value, where the name is this one. */
+/* Parse "Name: value\r\n"; false when the name is another one. */
 static bool sender_is_header(struct tv_bytes line, const char *name, struct tv_bytes *value)
 {
     size_t length = strlen(name);
@@ -210,8 +214,8 @@ static bool sender_is_header(struct tv_bytes line, const char *name, struct tv_b
     return true;
 }
 
-/* Copy a header's value, unless it is too long.  Control characters become '?': what the server
- * says is printed, and a terminal would obey them. */
+/* Copy the value of a header, unless it is too long. Control characters become '?', because the
+ * value is printed and a terminal would obey them. */
 static void sender_copy_header(struct tv_bytes value, char *text, size_t size)
 {
     if (value.length >= size)
@@ -239,7 +243,7 @@ static size_t sender_take_header(char *bytes, size_t size, size_t count, void *c
     return line.length;
 }
 
-/* Requests. */
+/* ---- Requests ---- */
 
 static void sender_add_header(struct upload_sender *sender, struct upload_exchange *exchange,
                               const char *name, const char *value)
@@ -271,14 +275,15 @@ static void sender_exchange_free(struct upload_sender *sender, struct upload_exc
     tv_free(exchange);
 }
 
-/* Set an option that libcurl copies: a request without it would be another one. */
+/* Set an option that libcurl copies. Running out of memory must not be ignored: the request would
+ * be a different one. */
 static void sender_set_text(struct upload_sender *sender, CURLoption option, const char *text)
 {
     if (sender->curl.easy_setopt(sender->handle, option, text) == CURLE_OUT_OF_MEMORY)
         tv_memory_exhausted();
 }
 
-/* Sends what `exchange` has to `path`, from where its file stands. */
+/* Send the request to `path`, with the file from its current offset. */
 static void sender_perform(struct upload_sender *sender, struct upload_exchange *exchange,
                            const char *method, const char *path)
 {
@@ -318,7 +323,7 @@ static void sender_perform(struct upload_sender *sender, struct upload_exchange 
         snprintf(exchange->failure, sizeof exchange->failure, "%s", curl->easy_strerror(code));
 }
 
-/* The sentence of {"error":"..."}, or what else the server said. */
+/* Return the message of {"error":"..."}, or the network failure, as an error. */
 static enum tv_status sender_fail(const struct upload_exchange *exchange, struct tv_error *err)
 {
     const char *start = strstr(exchange->answer, "{\"error\":\"");
@@ -329,14 +334,14 @@ static enum tv_status sender_fail(const struct upload_exchange *exchange, struct
                    exchange->status, (int)strcspn(start, "\""), start);
 }
 
-/* Whether it may go better in a while: the network, or a server that is busy or full. */
+/* Is it worth trying again later: a network failure, or a busy or full server? */
 static bool sender_may_retry(const struct upload_exchange *exchange)
 {
     return exchange->status == NO_STATUS || exchange->status == 423 || exchange->status == 429 ||
            exchange->status == 409 || exchange->status >= 500;
 }
 
-/* Pauses before the next try; false when there were enough. */
+/* Sleep before the next attempt; false when there were enough attempts. */
 static bool sender_pause(unsigned *tries)
 {
     unsigned seconds = *tries < 5 ? 1u << *tries : LONGEST_PAUSE;
@@ -347,7 +352,7 @@ static bool sender_pause(unsigned *tries)
     return true;
 }
 
-/* The upload. */
+/* ---- The upload ---- */
 
 static void sender_add_base64(struct tv_out *out, struct tv_bytes bytes)
 {
@@ -361,7 +366,7 @@ static void sender_add_base64(struct tv_out *out, struct tv_bytes bytes)
     }
 }
 
-/* "Upload-Metadata: filename ...,label ..." */
+/* Add the header "Upload-Metadata: filename ...,label ...". */
 static void sender_add_metadata(struct upload_sender *sender, struct upload_exchange *exchange,
                                 const char *name)
 {
@@ -379,18 +384,18 @@ static void sender_add_metadata(struct upload_sender *sender, struct upload_exch
     tv_out_release(&out);
 }
 
-/* One file on its way. */
+/* The upload of one file. */
 struct upload_state {
     struct tv_source *file;
     const char *name;
     struct tv_progress *progress;
-    char path[512];  /* where its bytes go, as the server says */
-    char trace[512]; /* where its trace is, once all of it is there */
-    uint64_t offset; /* so much is there */
-    bool again;      /* what failed may go better in a while */
+    char path[512];  /* address of the upload, from the server */
+    char trace[512]; /* address of the trace; "": the upload is not complete */
+    uint64_t offset; /* bytes that the server has */
+    bool again;      /* a failed request is worth repeating */
 };
 
-/* Length of "http://host:port" at the beginning of an address; 0: of another scheme, or none. */
+/* Return the length of "http://host:port" at the start of an address; 0 for another scheme. */
 static size_t sender_origin_length(const char *address)
 {
     size_t scheme = 0;
@@ -401,7 +406,7 @@ static size_t sender_origin_length(const char *address)
     return scheme > 0 ? scheme + strcspn(address + scheme, "/?#\\") : 0;
 }
 
-/* The file and the token go to the server of --to and to no other that it may name. */
+/* Refuse an upload address on another server than --to: file and token must not go there. */
 static enum tv_status sender_check_address(const struct upload_sender *sender, const char *address,
                                            struct tv_error *err)
 {
@@ -423,7 +428,7 @@ static enum tv_status sender_check_address(const struct upload_sender *sender, c
     return TV_OK;
 }
 
-/* Makes the upload at the server, once. */
+/* Create the upload on the server; one attempt. */
 static enum tv_status sender_create_once(struct upload_sender *sender, struct upload_state *sending,
                                          struct tv_error *err)
 {
@@ -435,7 +440,8 @@ static enum tv_status sender_create_once(struct upload_sender *sender, struct up
     sender_add_metadata(sender, exchange, sending->name);
     sender_perform(sender, exchange, "POST", "/api/uploads");
     memcpy(sending->path, exchange->location, sizeof sending->path);
-    /* Whom nobody has reached yet may not be there at all, or not be believed. */
+    /* Do not retry a server that was never reached: it may not exist, or its certificate may be
+     * wrong. */
     sending->again = exchange->status != NO_STATUS && sender_may_retry(exchange);
     if (exchange->status != 201)
         status = sender_fail(exchange, err);
@@ -455,7 +461,7 @@ static enum tv_status sender_create(struct upload_sender *sender, struct upload_
     return status;
 }
 
-/* What the server says of the upload: how much is there, where its trace is. */
+/* Take the state of the upload from a response: offset, and address of the trace. */
 static enum tv_status sender_take_state(const struct upload_exchange *exchange,
                                         struct upload_state *sending, struct tv_error *err)
 {
@@ -483,7 +489,7 @@ static enum tv_status sender_ask_state(struct upload_sender *sender, struct uplo
     return status;
 }
 
-/* Sends what is not there yet, in one request. */
+/* Send the remaining bytes in one request. */
 static enum tv_status sender_send_rest(struct upload_sender *sender, struct upload_state *sending,
                                        struct tv_error *err)
 {
@@ -497,7 +503,7 @@ static enum tv_status sender_send_rest(struct upload_sender *sender, struct uplo
     exchange->progress = sending->progress;
     sender_perform(sender, exchange, "PATCH", sending->path);
     enum tv_status status = sender_take_state(exchange, sending, err);
-    if (exchange->unread.status != TV_OK) { /* nothing that another try would mend */
+    if (exchange->unread.status != TV_OK) { /* another attempt would not help */
         sending->again = false;
         *err = exchange->unread;
         status = err->status;
@@ -506,7 +512,8 @@ static enum tv_status sender_send_rest(struct upload_sender *sender, struct uplo
     return status;
 }
 
-/* All bytes, with as many tries as it takes as long as more get through than ever before. */
+/* Send all bytes. The number of attempts starts again whenever the server has more bytes than
+ * before. */
 static enum tv_status sender_send_all(struct upload_sender *sender, struct upload_state *sending,
                                       struct tv_error *err)
 {
@@ -547,7 +554,7 @@ static enum tv_status sender_send(struct upload_sender *sender, struct tv_source
     return TV_OK;
 }
 
-/* ---- What became of it ---- */
+/* ---- The result ---- */
 
 static struct tv_bytes sender_find_text(struct tv_bytes object, const char *key,
                                         struct tv_te_scratch *scratch)
@@ -555,8 +562,8 @@ static struct tv_bytes sender_find_text(struct tv_bytes object, const char *key,
     return tv_te_text(tv_json_find(object, tv_bytes_of(key)).raw, scratch);
 }
 
-/* TV_ERR_SYNTAX, with what the server says, when it could not read the trace.  *again: it has not
- * tried yet. */
+/* Evaluate the facts about a trace. TV_ERR_SYNTAX, with the server's message, when it could not
+ * read the trace. *again: it has not finished yet. */
 static enum tv_status sender_judge_trace(struct tv_bytes trace, bool *again, struct tv_error *err)
 {
     struct tv_te_scratch scratch = {NULL, 0};
@@ -574,7 +581,7 @@ static enum tv_status sender_judge_trace(struct tv_bytes trace, bool *again, str
     return status;
 }
 
-/* Asks once. */
+/* Query the state of the trace once. */
 static enum tv_status sender_ask_trace(struct upload_sender *sender, const char *path, bool *again,
                                        struct tv_error *err)
 {
@@ -630,7 +637,7 @@ static const struct tv_option push_options[] = {
     TV_OPTIONS_END,
 };
 
-/* Sends one file, prints where its trace is, and waits until the server has read it. */
+/* Send one file, print the address of its trace, and wait until the server has read it. */
 static enum tv_status cmd_push_file(struct upload_sender *sender,
                                     const struct tv_settings *settings, const char *path,
                                     struct tv_error *err)

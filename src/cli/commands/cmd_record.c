@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * cmd_record.c - record a program: a native one, one of Java, or a JVM that runs.
- */
+/* cmd_record.c - `record` and `recover`: from the command line to a plan (record/record.h). */
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -95,7 +93,7 @@ static const struct tv_option record_options[] = {
     TV_OPTIONS_END,
 };
 
-/* Since a program may go to another folder before it writes. */
+/* Make the path absolute: a program may change its directory before it writes. */
 static enum tv_status cmd_record_absolute_path(const char *name, char *path, struct tv_error *err)
 {
     char folder[TV_RECORD_PATH] = "";
@@ -107,7 +105,7 @@ static enum tv_status cmd_record_absolute_path(const char *name, char *path, str
     return TV_OK;
 }
 
-/* Can a file be made there?  Better now than after the run. */
+/* Check that a file can be created there, before the program runs. */
 static enum tv_status cmd_record_check_folder(const char *path, struct tv_error *err)
 {
     struct stat found;
@@ -129,8 +127,8 @@ static enum tv_status cmd_record_check_output(const char *path, struct tv_error 
     return cmd_record_check_folder(folder, err);
 }
 
-/* The form of samples: what --format says, else what the name's ending says, else the one that has
- * times. */
+/* Choose the format of samples: --format, else the ending of the output's name, else JSON, which
+ * has times. */
 static unsigned cmd_record_choose_form(const struct tv_settings *settings)
 {
     static const struct {
@@ -170,13 +168,13 @@ static enum tv_status cmd_record_find_paths(const struct tv_settings *settings,
     if (status != TV_OK || !spool)
         return status;
     status = cmd_record_absolute_path(spool, plan->spool, err);
-    /* Of a JVM that runs it is a folder that the JVM sees. */
+    /* For a running JVM, the directory is one that the JVM sees. */
     return status == TV_OK && plan->way != TV_RECORD_ATTACHED
                ? cmd_record_check_folder(plan->spool, err)
                : status;
 }
 
-/* Of a recording that is none of a program or a process here. */
+/* Make the plan of --snapshot or --android, which record no program of this machine. */
 static enum tv_status cmd_record_plan_alone(const struct tv_settings *settings,
                                             enum tv_record_way way, struct tv_record_plan *plan,
                                             struct tv_error *err)
@@ -186,7 +184,7 @@ static enum tv_status cmd_record_plan_alone(const struct tv_settings *settings,
     return status == TV_OK ? cmd_record_find_paths(settings, plan, err) : status;
 }
 
-/* What came before a slow call is the newest. */
+/* Choose --full: with --stop-after-slow the default is a ring, because the newest events matter. */
 static unsigned cmd_record_choose_full(const struct tv_settings *settings)
 {
     bool is_given = tv_record_is_given(record_options, settings, "full");
@@ -223,7 +221,8 @@ static enum tv_status cmd_record_plan(const struct tv_settings *settings,
     return status == TV_OK ? cmd_record_find_paths(settings, plan, err) : status;
 }
 
-/* A program that was not started yet can be sampled from within, unless more was asked for. */
+/* May the recording fall back to samples by signals? Only if the program is not running yet, and if
+ * no option needs the kernel. */
 static bool cmd_record_can_fall_back(const struct tv_record_plan *plan)
 {
     const struct tv_settings *settings = plan->settings;
@@ -255,7 +254,7 @@ static enum tv_status cmd_record_start(struct tv_record_plan *plan, int *code,
     return tv_record_program(plan, code, files, err);
 }
 
-/* Becomes the viewer of what was recorded. */
+/* Replace this process by the viewer of the recording. */
 static void cmd_record_open_viewer(const struct tv_record_plan *plan, const struct tv_words *files)
 {
     char **words = tv_alloc(files->count + 3, sizeof *words);
@@ -302,9 +301,7 @@ const struct tv_command tv_command_record = {
     .run = cmd_record_run,
 };
 
-/*
- * cmd_recover.c - the traces of recorded programs that were killed, from their spool folder.
- */
+/* ---- recover ---- */
 
 #define PREFIX "traceview-"
 #define SUFFIX ".spool"
@@ -318,7 +315,7 @@ static const struct tv_option recover_options[] = {
     TV_OPTIONS_END,
 };
 
-/* The length of "traceview-PID" in "traceview-PID.spool"; 0: the file has another name. */
+/* Return the length of "traceview-PID" in "traceview-PID.spool"; 0 for another file name. */
 static size_t cmd_recover_stem(const char *name)
 {
     size_t length = strlen(name);
@@ -328,7 +325,8 @@ static size_t cmd_recover_stem(const char *name)
     return strcmp(name + stem, SUFFIX) == 0 ? stem : 0;
 }
 
-/* Of what it is that went wrong: the spool, the names beside it, or the trace that was written. */
+/* Return an error that names the file with the problem: the spool, the names beside it, or the
+ * trace. */
 static enum tv_status cmd_recover_fail(int failed, const char *spool, const char *names,
                                        const char *path, struct tv_error *err)
 {
@@ -379,7 +377,7 @@ static enum tv_status cmd_recover_all(const struct tv_settings *settings, const 
     DIR *files = opendir(folder);
     if (!files)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", folder, strerror(errno));
-    /* The first error is told; it keeps nobody from the others. */
+    /* The first error is reported, but all spools are processed. */
     while ((entry = readdir(files))) {
         if (cmd_recover_stem(entry->d_name) == 0)
             continue;

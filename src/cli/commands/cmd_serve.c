@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * cmd_serve.c - `traceview serve`: the upload server, until a signal ends it.
- */
+/* cmd_serve.c - `serve`: the upload server, until a signal ends it; and its child that reads one
+ * trace. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -24,7 +23,9 @@
 #include "hub/hub.h"
 #include "unpack/unpack.h"
 
-/* A day's grace is more than any service manager gives. */
+/* ---- Checking the options ---- */
+
+/* No service manager waits longer than a day. */
 #define LONGEST_GRACE 86400u
 
 static bool serve_is_ipv4_loopback(const char *address)
@@ -39,7 +40,7 @@ static bool serve_is_ipv4_loopback(const char *address)
     return inet_pton(AF_INET, host, bytes) == 1 && bytes[0] == 127;
 }
 
-/* "127.0.0.1:80", "[::1]", "localhost": only this machine reaches it. */
+/* Is it an address that only this machine can reach: "127.0.0.1:80", "[::1]", "localhost"? */
 static bool serve_is_loopback(const char *address)
 {
     static const char *const names[] = {"localhost", "[::1]"};
@@ -66,7 +67,8 @@ static enum tv_status serve_check_listeners(const struct tv_serve_settings *serv
     return TV_OK;
 }
 
-/* As the addresses of clients are written, which it is compared with. */
+/* Is it an address in the form in which client addresses are written? The two are compared as text.
+ */
 static bool serve_is_plain_address(const char *text)
 {
     static const int families[] = {AF_INET, AF_INET6};
@@ -79,7 +81,7 @@ static bool serve_is_plain_address(const char *text)
     return false;
 }
 
-/* What can never equal what it is compared with would silently do nothing. */
+/* Check --proxy and --host: a value in another form would never match, and silently do nothing. */
 static enum tv_status serve_check_names(const struct tv_serve_settings *serve, struct tv_error *err)
 {
     for (size_t i = 0; i < serve->proxies.count; i++)
@@ -207,7 +209,7 @@ static const struct tv_option serve_options[] = {
     TV_OPTIONS_END,
 };
 
-/* What the options of the hub point to. */
+/* Memory that the options of the hub point to. */
 struct serve_texts {
     char *config, *token, *certificate, *key;
     char store[4096], sample[4096], hostname[256];
@@ -228,7 +230,7 @@ static uint64_t cmd_serve_or_default(uint64_t value, uint64_t otherwise)
     return value > 0 ? value : otherwise;
 }
 
-/* Whether the option was given, on the command line or in the file. */
+/* Was the option given, on the command line or in the file? */
 static bool cmd_serve_is_given(const struct tv_settings *settings, const char *name)
 {
     for (size_t i = 0; serve_options[i].name != NULL; i++)
@@ -237,9 +239,9 @@ static bool cmd_serve_is_given(const struct tv_settings *settings, const char *n
     return false;
 }
 
-/* Folders. */
+/* ---- Directories ---- */
 
-/* The user's own, which is made when it is not there. */
+/* Find the user's default store, and create its parents. */
 static enum tv_status cmd_serve_find_store(struct serve_texts *texts, struct tv_error *err)
 {
     const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
@@ -258,7 +260,7 @@ static enum tv_status cmd_serve_find_store(struct serve_texts *texts, struct tv_
     return TV_OK;
 }
 
-/* The bundled example where it was installed, or where it lies in the folder of a build. */
+/* Find the bundled example: installed, or in the directory of a build. */
 static const char *cmd_serve_find_sample(struct serve_texts *texts)
 {
     static const char *const places[] = {
@@ -282,7 +284,7 @@ static const char *cmd_serve_find_sample(struct serve_texts *texts)
     return NULL;
 }
 
-/* Options. */
+/* ---- Options of the hub ---- */
 
 static enum tv_status cmd_serve_read_pem(const char *path, char **text, struct tv_bytes *bytes,
                                          struct tv_error *err)
@@ -295,7 +297,7 @@ static enum tv_status cmd_serve_read_pem(const char *path, char **text, struct t
         *text = NULL;
         return tv_error_prefix(err, "%s", path);
     }
-    /* Without a certificate the server would speak to everybody in the clear. */
+    /* An empty certificate would make the server speak plain HTTP. */
     if (length == 0)
         return tv_fail(err, TV_ERR_SYNTAX, TV_NO_OFFSET, "%s: the file is empty", path);
     *bytes = (struct tv_bytes){(const uint8_t *)*text, length};
@@ -373,7 +375,7 @@ static enum tv_status cmd_serve_set_hub(const struct tv_settings *settings,
     return status;
 }
 
-/* Running. */
+/* ---- Running ---- */
 
 static void cmd_serve_print_addresses(const struct tv_hub *hub)
 {
@@ -393,18 +395,18 @@ static int cmd_serve_until_signal(const struct tv_command *command,
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
-    pthread_sigmask(SIG_BLOCK, &set, NULL); /* every thread leaves them to this one */
+    pthread_sigmask(SIG_BLOCK, &set, NULL); /* for all threads: this one waits for them */
     if (tv_hub_new(hub_options, &hub, &err) != TV_OK)
         return tv_command_failed(command, &err);
     cmd_serve_print_addresses(hub);
     sigwait(&set, &number);
-    pthread_sigmask(SIG_UNBLOCK, &set, NULL); /* a second one ends it at once */
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL); /* a second signal ends the server at once */
     tv_hub_stop(hub, grace_ms);
     tv_hub_free(hub);
     return TV_EXIT_OK;
 }
 
-/* Lists that the file filled: the command line's are given back by who parsed it. */
+/* Free the lists that came from the file; those of the command line belong to its parser. */
 static void cmd_serve_release_lists(const struct tv_serve_settings *all,
                                     const struct tv_serve_settings *given)
 {
@@ -452,8 +454,10 @@ const struct tv_command tv_command_serve = {
     .run = cmd_serve_run,
 };
 
-/* Jobs are of the wish, all else as it is without options.  Little that unpacks to much would keep
- * others waiting: the ceiling of the command line holds as well. */
+/* ---- The child that reads one trace (engine/messages.h); only the server can run it ---- */
+
+/* Set the settings: jobs from the request, defaults otherwise. The ceiling of the command line
+ * applies, too, because a small file with huge contents would keep other requests waiting. */
 static void cmd_engine_init_settings(struct tv_settings *settings,
                                      const struct tv_engine_wish *wish)
 {
@@ -496,7 +500,7 @@ static enum tv_status cmd_engine_open_sources(void *context, const struct tv_eng
     return status;
 }
 
-/* The sandbox forbids what is done at the end of a program. */
+/* Ends with _exit: the sandbox forbids what a normal exit does. */
 int tv_command_engine(void)
 {
     const struct tv_engine_loader loader = {

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * cmd_view.c - `traceview FILE...`: serves the viewer to the user's browser until somebody wants no
- * more.
- */
+/* cmd_view.c - `traceview FILE...`: serves the viewer to the user's browser until a signal or the
+ * page ends it.
+ *
+ *     main thread      listen --> sandbox --> start the server --> open the browser --> wait for
+ * the end server threads   load files (viewer_files_load), answer the page, write the index cache
+ *     signal thread    sigwait --> end the server */
+#include <assert.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -26,8 +29,8 @@
 #include "server/browser.h"
 #include "server/server.h"
 
-/* A trace that cannot be read mostly shows it sooner; then nobody is sent to a page.  One that can
- * be shows its first events sooner still, and nobody waits. */
+/* Wait this long before opening the browser: most traces that cannot be read fail sooner, and then
+ * no page is opened. A readable trace shows its first events even sooner. */
 #define EARLY_MS 200
 
 static const struct tv_option view_options[] = {
@@ -41,7 +44,7 @@ static const struct tv_option view_options[] = {
     TV_OPTIONS_END,
 };
 
-/* The address at which the page opens, with the filter; to be freed. */
+/* Return the address of the page, with the filter; the caller frees it. */
 static char *cmd_view_page_address(const char *address, const char *filter)
 {
     static const char digits[] = "0123456789ABCDEF";
@@ -66,19 +69,19 @@ static char *cmd_view_page_address(const char *address, const char *filter)
     return made;
 }
 
-/* The program's own files, by their number for the server. */
+/* The files of the command line, by their number in the server. */
 struct viewer_files {
-    const struct tv_settings *settings; /* without the filter: that is the page's */
+    const struct tv_settings *settings; /* without the filter, which the page applies */
     struct tv_desk_file *files;
     const char **paths;
-    struct tv_source **kept; /* what can be read only once, when it has been opened */
+    struct tv_source **kept; /* opened files that can be read only once */
     size_t count;
-    pthread_mutex_t lock; /* of `kept` and `pending` */
+    pthread_mutex_t lock; /* protects `kept` and `pending` */
     struct pending_cache_write *pending;
-    atomic_bool stop; /* nothing is written to the cache any more */
+    atomic_bool stop; /* stop writing to the cache */
 };
 
-/* A trace that is to be written to the cache when it has been shown. */
+/* A trace that will be written to the cache after it is shown. */
 struct pending_cache_write {
     struct pending_cache_write *next;
     const struct tv_trace *trace;
@@ -94,6 +97,7 @@ static bool cmd_view_is_regular(const char *path)
 static enum tv_status viewer_files_open(struct viewer_files *files, uint32_t number,
                                         struct tv_source **source, struct tv_error *err)
 {
+    assert(number < files->count);
     const char *path = files->paths[number];
     struct tv_source **kept = &files->kept[number];
     if (cmd_view_is_regular(path))
@@ -124,7 +128,7 @@ static enum tv_status viewer_files_open_inputs(struct viewer_files *files,
     return status;
 }
 
-/* False: such files are not cached. */
+/* Make the cache key; false when these files are not cached. */
 static bool viewer_files_make_key(const struct viewer_files *files,
                                   const struct tv_session_input *inputs, size_t count,
                                   struct tv_index_cache *cache)
@@ -144,6 +148,7 @@ static bool viewer_files_make_key(const struct viewer_files *files,
 static void viewer_files_add_pending(struct viewer_files *files, const struct tv_index_cache *cache,
                                      const struct tv_trace *trace)
 {
+    assert(trace);
     struct pending_cache_write *pending = tv_alloc(1, sizeof *pending);
     pthread_mutex_lock(&files->lock);
     *pending = (struct pending_cache_write){files->pending, trace, *cache};
@@ -165,7 +170,7 @@ static struct pending_cache_write *viewer_files_take_pending(struct viewer_files
     return found;
 }
 
-/* For the next time, while people look at it. */
+/* Write the trace to the cache, while the user looks at it. */
 static void viewer_files_write_to_cache(void *context, const struct tv_trace *trace,
                                         const struct tv_view *view)
 {
@@ -183,7 +188,7 @@ static uint64_t cmd_view_now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* A trace and how it was come by. */
+/* A trace, and how it was read. */
 struct viewer_reading {
     struct tv_trace *trace;
     uint64_t began;
@@ -269,7 +274,7 @@ static void viewer_files_release(struct viewer_files *files)
     pthread_mutex_destroy(&files->lock);
 }
 
-/* Before a page opens to say so: what is wrong with the words and with files that are at hand. */
+/* Check options and regular files before a page is opened. */
 static enum tv_status cmd_view_check(const struct tv_settings *settings,
                                      const struct viewer_files *files, struct tv_error *err)
 {
@@ -282,14 +287,14 @@ static enum tv_status cmd_view_check(const struct tv_settings *settings,
     return status;
 }
 
-/* Signals that end the viewer, taken by a thread instead of a handler. */
+/* Signals that end the viewer. A thread waits for them; there is no handler. */
 struct viewer_signals {
     sigset_t set;
     pthread_t thread;
     struct tv_server *server;
 };
 
-/* What the user's shell wants ignored (nohup, a job in the background of a script) stays so. */
+/* Keep signals ignored that the shell ignores (nohup, a background job of a script). */
 static void cmd_view_add_unless_ignored(sigset_t *set, int number)
 {
     struct sigaction now;
@@ -297,7 +302,7 @@ static void cmd_view_add_unless_ignored(sigset_t *set, int number)
         sigaddset(set, number);
 }
 
-/* Every thread that is started from now on leaves them alone too. */
+/* Block the signals, in all threads that are started from now on, too. */
 static void viewer_signals_hold(struct viewer_signals *signals)
 {
     sigemptyset(&signals->set);
@@ -316,7 +321,7 @@ static void *viewer_signals_await(void *context)
     return NULL;
 }
 
-/* From here on a signal ends the program at once. */
+/* End the signal thread. From here on a signal ends the program at once. */
 static void viewer_signals_release(struct viewer_signals *signals)
 {
     pthread_kill(signals->thread, SIGTERM);
@@ -324,7 +329,7 @@ static void viewer_signals_release(struct viewer_signals *signals)
     pthread_sigmask(SIG_UNBLOCK, &signals->set, NULL);
 }
 
-/* The exit code. */
+/* Open the browser and wait for the end. Return the exit code. */
 static int cmd_view_serve(const struct tv_command *command, const struct tv_settings *settings,
                           struct tv_server *server, const char *address)
 {
@@ -345,7 +350,7 @@ static int cmd_view_serve(const struct tv_command *command, const struct tv_sett
     return code;
 }
 
-/* Adds the port to the options unless it is none. */
+/* Set the port; false when it is not a valid number. */
 static bool cmd_view_set_port(const struct tv_settings *settings, struct tv_server_options *server,
                               struct tv_error *err)
 {
@@ -356,7 +361,7 @@ static bool cmd_view_set_port(const struct tv_settings *settings, struct tv_serv
     return false;
 }
 
-/* Run the server, behind the lock, until its end.  Return the exit code. */
+/* Run the server in the sandbox until its end. Return the exit code. */
 static int cmd_view_run_server(const struct tv_command *command, const struct tv_settings *settings,
                                struct tv_server *server, const char *address)
 {
@@ -374,7 +379,7 @@ static int cmd_view_run_server(const struct tv_command *command, const struct tv
     return code;
 }
 
-/* Lock the process in, once the server listens and before it answers.  Return the exit code. */
+/* Enter the sandbox, after the server listens and before it answers. Return the exit code. */
 static int cmd_view_confine_and_run(const struct tv_command *command,
                                     const struct tv_settings *settings,
                                     const struct viewer_files *files, struct tv_server *server)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/input/index_cache.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,11 +20,11 @@
 
 #define MOST_BYTES (UINT64_C(10) << 30)
 
-/* Of the disk, of what is free and what the cache has there. */
+/* The cache may take 1/PART_OF_DISK of the free space plus its own size. */
 #define PART_OF_DISK 4
 
-/* What a program that was killed left behind is that old at least; when it is not locked any more,
- * it need only be older than the moment between its making and its locking. */
+/* Age in seconds at which a temporary file counts as abandoned by a killed program. An unlocked one
+ * only needs to be older than the moment between its creation and its locking. */
 #define ABANDONED_SECONDS 3600
 #define UNLOCKED_SECONDS 60
 
@@ -36,9 +37,9 @@ static bool cache_ends_with(const char *text, const char *end)
     return length >= tail && strcmp(text + length - tail, end) == 0;
 }
 
-/* ---- The folder ---- */
+/* ---- The directory ---- */
 
-/* Where the user's caches are. */
+/* Find the user's cache directory (XDG Base Directory Specification). */
 static bool cache_find_home(char *path, size_t size)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -55,7 +56,7 @@ static bool cache_is_private(const struct stat *info, mode_t others)
     return info->st_uid == geteuid() && (info->st_mode & others) == 0;
 }
 
-/* -1: there is none that is ours. */
+/* Open the directory; -1 when there is none that only we can write to. */
 static int cache_open_folder(bool make)
 {
     char home[4096], path[4096 + 16];
@@ -77,14 +78,15 @@ static int cache_open_folder(bool make)
 
 static void cache_entry_name(char *name, size_t size, struct tv_bytes key)
 {
+    assert(key.length > 0);
     snprintf(name, size, "%016" PRIx64 "%016" PRIx64 ENDING, tv_checksum(key, 1),
              tv_checksum(key, 2));
 }
 
-/* ---- What lies in it ---- */
+/* ---- Size and eviction ---- */
 
 struct cache_contents {
-    uint64_t bytes; /* of all files */
+    uint64_t bytes; /* sum of all files */
     char oldest[64];
 };
 
@@ -93,7 +95,7 @@ static bool cache_is_before(struct timespec a, struct timespec b)
     return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec;
 }
 
-/* Whether nobody writes to it any more: commands end when their output is not wanted. */
+/* Has the writer of a temporary file gone? Commands end early when nobody reads their output. */
 static bool cache_is_abandoned(int folder, const char *name, const struct stat *info)
 {
     int64_t age = (int64_t)time(NULL) - info->st_mtim.tv_sec;
@@ -106,7 +108,7 @@ static bool cache_is_abandoned(int folder, const char *name, const struct stat *
     return left;
 }
 
-/* Files of other names are not ours. */
+/* Add one file to the survey; files with other names are ignored. */
 static void cache_survey_file(int folder, const char *name, struct cache_contents *contents,
                               struct timespec *oldest)
 {
@@ -183,7 +185,7 @@ int tv_cache_open(struct tv_bytes key)
         close(fd);
         return -1;
     }
-    (void)futimens(fd, NULL); /* one that cannot be marked goes sooner */
+    (void)futimens(fd, NULL); /* without the mark it is evicted earlier */
     return fd;
 }
 
@@ -202,7 +204,7 @@ bool tv_cache_begin(struct tv_bytes key, struct tv_cache_file *file)
     file->room = cache_find_room(file->folder);
     file->fd = openat(file->folder, file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file->fd >= 0)
-        (void)flock(file->fd, LOCK_EX | LOCK_NB); /* not every file system can */
+        (void)flock(file->fd, LOCK_EX | LOCK_NB); /* not every file system supports locks */
     if (file->fd >= 0)
         return true;
     close(file->folder);
@@ -211,6 +213,7 @@ bool tv_cache_begin(struct tv_bytes key, struct tv_cache_file *file)
 
 void tv_cache_end(struct tv_cache_file *file, bool whole)
 {
+    assert(file->fd >= 0);
     if (tv_is_confined()) {
         tv_confined_cache_end(file, whole);
         return;

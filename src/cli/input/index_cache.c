@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/input/index_cache.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -22,17 +23,18 @@
 #include "index/index.h"
 #include "view/view.h"
 
-/* Smaller ones are read at once. */
+/* Smaller files are read quickly anyway. */
 #define WORTH_BYTES (UINT64_C(8) << 20)
-/* Of formats that are read fast. */
+/* Formats that are read fast are cached only if reading took this long. */
 #define WORTH_NS (UINT64_C(2) * 1000000000)
 
-/* Samples of a file, evenly from its first to its last byte. */
+/* Samples of a file, evenly distributed from its first to its last byte. */
 #define SAMPLES 64u
 #define SAMPLE_SIZE ((size_t)16 * 1024)
 
-/* A file that was written to so shortly ago could be again without its time telling: clocks of
- * file systems go in steps, of seconds where the time has no fraction. */
+/* A file that was modified less than a step ago could be modified again without a change of its
+ * time, because the clocks of file systems advance in steps: of seconds if the time has no
+ * fraction. */
 #define STEP_NS INT64_C(100000000)
 #define COARSE_STEP_NS INT64_C(2000000000)
 
@@ -41,12 +43,13 @@
 
 static struct tv_bytes index_cache_key(const struct tv_index_cache *cache)
 {
+    assert(cache->key_length > 0 && cache->key_length <= sizeof cache->key);
     return (struct tv_bytes){cache->key, cache->key_length};
 }
 
 /* ---- The key ---- */
 
-/* What tells a file from others and from what it was. */
+/* The facts that identify a file and its version. */
 struct file_identity {
     int64_t size, time_s, time_ns, change_s, change_ns;
     uint64_t hash;
@@ -79,7 +82,7 @@ static bool index_cache_hash_samples(int fd, int64_t size, uint64_t *hash)
     return got >= 0;
 }
 
-/* False: it is no file that stays what it is. */
+/* Identify a file; false when it is not a regular file, or was modified just now. */
 static bool index_cache_identify(const char *path, struct file_identity *identity)
 {
     struct stat info;
@@ -113,7 +116,8 @@ static bool index_key_add_file(struct tv_out *key, const char *path)
     return true;
 }
 
-/* Renaming a file changes it, says its time of change: that goes with the name. */
+/* Add a trace file. Renaming a file updates its change time (st_ctime), so that time is stored with
+ * the name, not in the key. */
 static bool index_key_add_trace_file(struct tv_out *key, struct tv_out *places, const char *path)
 {
     struct file_identity identity;
@@ -155,7 +159,7 @@ static bool index_key_add_settings(struct tv_out *key, const struct tv_settings 
     return known;
 }
 
-/* Two builds of one version may read differently. */
+/* Two builds of the same version may read a file differently. */
 static bool index_key_add_program(struct tv_out *key)
 {
     return index_key_add_file(key, "/proc/self/exe");
@@ -163,6 +167,7 @@ static bool index_key_add_program(struct tv_out *key)
 
 bool tv_index_cache_make_key(struct tv_index_cache *cache)
 {
+    assert(cache->count <= TV_INDEX_CACHE_FILES);
     struct tv_out key, places;
     bool known = !cache->settings->no_cache && cache->count > 0;
     if (known && tv_is_confined())
@@ -197,7 +202,7 @@ static bool index_cache_is_unchanged(const struct tv_index_cache *cache)
 
 #define NAMES_SECTION TV_SECTION_TAG('p', 'l', 'a', 'c')
 
-/* A file's name and the time of its change, which is compared alone. */
+/* A file's name, and its change time as raw bytes. */
 struct cached_name {
     struct tv_bytes path;
     uint8_t change[2 * sizeof(int64_t)];
@@ -217,7 +222,7 @@ static bool index_cache_next_name(struct tv_bytes *places, struct cached_name *n
     return true;
 }
 
-/* "x.gz", and what lies in it: "x.gz: y". */
+/* Does the name belong to the path: "x.gz", or a member of it, "x.gz: y"? */
 static bool index_cache_is_named_by(struct tv_bytes name, struct tv_bytes path)
 {
     return tv_bytes_starts_with(name, path) &&
@@ -242,8 +247,8 @@ static void index_cache_rename_inputs(struct tv_head *head, struct tv_bytes befo
     }
 }
 
-/* Calls the inputs as their files are called now.  False: a file changed and kept its name, or it
- * is not clear which is which. */
+/* Rename the inputs to the present names of their files. False: a file changed but kept its name,
+ * or the names are ambiguous. */
 static bool index_cache_update_names(const struct tv_index_cache *cache, struct tv_trace *trace)
 {
     struct tv_head *head = trace->head;
@@ -269,12 +274,13 @@ static bool index_cache_update_names(const struct tv_index_cache *cache, struct 
 
 /* ---- Reading ---- */
 
-/* The sources of a trace that was not read: opened when somebody looks at arguments. */
+/* The sources of a trace that came from the cache. They are opened when arguments of events are
+ * needed. */
 struct deferred_sources {
     struct tv_index_cache cache;
     bool tried;
-    struct tv_error error;      /* of the trying */
-    struct tv_source **sources; /* each NULL once it was given away */
+    struct tv_error error;      /* of the attempt to open them */
+    struct tv_source **sources; /* each becomes NULL when it is handed out */
     size_t count;
 };
 
@@ -291,7 +297,7 @@ static enum tv_status index_cache_open_files(struct deferred_sources *deferred,
         status = tv_inputs_open_argument(cache->paths[opened], &given[opened].source, err);
         opened += status == TV_OK;
     }
-    /* Looked at when they are open: what is written to later the sources notice. */
+    /* Compare after opening: later changes are noticed by the sources. */
     if (status == TV_OK && !index_cache_is_unchanged(cache))
         status = tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "the file changed since it was opened");
     if (status == TV_OK)
@@ -304,7 +310,7 @@ static enum tv_status index_cache_open_files(struct deferred_sources *deferred,
     return status;
 }
 
-/* One at a time, says sources.c of the index. */
+/* Open a source. The index calls this from one thread at a time (index/sources.c). */
 static enum tv_status index_cache_open_source(void *context, uint32_t number,
                                               struct tv_source **source, struct tv_error *err)
 {
@@ -396,7 +402,7 @@ bool tv_index_cache_is_assembled(const struct tv_trace *trace)
 
 struct cache_writing {
     int fd;
-    uint64_t left; /* more is not wanted */
+    uint64_t left; /* bytes that may still be written */
     const atomic_bool *stop;
 };
 
@@ -421,7 +427,7 @@ static enum tv_status index_cache_write_bytes(void *context, struct tv_bytes byt
     return TV_OK;
 }
 
-/* What stands beside the trace. */
+/* The extra sections of the index file. */
 struct cache_sections {
     const struct tv_index_cache *cache;
     const struct tv_view *view; /* or NULL */
@@ -429,6 +435,7 @@ struct cache_sections {
 
 static void index_cache_add_sections(const void *context, struct tv_sections_writer *writer)
 {
+    assert(writer);
     const struct cache_sections *sections = context;
     const struct tv_index_cache *cache = sections->cache;
     tv_sections_add(writer, NAMES_SECTION, 0, 1, cache->places_length, cache->places);
@@ -436,14 +443,15 @@ static void index_cache_add_sections(const void *context, struct tv_sections_wri
         tv_view_keep(sections->view, writer);
 }
 
-/* Nobody waits for it, and a limit of file sizes shall not end the program. */
+/* Lower the priority, because nobody waits for the file; block SIGXFSZ, so that a file size limit
+ * does not end the program. */
 static void index_cache_lower_priority(void)
 {
     sigset_t limit;
     sigemptyset(&limit);
     sigaddset(&limit, SIGXFSZ);
     pthread_sigmask(SIG_BLOCK, &limit, NULL);
-    setpriority(PRIO_PROCESS, 0, WRITER_NICENESS); /* on Linux of this thread alone */
+    setpriority(PRIO_PROCESS, 0, WRITER_NICENESS); /* on Linux only for this thread */
 }
 
 void tv_index_cache_write(const struct tv_index_cache *cache, const struct tv_trace *trace,
@@ -464,7 +472,7 @@ void tv_index_cache_write(const struct tv_index_cache *cache, const struct tv_tr
     tv_cache_end(&file, status == TV_OK);
 }
 
-/* A trace that is written while a command shows it. */
+/* A trace that is written in the background while a command prints it. */
 struct background_writing {
     struct tv_index_cache cache;
     const struct tv_trace *trace;

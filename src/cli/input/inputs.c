@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/input/inputs.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,7 +15,7 @@
 #include "readers/reader.h"
 #include "unpack/unpack.h"
 
-/* A container inside a container inside a container is as far as it goes. */
+/* Containers are unpacked up to this depth of nesting. */
 #define MOST_NESTING 3
 
 static bool input_exists(const char *path)
@@ -57,7 +58,7 @@ static bool input_ends_with(const char *text, const char *end)
     return length > tail && strcmp(text + length - tail, end) == 0;
 }
 
-/* x with another ending, or longer. False when the name would be too long. */
+/* Join a stem and an ending; false when the name would be too long. */
 static bool input_make_name(char *buffer, size_t size, const char *stem, size_t length,
                             const char *end)
 {
@@ -69,7 +70,8 @@ static bool input_make_name(char *buffer, size_t size, const char *stem, size_t 
     return true;
 }
 
-/* The stem of the two halves of a split trace, when the name (or name + endings) means one. */
+/* Find the two halves of a split trace from the name of one half, or from the name without endings.
+ */
 static bool input_find_split(const char *path, char *key, char *data, size_t size)
 {
     size_t length = strlen(path);
@@ -96,7 +98,7 @@ bool tv_inputs_find_files(const char *path, struct tv_inputs_files *files)
         return true;
     if (input_find_split(path, files->first, files->second, size))
         return true;
-    files->second[0] = '\0'; /* of a half that is alone */
+    files->second[0] = '\0'; /* set by find_split although a half is missing */
     return input_exists(path) && input_make_name(files->first, size, path, strlen(path), "");
 }
 
@@ -123,12 +125,13 @@ const char *tv_inputs_shown_name(const char *path)
     return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
 }
 
-/* What waits to be looked at: in a small stack, so that nesting costs no recursion. */
+/* A source that waits to be examined. These are kept in a small stack, so nesting needs no
+ * recursion. */
 struct tv_inputs_pending {
     struct tv_source *source;
-    struct tv_unpacking *rest; /* of it, when its first trace was read; or NULL */
+    struct tv_unpacking *rest; /* rest of the container, after its first trace was read; or NULL */
     unsigned nesting;
-    uint32_t machine; /* TV_NONE: one of its own */
+    uint32_t machine; /* TV_NONE: a new machine */
     tv_ns offset;
 };
 
@@ -150,14 +153,14 @@ static bool input_is_known(struct tv_bytes head, uint64_t size)
     return false;
 }
 
-/* Whether two names are x.key and x.data. */
+/* Are the names x.key and x.data? */
 static bool input_are_halves(const char *key, const char *data)
 {
     return input_ends_with(key, ".key") && input_ends_with(data, ".data") &&
            strlen(key) + 1 == strlen(data) && strncmp(key, data, strlen(key) - 3) == 0;
 }
 
-/* The two halves of a split trace become one, in the key's place. */
+/* Join the halves of split traces; each joined trace takes the place of its key half. */
 static void inputs_join_halves(struct tv_inputs_pending *members, size_t *count)
 {
     for (size_t i = 0; i < *count; i++) {
@@ -174,10 +177,10 @@ static void inputs_join_halves(struct tv_inputs_pending *members, size_t *count)
     }
 }
 
-/* A packed file that tells how much of it was read, and can be told to stop. */
+/* A source wrapper around a packed file that counts bytes and can be cancelled. */
 struct watched_source {
     struct tv_source *inner;
-    struct tv_progress *progress; /* NULL: nobody looks on any more */
+    struct tv_progress *progress; /* NULL: the progress is no longer shown */
 };
 
 static enum tv_status watched_source_read(void *context, uint64_t offset, void *buffer, size_t size,
@@ -200,10 +203,11 @@ static void watched_source_close(void *context)
     tv_free(watched);
 }
 
-/* The source itself where nobody looks on. */
+/* Wrap a source to show its progress; return it unchanged without progress. */
 static struct tv_source *watched_source_new(struct tv_source *source, struct tv_progress *progress,
                                             struct watched_source **watched)
 {
+    assert(source);
     static const struct tv_source_reads reads = {watched_source_read, watched_source_close};
     *watched = NULL;
     if (!progress)
@@ -220,10 +224,10 @@ static struct tv_source *watched_source_new(struct tv_source *source, struct tv_
 struct container_notes {
     const char *name;
     bool quiet, remarked;
-    const struct tv_foreign *foreign; /* the first member that is not wanted, if it is known */
+    const struct tv_foreign *foreign; /* the format of the first unwanted member, if known */
 };
 
-/* A member is wanted when a reader knows it, or when it is a container itself. */
+/* Is the member a trace that a reader knows, or another container? */
 static bool container_selects_member(void *context, struct tv_bytes head)
 {
     struct container_notes *unpacked = context;
@@ -242,7 +246,7 @@ static void container_note(void *context, const char *text)
         tv_message("%s: note: %s", unpacked->name, text);
 }
 
-/* For one file more; where nothing is left, a byte is: 0 would mean no ceiling. */
+/* Return the remaining ceiling for the next file; at least 1, because 0 means no ceiling. */
 static uint64_t inputs_left_of_ceiling(const struct tv_inputs *inputs)
 {
     if (inputs->ceiling == 0)
@@ -250,14 +254,15 @@ static uint64_t inputs_left_of_ceiling(const struct tv_inputs *inputs)
     return inputs->unpacked < inputs->ceiling ? inputs->ceiling - inputs->unpacked : 1;
 }
 
-/* What came out of a container. */
+/* The unpacked members of a container. */
 struct container_members {
     struct tv_unpacked members[TV_UNPACK_MEMBERS];
     size_t count;
     bool cut_off;
 };
 
-/* A pipe that failed is no container that ends early; one within another ends with that. */
+/* Unpack everything. A failed pipe is an error, not a container that ends early. A container inside
+ * another one ends with that. */
 static enum tv_status container_unpack_all(struct tv_source *packed, struct tv_unpacking *rest,
                                            const struct tv_unpack_question *asked,
                                            struct container_members *taken, struct tv_error *err)
@@ -285,11 +290,12 @@ static void inputs_note_cut(struct tv_inputs *inputs, struct tv_source *source)
 
 void tv_inputs_finish(struct tv_inputs *inputs, size_t number)
 {
+    assert(number < inputs->count);
     if (tv_source_is_cut(inputs->rows[number].source))
         inputs_note_cut(inputs, inputs->rows[number].source);
 }
 
-/* Of those whose end was seen, and which cannot grow any more. */
+/* Count the size of a member, if it is known and cannot grow any more. */
 static void inputs_count_unpacked(struct tv_inputs *inputs, struct tv_source *member)
 {
     uint64_t size;
@@ -297,12 +303,14 @@ static void inputs_count_unpacked(struct tv_inputs *inputs, struct tv_source *me
         inputs->unpacked += size;
 }
 
-/* Puts what was in the container upon the stack.  Machines of a page are new ones, but for those
- * of a page in a page. */
+/* Push the members of a container on the stack. The machines of a page are new ones, except for a
+ * page inside a page. */
 static void inputs_push_members(struct tv_inputs *inputs, const struct tv_inputs_pending *container,
                                 const struct container_members *taken,
                                 struct tv_inputs_pending *stack, size_t *depth)
 {
+    assert(container->nesting < MOST_NESTING);
+    assert(taken->count <= TV_UNPACK_MEMBERS);
     struct tv_inputs_pending joined[TV_UNPACK_MEMBERS];
     uint32_t machines = inputs->machine_count;
     size_t count = taken->count;
@@ -326,14 +334,14 @@ static void inputs_push_members(struct tv_inputs *inputs, const struct tv_inputs
         stack[(*depth)++] = joined[count];
 }
 
-/* Half a trace waits for the other half. */
+/* Is it one half of a split trace, which needs the other half? */
 static bool input_is_half(struct tv_source *member)
 {
     const char *name = tv_source_name(member);
     return input_ends_with(name, ".key") || input_ends_with(name, ".data");
 }
 
-/* Unpacks all that is left, or the first trace, where *question->rest is set then. */
+/* Unpack everything that is left, or only the first trace; *question->rest is set in that case. */
 static enum tv_status container_unpack(struct tv_source *packed, struct tv_unpacking *rest,
                                        struct tv_unpack_question *question,
                                        struct container_members *taken, struct tv_error *err)
@@ -344,14 +352,15 @@ static enum tv_status container_unpack(struct tv_source *packed, struct tv_unpac
         return status;
     tv_source_free(taken->members[0].source);
     tv_unpacking_free(*question->rest);
-    *question->rest = NULL; /* there is none */
-    question->rest = NULL;  /* nor shall there be one */
+    *question->rest = NULL; /* there is no rest */
+    question->rest = NULL;  /* do not ask for one again */
     return container_unpack_all(packed, NULL, question, taken, err);
 }
 
 static void inputs_keep_rest(struct tv_inputs *inputs, const struct tv_inputs_pending *container,
                              struct tv_unpacking *rest)
 {
+    assert(rest);
     inputs->rests = tv_array_reserve(inputs->rests, &inputs->rest_capacity, inputs->rest_count + 1,
                                      sizeof *inputs->rests);
     struct tv_inputs_pending *kept = &inputs->rests[inputs->rest_count++];
@@ -360,7 +369,7 @@ static void inputs_keep_rest(struct tv_inputs *inputs, const struct tv_inputs_pe
     kept->rest = rest;
 }
 
-/* Takes the packed source over. */
+/* Unpack a container and push its members. Takes the packed source over. */
 static enum tv_status inputs_unpack(const struct tv_inputs_pending *next, struct tv_inputs *inputs,
                                     struct tv_inputs_pending *stack, size_t *depth,
                                     struct tv_error *err)
@@ -382,7 +391,7 @@ static enum tv_status inputs_unpack(const struct tv_inputs_pending *next, struct
     inputs->packed = true;
     inputs->remarked = inputs->remarked || unpacked.remarked;
     if (watched)
-        watched->progress = NULL; /* what lies in it unpacked is read later */
+        watched->progress = NULL; /* uncompressed members are read later */
     if (status == TV_ERR_UNSUPPORTED && unpacked.foreign)
         status = tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
                          "a container without a trace in it: found %s, which is not read yet%s%s",
@@ -438,7 +447,7 @@ static enum tv_status inputs_look_whether_packed(const struct tv_inputs_pending 
     return TV_OK;
 }
 
-/* Adds a file, or the traces inside it when it is a container. */
+/* Add a file, or the traces in it when it is a container. */
 static enum tv_status inputs_add_unpacked(struct tv_inputs *inputs,
                                           const struct tv_inputs_pending *file,
                                           struct tv_error *err)

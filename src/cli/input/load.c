@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/input/load.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,10 +47,10 @@ struct tv_loading {
     const struct tv_settings *settings;
     struct tv_inputs inputs;
     struct tv_mapping *mapping;
-    struct tv_namer *namer; /* until a head has it */
+    struct tv_namer *namer; /* until a head takes it */
     struct tv_filter filter;
-    struct tv_index_cache *cached; /* where the trace may lie or is to lie, or NULL */
-    struct tv_trace *kept;         /* from there, instead of the inputs; or NULL */
+    struct tv_index_cache *cached; /* where to find or write the trace, or NULL */
+    struct tv_trace *kept;         /* the trace from the cache, instead of inputs; or NULL */
     uint64_t began;
 };
 
@@ -60,7 +61,8 @@ static uint64_t load_now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Those from `first` on, before one of them is read, so that a wrong one costs no time. */
+/* Check that readers know the inputs from `first` on, before any is read: so a wrong file costs no
+ * time. */
 static enum tv_status load_recognise_inputs(const struct tv_inputs *inputs, size_t first,
                                             struct tv_error *err)
 {
@@ -72,7 +74,7 @@ static enum tv_status load_recognise_inputs(const struct tv_inputs *inputs, size
     return TV_OK;
 }
 
-/* This too. */
+/* Parse --filter; also done early. */
 static enum tv_status load_parse_filter(const char *text, struct tv_filter *filter,
                                         struct tv_error *err)
 {
@@ -93,7 +95,7 @@ static void loading_release(struct tv_loading *loading)
     tv_free(loading->cached);
 }
 
-/* What the settings say, before any file is opened: so that a wrong word costs no time. */
+/* Check the options before any file is opened, so that a mistake costs no time. */
 static enum tv_status load_check_options(const struct tv_settings *settings,
                                          const char *const *files, size_t count, tv_ns **offsets,
                                          struct tv_error *err)
@@ -166,10 +168,10 @@ enum tv_status tv_load_open_files(const struct tv_settings *settings, struct tv_
     return TV_OK;
 }
 
-/* Smaller files are read almost as soon as looked for. */
+/* Smaller files are not searched for in the cache: reading them is as fast. */
 #define CACHE_MIN_BYTES ((uint64_t)8 << 20)
 
-/* Of files whose sizes are known. */
+/* Are the files large? Their sizes must be known. */
 static bool load_are_large(const struct tv_input_file *given, size_t count)
 {
     uint64_t size = 0;
@@ -178,14 +180,15 @@ static bool load_are_large(const struct tv_input_file *given, size_t count)
     return size >= CACHE_MIN_BYTES;
 }
 
-/* What comes only once lies in no cache, and is not waited for. */
+/* Can the source be read only once (a pipe)? It is never cached, and its end is not awaited here.
+ */
 static bool load_comes_once(struct tv_source *source)
 {
     uint64_t size;
     return !tv_source_has_size(source, &size);
 }
 
-/* What tells the files, as they were given; NULL when they are better read. */
+/* Return the cache key of the files; NULL when it is better to read them. */
 static struct tv_index_cache *load_find_cached(const struct tv_settings *settings,
                                                const char *const *files, size_t count,
                                                const tv_ns *offsets,
@@ -213,10 +216,11 @@ static struct tv_index_cache *load_find_cached(const struct tv_settings *setting
     return NULL;
 }
 
-/* A trace of what streams is not made anew from the cache: the answers of sinks and of the model
- * are the same, their facts beside are not all. */
+/* Take the trace from the cache. Not for formats that stream: sinks and the model give the same
+ * numbers, but not all the same facts besides. */
 static bool load_take_cached(struct tv_loading *loading)
 {
+    assert(!loading->kept);
     if (!loading->cached || !tv_index_cache_read(loading->cached, &loading->kept))
         return false;
     if (tv_index_cache_is_assembled(loading->kept))
@@ -226,7 +230,7 @@ static bool load_take_cached(struct tv_loading *loading)
     return false;
 }
 
-/* Takes `given` and `cached` over. */
+/* Take the trace from the cache, or else load the files. Takes `given` and `cached` over. */
 static enum tv_status load_or_take_cached(const struct tv_settings *settings,
                                           struct tv_input_file *given, size_t count,
                                           struct tv_index_cache *cached,
@@ -260,8 +264,8 @@ static bool load_stat_input(const char *path, struct stat *info)
     return strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, info) == 0 : tv_file_stat(path, info) == 0;
 }
 
-/* Whether a later name may be the same pipe, of which the first has it all: then it is read to its
- * end before that one is opened. */
+/* May a later argument be the same pipe? The first one gets all data, so it is read to its end
+ * before the later one is opened. */
 static bool load_comes_again(const char *const *files, size_t count, size_t i)
 {
     struct stat first, later;
@@ -338,6 +342,7 @@ size_t tv_load_count(const struct tv_loading *loading)
 
 const struct tv_inputs_row *tv_load_input(const struct tv_loading *loading, size_t i)
 {
+    assert(i < loading->inputs.count);
     return &loading->inputs.rows[i];
 }
 
@@ -353,7 +358,8 @@ static bool load_is_readable_alone(const struct tv_inputs_row *row, bool tell)
            (tv_readers_stream(row->source) || (tell && tv_readers_tell(row->source)));
 }
 
-/* Whether nothing has to be known of all inputs, and each is one that streams, or can be told. */
+/* Can each input be read by itself, because it streams (or, with `tell`, its records can be
+ * visited) and no filter needs all of them? */
 static bool load_are_readable_alone(const struct tv_loading *loading, bool tell)
 {
     if (loading->settings->filter || loading->kept)
@@ -374,7 +380,7 @@ bool tv_load_can_dump(const struct tv_loading *loading)
     return load_are_readable_alone(loading, true);
 }
 
-/* Unpacking is over: what is counted from now on is read. */
+/* Reset the counters after unpacking: from now on they count reading. */
 static void load_reset_progress(struct tv_progress *progress)
 {
     atomic_store(&progress->input_bytes, 0);
@@ -383,7 +389,7 @@ static void load_reset_progress(struct tv_progress *progress)
     atomic_store(&progress->unpacking, false);
 }
 
-/* Damage behind what was read of a packed file is to be told as well. */
+/* Read a packed file to its end, to report damage after the last record, too. */
 static enum tv_status load_check_end(struct tv_source *source, struct tv_error *err)
 {
     tv_source_size(source);
@@ -391,8 +397,8 @@ static enum tv_status load_check_end(struct tv_source *source, struct tv_error *
     return status == TV_OK ? TV_OK : tv_reading_blame(source, err);
 }
 
-/* The traces behind the first in an archive.  Where that was told, they must be as well: to take
- * them into one trace it is too late. */
+/* Add the traces after the first one in an archive. If the first one was printed while it was read,
+ * the others must be as well: it is too late to merge them into one trace. */
 static enum tv_status load_add_rest(struct tv_loading *loading, bool tell, struct tv_error *err)
 {
     struct tv_inputs *inputs = &loading->inputs;
@@ -413,6 +419,7 @@ static enum tv_status load_read_input(struct tv_loading *loading, size_t i,
                                       const struct tv_reading *to,
                                       const struct tv_read_options *options, struct tv_error *err)
 {
+    assert(i < loading->inputs.count && !loading->kept);
     const struct tv_inputs_row *row = &loading->inputs.rows[i];
     const struct tv_reading_input input = {row->source, row->machine, row->offset};
     enum tv_status status = tv_reading_add(to, &input, options, err);
@@ -477,7 +484,7 @@ enum tv_status tv_load_dump(struct tv_loading *loading, struct tv_head *head, st
     return status;
 }
 
-/* The name of the file that the diagnostics are about; several files share one list. */
+/* Return the name of the file for diagnostics; several files share one list. */
 static const char *load_input_name(const struct tv_head *head)
 {
     if (head->input_count != 1)
@@ -485,7 +492,8 @@ static const char *load_input_name(const struct tv_head *head)
     return (const char *)tv_head_text(head, head->inputs[0].name).data;
 }
 
-/* Terms about arguments read the files again; an event that cannot be read fits none. */
+/* Apply --filter. Terms about arguments read the files again; an event that cannot be read matches
+ * no term. */
 static enum tv_status load_filter_trace(const struct tv_loading *loading, struct tv_trace **trace,
                                         struct tv_error *err)
 {
@@ -508,7 +516,7 @@ static enum tv_status load_filter_trace(const struct tv_loading *loading, struct
     return status;
 }
 
-/* Arguments of events are read from the sources when somebody looks. */
+/* Hand the sources to the trace, which reads arguments of events on demand. */
 static void load_hand_over_sources(struct tv_loading *loading, struct tv_trace *trace)
 {
     for (size_t i = 0; i < loading->inputs.count; i++)
@@ -518,6 +526,7 @@ static void load_hand_over_sources(struct tv_loading *loading, struct tv_trace *
 
 static void load_write_to_cache(const struct tv_loading *loading, struct tv_trace *trace)
 {
+    assert(!loading->kept);
     const struct tv_index_cache *cached = loading->cached;
     if (cached && !loading->inputs.remarked && tv_index_cache_is_assembled(trace) &&
         tv_index_cache_is_worth_waiting(cached, load_now_ns() - loading->began))
@@ -559,7 +568,7 @@ enum tv_status tv_load_trace(const struct tv_settings *settings, const char *con
     return status == TV_OK ? tv_load_build(loading, progress, trace, err) : status;
 }
 
-/* Of files that are read as one trace some may lack a clock: sums hold nothing of them there. */
+/* Report inputs that lack a clock: in sums, their calls count as 0 on it. */
 static void load_report_clocks(const struct tv_head *head)
 {
     unsigned all = tv_head_clocks(head);

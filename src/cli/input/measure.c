@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/input/measure.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "analysis/compensate.h"
@@ -20,7 +21,8 @@ static bool measure_wants_samples(const struct tv_settings *settings)
     return settings->samples != TV_CHOICE_NO_SAMPLES;
 }
 
-/* A recording that has samples alone, and says how long each stands for, is a profile of them. */
+/* Does the trace have only samples, with a known interval? It is shown as a profile of its samples
+ * then. */
 static bool measure_has_only_timed_samples(const struct tv_trace *trace)
 {
     return trace->recorded_calls == 0 && trace->tables.samples.count > 0 &&
@@ -40,10 +42,12 @@ static struct tv_call_tree *measure_count_calls(const struct tv_settings *settin
     return tv_call_tree_of_trace(trace, selection, tv_settings_jobs(settings));
 }
 
-/* Before anything is folded or left out: what was recorded cost, whether it is shown or not. */
+/* Subtract the cost of recording before anything is folded or filtered: recorded calls have their
+ * cost whether they are shown or not. */
 static enum tv_status measure_compensate(const struct tv_settings *settings,
                                          struct tv_measured *measured, struct tv_error *err)
 {
+    assert(measured->tree);
     tv_ns cost;
     if (!settings->compensate)
         return TV_OK;
@@ -55,6 +59,7 @@ static enum tv_status measure_compensate(const struct tv_settings *settings,
 
 static void measured_replace_tree(struct tv_measured *measured, struct tv_call_tree *tree)
 {
+    assert(tree && tree != measured->tree);
     tv_call_tree_free(measured->tree);
     measured->tree = tree;
 }
@@ -103,13 +108,15 @@ static enum tv_status measure_from_trace(const struct tv_settings *settings, uns
     return status;
 }
 
-/* Streams pass calls by in which those of other categories would have to be found again. */
+/* Can the files be streamed? Categories need the trace: time of hidden slices moves to their
+ * callers. */
 static bool measure_can_stream(const struct tv_settings *settings, const struct tv_loading *loading)
 {
     return tv_load_can_stream(loading) && !settings->async && settings->categories.count == 0;
 }
 
-/* The sinks ask with a context that they do not change. */
+/* Stream the files into a tree. The settings are the context of the thread callback, which does not
+ * change them. */
 static enum tv_status measure_from_stream(struct tv_settings *settings, unsigned flags,
                                           struct tv_loading *loading, struct tv_measured *measured,
                                           struct tv_error *err)
@@ -132,8 +139,8 @@ static enum tv_status measure_from_stream(struct tv_settings *settings, unsigned
     return status;
 }
 
-/* Who samples a program may not know that its samples are no slices; who sees asynchronous slices
- * is to know that they are. */
+/* Print a note about samples and asynchronous slices: users may expect samples in a table of
+ * slices, or not notice that slices are asynchronous. */
 static void measure_note_kinds(const struct tv_settings *settings, const struct tv_trace *trace)
 {
     if (!trace || measure_wants_samples(settings) || settings->quiet)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/input/selection.h"
 
+#include <assert.h>
 #include <gnutls/crypto.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@ static bool selection_matches_any(const struct tv_head *head, uint32_t number,
                                   const struct tv_words *words,
                                   bool (*fits)(const struct tv_head *, uint32_t, struct tv_bytes))
 {
+    assert(fits);
     for (size_t i = 0; i < words->count; i++) {
         if (fits(head, number, tv_bytes_of(words->items[i])))
             return true;
@@ -58,11 +60,11 @@ static bool selection_has_category(struct tv_bytes list, const void *context)
     return settings->categories.count == 0;
 }
 
-/* ---- Words that fit nothing ---- */
+/* ---- Words that match nothing ---- */
 
 #define NAMES_SHOWN 8
 
-/* "; there are: main (1), Worker (2) and 7 more" */
+/* The list in "there are: main (1), Worker (2) and 7 more". */
 struct name_list {
     struct tv_interner *seen;
     struct tv_out text;
@@ -86,7 +88,7 @@ static void name_list_add(struct name_list *list, struct tv_bytes name)
     tv_out_bytes(&list->text, (struct tv_bytes){name.data, name.length < 40 ? name.length : 40});
 }
 
-/* A name with the id behind it, or whichever there is. */
+/* Add "name (id)", or only one of them if the other is missing. */
 static void name_list_add_named(struct name_list *list, struct tv_bytes name, uint64_t id,
                                 struct tv_bytes key)
 {
@@ -199,7 +201,7 @@ enum tv_status tv_selection_check(const struct tv_settings *settings, const stru
     return TV_OK;
 }
 
-/* ---- What is wanted ---- */
+/* ---- The subset ---- */
 
 static void selection_choose_processes(const struct tv_settings *settings,
                                        const struct tv_head *head, struct tv_keep *keep)
@@ -212,6 +214,7 @@ static void selection_choose_processes(const struct tv_settings *settings,
 static void selection_choose_tracks(const struct tv_settings *settings,
                                     const struct tv_trace *trace, struct tv_keep *keep)
 {
+    assert(!keep->tracks && !keep->threads);
     keep->tracks = tv_alloc(trace->track_count, sizeof *keep->tracks);
     for (uint32_t i = 0; i < trace->track_count; i++) {
         uint32_t thread = trace->tracks[i].thread;
@@ -229,6 +232,7 @@ static void selection_choose_tracks(const struct tv_settings *settings,
 static void selection_choose_frames(const struct tv_settings *settings, const struct tv_head *head,
                                     struct tv_keep *keep)
 {
+    assert(!keep->frames);
     keep->category = selection_has_category;
     keep->context = settings;
     keep->frames = tv_alloc(head->frame_count, sizeof *keep->frames);
@@ -347,6 +351,8 @@ enum tv_status tv_sort_check_calls(const struct tv_settings *settings, const str
 
 #define MS_NS INT64_C(1000000)
 
+/* ---- --offset ---- */
+
 static struct tv_bytes offset_file_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -436,6 +442,8 @@ bool tv_offsets_move(const tv_ns *offsets, size_t count)
     return false;
 }
 
+/* ---- Redaction ---- */
+
 /* FIPS 180-4, section 6.2; RFC 2104. */
 void tv_redaction_hmac(const uint8_t key[TV_DISGUISE_KEY], struct tv_bytes text,
                        uint8_t digest[TV_DISGUISE_KEY])
@@ -446,6 +454,7 @@ void tv_redaction_hmac(const uint8_t key[TV_DISGUISE_KEY], struct tv_bytes text,
 
 static void redaction_set_key(struct tv_disguise_options *options, struct tv_bytes salt)
 {
+    assert(options->mac || salt.length > 0);
     if (gnutls_hash_fast(GNUTLS_DIG_SHA256, salt.data, salt.length, options->key))
         abort();
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/input/symbols.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,13 +14,13 @@
 #include "symbols/elf.h"
 
 struct symbol_files {
-    struct tv_namer namer; /* first: it is what the head knows */
+    struct tv_namer namer; /* must be first: the head knows only this */
     struct tv_lock lock;
     struct tv_elf **elfs;
-    char **names; /* the last parts of their paths */
+    char **names; /* file names without directories */
     size_t count;
     struct tv_demangler demangler;
-    char **written; /* what that has made, which lives as long as this */
+    char **written; /* demangled names, which live as long as this */
     size_t written_count, written_room;
 };
 
@@ -55,7 +56,7 @@ static struct tv_bytes symbols_keep_text(struct symbol_files *files, struct tv_b
     return (struct tv_bytes){(const uint8_t *)kept, text.length};
 }
 
-/* Names of recorded programs are those of the source, as `traceview record` writes them. */
+/* Demangle a name, as `traceview record` does for recorded programs. */
 static void symbols_write_as_source(struct symbol_files *files, struct tv_address_place *place)
 {
     struct tv_demangled written;
@@ -159,6 +160,8 @@ enum tv_status tv_symbols_open(const struct tv_words *words, struct tv_namer **n
     return status;
 }
 
+/* ---- --mapping ---- */
+
 static void naming_sink_name_frame(struct tv_head *head, struct tv_frame *frame,
                                    const struct tv_mapping *mapping, struct tv_arena *arena)
 {
@@ -183,10 +186,11 @@ static struct tv_naming_sink *naming_sink_of(struct tv_sink *sink)
     return (struct tv_naming_sink *)sink;
 }
 
-/* The head is complete here, or a reader that finds more frames calls again. */
+/* Name all frames of the head. A reader that finds more frames later calls this again. */
 static void naming_sink_begin(struct tv_sink *sink, struct tv_head *head, uint32_t input,
                               unsigned parts)
 {
+    assert(naming_sink_of(sink)->named <= head->frame_count);
     struct tv_naming_sink *naming = naming_sink_of(sink);
     struct tv_arena arena;
     tv_arena_init(&arena);

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* O_TMPFILE */
 #include "cli/output/atomic_file.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -12,7 +13,7 @@
 
 #include "cli/confine.h"
 
-#define MOST_LINKS 40 /* as the kernel's */
+#define MOST_LINKS 40 /* the limit of the kernel */
 #define TRIES 100
 #define COPY_SIZE 65536
 
@@ -21,7 +22,7 @@ static enum tv_status atomic_file_fail(const char *path, struct tv_error *err)
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", path, strerror(errno));
 }
 
-/* ---- The hidden file, where a file cannot be without a name ---- */
+/* ---- The hidden file, for file systems without unnamed files ---- */
 
 static const int deadly_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 static struct sigaction older_actions[TV_COUNT(deadly_signals)];
@@ -54,15 +55,15 @@ static void atomic_file_unguard_hidden(void)
 
 /* ---- Names ---- */
 
-/* Is the link one of the kernel's to an open descriptor?  The path that such a link shows need not
- * lead to the same file. */
+/* Is it a link in /proc to an open descriptor? The path that such a link shows may lead to another
+ * file. */
 static bool is_descriptor_link(const struct stat *link)
 {
     struct stat proc;
     return stat("/proc", &proc) == 0 && link->st_dev == proc.st_dev;
 }
 
-/* Put `link`, the content of the symbolic link file->path, in its place. */
+/* Replace file->path, a symbolic link, by its target `link`. */
 static bool atomic_file_apply_link(struct tv_atomic_file *file, const char *link)
 {
     char *slash = strrchr(file->path, '/');
@@ -75,7 +76,7 @@ static bool atomic_file_apply_link(struct tv_atomic_file *file, const char *link
     return true;
 }
 
-/* Follow the symbolic links of the last component; directories are left to the kernel. */
+/* Follow the symbolic links of the last component. The kernel follows those of directories. */
 static bool atomic_file_follow_links(struct tv_atomic_file *file, const char *path)
 {
     char link[PATH_MAX];
@@ -96,7 +97,7 @@ static bool atomic_file_follow_links(struct tv_atomic_file *file, const char *pa
     return true;
 }
 
-/* The directory of the file. */
+/* Copy the directory of the file. */
 static void atomic_file_directory(const struct tv_atomic_file *file, char *directory)
 {
     const char *slash = strrchr(file->path, '/');
@@ -107,7 +108,7 @@ static void atomic_file_directory(const struct tv_atomic_file *file, char *direc
     directory[length] = '\0';
 }
 
-/* The name of a hidden file beside the file; false when it is too long. */
+/* Make the name of a hidden file beside the file; false when it is too long. */
 static bool atomic_file_make_name(struct tv_atomic_file *file, int number)
 {
     char directory[PATH_MAX];
@@ -127,7 +128,7 @@ static int atomic_file_open_unnamed(const struct tv_atomic_file *file)
 {
     char directory[PATH_MAX];
     atomic_file_directory(file, directory);
-    /* Without /proc the file could not be named later (name_temporary). */
+    /* Without /proc the file could not be linked later (atomic_file_name_temporary). */
     return access("/proc/self/fd", X_OK) == 0
                ? open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, file->replaces ? 0600 : 0666)
                : -1;
@@ -149,7 +150,7 @@ static int atomic_file_open_hidden(struct tv_atomic_file *file)
     return descriptor;
 }
 
-/* May the file that is there, `older`, be replaced by its name? */
+/* May the existing file, `older`, be replaced? */
 static bool atomic_file_is_replaceable(const struct tv_atomic_file *file)
 {
     struct stat named;
@@ -157,7 +158,7 @@ static bool atomic_file_is_replaceable(const struct tv_atomic_file *file)
            named.st_dev == file->older.st_dev && named.st_ino == file->older.st_ino;
 }
 
-/* Go on with the file that is there, if `there` is one. */
+/* Write to the existing file, whose descriptor is `there`; -1: there is none. */
 static enum tv_status atomic_file_write_in_place(struct tv_atomic_file *file, int there,
                                                  const char *path, struct tv_error *err)
 {
@@ -172,14 +173,14 @@ static enum tv_status atomic_file_write_in_place(struct tv_atomic_file *file, in
     return err->status;
 }
 
-/* Is a file with this name what the directory refuses, and not just what fails now (a full disk, no
- * descriptor left)? */
+/* Does the error mean that the directory allows no new file? Not a temporary problem, such as a
+ * full disk or no free descriptor. */
 static bool directory_refuses_file(int error)
 {
     return error == EACCES || error == EPERM || error == EROFS;
 }
 
-/* Open what is at `path`, and look at it; *there is -1 when nothing is. */
+/* Open and inspect the existing file; *there is -1 when there is none. */
 static enum tv_status atomic_file_open_older(struct tv_atomic_file *file, const char *path,
                                              int *there, struct tv_error *err)
 {
@@ -237,6 +238,7 @@ enum tv_status tv_atomic_file_open_to_replace(struct tv_atomic_file *file, const
 
 FILE *tv_atomic_file_stream(const struct tv_atomic_file *file)
 {
+    assert(file->descriptor >= 0);
     int descriptor = fcntl(file->descriptor, F_DUPFD_CLOEXEC, 0);
     FILE *stream = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
     if (!stream && descriptor >= 0)
@@ -246,10 +248,11 @@ FILE *tv_atomic_file_stream(const struct tv_atomic_file *file)
 
 /* ---- The end ---- */
 
-/* The owner first: a change of it clears bits of the mode.  Where the group cannot be kept, it is
- * given no more than everybody. */
+/* Copy owner and mode of the old file. The owner comes first, because changing it clears mode bits.
+ * If the group cannot be kept, the new group gets no more rights than everybody. */
 static bool atomic_file_copy_attributes(const struct tv_atomic_file *file)
 {
+    assert(!file->in_place);
     mode_t mode = file->older.st_mode & 07777;
     if (!file->replaces)
         return true;
@@ -259,7 +262,7 @@ static bool atomic_file_copy_attributes(const struct tv_atomic_file *file)
     return fchmod(file->descriptor, mode) == 0;
 }
 
-/* Some file systems and devices cannot sync. */
+/* Sync the file; some file systems and devices cannot. */
 static bool atomic_file_sync(int descriptor)
 {
     return fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP || errno == ENOSYS;
@@ -276,9 +279,10 @@ static void atomic_file_sync_directory(const struct tv_atomic_file *file)
     close(descriptor);
 }
 
-/* Only a named file can be renamed. */
+/* Link the unnamed file under a temporary name, because only a named file can be renamed. */
 static bool atomic_file_name_temporary(struct tv_atomic_file *file)
 {
+    assert(file->temporary[0] == '\0');
     char link[64];
     snprintf(link, sizeof link, "/proc/self/fd/%d", file->descriptor);
     for (int i = 0; i < TRIES && atomic_file_make_name(file, i); i++) {
@@ -293,8 +297,9 @@ static bool atomic_file_name_temporary(struct tv_atomic_file *file)
     return false;
 }
 
-/* For names that cannot be replaced: mount points, and files of others in directories such as
- * /tmp.  The new content is complete, so this alone is not atomic. */
+/* Copy the new contents into the old file, for names that cannot be replaced: mount points, and
+ * files of others in directories such as /tmp. This is not atomic, but the new contents are
+ * complete. */
 static bool atomic_file_copy_in_place(const struct tv_atomic_file *file)
 {
     char buffer[COPY_SIZE];
@@ -312,6 +317,7 @@ static bool atomic_file_copy_in_place(const struct tv_atomic_file *file)
 
 static bool atomic_file_replace(struct tv_atomic_file *file)
 {
+    assert(!file->in_place && file->descriptor >= 0);
     if (!atomic_file_sync(file->descriptor) || !atomic_file_copy_attributes(file))
         return false;
     bool named = file->temporary[0] != '\0' || atomic_file_name_temporary(file);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <assert.h>
+
 #include "cli/output/html_report.h"
 
 #include "base/bytes.h"
@@ -31,7 +33,7 @@ static enum tv_status reporter_write_files(const struct tv_view_file *files, siz
     return status;
 }
 
-/* ---- Of one file that is made for it ---- */
+/* ---- A report of one file that is made for it ---- */
 
 static enum tv_status reporter_add_to_spool(void *context, struct tv_bytes bytes,
                                             struct tv_error *err)
@@ -86,6 +88,7 @@ const struct tv_view_reporter *tv_reporter(bool renames)
 static enum tv_status html_made_add_bytes(void *context, struct tv_bytes bytes,
                                           struct tv_error *err)
 {
+    assert(context);
     struct tv_html_output *made = context;
     made->size += bytes.length;
     made->too_large = made->size > made->most;
@@ -123,11 +126,11 @@ enum tv_status tv_html_make(const struct tv_settings *settings, const struct tv_
 
 struct html_trace_writing {
     const struct tv_piece *piece;
-    bool file; /* it is written as a method trace */
+    bool file; /* write a method trace, not JSON */
     struct tv_piece_losses losses;
 };
 
-/* As a making's function. */
+/* The write function of a struct tv_view_making. */
 static enum tv_status html_part_write_trace(void *context, struct tv_out *out, struct tv_error *err)
 {
     struct html_trace_writing *making = context;
@@ -140,7 +143,7 @@ bool tv_html_is_chosen(const struct tv_settings *settings)
            settings->threads.count + settings->processes.count + settings->categories.count > 0;
 }
 
-/* What is told of the piece: as text with a NUL behind it. */
+/* Write the note about the part, with a NUL at its end. */
 static void html_part_write_note(const struct tv_html_part *part, const struct tv_piece *piece,
                                  const struct tv_out *losses, struct tv_out *out)
 {
@@ -170,9 +173,10 @@ static void html_part_write_note(const struct tv_html_part *part, const struct t
     tv_out_char(out, '\0');
 }
 
-/* The same of its name. */
+/* Write the name of the part, with a NUL at its end. */
 static void html_part_write_name(const struct tv_html_part *part, struct tv_out *out)
 {
+    assert(part->whole->head->input_count > 0);
     const struct tv_head *head = part->whole->head;
     char hash[TV_DISGUISE_ROOM];
     struct tv_bytes first = tv_head_text(head, head->inputs[0].name);
@@ -232,9 +236,10 @@ static enum tv_status html_part_make_report(void *context, const struct tv_html_
     return status;
 }
 
-/* The first of the range's shares, each of the same length. */
+/* Limit the range to its first `share` shares, which all have the same length. */
 static void html_part_limit_to_share(const struct tv_html_part *part, struct tv_cut *cut)
 {
+    assert(part->share <= TV_HTML_SHARES);
     tv_ns start = part->trace->start, end = part->trace->end;
     if (cut->from > start)
         start = cut->from;
@@ -244,13 +249,14 @@ static void html_part_limit_to_share(const struct tv_html_part *part, struct tv_
         cut->to = start + (tv_ns)((double)(end - start) / TV_HTML_SHARES * part->share);
 }
 
-/* What is done with the piece that a part is. */
+/* A function that uses the excerpt of a part. */
 typedef enum tv_status html_piece_visitor(void *context, const struct tv_html_part *part,
                                           struct tv_piece *piece, struct tv_error *err);
 
 static enum tv_status html_part_visit(const struct tv_html_part *part, html_piece_visitor *use,
                                       void *context, struct tv_error *err)
 {
+    assert(part->whole && part->trace);
     const struct tv_settings *settings = part->settings;
     struct tv_keep keep;
     struct tv_piece piece;
@@ -276,7 +282,7 @@ enum tv_status tv_html_make_part(const struct tv_html_part *part, struct tv_html
     return html_part_visit(part, html_part_make_report, made, err);
 }
 
-/* ---- Looking at one ---- */
+/* ---- Looking at a part ---- */
 
 struct html_part_looking {
     void (*look)(void *context, const struct tv_trace *trace);

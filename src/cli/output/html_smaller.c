@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * html_smaller.c - what stays in a report that must not be larger than asked for.
+/* html_smaller.c - what remains in a report that must fit into --max-size.
  *
- * All that may be left out is one list of places, from the least detail to the whole; each has what
- * the one before has, and more.  Whatever the size, the same places are tried in the same order by
- * halving, so that more room never holds fewer slices.  Why in this order:
- * docs/decisions/0019-what-a-small-report-keeps.md.
- */
+ * Everything that can be left out is one list of levels, from the least detail to the whole trace.
+ * Each level contains the one before it, and more:
+ *
+ *     shares      the first n/1024 of the time, long slices only
+ *     slices      more and more slices, until only short ones are missing
+ *     instants    instants and arrows, in steps
+ *     texts       arguments and snapshots, the short ones first
+ *     short       the remaining, shortest slices
+ *
+ * The largest level that fits is found by bisection. For every size limit the same levels are tried
+ * in the same order, so a larger limit never keeps fewer slices. The reasons for this order:
+ * docs/decisions/0019-what-a-small-report-keeps.md. */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -29,6 +36,7 @@ static tv_ns html_length_of_step(size_t step)
 
 void tv_html_length_text(size_t step, char text[16])
 {
+    assert(step < TV_HTML_LENGTHS);
     static const char *const units[] = {"ns", "us", "ms", "s"};
     double length = (double)html_length_of_step(step);
     size_t unit = 0;
@@ -37,7 +45,7 @@ void tv_html_length_text(size_t step, char text[16])
     snprintf(text, 16, "%g%s", length, units[unit]);
 }
 
-/* The first step that leaves a slice of that length out. */
+/* Return the first step that leaves out a slice of this length. */
 static size_t html_step_of_length(tv_ns length)
 {
     size_t low = 0, high = TV_HTML_LENGTHS;
@@ -100,26 +108,26 @@ size_t tv_html_lengths_covering(const struct tv_html_lengths *lengths, double sh
     return step;
 }
 
-/* Of the time that slices tell: what those that stay must tell where everything else stays too, and
- * where nothing else does. */
+/* Shares of the self time that the remaining slices must keep: while everything else remains, and
+ * while nothing else does. */
 #define MOST_OF_TIME 0.99
 #define HALF_OF_TIME 0.5
 
-/* Lengths of what events say, in four steps an octave: up to 4 bytes, ... 64 MB. */
+/* Sizes of texts of events, in four steps per octave: up to 4 bytes, ... 64 MB. */
 #define TEXT_STEPS 97u
 
-/* Bytes of what stands beside the events and is small. */
+/* Metadata up to this size in bytes always remains. */
 #define SMALL_BESIDE 4096u
 
 struct html_ladder {
     const struct tv_html_part *part;
-    bool has_texts; /* events have arguments that may be left out */
-    bool instants;  /* there are slices, and instants or arrows beside them */
+    bool has_texts; /* events have arguments that can be left out */
+    bool instants;  /* there are slices, and also instants or arrows */
     struct tv_html_lengths lengths;
-    size_t idle, few, many; /* steps of lengths: that do nothing; that cost little; and the rest */
+    size_t idle, few, many; /* slices shorter than this step */
 };
 
-/* What one place leaves out. */
+/* What one level leaves out. */
 struct html_level {
     size_t length; /* steps of lengths */
     bool stripped, limited;
@@ -127,15 +135,15 @@ struct html_level {
     unsigned share;
 };
 
-/* ---- The places ---- */
+/* ---- The levels ---- */
 
-/* A few of them, which differ in one thing. */
+/* A group of levels that differ in one thing. */
 struct html_stage {
     size_t (*count)(const struct html_ladder *ladder);
     void (*set)(const struct html_ladder *ladder, size_t n, struct html_level *level);
 };
 
-/* Only so many shares of the time. */
+/* Keep only the first shares of the time. */
 static size_t html_count_shares(const struct html_ladder *ladder)
 {
     (void)ladder;
@@ -156,7 +164,7 @@ static void html_set_share(const struct html_ladder *ladder, size_t n, struct ht
     level->share = (unsigned)n + 1;
 }
 
-/* Slices, and nothing else. */
+/* Keep more slices, and nothing else. */
 static size_t html_count_slice_steps(const struct html_ladder *ladder)
 {
     return ladder->many - ladder->few;
@@ -164,11 +172,12 @@ static size_t html_count_slice_steps(const struct html_ladder *ladder)
 
 static void html_set_slices(const struct html_ladder *ladder, size_t n, struct html_level *level)
 {
+    assert(n <= ladder->many - ladder->few);
     html_set_least(ladder, level);
     level->length -= n;
 }
 
-/* Instants and arrows. */
+/* Keep instants and arrows. */
 static size_t html_count_instants(const struct html_ladder *ladder)
 {
     return (ladder->instants ? TV_EVENT_SHARES : 0) + (ladder->has_texts ? 1 : 0);
@@ -182,7 +191,7 @@ static void html_set_instants(const struct html_ladder *ladder, size_t n, struct
     level->limited = level->limit.instants < TV_EVENT_SHARES;
 }
 
-/* What events say, and all that the files hold. */
+/* Keep texts of events, and metadata. */
 static size_t html_count_texts(const struct html_ladder *ladder)
 {
     return ladder->has_texts ? (size_t)TEXT_STEPS * TV_EVENT_SHARES : 0;
@@ -203,7 +212,7 @@ static void html_set_texts(const struct html_ladder *ladder, size_t n, struct ht
     level->limit.beside = SMALL_BESIDE;
 }
 
-/* The shortest slices; behind the last place is what has all of them, and what stands beside. */
+/* Keep the shortest slices. The level after the last one is the whole trace. */
 static size_t html_count_short_slices(const struct html_ladder *ladder)
 {
     return ladder->few - ladder->idle + (ladder->has_texts ? 1 : 0);
@@ -212,6 +221,7 @@ static size_t html_count_short_slices(const struct html_ladder *ladder)
 static void html_set_short_slices(const struct html_ladder *ladder, size_t n,
                                   struct html_level *level)
 {
+    assert(n <= ladder->few);
     level->length = ladder->few - n;
     level->limited = ladder->has_texts;
     level->limit.beside = ladder->has_texts ? SMALL_BESIDE : UINT64_MAX;
@@ -236,6 +246,7 @@ static size_t html_count_levels(const struct html_ladder *ladder)
 
 static struct html_level html_level_at(const struct html_ladder *ladder, size_t n)
 {
+    assert(n < html_count_levels(ladder));
     struct html_level level = {
         .limit = {UINT64_MAX, UINT64_MAX, UINT64_MAX, TV_EVENT_SHARES, TV_EVENT_SHARES}};
     const struct html_stage *stage = stages;
@@ -245,7 +256,7 @@ static struct html_level html_level_at(const struct html_ladder *ladder, size_t 
     return level;
 }
 
-/* ---- One of them ---- */
+/* ---- A report of one level ---- */
 
 static enum tv_status html_make_of_longer(struct tv_html_part *part, const char *shortest,
                                           struct tv_html_output *made, struct tv_error *err)
@@ -285,7 +296,7 @@ static enum tv_status html_make_level(const struct html_ladder *ladder,
     return html_make_of_longer(&part, shortest, made, err);
 }
 
-/* ---- What is said of it ---- */
+/* ---- What is reported ---- */
 
 static void html_report_omissions(const struct html_ladder *ladder, size_t n)
 {
@@ -312,7 +323,7 @@ static void html_report_omissions(const struct html_ladder *ladder, size_t n)
                    (double)(TV_HTML_SHARES - level.share) / TV_HTML_SHARES * 100);
 }
 
-/* How small one can be: made again, however large it is. */
+/* Make the smallest report again without a limit, to report its size. */
 static enum tv_status html_fail_with_smallest(const struct html_ladder *ladder, size_t n,
                                               struct tv_error *err)
 {
@@ -331,7 +342,7 @@ static enum tv_status html_fail_with_smallest(const struct html_ladder *ladder, 
                    made.size);
 }
 
-/* ---- The most that there is room for ---- */
+/* ---- The largest level that fits ---- */
 
 static bool html_has_arguments(const struct tv_html_part *part)
 {

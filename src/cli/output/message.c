@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/output/message.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -13,10 +14,10 @@
 #include "base/memory.h"
 #include "base/workers.h"
 
-/* Put '?' in the place of what terminals obey.  `text` is `length` bytes; returns how many are
- * left. */
+/* Replace control characters and invalid UTF-8 by '?', in place. Return the new length. */
 static size_t message_replace_controls(char *text, size_t length)
 {
+    assert(text);
     size_t to = 0;
     for (size_t at = 0; at < length;) {
         struct tv_bytes rest = {(const uint8_t *)text + at, length - at};
@@ -52,6 +53,8 @@ void tv_message(const char *format, ...)
     tv_free(line);
 }
 
+/* ---- Losses ---- */
+
 void tv_losses_print(const char *name, struct tv_bytes lines)
 {
     while (lines.length > 0) {
@@ -62,6 +65,8 @@ void tv_losses_print(const char *name, struct tv_bytes lines)
         lines = (struct tv_bytes){lines.data + length, lines.length - length};
     }
 }
+
+/* ---- Progress ---- */
 
 #define FIRST_MS 1000
 #define STEP_MS 200
@@ -102,6 +107,7 @@ static void meter_draw(struct tv_meter *meter)
 
 static struct timespec meter_deadline(long ms)
 {
+    assert(ms > 0);
     struct timespec when;
     clock_gettime(CLOCK_MONOTONIC, &when);
     when.tv_sec += ms / 1000;

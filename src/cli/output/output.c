@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* pipe2, environ */
 #include "cli/output/output.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -39,7 +40,7 @@ struct terminal_info {
 #define USUAL_ROWS 24
 #define MOST_CELLS 10000
 
-/* The value of a variable; "" stands for none. */
+/* Return the value of an environment variable; "" if it is not set. */
 static const char *terminal_variable(const char *name)
 {
     const char *value = getenv(name);
@@ -57,7 +58,7 @@ static uint32_t terminal_choose_size(const char *variable, uint32_t told, uint32
     return told > 0 && told <= MOST_CELLS ? told : usual;
 }
 
-/* The first of these variables that is set decides, as in setlocale. */
+/* Does the locale use UTF-8? The first variable that is set decides, as in setlocale. */
 static bool terminal_has_utf8(void)
 {
     static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
@@ -87,13 +88,15 @@ static void terminal_look(struct terminal_info *terminal, int descriptor,
         terminal->layout.width = terminal_choose_size("COLUMNS", size.ws_col, USUAL_COLUMNS);
 }
 
+/* ---- The pager ---- */
+
 /* A command with one of these characters is run by a shell; any other is a program with its
  * arguments. */
 #define FOR_SHELLS "|&;<>()$`\\\"'*?[#~=%\n\t"
 #define MOST_WORDS 32
-#define CONFINED_PAGER 1 /* for one that is the broker's child */
+#define CONFINED_PAGER 1 /* stands for the pager that the broker has started */
 
-/* The command of the pager, or NULL. */
+/* Return the pager's command line, or NULL. */
 static const char *pager_choose(void)
 {
     static const char *const variables[] = {"TRACEVIEW_PAGER", "PAGER"};
@@ -105,7 +108,7 @@ static const char *pager_choose(void)
     return command[strspn(command, " ")] == '\0' || strcmp(command, "cat") == 0 ? NULL : command;
 }
 
-/* The words of a command, which is changed for it; a command for a shell is one of its words. */
+/* Split a command line into words, in place. A command for a shell becomes "sh -c COMMAND". */
 static void pager_split_command(char *command, char **words)
 {
     static char shell[] = "sh", option[] = "-c";
@@ -128,7 +131,7 @@ static void pager_split_command(char *command, char **words)
     words[count] = NULL;
 }
 
-/* The pager has the signals that we leave to it. */
+/* Give the pager the default handlers of the signals that we ignore. */
 static bool pager_reset_signals(posix_spawnattr_t *attributes)
 {
     sigset_t ours;
@@ -157,7 +160,8 @@ static bool pager_spawn(char *const *words, int input, pid_t *process)
     return done;
 }
 
-/* Until the pager is gone. Signals that would end us would leave the terminal to two programs. */
+/* Ignore signals until the pager has ended: if they ended us, two programs would use the terminal.
+ */
 static void pager_ignore_signals(void)
 {
     signal(SIGINT, SIG_IGN);
@@ -181,7 +185,7 @@ bool tv_pager_start(int *descriptor, pid_t *process)
     int ends[2];
     if (!command || pipe2(ends, O_CLOEXEC) != 0)
         return false;
-    setenv("LESS", "FRX", 0); /* leave when one screen is enough; colours; the screen stays */
+    setenv("LESS", "FRX", 0); /* exit if one screen is enough; show colours; keep the screen */
     setenv("LV", "-c", 0);    /* lv, another pager: colours */
     size_t length = strlen(command) + 1;
     char *own = tv_alloc(length, 1);
@@ -210,6 +214,8 @@ void tv_pager_finish(int descriptor, pid_t process)
         ;
 }
 
+/* ---- The output ---- */
+
 static const char *output_name(const struct tv_output *output)
 {
     return output->path ? output->path : "standard output";
@@ -223,7 +229,7 @@ static enum tv_status output_write_bytes(void *context, struct tv_bytes bytes, s
         if (written < 0 && errno == EINTR)
             continue;
         if (written < 0 && errno == EPIPE && output->screen.pager > 0)
-            return TV_OK; /* the user has seen enough */
+            return TV_OK; /* the user has left the pager */
         if (written < 0)
             return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", output_name(output),
                            strerror(errno));
@@ -236,13 +242,14 @@ static enum tv_status output_write_bytes(void *context, struct tv_bytes bytes, s
 
 /* ---- On a terminal ---- */
 
-/* Count the lines of the screen that the text takes, where long ones are wrapped. */
+/* Count the screen lines that the text needs; long lines wrap. */
 static void output_count_lines(struct tv_output_screen *screen, struct tv_bytes bytes)
 {
+    assert(screen->rows > 0);
     uint32_t width = screen->layout.width > 0 ? screen->layout.width : UINT32_MAX;
     for (size_t i = 0; i < bytes.length && screen->lines < screen->rows; i++) {
         uint8_t c = bytes.data[i];
-        screen->in_colour |= c == '\033'; /* a sequence that ends with "m" takes no room */
+        screen->in_colour |= c == '\033'; /* a sequence up to "m" takes no space */
         bool shown = c != '\n' && !screen->in_colour && (c & 0xc0) != 0x80;
         bool full = shown && screen->columns == width;
         screen->in_colour &= c != 'm';
@@ -253,6 +260,7 @@ static void output_count_lines(struct tv_output_screen *screen, struct tv_bytes 
 
 static enum tv_status output_write_held(struct tv_output *output, struct tv_error *err)
 {
+    assert(output->screen.rows > 0);
     struct tv_out *held = &output->screen.held;
     output->screen.rows = 0;
     enum tv_status status =
@@ -285,7 +293,7 @@ static bool output_is_same_file(const struct stat *output, const char *path)
            input.st_ino == output->st_ino;
 }
 
-/* Both files of a split trace, as inputs are named (inputs.h). */
+/* Is the output one of the files that an input name means (inputs.h)? */
 static bool output_is_trace(const struct stat *output, const char *name)
 {
     struct tv_inputs_files files;
@@ -294,7 +302,7 @@ static bool output_is_trace(const struct stat *output, const char *name)
             (files.second[0] != '\0' && output_is_same_file(output, files.second)));
 }
 
-/* Of a word of --symbols. */
+/* Is the output the file of a --symbols word? */
 static bool output_is_symbol_file(const struct stat *output, const char *word)
 {
     char path[4096];
@@ -370,7 +378,7 @@ enum tv_status tv_output_open_binary(struct tv_output *output, const char *path,
     return tv_output_open(output, path, quiet, err);
 }
 
-/* Hand on what is left, and wait for the pager. */
+/* Write the remaining text, and wait for the pager. */
 static enum tv_status output_flush(struct tv_output *output, struct tv_error *err)
 {
     if (output->screen.layout.hid_columns)
@@ -389,6 +397,7 @@ static enum tv_status output_flush(struct tv_output *output, struct tv_error *er
 
 enum tv_status tv_output_finish(struct tv_output *output, enum tv_status work, struct tv_error *err)
 {
+    assert(output->out.write);
     struct tv_error late = {0};
     enum tv_status status = output_flush(output, &late);
     if (work == TV_OK && status != TV_OK)
@@ -406,10 +415,12 @@ enum tv_status tv_output_close(struct tv_output *output, struct tv_error *err)
     return tv_output_finish(output, TV_OK, err);
 }
 
-/* So much of a thread's name goes into a file's. */
+/* ---- A file for each thread ---- */
+
+/* Use at most this many characters of a thread's name in a file name. */
 #define NAME_LENGTH 40
 
-/* The base of the file names. */
+/* Choose the prefix of the file names. */
 static void per_thread_prefix(const struct tv_settings *settings, char *prefix, size_t size)
 {
     const char *input = settings->files.items[0], *slash = strrchr(input, '/');
@@ -431,7 +442,7 @@ static bool per_thread_is_safe(uint8_t c)
            c == '_' || c == '.';
 }
 
-/* The thread's name with '_' for everything that a shell or a file system may take amiss. */
+/* Replace every character that a shell or a file system could misinterpret by '_'. */
 static void per_thread_make_safe(struct tv_bytes name, char *safe)
 {
     size_t length = name.length < NAME_LENGTH ? name.length : NAME_LENGTH;
@@ -452,11 +463,11 @@ bool tv_per_thread_is_name(const struct tv_settings *settings, const char *path)
     return path[length] == '\0';
 }
 
-/* What all names have in common. */
+/* The common parts of all file names. */
 struct per_thread_names {
     char prefix[2048];
     const char *ending;
-    struct tv_map ids; /* id -> the first thread that has it */
+    struct tv_map ids; /* id -> first thread with this id */
 };
 
 static void per_thread_note_ids(struct per_thread_names *naming, const struct tv_head *head)
@@ -470,9 +481,10 @@ static enum tv_status per_thread_name_file(const struct per_thread_names *naming
                                            const struct tv_head *head, uint32_t thread, char *path,
                                            size_t size, struct tv_error *err)
 {
+    assert(thread < head->thread_count);
     char name[NAME_LENGTH + 1], again[16] = "";
     per_thread_make_safe(tv_head_text(head, head->threads[thread].name), name);
-    /* Two threads of one id (of two files) are told apart by their place. */
+    /* Threads of two files can have the same id: add the index of the thread. */
     if (tv_map_find(&naming->ids, head->threads[thread].id) != thread)
         snprintf(again, sizeof again, ".%u", thread);
     int n = snprintf(path, size, "%s.%llu%s-%s.%s", naming->prefix,
@@ -493,6 +505,7 @@ struct per_thread_work {
 static enum tv_status per_thread_write_file(const struct per_thread_work *work, uint32_t node,
                                             uint32_t thread, const char *path, struct tv_error *err)
 {
+    assert(node > 0 && node < work->tree->count);
     struct tv_output output;
     enum tv_status status = tv_output_check(path, work->settings, err);
     if (status == TV_OK)

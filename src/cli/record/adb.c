@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* adb.c - see adb.h. */
+/* adb.c - runs adb, and chooses the device (record.h). */
 #define _GNU_SOURCE
 #include "cli/record/record.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -47,7 +48,7 @@ enum tv_status tv_adb_find(struct tv_adb *adb, struct tv_error *err)
                    "SDK to PATH, or set ANDROID_HOME");
 }
 
-/* A group of its own: Ctrl-C of the terminal is for us, who end the recording. */
+/* Start a program in its own process group: Ctrl-C must reach only us, who stop the recording. */
 static int adb_spawn(const char *program, char *const *words, int output, pid_t *process)
 {
     posix_spawnattr_t attributes;
@@ -75,7 +76,7 @@ static int adb_spawn(const char *program, char *const *words, int output, pid_t 
     return error;
 }
 
-/* What is more than there is room for is read and dropped.  False: the output has ended. */
+/* Read some output; what does not fit is dropped. False at the end of the output. */
 static bool adb_read_output(int output, char *text, size_t *used)
 {
     char piece[4096];
@@ -86,8 +87,8 @@ static bool adb_read_output(int output, char *text, size_t *used)
     return got > 0 || (got < 0 && errno == EINTR);
 }
 
-/* Until the program has ended, which closes its output; a server that it has started keeps none of
- * it. */
+/* Read the output until it is closed, which happens when the program ends. A server that adb has
+ * started does not inherit it. */
 static void adb_collect_output(const struct tv_adb *adb, int output, pid_t process, int limit_ms,
                                struct tv_adb_answer *answer)
 {
@@ -107,7 +108,7 @@ static void adb_collect_output(const struct tv_adb *adb, int output, pid_t proce
         kill(process, SIGKILL);
 }
 
-/* Without CR, which old devices send, and without "* daemon started successfully". */
+/* Remove CR, which old devices send, and lines such as "* daemon started successfully". */
 static void adb_clean_output(char *text)
 {
     char *to = text;
@@ -133,6 +134,7 @@ static void adb_wait(pid_t process, struct tv_adb_answer *answer)
 enum tv_status tv_adb_run(const struct tv_adb *adb, const char *const *words, int limit_ms,
                           struct tv_adb_answer *answer, struct tv_error *err)
 {
+    assert(adb->program[0]);
     const char *all[ADB_WORDS + 4] = {"adb"};
     size_t count = 1;
     char *list[ADB_WORDS + 4];
@@ -197,12 +199,12 @@ bool tv_adb_quote(const char *word, char *quoted, size_t size)
 
 /* ---- the device ---- */
 
-/* A line "SERIAL\tSTATE"; devices that cannot be talked to are listed with more words. */
+/* A line "SERIAL\tSTATE"; the state of an unusable device can have several words. */
 struct adb_device {
     char serial[TV_ADB_SERIAL], state[64];
 };
 
-/* The next of the list; NULL: there is none. */
+/* Parse the next device of the list; NULL at the end. */
 static const char *adb_next_device(const char *at, struct adb_device *device)
 {
     while (*at) {
@@ -220,7 +222,7 @@ static const char *adb_next_device(const char *at, struct adb_device *device)
     return NULL;
 }
 
-/* "emulator-5554 (device), R58M (unauthorized)" */
+/* Format the devices as "emulator-5554 (device), R58M (unauthorized)". */
 static void adb_list_devices(const char *text, char *list, size_t size)
 {
     struct adb_device device;

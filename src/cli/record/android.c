@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * record_android.c - an app of an Android device, whose runtime records it (am profile).
+/* android.c - an app on an Android device, which its own runtime records (am profile).
  *
- * What adb and the device answer is known from AOSP: ActivityManagerShellCommand.runProfile and
+ *     pm path, pidof, monkey    is the app installed and running? start it
+ *     am profile start          the runtime records into /data/local/tmp
+ *     am profile stop           ... and writes the file after it has answered: watch its size
+ *     pull, rm                  copy the file, and remove it in any case
+ *
+ * The answers of adb and the device are known from AOSP: ActivityManagerShellCommand.runProfile and
  * ActivityManagerService.profileControl, PackageManagerShellCommand (path), toybox (pidof, stat),
- * monkey.  Before Android 7 `adb shell` has no exit code, so the texts count too.
- *
- * The runtime writes the file after `am profile stop` has answered, so its size is watched until it
- * grows no more.
- */
+ * monkey. Before Android 7 `adb shell` returns no exit code, so the texts of errors count, too. */
 #define _GNU_SOURCE
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -27,10 +28,10 @@
 #include "cli/record/record.h"
 
 #define LOOK_MS 200
-#define START_LOOKS 100 /* for the app to be there */
-#define FILE_LOOKS 75   /* for the file to begin, and for it to be of one size */
+#define START_LOOKS 100 /* until the app is running */
+#define FILE_LOOKS 75   /* until the file appears, and until its size is stable */
 #define SAME_SIZES 4
-#define NAME_MOST 223u /* what PackageManager allows */
+#define NAME_MOST 223u /* limit of PackageManager */
 #define FOLDER "/data/local/tmp"
 
 extern char **environ;
@@ -52,7 +53,7 @@ static bool android_is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Parts of letters, digits and _ that begin with a letter, with points between. */
+/* Is it a name: parts of letters, digits and '_' that begin with a letter, separated by points? */
 static bool android_is_name(const char *name, size_t length, bool wants_point)
 {
     bool begins = true, has_point = false;
@@ -87,7 +88,8 @@ static enum tv_status android_parse_names(struct android *a, const char *text, s
 
 /* ---- answers ---- */
 
-/* The line of an answer that says what is wrong: the first that names an error, or the first. */
+/* Find the line of an answer that explains the failure: the first that names an error, else the
+ * first. */
 static const char *android_find_reason(const char *text, int *length)
 {
     static const char *const words[] = {"xception:", "rror:", "FAILED"};
@@ -131,7 +133,7 @@ static enum tv_status android_fail_interrupted(struct tv_error *err)
 
 /* ---- the app ---- */
 
-/* TV_OK: it runs, or *runs is false. */
+/* Is the process running? */
 static enum tv_status android_find_process(const struct android *a, bool *runs,
                                            struct tv_error *err)
 {
@@ -142,7 +144,7 @@ static enum tv_status android_find_process(const struct android *a, bool *runs,
     if (answer.interrupted)
         return android_fail_interrupted(err);
     *runs = answer.text[0] >= '1' && answer.text[0] <= '9';
-    /* Who has no process says nothing and ends with 1. */
+    /* pidof prints nothing and exits with 1 when there is no process. */
     if (!*runs && answer.text[0])
         return android_fail(a, "pidof", &answer, err);
     return TV_OK;
@@ -166,7 +168,7 @@ static enum tv_status android_check_package(const struct android *a, struct tv_e
                    a->package, a->adb.serial);
 }
 
-/* True: a signal has come. */
+/* Sleep; true when a signal came. */
 static bool android_sleep(const struct android *a, int ms)
 {
     struct pollfd file = {a->adb.signals, POLLIN, 0};
@@ -234,7 +236,7 @@ static enum tv_status android_begin_profile(const struct android *a, struct tv_e
     return android_says_error(&answer) ? android_fail(a, "am profile start", &answer, err) : TV_OK;
 }
 
-/* What comes from here on is another one. */
+/* Drop the signals so far: from here on a signal means another request to stop. */
 static void android_drain_signals(const struct android *a)
 {
     struct signalfd_siginfo unused;
@@ -266,7 +268,7 @@ static enum tv_status android_end_profile(const struct android *a, struct tv_err
     return android_fail(a, "am profile stop", &answer, err);
 }
 
-/* -1: it is not known. */
+/* Return the size of the file on the device; -1 when unknown. */
 static long long android_file_size(const struct android *a)
 {
     struct tv_adb_answer answer;
@@ -285,7 +287,7 @@ static enum tv_status android_await_file(const struct android *a, struct tv_erro
     for (int looks = 0; looks < FILE_LOOKS && same < SAME_SIZES; looks++) {
         long long now = android_file_size(a);
         same = now > 0 && now == size ? same + 1 : 0;
-        looks = now > size ? 0 : looks; /* it grows */
+        looks = now > size ? 0 : looks; /* the file is growing */
         size = now;
         if (same < SAME_SIZES && android_sleep(a, LOOK_MS))
             return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
@@ -301,6 +303,7 @@ static enum tv_status android_await_file(const struct android *a, struct tv_erro
 
 static enum tv_status android_pull(const struct android *a, struct tv_error *err)
 {
+    assert(a->part[0] && a->file[0]);
     const char *const words[] = {"pull", a->file, a->part, NULL};
     struct tv_adb_answer answer;
     enum tv_status status = tv_adb_run(&a->adb, words, 0, &answer, err);
@@ -319,14 +322,13 @@ static void android_remove_file(const struct android *a)
     struct tv_adb_answer answer;
     struct tv_error unimportant = {0};
     struct tv_adb adb = a->adb;
-    adb.signals = -1; /* also after another Ctrl-C */
+    adb.signals = -1; /* even after another Ctrl-C */
     (void)!tv_adb_shell(&adb, &answer, &unimportant, "rm -f %s", a->file);
 }
 
 /* ---- names of R8 ---- */
 
-/* Writes the output from the part with the names of the mapping file, as `traceview convert` does.
- */
+/* Write the output with the names of the mapping file, as `traceview convert` does. */
 static enum tv_status android_convert_names(const struct android *a, struct tv_error *err)
 {
     const char *words[] = {"traceview", "convert", "--mapping",     a->plan->settings->mapping,
@@ -412,7 +414,7 @@ enum tv_status tv_record_android(const struct tv_record_plan *plan, struct tv_er
     a.adb.signals = tv_record_signals_watch(&a.blocked);
     status = android_run(&a, err);
     android_drain_signals(
-        &a); /* it has ended what it was for, and is not to end us before we say so */
+        &a); /* the signal has stopped the recording; it must not end us as well */
     close(a.adb.signals);
     sigprocmask(SIG_UNBLOCK, &a.blocked, NULL);
     return status;

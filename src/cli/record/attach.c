@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * attach.c - see attach.h.
- */
+/* attach.c - HotSpot's attach protocol, and what /proc says about a process (record.h). */
 #define _GNU_SOURCE
 #include "cli/record/record.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -20,14 +19,14 @@
 #include <time.h>
 #include <unistd.h>
 
-/* HotSpot's own tools give up after some ten seconds; a busy machine may need more. */
+/* HotSpot's own tools give up after about ten seconds; a busy machine may need longer. */
 #define SOCKET_MS 30000
 #define ANSWER_MS 120000
 #define STEP_MS 20
 
-/* ---- what the process is ---- */
+/* ---- The process ---- */
 
-/* A line "NAME:\t..." of /proc/PID/status; false: none. */
+/* Read the line "NAME:\t..." of /proc/PID/status; false when there is none. */
 static bool jvm_read_status(pid_t pid, const char *name, char *value, size_t room)
 {
     char path[64], line[512];
@@ -44,7 +43,7 @@ static bool jvm_read_status(pid_t pid, const char *name, char *value, size_t roo
     return found;
 }
 
-/* The last of the numbers in the line: the innermost name space's. */
+/* Return the process id in its innermost name space: the last number in the line. */
 static pid_t jvm_inner_pid(pid_t pid)
 {
     char text[512], *at = text, *end;
@@ -58,7 +57,7 @@ static pid_t jvm_inner_pid(pid_t pid)
     return last > 0 && last <= INT32_MAX ? (pid_t)last : pid;
 }
 
-/* The effective one of real, effective, saved and of the file system. */
+/* Read the effective id, the second of real, effective, saved and file system id. */
 static bool jvm_read_id(pid_t pid, const char *name, unsigned *id)
 {
     char text[512], *end;
@@ -76,7 +75,7 @@ static bool jvm_handles_sigquit(pid_t pid)
            (strtoull(text, NULL, 16) >> (SIGQUIT - 1) & 1) != 0;
 }
 
-/* The path in a line of /proc/PID/maps, whose file may be gone by now: the line ends behind it. */
+/* Return the path in a line of /proc/PID/maps, without the mark of a deleted file. */
 static char *jvm_mapped_path(char *line)
 {
     static const char gone[] = " (deleted)";
@@ -87,8 +86,8 @@ static char *jvm_mapped_path(char *line)
     return strchr(line, '/');
 }
 
-/* 1: a file of that name is mapped, at `found` (TV_JVM_PATH bytes; NULL: unimportant); 0: none; -1:
- * not ours to look. */
+/* Is a file of this name mapped? 1: yes, at `found` (TV_JVM_PATH bytes, or NULL); 0: no; -1: we may
+ * not look. */
 static int jvm_find_mapped(pid_t pid, const char *name, char *found)
 {
     char file[64], line[TV_JVM_PATH + 128];
@@ -118,7 +117,7 @@ bool tv_process_is_jvm(pid_t pid)
            jvm_find_mapped(pid, "libj9vm29.so", NULL) > 0;
 }
 
-/* Is the process's root another one than ours? */
+/* Does the process have another root directory or mount name space than we? */
 static bool jvm_has_other_root(pid_t pid)
 {
     char path[64];
@@ -137,7 +136,7 @@ bool tv_jvm_find_library(const struct tv_jvm *jvm, const char *name, char path[T
     char link[64], root[TV_JVM_PATH];
     if (jvm_find_mapped(jvm->pid, name, path) != 1)
         return false;
-    /* Below a changed root the kernel shows us the path from ours. */
+    /* For a process with another root, the kernel shows paths from our root. */
     snprintf(link, sizeof link, "/proc/%d/root", (int)jvm->pid);
     ssize_t length = readlink(link, root, sizeof root - 1);
     if (length > 1 && strncmp(path, root, (size_t)length) == 0 && path[length] == '/')
@@ -175,7 +174,7 @@ static enum tv_status jvm_look_up(pid_t pid, struct tv_jvm *jvm, struct tv_error
 
 enum tv_status tv_jvm_open(pid_t pid, int signals, struct tv_jvm *jvm, struct tv_error *err)
 {
-    /* Held before anything is asked, so that no other process can take the number meanwhile. */
+    /* Open the pidfd first, so that no other process can get the number meanwhile. */
     int file = (int)syscall(SYS_pidfd_open, pid, 0);
     enum tv_status status = jvm_look_up(pid, jvm, err);
     jvm->file = file;
@@ -202,10 +201,11 @@ bool tv_jvm_has_ended(const struct tv_jvm *jvm)
 
 void tv_jvm_enter_user(const struct tv_jvm *jvm)
 {
+    assert(jvm->pid > 0);
     if (geteuid() != 0 || (jvm->uid == 0 && jvm->gid == getegid()))
         return;
     if (setegid(jvm->gid) != 0 || seteuid(jvm->uid) != 0)
-        abort(); /* root can */
+        abort(); /* cannot fail for root */
 }
 
 void tv_jvm_leave_user(const struct tv_jvm *jvm)
@@ -228,7 +228,7 @@ static void jvm_name_attach_file(const struct tv_jvm *jvm, const char *kind, cha
     snprintf(path, room, "/proc/%d/root/tmp/.%s_pid%d", (int)jvm->pid, kind, (int)jvm->inner_pid);
 }
 
-/* 1: there; 0: not yet; -1: something that the JVM has not made. */
+/* Look for the socket. 1: it is there; 0: not yet; -1: another user created it. */
 static int jvm_look_for_socket(const struct tv_jvm *jvm, const char *path)
 {
     struct stat found;
@@ -237,7 +237,7 @@ static int jvm_look_for_socket(const struct tv_jvm *jvm, const char *path)
     return S_ISSOCK(found.st_mode) && found.st_uid == jvm->uid ? 1 : -1;
 }
 
-/* A file whose owner is the JVM's user: that is what it asks for. */
+/* Create the attach file as the JVM's user, because the JVM checks its owner. */
 static enum tv_status jvm_make_attach_file(const struct tv_jvm *jvm, const char *path,
                                            struct tv_error *err)
 {
@@ -260,7 +260,7 @@ static void jvm_send_sigquit(const struct tv_jvm *jvm)
         kill(jvm->pid, SIGQUIT);
 }
 
-/* A while; TV_ERR_CANCELLED when we are to end, TV_ERR_IO when the JVM has. */
+/* Wait. TV_ERR_CANCELLED when we must stop, TV_ERR_IO when the JVM has ended. */
 static enum tv_status jvm_pause(const struct tv_jvm *jvm, int ms, struct tv_error *err)
 {
     struct pollfd files[] = {{jvm->signals, POLLIN, 0}, {jvm->file, POLLIN, 0}};
@@ -334,18 +334,19 @@ static enum tv_status jvm_connect(const struct tv_jvm *jvm, int *connection, str
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", address.sun_path, strerror(error));
 }
 
-/* ---- an order ---- */
+/* ---- A command ---- */
 
 struct attach_command {
     char bytes[16 + 3 * TV_ATTACH_ARGUMENT];
     size_t length;
     const struct tv_jvm *jvm;
     int connection;
-    int64_t until; /* no wait for an answer is longer, however it drips */
+    int64_t until; /* deadline for the whole answer */
 };
 
 static bool attach_add_word(struct attach_command *command, const char *word, size_t most)
 {
+    assert(command->length + most <= sizeof command->bytes);
     size_t size = strlen(word) + 1;
     if (size > most)
         return false;
@@ -354,7 +355,7 @@ static bool attach_add_word(struct attach_command *command, const char *word, si
     return true;
 }
 
-/* Version 1 of the protocol, which every HotSpot takes. */
+/* Make a command in version 1 of the protocol, which every HotSpot accepts. */
 static bool attach_make_command(struct attach_command *command, const char *const words[4])
 {
     command->length = 0;
@@ -364,7 +365,7 @@ static bool attach_make_command(struct attach_command *command, const char *cons
     return fits;
 }
 
-/* Until the connection can be used as is asked for. */
+/* Wait until the connection is ready for the events. */
 static enum tv_status attach_wait(const struct attach_command *command, short events,
                                   struct tv_error *err)
 {
@@ -404,7 +405,7 @@ static enum tv_status attach_send(const struct attach_command *command, struct t
     return TV_OK;
 }
 
-/* To the end of the answer; what has no room is read and dropped. */
+/* Read the whole answer; what does not fit is dropped. */
 static enum tv_status attach_read_answer(const struct attach_command *command, char *answer,
                                          size_t room, struct tv_error *err)
 {
@@ -428,7 +429,7 @@ static enum tv_status attach_read_answer(const struct attach_command *command, c
     return TV_OK;
 }
 
-/* Takes the line of the code off, and what a terminal may take for orders. */
+/* Remove the line with the code, and replace characters that a terminal may execute. */
 static bool attach_clean_answer(char *answer, int *code)
 {
     char *end;

@@ -41,9 +41,9 @@
 #define OWN_CLASS ELFCLASS32
 #endif
 
-/* What the file of a program says about recording it.  The recorder's library can be loaded only
- * into dynamically linked programs of the same machine that run with our own rights, and it sees
- * calls only where the compiler put hooks. */
+/* The facts about a program's file that matter for recording it. The recorder's library can be
+ * loaded only into dynamically linked programs of the same machine that run with our own rights,
+ * and it sees calls only where the compiler put hooks. */
 struct program_file {
     bool is_elf;        /* the fields below are known */
     bool other_machine; /* for another processor or word size than the recorder */
@@ -53,13 +53,15 @@ struct program_file {
     bool other_rights; /* setuid, setgid or capabilities: the system ignores LD_PRELOAD */
 };
 
+/* ---- The ELF file of a program ---- */
+
 /* Read `size` bytes at `at`; false: they are not in the file. */
 static bool program_read_bytes(int file, uint64_t at, void *to, size_t size)
 {
     return at <= INT64_MAX - size && pread(file, to, size, (off_t)at) == (ssize_t)size;
 }
 
-/* A table of names, to be given back with tv_free; NULL data: there is none. */
+/* Read a table of names, to be freed with program_free_name_table; NULL data when there is none. */
 static struct tv_bytes program_read_name_table(int file, uint64_t at, uint64_t size)
 {
     if (size == 0 || size > MOST_NAME_BYTES)
@@ -78,13 +80,13 @@ static void program_free_name_table(struct tv_bytes names)
     tv_free(data);
 }
 
-/* Is the word, with its NUL, in the table? */
+/* Does the table contain the word, with its NUL? */
 static bool program_lists_name(struct tv_bytes names, const char *word, size_t size)
 {
     return names.data && memmem(names.data, names.length, word, size) != NULL;
 }
 
-/* The machine that the recorder was built for, by the file of this very program. */
+/* Return the machine of the recorder, from the file of this program. */
 static uint16_t program_own_machine(void)
 {
     ElfW(Ehdr) own;
@@ -106,7 +108,7 @@ static bool program_read_segment(int file, const ElfW(Ehdr) * head, unsigned num
                               sizeof *segment);
 }
 
-/* Return the offset in the file of the byte at an address in memory; UINT64_MAX: there is none. */
+/* Return the file offset of an address in memory; UINT64_MAX when there is none. */
 static uint64_t program_offset_of_address(int file, const ElfW(Ehdr) * head, uint64_t address)
 {
     ElfW(Phdr) segment;
@@ -185,7 +187,7 @@ static void program_read_elf(int file, struct program_file *program)
     program_read_section_names(file, &head, program);
 }
 
-/* Does the program run with other rights than ours?  Then the system ignores LD_PRELOAD. */
+/* Does the program run with other rights than ours? The system ignores LD_PRELOAD then. */
 static bool program_has_other_rights(int file, const struct stat *found)
 {
     char unused[64];
@@ -212,8 +214,10 @@ static void program_file_read(const char *path, struct program_file *program)
     close(file);
 }
 
-/* What execvp searches when there is no PATH. */
+/* Search path of execvp without PATH. */
 #define DEFAULT_PATH "/bin:/usr/bin"
+
+/* ---- What a program is ---- */
 
 static bool host_is_program(const char *path)
 {
@@ -251,7 +255,8 @@ static bool host_is_elf(const char *path)
 {
     char magic[4] = "";
     int file = open(path, O_RDONLY | O_CLOEXEC);
-    /* A program that may be run and not read is no script: those are read. */
+    /* A program that is executable but not readable is not a script: its interpreter must read it.
+     */
     if (file < 0)
         return true;
     ssize_t got = read(file, magic, sizeof magic);
@@ -259,7 +264,7 @@ static bool host_is_elf(const char *path)
     return got == 4 && memcmp(magic, "\177ELF", 4) == 0;
 }
 
-/* The name of a script's interpreter: "python3" of "#!/usr/bin/env -S python3 -u". */
+/* Read the name of a script's interpreter: "python3" of "#!/usr/bin/env -S python3 -u". */
 static void host_read_interpreter(const char *path, char *name, size_t size)
 {
     char line[256] = "";
@@ -294,7 +299,7 @@ bool tv_record_is_script_without_jvm(const char *program)
     return false;
 }
 
-/* A JDK's bin/NAME, with its lib/libjli.so. */
+/* Is it bin/NAME of a JDK, which has lib/libjli.so? */
 static bool host_is_beside_libjli(const char *path)
 {
     char library[TV_RECORD_PATH + 32], real[TV_RECORD_PATH];
@@ -309,7 +314,7 @@ enum tv_record_way tv_record_way_of(const char *program, unsigned host)
 {
     char path[TV_RECORD_PATH];
     if (host == TV_RECORD_NATIVE || !tv_record_find_program(program, path))
-        return TV_RECORD_PRELOADED; /* what is not found is said when it is started */
+        return TV_RECORD_PRELOADED; /* starting it will fail, and say so */
     bool elf = host_is_elf(path);
     if (elf && strcmp(host_file_name(path), "java") == 0)
         return TV_RECORD_ARGUMENT;
@@ -353,7 +358,8 @@ static bool recording_has_events(struct tv_bytes file)
 
 #define SAMPLE_INSTEAD ": take samples of it (--sample HZ)"
 
-/* Return why the program cannot be recorded, as far as its file says it; NULL: it does not. */
+/* Return why the program cannot be recorded, according to its file; NULL when its file does not
+ * tell. */
 static const char *recording_obstacle(const struct tv_record_plan *plan)
 {
     char path[TV_RECORD_PATH];
@@ -393,7 +399,7 @@ static enum tv_status recording_fail_empty(const struct tv_record_plan *plan, st
 {
     const struct tv_record_settings *record = &plan->settings->record;
     const char *obstacle = recording_obstacle(plan);
-    /* A program may well allocate little, and wait for nothing. */
+    /* A program that allocates little and waits for nothing is normal. */
     if (plan->with_alloc || plan->with_lock)
         return TV_OK;
     if (record->sample > 0)
@@ -439,7 +445,7 @@ enum tv_status tv_record_check_events(const struct tv_record_plan *plan, struct 
     return any ? TV_OK : recording_fail_empty(plan, err);
 }
 
-/* Is there a whole trace that could not get its name: its process had another root by then, or
+/* Is there a complete trace that could not be renamed, because its process had another root or
  * other rights? */
 static bool recording_is_unnamed(const struct tv_record_plan *plan, char *part, size_t size)
 {

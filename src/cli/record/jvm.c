@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * record_attached.c - record a JVM that runs already.
+/* jvm.c - the options of the agent, and the recording of a running JVM.
  *
- * The agent is loaded into it with what to record; loaded again with the order "stop", it writes
- * the file before it answers.  A JVM in a container, or of another user (we are root), may reach
- * neither our library nor our folder: then both lie in a folder in its /tmp meanwhile.  A JVM that
- * has loaded the library before gets its orders through that copy, whose file may be gone: the
- * class that rewritten methods call belongs to it.
+ * The agent is loaded into the JVM with the options of the recording. Loading it again with "stop"
+ * ends the recording: the agent writes the file before it answers.
  *
- * The agent waits for a lock that we hold: when we are killed, it stops by itself.
- */
+ *     our side                          the JVM's side
+ *     ---- load agent, options --->     records
+ *     holds a lock on a file            waits for that lock: if we are killed, it stops by itself
+ *     ---- load agent, "stop" ---->     writes the file, then answers
+ *
+ * A JVM in a container, or of another user (if we are root), may reach neither our library nor our
+ * directory. Both are staged in a directory in its /tmp then. A JVM that has loaded the agent
+ * before gets commands through that copy, even if its file is gone, because rewritten classes call
+ * into it. */
 #define _GNU_SOURCE
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +43,8 @@ static bool agent_has_library(char *path, const char *folder, const char *name)
     return (unsigned)length < TV_RECORD_PATH && access(path, R_OK) == 0;
 }
 
-/* Installed libraries may lie below a folder of their architecture. */
+/* Search the subdirectories, too: installed libraries can be in one named after their architecture.
+ */
 static bool agent_has_library_below(char *path, const char *folder, const char *name)
 {
     char below[TV_RECORD_PATH];
@@ -79,7 +84,7 @@ enum tv_status tv_record_find_library(const char *folder, const char *name, char
                    strstr(name, "agent") ? " on a machine with a JDK" : "");
 }
 
-/* A comma within a value is written twice; so is a percent sign of a path, when it is `exact`. */
+/* Write a value: a comma is doubled, and with `exact` a percent sign, too. */
 static void agent_put_value(struct tv_out *out, const char *value, bool exact)
 {
     for (; *value; value++) {
@@ -157,7 +162,7 @@ static void agent_put_samples(struct tv_out *out, const struct tv_record_plan *p
         agent_put_text(out, "threads", record->threads, false);
 }
 
-/* The text, to be given back with tv_free. */
+/* Return the text; the caller frees it with tv_free. */
 static char *agent_text(struct tv_out *out)
 {
     tv_out_char(out, '\0');
@@ -186,7 +191,7 @@ char *tv_record_quote(const char *word)
     tv_out_init_memory(&out);
     tv_out_char(&out, '"');
     for (; *word; word++) {
-        /* Between quotes nothing is special but the quote: that one stands between others. */
+        /* Only the quote itself is special between quotes: put it between other quotes. */
         if (*word == '"')
             tv_out_text(&out, "\"'\"'\"");
         else
@@ -201,23 +206,25 @@ char *tv_record_quote(const char *word)
 #define STAGED_LOCK "lock"
 #define ANSWER_SIZE 1024
 
-/* From this one on a JVM warns of agents that come while it runs. */
+/* From this JDK on, a JVM prints a warning when an agent is loaded while it runs. */
 #define WARNING_VERSION 21
+
+/* ---- A running JVM ---- */
 
 struct attached {
     const struct tv_record_plan *plan;
     struct tv_jvm jvm;
     int signals;
-    int stage;                  /* the folder in its /tmp, open; -1: none */
-    char stage_path[64];        /* as we see it */
-    bool is_loaded;             /* the agent, by an earlier recording */
-    int lock;                   /* held until the end; -1: none */
-    char lock_path[96];         /* as we see it; "": it has no name any more */
-    char agent[TV_RECORD_PATH]; /* as the JVM sees it */
+    int stage;                  /* descriptor of the directory in its /tmp; -1: none */
+    char stage_path[64];        /* in our name space */
+    bool is_loaded;             /* an earlier recording has loaded the agent */
+    int lock;                   /* locked until the end; -1: none */
+    char lock_path[96];         /* in our name space; "": no lock */
+    char agent[TV_RECORD_PATH]; /* in the JVM's name space */
     char file[TV_RECORD_PATH];
 };
 
-/* ---- the folder in its /tmp ---- */
+/* ---- The directory in its /tmp ---- */
 
 static bool attached_copy(int from, int to)
 {
@@ -232,6 +239,7 @@ static bool attached_copy(int from, int to)
 
 static enum tv_status attached_stage_agent(const struct attached *a, struct tv_error *err)
 {
+    assert(a->stage >= 0);
     int from = open(a->agent, O_RDONLY | O_CLOEXEC);
     tv_jvm_enter_user(&a->jvm);
     int to = openat(a->stage, AGENT_LIBRARY, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
@@ -280,26 +288,28 @@ static enum tv_status attached_copy_to_output(int from, const char *output, stru
     return status;
 }
 
-/* A program in a container is not to give us a way to any other file: no links. */
+/* Copy the staged file to the output. Links are refused: a program in a container must not direct
+ * us to other files. */
 static enum tv_status attached_fetch(const struct attached *a, struct tv_error *err)
 {
+    assert(a->stage >= 0);
     const char *output = a->plan->output;
     struct stat found;
     tv_jvm_enter_user(&a->jvm);
     int from = openat(a->stage, STAGED_FILE, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     tv_jvm_leave_user(&a->jvm);
     bool regular = from >= 0 && fstat(from, &found) == 0 && S_ISREG(found.st_mode);
-    /* The caller reports a file that is not there. */
+    /* The caller reports a missing file. */
     enum tv_status status = regular ? attached_copy_to_output(from, output, err) : TV_OK;
     if (from >= 0)
         close(from);
     return status;
 }
 
-/* ---- the lock that says that we live ---- */
+/* ---- The lock that shows that we are alive ---- */
 
-/* Take the lock on a new file: in our folder of its /tmp if there is one, else in /tmp, where the
- * JVM's own socket lies too. */
+/* Lock a new file: in the staging directory if there is one, else in /tmp, where the JVM's own
+ * socket is, too. */
 static void attached_hold_lock(struct attached *a)
 {
     bool staged = a->stage >= 0;
@@ -314,14 +324,14 @@ static void attached_hold_lock(struct attached *a)
         a->lock = mkostemp(a->lock_path, O_CLOEXEC);
     }
     tv_jvm_leave_user(&a->jvm);
-    /* Without it all is as well, as long as nobody kills us. */
+    /* Without the lock everything works, unless we are killed. */
     if (a->lock < 0)
         a->lock_path[0] = '\0';
     else
         (void)flock(a->lock, LOCK_EX | LOCK_NB);
 }
 
-/* The agent has opened it. */
+/* Remove the name of the lock file, after the agent has opened it. */
 static void attached_unname_lock(struct attached *a)
 {
     if (a->lock < 0)
@@ -334,8 +344,8 @@ static void attached_unname_lock(struct attached *a)
     tv_jvm_leave_user(&a->jvm);
 }
 
-/* The options of the recording and the lock's path as the JVM sees it, to be given back with
- * tv_free. */
+/* Return the options of the recording and the path of the lock as the JVM sees it; the caller frees
+ * them with tv_free. */
 static char *attached_make_options(const struct attached *a)
 {
     char *options = tv_record_agent_options(a->plan, a->file, false);
@@ -363,7 +373,7 @@ static void attached_remove_stage(struct attached *a)
     close(a->stage);
 }
 
-/* ---- orders ---- */
+/* ---- Commands ---- */
 
 static enum tv_status attached_fail_refused(const struct attached *a, const char *answer,
                                             struct tv_error *err)
@@ -379,7 +389,7 @@ static enum tv_status attached_fail_refused(const struct attached *a, const char
                    "process %d was not recorded: see its standard error", pid);
 }
 
-/* Loads the agent, a second time too, with these options. */
+/* Load the agent with these options, for the first or second time. */
 static enum tv_status attached_command_agent(const struct attached *a, const char *options,
                                              struct tv_error *err)
 {
@@ -389,7 +399,7 @@ static enum tv_status attached_command_agent(const struct attached *a, const cha
     enum tv_status status = tv_jvm_command(&a->jvm, words, &code, answer, sizeof answer, err);
     if (status != TV_OK)
         return status;
-    /* JDK 8 has the number alone. */
+    /* JDK 8 answers with only the number. */
     bool fine = code == 0 && (strcmp(answer, "return code: 0") == 0 || strcmp(answer, "0") == 0);
     return fine ? TV_OK : attached_fail_refused(a, answer, err);
 }
@@ -413,9 +423,9 @@ static void attached_warn_of_jdk(const struct attached *a)
                    version);
 }
 
-/* ---- the time between ---- */
+/* ---- Waiting for the end ---- */
 
-/* A slow call has ended the recording when the file is there. */
+/* Has a slow call ended the recording? Its file is there then. */
 static bool attached_has_ended_itself(const struct attached *a)
 {
     struct stat found;
@@ -425,7 +435,7 @@ static bool attached_has_ended_itself(const struct attached *a)
                         : fstatat(a->stage, STAGED_FILE, &found, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* Until the time is over, a signal comes or the JVM ends, or the recording by itself. */
+/* Wait until the time is over, a signal comes, the JVM ends, or a slow call ends the recording. */
 static void attached_wait_for_end(const struct attached *a)
 {
     const struct tv_record_plan *plan = a->plan;
@@ -438,7 +448,7 @@ static void attached_wait_for_end(const struct attached *a)
         left = plan->duration_ms > 0 ? until - tv_record_now_ms() : INT32_MAX;
         (void)poll(files, 2, (int)(left < 0 ? 0 : left < look ? left : look));
     }
-    /* The order to stop waits too, for another signal. */
+    /* Consume the signal: the stop command also waits for signals. */
     if (files[0].revents != 0 && read(a->signals, &unused, sizeof unused) < 0)
         return;
 }
@@ -458,7 +468,7 @@ static enum tv_status attached_record_staged(struct attached *a, struct tv_error
         tv_message("traceview: recording process %d%s", (int)a->jvm.pid,
                    a->plan->duration_ms > 0 ? "" : "; Ctrl-C ends it");
     attached_wait_for_end(a);
-    /* It may have ended, or end now: then it has written the file by itself. */
+    /* The JVM may have ended, or be ending: then it has written the file by itself. */
     if (!tv_jvm_has_ended(&a->jvm) && attached_command_agent(a, "stop", err) != TV_OK &&
         !tv_jvm_has_ended(&a->jvm))
         return err->status;
@@ -468,7 +478,7 @@ static enum tv_status attached_record_staged(struct attached *a, struct tv_error
 
 #define HEAD_SIZE 4096
 
-/* The agent has named them where the JVM's standard error goes. */
+/* Report methods without hooks; the agent has named them on the JVM's standard error. */
 static void attached_note_left_out(const struct attached *a)
 {
     static const char key[] = "\n" TV_MT_KEY_LEFT_OUT "=";

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * record_kernel.c - samples that the kernel takes, of a program that is started or of a process.
+/* kernel.c - samples taken by the kernel, of a program that is started or of a running process.
  *
- * A program that is started waits before its exec until the events on it are open; from the exec on
- * they count, for it, its threads and its children.
- */
+ *     parent                               child
+ *     fork                                 waits for one byte
+ *     open events on the child
+ *     write a byte  ------------------->   exec: the events start counting, for it, its threads
+ *     read rings until it ends             and its children */
 #define _GNU_SOURCE
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -25,10 +27,10 @@
 #include "cli/record/record.h"
 #include "perf/perf.h"
 
-/* Buffers are looked at so often, however little they hold. */
+/* Read the rings at least this often. */
 #define LOOK_MS 200
 
-/* Exit codes of shells. */
+/* Exit codes as in shells. */
 #define NOT_FOUND 127
 #define NOT_STARTED 126
 
@@ -46,7 +48,7 @@ bool tv_record_wants_kernel(const struct tv_record_plan *plan)
             tv_record_is_script_without_jvm(plan->settings->files.items[0]));
 }
 
-/* ---- What is written ---- */
+/* ---- Output ---- */
 
 static enum tv_status kernel_write_samples(const struct tv_record_plan *plan,
                                            const struct tv_samples *samples, struct tv_error *err)
@@ -84,6 +86,7 @@ static void kernel_report_losses(const struct tv_record_plan *plan, const struct
 static enum tv_status kernel_finish(const struct tv_record_plan *plan, struct tv_perf *perf,
                                     struct tv_error *err)
 {
+    assert(plan->settings->record.sample > 0);
     struct tv_samples samples = {0};
     tv_perf_finish(perf, &samples);
     enum tv_status status = kernel_write_samples(plan, &samples, err);
@@ -100,6 +103,7 @@ static enum tv_status kernel_finish(const struct tv_record_plan *plan, struct tv
 
 static struct tv_perf_options kernel_perf_options(const struct tv_record_plan *plan, pid_t pid)
 {
+    assert(plan->settings->record.sample > 0);
     const struct tv_record_settings *record = &plan->settings->record;
     return (struct tv_perf_options){
         .pid = pid,
@@ -113,7 +117,7 @@ static struct tv_perf_options kernel_perf_options(const struct tv_record_plan *p
 
 /* ---- A program that is started ---- */
 
-/* The child: waits for the word, then becomes the program.  Tells `report` why it could not. */
+/* Run the child: wait for a byte, then exec. Write the error of a failed exec to `report`. */
 static _Noreturn void kernel_exec_program(const struct tv_words *words, int go, int report)
 {
     char word;
@@ -127,7 +131,7 @@ static _Noreturn void kernel_exec_program(const struct tv_words *words, int go, 
     _exit(NOT_FOUND);
 }
 
-/* Its exit code, as shells have it. */
+/* Wait for the child; return its exit code as a shell would. */
 static int kernel_await_child(pid_t child)
 {
     int status = 0;
@@ -136,7 +140,7 @@ static int kernel_await_child(pid_t child)
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Reads the buffers until the child is there to be waited for. */
+/* Read the rings until the child has ended. */
 static void kernel_watch_child(struct tv_perf *perf, pid_t child)
 {
     siginfo_t info;
@@ -150,7 +154,7 @@ static void kernel_watch_child(struct tv_perf *perf, pid_t child)
         close(file);
 }
 
-/* The events are open: the child may begin. */
+/* Let the child start, now that the events are open. */
 static enum tv_status kernel_record_child(const struct tv_record_plan *plan, struct tv_perf *perf,
                                           pid_t child, const int ends[2], int *code,
                                           struct tv_error *err)
@@ -170,7 +174,7 @@ static enum tv_status kernel_record_child(const struct tv_record_plan *plan, str
                    plan->settings->files.items[0], strerror(error));
 }
 
-/* `go` and `report` are pipes, which close at an exec. */
+/* Fork and record. `go` and `report` are pipes that close at an exec. */
 static enum tv_status kernel_start_between(const struct tv_record_plan *plan, const int go[2],
                                            const int report[2], int *code, struct tv_error *err)
 {
@@ -213,12 +217,13 @@ static enum tv_status kernel_record_program(const struct tv_record_plan *plan, i
     return status;
 }
 
-/* ---- A process that runs ---- */
+/* ---- A running process ---- */
 
-/* Readable when the process ends or a signal asks for the end; -1: the system has no more files. */
+/* Return a descriptor that is readable when the process ends or a signal asks to stop; -1: too many
+ * open files. */
 static int kernel_watch_end(pid_t pid, int *signal_file, int *process)
 {
-    sigset_t blocked; /* to the end of the command */
+    sigset_t blocked; /* blocked until the end of the command */
     struct epoll_event event = {.events = EPOLLIN};
     *signal_file = tv_record_signals_watch(&blocked);
     *process = (int)syscall(SYS_pidfd_open, pid, 0);

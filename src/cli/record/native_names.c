@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * native_names.c - names and lines for the addresses of a recorded native program.
+/* native_names.c - replaces the addresses in a .trace by function names and lines.
  *
- * Only the lines of methods change, which are in the text header or, of a streamed file, among the
- * records: a new file is written beside the old one and takes its name.
- */
+ * Only the lines of methods change. They are in the text header or, in a streamed file, in method
+ * packets between the records. A new file is written beside the old one and takes its name.
+ *
+ *     id  class  0x11ab  signature  libx.so     -->     id  class  draw  (int)  draw.cc  42 */
 #include "cli/record/native_names.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,12 +18,14 @@
 #include "cli/output/atomic_file.h"
 #include "wire/method_trace.h"
 
+/* ---- ELF files ---- */
+
 static bool native_file_is_path(const char *path, struct tv_bytes wanted)
 {
     return strlen(path) == wanted.length && memcmp(path, wanted.data, wanted.length) == 0;
 }
 
-/* NULL: it cannot be read, or there are too many. */
+/* Return the ELF file at the path; NULL when it cannot be read, or there are too many. */
 static struct tv_elf *native_file_find(struct tv_native_files *files, struct tv_bytes path)
 {
     struct tv_error unread = {0};
@@ -66,11 +69,13 @@ void tv_native_files_release(struct tv_native_files *files)
     tv_demangler_release(&files->demangler);
 }
 
+/* ---- Lines of methods ---- */
+
 /* id, class, name, signature, file */
 #define FIELDS 5u
 enum { NAME = 2, SIGNATURE, SOURCE };
 
-/* False: it has another form. */
+/* Split a method line; false when it has another form, or its name is not an address. */
 static bool native_line_split(struct tv_bytes line, struct tv_bytes *fields)
 {
     struct tv_bytes rest = {line.data, line.length - 1};
@@ -83,7 +88,7 @@ static bool native_line_split(struct tv_bytes line, struct tv_bytes *fields)
     return !more && fields[NAME].length > 2 && memcmp(fields[NAME].data, "0x", 2) == 0;
 }
 
-/* What parts fields and lines is no part of a name. */
+/* Write a text without control characters, which would separate fields and lines. */
 static void native_line_put_clean(FILE *out, struct tv_bytes text)
 {
     for (size_t i = 0; i < text.length; i++)
@@ -96,7 +101,7 @@ static void native_line_put(FILE *out, struct tv_bytes line, struct tv_native_fi
 {
     struct tv_bytes fields[FIELDS];
     struct tv_native_place place;
-    /* The field ends with a tab, where the number ends too. */
+    /* strtoull stops at the tab after the field. */
     if (line.length == 0 || line.data[line.length - 1] != '\n' ||
         !native_line_split(line, fields) ||
         !tv_native_files_place(files, fields[SOURCE],
@@ -117,14 +122,16 @@ static void native_line_put(FILE *out, struct tv_bytes line, struct tv_native_fi
     fputc('\n', out);
 }
 
-/* Behind a packet's u2 of 0: its kind. */
+/* ---- Streamed files ---- */
+
+/* Offset of a packet's kind, after its u2 of 0. */
 #define OP_AT 2u
 
-/* More than the largest packet, which has a text of 65,535 bytes. */
+/* Larger than the largest packet, whose text has 65,535 bytes. */
 #define WINDOW_SIZE (1u << 18)
 
-/* A window moves over the file.  What lies before `passed` has been written or replaced; what lies
- * from there to `at` is written as it is when the window moves on. */
+/* A window that moves over the file. Everything before `passed` has been written or replaced; the
+ * bytes from there to `at` are copied unchanged when the window moves on. */
 struct stream_copy {
     FILE *in, *out;
     size_t record_size;
@@ -139,9 +146,10 @@ static void native_stream_write_passed(struct stream_copy *copy)
     copy->passed = copy->at;
 }
 
-/* Have `size` bytes behind `at`; false: the file ends before them. */
+/* Make `size` bytes available at `at`; false when the file ends before them. */
 static bool native_stream_have(struct stream_copy *copy, size_t size)
 {
+    assert(copy->passed <= copy->at && copy->at <= copy->length);
     size_t left = copy->length - copy->at;
     if (left >= size)
         return true;
@@ -164,6 +172,7 @@ static bool native_stream_pass(struct stream_copy *copy, size_t size)
 static void native_stream_replace_method(struct stream_copy *copy, size_t size, const char *text,
                                          size_t length)
 {
+    assert(copy->at + size <= copy->length);
     uint8_t head[TV_MT_STREAM_METHOD_HEAD];
     native_stream_write_passed(copy);
     tv_le_put_u16(head, TV_MT_STREAM_ESCAPE);
@@ -174,7 +183,7 @@ static void native_stream_replace_method(struct stream_copy *copy, size_t size, 
     copy->passed = copy->at = copy->at + size;
 }
 
-/* A text that would be too long for its packet stays as it is. */
+/* Name the method of a packet. A text that would be too long for its packet stays as it is. */
 static bool native_stream_name_method(struct stream_copy *copy)
 {
     if (!native_stream_have(copy, TV_MT_STREAM_METHOD_HEAD))
@@ -207,7 +216,7 @@ static bool native_stream_pass_thread(struct stream_copy *copy)
                                                               TV_MT_STREAM_THREAD_HEAD - 2));
 }
 
-/* A record, or a packet; false: the file's end, or what comes is copied as it is. */
+/* Pass one record or packet; false when the rest is to be copied unchanged. */
 static bool native_stream_pass_next(struct stream_copy *copy)
 {
     if (!native_stream_have(copy, 3))
@@ -246,7 +255,7 @@ static bool native_stream_put(FILE *in, FILE *out)
     copy.window = tv_alloc(WINDOW_SIZE, 1);
     while (native_stream_pass_next(&copy))
         continue;
-    /* The end of a file that was cut off, a summary, or what nobody knows. */
+    /* Copy the rest: a cut packet, a summary or unknown data. */
     do {
         copy.at = copy.length;
     } while (native_stream_have(&copy, 1));
@@ -254,6 +263,8 @@ static bool native_stream_put(FILE *in, FILE *out)
     tv_native_files_release(&copy.files);
     return true;
 }
+
+/* ---- Whole files ---- */
 
 #define HEADER_LIMIT ((size_t)256 << 20)
 #define PIECE ((size_t)1 << 20)
@@ -268,7 +279,8 @@ static void native_names_put(FILE *out, struct tv_bytes text)
     fwrite(text.data, 1, text.length, out);
 }
 
-/* Everything up to the end of the header; NULL: there is none. *kept: bytes that were read. */
+/* Read everything up to the end of the header; NULL when there is none. *kept: number of bytes
+ * read. */
 static char *native_names_read_header(FILE *in, size_t *kept, size_t *header)
 {
     static const char end[] = "\n" TV_MT_SECTION_END "\n";
@@ -317,7 +329,7 @@ static void native_names_copy_rest(FILE *in, FILE *out)
     tv_free(bytes);
 }
 
-/* False: it has no text header. */
+/* Write a file with a text header and names; false when it has no such header. */
 static bool native_names_put_text_file(FILE *in, FILE *out)
 {
     size_t kept, header;
@@ -331,8 +343,8 @@ static bool native_names_put_text_file(FILE *in, FILE *out)
     return true;
 }
 
-/* Put all names into a stream; false with errno: it is not whole.  *named: it is another trace than
- * the one read. */
+/* Write the file with names into a stream; false with errno when it is not complete. *named: it
+ * differs from the one read. */
 static bool native_names_write(FILE *in, FILE *out, bool *named)
 {
     *named = native_names_put_text_file(in, out) ||

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * native_samples.c - names and lines for the samples of a native program.
+/* native_samples.c - replaces the addresses in the samples of a native program by functions and
+ * lines.
  *
- * Two addresses in a line are one place then, so the samples are counted anew: the text is read
- * into what it was written from.
- */
+ * Two addresses in one source line become the same element, so the samples must be counted again:
+ * the hprof text is parsed back into a struct tv_samples. */
 #include "cli/record/native_names.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,13 +22,13 @@
 #define DEPTH 32768u
 #define TRACES (1u << 24)
 
-/* A stack, which is counted when the table at the end of the text says how often. */
+/* A stack; the table at the end of the text has its count. */
 struct counted_stack {
     uint32_t thread, start, depth;
     uint64_t count;
 };
 
-/* A sample with its time, and the number of its stack. */
+/* A sample with its time, and the index of its stack. */
 struct timed_stack {
     uint64_t time_ns;
     uint32_t stack;
@@ -39,12 +39,12 @@ struct native_samples {
     struct tv_samples samples;
     enum tv_samples_form form;
     struct tv_native_files files;
-    struct counted_stack *stacks; /* by its number in the text, from TV_SAMPLES_FIRST_TRACE on */
+    struct counted_stack *stacks; /* by number in the text - TV_SAMPLES_FIRST_TRACE */
     size_t stacks_room;
     uint32_t stack_count, deepest;
     uint32_t *elements;
     size_t elements_room, element_count;
-    struct counted_stack *open; /* whose lines are coming */
+    struct counted_stack *open; /* the stack whose lines follow */
     struct timed_stack *moments;
     size_t moments_room, moment_count;
 };
@@ -57,9 +57,9 @@ static uint64_t native_samples_hash_text(uint64_t hash, const char *text)
     return hash;
 }
 
-/* Dots part the names of a stack's line in hprof, so those that compilers put into the names of
- * copies of a function go, and others become what Rust writes for such.  Parentheses are those of
- * the place. */
+/* Remove dots from a function name, because they separate names in a line of hprof: cut the
+ * suffixes that compilers give to copies of a function, and replace other dots by '$', as Rust
+ * does. Replace parentheses, which enclose the place. */
 static void native_samples_clean_function(char *name)
 {
     static const char *const copies[] = {".constprop.", ".part.", ".isra.", ".cold", ".lto_priv."};
@@ -79,7 +79,7 @@ static void native_samples_copy_text(char *to, size_t size, struct tv_bytes text
     to[length] = '\0';
 }
 
-/* An element's texts and line, from its address when it is one and its file is there. */
+/* Add an element; if its name is an address in a readable file, look up function, file and line. */
 static uint32_t native_samples_add_element(struct native_samples *work,
                                            struct tv_sample_element *element)
 {
@@ -109,7 +109,7 @@ static uint32_t native_samples_add_element(struct native_samples *work,
     return number;
 }
 
-/* The parenthesis that the last one ends; NULL: none. */
+/* Find the parenthesis that `close` closes; NULL when there is none. */
 static char *native_samples_find_parenthesis(char *line, const char *close)
 {
     size_t depth = 0;
@@ -121,7 +121,7 @@ static char *native_samples_find_parenthesis(char *line, const char *close)
     return NULL;
 }
 
-/* "CLASS.NAME(FILE)", "CLASS.NAME(FILE:LINE)"; false: it has another form. */
+/* Parse "CLASS.NAME(FILE)" or "CLASS.NAME(FILE:LINE)"; false for another form. */
 static bool native_samples_read_element(struct native_samples *work, char *line)
 {
     char *close = strrchr(line, ')'),
@@ -150,7 +150,7 @@ static bool native_samples_read_element(struct native_samples *work, char *line)
     return true;
 }
 
-/* The number behind a word of the line; 0: it is not there. */
+/* Return the number after a word in the line; 0 when it is not there. */
 static uint32_t native_samples_number_after(const char *line, const char *word)
 {
     const char *at = strstr(line, word);
@@ -158,7 +158,7 @@ static uint32_t native_samples_number_after(const char *line, const char *word)
     return number <= UINT32_MAX ? (uint32_t)number : 0;
 }
 
-/* Is it the number of a thread that has been named? */
+/* Is it the id of a known thread? */
 static bool native_samples_is_thread(const struct native_samples *work, uint32_t id)
 {
     return id >= TV_SAMPLES_FIRST_THREAD &&
@@ -232,6 +232,7 @@ static bool native_samples_read_period(struct native_samples *work, const char *
 /* AT NANOSECONDS TRACE STATE */
 static bool native_samples_read_moment(struct native_samples *work, const char *line)
 {
+    assert(work->moment_count <= work->moments_room);
     char *end;
     uint64_t time_ns = strtoull(line + sizeof "AT", &end, 10);
     uint32_t stack = (uint32_t)strtoul(end, &end, 10) - TV_SAMPLES_FIRST_TRACE;
@@ -267,7 +268,7 @@ static bool native_samples_read_line(struct native_samples *work, char *line)
            native_samples_line_starts(line, "rank ") || native_samples_read_rank(work, line);
 }
 
-/* Count the stacks: one by one as they were taken, where their times are known. */
+/* Count the stacks: sample by sample if their times are known. */
 static void native_samples_count(struct native_samples *work)
 {
     bool timed = work->samples.period_ns > 0;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * record_program.c - a program that is started to be recorded.
+/* program.c - starts a program and records it.
  *
- * A native one finds the recorder by LD_PRELOAD, a launcher of Java as its first argument. Whatever
- * starts JVMs further on hands JAVA_TOOL_OPTIONS to them; a program without hooks (sh, env,
- * taskset) hands LD_PRELOAD to what it starts.  Then each process writes a file of its own, with
- * its number in the name, and a file that stays the only one gets the name that was asked for.
- */
+ *     native program       LD_PRELOAD
+ *     Java launcher        -agentpath as its first argument
+ *     script, JDK tool     JAVA_TOOL_OPTIONS, inherited by every JVM it starts
+ *     no hooks of its own  LD_PRELOAD, inherited by what it starts (sh, env, taskset)
+ *
+ * In the last two cases each process writes its own file, with its process id in the name; if only
+ * one file results, it gets the name that was asked for. */
 #define _GNU_SOURCE
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -28,9 +30,11 @@
 #include "cli/record/native_names.h"
 #include "cli/record/record.h"
 
+/* ---- Signals meanwhile ---- */
+
 static const int ending_signals[TV_RECORD_SIGNALS] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 
-/* The one that signals are passed on to: handlers have no other way to know. */
+/* The process that gets the signals; a handler can only know a global. */
 static pid_t signal_receiver;
 
 static void record_pass_signal_on(int number, siginfo_t *info, void *unused)
@@ -58,6 +62,7 @@ void tv_record_signals_unblock(const struct tv_record_signal_state *before)
 
 void tv_record_signals_pass_on(struct tv_record_signal_state *before, pid_t child)
 {
+    assert(child != 0);
     signal_receiver = child;
     for (size_t i = 0; i < TV_RECORD_SIGNALS; i++) {
         struct sigaction action = {.sa_sigaction = record_pass_signal_on,
@@ -85,23 +90,26 @@ int tv_record_signals_watch(sigset_t *blocked)
     return signalfd(-1, blocked, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+/* ---- The environment of the program ---- */
+
 #define NATIVE_LIBRARY "libtraceview-record.so"
 #define AGENT_LIBRARY "libtraceview-agent.so"
 
-/* Exit codes of shells. */
+/* Exit codes as in shells. */
 #define NOT_FOUND 127
 #define NOT_STARTED 126
 
-/* The program as it is started. */
+/* The program to start. */
 struct recorded_program {
     const struct tv_record_plan *plan;
-    char library[TV_RECORD_PATH]; /* that records native programs; "": none */
-    char *agent;                  /* -agentpath:..., for JVMs */
+    char library[TV_RECORD_PATH]; /* recorder of native programs; "": none */
+    char *agent;                  /* "-agentpath:...", for JVMs */
     char **words;
     struct timespec began;
 };
 
-/* Written with addresses, in the form that is read back: names and form come afterwards. */
+/* Set the variables for samples. They are written with addresses; native_samples.c adds names and
+ * converts the format. */
 static void program_export_samples(const struct tv_record_plan *plan)
 {
     const struct tv_record_settings *record = &plan->settings->record;
@@ -120,7 +128,7 @@ static void program_export_samples(const struct tv_record_plan *plan)
         setenv("TRACEVIEW_RECORD_SAMPLE_STACK", stacks[record->stack], 1);
 }
 
-/* Puts `word` behind what the variable has, if anything. */
+/* Append a word to an environment variable. */
 static void program_append_variable(const char *name, const char *word, char between)
 {
     const char *before = getenv(name);
@@ -135,7 +143,7 @@ static void program_append_variable(const char *name, const char *word, char bet
     tv_free(text);
 }
 
-/* One a line. */
+/* Set a variable to a list of words, one per line. */
 static void program_export_list(const char *name, const struct tv_words *words)
 {
     unsetenv(name);
@@ -173,8 +181,8 @@ static void program_export_calls(const struct tv_record_plan *plan)
     setenv("TRACEVIEW_RECORD_ADDRESSES", "1", 1);
 }
 
-/* The address sanitizer of gcc ends a program in which its library is not the first one.  Nothing
- * of ours gets between it and the memory that it watches. */
+/* Let gcc's address sanitizer accept our library. It ends a program in which its own library is not
+ * the first one; ours does not interfere with it. */
 static void program_allow_sanitizer(void)
 {
     program_append_variable("ASAN_OPTIONS", "verify_asan_link_order=0", ':');
@@ -203,9 +211,10 @@ static void program_export_agent(const struct recorded_program *program)
     tv_free(quoted);
 }
 
-/* "app.%p.trace" for "app.trace"; a percent sign of the path is written twice. */
+/* Return "app.%p.trace" for "app.trace"; a percent sign in the path is doubled. */
 static char *program_path_with_pid(const char *path)
 {
+    assert(path[0] == '/');
     const char *slash = strrchr(path, '/'), *dot = strchr(slash, '.');
     size_t stem = dot ? (size_t)(dot - path) : strlen(path);
     char *pattern = tv_alloc(2 * strlen(path) + 4, 1), *to = pattern;
@@ -248,8 +257,8 @@ static enum tv_status program_find_agent(struct recorded_program *program, struc
     return TV_OK;
 }
 
-/* A script may start programs of either kind; without one of the libraries the other is recorded.
- */
+/* Find the recorder's libraries. A script may start programs of both kinds; if one library is
+ * missing, the other kind is still recorded. */
 static enum tv_status program_find_libraries(struct recorded_program *program, struct tv_error *err)
 {
     const struct tv_record_plan *plan = program->plan;
@@ -272,11 +281,12 @@ static enum tv_status program_find_libraries(struct recorded_program *program, s
 
 static enum tv_status program_prepare(struct recorded_program *program, struct tv_error *err)
 {
+    assert(program->plan->settings->files.count > 0);
     const struct tv_words *words = &program->plan->settings->files;
     enum tv_status status = program_find_libraries(program, err);
     if (status != TV_OK)
         return status;
-    /* Room for the agent and the end. */
+    /* Two more words: the agent and NULL. */
     program->words = tv_alloc(words->count + 2, sizeof *program->words);
     bool argument = program->plan->way == TV_RECORD_ARGUMENT;
     memcpy(program->words, words->items, sizeof *program->words);
@@ -288,7 +298,7 @@ static enum tv_status program_prepare(struct recorded_program *program, struct t
     return TV_OK;
 }
 
-/* Tells `report` why it could not. */
+/* Exec the program; write the error of a failed exec to `report`. */
 static _Noreturn void program_exec(const struct recorded_program *program, int report)
 {
     if (program->library[0])
@@ -325,7 +335,7 @@ static enum tv_status program_await_start(const struct recorded_program *program
                    strerror(error));
 }
 
-/* `ends` is a pipe that closes when the program has taken the child's place. */
+/* Fork, exec and wait. `ends` is a pipe that closes at a successful exec. */
 static enum tv_status program_run_between(const struct recorded_program *program, const int *ends,
                                           int *code, struct tv_error *err)
 {
@@ -361,13 +371,15 @@ static enum tv_status program_run(const struct recorded_program *program, int *c
     return status;
 }
 
+/* ---- The files afterwards ---- */
+
 static bool program_is_empty_file(const char *path)
 {
     struct stat found;
     return stat(path, &found) == 0 && found.st_size == 0;
 }
 
-/* Is it what a JVM makes "app.trace" to: "app.PID.trace"? */
+/* Is it the name that a JVM gives to its file: "app.PID.trace" for "app.trace"? */
 static bool program_is_jvm_file(const char *name, const char *pattern)
 {
     size_t stem = strcspn(pattern, ".");
@@ -377,7 +389,8 @@ static bool program_is_jvm_file(const char *name, const char *pattern)
     return digits > 0 && strcmp(name + stem + 1 + digits, pattern + stem) == 0;
 }
 
-/* Is it what a forked child makes it to: before the last dot, with a number for each fork? */
+/* Is it the name that a forked child gives to its file: a number for each fork, before the last
+ * dot? */
 static bool program_is_child_file(const char *name, const char *pattern)
 {
     const char *dot = strrchr(pattern, '.');
@@ -398,7 +411,7 @@ static bool program_is_new_file(const char *path, struct timespec since)
            (found.st_mtim.tv_sec == since.tv_sec && found.st_mtim.tv_nsec >= since.tv_nsec);
 }
 
-/* A copy of the path, which is freed with the files. */
+/* Add a copy of the path, which is freed with the list. */
 static void program_add_file(struct tv_words *files, const char *folder, const char *name)
 {
     size_t size = strlen(folder) + strlen(name) + 2;
@@ -422,7 +435,7 @@ void tv_record_release(struct tv_words *files)
 
 typedef bool program_file_test(const char *name, const char *pattern);
 
-/* The files of such names that have been written since the start. */
+/* Collect the files with matching names that were written since the start. */
 static void program_collect_files(const struct recorded_program *program,
                                   program_file_test *is_wanted, struct tv_words *files)
 {
@@ -431,7 +444,7 @@ static void program_collect_files(const struct recorded_program *program,
     snprintf(folder, sizeof folder, "%s", program->plan->output);
     char *name = strrchr(folder, '/');
     *name++ = '\0';
-    /* "//" is the root too. */
+    /* Use "/" for a file in the root directory. */
     if (folder[0] == '\0')
         folder[0] = '/', folder[1] = '\0', name = strrchr(program->plan->output, '/') + 1;
     DIR *entries = opendir(folder);
@@ -444,7 +457,7 @@ static void program_collect_files(const struct recorded_program *program,
         closedir(entries);
 }
 
-/* Nobody writes to it any more: recorders lock what they write. */
+/* Has the writer of the part gone? Recorders lock the files they write. */
 static bool program_is_abandoned_part(const char *part)
 {
     int file = open(part, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -463,10 +476,10 @@ void tv_record_finish_part(const struct tv_record_plan *plan, const char *part)
     if (program_is_empty_file(part))
         unlink(part);
     else if (native && !plan->spool[0] && tv_native_names_resolve(part, &unread) != TV_OK)
-        return; /* that there is no file is told anyway */
+        return; /* the missing file is reported anyway */
 }
 
-/* The part of a process of the program, whose number is in the name. */
+/* Is it the .part file of a process of the program, with its id in the name? */
 static bool program_is_part(const char *name, const char *pattern)
 {
     static const char end[] = ".part";
@@ -496,10 +509,11 @@ static bool program_is_any_file(const char *name, const char *pattern)
     return program_is_jvm_file(name, pattern) || program_is_child_file(name, pattern);
 }
 
-/* One file for each process that had something to record. */
+/* Finish a recording in which each process wrote its own file. */
 static enum tv_status program_finish_children(const struct recorded_program *program, int code,
                                               struct tv_words *files, struct tv_error *err)
 {
+    assert(program->plan->output[0] == '/');
     const struct tv_record_plan *plan = program->plan;
     program_collect_files(program, program_is_any_file, files);
     if (files->count == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * record_rules.c - which options of `traceview record` go with what is recorded.
- */
+/* rules.c - which options of `record` can be used for which kind of recording, and which values
+ * they accept. */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,15 +19,15 @@ enum recording_situation {
     RUNNING_CALLS,
     RUNNING_SAMPLES,
     KERNEL_SAMPLES,
-    JAVA_EVENTS, /* allocations and waits for locks, without samples of stacks */
+    JAVA_EVENTS, /* allocations or waits for locks, without stack samples */
     RUNNING_EVENTS,
 };
 
-/* Of stacks, what the samplers keep. */
+/* Largest depths of stacks that the samplers keep. */
 #define NATIVE_DEPTH 1024u
 #define JVM_DEPTH 2048u
 
-/* --engine, its place among the choices. */
+/* --engine: index of "events". */
 #define EVENTS 2u
 
 static const char *const called[] = {
@@ -52,7 +52,7 @@ static const char *const called[] = {
     (BIT(NATIVE_CALLS) | BIT(NATIVE_SAMPLES) | BIT(JAVA_CALLS) | BIT(JAVA_SAMPLES) |               \
      BIT(KERNEL_SAMPLES) | BIT(JAVA_EVENTS))
 
-/* Options that go with --snapshot, and with --android: whatever else is for other recordings. */
+/* Options that can be combined with --snapshot and with --android; all others cannot. */
 static const char *const of_snapshots[] = {"snapshot", "output", "o", "open", "q", "help", NULL};
 static const char *const of_android[] = {"android", "device", "sample", "duration", "output", "o",
                                          "mapping", "open",   "q",      "help",     NULL};
@@ -65,7 +65,8 @@ static bool rules_is_among(const char *option, const char *const *options)
     return false;
 }
 
-/* Options that are not here go with everything else. */
+/* The situations in which an option has a meaning. Options that are not listed can always be used.
+ */
 static const struct option_rule {
     const char *option;
     unsigned situations;
@@ -137,7 +138,7 @@ static enum tv_status rules_check_buffer(uint64_t bytes, struct tv_error *err)
     return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--buffer: expected 1024 bytes to 1G");
 }
 
-/* "500ms", "2" seconds; NULL leaves 0. */
+/* Parse "500ms" or "2" (seconds); NULL gives 0. */
 static enum tv_status rules_parse_ms(const char *name, const char *text, uint64_t *ms,
                                      struct tv_error *err)
 {
@@ -152,7 +153,7 @@ static enum tv_status rules_parse_ms(const char *name, const char *text, uint64_
 
 #define LONGEST_LEAST_NS (INT64_C(3600) * 1000000000)
 
-/* The least time of a call or a wait. */
+/* Parse the shortest time of a call or a wait. */
 static enum tv_status rules_parse_least(const char *name, const char *text, uint64_t *us,
                                         struct tv_error *err)
 {
@@ -165,10 +166,11 @@ static enum tv_status rules_parse_least(const char *name, const char *text, uint
     return TV_OK;
 }
 
-/* "GLOB:TIME", whose pattern may have colons too. */
+/* Parse "GLOB:TIME"; the pattern may contain colons. */
 static enum tv_status rules_parse_slow(const char *text, struct tv_record_plan *plan,
                                        struct tv_error *err)
 {
+    assert(plan->slow[0] == '\0');
     const char *colon = text ? strrchr(text, ':') : NULL;
     size_t length = colon ? (size_t)(colon - text) : 0;
     tv_ns time = 0;
@@ -187,7 +189,7 @@ static enum tv_status rules_parse_slow(const char *text, struct tv_record_plan *
     return TV_OK;
 }
 
-/* A text that is given has something in it. */
+/* Refuse an empty text. */
 static enum tv_status rules_check_text(const char *name, const char *text, struct tv_error *err)
 {
     if (!text || text[0] != '\0')
@@ -229,7 +231,8 @@ static bool rules_is_native(const struct tv_record_plan *plan)
     return plan->way == TV_RECORD_PRELOADED || plan->way == TV_RECORD_KERNEL;
 }
 
-/* A program that is started is sampled from its start to its end. */
+/* Refuse --delay and --duration for a program that is started: it is sampled from its start to its
+ * end. */
 static enum tv_status rules_check_times(const struct tv_record_plan *plan, struct tv_error *err)
 {
     if (plan->way != TV_RECORD_KERNEL || plan->settings->files.count == 0 ||
@@ -268,7 +271,7 @@ static enum tv_status rules_check_values(const struct tv_option *table, struct t
     return status;
 }
 
-/* --off-cpu, which other forms of samples have no place for. */
+/* Check --off-cpu: only JSON can hold off-CPU slices. */
 static enum tv_status rules_check_off_cpu(const struct tv_record_plan *plan, struct tv_error *err)
 {
     if (!plan->settings->record.off_cpu || plan->form == TV_SAMPLES_EVENTS)
@@ -278,7 +281,7 @@ static enum tv_status rules_check_off_cpu(const struct tv_record_plan *plan, str
 
 #define LARGEST_INTERVAL (UINT64_C(1) << 30)
 
-/* Counts of stacks, and hprof, have no place for bytes and waits beside them. */
+/* Check --alloc and --lock: other formats than JSON cannot hold bytes and waits. */
 static enum tv_status rules_check_events(const struct tv_record_plan *plan, struct tv_error *err)
 {
     const struct tv_settings *settings = plan->settings;
@@ -311,7 +314,7 @@ static enum tv_status rules_check_stack(enum recording_situation situation,
                    called[situation]);
 }
 
-/* Rewritten classes are those of all threads. */
+/* Check --threads: rewritten classes record all threads. */
 static enum tv_status rules_check_threads(const struct tv_record_plan *plan, struct tv_error *err)
 {
     const struct tv_record_settings *record = &plan->settings->record;
@@ -321,7 +324,7 @@ static enum tv_status rules_check_threads(const struct tv_record_plan *plan, str
                    "--threads needs --sample, --alloc, --lock or --engine events");
 }
 
-/* --snapshot or --android, as `name`, which go with a few others. */
+/* Refuse options that cannot be combined with --snapshot or --android (`name`). */
 static enum tv_status rules_check_alone(const struct tv_option *table,
                                         const struct tv_settings *settings, const char *name,
                                         const char *const *options, struct tv_error *err)

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * record_snapshot.c - what is in the ring of a recording that goes on (recorder/snapshot.h).
+/* snapshot.c - copies the ring of a recording that continues (recorder/snapshot.h).
  *
- * The file is opened here and its descriptor handed over, so that the recorder writes where we may
- * and nowhere else.  Anybody can take the name of a socket: who answers has to be the process
- * itself.
- */
+ * We open the output file and send its descriptor over a socket, so the recorder can write only
+ * there. Anybody can create a socket with that name, so we check that the other side is the process
+ * itself. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
@@ -25,9 +23,10 @@
 #include "cli/record/record.h"
 #include "recorder/snapshot.h"
 
-#define SNAPSHOT_WAIT_MS 60000 /* for a copy of 1 GB that a slow disk takes */
+#define SNAPSHOT_WAIT_MS 60000 /* enough to copy 1 GB to a slow disk */
 
-/* Its number in its own name space, the last of NSpid; 0: there is no such process. */
+/* Return the process id in its own name space, the last number of NSpid; 0 when there is no such
+ * process. */
 static int snapshot_inner_pid(int pid)
 {
     char path[64], line[256];
@@ -113,7 +112,7 @@ static bool snapshot_send_request(int connection, int file)
     return sendmsg(connection, &message, MSG_NOSIGNAL) == 1;
 }
 
-/* The line, without its end; what is not printed is a question mark.  False: none has come. */
+/* Read one line without its end; control characters become '?'. False when none came. */
 static bool snapshot_read_answer(int connection, char line[TV_SNAPSHOT_ANSWER])
 {
     struct pollfd file = {connection, POLLIN, 0};
