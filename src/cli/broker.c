@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * broker.c - opens files for a sandboxed command (broker.h).
+ *
+ * Every request comes from a process that a hostile trace may control.  So a request names things
+ * only by path, key or number; the broker looks each of them up in what the user's command line
+ * allows, or in what it has made itself, and refuses everything else with EACCES.  The size of a
+ * packet is fixed, texts must end within it, and no request can make the broker block: it opens
+ * files with O_NONBLOCK.
+ */
 #define _GNU_SOURCE /* MSG_CMSG_CLOEXEC */
 #include "cli/broker.h"
 

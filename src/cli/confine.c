@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * confine.c - the command's side of the sandbox (confine.h): one function for each thing that a
+ * command can ask of its broker.
+ *
+ * All requests share one socket and one lock, because threads of the command open files at the same
+ * time.  A request that fails because the broker has gone is an error of that file, not of the
+ * program.
+ */
 #define _GNU_SOURCE /* SOCK_CLOEXEC */
 #include "cli/confine.h"
 

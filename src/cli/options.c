@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * options.c - parses options by a table (options.h), from arguments and from a file.
+ *
+ * A value is written into the member of struct tv_settings at the offset in the table, with the
+ * type that belongs to the kind of the option.  settings->given has one bit per table entry.
+ */
 #include "cli/options.h"
 
 #include <assert.h>

@@ -46,7 +46,7 @@ static enum convert_target cmd_convert_choose_target(const struct tv_settings *s
 struct conversion {
     const struct tv_settings *settings;
     const struct tv_trace *trace;
-    struct tv_keep keep;
+    struct tv_keep subset;
     enum convert_target to;
     bool cpu;
     struct tv_out losses;
@@ -62,7 +62,7 @@ static enum tv_status cmd_convert_write_file(struct conversion *c, struct tv_out
         [CONVERT_F3] = TV_TRACE_STREAM_2,
     };
     struct tv_trace_file_options file = {
-        .target = targets[c->to], .cpu = c->cpu, .keep = &c->keep, .closed = c->trace->sifted};
+        .target = targets[c->to], .cpu = c->cpu, .keep = &c->subset, .closed = c->trace->sifted};
     struct tv_trace_losses losses;
     enum tv_status status = tv_trace_file_write(&output->out, c->trace, &file, &losses, err);
     if (status == TV_OK)
@@ -73,7 +73,7 @@ static enum tv_status cmd_convert_write_file(struct conversion *c, struct tv_out
 static enum tv_status cmd_convert_write_events(struct conversion *c, struct tv_output *output,
                                                struct tv_error *err)
 {
-    struct tv_cut cut = {&c->keep, INT64_MIN, INT64_MAX, false};
+    struct tv_cut cut = {&c->subset, INT64_MIN, INT64_MAX, false};
     struct tv_piece piece;
     struct tv_piece_losses losses;
     tv_piece_make(&piece, c->trace, &cut);
@@ -110,14 +110,14 @@ static enum tv_status cmd_convert_trace(const struct tv_settings *settings,
     if (status != TV_OK)
         return status;
     tv_out_init_memory(&c.losses);
-    status = tv_subset_choose(settings, trace, &c.keep, err);
+    status = tv_subset_choose(settings, trace, &c.subset, err);
     if (status == TV_OK)
         status = cmd_convert_write(&c, err);
     if (status == TV_OK && !settings->quiet)
         tv_losses_print(settings->files.items[0],
                         (struct tv_bytes){c.losses.buffer, c.losses.length});
     tv_out_release(&c.losses);
-    tv_keep_release(&c.keep);
+    tv_keep_release(&c.subset);
     return status;
 }
 
@@ -206,20 +206,20 @@ static enum tv_status cmd_cut_write(const struct tv_settings *settings,
 }
 
 static enum tv_status cmd_cut_subset(const struct tv_settings *settings,
-                                     const struct tv_trace *trace, const struct tv_keep *keep,
+                                     const struct tv_trace *trace, const struct tv_keep *subset,
                                      struct tv_error *err)
 {
-    struct tv_cut cut = {keep, INT64_MIN, INT64_MAX, settings->threads.count > 0};
+    struct tv_cut cut = {subset, INT64_MIN, INT64_MAX, settings->threads.count > 0};
     struct tv_piece piece;
-    struct tv_disguise_options disguise;
-    bool disguised;
-    enum tv_status status = tv_redaction_choose(settings, &disguise, &disguised, err);
+    struct tv_disguise_options redaction;
+    bool redacted;
+    enum tv_status status = tv_redaction_choose(settings, &redaction, &redacted, err);
     if (status == TV_OK)
         status = tv_range_choose(settings, trace, &cut.from, &cut.to, err);
     if (status != TV_OK)
         return status;
     tv_piece_make(&piece, trace, &cut);
-    piece.disguise = disguised ? &disguise : NULL;
+    piece.disguise = redacted ? &redaction : NULL;
     /* Check before the output is opened, so that an existing file stays when there is nothing to
      * write. */
     bool file = cmd_cut_is_method_trace(settings, &piece);
@@ -233,11 +233,11 @@ static enum tv_status cmd_cut_subset(const struct tv_settings *settings,
 static enum tv_status cmd_cut_trace(const struct tv_settings *settings,
                                     const struct tv_trace *trace, struct tv_error *err)
 {
-    struct tv_keep keep;
-    enum tv_status status = tv_subset_choose(settings, trace, &keep, err);
+    struct tv_keep subset;
+    enum tv_status status = tv_subset_choose(settings, trace, &subset, err);
     if (status == TV_OK)
-        status = cmd_cut_subset(settings, trace, &keep, err);
-    tv_keep_release(&keep);
+        status = cmd_cut_subset(settings, trace, &subset, err);
+    tv_keep_release(&subset);
     return status;
 }
 

@@ -118,12 +118,12 @@ static enum tv_status cmd_dump_trace(struct dumping *dumping, struct tv_loading 
     enum tv_status status = tv_load_build(loading, NULL, &trace, err);
     if (status != TV_OK)
         return status;
-    struct tv_keep keep;
+    struct tv_keep subset;
     dumping->tables = &trace->tables;
-    status = tv_subset_choose(dumping->settings, trace, &keep, err);
+    status = tv_subset_choose(dumping->settings, trace, &subset, err);
     if (status == TV_OK)
-        tv_dump_trace(dump, trace, &keep);
-    tv_keep_release(&keep);
+        tv_dump_trace(dump, trace, &subset);
+    tv_keep_release(&subset);
     if (status == TV_OK && dumping->error.status == TV_OK)
         tv_load_report(dumping->settings, trace->head);
     tv_dump_end(dump);
@@ -231,15 +231,15 @@ static enum tv_status cmd_dump_model(struct dumping *dumping, struct tv_error *e
         tv_load_trace(settings, settings->files.items, settings->files.count, NULL, &trace, err);
     if (status != TV_OK)
         return status;
-    struct tv_keep keep;
-    status = tv_subset_choose(settings, trace, &keep, err);
+    struct tv_keep subset;
+    status = tv_subset_choose(settings, trace, &subset, err);
     if (status == TV_OK)
         status = cmd_dump_open_output(dumping, err);
     if (status == TV_OK) {
         tv_load_report(settings, trace->head);
-        tv_model_jsonl_write(&dumping->output.out, trace, &keep);
+        tv_model_jsonl_write(&dumping->output.out, trace, &subset);
     }
-    tv_keep_release(&keep);
+    tv_keep_release(&subset);
     tv_trace_free(trace);
     return status;
 }

@@ -172,7 +172,7 @@ static enum tv_status cmd_html_write(const struct tv_settings *settings, struct 
     if (settings->max_size == 0)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "--max-size: expected a size above 0, such as 5M");
-    enum tv_status status = tv_redaction_choose(settings, &part.disguise, &part.disguised, err);
+    enum tv_status status = tv_redaction_choose(settings, &part.redaction, &part.redacted, err);
     if (status == TV_OK)
         status =
             tv_load_open(&reading, settings->files.items, settings->files.count, &loading, err);

@@ -169,22 +169,22 @@ static enum tv_status cmd_info_of_trace(const struct tv_settings *settings,
                                         struct tv_loading *loading, struct tv_error *err)
 {
     struct tv_trace *trace;
-    struct tv_keep keep = {0};
+    struct tv_keep subset = {0};
     enum tv_status status = tv_load_build(loading, NULL, &trace, err);
     if (status != TV_OK)
         return status;
     tv_load_report(settings, trace->head);
-    status = tv_subset_choose(settings, trace, &keep, err);
+    status = tv_subset_choose(settings, trace, &subset, err);
     if (status == TV_OK) {
         struct tv_info info = {
             .head = trace->head,
             .trace = trace,
-            .counts = tv_counts_of(trace, &keep),
+            .counts = tv_counts_of(trace, &subset),
             .span = trace->end - trace->start,
         };
         status = cmd_info_write(settings, &info, err);
     }
-    tv_keep_release(&keep);
+    tv_keep_release(&subset);
     tv_trace_free(trace);
     return status;
 }

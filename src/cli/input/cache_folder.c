@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cache_folder.c - the directory of the index cache (index_cache.h).
+ *
+ *     0123456789abcdef0123456789abcdef.index              complete; the name is a checksum of the
+ * key 0123456789abcdef0123456789abcdef.index.TIME.new     being written, locked by its writer
+ *
+ * Several programs use the directory at the same time without talking to each other: a file appears
+ * by rename, the lock shows that its writer lives, and whoever finishes a file evicts the oldest
+ * ones.
+ */
 #include "cli/input/index_cache.h"
 
 #include <assert.h>

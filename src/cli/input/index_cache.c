@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * index_cache.c - finds and writes the index of a set of files (index_cache.h).
+ *
+ *     key     for each file: size, times, 64 sampled hashes; offsets; mapping, symbols; this
+ * program places  for each file: name and change time, stored in the index beside the trace
+ *
+ * The key says whether an index fits the contents, the places whether the names still do.  A trace
+ * from the cache keeps its files closed until arguments of events are needed (struct
+ * deferred_sources).
+ */
 #include "cli/input/index_cache.h"
 
 #include <assert.h>

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * inputs.c - from FILE arguments to sources that a reader knows (inputs.h).
+ *
+ * Containers can hold containers.  A stack of pending sources replaces recursion, because the
+ * nesting is decided by the input; MOST_NESTING and the unpacking ceiling bound it.  A member that
+ * no reader knows and that is not a container is skipped; the first one whose format is known
+ * improves the error message.
+ */
 #include "cli/input/inputs.h"
 
 #include <assert.h>

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * load.c - from FILE arguments to a filled sink or a finished trace (load.h).
+ *
+ * The order of checks is for the user: mistakes in options cost no time, unknown files are found
+ * before any file is read, and damage is reported after everything readable has been read.
+ */
 #include "cli/input/load.h"
 
 #include <assert.h>

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * measure.c - a call tree or a profile of the selected part of the files (measure.h).
+ *
+ *     stream    no range, no samples, no categories, no --async: events go straight into a sink
+ *     trace     otherwise: build the trace, select a subset, count it
+ *
+ * Both ways give the same numbers; streaming needs less time and memory.
+ */
 #include "cli/input/measure.h"
 
 #include <assert.h>
@@ -31,11 +39,11 @@ static bool measure_has_only_timed_samples(const struct tv_trace *trace)
 
 static struct tv_call_tree *measure_count_calls(const struct tv_settings *settings, unsigned flags,
                                                 const struct tv_trace *trace,
-                                                const struct tv_keep *keep,
+                                                const struct tv_keep *subset,
                                                 const struct tv_selection *selection)
 {
     if (measure_wants_samples(settings))
-        return tv_sample_tree_of_trace(trace, selection, keep->threads,
+        return tv_sample_tree_of_trace(trace, selection, subset->threads,
                                        (enum tv_sample_measure)settings->samples);
     if (flags & TV_MEASURE_SPLIT_THREADS)
         return tv_call_tree_by_thread(trace, selection, tv_settings_jobs(settings));
@@ -65,22 +73,22 @@ static void measured_replace_tree(struct tv_measured *measured, struct tv_call_t
 }
 
 static enum tv_status measure_count_trace(const struct tv_settings *settings, unsigned flags,
-                                          const struct tv_keep *keep, struct tv_measured *measured,
-                                          struct tv_error *err)
+                                          const struct tv_keep *subset,
+                                          struct tv_measured *measured, struct tv_error *err)
 {
     const struct tv_trace *trace = measured->trace;
     struct tv_selection selection;
     uint32_t *tracks = tv_alloc(trace->track_count, sizeof *tracks);
-    enum tv_status status = tv_selection_make(settings, trace, keep, tracks, &selection, err);
+    enum tv_status status = tv_selection_make(settings, trace, subset, tracks, &selection, err);
     if (status == TV_OK && measure_wants_samples(settings) && trace->tables.samples.count == 0)
         status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--samples: the trace has no samples");
     if (status == TV_OK)
-        measured->tree = measure_count_calls(settings, flags, trace, keep, &selection);
+        measured->tree = measure_count_calls(settings, flags, trace, subset, &selection);
     tv_free(tracks);
     if (status == TV_OK)
         status = measure_compensate(settings, measured, err);
-    if (status == TV_OK && keep->frames)
-        measured_replace_tree(measured, tv_call_tree_sift(measured->tree, keep->frames));
+    if (status == TV_OK && subset->frames)
+        measured_replace_tree(measured, tv_call_tree_sift(measured->tree, subset->frames));
     if (status == TV_OK && (flags & TV_MEASURE_FOLD_NAMES) && !measure_wants_samples(settings))
         measured_replace_tree(measured, tv_call_tree_fold_names(measured->tree));
     return status;
@@ -94,17 +102,17 @@ static enum tv_status measure_from_trace(const struct tv_settings *settings, uns
     enum tv_status status = tv_load_build(loading, NULL, &measured->trace, err);
     if (status != TV_OK)
         return status;
-    struct tv_keep keep;
+    struct tv_keep subset;
     measured->head = measured->trace->head;
     if (!measure_wants_samples(settings) && !(flags & TV_MEASURE_SPLIT_THREADS))
         own.async |= tv_trace_has_only_async(measured->trace);
     if (!measure_wants_samples(settings) && !own.async && !(flags & TV_MEASURE_SPLIT_THREADS) &&
         measure_has_only_timed_samples(measured->trace))
         own.samples = TV_SAMPLES_WEIGHT;
-    status = tv_subset_choose(&own, measured->trace, &keep, err);
+    status = tv_subset_choose(&own, measured->trace, &subset, err);
     if (status == TV_OK)
-        status = measure_count_trace(&own, flags, &keep, measured, err);
-    tv_keep_release(&keep);
+        status = measure_count_trace(&own, flags, &subset, measured, err);
+    tv_keep_release(&subset);
     return status;
 }
 

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * selection.c - from the words of options to what a command works on (selection.h).
+ *
+ * A word that matches nothing is an error, because a typing mistake would otherwise look like an
+ * empty trace.  The message lists the names that exist.
+ */
 #include "cli/input/selection.h"
 
 #include <assert.h>
@@ -204,56 +210,57 @@ enum tv_status tv_selection_check(const struct tv_settings *settings, const stru
 /* ---- The subset ---- */
 
 static void selection_choose_processes(const struct tv_settings *settings,
-                                       const struct tv_head *head, struct tv_keep *keep)
+                                       const struct tv_head *head, struct tv_keep *subset)
 {
-    keep->processes = tv_alloc(head->process_count, sizeof *keep->processes);
+    subset->processes = tv_alloc(head->process_count, sizeof *subset->processes);
     for (uint32_t i = 0; i < head->process_count; i++)
-        keep->processes[i] = selection_matches_any(head, i, &settings->processes, tv_process_fits);
+        subset->processes[i] =
+            selection_matches_any(head, i, &settings->processes, tv_process_fits);
 }
 
 static void selection_choose_tracks(const struct tv_settings *settings,
-                                    const struct tv_trace *trace, struct tv_keep *keep)
+                                    const struct tv_trace *trace, struct tv_keep *subset)
 {
-    assert(!keep->tracks && !keep->threads);
-    keep->tracks = tv_alloc(trace->track_count, sizeof *keep->tracks);
+    assert(!subset->tracks && !subset->threads);
+    subset->tracks = tv_alloc(trace->track_count, sizeof *subset->tracks);
     for (uint32_t i = 0; i < trace->track_count; i++) {
         uint32_t thread = trace->tracks[i].thread;
         bool named =
             settings->threads.count == 0 ||
             (thread != TV_NONE && tv_thread_is_named(trace->head, thread, &settings->threads));
-        keep->tracks[i] = named && tv_keep_process(keep, tv_track_process(trace, i));
+        subset->tracks[i] = named && tv_keep_process(subset, tv_track_process(trace, i));
     }
-    keep->threads = tv_alloc(trace->head->thread_count, sizeof *keep->threads);
+    subset->threads = tv_alloc(trace->head->thread_count, sizeof *subset->threads);
     for (uint32_t i = 0; i < trace->head->thread_count; i++)
-        keep->threads[i] = tv_thread_is_named(trace->head, i, &settings->threads) &&
-                           tv_keep_process(keep, tv_thread_process(trace->head, i));
+        subset->threads[i] = tv_thread_is_named(trace->head, i, &settings->threads) &&
+                             tv_keep_process(subset, tv_thread_process(trace->head, i));
 }
 
 static void selection_choose_frames(const struct tv_settings *settings, const struct tv_head *head,
-                                    struct tv_keep *keep)
+                                    struct tv_keep *subset)
 {
-    assert(!keep->frames);
-    keep->category = selection_has_category;
-    keep->context = settings;
-    keep->frames = tv_alloc(head->frame_count, sizeof *keep->frames);
+    assert(!subset->frames);
+    subset->category = selection_has_category;
+    subset->context = settings;
+    subset->frames = tv_alloc(head->frame_count, sizeof *subset->frames);
     for (uint32_t i = 0; i < head->frame_count; i++)
-        keep->frames[i] =
+        subset->frames[i] =
             selection_has_category(tv_head_text(head, head->frames[i].category), settings);
 }
 
 enum tv_status tv_subset_choose(const struct tv_settings *settings, const struct tv_trace *trace,
-                                struct tv_keep *keep, struct tv_error *err)
+                                struct tv_keep *subset, struct tv_error *err)
 {
-    *keep = (struct tv_keep){.processes = NULL};
+    *subset = (struct tv_keep){.processes = NULL};
     enum tv_status status = tv_selection_check(settings, trace->head, &trace->tables, err);
     if (status != TV_OK)
         return status;
     if (settings->processes.count > 0)
-        selection_choose_processes(settings, trace->head, keep);
+        selection_choose_processes(settings, trace->head, subset);
     if (tv_threads_are_selected(settings))
-        selection_choose_tracks(settings, trace, keep);
+        selection_choose_tracks(settings, trace, subset);
     if (settings->categories.count > 0)
-        selection_choose_frames(settings, trace->head, keep);
+        selection_choose_frames(settings, trace->head, subset);
     return TV_OK;
 }
 
@@ -303,18 +310,19 @@ static bool selection_is_of_kind(const struct tv_settings *settings, const struc
 }
 
 enum tv_status tv_selection_make(const struct tv_settings *settings, const struct tv_trace *trace,
-                                 const struct tv_keep *keep, uint32_t *tracks,
+                                 const struct tv_keep *subset, uint32_t *tracks,
                                  struct tv_selection *selection, struct tv_error *err)
 {
     *selection = TV_SELECT_ALL;
     enum tv_status status = tv_range_choose(settings, trace, &selection->from, &selection->to, err);
     if (status != TV_OK)
         return status;
-    if (!keep->tracks && !settings->async)
+    if (!subset->tracks && !settings->async)
         return TV_OK;
     selection->tracks = tracks;
     for (uint32_t i = 0; i < trace->track_count; i++)
-        if (selection_is_of_kind(settings, &trace->tracks[i]) && (!keep->tracks || keep->tracks[i]))
+        if (selection_is_of_kind(settings, &trace->tracks[i]) &&
+            (!subset->tracks || subset->tracks[i]))
             tracks[selection->track_count++] = i;
     return TV_OK;
 }

@@ -32,7 +32,7 @@ enum tv_status tv_selection_check(const struct tv_settings *settings, const stru
 /* Check the words as above and make the subset of a trace that the settings select; NULL members
  * select everything.  The caller releases it, also after an error. */
 enum tv_status tv_subset_choose(const struct tv_settings *settings, const struct tv_trace *trace,
-                                struct tv_keep *keep, struct tv_error *err) TV_MUST_CHECK;
+                                struct tv_keep *subset, struct tv_error *err) TV_MUST_CHECK;
 
 /* ---- --range, --clock, --sort ---- */
 
@@ -48,7 +48,7 @@ enum tv_status tv_range_choose(const struct tv_settings *settings, const struct 
 /* Make a selection of the range and the thread tracks of the subset.  `tracks` has room for
  * trace->track_count numbers and must outlive the selection. */
 enum tv_status tv_selection_make(const struct tv_settings *settings, const struct tv_trace *trace,
-                                 const struct tv_keep *keep, uint32_t *tracks,
+                                 const struct tv_keep *subset, uint32_t *tracks,
                                  struct tv_selection *selection,
                                  struct tv_error *err) TV_MUST_CHECK;
 

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * symbols.c - original names of addresses and of obfuscated methods (symbols.h).
+ *
+ * Threads of the viewer look up names at the same time, but the ELF reader and the demangler are
+ * not thread-safe: one lock protects them.  Demangled names are kept until the trace is freed.
+ */
 #include "cli/input/symbols.h"
 
 #include <assert.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * atomic_file.c - writes a file completely or not at all (atomic_file.h).
+ */
 #define _GNU_SOURCE /* O_TMPFILE */
 #include "cli/output/atomic_file.h"
 

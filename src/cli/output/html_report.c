@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * html_report.c - HTML reports of whole files, and of a part of a trace (html_report.h).
+ */
 #include <assert.h>
 
 #include "cli/output/html_report.h"
@@ -165,7 +168,7 @@ static void html_part_write_note(const struct tv_html_part *part, const struct t
         .kept = tv_piece_slices(piece),
         .all = part->whole->slice_count,
         .hashed = settings->hash_names,
-        .stripped = part->disguised && part->disguise.strip_args,
+        .stripped = part->redacted && part->redaction.strip_args,
         .losses = {losses->buffer, losses->length},
         .head = part->whole->head,
     };
@@ -181,7 +184,7 @@ static void html_part_write_name(const struct tv_html_part *part, struct tv_out 
     char hash[TV_DISGUISE_ROOM];
     struct tv_bytes first = tv_head_text(head, head->inputs[0].name);
     if (part->settings->hash_names) {
-        tv_disguise_text(&part->disguise, first, hash);
+        tv_disguise_text(&part->redaction, first, hash);
         first = tv_bytes_of(hash);
     }
     tv_part_name(out, head, first);
@@ -258,21 +261,21 @@ static enum tv_status html_part_visit(const struct tv_html_part *part, html_piec
 {
     assert(part->whole && part->trace);
     const struct tv_settings *settings = part->settings;
-    struct tv_keep keep;
+    struct tv_keep subset;
     struct tv_piece piece;
-    struct tv_cut cut = {&keep, INT64_MIN, INT64_MAX, settings->threads.count > 0};
-    enum tv_status status = tv_subset_choose(settings, part->trace, &keep, err);
+    struct tv_cut cut = {&subset, INT64_MIN, INT64_MAX, settings->threads.count > 0};
+    enum tv_status status = tv_subset_choose(settings, part->trace, &subset, err);
     if (status == TV_OK)
         status = tv_range_choose(settings, part->trace, &cut.from, &cut.to, err);
     if (status == TV_OK) {
         html_part_limit_to_share(part, &cut);
         tv_piece_make(&piece, part->trace, &cut);
-        piece.disguise = part->disguised ? &part->disguise : NULL;
+        piece.disguise = part->redacted ? &part->redaction : NULL;
         piece.limit = part->limit;
         status = use(context, part, &piece, err);
         tv_piece_release(&piece);
     }
-    tv_keep_release(&keep);
+    tv_keep_release(&subset);
     return status;
 }
 

@@ -55,8 +55,8 @@ struct tv_html_part {
     const struct tv_settings *settings;
     const struct tv_trace *whole;
     const struct tv_trace *trace; /* `whole`, or what --filter leaves of it */
-    struct tv_disguise_options disguise;
-    bool disguised;
+    struct tv_disguise_options redaction;
+    bool redacted;
     /* Left out to meet --max-size: */
     const char *shortest;               /* slices shorter than this ("20us"); NULL: none */
     const struct tv_event_limit *limit; /* details of events beyond this; NULL: none */

@@ -289,7 +289,7 @@ static enum tv_status html_make_level(const struct html_ladder *ladder,
     part.share = level.share;
     part.limit = level.limited ? &level.limit : NULL;
     if (level.stripped)
-        part.disguised = part.disguise.strip_args = true;
+        part.redacted = part.redaction.strip_args = true;
     if (level.length == ladder->idle)
         return tv_html_make_part(&part, made, err);
     tv_html_length_text(level.length - 1, shortest);
@@ -350,7 +350,7 @@ static bool html_has_arguments(const struct tv_html_part *part)
     bool any = false;
     for (uint32_t i = 0; i < head->input_count; i++)
         any = any || head->inputs[i].describe != NULL;
-    return any && !(part->disguised && part->disguise.strip_args);
+    return any && !(part->redacted && part->redaction.strip_args);
 }
 
 static enum tv_status html_ladder_init(struct html_ladder *ladder, struct tv_error *err)

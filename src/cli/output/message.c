@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * message.c - messages, losses and progress on standard error (message.h).
+ */
 #include "cli/output/message.h"
 
 #include <assert.h>

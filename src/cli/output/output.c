@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * output.c - the result of a command (output.h).
+ *
+ *     terminal   text is held until it exceeds the screen; then a pager gets it, else it is printed
+ *     pipe       text is written as it comes
+ *     file       text goes to a new file, which gets its name at the end (atomic_file.h)
+ */
 #define _GNU_SOURCE /* pipe2, environ */
 #include "cli/output/output.h"
 

@@ -32,4 +32,5 @@ static void draws_a_key(void **state)
     assert_memory_not_equal(one.key, other.key, sizeof one.key);
 }
 
-UNIT_TESTS(redaction, cmocka_unit_test(hashes_under_a_shared_secret), cmocka_unit_test(draws_a_key));
+UNIT_TESTS(redaction, cmocka_unit_test(hashes_under_a_shared_secret),
+           cmocka_unit_test(draws_a_key));

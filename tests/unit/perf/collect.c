@@ -6,8 +6,8 @@
 #define _GNU_SOURCE
 #include "unit.h"
 
-#include "perf/collect.h"
 #include "made_records.h"
+#include "perf/collect.h"
 
 #define CLOCK_EVENT 1
 #define SWITCH_EVENT 2

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * made_records.h - records as the kernel lays them out (linux/perf_event.h), for tests: bytes put down
- * one by one, by nobody who reads them.
+ * made_records.h - records as the kernel lays them out (linux/perf_event.h), for tests: bytes put
+ * down one by one, by nobody who reads them.
  */
 #ifndef TV_TESTS_PERF_MADE_RECORDS_H
 #define TV_TESTS_PERF_MADE_RECORDS_H
