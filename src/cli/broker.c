@@ -123,6 +123,7 @@ static bool broker_is_of_file(const char *path, const char *file)
            broker_is_joined_name(path, file, length, ".data");
 }
 
+/* Is the path an input of the command line: a FILE, the mapping or a symbol file? */
 static bool broker_allows_input(const struct tv_settings *settings, const char *path)
 {
     char symbols[PATH_MAX];
@@ -135,6 +136,7 @@ static bool broker_allows_input(const struct tv_settings *settings, const char *
     return named;
 }
 
+/* Is the path the output, or a file of --split-threads? */
 static bool broker_allows_output(const struct tv_settings *settings, const char *path)
 {
     if (settings->split_threads)
@@ -179,6 +181,8 @@ static int broker_open_temporary(struct tv_broker_reply *reply)
 
 /* ---- The cache ---- */
 
+/* Make the key of FILE arguments and remember it: only these entries can be opened or written
+ * later. */
 static void broker_make_key(struct broker *broker, const struct tv_broker_request *request,
                             struct tv_broker_reply *reply)
 {
@@ -246,6 +250,7 @@ static void broker_end_entry(struct broker *broker, uint32_t number, bool whole)
 
 /* ---- The output ---- */
 
+/* Open the output; there is one at a time. */
 static int broker_open_output(struct broker *broker, const struct tv_broker_request *request,
                               struct tv_broker_reply *reply)
 {

@@ -157,6 +157,7 @@ static int command_run_confined(const struct tv_command *command,
     return code;
 }
 
+/* Parse the options, then show help, refuse wrong usage, or run the command. */
 static int command_run(const struct tv_command *command, int argc, char **argv)
 {
     struct tv_settings settings;

@@ -115,6 +115,7 @@ static void confine_await_writer(int descriptor)
             ;
 }
 
+/* Replaces open(2) for files to read. */
 static int confine_open(const char *path, int flags)
 {
     struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_OPEN);
@@ -171,6 +172,7 @@ static bool confine_find_file(const char *path, uint32_t *number)
     return false;
 }
 
+/* The broker makes the key itself, so that a hostile command cannot choose a cache entry. */
 bool tv_confined_make_key(struct tv_index_cache *cached)
 {
     struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_MAKE_KEY);

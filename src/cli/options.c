@@ -146,6 +146,7 @@ static const struct {
     [TV_OPTION_SECONDS] = {option_parse_seconds, "a time such as 90s, 12h or 30d"},
 };
 
+/* Parse a value by the kind of its option, and store it. */
 static enum tv_status option_set_value(const struct tv_option *option, struct tv_settings *settings,
                                        const char *word, struct tv_error *err)
 {
@@ -207,6 +208,7 @@ static bool option_value_is_optional(const struct tv_option *option)
     return option->argument && option->argument[0] == '[';
 }
 
+/* Also used for options from a file (tv_config_read). */
 enum tv_status tv_options_set(const struct tv_option *table, struct tv_bytes name,
                               const char *value, struct tv_settings *settings, struct tv_error *err)
 {

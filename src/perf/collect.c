@@ -88,6 +88,7 @@ static bool perf_has_threads(const struct tv_perf_collector *c, uint32_t pid)
     return false;
 }
 
+/* Remove an ended thread; the address space of a process goes with its last thread. */
 static void perf_task_forget(struct tv_perf_collector *c, uint32_t pid, uint32_t tid)
 {
     struct tv_perf_task *task = perf_task_find(c, tid);
@@ -241,6 +242,7 @@ static void perf_collect_sample(struct tv_perf_collector *c, const struct tv_per
         c->samples.lost++;
 }
 
+/* End the off-CPU time of a thread with the stack that it had when it left the processor. */
 static void perf_task_end_wait(struct tv_perf_collector *c, struct tv_perf_task *task, uint64_t now)
 {
     if (task->off_ns != 0 && now > task->off_ns)
@@ -255,6 +257,7 @@ static void perf_task_end_wait(struct tv_perf_collector *c, struct tv_perf_task 
     task->depth = 0;
 }
 
+/* A thread leaves or enters a processor. */
 static void perf_collect_switch(struct tv_perf_collector *c, const struct tv_perf_record *record)
 {
     assert(record->type == PERF_RECORD_SWITCH);
@@ -267,6 +270,7 @@ static void perf_collect_switch(struct tv_perf_collector *c, const struct tv_per
     task->preempted = (record->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0;
 }
 
+/* A new thread or process inherits the name, and a process also the mappings, of its parent. */
 static void perf_collect_fork(struct tv_perf_collector *c, const struct tv_perf_record *record)
 {
     const struct tv_perf_task *parent = perf_task_find(c, record->fork.parent_tid);
@@ -279,6 +283,7 @@ static void perf_collect_fork(struct tv_perf_collector *c, const struct tv_perf_
     perf_task_rename(c, perf_task_find_or_add(c, record->pid, record->tid), name);
 }
 
+/* A thread gets a name; after an exec the mappings are gone. */
 static void perf_collect_name(struct tv_perf_collector *c, const struct tv_perf_record *record)
 {
     if (record->misc & PERF_RECORD_MISC_COMM_EXEC)

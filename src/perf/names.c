@@ -169,6 +169,8 @@ static bool perf_name_elf_address(struct perf_name_resolution *r,
     return true;
 }
 
+/* Name an element: by DWARF and symbols of an ELF file, else by a symbol list, else by its address
+ * or the name of its module. */
 static uint32_t perf_resolve_address(struct perf_name_resolution *r,
                                      const struct perf_name_source *source, uint64_t place)
 {
@@ -269,6 +271,7 @@ static void perf_copy_threads(const struct perf_name_resolution *r)
     }
 }
 
+/* Copy all samples with their new elements; a sample that cannot be added counts as lost. */
 static void perf_copy_moments(const struct perf_name_resolution *r, uint32_t *stack)
 {
     const struct tv_samples *from = &r->from->samples;

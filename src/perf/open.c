@@ -81,6 +81,7 @@ static long perf_read_setting(const char *path, long otherwise)
     return length > 0 ? strtol(text, NULL, 10) : otherwise;
 }
 
+/* Explain why perf events cannot be opened, and what to do about it. */
 static enum tv_status perf_fail_refused(int error, struct tv_error *err)
 {
     long paranoid = perf_read_setting("/proc/sys/kernel/perf_event_paranoid", LONG_MIN);
@@ -105,6 +106,8 @@ static enum tv_status perf_fail_refused(int error, struct tv_error *err)
 
 /* ---- Events ---- */
 
+/* Only the sampling event reports mappings, names and forks; the event of context switches would
+ * repeat them. */
 static struct perf_event_attr perf_make_attributes(const struct tv_perf *perf, bool switches)
 {
     const struct tv_perf_options *options = &perf->options;
@@ -315,6 +318,7 @@ static void perf_raise_file_limit(void)
     }
 }
 
+/* Open all events, and enable them now or at the next exec. */
 static int perf_open_events(struct tv_perf *perf)
 {
     int error = perf_probe_attributes(perf);

@@ -83,6 +83,7 @@ static void perf_record_read_stack_copy(struct record_cursor *cursor, struct tv_
     record->sample.stack_length = (uint32_t)(length < size ? length : size);
 }
 
+/* The order of the fields is that of TV_PERF_SAMPLE_TYPE in perf_event_open(2). */
 static void perf_record_read_sample(struct record_cursor *cursor, struct tv_perf_record *record)
 {
     record->event = record_cursor_u64(cursor);
@@ -144,6 +145,7 @@ static void perf_record_read_lost(struct record_cursor *cursor, struct tv_perf_r
     record->lost = record_cursor_u64(cursor);
 }
 
+/* Read the sample_id at the end of every record except samples. */
 static bool perf_record_read_trailer(const uint8_t *bytes, size_t length,
                                      struct tv_perf_record *record)
 {
@@ -244,6 +246,8 @@ static void perf_queue_add(struct tv_perf_queue *queue, size_t at, uint32_t leng
     queue->used = at + length;
 }
 
+/* data_head is read with acquire order before the records, and data_tail written with release order
+ * after them, as linux/perf_event.h demands. */
 void tv_perf_ring_drain(const struct tv_perf_ring *ring, struct tv_perf_queue *queue)
 {
     struct perf_event_mmap_page *control = ring->pages;
@@ -287,6 +291,8 @@ static void perf_queue_compact(struct tv_perf_queue *queue, size_t taken)
         queue->items[i].at -= least;
 }
 
+/* Records are parsed a second time here, because parsed records point into the queue, which may
+ * move. */
 void tv_perf_queue_flush(struct tv_perf_queue *queue, uint64_t until_ns, tv_perf_record_sink *take,
                          void *context)
 {

@@ -34,6 +34,8 @@ static bool perf_path_starts(const char *text, const char *head)
     return strncmp(text, head, strlen(head)) == 0;
 }
 
+/* Classify a mapping by its path. Anonymous memory, memfds and jitdump files hold generated code.
+ */
 static enum tv_perf_file_kind perf_file_kind_of(const char *path)
 {
     static const char *const made[] = {"//", "/memfd:", "/dev/", "/SYSV", "/anon_hugepage"};
@@ -72,6 +74,7 @@ static uint32_t perf_file_number(struct tv_perf_spaces *spaces, const struct tv_
     return (uint32_t)spaces->file_count++;
 }
 
+/* Return the number of the file of a mapping, and remember a jitdump file of the process. */
 static uint32_t perf_file_of_mapping(struct tv_perf_spaces *spaces, uint32_t pid,
                                      const struct tv_perf_mapping *mapping)
 {
@@ -191,6 +194,7 @@ static void perf_space_forget_unwind(struct tv_perf_space *space)
     space->unwind = NULL;
 }
 
+/* The unwind tables are dropped at each change and loaded again on demand. */
 void tv_perf_spaces_map(struct tv_perf_spaces *spaces, uint32_t pid,
                         const struct tv_perf_mapping *mapping)
 {

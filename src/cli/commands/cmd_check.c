@@ -71,6 +71,8 @@ static bool cmd_check_names_rule(const struct tv_settings *settings, const char 
     return false;
 }
 
+/* Does a diagnostic set the exit code? --strict counts every kind, otherwise usual kinds never
+ * count. */
 static bool cmd_check_any_diagnostic_fails(const struct tv_settings *settings,
                                            const struct tv_diagnostics *diagnostics)
 {
@@ -85,6 +87,7 @@ static bool cmd_check_any_diagnostic_fails(const struct tv_settings *settings,
     return false;
 }
 
+/* Does a finding set the exit code, by its severity or by its name? */
 static bool cmd_check_any_finding_fails(const struct tv_settings *settings,
                                         const struct tv_findings *findings)
 {
@@ -96,6 +99,7 @@ static bool cmd_check_any_finding_fails(const struct tv_settings *settings,
     return false;
 }
 
+/* Check the words of --fail-on before any file is read. */
 static enum tv_status cmd_check_parse_fail_on(const struct tv_settings *settings,
                                               struct tv_error *err)
 {
@@ -117,6 +121,7 @@ static enum tv_status cmd_check_parse_fail_on(const struct tv_settings *settings
 
 /* ---- The report ---- */
 
+/* Find what is worth looking at in the trace; NULL with --no-findings. */
 static struct tv_findings *cmd_check_find_findings(const struct tv_settings *settings,
                                                    const struct tv_trace *trace)
 {
@@ -160,6 +165,7 @@ static enum tv_status cmd_check_close_output(struct check_reports *reports, stru
     return tv_output_close(&reports->output, err);
 }
 
+/* Append the report of one file. */
 static enum tv_status cmd_check_add_report(struct check_reports *reports,
                                            const struct tv_trace *trace, struct tv_error *err)
 {

@@ -34,6 +34,7 @@ enum convert_target {
     CONVERT_JSON,
 };
 
+/* Choose the version by --to, else the smallest one that holds both clocks of the trace. */
 static enum convert_target cmd_convert_choose_target(const struct tv_settings *settings,
                                                      const struct tv_trace *trace)
 {
@@ -52,6 +53,7 @@ struct conversion {
     struct tv_out losses;
 };
 
+/* Write a method trace and collect what its version cannot hold. */
 static enum tv_status cmd_convert_write_file(struct conversion *c, struct tv_output *output,
                                              struct tv_error *err)
 {
@@ -70,6 +72,8 @@ static enum tv_status cmd_convert_write_file(struct conversion *c, struct tv_out
     return status;
 }
 
+/* Write Trace Event JSON as an excerpt of the whole trace: inputs in that format keep the text of
+ * their events. */
 static enum tv_status cmd_convert_write_events(struct conversion *c, struct tv_output *output,
                                                struct tv_error *err)
 {
@@ -84,6 +88,7 @@ static enum tv_status cmd_convert_write_events(struct conversion *c, struct tv_o
     return status;
 }
 
+/* Write the target; a failed conversion leaves an existing output file unchanged. */
 static enum tv_status cmd_convert_write(struct conversion *c, struct tv_error *err)
 {
     const struct tv_settings *settings = c->settings;
@@ -99,6 +104,7 @@ static enum tv_status cmd_convert_write(struct conversion *c, struct tv_error *e
     return tv_output_finish(&output, status, err);
 }
 
+/* Convert a trace, and report losses after the output is complete. */
 static enum tv_status cmd_convert_trace(const struct tv_settings *settings,
                                         const struct tv_trace *trace, struct tv_error *err)
 {
@@ -166,6 +172,8 @@ static bool cmd_cut_ends_with(const char *name, const char *ending)
     return length > end && strcmp(name + length - end, ending) == 0;
 }
 
+/* Decide between a method trace and JSON: --to, else the ending of the output, else the format of
+ * the input. */
 static bool cmd_cut_is_method_trace(const struct tv_settings *settings, struct tv_piece *piece)
 {
     if (settings->to != CUT_DEFAULT)
@@ -185,6 +193,7 @@ static enum tv_status cmd_cut_open_output(const struct tv_settings *settings, bo
                 : tv_output_open(output, settings->output, settings->quiet, err);
 }
 
+/* Write the excerpt and report its losses. */
 static enum tv_status cmd_cut_write(const struct tv_settings *settings,
                                     const struct tv_piece *piece, bool file, struct tv_error *err)
 {
@@ -205,6 +214,7 @@ static enum tv_status cmd_cut_write(const struct tv_settings *settings,
     return TV_OK;
 }
 
+/* Make the excerpt of a subset, with range and redaction. */
 static enum tv_status cmd_cut_subset(const struct tv_settings *settings,
                                      const struct tv_trace *trace, const struct tv_keep *subset,
                                      struct tv_error *err)

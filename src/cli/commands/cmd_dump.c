@@ -89,6 +89,7 @@ static void cmd_dump_flush(void *context)
         tv_out_flush(&dumping->output.out);
 }
 
+/* Print records and events while the files are read. */
 static enum tv_status cmd_dump_stream(struct dumping *dumping, struct tv_loading *loading,
                                       struct tv_dump *dump, struct tv_error *err)
 {
@@ -110,6 +111,7 @@ static enum tv_status cmd_dump_stream(struct dumping *dumping, struct tv_loading
     return status;
 }
 
+/* Print the calls of the finished trace in time order. */
 static enum tv_status cmd_dump_trace(struct dumping *dumping, struct tv_loading *loading,
                                      struct tv_dump *dump, struct tv_error *err)
 {
@@ -166,6 +168,7 @@ static bool cmd_dump_can_stream(const struct tv_settings *settings,
     return settings->categories.count == 0 && (tv_load_count(loading) == 1 || free_of_wishes);
 }
 
+/* Refuse --order file if the records cannot be printed in file order. */
 static enum tv_status cmd_dump_check_order(const struct tv_settings *settings, bool streams,
                                            struct tv_error *err)
 {
@@ -181,6 +184,7 @@ static enum tv_status cmd_dump_check_order(const struct tv_settings *settings, b
                    "--order file: a file has no records that can be printed while it is read");
 }
 
+/* Dump files that are open, as a stream or from the trace. Takes the loading over. */
 static enum tv_status cmd_dump_loaded(struct dumping *dumping, struct tv_loading *loading,
                                       struct tv_error *err)
 {
@@ -223,6 +227,7 @@ static enum tv_status cmd_dump_text(struct dumping *dumping, struct tv_error *er
     return status == TV_OK ? cmd_dump_loaded(dumping, loading, err) : status;
 }
 
+/* Print the finished model as JSON lines. */
 static enum tv_status cmd_dump_model(struct dumping *dumping, struct tv_error *err)
 {
     const struct tv_settings *settings = dumping->settings;

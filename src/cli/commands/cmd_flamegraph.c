@@ -51,6 +51,7 @@ struct flamegraph_drawing {
     double min_share;
 };
 
+/* Return the unit of the numbers: --countname, else it depends on --samples and on the format. */
 static const char *cmd_flamegraph_count_name(const struct tv_settings *settings,
                                              const struct tv_head *head)
 {
@@ -63,6 +64,7 @@ static const char *cmd_flamegraph_count_name(const struct tv_settings *settings,
     return tv_flame_svg_count_name(head);
 }
 
+/* Return the word for one counted thing, or NULL if the numbers are counts already. */
 static const char *cmd_flamegraph_count_each(const struct tv_settings *settings,
                                              const struct tv_head *head)
 {
@@ -71,6 +73,7 @@ static const char *cmd_flamegraph_count_each(const struct tv_settings *settings,
     return settings->samples == TV_SAMPLES_COUNT ? NULL : "sample";
 }
 
+/* Lay out the tree below `root` and write it as SVG. */
 static void cmd_flamegraph_draw(struct tv_out *out, const struct tv_call_tree *tree, uint32_t root,
                                 const char *title, const struct flamegraph_drawing *drawing)
 {
@@ -97,6 +100,7 @@ static void cmd_flamegraph_draw(struct tv_out *out, const struct tv_call_tree *t
     tv_flame_free(flame);
 }
 
+/* Return the title: --title, else the file name without directories. */
 static const char *cmd_flamegraph_title(const struct tv_settings *settings)
 {
     const char *file = settings->files.items[0], *slash = strrchr(file, '/');
@@ -105,6 +109,7 @@ static const char *cmd_flamegraph_title(const struct tv_settings *settings)
     return slash ? slash + 1 : file;
 }
 
+/* Draw one thread for --split-threads, with its name and id in the title. */
 static void cmd_flamegraph_draw_thread(struct tv_out *out, const struct tv_call_tree *tree,
                                        uint32_t thread, void *context)
 {
@@ -136,6 +141,7 @@ static enum tv_status cmd_flamegraph_parse_width(const char *text, double *share
     return TV_OK;
 }
 
+/* Draw all threads in one picture, or one picture per thread. */
 static enum tv_status cmd_flamegraph_write(const struct tv_settings *settings,
                                            const struct tv_call_tree *tree, struct tv_error *err)
 {
@@ -209,6 +215,8 @@ struct collapse_counting {
 /* --unit: index of the word in "us|ns". */
 #define UNIT_NS 1u
 
+/* Choose the divisor of the numbers. Counts and weights are written as they are, times in
+ * microseconds unless --unit ns. */
 static enum tv_status cmd_collapse_choose_unit(const struct tv_settings *settings,
                                                const struct tv_head *head,
                                                struct tv_collapsed_unit *unit, struct tv_error *err)
@@ -224,6 +232,7 @@ static enum tv_status cmd_collapse_choose_unit(const struct tv_settings *setting
     return TV_OK;
 }
 
+/* Merge frames with equal names, because the lines show names only, and write the stacks. */
 static void cmd_collapse_write_stacks(struct tv_out *out, const struct tv_call_tree *tree,
                                       uint32_t thread, void *context)
 {

@@ -33,6 +33,7 @@ static struct span_sink *span_sink_of(struct tv_sink *sink)
     return (struct span_sink *)sink;
 }
 
+/* Start an input: each part of it has its own earliest time, so parts need no lock. */
 static void span_sink_begin(struct tv_sink *sink, struct tv_head *head, uint32_t input,
                             unsigned parts)
 {
@@ -67,6 +68,7 @@ static enum tv_splice span_sink_splice(struct tv_sink *sink, unsigned pass)
     return inner->ops->splice(inner, pass);
 }
 
+/* Finish an input: merge the earliest times of its parts. */
 static void span_sink_end(struct tv_sink *sink)
 {
     struct span_sink *span = span_sink_of(sink);
@@ -140,6 +142,7 @@ static enum tv_status cmd_info_write(const struct tv_settings *settings, const s
     return tv_output_close(&output, err);
 }
 
+/* Count the records of formats that stream, without building a trace. */
 static enum tv_status cmd_info_of_stream(const struct tv_settings *settings,
                                          struct tv_loading *loading, struct tv_error *err)
 {
@@ -165,6 +168,7 @@ static enum tv_status cmd_info_of_stream(const struct tv_settings *settings,
     return status;
 }
 
+/* Build the trace, for other formats and for filters, and count what the subset has. */
 static enum tv_status cmd_info_of_trace(const struct tv_settings *settings,
                                         struct tv_loading *loading, struct tv_error *err)
 {
@@ -245,6 +249,7 @@ struct states_selection {
     bool *threads, *cpus; /* NULL: all */
 };
 
+/* Select the tracks of a processor; several traces can have a processor with this number. */
 static enum tv_status cmd_states_choose_cpu(const struct tv_trace *trace, const char *word,
                                             bool *cpus, struct tv_error *err)
 {
@@ -271,6 +276,7 @@ static void cmd_states_choose_threads(const struct tv_settings *settings,
         threads[i] = tv_thread_is_selected(head, i, (void *)(uintptr_t)settings);
 }
 
+/* Select threads and processors, after checking that the words match something. */
 static enum tv_status cmd_states_choose(const struct tv_settings *settings,
                                         const struct tv_trace *trace,
                                         struct states_selection *wanted, struct tv_error *err)
@@ -296,6 +302,7 @@ static void cmd_states_note_no_states(const struct tv_settings *settings,
                    settings->files.items[0]);
 }
 
+/* Write the table of the selected threads and processors in the range. */
 static enum tv_status cmd_states_write_table(const struct tv_settings *settings,
                                              const struct tv_trace *trace,
                                              const struct states_selection *wanted,

@@ -49,6 +49,8 @@ static void cmd_profile_release_table(struct profile_result *table)
     tv_measured_release(&table->measured);
 }
 
+/* Read the files into a profile. A tree is built only for --callers-callees and --compensate,
+ * because streaming a profile is faster. */
 static enum tv_status cmd_profile_make_table(const struct tv_settings *settings,
                                              struct profile_result *table, struct tv_error *err)
 {
@@ -61,6 +63,7 @@ static enum tv_status cmd_profile_make_table(const struct tv_settings *settings,
     return status;
 }
 
+/* Map --sort to an order of rows; the words of --sort are in the order of this table. */
 static enum tv_profile_order cmd_profile_order(const struct tv_settings *settings,
                                                const struct tv_profile *profile)
 {
@@ -71,6 +74,8 @@ static enum tv_profile_order cmd_profile_order(const struct tv_settings *setting
     return settings->sort == 0 ? tv_profile_default_order(profile) : orders[settings->sort];
 }
 
+/* Check --sort and --clock against the clocks of the trace before the output is opened, then write
+ * the table or the relations. */
 static enum tv_status cmd_profile_write(const struct tv_settings *settings,
                                         struct profile_result *table, struct tv_error *err)
 {
@@ -162,6 +167,7 @@ static const struct tv_option tree_options[] = {
 #define MILLIONTHS 1e8 /* millionths of a percent in the whole */
 #define DEFAULT_PERCENT 500000
 
+/* Write the tree as a left-heavy flame layout: both need the same merged paths, sorted by time. */
 static enum tv_status cmd_tree_write(const struct tv_settings *settings,
                                      const struct tv_call_tree *tree, struct tv_error *err)
 {
@@ -271,6 +277,7 @@ static void cmd_diff_release_side(struct diff_side *side)
     tv_measured_release(&side->measured);
 }
 
+/* Write the differences of two profiles; without --sort each text table has its own order. */
 static enum tv_status cmd_diff_write(const struct tv_settings *settings, const struct diff_side *a,
                                      const struct diff_side *b, struct tv_error *err)
 {
@@ -295,6 +302,7 @@ static enum tv_status cmd_diff_write(const struct tv_settings *settings, const s
     return tv_output_close(&output, err);
 }
 
+/* Read both traces, and compare them on the clocks that both have. */
 static int cmd_diff_run(const struct tv_command *command, const struct tv_settings *settings)
 {
     struct tv_error err = {0};
@@ -347,6 +355,7 @@ static const struct tv_option callgraph_options[] = {
     TV_OPTIONS_END,
 };
 
+/* Write the call graph, with the profile for the totals of its boxes. */
 static enum tv_status cmd_callgraph_write(const struct tv_settings *settings,
                                           const struct tv_call_tree *tree, struct tv_error *err)
 {

@@ -119,6 +119,7 @@ static enum tv_status cmd_record_check_folder(const char *path, struct tv_error 
     return TV_OK;
 }
 
+/* Check the directory of the output; the path is absolute, so it has a slash. */
 static enum tv_status cmd_record_check_output(const char *path, struct tv_error *err)
 {
     char folder[TV_RECORD_PATH];
@@ -151,6 +152,8 @@ static unsigned cmd_record_choose_form(const struct tv_settings *settings)
     return TV_SAMPLES_EVENTS;
 }
 
+/* Choose the output and the spool: the default name depends on the kind and format of the
+ * recording. */
 static enum tv_status cmd_record_find_paths(const struct tv_settings *settings,
                                             struct tv_record_plan *plan, struct tv_error *err)
 {
@@ -191,6 +194,8 @@ static unsigned cmd_record_choose_full(const struct tv_settings *settings)
     return is_given || !settings->record.stop_after_slow ? settings->record.full : TV_RECORD_RING;
 }
 
+/* Make the plan of a recording, in this order: what is recorded, how the recorder gets in, buffers,
+ * the kernel, the format, the options' meaning, the paths. */
 static enum tv_status cmd_record_plan(const struct tv_settings *settings,
                                       struct tv_record_plan *plan, struct tv_error *err)
 {
@@ -230,6 +235,8 @@ static bool cmd_record_can_fall_back(const struct tv_record_plan *plan)
            settings->record.stack == TV_RECORD_STACK_AUTO;
 }
 
+/* Record by the way of the plan. The kernel may refuse; then samples by signals are an alternative.
+ */
 static enum tv_status cmd_record_start(struct tv_record_plan *plan, int *code,
                                        struct tv_words *files, struct tv_error *err)
 {
@@ -340,6 +347,8 @@ static enum tv_status cmd_recover_fail(int failed, const char *spool, const char
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", what, tv_recording_error(failed));
 }
 
+/* Recover one spool and name its native functions. The spool is removed only when nothing is
+ * missing. */
 static enum tv_status cmd_recover_one(const struct tv_settings *settings, const char *folder,
                                       const char *name, struct tv_error *err)
 {
@@ -367,6 +376,7 @@ static enum tv_status cmd_recover_one(const struct tv_settings *settings, const 
     return TV_OK;
 }
 
+/* Recover every spool in the directory. */
 static enum tv_status cmd_recover_all(const struct tv_settings *settings, const char *folder,
                                       struct tv_error *err)
 {

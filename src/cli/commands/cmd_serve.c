@@ -53,6 +53,7 @@ static bool serve_is_loopback(const char *address)
     return strcmp(address, "::1") == 0 || serve_is_ipv4_loopback(address);
 }
 
+/* Refuse to listen on addresses that others can reach without token, passwords or --no-login. */
 static enum tv_status serve_check_listeners(const struct tv_serve_settings *serve,
                                             struct tv_error *err)
 {
@@ -97,6 +98,7 @@ static enum tv_status serve_check_names(const struct tv_serve_settings *serve, s
     return TV_OK;
 }
 
+/* Check the limits of numeric options. */
 static enum tv_status serve_check_numbers(const struct tv_settings *settings, struct tv_error *err)
 {
     const struct tv_serve_settings *serve = &settings->serve;
@@ -121,6 +123,7 @@ static enum tv_status serve_check_numbers(const struct tv_settings *settings, st
     return TV_OK;
 }
 
+/* Check options that need or exclude each other. */
 static enum tv_status serve_check_pairs(const struct tv_settings *settings, struct tv_error *err)
 {
     const struct tv_serve_settings *serve = &settings->serve;
@@ -286,6 +289,7 @@ static const char *cmd_serve_find_sample(struct serve_texts *texts)
 
 /* ---- Options of the hub ---- */
 
+/* Read a certificate or key; *bytes stays empty without a path. */
 static enum tv_status cmd_serve_read_pem(const char *path, char **text, struct tv_bytes *bytes,
                                          struct tv_error *err)
 {
@@ -304,6 +308,7 @@ static enum tv_status cmd_serve_read_pem(const char *path, char **text, struct t
     return TV_OK;
 }
 
+/* Fill in the limits; 0 means not given, except for --rate, where 0 means no limit. */
 static void cmd_serve_set_limits(const struct tv_settings *settings, struct tv_hub_options *hub)
 {
     const struct tv_serve_settings *serve = &settings->serve;
@@ -326,6 +331,7 @@ static void cmd_serve_set_limits(const struct tv_settings *settings, struct tv_h
     hub->rate = cmd_serve_is_given(settings, "rate") ? (uint32_t)serve->rate : 1000;
 }
 
+/* List the host names of --host, and the machine's own name. */
 static void cmd_serve_set_hosts(const struct tv_settings *settings, struct serve_texts *texts,
                                 struct tv_hub_options *hub)
 {
@@ -339,6 +345,7 @@ static void cmd_serve_set_hosts(const struct tv_settings *settings, struct serve
         texts->hosts[hub->access.host_count++] = texts->hostname;
 }
 
+/* Fill in all options of the hub. */
 static enum tv_status cmd_serve_set_hub(const struct tv_settings *settings,
                                         struct serve_texts *texts, struct tv_hub_options *hub,
                                         struct tv_error *err)
@@ -385,6 +392,7 @@ static void cmd_serve_print_addresses(const struct tv_hub *hub)
     fflush(stdout);
 }
 
+/* Run the server until SIGTERM or SIGINT. */
 static int cmd_serve_until_signal(const struct tv_command *command,
                                   const struct tv_hub_options *hub_options, unsigned grace_ms)
 {
@@ -468,6 +476,7 @@ static void cmd_engine_init_settings(struct tv_settings *settings,
         tv_unpack_ceiling(tv_source_size(wish->source), wish->unpacked_bytes);
 }
 
+/* Read the trace of a request; a callback of the engine. */
 static enum tv_status cmd_engine_load(void *context, const struct tv_engine_wish *wish,
                                       struct tv_progress *progress, struct tv_trace **trace,
                                       struct tv_error *err)
@@ -484,6 +493,8 @@ static enum tv_status cmd_engine_load(void *context, const struct tv_engine_wish
     return status;
 }
 
+/* Open the sources of a trace that came from an index, to read arguments of events; a callback of
+ * the engine. */
 static enum tv_status cmd_engine_open_sources(void *context, const struct tv_engine_wish *wish,
                                               struct tv_source ***sources, size_t *count,
                                               struct tv_error *err)

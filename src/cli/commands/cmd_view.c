@@ -88,12 +88,14 @@ struct pending_cache_write {
     struct tv_index_cache cache;
 };
 
+/* Can the file be opened more than once? Pipes and standard input cannot. */
 static bool cmd_view_is_regular(const char *path)
 {
     struct stat info;
     return strcmp(path, "-") != 0 && (tv_file_stat(path, &info) != 0 || S_ISREG(info.st_mode));
 }
 
+/* Open a file of the command line. A file that can be read only once is kept open and shared. */
 static enum tv_status viewer_files_open(struct viewer_files *files, uint32_t number,
                                         struct tv_source **source, struct tv_error *err)
 {
@@ -110,6 +112,8 @@ static enum tv_status viewer_files_open(struct viewer_files *files, uint32_t num
     return status;
 }
 
+/* Open the inputs of a session: files of the command line, and sources that the page has handed
+ * over. */
 static enum tv_status viewer_files_open_inputs(struct viewer_files *files,
                                                const struct tv_session_input *inputs, size_t count,
                                                struct tv_input_file *given, struct tv_error *err)
@@ -156,6 +160,7 @@ static void viewer_files_add_pending(struct viewer_files *files, const struct tv
     pthread_mutex_unlock(&files->lock);
 }
 
+/* Remove and return the pending cache write of a trace. */
 static struct pending_cache_write *viewer_files_take_pending(struct viewer_files *files,
                                                              const struct tv_trace *trace)
 {
@@ -195,6 +200,7 @@ struct viewer_reading {
     bool packed, remarked; /* load.h */
 };
 
+/* Read the files into a trace, and note what decides whether it is worth caching. */
 static enum tv_status viewer_files_read(struct viewer_files *files, struct tv_input_file *given,
                                         size_t count, struct tv_progress *progress,
                                         struct viewer_reading *reading, struct tv_error *err)
@@ -212,6 +218,7 @@ static enum tv_status viewer_files_read(struct viewer_files *files, struct tv_in
     return status;
 }
 
+/* Load a session: from the index cache, else from the files. A callback of the server. */
 static enum tv_status viewer_files_load(void *context, const struct tv_session_input *inputs,
                                         size_t count, struct tv_progress *progress,
                                         struct tv_trace **trace, struct tv_error *err)

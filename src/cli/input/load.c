@@ -29,6 +29,7 @@
 #include "readers/reader.h"
 #include "readers/reading.h"
 
+/* Read the mapping file; *mapping is NULL without one. */
 static enum tv_status load_read_mapping(const char *path, struct tv_mapping **mapping,
                                         struct tv_error *err)
 {
@@ -435,6 +436,8 @@ static enum tv_status load_read_input(struct tv_loading *loading, size_t i,
     return status;
 }
 
+/* Read all inputs into a sink or builder. How far a reader looks ahead depends on what must be
+ * known before the first event: names, the clock or all threads. */
 static enum tv_status load_read_all(struct tv_loading *loading, struct tv_reading to,
                                     struct tv_progress *progress, struct tv_error *err)
 {
@@ -539,6 +542,7 @@ static void load_write_to_cache(const struct tv_loading *loading, struct tv_trac
         tv_index_cache_write_behind(cached, trace);
 }
 
+/* A trace from the cache is complete; only --filter remains to be applied. */
 enum tv_status tv_load_build(struct tv_loading *loading, struct tv_progress *progress,
                              struct tv_trace **trace, struct tv_error *err)
 {

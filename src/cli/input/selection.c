@@ -83,6 +83,7 @@ static void name_list_init(struct name_list *list)
     tv_out_init_memory(&list->text);
 }
 
+/* Add a name to the list, unless it is empty or in the list already. */
 static void name_list_add(struct name_list *list, struct tv_bytes name)
 {
     uint32_t before = tv_interner_count(list->seen);
@@ -109,6 +110,7 @@ static void name_list_add_named(struct name_list *list, struct tv_bytes name, ui
     name_list_add(list, tv_bytes_of(text));
 }
 
+/* Make the error message from the list, and free the list. */
 static enum tv_status name_list_fail(struct name_list *list, const char *option, const char *what,
                                      const char *word, struct tv_error *err)
 {
@@ -170,6 +172,7 @@ static enum tv_status selection_fail_category(const struct tv_head *head,
     return name_list_fail(&list, "category", "category", word, err);
 }
 
+/* Does a frame or a counter have the category? */
 static bool selection_category_exists(const struct tv_head *head, const struct tv_tables *tables,
                                       struct tv_bytes word)
 {
@@ -182,6 +185,8 @@ static bool selection_category_exists(const struct tv_head *head, const struct t
     return false;
 }
 
+/* The words are compared with all names of the head, also with those that never occur in an event.
+ */
 enum tv_status tv_selection_check(const struct tv_settings *settings, const struct tv_head *head,
                                   const struct tv_tables *tables, struct tv_error *err)
 {
@@ -264,6 +269,7 @@ enum tv_status tv_subset_choose(const struct tv_settings *settings, const struct
     return TV_OK;
 }
 
+/* Times without a unit are milliseconds. */
 enum tv_status tv_range_parse(const char *text, tv_ns *from, tv_ns *to, struct tv_error *err)
 {
     struct tv_bytes rest = tv_bytes_of(text), head;
@@ -338,6 +344,8 @@ enum tv_status tv_clock_choose(const struct tv_settings *settings, unsigned cloc
                    *cpu ? "CPU" : "wall");
 }
 
+/* The numbers are the indices of the words of --sort: 3 and 4 are wall times, from 5 on CPU times.
+ */
 enum tv_status tv_sort_check(const struct tv_settings *settings, unsigned clocks,
                              struct tv_error *err)
 {
@@ -398,6 +406,7 @@ static size_t offset_find_file(struct tv_bytes name, const char *const *files, s
     return fits;
 }
 
+/* Parse one word of --offset. */
 static enum tv_status offset_parse(const char *word, const char *const *files, size_t count,
                                    size_t *file, tv_ns *offset, struct tv_error *err)
 {

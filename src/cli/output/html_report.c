@@ -15,6 +15,7 @@
 #include "writers/part_note.h"
 #include "writers/piece.h"
 
+/* The page is linked into the program (server/page.h). */
 enum tv_status tv_reporter_write(const struct tv_report *report, struct tv_out *out,
                                  struct tv_error *err)
 {
@@ -22,6 +23,7 @@ enum tv_status tv_reporter_write(const struct tv_report *report, struct tv_out *
     return tv_report_write(page, report, out, err);
 }
 
+/* Write a report of files that are open; a callback of the view. */
 static enum tv_status reporter_write_files(const struct tv_view_file *files, size_t count,
                                            const char *note, struct tv_out *out,
                                            struct tv_error *err)
@@ -61,6 +63,7 @@ enum tv_status tv_reporter_make(const struct tv_view_making *making, struct tv_s
     return status;
 }
 
+/* Write a report of one file that is made now; a callback of the view. */
 static enum tv_status reporter_write_made(const struct tv_view_making *making, struct tv_out *out,
                                           struct tv_error *err)
 {
@@ -88,6 +91,7 @@ const struct tv_view_reporter *tv_reporter(bool renames)
     return tv_report_is_there() ? &reporters[renames] : NULL;
 }
 
+/* Append bytes to the spool, and stop as soon as the report is too large. */
 static enum tv_status html_made_add_bytes(void *context, struct tv_bytes bytes,
                                           struct tv_error *err)
 {
@@ -212,6 +216,8 @@ static enum tv_status html_part_write_report(const struct tv_html_part *part,
     return status;
 }
 
+/* Make the report of an excerpt: write the excerpt into a temporary file, then the report around
+ * it. */
 static enum tv_status html_part_make_report(void *context, const struct tv_html_part *part,
                                             struct tv_piece *piece, struct tv_error *err)
 {
@@ -256,6 +262,7 @@ static void html_part_limit_to_share(const struct tv_html_part *part, struct tv_
 typedef enum tv_status html_piece_visitor(void *context, const struct tv_html_part *part,
                                           struct tv_piece *piece, struct tv_error *err);
 
+/* Make the excerpt that the settings select of a part, and hand it to a function. */
 static enum tv_status html_part_visit(const struct tv_html_part *part, html_piece_visitor *use,
                                       void *context, struct tv_error *err)
 {

@@ -123,6 +123,7 @@ static void adb_clean_output(char *text)
     *to = '\0';
 }
 
+/* Wait for the end of adb; its exit code as a shell would have it. */
 static void adb_wait(pid_t process, struct tv_adb_answer *answer)
 {
     int status = 0;
@@ -233,6 +234,7 @@ static void adb_list_devices(const char *text, char *list, size_t size)
                                  device.serial, device.state);
 }
 
+/* Explain what the user can do about a device that is not ready. */
 static enum tv_status adb_check_state(const struct adb_device *device, struct tv_error *err)
 {
     if (strcmp(device->state, "device") == 0)
@@ -261,6 +263,7 @@ static enum tv_status adb_choose_named(const char *text, const char *serial, str
                    list[0] ? list : "none at all");
 }
 
+/* Choose the only device; with several the user must choose. */
 static enum tv_status adb_choose_only(const char *text, char *serial, struct tv_error *err)
 {
     char list[ADB_LIST_MOST];

@@ -68,6 +68,7 @@ static bool jvm_read_id(pid_t pid, const char *name, unsigned *id)
     return true;
 }
 
+/* Does the process handle SIGQUIT? Any other process would be ended by it. */
 static bool jvm_handles_sigquit(pid_t pid)
 {
     char text[512];
@@ -144,6 +145,7 @@ bool tv_jvm_find_library(const struct tv_jvm *jvm, const char *name, char path[T
     return true;
 }
 
+/* Check that the process is a HotSpot JVM that we may attach to. */
 static enum tv_status jvm_look_up(pid_t pid, struct tv_jvm *jvm, struct tv_error *err)
 {
     unsigned uid, gid;
@@ -252,6 +254,7 @@ static enum tv_status jvm_make_attach_file(const struct tv_jvm *jvm, const char 
     return TV_OK;
 }
 
+/* Send SIGQUIT through the pidfd, if the kernel has one. */
 static void jvm_send_sigquit(const struct tv_jvm *jvm)
 {
     if (jvm->file >= 0)
@@ -287,6 +290,7 @@ static enum tv_status jvm_wait_for_socket(const struct tv_jvm *jvm, const char *
                    (int)jvm->pid);
 }
 
+/* Make the JVM open its socket: create the attach file and send SIGQUIT. */
 static enum tv_status jvm_wake(const struct tv_jvm *jvm, const char *socket_path,
                                struct tv_error *err)
 {
@@ -308,6 +312,7 @@ static enum tv_status jvm_wake(const struct tv_jvm *jvm, const char *socket_path
     return status;
 }
 
+/* Connect to the socket as the JVM's user, after checking its owner. */
 static enum tv_status jvm_connect(const struct tv_jvm *jvm, int *connection, struct tv_error *err)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -388,6 +393,7 @@ static bool attach_has_failed(ssize_t result)
     return result < 0 && errno != EINTR && errno != EAGAIN;
 }
 
+/* Send the whole command. */
 static enum tv_status attach_send(const struct attach_command *command, struct tv_error *err)
 {
     size_t sent = 0;

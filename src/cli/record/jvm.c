@@ -118,6 +118,7 @@ static void agent_put_patterns(struct tv_out *out, const char *name,
     }
 }
 
+/* Write the agent's options for calls. */
 static void agent_put_calls(struct tv_out *out, const struct tv_record_plan *plan)
 {
     const struct tv_record_settings *record = &plan->settings->record;
@@ -145,6 +146,7 @@ static void agent_put_calls(struct tv_out *out, const struct tv_record_plan *pla
         tv_out_text(out, ",boot=y");
 }
 
+/* Write the agent's options for samples, allocations and locks. */
 static void agent_put_samples(struct tv_out *out, const struct tv_record_plan *plan)
 {
     static const char *const formats[] = {"android", "jdk", "binary", "json", "folded"};
@@ -255,6 +257,8 @@ static enum tv_status attached_stage_agent(const struct attached *a, struct tv_e
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", a->stage_path, strerror(error));
 }
 
+/* Create the staging directory in the JVM's /tmp, and copy the agent into it unless the JVM has
+ * loaded one. */
 static enum tv_status attached_make_stage(struct attached *a, struct tv_error *err)
 {
     snprintf(a->stage_path, sizeof a->stage_path, "/proc/%d/root/tmp/traceview-XXXXXX",
@@ -404,6 +408,7 @@ static enum tv_status attached_command_agent(const struct attached *a, const cha
     return fine ? TV_OK : attached_fail_refused(a, answer, err);
 }
 
+/* Announce the warning that newer JDKs print when an agent is loaded. */
 static void attached_warn_of_jdk(const struct attached *a)
 {
     char answer[ANSWER_SIZE];
@@ -453,6 +458,7 @@ static void attached_wait_for_end(const struct attached *a)
         return;
 }
 
+/* Load the agent, wait, stop it, and fetch the file. */
 static enum tv_status attached_record_staged(struct attached *a, struct tv_error *err)
 {
     const struct tv_settings *settings = a->plan->settings;

@@ -83,6 +83,7 @@ static void kernel_report_losses(const struct tv_record_plan *plan, const struct
                    plan->output, samples->lost, samples->total);
 }
 
+/* Resolve names, write the file, and report losses. */
 static enum tv_status kernel_finish(const struct tv_record_plan *plan, struct tv_perf *perf,
                                     struct tv_error *err)
 {
@@ -235,6 +236,7 @@ static int kernel_watch_end(pid_t pid, int *signal_file, int *process)
     return file;
 }
 
+/* Read the rings until the duration is over, the process ends or a signal comes. */
 static void kernel_watch_process(const struct tv_record_plan *plan, struct tv_perf *perf, int end)
 {
     uint64_t begun = (uint64_t)tv_record_now_ms(), left = LOOK_MS;

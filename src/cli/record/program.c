@@ -188,6 +188,7 @@ static void program_allow_sanitizer(void)
     program_append_variable("ASAN_OPTIONS", "verify_asan_link_order=0", ':');
 }
 
+/* Set the variables by which the recorder in a native program gets its options. */
 static void program_export_native(const struct recorded_program *program)
 {
     const struct tv_settings *settings = program->plan->settings;
@@ -230,6 +231,7 @@ static char *program_path_with_pid(const char *path)
     return pattern;
 }
 
+/* Make the -agentpath option; JVMs that inherit it each write their own file. */
 static char *program_make_agent(const struct recorded_program *program, const char *library)
 {
     bool own_file = program->plan->way == TV_RECORD_INHERITED;
@@ -530,6 +532,7 @@ static enum tv_status program_finish_children(const struct recorded_program *pro
     return TV_OK;
 }
 
+/* Finish a recording in which the program itself wrote the file. */
 static enum tv_status program_finish_own(const struct recorded_program *program, int code,
                                          struct tv_words *files, struct tv_error *err)
 {
@@ -546,6 +549,8 @@ static enum tv_status program_finish_own(const struct recorded_program *program,
     return TV_OK;
 }
 
+/* Finish .part files, find the recorded files, name native functions, and check that there are
+ * events. */
 static enum tv_status program_finish(const struct recorded_program *program, int code,
                                      struct tv_words *files, struct tv_error *err)
 {

@@ -98,6 +98,7 @@ static const struct option_rule {
     {"off-cpu", BIT(KERNEL_SAMPLES)},
 };
 
+/* Classify the recording; the table of rules is indexed by the result. */
 static enum recording_situation rules_situation(const struct tv_record_plan *plan)
 {
     bool samples = plan->settings->record.sample > 0;
@@ -243,6 +244,7 @@ static enum tv_status rules_check_times(const struct tv_record_plan *plan, struc
                    plan->delay_ms > 0 ? "delay" : "duration");
 }
 
+/* Check the values of all options, and convert times into the plan. */
 static enum tv_status rules_check_values(const struct tv_option *table, struct tv_record_plan *plan,
                                          struct tv_error *err)
 {
@@ -363,6 +365,8 @@ static enum tv_status rules_check_android(const struct tv_option *table,
                : status;
 }
 
+/* First the values, then the meaning of each option for this kind of recording, then combinations.
+ */
 enum tv_status tv_record_check(const struct tv_option *table, struct tv_record_plan *plan,
                                struct tv_error *err)
 {

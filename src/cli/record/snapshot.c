@@ -44,6 +44,8 @@ static int snapshot_inner_pid(int pid)
     return inner;
 }
 
+/* Check that the process exists and is ours, so that the error explains more than a failed
+ * connection. */
 static enum tv_status snapshot_check_process(int pid, int *inner, struct tv_error *err)
 {
     char path[64];
@@ -92,6 +94,7 @@ static enum tv_status snapshot_connect(int pid, int *connection, struct tv_error
     return snapshot_fail_unrecorded(pid, err);
 }
 
+/* Send the request and the descriptor of the output file. */
 static bool snapshot_send_request(int connection, int file)
 {
     char byte = TV_SNAPSHOT_REQUEST;
@@ -134,6 +137,7 @@ static bool snapshot_read_answer(int connection, char line[TV_SNAPSHOT_ANSWER])
     return true;
 }
 
+/* Ask the process for its ring; *records is the number of records written. */
 static enum tv_status snapshot_request(int pid, int file, uint64_t *records, struct tv_error *err)
 {
     char line[TV_SNAPSHOT_ANSWER];
