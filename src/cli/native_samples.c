@@ -173,7 +173,7 @@ static bool read_start(struct work *work, char *line)
     if (!name || !group || end < group + sizeof group_word - 1)
         return false;
     *group = *end = '\0';
-    if (tv_samples_see(&work->samples, name + 6, group + sizeof group_word - 1) == 0)
+    if (tv_samples_add_thread(&work->samples, name + 6, group + sizeof group_word - 1) == 0)
         tv_memory_exhausted();
     return true;
 }
@@ -181,7 +181,7 @@ static bool read_start(struct work *work, char *line)
 static bool read_end(struct work *work, const char *line)
 {
     uint32_t id = number_after(line, "id = ");
-    return is_thread(work, id) && tv_samples_end(&work->samples, id);
+    return is_thread(work, id) && tv_samples_end_thread(&work->samples, id);
 }
 
 /* TRACE 300001: (thread=200001) */

@@ -62,7 +62,7 @@ static struct tv_perf_task *find_or_add_task(struct tv_perf_collector *c, uint32
 static uint32_t sample_id(struct tv_perf_collector *c, struct tv_perf_task *task)
 {
     if (task->id == 0) {
-        task->id = tv_samples_see(&c->samples, task->name[0] ? task->name : "?", "main");
+        task->id = tv_samples_add_thread(&c->samples, task->name[0] ? task->name : "?", "main");
         if (task->id != 0)
             tv_samples_number_thread(&c->samples, task->id, task->pid, task->tid);
     }
@@ -92,7 +92,7 @@ static void forget_task(struct tv_perf_collector *c, uint32_t pid, uint32_t tid)
     if (!task)
         return;
     if (task->id != 0)
-        (void)tv_samples_end(&c->samples, task->id);
+        (void)tv_samples_end_thread(&c->samples, task->id);
     tv_free(task->stack);
     size_t place = (size_t)(task - c->tasks);
     memmove(task, task + 1, (--c->task_count - place) * sizeof *task);

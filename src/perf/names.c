@@ -250,12 +250,12 @@ static void copy_threads(const struct resolving *r)
 {
     const struct tv_sample_thread *threads = r->from->samples.threads.at;
     for (uint32_t i = 0; i < r->from->samples.threads.count; i++) {
-        uint32_t id = tv_samples_see(r->to, threads[i].name, threads[i].group);
+        uint32_t id = tv_samples_add_thread(r->to, threads[i].name, threads[i].group);
         if (id == 0)
             tv_memory_exhausted();
         tv_samples_number_thread(r->to, id, threads[i].pid, threads[i].tid);
         if (threads[i].ended)
-            (void)tv_samples_end(r->to, id);
+            (void)tv_samples_end_thread(r->to, id);
     }
 }
 

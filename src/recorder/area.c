@@ -35,18 +35,18 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-_Static_assert(sizeof(struct tv_area_head) <= TV_AREA_HEAD_SIZE, "the head has its pages");
+_Static_assert(sizeof(struct tv_buffer_header) <= TV_BUFFER_HEADER_SIZE, "the head has its pages");
 
 /* Chunks are at least so large but for the last, and for what dead threads give back. */
 static uint32_t chunks_for(uint32_t records)
 {
-    return records / TV_AREA_CHUNK_LEAST + TV_AREA_THREADS;
+    return records / TV_BUFFER_CHUNK_MIN + TV_BUFFER_THREADS_MAX;
 }
 
-static size_t place(struct tv_area *area, uint8_t *base, uint32_t records, uint32_t words)
+static size_t place(struct tv_trace_buffer *area, uint8_t *base, uint32_t records, uint32_t words)
 {
-    size_t threads = TV_AREA_HEAD_SIZE;
-    size_t chunks = threads + (size_t)TV_AREA_THREADS * sizeof *area->threads;
+    size_t threads = TV_BUFFER_HEADER_SIZE;
+    size_t chunks = threads + (size_t)TV_BUFFER_THREADS_MAX * sizeof *area->threads;
     size_t first = chunks + (size_t)chunks_for(records) * sizeof *area->chunks;
     first = (first + 4095) & ~(size_t)4095;
     if (base) {
@@ -58,14 +58,14 @@ static size_t place(struct tv_area *area, uint8_t *base, uint32_t records, uint3
     return first + (size_t)records * words * sizeof(uint64_t);
 }
 
-int tv_area_new(struct tv_area *area, uint32_t records, uint32_t words, int file)
+int tv_trace_buffer_init(struct tv_trace_buffer *area, uint32_t records, uint32_t words, int file)
 {
     area->size = place(area, NULL, records, words);
-    struct tv_kept_limit limit;
-    tv_kept_begin_growing(&limit);
+    struct tv_file_limit_guard limit;
+    tv_file_limit_begin(&limit);
     /* The blocks are taken now: a full disk must be an error here, not a SIGBUS in the host. */
     int failed = file < 0 ? 0 : posix_fallocate(file, 0, (off_t)area->size);
-    tv_kept_end_growing(&limit);
+    tv_file_limit_end(&limit);
     if (failed != 0)
         return -failed;
     int flags = file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED;
@@ -82,11 +82,11 @@ int tv_area_new(struct tv_area *area, uint32_t records, uint32_t words, int file
     return 0;
 }
 
-int tv_area_copy(struct tv_area *to, const struct tv_area *from)
+int tv_trace_buffer_copy(struct tv_trace_buffer *to, const struct tv_trace_buffer *from)
 {
-    struct tv_area_head *head = from->head;
+    struct tv_buffer_header *head = from->head;
     uint32_t chunks = atomic_load(&head->next_chunk), records = atomic_load(&head->next_record);
-    int failed = tv_area_new(to, head->records, head->words, -1);
+    int failed = tv_trace_buffer_init(to, head->records, head->words, -1);
     if (failed != 0)
         return failed;
     memcpy(to->head, head, sizeof *head);
@@ -99,12 +99,12 @@ int tv_area_copy(struct tv_area *to, const struct tv_area *from)
 
 /* ---- Growing ---- */
 
-static size_t record_size(const struct tv_area *area)
+static size_t record_size(const struct tv_trace_buffer *area)
 {
     return area->head->words * sizeof(uint64_t);
 }
 
-void tv_area_let_grow(struct tv_area *area, uint32_t records, const char *folder)
+void tv_trace_buffer_set_growth(struct tv_trace_buffer *area, uint32_t records, const char *folder)
 {
     size_t bytes = ((size_t)records * record_size(area) + PAGE - 1) / PAGE * PAGE;
     uint32_t backed = (uint32_t)(bytes / record_size(area));
@@ -115,7 +115,7 @@ void tv_area_let_grow(struct tv_area *area, uint32_t records, const char *folder
     atomic_store(&area->backed, backed);
 }
 
-bool tv_area_has_grown(const struct tv_area *area)
+bool tv_trace_buffer_has_grown(const struct tv_trace_buffer *area)
 {
     return area->folder && atomic_load_explicit(&area->head->next_record, memory_order_relaxed) >
                                area->first_backed;
@@ -124,7 +124,7 @@ bool tv_area_has_grown(const struct tv_area *area)
 /* A file of which nothing is left when its last mapping goes; -1: there can be none. */
 static int open_growth_file(const char *folder)
 {
-    char path[TV_AREA_PATH + 64];
+    char path[TV_BUFFER_PATH + 64];
     int file = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (file >= 0)
         return file;
@@ -139,13 +139,13 @@ static int open_growth_file(const char *folder)
  * are taken now: a full disk must be an error here, not a SIGBUS in the host. */
 static bool map_growth_file(uint8_t *first, size_t size, const char *folder)
 {
-    struct tv_kept_limit limit;
+    struct tv_file_limit_guard limit;
     int file = open_growth_file(folder);
     if (file < 0)
         return false;
-    tv_kept_begin_growing(&limit);
+    tv_file_limit_begin(&limit);
     bool done = posix_fallocate(file, 0, (off_t)size) == 0;
-    tv_kept_end_growing(&limit);
+    tv_file_limit_end(&limit);
     done = done &&
            mmap(first, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) != MAP_FAILED;
     close(file);
@@ -154,7 +154,7 @@ static bool map_growth_file(uint8_t *first, size_t size, const char *folder)
     return done;
 }
 
-static bool map_next_piece(struct tv_area *area)
+static bool map_next_piece(struct tv_trace_buffer *area)
 {
     size_t size = record_size(area), all = (size_t)area->head->records * size;
     size_t from = (size_t)atomic_load(&area->backed) * size;
@@ -170,7 +170,7 @@ static bool map_next_piece(struct tv_area *area)
 
 /* Room for so many records; false: there is none.  No signal comes to the calling thread, so
  * whoever is at it goes on. */
-static bool grow_area(struct tv_area *area, uint32_t records)
+static bool grow_area(struct tv_trace_buffer *area, uint32_t records)
 {
     const struct timespec wait = {0, GROWTH_WAIT_NS};
     for (int i = 0; i < GROWTH_WAITS && atomic_load(&area->backed) < records; i++) {
@@ -187,7 +187,7 @@ static bool grow_area(struct tv_area *area, uint32_t records)
 }
 
 /* Before threads have to wait for it. */
-static void grow_ahead(struct tv_area *area)
+static void grow_ahead(struct tv_trace_buffer *area)
 {
     uint32_t backed = atomic_load(&area->backed), used = atomic_load(&area->head->next_record);
     size_t ahead = GROWTH_AHEAD / record_size(area);
@@ -197,34 +197,34 @@ static void grow_ahead(struct tv_area *area)
 }
 
 /* Every number that leads somewhere leads into the area. */
-static bool is_sound(const struct tv_area *area)
+static bool is_sound(const struct tv_trace_buffer *area)
 {
-    const struct tv_area_head *head = area->head;
+    const struct tv_buffer_header *head = area->head;
     uint32_t chunks = atomic_load(&head->next_chunk);
-    if (chunks > head->chunks || atomic_load(&head->threads) > TV_AREA_THREADS ||
-        head->path[TV_AREA_PATH - 1] != '\0' || head->vm[sizeof head->vm - 1] != '\0' ||
+    if (chunks > head->chunks || atomic_load(&head->threads) > TV_BUFFER_THREADS_MAX ||
+        head->path[TV_BUFFER_PATH - 1] != '\0' || head->vm[sizeof head->vm - 1] != '\0' ||
         head->trigger[sizeof head->trigger - 1] != '\0' ||
         head->slow_call[sizeof head->slow_call - 1] != '\0')
         return false;
     for (uint32_t i = 0; i < chunks; i++) {
-        const struct tv_area_chunk *chunk = &area->chunks[i];
+        const struct tv_buffer_chunk *chunk = &area->chunks[i];
         if (chunk->next > chunks || chunk->first > head->records ||
             chunk->count > head->records - chunk->first)
             return false;
     }
-    for (uint32_t i = 0; i < TV_AREA_THREADS; i++)
+    for (uint32_t i = 0; i < TV_BUFFER_THREADS_MAX; i++)
         if (area->threads[i].first_chunk > chunks)
             return false;
     return true;
 }
 
-int tv_area_open(struct tv_area *area, int file)
+int tv_trace_buffer_open(struct tv_trace_buffer *area, int file)
 {
     struct stat status;
-    struct tv_area_head head;
+    struct tv_buffer_header head;
     if (fstat(file, &status) != 0)
         return -errno;
-    if (pread(file, &head, sizeof head, 0) != (ssize_t)sizeof head || head.magic != TV_AREA_MAGIC ||
+    if (pread(file, &head, sizeof head, 0) != (ssize_t)sizeof head || head.magic != TV_SPOOL_MAGIC ||
         head.words < 2 || head.words > 3 || head.chunks != chunks_for(head.records) ||
         head.clock > 2 || head.words != (head.clock == 2 ? 3u : 2u))
         return -EINVAL;
@@ -237,20 +237,20 @@ int tv_area_open(struct tv_area *area, int file)
     place(area, base, head.records, head.words);
     if (is_sound(area))
         return 0;
-    tv_area_free(area);
+    tv_trace_buffer_release(area);
     return -EINVAL;
 }
 
-void tv_area_free(struct tv_area *area)
+void tv_trace_buffer_release(struct tv_trace_buffer *area)
 {
     if (area->head)
         munmap(area->head, area->size);
-    *area = (struct tv_area){0};
+    *area = (struct tv_trace_buffer){0};
 }
 
-uint32_t tv_area_claim(struct tv_area *area, uint32_t thread, uint32_t wanted)
+uint32_t tv_trace_buffer_claim_chunk(struct tv_trace_buffer *area, uint32_t thread, uint32_t wanted)
 {
-    struct tv_area_head *head = area->head;
+    struct tv_buffer_header *head = area->head;
     uint32_t first = atomic_load_explicit(&head->next_record, memory_order_relaxed), count;
     do {
         count = head->records - first < wanted ? head->records - first : wanted;
@@ -267,7 +267,7 @@ uint32_t tv_area_claim(struct tv_area *area, uint32_t thread, uint32_t wanted)
         atomic_store(&head->next_chunk, head->chunks);
         return 0;
     }
-    area->chunks[number] = (struct tv_area_chunk){first, count, 0, thread};
+    area->chunks[number] = (struct tv_buffer_chunk){first, count, 0, thread};
     return number + 1;
 }
 
@@ -276,7 +276,7 @@ static uint32_t add_up_to(uint32_t records, size_t more, uint32_t most)
     return more < most - records ? records + (uint32_t)more : most;
 }
 
-bool tv_area_wants_memory(struct tv_area *area)
+bool tv_trace_buffer_needs_prefault(struct tv_trace_buffer *area)
 {
     size_t size = area->head->words * sizeof(uint64_t);
     uint32_t wanted = atomic_load_explicit(&area->wanted, memory_order_relaxed);
@@ -288,24 +288,24 @@ bool tv_area_wants_memory(struct tv_area *area)
         &area->wanted, &wanted, add_up_to(used > wanted ? used : wanted, PIECE / size, most));
 }
 
-void tv_area_bring_memory(struct tv_area *area)
+void tv_trace_buffer_prefault(struct tv_trace_buffer *area)
 {
     uint32_t ready = atomic_load(&area->ready), wanted;
     grow_ahead(area);
-    while ((wanted = atomic_load(&area->wanted)) > ready || tv_area_wants_memory(area)) {
+    while ((wanted = atomic_load(&area->wanted)) > ready || tv_trace_buffer_needs_prefault(area)) {
         uint32_t used = atomic_load(&area->head->next_record);
         uint32_t from = used > ready ? used : ready;
-        uintptr_t first = (uintptr_t)tv_area_at(area, from) & ~(uintptr_t)4095;
-        uintptr_t end = (uintptr_t)tv_area_at(area, wanted);
+        uintptr_t first = (uintptr_t)tv_trace_buffer_record(area, from) & ~(uintptr_t)4095;
+        uintptr_t end = (uintptr_t)tv_trace_buffer_record(area, wanted);
         if (from < wanted && madvise((void *)first, end - first, MADV_POPULATE_WRITE) != 0)
             return;
         atomic_store(&area->ready, ready = wanted);
     }
 }
 
-void tv_area_append(struct tv_area *area, uint32_t thread, uint32_t chunk)
+void tv_trace_buffer_append_chunk(struct tv_trace_buffer *area, uint32_t thread, uint32_t chunk)
 {
-    struct tv_area_thread *of = &area->threads[thread - 1];
+    struct tv_buffer_thread *of = &area->threads[thread - 1];
     area->chunks[chunk - 1].next = 0;
     if (of->last_chunk != 0)
         area->chunks[of->last_chunk - 1].next = chunk;
@@ -314,33 +314,33 @@ void tv_area_append(struct tv_area *area, uint32_t thread, uint32_t chunk)
     of->last_chunk = chunk;
 }
 
-uint32_t tv_area_recycle(struct tv_area *area, uint32_t thread)
+uint32_t tv_trace_buffer_recycle_chunk(struct tv_trace_buffer *area, uint32_t thread)
 {
-    struct tv_area_thread *of = &area->threads[thread - 1];
+    struct tv_buffer_thread *of = &area->threads[thread - 1];
     uint32_t number = of->first_chunk;
     if (number == 0)
         return 0;
-    struct tv_area_chunk *chunk = &area->chunks[number - 1];
+    struct tv_buffer_chunk *chunk = &area->chunks[number - 1];
     of->first_chunk = chunk->next;
     if (of->first_chunk == 0)
         of->last_chunk = 0;
     chunk->next = 0;
-    memset(tv_area_at(area, chunk->first), 0,
+    memset(tv_trace_buffer_record(area, chunk->first), 0,
            (size_t)chunk->count * area->head->words * sizeof(uint64_t));
     return number;
 }
 
-void tv_area_commit(struct tv_area *area, struct tv_area_streamed streamed)
+void tv_trace_buffer_commit_stream(struct tv_trace_buffer *area, struct tv_stream_progress streamed)
 {
-    struct tv_area_head *head = area->head;
+    struct tv_buffer_header *head = area->head;
     uint32_t next = atomic_load(&head->streamed_at) + 1;
     head->streamed[next & 1] = streamed;
     atomic_store(&head->streamed_at, next);
 }
 
-void tv_area_keep_time(struct tv_area *area)
+void tv_trace_buffer_sample_clocks(struct tv_trace_buffer *area)
 {
-    struct tv_area_head *head = area->head;
+    struct tv_buffer_header *head = area->head;
     uint32_t at = atomic_load_explicit(&head->late_at, memory_order_relaxed);
     uint64_t now = tv_clock_ns(CLOCK_MONOTONIC);
     /* Odd: somebody is at it.  Who is late itself may look at the one that is being written. */
@@ -348,7 +348,7 @@ void tv_area_keep_time(struct tv_area *area)
         return;
     if (!atomic_compare_exchange_strong(&head->late_at, &at, at | 1))
         return;
-    struct tv_clock_pair pair = tv_clock_take_pair(head->counter);
+    struct tv_clock_pair pair = tv_clock_read_pair(head->counter);
     struct tv_clock_pair *late = &head->late[(at >> 1 & 1) ^ 1];
     __atomic_store_n(&late->ticks, pair.ticks, __ATOMIC_RELAXED);
     __atomic_store_n(&late->ns, pair.ns, __ATOMIC_RELAXED);

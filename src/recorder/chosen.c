@@ -51,7 +51,7 @@ static _Atomic uint64_t *find(struct table *table, uint64_t word)
 static struct table *widen(struct table *old)
 {
     size_t room = old ? 2 * old->room : FIRST_ROOM;
-    struct table *table = tv_recorder_pages_new(size_of(room));
+    struct table *table = tv_mmap_alloc(size_of(room));
     if (!table)
         return NULL;
     table->room = room;
@@ -81,20 +81,20 @@ static void keep(uint64_t word, unsigned flags)
 
 static unsigned match_one(const char *patterns, const char *name, unsigned flag)
 {
-    return patterns && tv_text_matches_any(patterns, '\n', name) ? flag : 0;
+    return patterns && tv_wildcard_matches_any(patterns, '\n', name) ? flag : 0;
 }
 
 static unsigned match(const char *name)
 {
-    return match_one(chosen.trigger, name, TV_CHOSEN_TRIGGER) |
-           match_one(chosen.timed, name, TV_CHOSEN_TIMED);
+    return match_one(chosen.trigger, name, TV_FILTER_TRIGGER) |
+           match_one(chosen.timed, name, TV_FILTER_TIMED);
 }
 
 /* "Class.method"; returns where the method's name begins in it. */
 static size_t name_method(uint32_t number, char *name, size_t size)
 {
     size_t length;
-    const char *line = tv_method_list_line(&tv_recorder.methods, number, &length);
+    const char *line = tv_method_table_line(&tv_recorder.methods, number, &length);
     const char *tab = memchr(line, '\t', length);
     size_t class = tab ? (size_t)(tab - line) : 0;
     name[0] = '\0';
@@ -114,22 +114,22 @@ static unsigned match_method(uint32_t number)
     return match(name) | match(name + class);
 }
 
-void tv_chosen_offer(uint64_t address, const char *name)
+void tv_method_filter_offer(uint64_t address, const char *name)
 {
     unsigned flags = match(name);
     if (address == chosen.sought && chosen.sought != 0)
         snprintf(chosen.name, chosen.name_size, "%s", name);
     if (flags != 0)
-        keep(TV_AREA_ADDRESS | address << 2, flags);
+        keep(TV_WORD_ADDRESS | address << 2, flags);
 }
 
 static void learn(uint64_t word)
 {
-    uint64_t number = (word & ~TV_AREA_ADDRESS) >> 2;
+    uint64_t number = (word & ~TV_WORD_ADDRESS) >> 2;
     unsigned flags = 0;
-    if (!(word & TV_AREA_ADDRESS) && number > 0 && number <= tv_recorder.methods.count)
+    if (!(word & TV_WORD_ADDRESS) && number > 0 && number <= tv_recorder.methods.count)
         flags = match_method((uint32_t)number);
-    else if ((word & TV_AREA_ADDRESS) && tv_recorder.find_functions)
+    else if ((word & TV_WORD_ADDRESS) && tv_recorder.find_functions)
         tv_recorder.find_functions(number);
     keep(word, flags);
 }
@@ -140,7 +140,7 @@ static uint64_t look(uint64_t word)
     return table ? atomic_load_explicit(find(table, word), memory_order_acquire) : 0;
 }
 
-unsigned tv_chosen_look(uint64_t word)
+unsigned tv_method_filter_lookup(uint64_t word)
 {
     sigset_t before;
     uint64_t found = look(word);
@@ -176,40 +176,40 @@ static void name_function(uint64_t address, char *name, size_t size)
     chosen.sought = 0;
 }
 
-void tv_chosen_name(uint64_t word, char *name, size_t size)
+void tv_method_filter_name(uint64_t word, char *name, size_t size)
 {
-    uint64_t number = (word & ~TV_AREA_ADDRESS) >> 2;
-    if (word & TV_AREA_ADDRESS)
+    uint64_t number = (word & ~TV_WORD_ADDRESS) >> 2;
+    if (word & TV_WORD_ADDRESS)
         name_function(number, name, size);
     else
         (void)name_method((uint32_t)number, name, size);
     clean(name);
 }
 
-void tv_chosen_begin(const char *trigger, const char *timed)
+void tv_method_filter_begin(const char *trigger, const char *timed)
 {
-    tv_chosen_end();
+    tv_method_filter_end();
     chosen.trigger = trigger;
     chosen.timed = timed;
     chosen.round++;
 }
 
-uint32_t tv_chosen_round(void)
+uint32_t tv_method_filter_round(void)
 {
     return chosen.round;
 }
 
-void tv_chosen_end(void)
+void tv_method_filter_end(void)
 {
     struct table *table = atomic_exchange(&chosen.table, NULL);
     while (table) {
         struct table *before = table->before;
-        tv_recorder_pages_free(table, size_of(table->room));
+        tv_mmap_free(table, size_of(table->room));
         table = before;
     }
 }
 
-void tv_chosen_forget(void)
+void tv_method_filter_reset(void)
 {
     struct table *table = atomic_load(&chosen.table);
     for (size_t i = 0; table && i < table->room; i++)

@@ -15,30 +15,30 @@
 #include <stdint.h>
 
 /* What a method is chosen for. */
-#define TV_CHOSEN_TRIGGER 1u
-#define TV_CHOSEN_TIMED 2u /* a call that lasts for long ends the recording (slow.h) */
+#define TV_FILTER_TRIGGER 1u
+#define TV_FILTER_TIMED 2u /* a call that lasts for long ends the recording (slow.h) */
 
 /* Patterns of a new recording, as in recording.h; NULL: none.  The texts stay the caller's. */
-void tv_chosen_begin(const char *trigger, const char *timed);
+void tv_method_filter_begin(const char *trigger, const char *timed);
 
 /* Forget what was found out; no event is under way. */
-void tv_chosen_end(void);
+void tv_method_filter_end(void);
 
 /* What the method of an entry's word is chosen for: a sum of the above.  Within an event. */
-unsigned tv_chosen_look(uint64_t word);
+unsigned tv_method_filter_lookup(uint64_t word);
 
 /* For the host's answer (state.h, find_functions): the function at the address has this name, among
  * others.  */
-void tv_chosen_offer(uint64_t address, const char *name);
+void tv_method_filter_offer(uint64_t address, const char *name);
 
 /* The name by which the method of an entry's word is chosen, on one line: of a function, the one
  * with its scopes.  The lock is held. */
-void tv_chosen_name(uint64_t word, char *name, size_t size);
+void tv_method_filter_name(uint64_t word, char *name, size_t size);
 
-/* Changes with each recording and each tv_chosen_forget: offers of another round are void. */
-uint32_t tv_chosen_round(void);
+/* Changes with each recording and each tv_method_filter_reset: offers of another round are void. */
+uint32_t tv_method_filter_round(void);
 
 /* Other code may lie where some was: look again at all that is called.  The lock is held. */
-void tv_chosen_forget(void);
+void tv_method_filter_reset(void);
 
 #endif

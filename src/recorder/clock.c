@@ -15,7 +15,7 @@
 #define ROUNDS 32
 #define READINGS 128
 
-bool tv_clock_counter_is_good(void)
+bool tv_clock_counter_is_reliable(void)
 {
 #if defined(__x86_64__)
     /* The kernel uses it for its own clock only when it is constant, never stops, and agrees on all
@@ -33,7 +33,7 @@ bool tv_clock_counter_is_good(void)
 #endif
 }
 
-struct tv_clock_pair tv_clock_take_pair(bool counter)
+struct tv_clock_pair tv_clock_read_pair(bool counter)
 {
     struct tv_clock_pair best = {0};
     uint64_t least = UINT64_MAX;
@@ -49,7 +49,7 @@ struct tv_clock_pair tv_clock_take_pair(bool counter)
     return best;
 }
 
-struct tv_clock_scale tv_clock_scale_of(bool counter, struct tv_clock_pair first,
+struct tv_clock_scale tv_clock_scale_between(bool counter, struct tv_clock_pair first,
                                         struct tv_clock_pair last)
 {
     struct tv_clock_scale scale = {first.ticks, 1.0};
@@ -73,7 +73,7 @@ static uint64_t time_readings(bool counter, bool wall, bool cpu)
     return tv_clock_ns(CLOCK_MONOTONIC) - start;
 }
 
-uint32_t tv_clock_measure(bool counter, bool wall, bool cpu)
+uint32_t tv_clock_measure_overhead(bool counter, bool wall, bool cpu)
 {
     uint64_t least = UINT64_MAX;
     for (int round = 0; round < ROUNDS; round++) {

@@ -61,13 +61,13 @@ static inline uint64_t tv_clock_read(bool counter)
 }
 
 /* Does the counter of this machine run evenly on all cores, also in sleep? */
-bool tv_clock_counter_is_good(void);
+bool tv_clock_counter_is_reliable(void);
 
 /* Both at once: of a few tries the one with the least time between the two. */
-struct tv_clock_pair tv_clock_take_pair(bool counter);
+struct tv_clock_pair tv_clock_read_pair(bool counter);
 
 /* The scale between two pairs, the first of which is time 0. */
-struct tv_clock_scale tv_clock_scale_of(bool counter, struct tv_clock_pair first,
+struct tv_clock_scale tv_clock_scale_between(bool counter, struct tv_clock_pair first,
                                         struct tv_clock_pair last);
 
 static inline uint64_t tv_clock_to_ns(const struct tv_clock_scale *scale, uint64_t ticks)
@@ -79,6 +79,6 @@ static inline uint64_t tv_clock_to_ns(const struct tv_clock_scale *scale, uint64
 }
 
 /* What reading the wall clock, the CPU clock or both costs: undisturbed, in ns. */
-uint32_t tv_clock_measure(bool counter, bool wall, bool cpu);
+uint32_t tv_clock_measure_overhead(bool counter, bool wall, bool cpu);
 
 #endif

@@ -19,12 +19,12 @@ struct tv_cpu_clock_rate tv_cpu_clock_rate;
 
 void tv_cpu_clock_begin(bool counter)
 {
-    struct tv_clock_pair first = tv_clock_take_pair(counter), last = first;
+    struct tv_clock_pair first = tv_clock_read_pair(counter), last = first;
     while (counter && last.ns < first.ns + LEARN_NS)
-        last = tv_clock_take_pair(counter);
+        last = tv_clock_read_pair(counter);
     struct tv_cpu_clock_rate *rate = &tv_cpu_clock_rate;
     rate->counter = counter;
-    rate->ns_per_tick = tv_clock_scale_of(counter, first, last).ns_per_tick;
+    rate->ns_per_tick = tv_clock_scale_between(counter, first, last).ns_per_tick;
     rate->most_ticks = (uint64_t)(MOST_NS / rate->ns_per_tick);
     uint32_t number = atomic_load(&rate->number) + 1;
     atomic_store(&rate->number, number ? number : 1);
@@ -63,7 +63,7 @@ static void set_up(struct tv_cpu_clock *self, uint32_t number)
     self->number = number;
 }
 
-uint64_t tv_cpu_clock_ask(void)
+uint64_t tv_cpu_clock_resync(void)
 {
     struct tv_cpu_clock *self = &tv_cpu_clock_self;
     uint32_t number = atomic_load_explicit(&tv_cpu_clock_rate.number, memory_order_acquire);

@@ -56,7 +56,7 @@ void tv_cpu_clock_begin(bool counter);
 void tv_cpu_clock_end(void);
 
 /* What tv_cpu_clock_ns does when the kernel has to be asked. */
-uint64_t tv_cpu_clock_ask(void);
+uint64_t tv_cpu_clock_resync(void);
 
 /* The calling thread's CPU time, in nanoseconds. */
 static inline uint64_t tv_cpu_clock_ns(void)
@@ -65,12 +65,12 @@ static inline uint64_t tv_cpu_clock_ns(void)
     const struct tv_cpu_clock_rate *rate = &tv_cpu_clock_rate;
     if (!self->switches ||
         self->number != atomic_load_explicit(&rate->number, memory_order_acquire))
-        return tv_cpu_clock_ask();
+        return tv_cpu_clock_resync();
     /* The load comes second: who lost the processor before it sees the change. */
     uint64_t since = tv_clock_read(rate->counter) - self->asked_ticks;
     atomic_signal_fence(memory_order_seq_cst);
     if (*self->switches != self->asked_switches || since >= rate->most_ticks)
-        return tv_cpu_clock_ask();
+        return tv_cpu_clock_resync();
     uint64_t ns = self->asked_ns + (uint64_t)((double)since * rate->ns_per_tick);
     if (ns > self->last_ns)
         self->last_ns = ns;

@@ -47,7 +47,7 @@ uint32_t tv_recorder_read_on(void)
 {
     uint32_t on = atomic_load(&tv_recorder.on);
     if (TV_UNLIKELY(on == TV_ON_WAITING)) {
-        tv_recorder_end_waiting();
+        tv_recorder_begin_at_first_call();
         on = atomic_load(&tv_recorder.on);
     }
     return TV_UNLIKELY(on == TV_ON_PAUSED) ? wait_for_end_of_pause() : on;
@@ -61,21 +61,21 @@ static struct tv_recorder_thread *try_event(uintptr_t frame)
         return NULL;
     struct tv_recorder_thread *self = tv_recorder_self;
     if (self && (atomic_load(&self->busy) & 1))
-        (void)tv_recorder_resume(self, frame);
+        (void)tv_recorder_clear_abandoned(self, frame);
     if ((!self || atomic_load(&self->generation) != on) && !(self = tv_recorder_attach(on)))
         return NULL;
     if (atomic_load(&self->busy) & 1) {
         atomic_fetch_add(&self->dropped, 1);
         return NULL;
     }
-    tv_recorder_hold(self);
+    tv_recorder_set_busy(self);
     if (atomic_load(&tv_recorder.on) == on)
         return self;
-    tv_recorder_let_go(self);
+    tv_recorder_clear_busy(self);
     return NULL;
 }
 
-/* NULL: nothing is to be recorded.  Otherwise the thread is in an event until tv_recorder_let_go.
+/* NULL: nothing is to be recorded.  Otherwise the thread is in an event until tv_recorder_clear_busy.
  */
 static struct tv_recorder_thread *begin_event(uintptr_t frame)
 {
@@ -94,7 +94,7 @@ static void put(struct tv_recorder_thread *self, uint64_t word)
 {
     if (!is_recorded(self))
         return;
-    if (self->next >= self->end && !tv_recorder_more(self)) {
+    if (self->next >= self->end && !tv_recorder_next_chunk(self)) {
         atomic_fetch_add(&self->dropped, 1);
         return;
     }
@@ -112,9 +112,9 @@ static void put(struct tv_recorder_thread *self, uint64_t word)
  * within it was long enough; a stream may have written it already, and then the call stays. */
 static bool drop_short(struct tv_recorder_thread *self, uint64_t entered)
 {
-    const struct tv_area *area = &tv_recorder.area;
+    const struct tv_trace_buffer *area = &tv_recorder.area;
     if (tv_recorder.least == 0 || !is_recorded(self) || self->chunk == 0 ||
-        self->next <= tv_area_at(area, area->chunks[self->chunk - 1].first))
+        self->next <= tv_trace_buffer_record(area, area->chunks[self->chunk - 1].first))
         return false;
     uint64_t *last = self->next - self->words;
     uint64_t now = self->wall ? tv_clock_read(self->counter) : tv_recorder_cpu_ns(self);
@@ -142,11 +142,11 @@ static void look_at_new(struct tv_recorder_thread *self, uint64_t word)
     bool can_trigger = tv_recorder.triggers && self->triggered == 0;
     if (!self->records || (!can_trigger && tv_recorder.slow == 0))
         return;
-    unsigned chosen = tv_chosen_look(word);
-    if (can_trigger && (chosen & TV_CHOSEN_TRIGGER))
+    unsigned chosen = tv_method_filter_lookup(word);
+    if (can_trigger && (chosen & TV_FILTER_TRIGGER))
         self->triggered = count_open(self);
-    if (chosen & TV_CHOSEN_TIMED)
-        tv_slow_enter(self, word, count_open(self));
+    if (chosen & TV_FILTER_TIMED)
+        tv_slow_call_enter(self, word, count_open(self));
 }
 
 /* Calls have gone from the stack, and their ends are recorded. */
@@ -155,21 +155,21 @@ static void look_at_gone(struct tv_recorder_thread *self)
     if (self->triggered > count_open(self))
         self->triggered = 0;
     if (self->slow.count > 0)
-        tv_slow_leave(self, count_open(self));
+        tv_slow_call_leave(self, count_open(self));
 }
 
 /* A jump out of a signal handler may leave this for ever at any place. */
 static bool make_room(struct tv_recorder_thread *self)
 {
     size_t size = self->deep_room * sizeof *self->deep, wider = size == 0 ? DEEP_FIRST : 2 * size;
-    uint64_t *old = self->deep, *deep = tv_recorder_pages_new(wider);
+    uint64_t *old = self->deep, *deep = tv_mmap_alloc(wider);
     if (!deep)
         return false;
     if (old)
         memcpy(deep, old, size);
     self->deep = deep;
     self->deep_room = (uint32_t)(wider / sizeof *deep);
-    tv_recorder_pages_free(old, size);
+    tv_mmap_free(old, size);
     return true;
 }
 
@@ -207,7 +207,7 @@ static void unroll_deep(struct tv_recorder_thread *self, uint32_t count)
 /* Is it a call of `word`, and past super() if that is asked? */
 static bool is_call(const struct tv_recorder_frame *call, uint64_t word, bool made)
 {
-    return call->word == word && (!made || call->key == TV_FRAME_MADE);
+    return call->word == word && (!made || call->key == TV_FRAME_CONSTRUCTED);
 }
 
 static bool is_deep_call(uint64_t deep, uint64_t word, bool made)
@@ -257,9 +257,9 @@ static void leave(struct tv_recorder_thread *self, uint64_t word)
  * deeper than the frames went with the last. */
 static void unroll_gone(struct tv_recorder_thread *self, uint64_t key)
 {
-    if (self->over > 0 && tv_quick_is_gone(self->top, key))
+    if (self->over > 0 && tv_fast_is_gone(self->top, key))
         unroll_deep(self, 0);
-    while (tv_quick_is_gone(self->top, key))
+    while (tv_fast_is_gone(self->top, key))
         unroll(self);
 }
 
@@ -267,36 +267,36 @@ static void unroll_gone(struct tv_recorder_thread *self, uint64_t key)
 static inline bool push_only(uint64_t word, uint64_t key)
 {
     uint32_t on = atomic_load_explicit(&tv_recorder.on, memory_order_relaxed);
-    struct tv_recorder_thread *self = tv_quick_begin(on);
-    return self && tv_quick_end(self, !self->records && tv_quick_push(self, word, key));
+    struct tv_recorder_thread *self = tv_fast_begin(on);
+    return self && tv_fast_end(self, !self->records && tv_fast_push(self, word, key));
 }
 
 static inline bool pop_only(uint64_t word, uintptr_t frame, bool tail)
 {
     uint32_t on = atomic_load_explicit(&tv_recorder.on, memory_order_relaxed);
-    struct tv_recorder_thread *self = tv_quick_begin(on);
-    return self && tv_quick_end(self, !self->records && self->over == 0 &&
-                                          tv_quick_pop(self, word, frame, tail));
+    struct tv_recorder_thread *self = tv_fast_begin(on);
+    return self && tv_fast_end(self, !self->records && self->over == 0 &&
+                                          tv_fast_pop(self, word, frame, tail));
 }
 
-void tv_recorder_enter_slowly(uint64_t word, uint64_t key)
+void tv_slow_path_enter(uint64_t word, uint64_t key)
 {
     if (push_only(word, key))
         return;
     struct tv_recorder_thread *self =
-        begin_event(key == TV_FRAME_STAYS ? 0 : (uintptr_t)(key >> 16));
+        begin_event(key == TV_FRAME_OFF_STACK ? 0 : (uintptr_t)(key >> 16));
     if (!self)
         return;
-    if (key != TV_FRAME_STAYS && tv_quick_is_gone(self->top, key)) {
-        if (tv_recorder_is_on_other_stack())
-            key = tv_quick_key(0, (uintptr_t)(key & 0xFFFF));
+    if (key != TV_FRAME_OFF_STACK && tv_fast_is_gone(self->top, key)) {
+        if (tv_recorder_is_on_signal_stack())
+            key = tv_fast_key(0, (uintptr_t)(key & 0xFFFF));
         else
             unroll_gone(self, key);
     }
     push(self, word, key);
     look_at_new(self, word);
     put(self, word);
-    tv_recorder_let_go(self);
+    tv_recorder_clear_busy(self);
 }
 
 /* Those above the call that is left. */
@@ -309,7 +309,7 @@ static void unroll_above(struct tv_recorder_thread *self, uintptr_t frame, bool 
         call--;
     if (tail && call != self->top)
         call++;
-    if (call != self->top && tv_recorder_is_on_other_stack())
+    if (call != self->top && tv_recorder_is_on_signal_stack())
         return;
     if (call != self->top && self->over > 0)
         unroll_deep(self, 0);
@@ -317,7 +317,7 @@ static void unroll_above(struct tv_recorder_thread *self, uintptr_t frame, bool 
         unroll(self);
 }
 
-void tv_recorder_leave_slowly(uint64_t word, uintptr_t frame, bool tail)
+void tv_slow_path_leave(uint64_t word, uintptr_t frame, bool tail)
 {
     if (pop_only(word, frame, tail))
         return;
@@ -327,10 +327,10 @@ void tv_recorder_leave_slowly(uint64_t word, uintptr_t frame, bool tail)
     if (frame != 0)
         unroll_above(self, frame, tail);
     leave(self, word);
-    tv_recorder_let_go(self);
+    tv_recorder_clear_busy(self);
 }
 
-void tv_recorder_leave_all(void)
+void tv_recorder_unroll_all(void)
 {
     uint32_t on = tv_recorder_read_on();
     struct tv_recorder_thread *self = tv_recorder_self;
@@ -340,7 +340,7 @@ void tv_recorder_leave_all(void)
         unroll_deep(self, 0);
     while (self->top >= self->frames)
         unroll(self);
-    tv_recorder_let_go(self);
+    tv_recorder_clear_busy(self);
 }
 
 /* The call of `word` is the one that runs: those above it are left, or all when it is none of them.
@@ -364,22 +364,22 @@ static void come_back(uint64_t word, bool made, bool mark)
         if (self->known > 0)
             self->deep[self->known - 1] |= DEEP_MADE;
         else
-            atomic_store_explicit(&self->top->key, TV_FRAME_MADE, memory_order_relaxed);
+            atomic_store_explicit(&self->top->key, TV_FRAME_CONSTRUCTED, memory_order_relaxed);
     }
-    tv_recorder_let_go(self);
+    tv_recorder_clear_busy(self);
 }
 
-void tv_recorder_caught(uint64_t word)
+void tv_recorder_method_caught(uint64_t word)
 {
     come_back(word, false, false);
 }
 
-void tv_recorder_made(uint64_t word)
+void tv_recorder_super_returned(uint64_t word)
 {
     come_back(word, false, true);
 }
 
-void tv_recorder_handled(uint64_t word)
+void tv_recorder_constructor_caught(uint64_t word)
 {
     come_back(word, true, false);
 }
@@ -389,21 +389,21 @@ void tv_recorder_handled(uint64_t word)
 void tv_recording_enter(uint32_t method)
 {
     if (method != 0)
-        tv_quick_enter((uint64_t)method << 2, TV_FRAME_STAYS);
+        tv_fast_enter((uint64_t)method << 2, TV_FRAME_OFF_STACK);
 }
 
 void tv_recording_leave(uint32_t method, enum tv_mt_action action)
 {
     if (method != 0)
-        tv_quick_leave((uint64_t)method << 2 | action, 0, false);
+        tv_fast_leave((uint64_t)method << 2 | action, 0, false);
 }
 
 void tv_recording_enter_address(const void *function, const void *site, const void *frame)
 {
-    tv_quick_enter(tv_quick_word(function), tv_quick_key((uintptr_t)frame, (uintptr_t)site));
+    tv_fast_enter(tv_fast_word(function), tv_fast_key((uintptr_t)frame, (uintptr_t)site));
 }
 
 void tv_recording_leave_address(const void *function, const void *frame, bool tail)
 {
-    tv_quick_leave(tv_quick_word(function) | TV_MT_EXIT, (uintptr_t)frame, tail);
+    tv_fast_leave(tv_fast_word(function) | TV_MT_EXIT, (uintptr_t)frame, tail);
 }

@@ -40,7 +40,7 @@ void tv_recording_forget_mounts(void)
 static bool is_recorded(struct tv_recorder_thread *fiber)
 {
     uint32_t on = tv_recorder_read_on();
-    return fiber != NULL && !fiber->finished && tv_recorder_records(on) &&
+    return fiber != NULL && !fiber->finished && tv_recorder_is_recording(on) &&
            tv_recorder_generation_of(fiber) == on;
 }
 
@@ -55,7 +55,7 @@ void tv_recording_mount(struct tv_recorder_thread *fiber, uint32_t away)
     tv_recorder_self = fiber;
     if (away != 0 && is_recorded(fiber) && fiber->over == 0 &&
         atomic_load(&atomic_load(&fiber->top)->word) == word)
-        tv_quick_leave(word | TV_MT_EXIT, 0, false);
+        tv_fast_leave(word | TV_MT_EXIT, 0, false);
 }
 
 struct tv_recorder_thread *tv_recording_unmount(uint32_t away)
@@ -66,11 +66,11 @@ struct tv_recorder_thread *tv_recording_unmount(uint32_t away)
         return NULL;
     }
     if (away != 0 && is_recorded(fiber) && fiber->over == 0)
-        tv_quick_enter((uint64_t)away << 2, TV_FRAME_STAYS);
+        tv_fast_enter((uint64_t)away << 2, TV_FRAME_OFF_STACK);
     if (fiber != NULL && fiber->cpu)
         fiber->cpu_left = (int64_t)tv_recorder_cpu_ns(fiber);
     if (is_recorded(fiber))
-        tv_recorder_rest_fiber(fiber);
+        tv_recorder_flush_fiber(fiber);
     put_carrier_back();
     return fiber;
 }

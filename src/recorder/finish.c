@@ -53,30 +53,30 @@ static void wake(void)
     errno = saved;
 }
 
-void tv_recorder_tell_memory(void)
+void tv_watcher_notify_prefault(void)
 {
     wake();
 }
 
-void tv_recorder_tell_overflow(void)
+void tv_watcher_notify_overflow(void)
 {
     atomic_store(&watch.overflowed, true);
     wake();
 }
 
-void tv_recorder_tell_growth(void)
+void tv_watcher_notify_growth(void)
 {
     uint32_t number = tv_recorder.generation;
     if (atomic_exchange(&watch.grown, number) != number)
         wake();
 }
 
-void tv_recorder_tell_slow(void)
+void tv_watcher_notify_slow_call(void)
 {
     wake();
 }
 
-void tv_recorder_tell_failure(int error)
+void tv_watcher_notify_failure(int error)
 {
     atomic_store(&watch.failed, error);
     wake();
@@ -84,7 +84,7 @@ void tv_recorder_tell_failure(int error)
 
 static void say_growth(void)
 {
-    char line[TV_AREA_PATH + 200];
+    char line[TV_BUFFER_PATH + 200];
     uint32_t grown = atomic_load(&watch.grown);
     if (grown == 0 || atomic_exchange(&watch.told_growth, grown) == grown)
         return;
@@ -93,7 +93,7 @@ static void say_growth(void)
              "names beside it; --buffer sets another limit\n",
              tv_recorder.path, (unsigned long long)tv_recorder.options.buffer_bytes >> 20,
              (unsigned long long)TV_RECORDING_BUFFER_LIMIT >> 20);
-    tv_recorder_say(line);
+    tv_recorder_print_line(line);
 }
 
 /* What the recording's threads had to say. */
@@ -158,7 +158,7 @@ static void bring_memory(void)
 {
     pthread_mutex_lock(&tv_recorder.area_lock);
     if (tv_recorder.area.head)
-        tv_area_bring_memory(&tv_recorder.area);
+        tv_trace_buffer_prefault(&tv_recorder.area);
     pthread_mutex_unlock(&tv_recorder.area_lock);
 }
 
@@ -168,7 +168,7 @@ static void stop_after_slow(void)
 {
     const struct timespec wait = {0, LOOK_NS / 10};
     bool (*stop)(void *arg) = tv_recorder.options.stop;
-    if (!tv_slow_say())
+    if (!tv_slow_call_report())
         return;
     if (!stop)
         tv_recording_stop(NULL);
@@ -198,7 +198,7 @@ static void *wait_for_events(void *unused)
     return NULL;
 }
 
-void tv_recorder_tell_main_ended(void)
+void tv_watcher_notify_main_ended(void)
 {
     atomic_store(&watch.main_ended, true);
     wake();
@@ -234,7 +234,7 @@ static void on_signal(int signal_number)
         struct tv_recorder_thread *self = tv_recorder_self;
         /* The event that was interrupted never goes on. */
         if (self)
-            tv_recorder_let_go(self);
+            tv_recorder_clear_busy(self);
         atomic_store(&watch.asked, true);
         wake();
         for (int i = 0; i < HANDLER_WAIT_MS && !atomic_load(&watch.done); i++)
@@ -252,14 +252,14 @@ static bool is_default(const struct sigaction *action)
 
 static const struct sigaction ours = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK};
 
-void tv_recorder_stand_in(int signal_number, struct sigaction *action)
+void tv_watcher_replace_default(int signal_number, struct sigaction *action)
 {
     if (is_deadly(signal_number) && is_default(action) && atomic_load(&watch.takes_signals) &&
         !atomic_load(&watch.left[signal_number]) && tv_recorder.pid == (int)getpid())
         *action = ours;
 }
 
-void tv_recorder_hide(struct sigaction *action)
+void tv_watcher_hide_handler(struct sigaction *action)
 {
     if (action->sa_handler == on_signal)
         *action = (struct sigaction){.sa_handler = SIG_DFL};
@@ -292,7 +292,7 @@ static void give_signals_back(void)
             give_back(i);
 }
 
-void tv_recorder_leave_signal(int signal_number)
+void tv_watcher_release_signal(int signal_number)
 {
     if (!is_deadly(signal_number) || !atomic_load(&watch.takes_signals))
         return;
@@ -300,7 +300,7 @@ void tv_recorder_leave_signal(int signal_number)
     give_back(signal_number);
 }
 
-int tv_recorder_name_child(const char *path, char *named, size_t size)
+int tv_recorder_child_path(const char *path, char *named, size_t size)
 {
     const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
     size_t stem = dot && (!slash || dot > slash) ? (size_t)(dot - path) : strlen(path);
@@ -323,15 +323,15 @@ static void after_fork_in_parent(void)
 
 static void after_fork_in_child(void)
 {
-    static char path[TV_AREA_PATH], spool[TV_AREA_PATH];
+    static char path[TV_BUFFER_PATH], spool[TV_BUFFER_PATH];
     struct tv_recording_options options = tv_recorder.options;
     tv_recorder_inside--;
     give_signals_back();
     atomic_store(&watch.waits, false);
     atomic_store(&watch.finish, NULL);
     atomic_store(&watch.stays, false);
-    tv_recorder_forget();
-    if (!watch.follows || tv_recorder_name_child(tv_recorder.path, path, sizeof path) != 0)
+    tv_recorder_reset_after_fork();
+    if (!watch.follows || tv_recorder_child_path(tv_recorder.path, path, sizeof path) != 0)
         return;
     memcpy(spool, tv_recorder.spool, sizeof spool);
     options.path = path;
@@ -375,7 +375,7 @@ static void begin_thread(bool ends)
         take_signals();
 }
 
-int tv_recorder_watch(void)
+int tv_watcher_begin(void)
 {
     /* One for a sampler is one for all. */
     if (!atomic_load(&watch.waits))
@@ -385,10 +385,10 @@ int tv_recorder_watch(void)
     return 0;
 }
 
-void tv_recorder_watch_for(void (*finish)(void))
+void tv_watcher_run_at_exit(void (*finish)(void))
 {
     tv_recorder_inside++;
-    tv_recorder_know_thread();
+    tv_recorder_register_thread();
     tv_recorder.pid = watch.finish_pid = (int)getpid();
     atomic_store(&watch.stays, true);
     atomic_store(&watch.finish, finish);
@@ -411,13 +411,13 @@ static void end_thread(void)
     atomic_store(&watch.waits, false);
 }
 
-void tv_recorder_unwatch(void)
+void tv_watcher_end(void)
 {
     if (!atomic_load(&watch.stays))
         end_thread();
     /* It did not come to it, or there is no such thread. */
     give_notice();
-    (void)tv_slow_say();
+    (void)tv_slow_call_report();
 }
 
 /* exit() and the return from main come here. */

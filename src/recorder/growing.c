@@ -8,7 +8,7 @@
 /* No class file comes near it: constants, methods and code are counted in 16 bits each. */
 #define CEILING ((size_t)1 << 30)
 
-static bool make_room(struct tv_growing *out, size_t more)
+static bool make_room(struct tv_byte_buffer *out, size_t more)
 {
     if (out->failed)
         return false;
@@ -29,7 +29,7 @@ static bool make_room(struct tv_growing *out, size_t more)
     return true;
 }
 
-void tv_growing_put(struct tv_growing *out, const void *bytes, size_t length)
+void tv_byte_buffer_put(struct tv_byte_buffer *out, const void *bytes, size_t length)
 {
     if (length == 0 || !make_room(out, length))
         return;
@@ -37,26 +37,26 @@ void tv_growing_put(struct tv_growing *out, const void *bytes, size_t length)
     out->length += length;
 }
 
-void tv_growing_put_u8(struct tv_growing *out, unsigned value)
+void tv_byte_buffer_put_u8(struct tv_byte_buffer *out, unsigned value)
 {
     uint8_t byte = (uint8_t)value;
-    tv_growing_put(out, &byte, 1);
+    tv_byte_buffer_put(out, &byte, 1);
 }
 
-void tv_growing_put_u16(struct tv_growing *out, unsigned value)
+void tv_byte_buffer_put_u16(struct tv_byte_buffer *out, unsigned value)
 {
     uint8_t bytes[2] = {(uint8_t)(value >> 8), (uint8_t)value};
-    tv_growing_put(out, bytes, sizeof bytes);
+    tv_byte_buffer_put(out, bytes, sizeof bytes);
 }
 
-void tv_growing_put_u32(struct tv_growing *out, uint32_t value)
+void tv_byte_buffer_put_u32(struct tv_byte_buffer *out, uint32_t value)
 {
     uint8_t bytes[4] = {(uint8_t)(value >> 24), (uint8_t)(value >> 16), (uint8_t)(value >> 8),
                         (uint8_t)value};
-    tv_growing_put(out, bytes, sizeof bytes);
+    tv_byte_buffer_put(out, bytes, sizeof bytes);
 }
 
-void tv_growing_set_u16(struct tv_growing *out, size_t offset, unsigned value)
+void tv_byte_buffer_set_u16(struct tv_byte_buffer *out, size_t offset, unsigned value)
 {
     if (out->failed)
         return;
@@ -64,7 +64,7 @@ void tv_growing_set_u16(struct tv_growing *out, size_t offset, unsigned value)
     out->data[offset + 1] = (uint8_t)value;
 }
 
-void tv_growing_set_u32(struct tv_growing *out, size_t offset, uint32_t value)
+void tv_byte_buffer_set_u32(struct tv_byte_buffer *out, size_t offset, uint32_t value)
 {
     if (out->failed)
         return;
@@ -72,8 +72,8 @@ void tv_growing_set_u32(struct tv_growing *out, size_t offset, uint32_t value)
         out->data[offset + i] = (uint8_t)(value >> (24 - 8 * i));
 }
 
-void tv_growing_release(struct tv_growing *out)
+void tv_byte_buffer_release(struct tv_byte_buffer *out)
 {
     free(out->data);
-    *out = (struct tv_growing){0};
+    *out = (struct tv_byte_buffer){0};
 }

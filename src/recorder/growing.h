@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct tv_growing {
+struct tv_byte_buffer {
     uint8_t *data;
     size_t length;
     size_t room;
@@ -20,18 +20,18 @@ struct tv_growing {
 };
 
 /* Puts bytes at the end. */
-void tv_growing_put(struct tv_growing *out, const void *bytes, size_t length);
+void tv_byte_buffer_put(struct tv_byte_buffer *out, const void *bytes, size_t length);
 /* The lowest 8 bits. */
-void tv_growing_put_u8(struct tv_growing *out, unsigned value);
+void tv_byte_buffer_put_u8(struct tv_byte_buffer *out, unsigned value);
 /* The lowest 16 bits. */
-void tv_growing_put_u16(struct tv_growing *out, unsigned value);
+void tv_byte_buffer_put_u16(struct tv_byte_buffer *out, unsigned value);
 /* All 32 bits. */
-void tv_growing_put_u32(struct tv_growing *out, uint32_t value);
+void tv_byte_buffer_put_u32(struct tv_byte_buffer *out, uint32_t value);
 
 /* Overwrite what was put at `offset`; the bytes must be there unless out->failed. */
-void tv_growing_set_u16(struct tv_growing *out, size_t offset, unsigned value);
-void tv_growing_set_u32(struct tv_growing *out, size_t offset, uint32_t value);
+void tv_byte_buffer_set_u16(struct tv_byte_buffer *out, size_t offset, unsigned value);
+void tv_byte_buffer_set_u32(struct tv_byte_buffer *out, size_t offset, uint32_t value);
 
-void tv_growing_release(struct tv_growing *out);
+void tv_byte_buffer_release(struct tv_byte_buffer *out);
 
 #endif

@@ -11,10 +11,10 @@
 #define ADDRESS_BITS 48
 #define ADDRESS_MASK ((UINT64_C(1) << ADDRESS_BITS) - 1)
 
-static struct tv_home *find_same(const struct tv_homes *homes, const struct tv_home *home)
+static struct tv_module_span *find_same(const struct tv_module_history *homes, const struct tv_module_span *home)
 {
     for (uint32_t i = 0; i < homes->count; i++) {
-        struct tv_home *known = &homes->list[i];
+        struct tv_module_span *known = &homes->list[i];
         if (known->start == home->start && known->end == home->end && known->from == home->from &&
             strcmp(known->path, home->path) == 0)
             return known;
@@ -22,31 +22,31 @@ static struct tv_home *find_same(const struct tv_homes *homes, const struct tv_h
     return NULL;
 }
 
-bool tv_homes_add(struct tv_homes *homes, const struct tv_home *home)
+bool tv_module_history_add(struct tv_module_history *homes, const struct tv_module_span *home)
 {
-    struct tv_home *same = find_same(homes, home);
+    struct tv_module_span *same = find_same(homes, home);
     if (!homes->list)
-        homes->list = tv_recorder_pages_new(TV_HOMES_MOST * sizeof *homes->list);
+        homes->list = tv_mmap_alloc(TV_MODULE_SPANS_MAX * sizeof *homes->list);
     if (same)
         *same = *home;
-    if (same || !homes->list || homes->count == TV_HOMES_MOST)
+    if (same || !homes->list || homes->count == TV_MODULE_SPANS_MAX)
         return same != NULL;
     homes->list[homes->count++] = *home;
     return true;
 }
 
-void tv_homes_free(struct tv_homes *homes)
+void tv_module_history_release(struct tv_module_history *homes)
 {
-    tv_recorder_pages_free(homes->list, TV_HOMES_MOST * sizeof *homes->list);
-    *homes = (struct tv_homes){0};
+    tv_mmap_free(homes->list, TV_MODULE_SPANS_MAX * sizeof *homes->list);
+    *homes = (struct tv_module_history){0};
 }
 
-static bool is_within(const struct tv_home *home, uint64_t address)
+static bool is_within(const struct tv_module_span *home, uint64_t address)
 {
     return address >= home->start && address < home->end;
 }
 
-static uint32_t find_only(const struct tv_homes *homes, uint64_t address)
+static uint32_t find_only(const struct tv_module_history *homes, uint64_t address)
 {
     uint32_t found = 0;
     for (uint32_t i = 0; i < homes->count; i++) {
@@ -59,14 +59,14 @@ static uint32_t find_only(const struct tv_homes *homes, uint64_t address)
     return found;
 }
 
-static bool was_at(const struct tv_home *home, uint64_t address, uint64_t ticks)
+static bool was_at(const struct tv_module_span *home, uint64_t address, uint64_t ticks)
 {
     return is_within(home, address) && ticks > home->from && ticks <= home->to;
 }
 
-uint32_t tv_homes_find(struct tv_homes *homes, uint64_t address, uint64_t ticks)
+uint32_t tv_module_history_find(struct tv_module_history *homes, uint64_t address, uint64_t ticks)
 {
-    if (ticks == TV_HOMES_NO_TIME)
+    if (ticks == TV_MODULE_TIME_NONE)
         return find_only(homes, address);
     if (homes->recent > 0 && was_at(&homes->list[homes->recent - 1], address, ticks))
         return homes->recent;
@@ -76,29 +76,29 @@ uint32_t tv_homes_find(struct tv_homes *homes, uint64_t address, uint64_t ticks)
     return 0;
 }
 
-uint64_t tv_homes_key(struct tv_homes *homes, uint64_t address, uint64_t ticks)
+uint64_t tv_module_history_key(struct tv_module_history *homes, uint64_t address, uint64_t ticks)
 {
     if (address > ADDRESS_MASK)
         return address;
-    return address | (uint64_t)tv_homes_find(homes, address, ticks) << ADDRESS_BITS;
+    return address | (uint64_t)tv_module_history_find(homes, address, ticks) << ADDRESS_BITS;
 }
 
-const struct tv_home *tv_homes_of(const struct tv_homes *homes, uint64_t key)
+const struct tv_module_span *tv_module_history_span(const struct tv_module_history *homes, uint64_t key)
 {
     uint64_t number = key >> ADDRESS_BITS;
     return number > 0 && number <= homes->count ? &homes->list[number - 1] : NULL;
 }
 
-uint64_t tv_homes_address(uint64_t key)
+uint64_t tv_module_key_address(uint64_t key)
 {
     return key & ADDRESS_MASK;
 }
 
-void tv_homes_name(const struct tv_homes *homes, uint64_t key, struct tv_recording_method *method,
+void tv_module_history_name(const struct tv_module_history *homes, uint64_t key, struct tv_recording_method *method,
                    char *room, size_t size)
 {
-    const struct tv_home *home = tv_homes_of(homes, key);
-    uint64_t address = home ? tv_homes_address(key) - home->bias : key;
+    const struct tv_module_span *home = tv_module_history_span(homes, key);
+    uint64_t address = home ? tv_module_key_address(key) - home->bias : key;
     snprintf(room, size, "0x%llx", (unsigned long long)address);
     method->name = room;
     if (!home)

@@ -30,22 +30,22 @@ enum tag {
 #define UNKNOWN_LINE ((uint32_t)-1)
 
 struct output {
-    struct tv_growing bytes;
+    struct tv_byte_buffer bytes;
     uint32_t strings; /* ids given so far; 0 stands for none */
 };
 
 static void put_record(struct output *out, enum tag tag, uint32_t length)
 {
-    tv_growing_put_u8(&out->bytes, tag);
-    tv_growing_put_u32(&out->bytes, 0);
-    tv_growing_put_u32(&out->bytes, length);
+    tv_byte_buffer_put_u8(&out->bytes, tag);
+    tv_byte_buffer_put_u32(&out->bytes, 0);
+    tv_byte_buffer_put_u32(&out->bytes, length);
 }
 
 static void put_numbers(struct output *out, enum tag tag, const uint32_t *numbers, uint32_t count)
 {
     put_record(out, tag, count * 4);
     for (uint32_t i = 0; i < count; i++)
-        tv_growing_put_u32(&out->bytes, numbers[i]);
+        tv_byte_buffer_put_u32(&out->bytes, numbers[i]);
 }
 
 static uint32_t put_string(struct output *out, const char *text)
@@ -54,8 +54,8 @@ static uint32_t put_string(struct output *out, const char *text)
         return 0;
     size_t length = strlen(text);
     put_record(out, STRING, (uint32_t)length + 4);
-    tv_growing_put_u32(&out->bytes, ++out->strings);
-    tv_growing_put(&out->bytes, text, length);
+    tv_byte_buffer_put_u32(&out->bytes, ++out->strings);
+    tv_byte_buffer_put(&out->bytes, text, length);
     return out->strings;
 }
 
@@ -101,11 +101,11 @@ static void put_trace(struct output *out, const struct tv_samples *samples, uint
         (const struct tv_sample_trace *)samples->traces.at + index;
     const uint32_t *stack = (const uint32_t *)samples->stacks.at + trace->start;
     put_record(out, STACK_TRACE, (3 + trace->depth) * 4);
-    tv_growing_put_u32(&out->bytes, TV_SAMPLES_FIRST_TRACE + index);
-    tv_growing_put_u32(&out->bytes, TV_SAMPLES_FIRST_THREAD + trace->thread);
-    tv_growing_put_u32(&out->bytes, trace->depth);
+    tv_byte_buffer_put_u32(&out->bytes, TV_SAMPLES_FIRST_TRACE + index);
+    tv_byte_buffer_put_u32(&out->bytes, TV_SAMPLES_FIRST_THREAD + trace->thread);
+    tv_byte_buffer_put_u32(&out->bytes, trace->depth);
     for (uint32_t i = 0; i < trace->depth; i++)
-        tv_growing_put_u32(&out->bytes, stack[i]);
+        tv_byte_buffer_put_u32(&out->bytes, stack[i]);
 }
 
 static void put_counts(struct output *out, const struct tv_samples *samples, const uint32_t *order)
@@ -115,11 +115,11 @@ static void put_counts(struct output *out, const struct tv_samples *samples, con
     if (count == 0)
         return;
     put_record(out, CPU_SAMPLES, (2 + 2 * count) * 4);
-    tv_growing_put_u32(&out->bytes, saturate(samples->total));
-    tv_growing_put_u32(&out->bytes, count);
+    tv_byte_buffer_put_u32(&out->bytes, saturate(samples->total));
+    tv_byte_buffer_put_u32(&out->bytes, count);
     for (uint32_t i = 0; i < count; i++) {
-        tv_growing_put_u32(&out->bytes, saturate(traces[order[i]].count));
-        tv_growing_put_u32(&out->bytes, TV_SAMPLES_FIRST_TRACE + order[i]);
+        tv_byte_buffer_put_u32(&out->bytes, saturate(traces[order[i]].count));
+        tv_byte_buffer_put_u32(&out->bytes, TV_SAMPLES_FIRST_TRACE + order[i]);
     }
 }
 
@@ -129,13 +129,13 @@ static void put_all(struct output *out, const struct tv_samples *samples, const 
     static const char magic[] = "JAVA PROFILE 1.0.2";
     const struct tv_sample_event *events = samples->events.at;
     const struct tv_sample_element *elements = samples->elements.at;
-    tv_growing_put(&out->bytes, magic, sizeof magic);
-    tv_growing_put_u32(&out->bytes, 4);
-    tv_growing_put_u32(&out->bytes, (uint32_t)(now_ms >> 32));
-    tv_growing_put_u32(&out->bytes, (uint32_t)now_ms);
+    tv_byte_buffer_put(&out->bytes, magic, sizeof magic);
+    tv_byte_buffer_put_u32(&out->bytes, 4);
+    tv_byte_buffer_put_u32(&out->bytes, (uint32_t)(now_ms >> 32));
+    tv_byte_buffer_put_u32(&out->bytes, (uint32_t)now_ms);
     put_record(out, CONTROL_SETTINGS, 6);
-    tv_growing_put_u32(&out->bytes, CPU_SAMPLING);
-    tv_growing_put_u16(&out->bytes, depth);
+    tv_byte_buffer_put_u32(&out->bytes, CPU_SAMPLING);
+    tv_byte_buffer_put_u16(&out->bytes, depth);
     for (uint32_t i = 0; i < samples->events.count; i++)
         put_thread_event(out, samples, &events[i]);
     for (uint32_t i = 0; i < samples->elements.count; i++)
@@ -149,7 +149,7 @@ bool tv_hprof_binary_write(const struct tv_samples *samples, uint32_t depth, uin
                            FILE *to)
 {
     struct output out = {0};
-    uint32_t *order = tv_samples_rank(samples);
+    uint32_t *order = tv_samples_rank_traces(samples);
     bool fine = order != NULL;
     if (fine) {
         put_all(&out, samples, order, depth, now_ms);
@@ -157,7 +157,7 @@ bool tv_hprof_binary_write(const struct tv_samples *samples, uint32_t depth, uin
                fwrite(out.bytes.data, 1, out.bytes.length, to) == out.bytes.length &&
                fflush(to) == 0;
     }
-    tv_growing_release(&out.bytes);
+    tv_byte_buffer_release(&out.bytes);
     free(order);
     return fine;
 }

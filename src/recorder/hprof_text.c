@@ -159,7 +159,7 @@ static void write_all(const struct tv_samples *samples, const uint32_t *order, b
 bool tv_hprof_text_write(const struct tv_samples *samples, enum tv_hprof_dialect dialect,
                          time_t now, FILE *to)
 {
-    uint32_t *order = tv_samples_rank(samples);
+    uint32_t *order = tv_samples_rank_traces(samples);
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     bool fine = order != NULL && plain != (locale_t)0;
     if (fine) {

@@ -17,7 +17,7 @@
 #define HIGH 4000u
 #define TRIES 8
 
-int tv_kept_move_high(int file)
+int tv_output_file_move_high(int file)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
@@ -30,31 +30,31 @@ int tv_kept_move_high(int file)
     return high;
 }
 
-static bool is(const struct tv_kept *kept, const struct stat *found)
+static bool is(const struct tv_output_file *kept, const struct stat *found)
 {
     return found->st_dev == kept->device && found->st_ino == kept->inode;
 }
 
-bool tv_kept_is_there(const struct tv_kept *kept)
+bool tv_output_file_is_at_path(const struct tv_output_file *kept)
 {
     struct stat found;
     return stat(kept->path, &found) == 0 && is(kept, &found);
 }
 
-static bool is_ours(const struct tv_kept *kept, int file)
+static bool is_ours(const struct tv_output_file *kept, int file)
 {
     struct stat found;
     return file >= 0 && fstat(file, &found) == 0 && is(kept, &found);
 }
 
-bool tv_kept_is_anywhere(const struct tv_kept *kept)
+bool tv_output_file_exists(const struct tv_output_file *kept)
 {
     struct stat found;
-    return tv_kept_is_there(kept) || (kept->file >= 0 && fstat(kept->file, &found) == 0 &&
+    return tv_output_file_is_at_path(kept) || (kept->file >= 0 && fstat(kept->file, &found) == 0 &&
                                       is(kept, &found) && found.st_nlink > 0);
 }
 
-static int take(struct tv_kept *kept, int file)
+static int take(struct tv_output_file *kept, int file)
 {
     struct stat found;
     if (fstat(file, &found) != 0)
@@ -67,24 +67,24 @@ static int take(struct tv_kept *kept, int file)
     kept->device = found.st_dev;
     kept->inode = found.st_ino;
     /* Another recording may have finished with it just now, and given it another name. */
-    if (!tv_kept_is_there(kept))
+    if (!tv_output_file_is_at_path(kept))
         return -EAGAIN;
     if (found.st_size == 0 || ftruncate(file, 0) == 0)
         return 0;
     return -errno;
 }
 
-int tv_kept_open(struct tv_kept *kept, const char *path, mode_t mode)
+int tv_output_file_open(struct tv_output_file *kept, const char *path, mode_t mode)
 {
     int failed = -EAGAIN;
-    *kept = (struct tv_kept){.file = -1, .path = path};
+    *kept = (struct tv_output_file){.file = -1, .path = path};
     for (int i = 0; i < TRIES && failed == -EAGAIN; i++) {
         int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, mode);
         if (file < 0)
             return errno == ENXIO ? -ENOTSUP : -errno; /* a pipe that nobody reads */
         failed = take(kept, file);
         if (failed == 0)
-            kept->file = tv_kept_move_high(file);
+            kept->file = tv_output_file_move_high(file);
         else
             close(file);
     }
@@ -92,7 +92,7 @@ int tv_kept_open(struct tv_kept *kept, const char *path, mode_t mode)
 }
 
 /* 0, or why it is lost. */
-static int find(struct tv_kept *kept)
+static int find(struct tv_output_file *kept)
 {
     if (is_ours(kept, kept->file))
         return 0;
@@ -101,7 +101,7 @@ static int find(struct tv_kept *kept)
     if (file < 0)
         return errno == EACCES || errno == EPERM ? -errno : -EBADF;
     if (is_ours(kept, file))
-        kept->file = tv_kept_move_high(file);
+        kept->file = tv_output_file_move_high(file);
     else
         close(file);
     return kept->file >= 0 ? 0 : -EBADF;
@@ -121,14 +121,14 @@ static bool is_pending(void)
     return sigpending(&pending) == 0 && sigismember(&pending, SIGXFSZ) == 1;
 }
 
-void tv_kept_begin_growing(struct tv_kept_limit *limit)
+void tv_file_limit_begin(struct tv_file_limit_guard *limit)
 {
     sigset_t set = limit_signal();
     pthread_sigmask(SIG_BLOCK, &set, &limit->before);
     limit->was_pending = is_pending();
 }
 
-void tv_kept_end_growing(const struct tv_kept_limit *limit)
+void tv_file_limit_end(const struct tv_file_limit_guard *limit)
 {
     static const struct timespec at_once;
     sigset_t set = limit_signal();
@@ -137,13 +137,13 @@ void tv_kept_end_growing(const struct tv_kept_limit *limit)
     pthread_sigmask(SIG_SETMASK, &limit->before, NULL);
 }
 
-int tv_kept_append(struct tv_kept *kept, const void *bytes, size_t size)
+int tv_output_file_append(struct tv_output_file *kept, const void *bytes, size_t size)
 {
     const uint8_t *from = bytes;
-    struct tv_kept_limit limit;
+    struct tv_file_limit_guard limit;
     if (kept->error == 0 && size > 0)
         kept->error = find(kept);
-    tv_kept_begin_growing(&limit);
+    tv_file_limit_begin(&limit);
     while (size > 0 && kept->error == 0) {
         ssize_t wrote = pwrite(kept->file, from, size, (off_t)kept->size);
         if (wrote > 0) {
@@ -154,11 +154,11 @@ int tv_kept_append(struct tv_kept *kept, const void *bytes, size_t size)
             kept->error = wrote == 0 ? -EIO : -errno;
         }
     }
-    tv_kept_end_growing(&limit);
+    tv_file_limit_end(&limit);
     return kept->error;
 }
 
-int tv_kept_sync(int file)
+int tv_output_file_sync(int file)
 {
     while (fsync(file) != 0) {
         if (errno == EINVAL || errno == ENOTSUP || errno == ENOSYS)
@@ -169,20 +169,20 @@ int tv_kept_sync(int file)
     return 0;
 }
 
-int tv_kept_rename(const struct tv_kept *kept, const char *part, const char *path)
+int tv_output_file_publish(const struct tv_output_file *kept, const char *part, const char *path)
 {
-    int failed = is_ours(kept, kept->file) ? tv_kept_sync(kept->file) : 0;
+    int failed = is_ours(kept, kept->file) ? tv_output_file_sync(kept->file) : 0;
     if (failed == 0 && rename(part, path) != 0)
         failed = -errno;
     return failed;
 }
 
-int tv_kept_finish_stream(FILE *stream, int failed, const char *part, const char *path)
+int tv_output_stream_publish(FILE *stream, int failed, const char *part, const char *path)
 {
     if (fflush(stream) != 0 && failed == 0)
         failed = -errno;
     if (failed == 0)
-        failed = tv_kept_sync(fileno(stream));
+        failed = tv_output_file_sync(fileno(stream));
     if (fclose(stream) != 0 && failed == 0)
         failed = -errno;
     if (failed == 0 && rename(part, path) != 0)
@@ -192,14 +192,14 @@ int tv_kept_finish_stream(FILE *stream, int failed, const char *part, const char
     return failed;
 }
 
-void tv_kept_close(struct tv_kept *kept)
+void tv_output_file_close(struct tv_output_file *kept)
 {
     if (is_ours(kept, kept->file))
         close(kept->file);
     kept->file = -1;
 }
 
-int tv_kept_check_path(const char *path)
+int tv_output_file_check_path(const char *path)
 {
     struct stat found;
     return stat(path, &found) == 0 && !S_ISREG(found.st_mode) ? -ENOTSUP : 0;

@@ -19,7 +19,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-struct tv_kept {
+struct tv_output_file {
     int file;         /* -1: none */
     int error;        /* 0, or the first negative errno; nothing is written any more */
     dev_t device;     /* together with */
@@ -28,54 +28,54 @@ struct tv_kept {
     const char *path; /* the caller's, as long as it is open */
 };
 
-#define TV_KEPT_NONE ((struct tv_kept){.file = -1})
+#define TV_OUTPUT_FILE_NONE ((struct tv_output_file){.file = -1})
 
 /* A new or emptied regular file.  -EBUSY: another process keeps it; -ENOTSUP: what is there is no
  * regular file; else what open says. */
-int tv_kept_open(struct tv_kept *kept, const char *path, mode_t mode);
+int tv_output_file_open(struct tv_output_file *kept, const char *path, mode_t mode);
 
 /* Adds bytes at the end.  0 or its error, which stays: -EBADF when the program has closed it and
  * it lies no more where it was; -EACCES or -EPERM when it may not be opened again. */
-int tv_kept_append(struct tv_kept *kept, const void *bytes, size_t size);
+int tv_output_file_append(struct tv_output_file *kept, const void *bytes, size_t size);
 
 /* Is it what lies under its path? */
-bool tv_kept_is_there(const struct tv_kept *kept);
+bool tv_output_file_is_at_path(const struct tv_output_file *kept);
 
 /* Does it lie anywhere?  Its path may lead elsewhere for who has changed its root or its rights. */
-bool tv_kept_is_anywhere(const struct tv_kept *kept);
+bool tv_output_file_exists(const struct tv_output_file *kept);
 
 /* Give the file, which is at `part`, its name.  It is synced first: also after a crash of the
  * machine the name leads to the older file or to the whole new one.  0 or a negative errno. */
-int tv_kept_rename(const struct tv_kept *kept, const char *part, const char *path);
+int tv_output_file_publish(const struct tv_output_file *kept, const char *part, const char *path);
 
 /* Put the bytes of a file on the disk, where the file system can.  0 or a negative errno. */
-int tv_kept_sync(int file);
+int tv_output_file_sync(int file);
 
-/* Close a stream to the file at `part`, and give it its name as tv_kept_rename does.  Where that
+/* Close a stream to the file at `part`, and give it its name as tv_output_file_publish does.  Where that
  * fails, or writing has `failed` (a negative errno) before, `part` is removed.  0 or the first
  * negative errno. */
-int tv_kept_finish_stream(FILE *stream, int failed, const char *part, const char *path);
+int tv_output_stream_publish(FILE *stream, int failed, const char *part, const char *path);
 
 /* The same file under a high number, which programs use last. */
-int tv_kept_move_high(int file);
+int tv_output_file_move_high(int file);
 
 /* Closes the descriptor if it is ours still. */
-void tv_kept_close(struct tv_kept *kept);
+void tv_output_file_close(struct tv_output_file *kept);
 
 /* Can `path` be written by replacing what is there?  -ENOTSUP: that is no regular file; a folder,
  * a device or a pipe stays what it is. */
-int tv_kept_check_path(const char *path);
+int tv_output_file_check_path(const char *path);
 
-struct tv_kept_limit {
+struct tv_file_limit_guard {
     sigset_t before;
     bool was_pending;
 };
 
 /* From here on, until the same thread ends it, a file that may not grow any more (RLIMIT_FSIZE) is
  * an error alone, not a signal that ends the program. */
-void tv_kept_begin_growing(struct tv_kept_limit *limit);
+void tv_file_limit_begin(struct tv_file_limit_guard *limit);
 
 /* The end of that; a signal that was there before stays. */
-void tv_kept_end_growing(const struct tv_kept_limit *limit);
+void tv_file_limit_end(const struct tv_file_limit_guard *limit);
 
 #endif

@@ -21,7 +21,7 @@
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char etext[] __attribute__((visibility("hidden")));
 
-bool tv_recorder_is_on_other_stack(void)
+bool tv_recorder_is_on_signal_stack(void)
 {
     stack_t stack;
     return sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_ONSTACK);
@@ -83,10 +83,10 @@ static bool is_time_to_look(struct tv_recorder_thread *self)
     return (self->looks & (self->looks - 1)) == 0;
 }
 
-bool tv_recorder_resume(struct tv_recorder_thread *self, uintptr_t frame)
+bool tv_recorder_clear_abandoned(struct tv_recorder_thread *self, uintptr_t frame)
 {
     uintptr_t top = (uintptr_t)(atomic_load(&self->top)->key >> 16);
-    if (frame == 0 || tv_recorder_inside || tv_recorder_is_on_other_stack())
+    if (frame == 0 || tv_recorder_inside || tv_recorder_is_on_signal_stack())
         return false;
     if (frame < top) {
         bool near = top - frame <= FAR;
@@ -96,6 +96,6 @@ bool tv_recorder_resume(struct tv_recorder_thread *self, uintptr_t frame)
     /* A record that is whole counts. */
     if (self->next && self->next < self->end && self->next[0] != 0)
         self->next += self->words;
-    tv_recorder_let_go(self);
+    tv_recorder_clear_busy(self);
     return true;
 }

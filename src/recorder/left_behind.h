@@ -16,10 +16,10 @@
 /* Has the event that the thread is in been left for good?  Then the thread is in none afterwards.
  * For the calling thread, with the place on its stack of the hook that asks; of what does not lie
  * there (0) nothing is known.  True is certain; false can also mean that it cannot be seen. */
-bool tv_recorder_resume(struct tv_recorder_thread *self, uintptr_t frame);
+bool tv_recorder_clear_abandoned(struct tv_recorder_thread *self, uintptr_t frame);
 
 /* Is this a handler on a stack of its own?  Where that lies says nothing. */
-bool tv_recorder_is_on_other_stack(void);
+bool tv_recorder_is_on_signal_stack(void);
 
 /* Nobody can leave by siglongjmp until the signals are given back: for who holds a lock. */
 void tv_recorder_block_signals(sigset_t *before);

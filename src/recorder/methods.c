@@ -20,7 +20,7 @@ static bool grow(void **pages, size_t *size, size_t needed, size_t first)
         next *= 2;
     if (next == *size)
         return true;
-    void *grown = tv_recorder_pages_grow(*pages, *size, next);
+    void *grown = tv_mmap_grow(*pages, *size, next);
     if (!grown)
         return false;
     *pages = grown;
@@ -63,15 +63,15 @@ static size_t put_line(char line[TV_METHOD_LINE], const struct tv_recording_meth
     return used;
 }
 
-uint32_t tv_method_list_add(struct tv_method_list *list, const struct tv_recording_method *method)
+uint32_t tv_method_table_add(struct tv_method_table *list, const struct tv_recording_method *method)
 {
     char line[TV_METHOD_LINE];
     size_t key, length = put_line(line, method, &key);
-    return tv_method_list_add_line(list, line, length);
+    return tv_method_table_add_line(list, line, length);
 }
 
 /* The place in the index of the method whose line begins with the key, or the free one for it. */
-static uint32_t *find_key(const struct tv_method_list *list, const char *key, size_t length)
+static uint32_t *find_key(const struct tv_method_table *list, const char *key, size_t length)
 {
     uint64_t hash = UINT64_C(0xCBF29CE484222325); /* FNV-1a */
     for (size_t i = 0; i < length; i++)
@@ -79,7 +79,7 @@ static uint32_t *find_key(const struct tv_method_list *list, const char *key, si
     uint32_t at = (uint32_t)(hash ^ hash >> 32) & (list->index_room - 1);
     for (; list->index[at] != 0; at = (at + 1) & (list->index_room - 1)) {
         size_t of_line;
-        const char *line = tv_method_list_line(list, list->index[at], &of_line);
+        const char *line = tv_method_table_line(list, list->index[at], &of_line);
         if (of_line >= length && memcmp(line, key, length) == 0 &&
             (of_line == length || line[length] == '\t'))
             break;
@@ -88,52 +88,52 @@ static uint32_t *find_key(const struct tv_method_list *list, const char *key, si
 }
 
 /* Half of the index is free. */
-static bool widen_index(struct tv_method_list *list)
+static bool widen_index(struct tv_method_table *list)
 {
-    struct tv_method_list wider = *list;
+    struct tv_method_table wider = *list;
     if (list->indexed < list->index_room / 2)
         return true;
     wider.index_room = list->index_room == 0 ? LIST_FIRST : list->index_room * 2;
-    wider.index = tv_recorder_pages_new(wider.index_room * sizeof *wider.index);
+    wider.index = tv_mmap_alloc(wider.index_room * sizeof *wider.index);
     if (!wider.index)
         return false;
     for (uint32_t i = 0; i < list->index_room; i++) {
         size_t length;
         if (list->index[i] == 0)
             continue;
-        const char *line = tv_method_list_line(list, list->index[i], &length);
+        const char *line = tv_method_table_line(list, list->index[i], &length);
         *find_key(&wider, line, key_of(line, length)) = list->index[i];
     }
-    tv_recorder_pages_free(list->index, list->index_room * sizeof *list->index);
+    tv_mmap_free(list->index, list->index_room * sizeof *list->index);
     *list = wider;
     return true;
 }
 
-uint32_t tv_method_list_find_or_add(struct tv_method_list *list,
+uint32_t tv_method_table_find_or_add(struct tv_method_table *list,
                                     const struct tv_recording_method *method)
 {
     char line[TV_METHOD_LINE];
     size_t key, length = put_line(line, method, &key);
     if (!widen_index(list))
-        return tv_method_list_add_line(list, line, length);
+        return tv_method_table_add_line(list, line, length);
     uint32_t *known = find_key(list, line, key);
     if (*known == 0) {
-        *known = tv_method_list_add_line(list, line, length);
+        *known = tv_method_table_add_line(list, line, length);
         list->indexed += *known != 0;
     }
     return *known;
 }
 
-static void write_name(const struct tv_method_list *list, const char *line, size_t length)
+static void write_name(const struct tv_method_table *list, const char *line, size_t length)
 {
     char text[TV_METHOD_LINE + 3];
     memcpy(text, "M\t", 2);
     memcpy(text + 2, line, length);
     text[length + 2] = '\n';
-    tv_kept_append(list->names, text, length + 3); /* who began the list asks for its error */
+    tv_output_file_append(list->names, text, length + 3); /* who began the list asks for its error */
 }
 
-uint32_t tv_method_list_add_line(struct tv_method_list *list, const char *line, size_t length)
+uint32_t tv_method_table_add_line(struct tv_method_table *list, const char *line, size_t length)
 {
     void *text = list->text, *ends = list->ends;
     size_t ends_size = list->room * sizeof *list->ends;
@@ -155,31 +155,31 @@ uint32_t tv_method_list_add_line(struct tv_method_list *list, const char *line, 
     return list->count;
 }
 
-void tv_method_list_free(struct tv_method_list *list)
+void tv_method_table_release(struct tv_method_table *list)
 {
-    tv_recorder_pages_free(list->text, list->size);
-    tv_recorder_pages_free(list->ends, list->room * sizeof *list->ends);
-    tv_recorder_pages_free(list->index, list->index_room * sizeof *list->index);
-    *list = (struct tv_method_list){0};
+    tv_mmap_free(list->text, list->size);
+    tv_mmap_free(list->ends, list->room * sizeof *list->ends);
+    tv_mmap_free(list->index, list->index_room * sizeof *list->index);
+    *list = (struct tv_method_table){0};
 }
 
-const char *tv_method_list_line(const struct tv_method_list *list, uint32_t number, size_t *length)
+const char *tv_method_table_line(const struct tv_method_table *list, uint32_t number, size_t *length)
 {
     size_t start = number > 1 ? list->ends[number - 2] : 0;
     *length = list->ends[number - 1] - start;
     return list->text + start;
 }
 
-void tv_method_list_write_names(const struct tv_method_list *list)
+void tv_method_table_write_names(const struct tv_method_table *list)
 {
     for (uint32_t number = 1; number <= list->count; number++) {
         size_t length;
-        const char *line = tv_method_list_line(list, number, &length);
+        const char *line = tv_method_table_line(list, number, &length);
         write_name(list, line, length);
     }
 }
 
-static uint32_t *find(const struct tv_address_list *list, uint64_t address)
+static uint32_t *find(const struct tv_address_table *list, uint64_t address)
 {
     uint32_t at = (uint32_t)(address * UINT64_C(0x9E3779B97F4A7C15) >> 32) & (list->room - 1);
     while (list->addresses[at] != 0 && list->addresses[at] != address)
@@ -188,40 +188,40 @@ static uint32_t *find(const struct tv_address_list *list, uint64_t address)
     return &list->numbers[at];
 }
 
-static bool widen(struct tv_address_list *list)
+static bool widen(struct tv_address_table *list)
 {
-    struct tv_address_list wider = {.room = list->room ? list->room * 2 : LIST_FIRST};
-    wider.addresses = tv_recorder_pages_new(wider.room * sizeof *wider.addresses);
-    wider.numbers = tv_recorder_pages_new(wider.room * sizeof *wider.numbers);
+    struct tv_address_table wider = {.room = list->room ? list->room * 2 : LIST_FIRST};
+    wider.addresses = tv_mmap_alloc(wider.room * sizeof *wider.addresses);
+    wider.numbers = tv_mmap_alloc(wider.room * sizeof *wider.numbers);
     if (!wider.addresses || !wider.numbers) {
-        tv_address_list_free(&wider);
+        tv_address_table_release(&wider);
         return false;
     }
     for (uint32_t i = 0; i < list->room; i++)
         if (list->addresses[i] != 0)
             *find(&wider, list->addresses[i]) = list->numbers[i];
     wider.count = list->count;
-    tv_address_list_free(list);
+    tv_address_table_release(list);
     *list = wider;
     return true;
 }
 
-static void write_address(const struct tv_method_list *methods, uint64_t address, uint32_t number)
+static void write_address(const struct tv_method_table *methods, uint64_t address, uint32_t number)
 {
     char line[64];
     int length = snprintf(line, sizeof line, "A\t%llx\t%x\n", (unsigned long long)address, number);
-    tv_kept_append(methods->names, line, (size_t)length);
+    tv_output_file_append(methods->names, line, (size_t)length);
 }
 
-void tv_address_list_write_names(const struct tv_address_list *list,
-                                 const struct tv_method_list *methods)
+void tv_address_table_write_names(const struct tv_address_table *list,
+                                 const struct tv_method_table *methods)
 {
     for (uint32_t i = 0; i < list->room; i++)
         if (list->addresses[i] != 0 && list->numbers[i] != 0)
             write_address(methods, list->addresses[i], list->numbers[i]);
 }
 
-bool tv_address_list_set(struct tv_address_list *list, uint64_t address, uint32_t number)
+bool tv_address_table_set(struct tv_address_table *list, uint64_t address, uint32_t number)
 {
     if (address == 0 || (list->count * 2 >= list->room && !widen(list)))
         return false;
@@ -231,7 +231,7 @@ bool tv_address_list_set(struct tv_address_list *list, uint64_t address, uint32_
     return true;
 }
 
-uint32_t tv_address_list_number(struct tv_address_list *list, struct tv_method_list *methods,
+uint32_t tv_address_table_find_or_add(struct tv_address_table *list, struct tv_method_table *methods,
                                 tv_address_namer namer, uint64_t address)
 {
     char room[TV_METHOD_LINE], hex[32];
@@ -244,16 +244,16 @@ uint32_t tv_address_list_number(struct tv_address_list *list, struct tv_method_l
     struct tv_recording_method method = {.class_name = "", .name = hex};
     if (namer)
         namer(address, &method, room, sizeof room);
-    *number = tv_method_list_add(methods, &method);
+    *number = tv_method_table_add(methods, &method);
     list->count++;
     if (methods->names && *number != 0)
         write_address(methods, address, *number);
     return *number;
 }
 
-void tv_address_list_free(struct tv_address_list *list)
+void tv_address_table_release(struct tv_address_table *list)
 {
-    tv_recorder_pages_free(list->addresses, list->room * sizeof *list->addresses);
-    tv_recorder_pages_free(list->numbers, list->room * sizeof *list->numbers);
-    *list = (struct tv_address_list){0};
+    tv_mmap_free(list->addresses, list->room * sizeof *list->addresses);
+    tv_mmap_free(list->numbers, list->room * sizeof *list->numbers);
+    *list = (struct tv_address_table){0};
 }

@@ -9,11 +9,11 @@
 #include <stddef.h>
 
 /* Zeroed, and taken from the machine only where it is touched; NULL: there is none. */
-void *tv_recorder_pages_new(size_t size);
-void tv_recorder_pages_free(void *pages, size_t size);
+void *tv_mmap_alloc(size_t size);
+void tv_mmap_free(void *pages, size_t size);
 
 /* The same bytes with more zeros behind them, perhaps elsewhere; NULL, and the old ones stay, when
  * there is no memory.  `pages` may be NULL with an old size of 0. */
-void *tv_recorder_pages_grow(void *pages, size_t old_size, size_t size);
+void *tv_mmap_grow(void *pages, size_t old_size, size_t size);
 
 #endif

@@ -56,15 +56,15 @@ static void remember_standard_error(void)
     }
 }
 
-void tv_recorder_say(const char *line)
+void tv_recorder_print_line(const char *line)
 {
-    struct tv_kept_limit limit;
+    struct tv_file_limit_guard limit;
     if (tv_recorder.options.quiet || !has_standard_error())
         return;
-    tv_kept_begin_growing(&limit);
+    tv_file_limit_begin(&limit);
     ssize_t wrote = write(STDERR_FILENO, line, strlen(line));
     (void)wrote; /* there is nobody else to tell */
-    tv_kept_end_growing(&limit);
+    tv_file_limit_end(&limit);
 }
 
 /* What a stream has written is left behind when it cannot go on. */
@@ -74,14 +74,14 @@ static bool leaves_part(void)
     tv_recorder_lock(&before); /* threads that still stream write there */
     bool leaves = tv_recorder.leaves_part ||
                   (tv_recorder.options.full == TV_RECORDING_STREAM && tv_recorder.file.error != 0 &&
-                   tv_kept_is_there(&tv_recorder.file));
+                   tv_output_file_is_at_path(&tv_recorder.file));
     tv_recorder_unlock(&before);
     return leaves;
 }
 
 void tv_recorder_notice(enum tv_recording_notice notice, int error)
 {
-    char line[2 * TV_AREA_PATH + 256], kept[TV_AREA_PATH + 64] = "";
+    char line[2 * TV_BUFFER_PATH + 256], kept[TV_BUFFER_PATH + 64] = "";
     const struct tv_recording_options *options = &tv_recorder.options;
     if (notice == TV_RECORDING_FAILED && atomic_exchange(&tv_recorder.told, true))
         return;
@@ -97,10 +97,10 @@ void tv_recorder_notice(enum tv_recording_notice notice, int error)
     else
         snprintf(line, sizeof line, "traceview: %s: %s%s\n", tv_recorder.path,
                  tv_recording_error(error), kept);
-    tv_recorder_say(line);
+    tv_recorder_print_line(line);
 }
 
-void tv_recorder_check_names(void)
+void tv_recorder_check_names_file(void)
 {
     if (tv_recorder.methods.names && tv_recorder.names.error != 0)
         tv_recorder_notice(TV_RECORDING_FAILED, tv_recorder.names.error);
@@ -110,37 +110,37 @@ void tv_recorder_check_names(void)
  * link, which a new file would replace. */
 static int find_path(const char *path)
 {
-    char folder[TV_AREA_PATH] = "", *to = tv_recorder.path;
+    char folder[TV_BUFFER_PATH] = "", *to = tv_recorder.path;
     struct stat found;
-    int failed = tv_kept_check_path(path);
+    int failed = tv_output_file_check_path(path);
     if (failed != 0)
         return failed;
     if (lstat(path, &found) == 0 && S_ISLNK(found.st_mode))
         return realpath(path, to) ? 0 : -errno;
     if (path[0] != '/' && !getcwd(folder, sizeof folder))
         return -errno;
-    int length = snprintf(to, TV_AREA_PATH, "%s%s%s", folder, path[0] == '/' ? "" : "/", path);
-    return length < 0 || (size_t)length >= TV_AREA_PATH ? -ENAMETOOLONG : 0;
+    int length = snprintf(to, TV_BUFFER_PATH, "%s%s%s", folder, path[0] == '/' ? "" : "/", path);
+    return length < 0 || (size_t)length >= TV_BUFFER_PATH ? -ENAMETOOLONG : 0;
 }
 
 /* Absolute too.  Its length, or an error. */
 static int find_spool(const char *path)
 {
-    char folder[TV_AREA_PATH] = "", *to = tv_recorder.spool;
+    char folder[TV_BUFFER_PATH] = "", *to = tv_recorder.spool;
     bool is_relative = path && path[0] != '\0' && path[0] != '/';
     if (is_relative && !getcwd(folder, sizeof folder))
         return -errno;
     int length =
-        snprintf(to, TV_AREA_PATH, "%s%s%s", folder, is_relative ? "/" : "", path ? path : "");
-    return length < 0 || (size_t)length >= TV_AREA_PATH ? -ENAMETOOLONG : length;
+        snprintf(to, TV_BUFFER_PATH, "%s%s%s", folder, is_relative ? "/" : "", path ? path : "");
+    return length < 0 || (size_t)length >= TV_BUFFER_PATH ? -ENAMETOOLONG : length;
 }
 
 /* The options may be those of the parent, whose texts are here already. */
-static int copy_text(char to[TV_AREA_PATH], const char *text)
+static int copy_text(char to[TV_BUFFER_PATH], const char *text)
 {
     if (!text)
         to[0] = '\0';
-    else if (text != to && (size_t)snprintf(to, TV_AREA_PATH, "%s", text) >= TV_AREA_PATH)
+    else if (text != to && (size_t)snprintf(to, TV_BUFFER_PATH, "%s", text) >= TV_BUFFER_PATH)
         return -ENAMETOOLONG;
     return 0;
 }
@@ -191,9 +191,9 @@ static void name_spool(int number)
     if (number > 0)
         snprintf(more, sizeof more, "-%d", number);
     snprintf(tv_recorder.spool_path, sizeof tv_recorder.spool_path, "%.*s/traceview-%d%s.spool",
-             (int)TV_AREA_PATH - 64, tv_recorder.spool, (int)getpid(), more);
+             (int)TV_BUFFER_PATH - 64, tv_recorder.spool, (int)getpid(), more);
     snprintf(tv_recorder.names_path, sizeof tv_recorder.names_path, "%.*s/traceview-%d%s.names",
-             (int)TV_AREA_PATH - 64, tv_recorder.spool, (int)getpid(), more);
+             (int)TV_BUFFER_PATH - 64, tv_recorder.spool, (int)getpid(), more);
 }
 
 /* The spool's descriptor: its mapping stays when that is closed, and its lock with the mapping.
@@ -212,12 +212,12 @@ static int open_spool(int *file)
     if (*file < 0)
         return -EEXIST;
     tv_recorder.spools = true;
-    int failed = tv_kept_open(&tv_recorder.names, tv_recorder.names_path, 0600);
+    int failed = tv_output_file_open(&tv_recorder.names, tv_recorder.names_path, 0600);
     if (failed != 0)
         return failed;
     tv_recorder.methods.names = &tv_recorder.names;
-    tv_method_list_write_names(&tv_recorder.methods);
-    tv_address_list_write_names(&tv_recorder.addresses, &tv_recorder.methods);
+    tv_method_table_write_names(&tv_recorder.methods);
+    tv_address_table_write_names(&tv_recorder.addresses, &tv_recorder.methods);
     return 0;
 }
 
@@ -225,7 +225,7 @@ static int open_spool(int *file)
 static void remove_spool(void)
 {
     tv_recorder.methods.names = NULL;
-    tv_kept_close(&tv_recorder.names);
+    tv_output_file_close(&tv_recorder.names);
     if (tv_recorder.spools) {
         unlink(tv_recorder.names_path);
         unlink(tv_recorder.spool_path);
@@ -256,52 +256,52 @@ static int open_area(int spool)
     uint32_t most = (uint32_t)((TV_RECORDING_BUFFER_LIMIT - TV_MT_HEADER_SIZE) / size);
     bool grows = options->grows && spool < 0 && options->full == TV_RECORDING_STOP;
     /* When the address space has no room for the largest size, the buffer does not grow. */
-    int failed = grows ? tv_area_new(&tv_recorder.area, most, dual ? 3 : 2, spool) : -ENOMEM;
+    int failed = grows ? tv_trace_buffer_init(&tv_recorder.area, most, dual ? 3 : 2, spool) : -ENOMEM;
     if (failed == 0)
-        tv_area_let_grow(&tv_recorder.area, records, tv_recorder.folder);
+        tv_trace_buffer_set_growth(&tv_recorder.area, records, tv_recorder.folder);
     else
-        failed = tv_area_new(&tv_recorder.area, records, dual ? 3 : 2, spool);
+        failed = tv_trace_buffer_init(&tv_recorder.area, records, dual ? 3 : 2, spool);
     if (failed != 0)
         return failed;
-    struct tv_area_head *head = tv_recorder.area.head;
+    struct tv_buffer_header *head = tv_recorder.area.head;
     head->pid = (uint32_t)getpid();
     head->part_pid = tv_recorder.part_pid;
     head->locked = spool >= 0 && flock(spool, LOCK_EX | LOCK_NB) == 0;
     head->clock = options->clock;
     head->full = options->full;
-    head->counter = tv_clock_counter_is_good();
+    head->counter = tv_clock_counter_is_reliable();
     if (options->clock != TV_RECORDING_WALL)
         tv_cpu_clock_begin(head->counter);
-    head->overhead_ns = tv_clock_measure(head->counter, options->clock != TV_RECORDING_CPU,
+    head->overhead_ns = tv_clock_measure_overhead(head->counter, options->clock != TV_RECORDING_CPU,
                                          options->clock != TV_RECORDING_WALL);
     snprintf(head->vm, sizeof head->vm, "%s", options->vm ? options->vm : "native");
     memcpy(head->path, tv_recorder.path, sizeof head->path);
     head->least_ns = options->least_ns;
     keep_line(head->trigger, sizeof head->trigger, options->trigger);
     head->start_us = now_us();
-    head->start = head->late[0] = tv_clock_take_pair(head->counter);
+    head->start = head->late[0] = tv_clock_read_pair(head->counter);
     /* Without a stop, this is the scale of a short recording. */
     while (options->spool && head->late[0].ns < head->start.ns + 1000000)
-        head->late[0] = tv_clock_take_pair(head->counter);
-    __atomic_store_n(&head->magic, TV_AREA_MAGIC, __ATOMIC_RELEASE);
+        head->late[0] = tv_clock_read_pair(head->counter);
+    __atomic_store_n(&head->magic, TV_SPOOL_MAGIC, __ATOMIC_RELEASE);
     return 0;
 }
 
 /* A duration in readings of the clock that times calls.  The counter's rate is learnt by a look at
  * both clocks, some milliseconds long. */
-static uint64_t to_readings(const struct tv_area_head *head, uint64_t ns)
+static uint64_t to_readings(const struct tv_buffer_header *head, uint64_t ns)
 {
     bool ticks = head->counter && head->clock != TV_RECORDING_CPU;
     struct tv_clock_pair last = head->start;
     if (ns == 0 || !ticks)
         return ns;
     while (last.ns < head->start.ns + 5000000)
-        last = tv_clock_take_pair(true);
-    struct tv_clock_scale scale = tv_clock_scale_of(true, head->start, last);
+        last = tv_clock_read_pair(true);
+    struct tv_clock_scale scale = tv_clock_scale_between(true, head->start, last);
     return (uint64_t)((double)ns / scale.ns_per_tick);
 }
 
-static void fill_job(struct tv_sink_buffer *sink)
+static void fill_job(struct tv_output_buffer *sink)
 {
     memset(&tv_recorder.job, 0, sizeof tv_recorder.job);
     tv_recorder.job.area = &tv_recorder.area;
@@ -315,33 +315,33 @@ static void fill_job(struct tv_sink_buffer *sink)
      * error in ten seconds is what a short look at both clocks costs. */
     struct tv_clock_pair first = tv_recorder.area.head->start, last = first;
     while (tv_recorder.options.full == TV_RECORDING_STREAM && last.ns < first.ns + 5000000)
-        last = tv_clock_take_pair(tv_recorder.area.head->counter);
-    tv_recorder.job.scale = tv_clock_scale_of(tv_recorder.area.head->counter, first, last);
+        last = tv_clock_read_pair(tv_recorder.area.head->counter);
+    tv_recorder.job.scale = tv_clock_scale_between(tv_recorder.area.head->counter, first, last);
 }
 
 static void release(void)
 {
-    tv_trace_job_release(&tv_recorder.job);
-    tv_sink_buffer_free(tv_recorder.job.sink);
+    tv_trace_writer_release(&tv_recorder.job);
+    tv_output_buffer_free(tv_recorder.job.sink);
     tv_recorder.job.sink = NULL;
     pthread_mutex_lock(&tv_recorder.area_lock);
-    tv_area_free(&tv_recorder.area);
+    tv_trace_buffer_release(&tv_recorder.area);
     pthread_mutex_unlock(&tv_recorder.area_lock);
     remove_spool();
-    tv_kept_close(&tv_recorder.file);
+    tv_output_file_close(&tv_recorder.file);
 }
 
 /* PATH.part, or PATH.PID.part while another process records into the same file. */
 static int open_part(void)
 {
-    int failed = tv_kept_open(&tv_recorder.file, tv_recorder.part, 0644);
+    int failed = tv_output_file_open(&tv_recorder.file, tv_recorder.part, 0644);
     tv_recorder.part_pid = false;
     if (failed != -EBUSY)
         return failed;
     tv_recorder.part_pid = true;
     snprintf(tv_recorder.part + strlen(tv_recorder.path),
              sizeof tv_recorder.part - strlen(tv_recorder.path), ".%d.part", (int)getpid());
-    return tv_kept_open(&tv_recorder.file, tv_recorder.part, 0644);
+    return tv_output_file_open(&tv_recorder.file, tv_recorder.part, 0644);
 }
 
 static int open_all(void)
@@ -358,7 +358,7 @@ static int open_all(void)
         close(spool);
     if (failed != 0)
         return failed;
-    struct tv_sink_buffer *sink = tv_sink_buffer_new(&tv_recorder.file);
+    struct tv_output_buffer *sink = tv_output_buffer_new(&tv_recorder.file);
     if (!sink)
         return -ENOMEM;
     fill_job(sink);
@@ -367,17 +367,17 @@ static int open_all(void)
     if (tv_recorder.options.slow && tv_recorder.options.slow_ns > 0)
         tv_recorder.slow = to_readings(tv_recorder.area.head, tv_recorder.options.slow_ns);
     atomic_store(&tv_recorder.slow_end.state, 0);
-    tv_chosen_begin(tv_recorder.options.trigger, tv_recorder.options.slow);
+    tv_method_filter_begin(tv_recorder.options.trigger, tv_recorder.options.slow);
     if (tv_recorder.options.full != TV_RECORDING_STREAM)
         return 0;
     tv_recorder.area.head->scale = tv_recorder.job.scale;
     tv_trace_stream_begin(&tv_recorder.job);
-    failed = tv_sink_buffer_flush(sink);
-    tv_area_commit(&tv_recorder.area, (struct tv_area_streamed){.bytes = sink->flushed});
+    failed = tv_output_buffer_flush(sink);
+    tv_trace_buffer_commit_stream(&tv_recorder.area, (struct tv_stream_progress){.bytes = sink->flushed});
     return failed;
 }
 
-void tv_recorder_leave_children(void)
+void tv_recorder_wipe_on_fork(void)
 {
     (void)madvise(tv_recorder.page, sizeof tv_recorder.page, MADV_WIPEONFORK);
 }
@@ -389,7 +389,7 @@ static int start(const struct tv_recording_options *options)
     int failed = copy_options(options);
     if (failed != 0)
         return failed;
-    tv_recorder_sweep();
+    tv_recorder_free_ended_threads();
     remember_standard_error();
     atomic_store(&tv_recorder.told, false);
     tv_recorder.leaves_part = false;
@@ -402,7 +402,7 @@ static int start(const struct tv_recording_options *options)
         return failed;
     }
     syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
-    tv_recorder_leave_children();
+    tv_recorder_wipe_on_fork();
     atomic_store(&tv_recorder.ended, 0);
     atomic_store(&tv_recorder.spare_count, 0);
     memset(tv_recorder.ended_ids, 0, sizeof tv_recorder.ended_ids);
@@ -417,12 +417,12 @@ int tv_recording_start(const struct tv_recording_options *options)
 {
     sigset_t before;
     tv_recorder_inside++;
-    tv_recorder_know_thread();
+    tv_recorder_register_thread();
     tv_recorder_lock(&before);
     int failed = start(options);
     tv_recorder_unlock(&before);
     if (failed == 0)
-        failed = tv_recorder_watch();
+        failed = tv_watcher_begin();
     if (failed == 0 && options->full == TV_RECORDING_RING)
         tv_snapshot_listen();
     tv_recorder_inside--;
@@ -435,7 +435,7 @@ void tv_recording_wait_for_call(void (*start_recording)(void))
     atomic_store(&tv_recorder.on, TV_ON_WAITING);
 }
 
-void tv_recorder_end_waiting(void)
+void tv_recorder_begin_at_first_call(void)
 {
     uint32_t waiting = TV_ON_WAITING;
     if (atomic_compare_exchange_strong(&tv_recorder.on, &waiting, 0))
@@ -453,7 +453,7 @@ static bool anyone_busy(void)
     return busy;
 }
 
-void tv_recorder_await_events(void)
+void tv_recorder_wait_for_events(void)
 {
     pthread_mutex_lock(&tv_recorder.lock);
     for (struct tv_recorder_thread *i = tv_recorder.threads; i; i = i->other)
@@ -471,13 +471,13 @@ static void end_events(void)
     pthread_mutex_lock(&tv_recorder.lock);
     atomic_store(&tv_recorder.on, atomic_load(&tv_recorder.stacks));
     pthread_mutex_unlock(&tv_recorder.lock);
-    tv_recorder_await_events();
+    tv_recorder_wait_for_events();
 }
 
-void tv_recorder_read_names(void)
+void tv_recorder_read_thread_names(void)
 {
     for (struct tv_recorder_thread *i = tv_recorder.threads; i; i = i->other) {
-        char path[64], name[TV_AREA_NAME] = "";
+        char path[64], name[TV_BUFFER_NAME] = "";
         if (i->finished || i->name[0] || i->id == 0 ||
             tv_recorder_generation_of(i) != tv_recorder.generation)
             continue;
@@ -496,20 +496,20 @@ void tv_recorder_read_names(void)
 
 static int write_file(void)
 {
-    struct tv_trace_job *job = &tv_recorder.job;
-    struct tv_area_head *head = tv_recorder.area.head;
-    struct tv_clock_pair last = tv_clock_take_pair(head->counter);
+    struct tv_trace_writer *job = &tv_recorder.job;
+    struct tv_buffer_header *head = tv_recorder.area.head;
+    struct tv_clock_pair last = tv_clock_read_pair(head->counter);
     uint64_t ended = atomic_load(&tv_recorder.ended);
     bool streams = head->full == TV_RECORDING_STREAM;
     if (!streams)
-        job->scale = tv_clock_scale_of(head->counter, head->start, last);
+        job->scale = tv_clock_scale_between(head->counter, head->start, last);
     job->end_ns = tv_clock_to_ns(&job->scale, ended ? ended : last.ticks);
-    tv_recorder_read_names();
+    tv_recorder_read_thread_names();
     for (struct tv_recorder_thread *i = tv_recorder.threads; i && streams; i = i->other)
         if (tv_recorder_generation_of(i) == tv_recorder.generation)
             tv_recorder_close_chunk(i);
-    int failed = streams ? tv_trace_stream_end(job) : tv_recorder_file_write(job);
-    int flushed = tv_sink_buffer_flush(job->sink);
+    int failed = streams ? tv_trace_stream_end(job) : tv_trace_writer_write(job);
+    int flushed = tv_output_buffer_flush(job->sink);
     return failed != 0 ? failed : flushed;
 }
 
@@ -517,13 +517,13 @@ static int write_file(void)
  * written only a stream's begin can be read. */
 static int name_file(int failed)
 {
-    bool there = tv_kept_is_anywhere(&tv_recorder.file), written = failed == 0;
+    bool there = tv_output_file_exists(&tv_recorder.file), written = failed == 0;
     if (failed == 0 && !there)
         failed = -EBADF;
     if (failed == 0)
-        failed = tv_kept_check_path(tv_recorder.path);
+        failed = tv_output_file_check_path(tv_recorder.path);
     if (failed == 0)
-        failed = tv_kept_rename(&tv_recorder.file, tv_recorder.part, tv_recorder.path);
+        failed = tv_output_file_publish(&tv_recorder.file, tv_recorder.part, tv_recorder.path);
     if (failed == 0 || !there)
         return failed;
     tv_recorder.leaves_part = written || tv_recorder.options.full == TV_RECORDING_STREAM;
@@ -535,8 +535,8 @@ static int name_file(int failed)
 static int finish(struct tv_recording_info *info)
 {
     int failed = name_file(write_file());
-    tv_recorder_sweep();
-    tv_chosen_end();
+    tv_recorder_free_ended_threads();
+    tv_method_filter_end();
     if (info)
         *info = (struct tv_recording_info){
             .records = tv_recorder.job.written,
@@ -553,8 +553,8 @@ static int finish(struct tv_recording_info *info)
 static int stop(struct tv_recording_info *info)
 {
     end_events();
-    tv_snapshot_end();
-    tv_recorder_unwatch();
+    tv_snapshot_stop_listening();
+    tv_watcher_end();
     pthread_mutex_lock(&tv_recorder.lock);
     int failed = finish(info);
     pthread_mutex_unlock(&tv_recorder.lock);
@@ -599,18 +599,18 @@ void tv_recording_set_allocations(const struct tv_recording_allocations *allocat
 bool tv_recording_active(void)
 {
     uint32_t on = atomic_load(&tv_recorder.on);
-    return on == TV_ON_PAUSED || tv_recorder_records(on);
+    return on == TV_ON_PAUSED || tv_recorder_is_recording(on);
 }
 
 static uint32_t add_method(const struct tv_recording_method *method, bool find)
 {
-    struct tv_method_list *methods = &tv_recorder.methods;
+    struct tv_method_table *methods = &tv_recorder.methods;
     sigset_t before;
     tv_recorder_inside++;
     tv_recorder_lock(&before);
     uint32_t number =
-        find ? tv_method_list_find_or_add(methods, method) : tv_method_list_add(methods, method);
-    tv_recorder_check_names();
+        find ? tv_method_table_find_or_add(methods, method) : tv_method_table_add(methods, method);
+    tv_recorder_check_names_file();
     tv_recorder_unlock(&before);
     tv_recorder_inside--;
     return number;
@@ -626,7 +626,7 @@ uint32_t tv_recording_find_method(const struct tv_recording_method *method)
     return add_method(method, true);
 }
 
-void tv_recorder_forget(void)
+void tv_recorder_reset_after_fork(void)
 {
     struct tv_recorder_thread *self = tv_recorder_self;
     pthread_mutex_init(&tv_recorder.lock, NULL);
@@ -640,15 +640,15 @@ void tv_recorder_forget(void)
     if (tv_recorder.threads) {
         self->other = NULL;
         atomic_store(&self->limit, 0);
-        tv_recorder_let_go(self);
-        atomic_fetch_and(&self->generation, ~TV_ASKED);
+        tv_recorder_clear_busy(self);
+        atomic_fetch_and(&self->generation, ~TV_GENERATION_ASKED);
     }
     /* The descriptors are copies; the files are the parent's, and its area is not here. */
     tv_recorder.job.sink = NULL;
-    tv_recorder.area = (struct tv_area){0};
-    tv_snapshot_forget();
-    tv_kept_close(&tv_recorder.file);
-    tv_kept_close(&tv_recorder.names);
+    tv_recorder.area = (struct tv_trace_buffer){0};
+    tv_snapshot_reset_after_fork();
+    tv_output_file_close(&tv_recorder.file);
+    tv_output_file_close(&tv_recorder.names);
     tv_recorder.methods.names = NULL;
     tv_recorder.spools = false;
 }

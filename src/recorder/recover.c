@@ -27,7 +27,7 @@
 static struct {
     char *text;
     size_t size;
-    struct tv_homes homes;
+    struct tv_module_history homes;
 } names_file;
 
 static int read_names(const char *path)
@@ -41,7 +41,7 @@ static int read_names(const char *path)
         failed = -EFBIG;
     if (failed == 0) {
         names_file.size = (size_t)status.st_size + 1;
-        names_file.text = tv_recorder_pages_new(names_file.size);
+        names_file.text = tv_mmap_alloc(names_file.size);
         failed = names_file.text ? 0 : -ENOMEM;
     }
     if (failed == 0 && read(file, names_file.text, names_file.size - 1) != status.st_size)
@@ -59,19 +59,19 @@ static char *next_line(char *line, char **end)
 
 /* A line that is longer than any is damaged.  It is cut, not left out: those behind it would get
  * the numbers of others. */
-static void add_methods(struct tv_method_list *methods)
+static void add_methods(struct tv_method_table *methods)
 {
     char *end, *next;
     for (char *line = names_file.text; (next = next_line(line, &end)); line = next) {
         size_t length = (size_t)(end - line);
         if (line[0] == 'M' && line[1] == '\t')
-            tv_method_list_add_line(methods, line + 2,
+            tv_method_table_add_line(methods, line + 2,
                                     length - 2 < TV_METHOD_LINE ? length - 2 : TV_METHOD_LINE);
     }
 }
 
 /* "X\tSTART\tEND\tBIAS\tFROM\tTO\tPATH"; false: the line has another form. */
-static bool read_home(const char *line, const char *end, struct tv_home *home)
+static bool read_home(const char *line, const char *end, struct tv_module_span *home)
 {
     uint64_t *const numbers[] = {&home->start, &home->end, &home->bias, &home->from, &home->to};
     char *at;
@@ -92,14 +92,14 @@ static void add_homes(void)
 {
     char *end, *next;
     for (char *line = names_file.text; (next = next_line(line, &end)); line = next) {
-        struct tv_home home = {0};
+        struct tv_module_span home = {0};
         if (line[0] == 'X' && read_home(line + 1, end, &home) &&
-            !tv_homes_add(&names_file.homes, &home))
+            !tv_module_history_add(&names_file.homes, &home))
             return;
     }
 }
 
-static void add_addresses(struct tv_address_list *addresses, uint32_t methods)
+static void add_addresses(struct tv_address_table *addresses, uint32_t methods)
 {
     char *end, *next, *at;
     for (char *line = names_file.text; (next = next_line(line, &end)); line = next) {
@@ -107,27 +107,27 @@ static void add_addresses(struct tv_address_list *addresses, uint32_t methods)
             continue;
         uint64_t address = strtoull(line + 2, &at, 16), number = strtoull(at, &at, 16);
         if (number > 0 && number <= methods)
-            tv_address_list_set(addresses, address, (uint32_t)number);
+            tv_address_table_set(addresses, address, (uint32_t)number);
     }
 }
 
 static uint64_t key_address(uint64_t address, uint64_t ticks)
 {
-    return tv_homes_key(&names_file.homes, address, ticks);
+    return tv_module_history_key(&names_file.homes, address, ticks);
 }
 
 static void name_address(uint64_t key, struct tv_recording_method *method, char *room, size_t size)
 {
-    tv_homes_name(&names_file.homes, key, method, room, size);
+    tv_module_history_name(&names_file.homes, key, method, room, size);
 }
 
 /* Times end with the last record: when the process was killed nobody knows. */
-static void set_scale(struct tv_trace_job *job)
+static void set_scale(struct tv_trace_writer *job)
 {
-    struct tv_area_head *head = job->area->head;
+    struct tv_buffer_header *head = job->area->head;
     uint32_t at = atomic_load(&head->late_at);
     struct tv_clock_pair late = head->late[at >> 1 & 1];
-    job->scale = tv_clock_scale_of(head->counter, head->start, late);
+    job->scale = tv_clock_scale_between(head->counter, head->start, late);
     job->end_ns = late.ns > head->start.ns ? late.ns - head->start.ns : 0;
 }
 
@@ -141,7 +141,7 @@ static bool is_streamed(int file)
 
 /* What the process had written of a streamed file, as far as it had said so and it is there: the
  * number of its records.  False: it is not there. */
-static bool copy_streamed(struct tv_trace_job *job, const char *part, uint64_t bytes,
+static bool copy_streamed(struct tv_trace_writer *job, const char *part, uint64_t bytes,
                           uint64_t *records)
 {
     struct stat found;
@@ -162,7 +162,7 @@ static bool copy_streamed(struct tv_trace_job *job, const char *part, uint64_t b
 }
 
 /* PATH.part, or PATH.PID.part. */
-static void name_part(const struct tv_area_head *head, char *part, size_t size)
+static void name_part(const struct tv_buffer_header *head, char *part, size_t size)
 {
     if (head->part_pid)
         snprintf(part, size, "%s.%u.part", head->path, head->pid);
@@ -171,11 +171,11 @@ static void name_part(const struct tv_area_head *head, char *part, size_t size)
 }
 
 /* The file as it was, the records that had not come to it, and an end. */
-static int write_streamed(struct tv_trace_job *job, uint64_t *lost)
+static int write_streamed(struct tv_trace_writer *job, uint64_t *lost)
 {
     uint64_t records = 0;
-    const struct tv_area_head *head = job->area->head;
-    struct tv_area_streamed done = head->streamed[atomic_load(&head->streamed_at) & 1];
+    const struct tv_buffer_header *head = job->area->head;
+    struct tv_stream_progress done = head->streamed[atomic_load(&head->streamed_at) & 1];
     char part[TV_RECOVER_PATH + 32];
     name_part(head, part, sizeof part);
     if (head->scale.ns_per_tick > 0 && head->scale.ns_per_tick < 1e6)
@@ -190,14 +190,14 @@ static int write_streamed(struct tv_trace_job *job, uint64_t *lost)
     return tv_trace_stream_end(job);
 }
 
-static int write_records(struct tv_trace_job *job, uint64_t *lost)
+static int write_records(struct tv_trace_writer *job, uint64_t *lost)
 {
     bool streamed = job->area->head->full == TV_RECORDING_STREAM;
-    return streamed ? write_streamed(job, lost) : tv_recorder_file_write(job);
+    return streamed ? write_streamed(job, lost) : tv_trace_writer_write(job);
 }
 
 /* What is left of the process's own file has nothing more. */
-static void remove_part(const struct tv_area_head *head)
+static void remove_part(const struct tv_buffer_header *head)
 {
     struct stat found;
     char part[TV_RECOVER_PATH + 32];
@@ -213,7 +213,7 @@ static void remove_part(const struct tv_area_head *head)
 
 /* That of the recording, or with the process's number when it is taken: what lies there may be
  * another's. */
-static void find_name(const struct tv_area_head *head, char *path)
+static void find_name(const struct tv_buffer_header *head, char *path)
 {
     const char *name = head->path, *dot = strrchr(name, '.'), *slash = strrchr(name, '/');
     int stem = dot && (!slash || dot > slash) ? (int)(dot - name) : (int)strlen(name);
@@ -226,39 +226,39 @@ static void find_name(const struct tv_area_head *head, char *path)
     }
 }
 
-static int write_trace(struct tv_trace_job *job, const char *path, uint64_t *lost)
+static int write_trace(struct tv_trace_writer *job, const char *path, uint64_t *lost)
 {
-    struct tv_kept file;
+    struct tv_output_file file;
     char part[TV_RECOVER_PATH + 16];
     snprintf(part, sizeof part, "%s.recovered", path);
-    int failed = tv_kept_check_path(path);
+    int failed = tv_output_file_check_path(path);
     if (failed == 0)
-        failed = tv_kept_open(&file, part, 0644);
+        failed = tv_output_file_open(&file, part, 0644);
     if (failed != 0)
         return failed;
-    job->sink = tv_sink_buffer_new(&file);
+    job->sink = tv_output_buffer_new(&file);
     failed = job->sink ? write_records(job, lost) : -ENOMEM;
     if (failed == 0 && job->unnamed > 0)
         failed = -ENOMEM; /* the spool still has them */
     if (failed == 0)
-        failed = tv_sink_buffer_flush(job->sink);
-    tv_sink_buffer_free(job->sink);
+        failed = tv_output_buffer_flush(job->sink);
+    tv_output_buffer_free(job->sink);
     if (failed == 0)
-        failed = tv_kept_rename(&file, part, path);
+        failed = tv_output_file_publish(&file, part, path);
     if (failed != 0)
         unlink(part);
     else if (*lost == 0)
         remove_part(job->area->head);
-    tv_kept_close(&file);
+    tv_output_file_close(&file);
     return failed;
 }
 
-static int recover(struct tv_area *area, const char *output, char *path,
+static int recover(struct tv_trace_buffer *area, const char *output, char *path,
                    struct tv_recording_info *info)
 {
-    struct tv_method_list methods = {0};
-    struct tv_address_list addresses = {0};
-    struct tv_trace_job job = {.area = area,
+    struct tv_method_table methods = {0};
+    struct tv_address_table addresses = {0};
+    struct tv_trace_writer job = {.area = area,
                                .methods = &methods,
                                .addresses = &addresses,
                                .key = key_address,
@@ -278,14 +278,14 @@ static int recover(struct tv_area *area, const char *output, char *path,
                                        .overhead_ns = area->head->overhead_ns,
                                        .overflow = atomic_load(&area->head->overflow),
                                        .lost = lost};
-    tv_trace_job_release(&job);
-    tv_method_list_free(&methods);
-    tv_address_list_free(&addresses);
+    tv_trace_writer_release(&job);
+    tv_method_table_release(&methods);
+    tv_address_table_release(&addresses);
     return failed;
 }
 
 /* Where it could not lock the spool, its number says so, which may be another's by now. */
-static bool still_runs(const struct tv_area_head *head)
+static bool still_runs(const struct tv_buffer_header *head)
 {
     return !head->locked && (kill((pid_t)head->pid, 0) == 0 || errno == EPERM);
 }
@@ -293,24 +293,24 @@ static bool still_runs(const struct tv_area_head *head)
 int tv_recorder_recover(const char *spool, const char *names, const char *output, char *path,
                         struct tv_recording_info *info)
 {
-    struct tv_area area = {0};
+    struct tv_trace_buffer area = {0};
     path[0] = '\0';
     int file = open(spool, O_RDONLY | O_CLOEXEC);
     if (file < 0)
         return -errno;
     int failed = flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK ? -EBUSY : 0;
     if (failed == 0)
-        failed = tv_area_open(&area, file);
+        failed = tv_trace_buffer_open(&area, file);
     if (failed == 0 && still_runs(area.head))
         failed = -EBUSY;
     if (failed == 0)
         failed = read_names(names);
     if (failed == 0)
         failed = recover(&area, output, path, info);
-    tv_recorder_pages_free(names_file.text, names_file.size);
+    tv_mmap_free(names_file.text, names_file.size);
     names_file.text = NULL;
-    tv_homes_free(&names_file.homes);
-    tv_area_free(&area);
+    tv_module_history_release(&names_file.homes);
+    tv_trace_buffer_release(&area);
     close(file);
     return failed;
 }

@@ -317,7 +317,7 @@ static void put_about(const struct tv_samples *samples, FILE *to)
 bool tv_sample_events_write(const struct tv_samples *samples, FILE *to)
 {
     struct tv_stack_tree tree;
-    bool fine = tv_stack_tree_make(&tree, samples);
+    bool fine = tv_stack_tree_init(&tree, samples);
     struct events events = {samples, &tree, (uint32_t)getpid(), to, "\n"};
     if (fine) {
         put_about(samples, to);

@@ -42,7 +42,7 @@ bool tv_sample_stacks_write(const struct tv_samples *samples, FILE *to)
     for (uint32_t i = 0; i < samples->traces.count; i++)
         deepest = traces[i].depth > deepest ? traces[i].depth : deepest;
     uint32_t *path = calloc((size_t)deepest + 1, sizeof path[0]);
-    bool fine = tv_stack_tree_make(&tree, samples) && path != NULL;
+    bool fine = tv_stack_tree_init(&tree, samples) && path != NULL;
     for (uint32_t i = 1; fine && i < tree.count; i++)
         if (tree.nodes[i].count > 0)
             put_stack(samples, &tree, i, path, to);

@@ -23,15 +23,15 @@ struct thread {
 struct tv_sampled_trace {
     char *path, *part;
     const char *vm;
-    struct tv_kept file;
+    struct tv_output_file file;
     bool written;
     bool overflow;
     tv_address_namer namer;
     uint64_t start_us, interval_us;
     uint64_t looks;
     uint64_t us; /* of this look */
-    struct tv_method_list methods;
-    struct tv_address_list addresses;
+    struct tv_method_table methods;
+    struct tv_address_table addresses;
     struct thread *threads;
     uint32_t thread_count, thread_room;
     uint8_t *records;
@@ -65,8 +65,8 @@ static int open_file(struct tv_sampled_trace *trace, const char *path)
     if (trace->path == NULL || trace->part == NULL)
         return -ENOMEM;
     snprintf(trace->part, length + sizeof ".part", "%s.part", path);
-    int failed = tv_kept_check_path(path);
-    return failed != 0 ? failed : tv_kept_open(&trace->file, trace->part, 0644);
+    int failed = tv_output_file_check_path(path);
+    return failed != 0 ? failed : tv_output_file_open(&trace->file, trace->part, 0644);
 }
 
 int tv_sampled_trace_new(struct tv_sampled_trace **trace,
@@ -117,7 +117,7 @@ uint32_t tv_sampled_trace_add_thread(struct tv_sampled_trace *trace, const char 
     return trace->thread_count;
 }
 
-void tv_sampled_trace_begin_look(struct tv_sampled_trace *trace, uint64_t us)
+void tv_sampled_trace_begin_tick(struct tv_sampled_trace *trace, uint64_t us)
 {
     trace->looks++;
     trace->us = us;
@@ -166,7 +166,7 @@ static void move(struct tv_sampled_trace *trace, uint32_t number, uint32_t depth
     }
 }
 
-void tv_sampled_trace_look(struct tv_sampled_trace *trace, uint32_t number, const uint64_t *frames,
+void tv_sampled_trace_set_stack(struct tv_sampled_trace *trace, uint32_t number, const uint64_t *frames,
                            uint32_t depth)
 {
     struct thread *thread = &trace->threads[number - 1];
@@ -175,7 +175,7 @@ void tv_sampled_trace_look(struct tv_sampled_trace *trace, uint32_t number, cons
         !grow(&thread->stack, &thread->room, depth, sizeof thread->stack[0]))
         return;
     for (uint32_t i = 0; i < depth; i++) {
-        trace->stack[i] = tv_address_list_number(&trace->addresses, &trace->methods, trace->namer,
+        trace->stack[i] = tv_address_table_find_or_add(&trace->addresses, &trace->methods, trace->namer,
                                                  frames[depth - 1 - i]);
         if (trace->stack[i] == 0)
             return;
@@ -183,12 +183,12 @@ void tv_sampled_trace_look(struct tv_sampled_trace *trace, uint32_t number, cons
     move(trace, number, depth);
 }
 
-void tv_sampled_trace_keep(struct tv_sampled_trace *trace, uint32_t number)
+void tv_sampled_trace_keep_stack(struct tv_sampled_trace *trace, uint32_t number)
 {
     trace->threads[number - 1].look = trace->looks;
 }
 
-bool tv_sampled_trace_end_look(struct tv_sampled_trace *trace)
+bool tv_sampled_trace_end_tick(struct tv_sampled_trace *trace)
 {
     for (uint32_t i = 0; i < trace->thread_count && !trace->overflow; i++)
         if (trace->threads[i].look != trace->looks && trace->threads[i].depth > 0)
@@ -196,56 +196,56 @@ bool tv_sampled_trace_end_look(struct tv_sampled_trace *trace)
     return !trace->overflow;
 }
 
-static void put_keys(const struct tv_sampled_trace *trace, struct tv_sink_buffer *sink,
+static void put_keys(const struct tv_sampled_trace *trace, struct tv_output_buffer *sink,
                      uint64_t elapsed_us)
 {
-    tv_sink_buffer_print(sink, TV_MT_SECTION_VERSION "\n%d\n", (int)TV_MT_V2);
-    tv_sink_buffer_print(sink, TV_MT_KEY_OVERFLOW "=%s\n", trace->overflow ? "true" : "false");
-    tv_sink_buffer_print(sink, TV_MT_KEY_CLOCK "=" TV_MT_CLOCK_WALL "\n");
-    tv_sink_buffer_print(sink, TV_MT_KEY_ELAPSED_US "=%llu\n", (unsigned long long)elapsed_us);
-    tv_sink_buffer_print(sink, TV_MT_KEY_RECORDS "=%llu\n", (unsigned long long)trace->count);
+    tv_output_buffer_print(sink, TV_MT_SECTION_VERSION "\n%d\n", (int)TV_MT_V2);
+    tv_output_buffer_print(sink, TV_MT_KEY_OVERFLOW "=%s\n", trace->overflow ? "true" : "false");
+    tv_output_buffer_print(sink, TV_MT_KEY_CLOCK "=" TV_MT_CLOCK_WALL "\n");
+    tv_output_buffer_print(sink, TV_MT_KEY_ELAPSED_US "=%llu\n", (unsigned long long)elapsed_us);
+    tv_output_buffer_print(sink, TV_MT_KEY_RECORDS "=%llu\n", (unsigned long long)trace->count);
     /* Calls are not slowed down; looks are, by the sampler, but not each by as much. */
-    tv_sink_buffer_print(sink, TV_MT_KEY_OVERHEAD_NS "=0\n");
-    tv_sink_buffer_print(sink, TV_MT_KEY_VM "=%s\n", trace->vm);
-    tv_sink_buffer_print(sink, TV_MT_KEY_PID "=%ld\n", (long)getpid());
-    tv_sink_buffer_print(sink, TV_MT_KEY_SAMPLING_US "=%llu\n",
+    tv_output_buffer_print(sink, TV_MT_KEY_OVERHEAD_NS "=0\n");
+    tv_output_buffer_print(sink, TV_MT_KEY_VM "=%s\n", trace->vm);
+    tv_output_buffer_print(sink, TV_MT_KEY_PID "=%ld\n", (long)getpid());
+    tv_output_buffer_print(sink, TV_MT_KEY_SAMPLING_US "=%llu\n",
                          (unsigned long long)trace->interval_us);
 }
 
-static void put_names(const struct tv_sampled_trace *trace, struct tv_sink_buffer *sink)
+static void put_names(const struct tv_sampled_trace *trace, struct tv_output_buffer *sink)
 {
-    tv_sink_buffer_print(sink, TV_MT_SECTION_THREADS "\n");
+    tv_output_buffer_print(sink, TV_MT_SECTION_THREADS "\n");
     for (uint32_t i = 0; i < trace->thread_count; i++) {
         const char *name = trace->threads[i].name == NULL ? "" : trace->threads[i].name;
-        tv_sink_buffer_print(sink, "%u\t%.1000s\n", i + 1, name);
+        tv_output_buffer_print(sink, "%u\t%.1000s\n", i + 1, name);
     }
-    tv_sink_buffer_print(sink, TV_MT_SECTION_METHODS "\n");
+    tv_output_buffer_print(sink, TV_MT_SECTION_METHODS "\n");
     for (uint32_t i = 1; i <= trace->methods.count; i++) {
         size_t length;
-        const char *line = tv_method_list_line(&trace->methods, i, &length);
-        tv_sink_buffer_print(sink, "%#x\t", i << 2);
-        tv_sink_buffer_put(sink, line, length);
-        tv_sink_buffer_put(sink, "\n", 1);
+        const char *line = tv_method_table_line(&trace->methods, i, &length);
+        tv_output_buffer_print(sink, "%#x\t", i << 2);
+        tv_output_buffer_put(sink, line, length);
+        tv_output_buffer_put(sink, "\n", 1);
     }
-    tv_sink_buffer_print(sink, TV_MT_SECTION_END "\n");
+    tv_output_buffer_print(sink, TV_MT_SECTION_END "\n");
 }
 
 int tv_sampled_trace_write(struct tv_sampled_trace *trace, uint64_t elapsed_us)
 {
-    struct tv_sink_buffer *sink = tv_sink_buffer_new(&trace->file);
+    struct tv_output_buffer *sink = tv_output_buffer_new(&trace->file);
     struct tv_mt_header header = {
         .version = TV_MT_V2, .data_offset = TV_MT_HEADER_SIZE, .start = trace->start_us};
     if (sink == NULL)
         return -ENOMEM;
     put_keys(trace, sink, elapsed_us);
     put_names(trace, sink);
-    tv_mt_put_header(tv_sink_buffer_room(sink, TV_MT_HEADER_SIZE), &header);
+    tv_mt_put_header(tv_output_buffer_reserve(sink, TV_MT_HEADER_SIZE), &header);
     sink->used += TV_MT_HEADER_SIZE;
-    tv_sink_buffer_put(sink, trace->records, (size_t)trace->count * TV_MT_RECORD_SIZE_V2);
-    int error = tv_sink_buffer_flush(sink);
-    tv_sink_buffer_free(sink);
+    tv_output_buffer_put(sink, trace->records, (size_t)trace->count * TV_MT_RECORD_SIZE_V2);
+    int error = tv_output_buffer_flush(sink);
+    tv_output_buffer_free(sink);
     if (error == 0)
-        error = tv_kept_rename(&trace->file, trace->part, trace->path);
+        error = tv_output_file_publish(&trace->file, trace->part, trace->path);
     trace->written = error == 0;
     return error;
 }
@@ -254,13 +254,13 @@ void tv_sampled_trace_free(struct tv_sampled_trace *trace)
 {
     if (trace->file.file >= 0 && !trace->written)
         unlink(trace->part);
-    tv_kept_close(&trace->file);
+    tv_output_file_close(&trace->file);
     for (uint32_t i = 0; i < trace->thread_count; i++) {
         free(trace->threads[i].name);
         free(trace->threads[i].stack);
     }
-    tv_method_list_free(&trace->methods);
-    tv_address_list_free(&trace->addresses);
+    tv_method_table_release(&trace->methods);
+    tv_address_table_release(&trace->addresses);
     free(trace->threads);
     free(trace->records);
     free(trace->stack);

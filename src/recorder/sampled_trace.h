@@ -4,9 +4,9 @@
  * startMethodTracingSampling makes it: what a thread's stack has lost since the last look was left,
  * what it has gained was entered, both at the time of the look.
  *
- *     tv_sampled_trace_begin_look(trace, us);
- *     tv_sampled_trace_look(trace, thread, stack, depth);     for each thread
- *     tv_sampled_trace_end_look(trace);                       others have left all they were in
+ *     tv_sampled_trace_begin_tick(trace, us);
+ *     tv_sampled_trace_set_stack(trace, thread, stack, depth);     for each thread
+ *     tv_sampled_trace_end_tick(trace);                       others have left all they were in
  *
  * Its clock is wall time, its version 2.  One caller at a time.  Errors are 0 or a negative errno.
  */
@@ -25,7 +25,7 @@ struct tv_sampled_trace_options {
     uint64_t buffer_bytes;  /* of the file's header and records, TV_RECORDING_BUFFER_LEAST and up */
     uint64_t start_us;      /* since 1970 */
     uint64_t interval_us;   /* from one look to the next */
-    tv_address_namer namer; /* of the frames that tv_sampled_trace_look is given */
+    tv_address_namer namer; /* of the frames that tv_sampled_trace_set_stack is given */
 };
 
 struct tv_sampled_trace;
@@ -41,16 +41,16 @@ void tv_sampled_trace_name_thread(struct tv_sampled_trace *trace, uint32_t threa
                                   const char *name);
 
 /* Looks come in the order of time, which is microseconds since the start. */
-void tv_sampled_trace_begin_look(struct tv_sampled_trace *trace, uint64_t us);
+void tv_sampled_trace_begin_tick(struct tv_sampled_trace *trace, uint64_t us);
 
 /* What the thread is in, innermost first; no frame may be 0.  Without memory for it, it is as if
  * the thread had not been looked at. */
-void tv_sampled_trace_look(struct tv_sampled_trace *trace, uint32_t thread, const uint64_t *frames,
+void tv_sampled_trace_set_stack(struct tv_sampled_trace *trace, uint32_t thread, const uint64_t *frames,
                            uint32_t depth);
 /* The thread is in what it was in before: nobody knows better. */
-void tv_sampled_trace_keep(struct tv_sampled_trace *trace, uint32_t thread);
+void tv_sampled_trace_keep_stack(struct tv_sampled_trace *trace, uint32_t thread);
 /* False: the buffer is full, or the time does not fit; nothing is recorded from here on. */
-bool tv_sampled_trace_end_look(struct tv_sampled_trace *trace);
+bool tv_sampled_trace_end_tick(struct tv_sampled_trace *trace);
 
 /* Writes the file; what is open at that time stays open in it. */
 int tv_sampled_trace_write(struct tv_sampled_trace *trace, uint64_t elapsed_us);

@@ -95,16 +95,16 @@ static bool add_event(struct tv_samples *samples, uint32_t thread, bool is_end)
     return event != NULL;
 }
 
-bool tv_samples_see_again(struct tv_samples *samples, uint32_t id)
+bool tv_samples_mark_thread_seen(struct tv_samples *samples, uint32_t id)
 {
     struct tv_sample_thread *threads = samples->threads.at;
     struct tv_sample_thread *thread = &threads[id - TV_SAMPLES_FIRST_THREAD];
-    if (!thread->ended && thread->tick != TV_SAMPLES_STAYS)
+    if (!thread->ended && thread->tick != TV_SAMPLES_PERMANENT)
         thread->tick = samples->tick;
     return !thread->ended;
 }
 
-uint32_t tv_samples_see(struct tv_samples *samples, const char *name, const char *group)
+uint32_t tv_samples_add_thread(struct tv_samples *samples, const char *name, const char *group)
 {
     struct tv_sample_thread thread = {.tick = samples->tick};
     thread.name = strdup(name);
@@ -121,24 +121,24 @@ uint32_t tv_samples_see(struct tv_samples *samples, const char *name, const char
     return TV_SAMPLES_FIRST_THREAD + samples->threads.count - 1;
 }
 
-void tv_samples_stays(struct tv_samples *samples, uint32_t id)
+void tv_samples_keep_thread(struct tv_samples *samples, uint32_t id)
 {
     struct tv_sample_thread *threads = samples->threads.at;
-    threads[id - TV_SAMPLES_FIRST_THREAD].tick = TV_SAMPLES_STAYS;
+    threads[id - TV_SAMPLES_FIRST_THREAD].tick = TV_SAMPLES_PERMANENT;
 }
 
-void tv_samples_seen_all(struct tv_samples *samples)
+void tv_samples_end_unseen_threads(struct tv_samples *samples)
 {
     struct tv_sample_thread *threads = samples->threads.at;
     for (uint32_t i = 0; i < samples->threads.count; i++) {
         if (threads[i].ended || threads[i].tick == samples->tick ||
-            threads[i].tick == TV_SAMPLES_STAYS)
+            threads[i].tick == TV_SAMPLES_PERMANENT)
             continue;
         threads[i].ended = add_event(samples, i, true);
     }
 }
 
-bool tv_samples_end(struct tv_samples *samples, uint32_t id)
+bool tv_samples_end_thread(struct tv_samples *samples, uint32_t id)
 {
     struct tv_sample_thread *threads = samples->threads.at;
     uint32_t number = id - TV_SAMPLES_FIRST_THREAD;
@@ -314,7 +314,7 @@ bool tv_samples_add_allocation(struct tv_samples *samples, uint32_t id, const ui
     return append_record(samples, &samples->allocations, &kept, sizeof kept);
 }
 
-void tv_samples_locate(struct tv_samples *samples, uint32_t id, const uint32_t *stack,
+void tv_samples_resolve_lock(struct tv_samples *samples, uint32_t id, const uint32_t *stack,
                        uint32_t depth, struct tv_sample_lock *lock)
 {
     struct tv_sample_trace *trace =
@@ -360,7 +360,7 @@ static int compare(const void *a, const void *b)
     return one->index < other->index ? -1 : one->index > other->index;
 }
 
-uint32_t *tv_samples_rank(const struct tv_samples *samples)
+uint32_t *tv_samples_rank_traces(const struct tv_samples *samples)
 {
     uint32_t count = samples->traces.count;
     const struct tv_sample_trace *traces = samples->traces.at;

@@ -2,8 +2,8 @@
 /*
  * samples.h - what a sampling profiler keeps: threads that came and went, stacks and their counts.
  *
- * A tick shows every thread of its set (tv_samples_see), says that it has shown all
- * (tv_samples_seen_all), then adds the stack of each.  Ids are those of Android's profiler: threads
+ * A tick shows every thread of its set (tv_samples_add_thread), says that it has shown all
+ * (tv_samples_end_unseen_threads), then adds the stack of each.  Ids are those of Android's profiler: threads
  * from 200001, stacks from 300001, objects from 1.  A thread's START is when a tick first shows it,
  * its END when a tick no longer does; ids last over stops and starts.
  *
@@ -27,7 +27,7 @@
 #define TV_SAMPLES_NATIVE_LINE (-2)
 #define TV_SAMPLES_NO_LINE (-1)
 
-#define TV_SAMPLES_STAYS UINT64_MAX
+#define TV_SAMPLES_PERMANENT UINT64_MAX
 
 /* A place in a program. */
 struct tv_sample_element {
@@ -41,7 +41,7 @@ struct tv_sample_element {
 struct tv_sample_thread {
     char *name;
     char *group;   /* NULL: it had none any more */
-    uint64_t tick; /* the last one that showed it; TV_SAMPLES_STAYS */
+    uint64_t tick; /* the last one that showed it; TV_SAMPLES_PERMANENT */
     uint32_t pid;  /* 0: that of this process */
     uint32_t tid;  /* 0: unknown, so its place in the list is shown */
     bool ended;
@@ -151,14 +151,14 @@ void tv_samples_release(struct tv_samples *samples);
 void tv_samples_begin_tick(struct tv_samples *samples);
 
 /* A thread that is new; its id. */
-uint32_t tv_samples_see(struct tv_samples *samples, const char *name, const char *group);
+uint32_t tv_samples_add_thread(struct tv_samples *samples, const char *name, const char *group);
 /* One that was seen already; false: it had gone, so it is new again. */
-bool tv_samples_see_again(struct tv_samples *samples, uint32_t id);
+bool tv_samples_mark_thread_seen(struct tv_samples *samples, uint32_t id);
 /* From now on it is there whether or not ticks show it: one that is seen only while it runs. */
-void tv_samples_stays(struct tv_samples *samples, uint32_t id);
-void tv_samples_seen_all(struct tv_samples *samples);
+void tv_samples_keep_thread(struct tv_samples *samples, uint32_t id);
+void tv_samples_end_unseen_threads(struct tv_samples *samples);
 /* One that is gone, when no tick says so. */
-bool tv_samples_end(struct tv_samples *samples, uint32_t id);
+bool tv_samples_end_thread(struct tv_samples *samples, uint32_t id);
 
 /* The number of a place, plus one; 0: not known yet (add it), or no memory. */
 uint32_t tv_samples_find_element(const struct tv_samples *samples, uint64_t method, int32_t line);
@@ -184,10 +184,10 @@ bool tv_samples_add_wait(struct tv_samples *samples, uint32_t id, const uint32_t
 bool tv_samples_add_allocation(struct tv_samples *samples, uint32_t id, const uint32_t *stack,
                                uint32_t depth, const struct tv_sample_allocation *allocation);
 /* A time that a thread waited for a lock; nothing is counted.  `thread` and `trace` are those of
- * tv_samples_locate. */
+ * tv_samples_resolve_lock. */
 bool tv_samples_add_lock(struct tv_samples *samples, const struct tv_sample_lock *lock);
 /* Fill in the thread and the trace of a lock. */
-void tv_samples_locate(struct tv_samples *samples, uint32_t id, const uint32_t *stack,
+void tv_samples_resolve_lock(struct tv_samples *samples, uint32_t id, const uint32_t *stack,
                        uint32_t depth, struct tv_sample_lock *lock);
 
 /* The system's numbers of a thread. */
@@ -196,7 +196,7 @@ void tv_samples_number_thread(struct tv_samples *samples, uint32_t id, uint32_t 
 void tv_samples_rename_thread(struct tv_samples *samples, uint32_t id, const char *name);
 
 /* Indices of traces by falling count, of equal ones by rising id, for free(). */
-uint32_t *tv_samples_rank(const struct tv_samples *samples);
+uint32_t *tv_samples_rank_traces(const struct tv_samples *samples);
 
 /* hprof text as Android's profiler wrote it, or as the JDK's did. */
 enum tv_hprof_dialect { TV_HPROF_ANDROID, TV_HPROF_JDK };

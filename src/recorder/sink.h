@@ -9,33 +9,33 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TV_SINK_SIZE 65536u
+#define TV_OUTPUT_BUFFER_SIZE 65536u
 
-struct tv_kept;
+struct tv_output_file;
 
-struct tv_sink_buffer {
-    struct tv_kept *to; /* NULL: only counts */
+struct tv_output_buffer {
+    struct tv_output_file *to; /* NULL: only counts */
     uint64_t flushed;   /* bytes */
     int error;          /* 0 or the first negative errno; what follows it is thrown away */
     size_t used;
-    uint8_t bytes[TV_SINK_SIZE];
+    uint8_t bytes[TV_OUTPUT_BUFFER_SIZE];
 };
 
 /* NULL: no memory. */
-struct tv_sink_buffer *tv_sink_buffer_new(struct tv_kept *to);
-void tv_sink_buffer_free(struct tv_sink_buffer *sink);
+struct tv_output_buffer *tv_output_buffer_new(struct tv_output_file *to);
+void tv_output_buffer_free(struct tv_output_buffer *sink);
 
 /* Writes what is held back. 0 or the sink's error. */
-int tv_sink_buffer_flush(struct tv_sink_buffer *sink);
+int tv_output_buffer_flush(struct tv_output_buffer *sink);
 
-/* Room for so many bytes (at most TV_SINK_SIZE); the caller adds what it filled to `used`. */
-uint8_t *tv_sink_buffer_room(struct tv_sink_buffer *sink, size_t size);
+/* Room for so many bytes (at most TV_OUTPUT_BUFFER_SIZE); the caller adds what it filled to `used`. */
+uint8_t *tv_output_buffer_reserve(struct tv_output_buffer *sink, size_t size);
 
 /* Adds bytes of any number. */
-void tv_sink_buffer_put(struct tv_sink_buffer *sink, const void *bytes, size_t size);
+void tv_output_buffer_put(struct tv_output_buffer *sink, const void *bytes, size_t size);
 
 /* Adds text as printf makes it, up to 1023 bytes. */
-void tv_sink_buffer_print(struct tv_sink_buffer *sink, const char *format, ...)
+void tv_output_buffer_print(struct tv_output_buffer *sink, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -25,7 +25,7 @@ static bool make_room(struct tv_slow_calls *calls)
     if (calls->count < calls->room)
         return true;
     struct tv_slow_call *list =
-        tv_recorder_pages_grow(calls->list, calls->room * sizeof *list, room * sizeof *list);
+        tv_mmap_grow(calls->list, calls->room * sizeof *list, room * sizeof *list);
     if (!list)
         return false;
     calls->list = list;
@@ -33,7 +33,7 @@ static bool make_room(struct tv_slow_calls *calls)
     return true;
 }
 
-void tv_slow_enter(struct tv_recorder_thread *self, uint64_t word, uint32_t open)
+void tv_slow_call_enter(struct tv_recorder_thread *self, uint64_t word, uint32_t open)
 {
     struct tv_slow_calls *calls = &self->slow;
     if (make_room(calls))
@@ -43,19 +43,19 @@ void tv_slow_enter(struct tv_recorder_thread *self, uint64_t word, uint32_t open
 /* By the first of all that come to it. */
 static void end_recording(const struct tv_recorder_thread *self, uint64_t word, uint64_t ticks)
 {
-    struct tv_slow_end *end = &tv_recorder.slow_end;
+    struct tv_slow_trigger *end = &tv_recorder.slow_end;
     uint32_t nothing = NOTHING;
     if (!atomic_compare_exchange_strong(&end->state, &nothing, FILLING))
         return;
     end->word = word;
     end->ticks = ticks;
     end->thread = self->id;
-    (void)tv_recorder_end();
+    (void)tv_recorder_end_events();
     atomic_store(&end->state, FILLED);
-    tv_recorder_tell_slow();
+    tv_watcher_notify_slow_call();
 }
 
-void tv_slow_leave(struct tv_recorder_thread *self, uint32_t open)
+void tv_slow_call_leave(struct tv_recorder_thread *self, uint32_t open)
 {
     struct tv_slow_calls *calls = &self->slow;
     while (calls->count > 0 && calls->list[calls->count - 1].open > open) {
@@ -66,26 +66,26 @@ void tv_slow_leave(struct tv_recorder_thread *self, uint32_t open)
     }
 }
 
-static uint64_t to_ns(const struct tv_area_head *head, uint64_t ticks)
+static uint64_t to_ns(const struct tv_buffer_header *head, uint64_t ticks)
 {
     bool counts = head->counter && head->clock != TV_RECORDING_CPU;
-    struct tv_clock_pair now = tv_clock_take_pair(head->counter);
-    struct tv_clock_scale scale = tv_clock_scale_of(head->counter, head->start, now);
+    struct tv_clock_pair now = tv_clock_read_pair(head->counter);
+    struct tv_clock_scale scale = tv_clock_scale_between(head->counter, head->start, now);
     return counts ? (uint64_t)((double)ticks * scale.ns_per_tick) : ticks;
 }
 
-bool tv_slow_say(void)
+bool tv_slow_call_report(void)
 {
-    struct tv_slow_end *end = &tv_recorder.slow_end;
-    char line[2 * TV_AREA_PATH];
+    struct tv_slow_trigger *end = &tv_recorder.slow_end;
+    char line[2 * TV_BUFFER_PATH];
     sigset_t before;
     uint32_t filled = FILLED;
     if (!atomic_compare_exchange_strong(&end->state, &filled, SAID))
         return false;
     tv_recorder_lock(&before);
-    struct tv_area_head *head = tv_recorder.area.head;
+    struct tv_buffer_header *head = tv_recorder.area.head;
     if (head) {
-        tv_chosen_name(end->word, head->slow_call, sizeof head->slow_call);
+        tv_method_filter_name(end->word, head->slow_call, sizeof head->slow_call);
         head->slow_ns = to_ns(head, end->ticks);
         head->slow_thread = end->thread;
         const char *thread = end->thread ? tv_recorder.area.threads[end->thread - 1].name : "";
@@ -96,6 +96,6 @@ bool tv_slow_say(void)
     }
     tv_recorder_unlock(&before);
     if (head)
-        tv_recorder_say(line);
+        tv_recorder_print_line(line);
     return head != NULL;
 }

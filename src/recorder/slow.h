@@ -28,19 +28,19 @@ struct tv_slow_calls {
 };
 
 /* What has ended the recording. */
-struct tv_slow_end {
+struct tv_slow_trigger {
     _Atomic uint32_t state; /* 0: nothing has */
     uint32_t thread;        /* its number in the file */
     uint64_t word, ticks;   /* how long it took */
 };
 
 /* Within an event: the call of `word` is open, the last of so many. */
-void tv_slow_enter(struct tv_recorder_thread *self, uint64_t word, uint32_t open);
+void tv_slow_call_enter(struct tv_recorder_thread *self, uint64_t word, uint32_t open);
 
 /* Within an event: so many calls are open yet.  A call that took too long ends the recording. */
-void tv_slow_leave(struct tv_recorder_thread *self, uint32_t open);
+void tv_slow_call_leave(struct tv_recorder_thread *self, uint32_t open);
 
 /* Say which call has ended the recording, and keep it for the file.  False: none has. */
-bool tv_slow_say(void);
+bool tv_slow_call_report(void);
 
 #endif

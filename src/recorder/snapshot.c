@@ -23,38 +23,38 @@
 
 /* ---- the copy ---- */
 
-static int write_copy(struct tv_trace_job *job, int file, uint64_t *records)
+static int write_copy(struct tv_trace_writer *job, int file, uint64_t *records)
 {
     struct stat found;
     if (fstat(file, &found) != 0)
         return -errno;
-    struct tv_kept kept = {.file = file, .device = found.st_dev, .inode = found.st_ino, .path = ""};
-    job->sink = tv_sink_buffer_new(&kept);
-    int failed = job->sink ? tv_recorder_file_write(job) : -ENOMEM;
+    struct tv_output_file kept = {.file = file, .device = found.st_dev, .inode = found.st_ino, .path = ""};
+    job->sink = tv_output_buffer_new(&kept);
+    int failed = job->sink ? tv_trace_writer_write(job) : -ENOMEM;
     if (failed == 0)
-        failed = tv_sink_buffer_flush(job->sink);
-    tv_sink_buffer_free(job->sink);
-    tv_trace_job_release(job);
+        failed = tv_output_buffer_flush(job->sink);
+    tv_output_buffer_free(job->sink);
+    tv_trace_writer_release(job);
     *records = job->written;
     return failed;
 }
 
 /* The lock is held, and stays so: the lists of methods grow with what is named. */
-static int write_snapshot(struct tv_area *copy, uint64_t ended, int file, uint64_t *records)
+static int write_snapshot(struct tv_trace_buffer *copy, uint64_t ended, int file, uint64_t *records)
 {
-    struct tv_trace_job *job = tv_recorder_pages_new(sizeof *job);
+    struct tv_trace_writer *job = tv_mmap_alloc(sizeof *job);
     if (!job)
         return -ENOMEM;
-    struct tv_clock_pair last = tv_clock_take_pair(copy->head->counter);
+    struct tv_clock_pair last = tv_clock_read_pair(copy->head->counter);
     *job = tv_recorder.job;
     job->area = copy;
     job->used = NULL;
     job->used_size = 0;
     job->written = job->unnamed = job->shift_ns = 0;
-    job->scale = tv_clock_scale_of(copy->head->counter, copy->head->start, last);
+    job->scale = tv_clock_scale_between(copy->head->counter, copy->head->start, last);
     job->end_ns = tv_clock_to_ns(&job->scale, ended);
     int failed = write_copy(job, file, records);
-    tv_recorder_pages_free(job, sizeof *job);
+    tv_mmap_free(job, sizeof *job);
     return failed;
 }
 
@@ -75,14 +75,14 @@ static uint32_t pause_events(void)
     bool paused = number != 0 && atomic_compare_exchange_strong(&tv_recorder.on, &on, TV_ON_PAUSED);
     tv_recorder_unlock(&before);
     if (paused)
-        tv_recorder_await_events();
+        tv_recorder_wait_for_events();
     return number;
 }
 
 int tv_recorder_snapshot(int file, uint64_t *records)
 {
     sigset_t before;
-    struct tv_area copy = {0};
+    struct tv_trace_buffer copy = {0};
     int failed = -ENOENT;
     *records = 0;
     uint32_t number = pause_events(), paused = TV_ON_PAUSED;
@@ -90,8 +90,8 @@ int tv_recorder_snapshot(int file, uint64_t *records)
         return -ENOENT;
     tv_recorder_lock(&before);
     if (has_ring() && tv_recorder.generation == number) {
-        tv_recorder_read_names();
-        failed = tv_area_copy(&copy, &tv_recorder.area);
+        tv_recorder_read_thread_names();
+        failed = tv_trace_buffer_copy(&copy, &tv_recorder.area);
     }
     uint64_t ended = atomic_load(&tv_recorder.ended);
     if (ended == 0 && failed == 0)
@@ -101,7 +101,7 @@ int tv_recorder_snapshot(int file, uint64_t *records)
     if (failed == 0)
         failed = write_snapshot(&copy, ended, file, records);
     tv_recorder_unlock(&before);
-    tv_area_free(&copy);
+    tv_trace_buffer_release(&copy);
     return failed;
 }
 
@@ -249,7 +249,7 @@ static int open_socket(void)
         close(file);
         return -1;
     }
-    return tv_kept_move_high(file);
+    return tv_output_file_move_high(file);
 }
 
 void tv_snapshot_listen(void)
@@ -265,10 +265,10 @@ void tv_snapshot_listen(void)
     if (requests.runs)
         atomic_fetch_add(&tv_recorder.own_threads, 1);
     else
-        tv_snapshot_forget();
+        tv_snapshot_reset_after_fork();
 }
 
-void tv_snapshot_end(void)
+void tv_snapshot_stop_listening(void)
 {
     if (!requests.runs)
         return;
@@ -277,10 +277,10 @@ void tv_snapshot_end(void)
         shutdown(requests.socket, SHUT_RDWR); /* wakes the thread */
     pthread_join(requests.thread, NULL);
     atomic_fetch_sub(&tv_recorder.own_threads, 1);
-    tv_snapshot_forget();
+    tv_snapshot_reset_after_fork();
 }
 
-void tv_snapshot_forget(void)
+void tv_snapshot_reset_after_fork(void)
 {
     if (is_ours())
         close(requests.socket);

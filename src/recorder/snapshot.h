@@ -27,8 +27,8 @@ int tv_recorder_snapshot(int file, uint64_t *records);
 /* Begin to listen for requests, with a thread; a recording without it goes on. */
 void tv_snapshot_listen(void);
 /* No request is under way afterwards. */
-void tv_snapshot_end(void);
+void tv_snapshot_stop_listening(void);
 /* In a forked child: the socket is the parent's. */
-void tv_snapshot_forget(void);
+void tv_snapshot_reset_after_fork(void);
 
 #endif

@@ -142,7 +142,7 @@ static bool add_stacks(struct making *making)
     return true;
 }
 
-bool tv_stack_tree_make(struct tv_stack_tree *tree, const struct tv_samples *samples)
+bool tv_stack_tree_init(struct tv_stack_tree *tree, const struct tv_samples *samples)
 {
     struct making making = {.samples = samples, .tree = tree, .room = FIRST_ROOM};
     *tree = (struct tv_stack_tree){.count = 1};

@@ -26,7 +26,7 @@ struct tv_stack_tree {
 };
 
 /* False: no memory.  To be released in either case. */
-bool tv_stack_tree_make(struct tv_stack_tree *tree, const struct tv_samples *samples);
+bool tv_stack_tree_init(struct tv_stack_tree *tree, const struct tv_samples *samples);
 void tv_stack_tree_release(struct tv_stack_tree *tree);
 
 #endif

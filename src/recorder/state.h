@@ -30,7 +30,7 @@
 
 /* So many calls deep a thread's stack is there for samplers, and for what shows that native calls
  * are gone. */
-#define TV_FRAMES 65536u
+#define TV_FRAMES_MAX 65536u
 
 #define TV_ON_STACKS (UINT32_C(1) << 31)
 
@@ -41,34 +41,34 @@
 #define TV_ON_PAUSED (TV_ON_WAITING | 1)
 
 /* In a thread's generation: it is asked for its stack, and gives it at its next event. */
-#define TV_ASKED (UINT32_C(1) << 30)
+#define TV_GENERATION_ASKED (UINT32_C(1) << 30)
 
 /* So many frames of a stack, the innermost, are given. */
-#define TV_STACK_MOST 1024u
+#define TV_STACK_DEPTH_MAX 1024u
 
-enum tv_answer_state { TV_ANSWER_NONE, TV_ANSWER_ASKED, TV_ANSWER_BUSY, TV_ANSWER_GIVEN };
+enum tv_stack_reply_state { TV_STACK_REPLY_NONE, TV_STACK_REPLY_ASKED, TV_STACK_REPLY_BUSY, TV_STACK_REPLY_READY };
 
-struct tv_recorder_answer {
-    _Atomic uint32_t state; /* enum tv_answer_state */
+struct tv_stack_reply {
+    _Atomic uint32_t state; /* enum tv_stack_reply_state */
     uint32_t depth;
-    uint64_t words[TV_STACK_MOST]; /* innermost first */
+    uint64_t words[TV_STACK_DEPTH_MAX]; /* innermost first */
 };
 
 /* A key that says: not on the native stack.  No place of that stack shows it to be gone. */
-#define TV_FRAME_STAYS UINT64_MAX
+#define TV_FRAME_OFF_STACK UINT64_MAX
 
 /* The same of a constructor that is past its super(). */
-#define TV_FRAME_MADE (UINT64_MAX - 1)
+#define TV_FRAME_CONSTRUCTED (UINT64_MAX - 1)
 
 struct tv_recorder_frame {
     _Atomic uint64_t word; /* of the entry */
-    _Atomic uint64_t key;  /* of quick.h, or TV_FRAME_STAYS */
+    _Atomic uint64_t key;  /* of quick.h, or TV_FRAME_OFF_STACK */
 };
 
 struct tv_recorder_thread {
     /* All that an event touches, but for the frame and the record, is one cache line. */
     _Atomic uint32_t busy;                   /* odd in an event; moves with each */
-    _Atomic uint32_t generation;             /* the recording it is set up for, and TV_ASKED */
+    _Atomic uint32_t generation;             /* the recording it is set up for, and TV_GENERATION_ASKED */
     uint64_t *next;                          /* in its chunk */
     _Atomic uintptr_t limit;                 /* of `next` where events are quick, else 0 */
     _Atomic(struct tv_recorder_frame *) top; /* frames - 1: no call is open */
@@ -84,30 +84,30 @@ struct tv_recorder_thread {
     uint32_t words;
     struct tv_slow_calls slow;
     uint32_t triggered; /* so many calls are open up to the one that triggers; 0: none does */
-    _Atomic(struct tv_recorder_answer *) answer; /* NULL: it was never asked */
+    _Atomic(struct tv_stack_reply *) answer; /* NULL: it was never asked */
     uint32_t id;                                 /* in the area */
     uint32_t chunk;                              /* that it fills, 0: none */
     uint32_t wanted, owned;                      /* records: of the next chunk, of all its chunks */
     uint32_t ends;                               /* how often its end was announced */
     uint32_t looks, looked_in;                   /* of left_behind.c */
-    uint64_t *deep; /* the words of calls above the last frame; bit 0: as TV_FRAME_MADE */
+    uint64_t *deep; /* the words of calls above the last frame; bit 0: as TV_FRAME_CONSTRUCTED */
     uint32_t known, deep_room; /* how many are there; less than `over`: there was no memory */
     void *handler_stack;       /* NULL: it has none of ours */
     _Atomic uint32_t dropped;
     int64_t cpu_shift;        /* of a fiber: the clock of the thread that runs it, less its own */
     int64_t cpu_left;         /* its own clock when it was unmounted */
     int tid;                  /* 0: a fiber */
-    char name[TV_AREA_NAME];  /* given by the host, or empty */
-    char group[TV_AREA_NAME]; /* the same */
+    char name[TV_BUFFER_NAME];  /* given by the host, or empty */
+    char group[TV_BUFFER_NAME]; /* the same */
     struct tv_recorder_thread *other; /* in the list of all */
 };
 
-struct tv_spare {
+struct tv_spare_chunk {
     uint32_t first, count;
     uint32_t chunk; /* whose number it keeps, 0: none yet */
 };
 
-#define TV_SPARES 4096u
+#define TV_SPARE_CHUNKS_MAX 4096u
 
 /* At least the system's. */
 #if defined(__x86_64__)
@@ -128,7 +128,7 @@ struct tv_recorder {
             bool started;              /* there is a file to write */
             pthread_mutex_t lock;      /* of the list, of methods and of a streamed file */
             pthread_mutex_t area_lock; /* of whether there is an area */
-            struct tv_area area;
+            struct tv_trace_buffer area;
         };
         _Alignas(TV_PAGE) char page[TV_PAGE];
     };
@@ -136,13 +136,13 @@ struct tv_recorder {
         least; /* what a call has to last to be recorded, in readings of its clock; 0: nothing */
     uint64_t slow; /* a timed call that lasts as long ends the recording, in the same readings; 0:
                       none is timed */
-    struct tv_slow_end slow_end;
+    struct tv_slow_trigger slow_end;
     bool triggers; /* calls are recorded below those of certain methods only (chosen.h) */
     uint32_t generation;
     uint32_t stack_users, stack_number;
     struct tv_recorder_thread *threads;
-    struct tv_method_list methods;
-    struct tv_address_list addresses;
+    struct tv_method_table methods;
+    struct tv_address_table addresses;
     tv_address_key key; /* or NULL */
     tv_address_namer namer;
     void (*find_functions)(uint64_t address); /* or NULL: a host's, that offers to chosen.h the
@@ -152,17 +152,17 @@ struct tv_recorder {
     void (*first_call)(void); /* begins the recording that waits for a call */
 
     int pid;
-    struct tv_kept file, names;
+    struct tv_output_file file, names;
     dev_t error_device; /* standard error, as it was at the start */
     ino_t error_inode;
     bool spools, part_pid, leaves_part;
     _Atomic bool told; /* of a failure: once is enough */
     struct tv_recording_options options;
-    char path[TV_AREA_PATH], part[TV_AREA_PATH], spool[TV_AREA_PATH];
-    char folder[TV_AREA_PATH];                              /* of path */
-    char trigger[TV_AREA_PATH], slow_methods[TV_AREA_PATH]; /* "": none */
-    char spool_path[TV_AREA_PATH], names_path[TV_AREA_PATH];
-    struct tv_trace_job job;
+    char path[TV_BUFFER_PATH], part[TV_BUFFER_PATH], spool[TV_BUFFER_PATH];
+    char folder[TV_BUFFER_PATH];                              /* of path */
+    char trigger[TV_BUFFER_PATH], slow_methods[TV_BUFFER_PATH]; /* "": none */
+    char spool_path[TV_BUFFER_PATH], names_path[TV_BUFFER_PATH];
+    struct tv_trace_writer job;
     _Atomic uint64_t ended; /* ticks; 0: not yet */
     uint64_t dropped;       /* of threads that are gone */
 
@@ -172,12 +172,12 @@ struct tv_recorder {
     _Atomic uint32_t own_threads; /* others of the recorder's */
 
     uint32_t finished;                          /* threads that have ended and are in the list */
-    uint8_t ended_ids[TV_AREA_THREADS / 8 + 1]; /* a bit for each thread of the area */
+    uint8_t ended_ids[TV_BUFFER_THREADS_MAX / 8 + 1]; /* a bit for each thread of the area */
     uint32_t ended_at;                          /* where the search among them goes on */
 
     atomic_flag spare_lock;
     _Atomic uint32_t spare_count;
-    struct tv_spare spares[TV_SPARES];
+    struct tv_spare_chunk spares[TV_SPARE_CHUNKS_MAX];
 };
 
 extern struct tv_recorder tv_recorder;
@@ -195,12 +195,12 @@ void tv_recorder_lock(sigset_t *before);
 void tv_recorder_unlock(const sigset_t *before);
 
 /* While anybody wants them, the stacks of calls are kept without a recording too. */
-void tv_recorder_keep_stacks(void);
-void tv_recorder_leave_stacks(void);
+void tv_recorder_acquire_stacks(void);
+void tv_recorder_release_stacks(void);
 
 static inline uint32_t tv_recorder_generation_of(struct tv_recorder_thread *thread)
 {
-    return atomic_load_explicit(&thread->generation, memory_order_relaxed) & ~TV_ASKED;
+    return atomic_load_explicit(&thread->generation, memory_order_relaxed) & ~TV_GENERATION_ASKED;
 }
 
 /* How many of its frames are in use. */
@@ -210,7 +210,7 @@ static inline uint32_t tv_recorder_depth_of(struct tv_recorder_thread *thread)
 }
 
 /* Is `on` that of a recording? */
-static inline bool tv_recorder_records(uint32_t on)
+static inline bool tv_recorder_is_recording(uint32_t on)
 {
     return on != 0 && !(on & TV_ON_STACKS);
 }
@@ -221,17 +221,17 @@ uint32_t tv_recorder_read_on(void);
 
 /* No thread makes an event quickly, and none that was under way before is so afterwards: `on` is
  * not that of a recording. */
-void tv_recorder_await_events(void);
+void tv_recorder_wait_for_events(void);
 
 /* Names of threads that were set late are seen now.  The lock is held. */
-void tv_recorder_read_names(void);
+void tv_recorder_read_thread_names(void);
 
 /* Begin the recording that waits for the first call.  One thread does; calls of others meanwhile
  * are not recorded. */
-void tv_recorder_end_waiting(void);
+void tv_recorder_begin_at_first_call(void);
 
 /* "dir/app.trace" becomes "dir/app.PID.trace".  0 or -ENAMETOOLONG. */
-int tv_recorder_name_child(const char *path, char *named, size_t size);
+int tv_recorder_child_path(const char *path, char *named, size_t size);
 /* Time of the processors, for the thread or the fiber that runs. */
 static inline uint64_t tv_recorder_cpu_ns(const struct tv_recorder_thread *self)
 {
@@ -243,17 +243,17 @@ static inline uint64_t tv_recorder_cpu_ns(const struct tv_recorder_thread *self)
 struct tv_recorder_thread *tv_recorder_attach(uint32_t generation);
 
 /* A new chunk for the thread, which has filled its last one; false: there is none. */
-bool tv_recorder_more(struct tv_recorder_thread *self);
+bool tv_recorder_next_chunk(struct tv_recorder_thread *self);
 
 /* Forgets threads that have ended; the lock is held. */
-void tv_recorder_sweep(void);
+void tv_recorder_free_ended_threads(void);
 
 /* events.c: the calling thread ends, and with it the calls that it has not left (pthread_exit). */
-void tv_recorder_leave_all(void);
+void tv_recorder_unroll_all(void);
 
 /* threads.c: the fiber is unmounted for a while.  In a stream its records go to the file, so that
  * others have the room: there may be many times more fibers than chunks. */
-void tv_recorder_rest_fiber(struct tv_recorder_thread *fiber);
+void tv_recorder_flush_fiber(struct tv_recorder_thread *fiber);
 
 /* threads.c: the fiber has ended, and is forgotten some time.  It is not mounted. */
 void tv_recorder_end_fiber(struct tv_recorder_thread *fiber);
@@ -265,13 +265,13 @@ void tv_recorder_close_chunk(struct tv_recorder_thread *thread);
 void tv_recorder_set_limit(struct tv_recorder_thread *self);
 
 /* The thread is in an event, or in something that must look like one to others. */
-static inline void tv_recorder_hold(struct tv_recorder_thread *self)
+static inline void tv_recorder_set_busy(struct tv_recorder_thread *self)
 {
     atomic_store(&self->busy, atomic_load(&self->busy) | 1);
 }
 
 /* The end of that, wherever it was begun. */
-static inline void tv_recorder_let_go(struct tv_recorder_thread *self)
+static inline void tv_recorder_clear_busy(struct tv_recorder_thread *self)
 {
     atomic_store(&self->busy, (atomic_load(&self->busy) | 1) + 1);
 }
@@ -288,60 +288,60 @@ static inline void tv_frame_push(struct tv_recorder_thread *self, struct tv_reco
 
 /* Tells once when the spool's names cannot be written any more: all else goes on.  The lock is
  * held. */
-void tv_recorder_check_names(void);
+void tv_recorder_check_names_file(void);
 
 /* Prints at most one line. */
 void tv_recorder_notice(enum tv_recording_notice notice, int error);
 
 /* The line, which ends with '\n', to standard error: unless that is no longer the one that was
  * there at the start, or is to be quiet. */
-void tv_recorder_say(const char *line);
+void tv_recorder_print_line(const char *line);
 
 /* The end of the process, forks and signals (finish.c): begins and ends to look after them. */
-int tv_recorder_watch(void);
-void tv_recorder_unwatch(void);
+int tv_watcher_begin(void);
+void tv_watcher_end(void);
 
 /* The same for a host's part without a recording: `finish` is called once, as the process ends. */
-void tv_recorder_watch_for(void (*finish)(void));
+void tv_watcher_run_at_exit(void (*finish)(void));
 
 /* Somebody else handles a signal from now on. */
-void tv_recorder_leave_signal(int signal_number);
+void tv_watcher_release_signal(int signal_number);
 
 /* An action of the program's for the signal: where it is the default one, and would end the program
  * without a file, the recorder's handler stands in for it. */
-void tv_recorder_stand_in(int signal_number, struct sigaction *action);
+void tv_watcher_replace_default(int signal_number, struct sigaction *action);
 
 /* The same action as the program knows it. */
-void tv_recorder_hide(struct sigaction *action);
+void tv_watcher_hide_handler(struct sigaction *action);
 
 /* Tells the thread that looks after overflows; may be called in a signal handler. */
-void tv_recorder_tell_overflow(void);
+void tv_watcher_notify_overflow(void);
 
 /* Tells it, once a recording, that the buffer grows. */
-void tv_recorder_tell_growth(void);
+void tv_watcher_notify_growth(void);
 
 /* Tells it that a call has ended the recording (slow.h). */
-void tv_recorder_tell_slow(void);
+void tv_watcher_notify_slow_call(void);
 
 /* threads.c: nothing more is recorded; false: somebody else has ended it. */
-bool tv_recorder_end(void);
+bool tv_recorder_end_events(void);
 
 /* Tells it of a file that cannot be written. */
-void tv_recorder_tell_failure(int error);
+void tv_watcher_notify_failure(int error);
 
 /* Has it bring memory for the records to come; the same. */
-void tv_recorder_tell_memory(void);
+void tv_watcher_notify_prefault(void);
 
 /* The main thread has ended, and the process goes on without it. */
-void tv_recorder_tell_main_ended(void);
+void tv_watcher_notify_main_ended(void);
 
 /* The calling thread's end will be seen, also if it never records anything. */
-void tv_recorder_know_thread(void);
+void tv_recorder_register_thread(void);
 
 /* From now on a forked child has nothing of the page that is the process's own. */
-void tv_recorder_leave_children(void);
+void tv_recorder_wipe_on_fork(void);
 
 /* After a fork, in the child: the parent's recording is none of its business. */
-void tv_recorder_forget(void);
+void tv_recorder_reset_after_fork(void);
 
 #endif

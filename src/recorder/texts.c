@@ -29,12 +29,12 @@ static bool matches(const char *pattern, size_t length, const char *text)
     return at == length;
 }
 
-bool tv_text_matches(const char *pattern, const char *text)
+bool tv_wildcard_matches(const char *pattern, const char *text)
 {
     return matches(pattern, strlen(pattern), text);
 }
 
-bool tv_text_matches_any(const char *patterns, char between, const char *text)
+bool tv_wildcard_matches_any(const char *patterns, char between, const char *text)
 {
     const char ends[] = {between, '\0'};
     for (;;) {

@@ -7,10 +7,10 @@
 #include <stddef.h>
 
 /* Does the text match the pattern, in which * stands for any characters and ? for one? */
-bool tv_text_matches(const char *pattern, const char *text);
+bool tv_wildcard_matches(const char *pattern, const char *text);
 
 /* The same for one of several patterns, with the character `between` them. */
-bool tv_text_matches_any(const char *patterns, char between, const char *text);
+bool tv_wildcard_matches_any(const char *patterns, char between, const char *text);
 
 /*
  * From modified UTF-8 (a NUL is C0 80, what lies beyond 16 bits is two surrogates of three bytes)

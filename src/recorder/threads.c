@@ -19,7 +19,7 @@ __thread uint8_t tv_recorder_inside;
 /* Stands for every thread that has ended and still runs other libraries' destructors. */
 static struct tv_recorder_thread ended = {.finished = true};
 
-#define FRAMES_SIZE ((TV_FRAMES + 1) * sizeof(struct tv_recorder_frame))
+#define FRAMES_SIZE ((TV_FRAMES_MAX + 1) * sizeof(struct tv_recorder_frame))
 
 #define THREAD_STACK ((size_t)1 << 20) /* of the recorder's own threads */
 #define HANDLER_STACK ((size_t)64 << 10)
@@ -72,7 +72,7 @@ static void clean_name(char *name)
 /* The name in the area: the host's word, or what the system calls the calling thread. */
 static void keep_name(struct tv_recorder_thread *self)
 {
-    char name[TV_AREA_NAME] = "";
+    char name[TV_BUFFER_NAME] = "";
     if (self->name[0])
         memcpy(name, self->name, sizeof name);
     else
@@ -106,8 +106,8 @@ static void give_back(uint32_t first, uint32_t count, uint32_t chunk)
     if (count == 0 || !lock_spares(SPARE_TRIES))
         return;
     uint32_t at = atomic_load(&tv_recorder.spare_count);
-    if (at < TV_SPARES) {
-        tv_recorder.spares[at] = (struct tv_spare){first, count, chunk};
+    if (at < TV_SPARE_CHUNKS_MAX) {
+        tv_recorder.spares[at] = (struct tv_spare_chunk){first, count, chunk};
         atomic_store(&tv_recorder.spare_count, at + 1);
     }
     unlock_spares();
@@ -117,17 +117,17 @@ static void give_back(uint32_t first, uint32_t count, uint32_t chunk)
  * spool or in the file, and what is there says in which.  The lock is held.  0 or an error. */
 static int stream_chunk(uint32_t number, uint32_t used)
 {
-    struct tv_area *area = &tv_recorder.area;
-    struct tv_trace_job *job = &tv_recorder.job;
+    struct tv_trace_buffer *area = &tv_recorder.area;
+    struct tv_trace_writer *job = &tv_recorder.job;
     int failed = tv_trace_stream_chunk(job, number);
     if (tv_recorder.spools) {
-        failed = tv_sink_buffer_flush(job->sink);
-        tv_area_commit(area, (struct tv_area_streamed){job->sink->flushed, job->written, number});
+        failed = tv_output_buffer_flush(job->sink);
+        tv_trace_buffer_commit_stream(area, (struct tv_stream_progress){job->sink->flushed, job->written, number});
     }
-    memset(tv_area_at(area, area->chunks[number - 1].first), 0,
+    memset(tv_trace_buffer_record(area, area->chunks[number - 1].first), 0,
            (size_t)used * area->head->words * sizeof(uint64_t));
     if (tv_recorder.spools)
-        tv_area_commit(area, (struct tv_area_streamed){job->sink->flushed, job->written, 0});
+        tv_trace_buffer_commit_stream(area, (struct tv_stream_progress){job->sink->flushed, job->written, 0});
     return failed;
 }
 
@@ -135,10 +135,10 @@ void tv_recorder_close_chunk(struct tv_recorder_thread *thread)
 {
     if (thread->chunk == 0 || !thread->next)
         return;
-    struct tv_area *area = &tv_recorder.area;
-    struct tv_area_chunk *chunk = &area->chunks[thread->chunk - 1];
+    struct tv_trace_buffer *area = &tv_recorder.area;
+    struct tv_buffer_chunk *chunk = &area->chunks[thread->chunk - 1];
     uint32_t used =
-        (uint32_t)((size_t)(thread->next - tv_area_at(area, chunk->first)) / area->head->words);
+        (uint32_t)((size_t)(thread->next - tv_trace_buffer_record(area, chunk->first)) / area->head->words);
     used = used < chunk->count ? used : chunk->count;
     uint32_t left = chunk->count - used, first = chunk->first + used;
     chunk->count = used;
@@ -151,7 +151,7 @@ void tv_recorder_close_chunk(struct tv_recorder_thread *thread)
     uint32_t number = area->head->full == TV_RECORDING_STREAM ? thread->chunk : 0;
     thread->chunk = 0;
     thread->end = NULL;
-    __atomic_store_n(&thread->next, NULL, __ATOMIC_RELAXED); /* tv_quick_has_room looks at it */
+    __atomic_store_n(&thread->next, NULL, __ATOMIC_RELAXED); /* tv_fast_has_room looks at it */
     atomic_store(&thread->limit, 0);
     give_back(first, left, number);
 }
@@ -163,11 +163,11 @@ static void give_handler_stack(struct tv_recorder_thread *self)
     stack_t now, own = {.ss_size = HANDLER_STACK};
     if (self->handler_stack || sigaltstack(NULL, &now) != 0 || !(now.ss_flags & SS_DISABLE))
         return;
-    own.ss_sp = tv_recorder_pages_new(HANDLER_STACK);
+    own.ss_sp = tv_mmap_alloc(HANDLER_STACK);
     if (own.ss_sp && sigaltstack(&own, NULL) == 0)
         self->handler_stack = own.ss_sp;
     else
-        tv_recorder_pages_free(own.ss_sp, HANDLER_STACK);
+        tv_mmap_free(own.ss_sp, HANDLER_STACK);
 }
 
 /* By the thread itself, at its end. */
@@ -179,7 +179,7 @@ static void take_handler_stack(struct tv_recorder_thread *self)
     /* It stays where a handler runs on it. */
     if (now.ss_sp == self->handler_stack && sigaltstack(&none, NULL) != 0)
         return;
-    tv_recorder_pages_free(self->handler_stack, HANDLER_STACK);
+    tv_mmap_free(self->handler_stack, HANDLER_STACK);
     self->handler_stack = NULL;
 }
 
@@ -188,7 +188,7 @@ static void end_thread(struct tv_recorder_thread *self)
     sigset_t before;
     tv_recorder_inside++;
     tv_recorder_lock(&before);
-    tv_recorder_hold(self);
+    tv_recorder_set_busy(self);
     if (takes_part(self)) {
         keep_name(self);
         tv_recorder_close_chunk(self);
@@ -203,10 +203,10 @@ static void end_thread(struct tv_recorder_thread *self)
     if (tv_recorder_self == self)
         tv_recorder_self = &ended;
     atomic_store(&self->top, self->frames - 1);
-    tv_recorder_let_go(self);
+    tv_recorder_clear_busy(self);
     tv_recorder_unlock(&before); /* from here on it may be gone */
     if (is_main)
-        tv_recorder_tell_main_ended();
+        tv_watcher_notify_main_ended();
     tv_recorder_inside--;
 }
 
@@ -217,7 +217,7 @@ static void on_thread_end(void *pointer)
     struct tv_recorder_thread *self = pointer;
     if (tv_recorder_self != self)
         return;
-    tv_recorder_leave_all();
+    tv_recorder_unroll_all();
     if (self->ends++ < 2 && pthread_setspecific(end_key, self) == 0)
         return;
     end_thread(self);
@@ -231,18 +231,18 @@ static void make_key(void)
 static struct tv_recorder_thread *new_thread(void)
 {
     sigset_t before;
-    struct tv_recorder_thread *self = tv_recorder_pages_new(sizeof *self);
+    struct tv_recorder_thread *self = tv_mmap_alloc(sizeof *self);
     if (!self)
         return NULL;
-    struct tv_recorder_frame *frames = tv_recorder_pages_new(FRAMES_SIZE);
+    struct tv_recorder_frame *frames = tv_mmap_alloc(FRAMES_SIZE);
     if (!frames) {
-        tv_recorder_pages_free(self, sizeof *self);
+        tv_mmap_free(self, sizeof *self);
         return NULL;
     }
-    *frames = (struct tv_recorder_frame){TV_AREA_LEFT_OUT, TV_FRAME_STAYS};
+    *frames = (struct tv_recorder_frame){TV_WORD_LEFT_OUT, TV_FRAME_OFF_STACK};
     self->top = frames;
     self->frames = frames + 1;
-    self->last = frames + TV_FRAMES;
+    self->last = frames + TV_FRAMES_MAX;
     if (!tv_recording_is_fiber()) {
         self->tid = (int)syscall(SYS_gettid);
         pthread_once(&end_once, make_key);
@@ -250,7 +250,7 @@ static struct tv_recorder_thread *new_thread(void)
     }
     tv_recorder_lock(&before);
     if (tv_recorder.finished >= ENDED_MOST)
-        tv_recorder_sweep();
+        tv_recorder_free_ended_threads();
     self->other = tv_recorder.threads;
     tv_recorder.threads = self;
     tv_recorder_unlock(&before);
@@ -258,7 +258,7 @@ static struct tv_recorder_thread *new_thread(void)
     return self;
 }
 
-void tv_recorder_know_thread(void)
+void tv_recorder_register_thread(void)
 {
     if (!tv_recorder_self)
         new_thread();
@@ -268,7 +268,7 @@ void tv_recorder_know_thread(void)
 static void lack_room(void)
 {
     if (atomic_exchange(&tv_recorder.area.head->overflow, 1) == 0)
-        tv_recorder_tell_overflow();
+        tv_watcher_notify_overflow();
 }
 
 /* The first of the threads that have ended, from where the last search has stopped, with records
@@ -289,9 +289,9 @@ static uint32_t find_ended(bool has_records)
 /* A number of its own, or in a ring that of a thread of which nothing is left; 0: there is none. */
 static uint32_t find_id(void)
 {
-    struct tv_area_head *head = tv_recorder.area.head;
+    struct tv_buffer_header *head = tv_recorder.area.head;
     uint32_t threads = atomic_load(&head->threads), id;
-    if (threads < TV_AREA_THREADS) {
+    if (threads < TV_BUFFER_THREADS_MAX) {
         atomic_store(&head->threads, threads + 1);
         return threads + 1;
     }
@@ -313,17 +313,17 @@ static bool join(struct tv_recorder_thread *self, uint32_t generation)
     }
     self->next = self->end = NULL;
     self->chunk = self->owned = 0;
-    self->wanted = TV_AREA_CHUNK_LEAST;
+    self->wanted = TV_BUFFER_CHUNK_MIN;
     self->id = 0;
-    self->records = tv_recorder_records(generation);
-    tv_recorder_hold(self);
+    self->records = tv_recorder_is_recording(generation);
+    tv_recorder_set_busy(self);
     atomic_store(&self->top, self->frames - 1);
     self->over = self->known = self->triggered = self->slow.count = 0;
     atomic_store(&self->generation, generation);
-    tv_recorder_let_go(self);
+    tv_recorder_clear_busy(self);
     if (!self->records)
         return true;
-    struct tv_area_head *head = tv_recorder.area.head;
+    struct tv_buffer_header *head = tv_recorder.area.head;
     self->words = head->words;
     self->counter = head->counter;
     self->wall = head->clock != TV_RECORDING_CPU;
@@ -345,16 +345,16 @@ static bool join(struct tv_recorder_thread *self, uint32_t generation)
  * doing it again. */
 static void answer(struct tv_recorder_thread *self)
 {
-    struct tv_recorder_answer *to = atomic_load(&self->answer);
-    uint32_t asked = TV_ANSWER_ASKED, depth = tv_recorder_depth_of(self);
-    if (!to || !atomic_compare_exchange_strong(&to->state, &asked, TV_ANSWER_BUSY))
+    struct tv_stack_reply *to = atomic_load(&self->answer);
+    uint32_t asked = TV_STACK_REPLY_ASKED, depth = tv_recorder_depth_of(self);
+    if (!to || !atomic_compare_exchange_strong(&to->state, &asked, TV_STACK_REPLY_BUSY))
         return;
     to->depth = 0;
-    for (uint32_t i = depth; i > 0 && to->depth < TV_STACK_MOST;)
+    for (uint32_t i = depth; i > 0 && to->depth < TV_STACK_DEPTH_MAX;)
         to->words[to->depth++] =
             atomic_load_explicit(&self->frames[--i].word, memory_order_relaxed);
-    atomic_fetch_and(&self->generation, ~TV_ASKED);
-    atomic_store(&to->state, TV_ANSWER_GIVEN);
+    atomic_fetch_and(&self->generation, ~TV_GENERATION_ASKED);
+    atomic_store(&to->state, TV_STACK_REPLY_READY);
 }
 
 /* `self` may be NULL before and afterwards. */
@@ -383,7 +383,7 @@ static struct tv_recorder_thread *join_anew(struct tv_recorder_thread *self, uin
 struct tv_recorder_thread *tv_recorder_attach(uint32_t generation)
 {
     struct tv_recorder_thread *self = tv_recorder_self;
-    if (self && (atomic_load(&self->generation) & TV_ASKED))
+    if (self && (atomic_load(&self->generation) & TV_GENERATION_ASKED))
         answer(self);
     /* Nothing but the question, which may have been taken back by now, has led here. */
     if (self && tv_recorder_generation_of(self) == generation)
@@ -408,9 +408,9 @@ struct tv_recorder_thread *tv_recorder_attach(uint32_t generation)
 }
 
 /* Its number, as a chunk of the thread; 0: there are no more numbers. */
-static uint32_t make_chunk(struct tv_recorder_thread *self, const struct tv_spare *spare)
+static uint32_t make_chunk(struct tv_recorder_thread *self, const struct tv_spare_chunk *spare)
 {
-    struct tv_area_head *head = tv_recorder.area.head;
+    struct tv_buffer_header *head = tv_recorder.area.head;
     uint32_t chunk = spare->chunk;
     if (chunk == 0)
         chunk = atomic_fetch_add(&head->next_chunk, 1) + 1;
@@ -419,7 +419,7 @@ static uint32_t make_chunk(struct tv_recorder_thread *self, const struct tv_spar
         return 0;
     }
     tv_recorder.area.chunks[chunk - 1] =
-        (struct tv_area_chunk){spare->first, spare->count, 0, self->id};
+        (struct tv_buffer_chunk){spare->first, spare->count, 0, self->id};
     return chunk;
 }
 
@@ -452,16 +452,16 @@ static uint32_t least_of(uint32_t a, uint32_t b)
  */
 static uint32_t find_size(const struct tv_recorder_thread *self)
 {
-    const struct tv_area_head *head = tv_recorder.area.head;
+    const struct tv_buffer_header *head = tv_recorder.area.head;
     uint32_t taken = atomic_load(&head->next_record), threads = atomic_load(&head->threads), most;
     if (head->full == TV_RECORDING_STOP)
         return self->wanted;
     if (head->full == TV_RECORDING_STREAM) {
         most = head->records / STREAM_PARTS / (threads + 1);
-        return least_of(self->wanted, most > TV_AREA_CHUNK_LEAST ? most : TV_AREA_CHUNK_LEAST);
+        return least_of(self->wanted, most > TV_BUFFER_CHUNK_MIN ? most : TV_BUFFER_CHUNK_MIN);
     }
     most = head->records / RING_PIECES;
-    most = least_of(self->wanted, most > TV_AREA_CHUNK_LEAST ? most : TV_AREA_CHUNK_LEAST);
+    most = least_of(self->wanted, most > TV_BUFFER_CHUNK_MIN ? most : TV_BUFFER_CHUNK_MIN);
     uint64_t part = (uint64_t)(head->records - taken) * 7;
     uint32_t more = part > self->owned ? (uint32_t)((part - self->owned) / 8) : 0;
     return more < RING_LEAST ? 0 : least_of(most, more);
@@ -473,7 +473,7 @@ static uint32_t take_over(struct tv_recorder_thread *self)
     sigset_t before;
     tv_recorder_lock(&before);
     uint32_t ended_id = takes_part(self) ? find_ended(true) : 0;
-    uint32_t chunk = ended_id != 0 ? tv_area_recycle(&tv_recorder.area, ended_id) : 0;
+    uint32_t chunk = ended_id != 0 ? tv_trace_buffer_recycle_chunk(&tv_recorder.area, ended_id) : 0;
     if (chunk != 0)
         tv_recorder.area.chunks[chunk - 1].thread = self->id;
     tv_recorder_unlock(&before);
@@ -484,23 +484,23 @@ static uint32_t take_over(struct tv_recorder_thread *self)
  * those of threads that have ended. */
 static uint32_t find_chunk(struct tv_recorder_thread *self, uint32_t size, uint32_t least)
 {
-    struct tv_area *area = &tv_recorder.area;
+    struct tv_trace_buffer *area = &tv_recorder.area;
     uint32_t chunk = size > 0 ? take_spare(self, size > 1 ? size / 2 : 1) : 0;
     if (chunk == 0 && size > 0)
-        chunk = tv_area_claim(area, self->id, size);
+        chunk = tv_trace_buffer_claim_chunk(area, self->id, size);
     if (chunk == 0 && size > 0)
         chunk = take_spare(self, least);
     bool rings = area->head->full == TV_RECORDING_RING;
     if (chunk == 0 && rings && self->owned < area->head->records / RING_PIECES)
         chunk = take_over(self);
     if (chunk == 0 && rings)
-        return tv_area_recycle(area, self->id);
+        return tv_trace_buffer_recycle_chunk(area, self->id);
     if (chunk != 0)
         self->owned += area->chunks[chunk - 1].count;
-    if (tv_area_wants_memory(area))
-        tv_recorder_tell_memory();
-    if (tv_area_has_grown(area))
-        tv_recorder_tell_growth();
+    if (tv_trace_buffer_needs_prefault(area))
+        tv_watcher_notify_prefault();
+    if (tv_trace_buffer_has_grown(area))
+        tv_watcher_notify_growth();
     return chunk;
 }
 
@@ -515,19 +515,19 @@ void tv_recorder_set_limit(struct tv_recorder_thread *self)
 
 static void use_chunk(struct tv_recorder_thread *self, uint32_t chunk)
 {
-    struct tv_area *area = &tv_recorder.area;
+    struct tv_trace_buffer *area = &tv_recorder.area;
     self->chunk = chunk;
-    self->next = tv_area_at(area, area->chunks[chunk - 1].first);
+    self->next = tv_trace_buffer_record(area, area->chunks[chunk - 1].first);
     self->end = self->next + (size_t)area->chunks[chunk - 1].count * area->head->words;
-    if (self->wanted < TV_AREA_CHUNK_MOST)
+    if (self->wanted < TV_BUFFER_CHUNK_MAX)
         self->wanted *= 2;
     tv_recorder_set_limit(self);
 }
 
-bool tv_recorder_end(void)
+bool tv_recorder_end_events(void)
 {
     uint32_t on = atomic_load(&tv_recorder.on);
-    if (!tv_recorder_records(on) ||
+    if (!tv_recorder_is_recording(on) ||
         !atomic_compare_exchange_strong(&tv_recorder.on, &on, atomic_load(&tv_recorder.stacks)))
         return false;
     atomic_store(&tv_recorder.ended, tv_clock_read(tv_recorder.area.head->counter));
@@ -537,31 +537,31 @@ bool tv_recorder_end(void)
 /* The thread's chunk goes to the file, and is empty again.  False: it cannot. */
 static bool stream(struct tv_recorder_thread *self)
 {
-    struct tv_area *area = &tv_recorder.area;
-    const struct tv_area_chunk *chunk = &area->chunks[self->chunk - 1];
+    struct tv_trace_buffer *area = &tv_recorder.area;
+    const struct tv_buffer_chunk *chunk = &area->chunks[self->chunk - 1];
     if (tv_recorder_inside)
         return false;
     pthread_mutex_lock(&tv_recorder.lock);
     int failed = stream_chunk(self->chunk, chunk->count);
-    self->next = tv_area_at(area, chunk->first);
+    self->next = tv_trace_buffer_record(area, chunk->first);
     pthread_mutex_unlock(&tv_recorder.lock);
-    if (failed != 0 && tv_recorder_end())
-        tv_recorder_tell_failure(failed);
+    if (failed != 0 && tv_recorder_end_events())
+        tv_watcher_notify_failure(failed);
     return failed == 0;
 }
 
 static void overflow(void)
 {
-    if (!tv_recorder_end())
+    if (!tv_recorder_end_events())
         return;
     atomic_store(&tv_recorder.area.head->overflow, 1);
-    tv_recorder_tell_overflow();
+    tv_watcher_notify_overflow();
 }
 
 /* After the chunk has gone to the file: a larger one, if there is one. */
 static void widen(struct tv_recorder_thread *self)
 {
-    const struct tv_area_chunk *old = &tv_recorder.area.chunks[self->chunk - 1];
+    const struct tv_buffer_chunk *old = &tv_recorder.area.chunks[self->chunk - 1];
     uint32_t size = find_size(self), number = self->chunk, first = old->first, count = old->count;
     if (size <= count)
         return;
@@ -574,9 +574,9 @@ static void widen(struct tv_recorder_thread *self)
 
 static bool bring_more(struct tv_recorder_thread *self)
 {
-    struct tv_area *area = &tv_recorder.area;
+    struct tv_trace_buffer *area = &tv_recorder.area;
     bool streams = area->head->full == TV_RECORDING_STREAM;
-    tv_area_keep_time(area);
+    tv_trace_buffer_sample_clocks(area);
     if (streams && self->chunk != 0) {
         if (!stream(self))
             return false;
@@ -592,12 +592,12 @@ static bool bring_more(struct tv_recorder_thread *self)
         return false;
     }
     if (!streams)
-        tv_area_append(area, self->id, chunk);
+        tv_trace_buffer_append_chunk(area, self->id, chunk);
     use_chunk(self, chunk);
     return true;
 }
 
-bool tv_recorder_more(struct tv_recorder_thread *self)
+bool tv_recorder_next_chunk(struct tv_recorder_thread *self)
 {
     sigset_t before;
     tv_recorder_block_signals(&before);
@@ -606,7 +606,7 @@ bool tv_recorder_more(struct tv_recorder_thread *self)
     return has_more;
 }
 
-void tv_recorder_sweep(void)
+void tv_recorder_free_ended_threads(void)
 {
     struct tv_recorder_thread **link = &tv_recorder.threads;
     tv_recorder.finished = 0;
@@ -618,11 +618,11 @@ void tv_recorder_sweep(void)
             continue;
         }
         *link = thread->other;
-        tv_recorder_pages_free(thread->frames - 1, FRAMES_SIZE);
-        tv_recorder_pages_free(thread->deep, thread->deep_room * sizeof *thread->deep);
-        tv_recorder_pages_free(thread->slow.list, thread->slow.room * sizeof *thread->slow.list);
-        tv_recorder_pages_free(atomic_load(&thread->answer), sizeof(struct tv_recorder_answer));
-        tv_recorder_pages_free(thread, sizeof *thread);
+        tv_mmap_free(thread->frames - 1, FRAMES_SIZE);
+        tv_mmap_free(thread->deep, thread->deep_room * sizeof *thread->deep);
+        tv_mmap_free(thread->slow.list, thread->slow.room * sizeof *thread->slow.list);
+        tv_mmap_free(atomic_load(&thread->answer), sizeof(struct tv_stack_reply));
+        tv_mmap_free(thread, sizeof *thread);
     }
 }
 
@@ -631,23 +631,23 @@ static void set_stacks(uint32_t stacks)
 {
     atomic_store(&tv_recorder.stacks, stacks);
     uint32_t on = atomic_load(&tv_recorder.on);
-    if (!tv_recorder_records(on) && on != TV_ON_PAUSED)
+    if (!tv_recorder_is_recording(on) && on != TV_ON_PAUSED)
         atomic_store(&tv_recorder.on, stacks);
 }
 
-void tv_recorder_keep_stacks(void)
+void tv_recorder_acquire_stacks(void)
 {
     sigset_t before;
     tv_recorder_inside++;
     tv_recorder_lock(&before);
-    tv_recorder_leave_children();
+    tv_recorder_wipe_on_fork();
     if (tv_recorder.stack_users++ == 0)
-        set_stacks(TV_ON_STACKS | (++tv_recorder.stack_number & (TV_ASKED - 1)));
+        set_stacks(TV_ON_STACKS | (++tv_recorder.stack_number & (TV_GENERATION_ASKED - 1)));
     tv_recorder_unlock(&before);
     tv_recorder_inside--;
 }
 
-void tv_recorder_leave_stacks(void)
+void tv_recorder_release_stacks(void)
 {
     sigset_t before;
     tv_recorder_inside++;
@@ -693,7 +693,7 @@ void tv_recording_group_thread(const char *group)
     describe(NULL, group);
 }
 
-void tv_recorder_rest_fiber(struct tv_recorder_thread *fiber)
+void tv_recorder_flush_fiber(struct tv_recorder_thread *fiber)
 {
     sigset_t before;
     if (tv_recorder_inside)
@@ -701,10 +701,10 @@ void tv_recorder_rest_fiber(struct tv_recorder_thread *fiber)
     tv_recorder_inside++;
     tv_recorder_lock(&before);
     if (takes_part(fiber) && tv_recorder.area.head->full == TV_RECORDING_STREAM) {
-        tv_recorder_hold(fiber);
+        tv_recorder_set_busy(fiber);
         tv_recorder_close_chunk(fiber);
-        fiber->wanted = TV_AREA_CHUNK_LEAST;
-        tv_recorder_let_go(fiber);
+        fiber->wanted = TV_BUFFER_CHUNK_MIN;
+        tv_recorder_clear_busy(fiber);
     }
     tv_recorder_unlock(&before);
     tv_recorder_inside--;

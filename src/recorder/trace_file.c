@@ -28,7 +28,7 @@ struct cursor {
     uint32_t chunks_left; /* a spooled chain may be a ring by an accident */
 };
 
-static struct cursor begin(const struct tv_trace_job *job, uint32_t thread)
+static struct cursor begin(const struct tv_trace_writer *job, uint32_t thread)
 {
     return (struct cursor){.thread = thread,
                            .chunk = job->area->threads[thread - 1].first_chunk,
@@ -36,15 +36,15 @@ static struct cursor begin(const struct tv_trace_job *job, uint32_t thread)
 }
 
 /* The next record that belongs to the file; false: there is none. */
-static bool advance(const struct tv_trace_job *job, struct cursor *cursor)
+static bool advance(const struct tv_trace_writer *job, struct cursor *cursor)
 {
     while (cursor->chunk != 0 && cursor->chunks_left > 0) {
-        const struct tv_area_chunk *chunk = &job->area->chunks[cursor->chunk - 1];
+        const struct tv_buffer_chunk *chunk = &job->area->chunks[cursor->chunk - 1];
         while (cursor->at < chunk->count) {
-            cursor->record = tv_area_at(job->area, chunk->first + cursor->at++);
+            cursor->record = tv_trace_buffer_record(job->area, chunk->first + cursor->at++);
             if (cursor->record[0] == 0)
                 break;
-            if (cursor->record[0] != TV_AREA_LEFT_OUT)
+            if (cursor->record[0] != TV_WORD_LEFT_OUT)
                 return true;
         }
         cursor->chunk = chunk->next;
@@ -54,13 +54,13 @@ static bool advance(const struct tv_trace_job *job, struct cursor *cursor)
     return false;
 }
 
-static bool has_wall(const struct tv_trace_job *job)
+static bool has_wall(const struct tv_trace_writer *job)
 {
     return job->area->head->clock != TV_RECORDING_CPU;
 }
 
 /* Since the start, or since the thread's start for CPU time. */
-static uint64_t time_of(const struct tv_trace_job *job, uint32_t thread, const uint64_t *record)
+static uint64_t time_of(const struct tv_trace_writer *job, uint32_t thread, const uint64_t *record)
 {
     if (has_wall(job))
         return tv_clock_to_ns(&job->scale, record[1]);
@@ -68,7 +68,7 @@ static uint64_t time_of(const struct tv_trace_job *job, uint32_t thread, const u
     return record[1] > start ? record[1] - start : 0;
 }
 
-static bool make_used(struct tv_trace_job *job)
+static bool make_used(struct tv_trace_writer *job)
 {
     size_t needed = job->methods->count / 8 + (size_t)1;
     if (needed <= job->used_size)
@@ -76,7 +76,7 @@ static bool make_used(struct tv_trace_job *job)
     size_t size = job->used_size ? job->used_size : 4096;
     while (size < needed)
         size *= 2;
-    uint8_t *used = tv_recorder_pages_grow(job->used, job->used_size, size);
+    uint8_t *used = tv_mmap_grow(job->used, job->used_size, size);
     if (!used)
         return false;
     job->used = used;
@@ -85,7 +85,7 @@ static bool make_used(struct tv_trace_job *job)
 }
 
 /* Marks a method; true: for the first time. */
-static bool use(struct tv_trace_job *job, uint32_t number)
+static bool use(struct tv_trace_writer *job, uint32_t number)
 {
     uint8_t bit = (uint8_t)(1u << (number & 7));
     if (job->used[number >> 3] & bit)
@@ -95,16 +95,16 @@ static bool use(struct tv_trace_job *job, uint32_t number)
 }
 
 /* Begin a chunk: what lay at an address may be another file than in the one before. */
-static void begin_chunk(struct tv_trace_job *job, uint32_t chunk)
+static void begin_chunk(struct tv_trace_writer *job, uint32_t chunk)
 {
-    const struct tv_area_chunk *from = &job->area->chunks[chunk - 1];
+    const struct tv_buffer_chunk *from = &job->area->chunks[chunk - 1];
     memset(job->cached, 0, sizeof job->cached);
     job->cached_until =
-        from->count > 0 ? tv_area_at(job->area, from->first + from->count - 1)[1] : 0;
+        from->count > 0 ? tv_trace_buffer_record(job->area, from->first + from->count - 1)[1] : 0;
 }
 
 /* Which of the files that lay at an address it is of, the time tells: CPU time does not. */
-static uint64_t key_of(const struct tv_trace_job *job, uint64_t address, uint64_t ticks)
+static uint64_t key_of(const struct tv_trace_writer *job, uint64_t address, uint64_t ticks)
 {
     return job->key ? job->key(address, has_wall(job) ? ticks : 0) : address;
 }
@@ -112,13 +112,13 @@ static uint64_t key_of(const struct tv_trace_job *job, uint64_t address, uint64_
 /* The number of the method at an address; 0: none, or there is no memory for it.  A file lies at an
  * address for one span of time: when it lay there at the record's time and at the chunk's last one,
  * it is that of all records between. */
-static uint32_t number_address(struct tv_trace_job *job, const uint64_t *record, uint64_t address)
+static uint32_t number_address(struct tv_trace_writer *job, const uint64_t *record, uint64_t address)
 {
-    size_t slot = (size_t)(address * 0x9E3779B97F4A7C15u >> 32) % TV_TRACE_CACHED;
+    size_t slot = (size_t)(address * 0x9E3779B97F4A7C15u >> 32) % TV_TRACE_CACHE_SIZE;
     if (job->cached[slot].number != 0 && job->cached[slot].address == address)
         return job->cached[slot].number;
     uint64_t key = key_of(job, address, record[1]);
-    uint32_t number = tv_address_list_number(job->addresses, job->methods, job->namer, key);
+    uint32_t number = tv_address_table_find_or_add(job->addresses, job->methods, job->namer, key);
     if (number != 0 && key_of(job, address, job->cached_until) == key) {
         job->cached[slot].address = address;
         job->cached[slot].number = number;
@@ -131,23 +131,23 @@ static uint32_t number_address(struct tv_trace_job *job, const uint64_t *record,
 }
 
 /* An address becomes its method's number.  What has no method is left out. */
-static uint32_t resolve(struct tv_trace_job *job, uint64_t *record)
+static uint32_t resolve(struct tv_trace_writer *job, uint64_t *record)
 {
     uint64_t word = record[0];
     uint32_t action = (uint32_t)(word & TV_MT_ACTION_MASK);
-    uint64_t number = (word & ~TV_AREA_ADDRESS) >> 2;
-    if (word & TV_AREA_ADDRESS)
+    uint64_t number = (word & ~TV_WORD_ADDRESS) >> 2;
+    if (word & TV_WORD_ADDRESS)
         number = number_address(job, record, number);
     if (number == 0 || number > job->methods->count || action == TV_MT_ACTION_UNDEFINED ||
         !make_used(job)) {
-        record[0] = TV_AREA_LEFT_OUT;
+        record[0] = TV_WORD_LEFT_OUT;
         return 0;
     }
     record[0] = number << 2 | action;
     return (uint32_t)number;
 }
 
-static void prepare_thread(struct tv_trace_job *job, uint32_t thread, bool trim)
+static void prepare_thread(struct tv_trace_writer *job, uint32_t thread, bool trim)
 {
     struct cursor cursor = begin(job, thread);
     uint32_t chunk = 0;
@@ -165,7 +165,7 @@ static void prepare_thread(struct tv_trace_job *job, uint32_t thread, bool trim)
         if (late)
             atomic_store(&job->area->head->overflow, 1);
         if (late || (trim && !enter && depth == 0)) {
-            cursor.record[0] = TV_AREA_LEFT_OUT;
+            cursor.record[0] = TV_WORD_LEFT_OUT;
             continue;
         }
         depth = enter ? depth + 1 : depth - (depth > 0);
@@ -175,7 +175,7 @@ static void prepare_thread(struct tv_trace_job *job, uint32_t thread, bool trim)
 }
 
 /* A ring that went on for so long that its times would not fit starts with its oldest record. */
-static uint64_t find_shift(const struct tv_trace_job *job)
+static uint64_t find_shift(const struct tv_trace_writer *job)
 {
     uint64_t first = UINT64_MAX;
     if (job->area->head->full != TV_RECORDING_RING || !has_wall(job) ||
@@ -191,12 +191,12 @@ static uint64_t find_shift(const struct tv_trace_job *job)
     return first == UINT64_MAX ? 0 : first;
 }
 
-static uint16_t version_of(const struct tv_trace_job *job)
+static uint16_t version_of(const struct tv_trace_writer *job)
 {
     return job->area->head->clock == TV_RECORDING_DUAL ? TV_MT_V3 : TV_MT_V2;
 }
 
-static void put_data_header(struct tv_trace_job *job, uint16_t version)
+static void put_data_header(struct tv_trace_writer *job, uint16_t version)
 {
     struct tv_mt_header header = {
         .version = version,
@@ -205,42 +205,42 @@ static void put_data_header(struct tv_trace_job *job, uint16_t version)
     };
     if (tv_mt_plain_version(version) == TV_MT_V3)
         header.record_size = TV_MT_RECORD_SIZE_V3;
-    tv_mt_put_header(tv_sink_buffer_room(job->sink, TV_MT_HEADER_SIZE), &header);
+    tv_mt_put_header(tv_output_buffer_reserve(job->sink, TV_MT_HEADER_SIZE), &header);
     job->sink->used += TV_MT_HEADER_SIZE;
 }
 
-static void put_keys(struct tv_trace_job *job)
+static void put_keys(struct tv_trace_writer *job)
 {
     static const char *const clocks[] = {TV_MT_CLOCK_WALL, TV_MT_CLOCK_THREAD_CPU,
                                          TV_MT_CLOCK_DUAL};
-    const struct tv_area_head *head = job->area->head;
+    const struct tv_buffer_header *head = job->area->head;
     uint64_t elapsed = job->end_ns > job->shift_ns ? job->end_ns - job->shift_ns : 0;
-    tv_sink_buffer_print(job->sink, TV_MT_SECTION_VERSION "\n%u\n", version_of(job));
-    tv_sink_buffer_print(job->sink, TV_MT_KEY_OVERFLOW "=%s\n",
+    tv_output_buffer_print(job->sink, TV_MT_SECTION_VERSION "\n%u\n", version_of(job));
+    tv_output_buffer_print(job->sink, TV_MT_KEY_OVERFLOW "=%s\n",
                          atomic_load(&job->area->head->overflow) ? "true" : "false");
-    tv_sink_buffer_print(job->sink, TV_MT_KEY_CLOCK "=%s\n", clocks[head->clock]);
-    tv_sink_buffer_print(job->sink, TV_MT_KEY_ELAPSED_US "=%llu\n",
+    tv_output_buffer_print(job->sink, TV_MT_KEY_CLOCK "=%s\n", clocks[head->clock]);
+    tv_output_buffer_print(job->sink, TV_MT_KEY_ELAPSED_US "=%llu\n",
                          (unsigned long long)(elapsed / NS_PER_US));
-    tv_sink_buffer_print(job->sink, TV_MT_KEY_RECORDS "=%llu\n", (unsigned long long)job->written);
-    tv_sink_buffer_print(job->sink, TV_MT_KEY_OVERHEAD_NS "=%u\n", head->overhead_ns);
+    tv_output_buffer_print(job->sink, TV_MT_KEY_RECORDS "=%llu\n", (unsigned long long)job->written);
+    tv_output_buffer_print(job->sink, TV_MT_KEY_OVERHEAD_NS "=%u\n", head->overhead_ns);
     if (head->least_ns > 0)
-        tv_sink_buffer_print(job->sink, TV_MT_KEY_LEAST_NS "=%llu\n",
+        tv_output_buffer_print(job->sink, TV_MT_KEY_LEAST_NS "=%llu\n",
                              (unsigned long long)head->least_ns);
     if (head->trigger[0])
-        tv_sink_buffer_print(job->sink, TV_MT_KEY_TRIGGER "=%s\n", head->trigger);
+        tv_output_buffer_print(job->sink, TV_MT_KEY_TRIGGER "=%s\n", head->trigger);
     if (head->slow_ns > 0)
-        tv_sink_buffer_print(job->sink,
+        tv_output_buffer_print(job->sink,
                              TV_MT_KEY_SLOW_CALL "=%s\n" TV_MT_KEY_SLOW_NS
                                                  "=%llu\n" TV_MT_KEY_SLOW_THREAD "=%u\n",
                              head->slow_call, (unsigned long long)head->slow_ns, head->slow_thread);
-    tv_sink_buffer_print(job->sink, TV_MT_KEY_VM "=%s\n", head->vm);
-    tv_sink_buffer_print(job->sink, TV_MT_KEY_PID "=%u\n", head->pid);
+    tv_output_buffer_print(job->sink, TV_MT_KEY_VM "=%s\n", head->vm);
+    tv_output_buffer_print(job->sink, TV_MT_KEY_PID "=%u\n", head->pid);
     if (job->left_out > 0)
-        tv_sink_buffer_print(job->sink, TV_MT_KEY_LEFT_OUT "=%u\n", job->left_out);
+        tv_output_buffer_print(job->sink, TV_MT_KEY_LEFT_OUT "=%u\n", job->left_out);
     if (job->mixes_fibers)
-        tv_sink_buffer_print(job->sink, TV_MT_KEY_FIBERS "=mixed\n");
+        tv_output_buffer_print(job->sink, TV_MT_KEY_FIBERS "=mixed\n");
     if (job->has_allocations)
-        tv_sink_buffer_print(job->sink,
+        tv_output_buffer_print(job->sink,
                              TV_MT_KEY_ALLOC_COUNT "=%llu\n" TV_MT_KEY_ALLOC_SIZE
                                                    "=%llu\n" TV_MT_KEY_GC_COUNT "=%llu\n",
                              (unsigned long long)job->allocations.objects,
@@ -248,27 +248,27 @@ static void put_keys(struct tv_trace_job *job)
                              (unsigned long long)job->allocations.collections);
 }
 
-static void put_threads(struct tv_trace_job *job)
+static void put_threads(struct tv_trace_writer *job)
 {
-    tv_sink_buffer_print(job->sink, TV_MT_SECTION_THREADS "\n");
+    tv_output_buffer_print(job->sink, TV_MT_SECTION_THREADS "\n");
     uint32_t threads = atomic_load(&job->area->head->threads);
-    for (uint32_t i = 0; i < threads && i < TV_AREA_THREADS; i++)
-        tv_sink_buffer_print(job->sink, "%u\t%.*s\n", i + 1, (int)TV_AREA_NAME,
+    for (uint32_t i = 0; i < threads && i < TV_BUFFER_THREADS_MAX; i++)
+        tv_output_buffer_print(job->sink, "%u\t%.*s\n", i + 1, (int)TV_BUFFER_NAME,
                              job->area->threads[i].name);
 }
 
-static void put_method(struct tv_trace_job *job, uint32_t number)
+static void put_method(struct tv_trace_writer *job, uint32_t number)
 {
     size_t length;
-    const char *line = tv_method_list_line(job->methods, number, &length);
-    tv_sink_buffer_print(job->sink, "%#x\t", number << 2);
-    tv_sink_buffer_put(job->sink, line, length);
-    tv_sink_buffer_put(job->sink, "\n", 1);
+    const char *line = tv_method_table_line(job->methods, number, &length);
+    tv_output_buffer_print(job->sink, "%#x\t", number << 2);
+    tv_output_buffer_put(job->sink, line, length);
+    tv_output_buffer_put(job->sink, "\n", 1);
 }
 
-static void put_record(struct tv_trace_job *job, uint32_t thread, const uint64_t *record)
+static void put_record(struct tv_trace_writer *job, uint32_t thread, const uint64_t *record)
 {
-    uint8_t *at = tv_sink_buffer_room(job->sink, TV_MT_RECORD_SIZE_V3);
+    uint8_t *at = tv_output_buffer_reserve(job->sink, TV_MT_RECORD_SIZE_V3);
     uint8_t *start = at;
     uint64_t ns = time_of(job, thread, record);
     uint32_t time = (uint32_t)((ns > job->shift_ns ? ns - job->shift_ns : 0) / NS_PER_US);
@@ -301,7 +301,7 @@ static void sift_down(struct cursor *heap, uint32_t count, uint32_t at)
 }
 
 /* Without wall time all are equal and the heap gives thread by thread. */
-static bool load(const struct tv_trace_job *job, struct cursor *cursor)
+static bool load(const struct tv_trace_writer *job, struct cursor *cursor)
 {
     if (!advance(job, cursor))
         return false;
@@ -309,7 +309,7 @@ static bool load(const struct tv_trace_job *job, struct cursor *cursor)
     return true;
 }
 
-static void put_merged(struct tv_trace_job *job, struct cursor *heap, uint32_t count)
+static void put_merged(struct tv_trace_writer *job, struct cursor *heap, uint32_t count)
 {
     for (uint32_t i = count; i-- > 0;)
         sift_down(heap, count, i);
@@ -321,10 +321,10 @@ static void put_merged(struct tv_trace_job *job, struct cursor *heap, uint32_t c
     }
 }
 
-static int put_records(struct tv_trace_job *job)
+static int put_records(struct tv_trace_writer *job)
 {
     uint32_t threads = atomic_load(&job->area->head->threads), count = 0;
-    struct cursor *heap = tv_recorder_pages_new((threads + (size_t)1) * sizeof *heap);
+    struct cursor *heap = tv_mmap_alloc((threads + (size_t)1) * sizeof *heap);
     if (!heap)
         return -ENOMEM;
     for (uint32_t i = 1; i <= threads; i++) {
@@ -333,11 +333,11 @@ static int put_records(struct tv_trace_job *job)
             count++;
     }
     put_merged(job, heap, count);
-    tv_recorder_pages_free(heap, (threads + (size_t)1) * sizeof *heap);
+    tv_mmap_free(heap, (threads + (size_t)1) * sizeof *heap);
     return 0;
 }
 
-int tv_recorder_file_write(struct tv_trace_job *job)
+int tv_trace_writer_write(struct tv_trace_writer *job)
 {
     bool trim = job->drop_orphans || job->area->head->full == TV_RECORDING_RING;
     if (!make_used(job))
@@ -348,34 +348,34 @@ int tv_recorder_file_write(struct tv_trace_job *job)
         prepare_thread(job, i, trim);
     put_keys(job);
     put_threads(job);
-    tv_sink_buffer_print(job->sink, TV_MT_SECTION_METHODS "\n");
+    tv_output_buffer_print(job->sink, TV_MT_SECTION_METHODS "\n");
     for (uint32_t i = 1; i <= job->methods->count && i / 8 < job->used_size; i++)
         if (job->used[i >> 3] >> (i & 7) & 1)
             put_method(job, i);
-    tv_sink_buffer_print(job->sink, TV_MT_SECTION_END "\n");
+    tv_output_buffer_print(job->sink, TV_MT_SECTION_END "\n");
     put_data_header(job, version_of(job));
     return put_records(job);
 }
 
-void tv_trace_stream_begin(struct tv_trace_job *job)
+void tv_trace_stream_begin(struct tv_trace_writer *job)
 {
     put_data_header(job, version_of(job) | TV_MT_STREAMING);
 }
 
-static void know_method(struct tv_trace_job *job, const uint8_t *text)
+static void know_method(struct tv_trace_writer *job, const uint8_t *text)
 {
     uint64_t number = strtoull((const char *)text, NULL, 16) >> 2;
     if (number > 0 && number <= job->methods->count && make_used(job))
         use(job, (uint32_t)number);
 }
 
-static void know_thread(struct tv_trace_job *job, uint16_t thread)
+static void know_thread(struct tv_trace_writer *job, uint16_t thread)
 {
     job->known_threads[thread >> 3] |= (uint8_t)(1u << (thread & 7));
 }
 
 /* The size of the packet or record at the begin of the bytes, 0: there is no whole one. */
-static size_t look_at_packet(struct tv_trace_job *job, const uint8_t *at, size_t left)
+static size_t look_at_packet(struct tv_trace_writer *job, const uint8_t *at, size_t left)
 {
     size_t size = job->area->head->words == 3 ? TV_MT_RECORD_SIZE_V3 : TV_MT_RECORD_SIZE_V2;
     if (left < TV_MT_STREAM_THREAD_HEAD || tv_le_get_u16(at) != TV_MT_STREAM_ESCAPE)
@@ -395,7 +395,7 @@ static size_t look_at_packet(struct tv_trace_job *job, const uint8_t *at, size_t
     return size <= left ? size : 0;
 }
 
-uint64_t tv_trace_stream_resume(struct tv_trace_job *job, const uint8_t *bytes, size_t size)
+uint64_t tv_trace_stream_resume(struct tv_trace_writer *job, const uint8_t *bytes, size_t size)
 {
     size_t packet, at = TV_MT_HEADER_SIZE;
     uint64_t records = 0;
@@ -403,53 +403,53 @@ uint64_t tv_trace_stream_resume(struct tv_trace_job *job, const uint8_t *bytes, 
         records += tv_le_get_u16(bytes + at) != TV_MT_STREAM_ESCAPE;
         at += packet;
     }
-    tv_sink_buffer_put(job->sink, bytes, at);
+    tv_output_buffer_put(job->sink, bytes, at);
     return records;
 }
 
-static void put_method_packet(struct tv_trace_job *job, uint32_t number)
+static void put_method_packet(struct tv_trace_writer *job, uint32_t number)
 {
     char id[16];
     size_t length;
     _Static_assert(sizeof id + TV_METHOD_LINE + 1 <= UINT16_MAX, "a packet holds every line");
-    const char *line = tv_method_list_line(job->methods, number, &length);
+    const char *line = tv_method_table_line(job->methods, number, &length);
     size_t id_length = (size_t)snprintf(id, sizeof id, "%#x\t", number << 2);
-    uint8_t *at = tv_sink_buffer_room(job->sink, TV_MT_STREAM_METHOD_HEAD);
+    uint8_t *at = tv_output_buffer_reserve(job->sink, TV_MT_STREAM_METHOD_HEAD);
     tv_le_put_u16(at, TV_MT_STREAM_ESCAPE);
     at[2] = TV_MT_STREAM_METHOD;
     tv_le_put_u16(at + 3, (uint16_t)(id_length + length + 1));
     job->sink->used += TV_MT_STREAM_METHOD_HEAD;
-    tv_sink_buffer_put(job->sink, id, id_length);
-    tv_sink_buffer_put(job->sink, line, length);
-    tv_sink_buffer_put(job->sink, "\n", 1);
+    tv_output_buffer_put(job->sink, id, id_length);
+    tv_output_buffer_put(job->sink, line, length);
+    tv_output_buffer_put(job->sink, "\n", 1);
 }
 
 /* Its name of now; the summary has the last one. */
-static void put_thread_packet(struct tv_trace_job *job, uint32_t thread)
+static void put_thread_packet(struct tv_trace_writer *job, uint32_t thread)
 {
     if (job->known_threads[thread >> 3] >> (thread & 7) & 1)
         return;
     know_thread(job, (uint16_t)thread);
     const char *name = job->area->threads[thread - 1].name;
-    uint16_t length = (uint16_t)strnlen(name, TV_AREA_NAME);
-    uint8_t *at = tv_sink_buffer_room(job->sink, TV_MT_STREAM_THREAD_HEAD);
+    uint16_t length = (uint16_t)strnlen(name, TV_BUFFER_NAME);
+    uint8_t *at = tv_output_buffer_reserve(job->sink, TV_MT_STREAM_THREAD_HEAD);
     tv_le_put_u16(at, TV_MT_STREAM_ESCAPE);
     at[2] = TV_MT_STREAM_THREAD;
     tv_le_put_u16(at + 3, (uint16_t)thread);
     tv_le_put_u16(at + 5, length);
     job->sink->used += TV_MT_STREAM_THREAD_HEAD;
-    tv_sink_buffer_put(job->sink, name, length);
+    tv_output_buffer_put(job->sink, name, length);
 }
 
-int tv_trace_stream_chunk(struct tv_trace_job *job, uint32_t chunk)
+int tv_trace_stream_chunk(struct tv_trace_writer *job, uint32_t chunk)
 {
-    const struct tv_area_chunk *from = &job->area->chunks[chunk - 1];
+    const struct tv_buffer_chunk *from = &job->area->chunks[chunk - 1];
     begin_chunk(job, chunk);
     for (uint32_t i = 0; i < from->count; i++) {
-        uint64_t *record = tv_area_at(job->area, from->first + i);
+        uint64_t *record = tv_trace_buffer_record(job->area, from->first + i);
         if (record[0] == 0)
             break;
-        uint32_t number = record[0] == TV_AREA_LEFT_OUT ? 0 : resolve(job, record);
+        uint32_t number = record[0] == TV_WORD_LEFT_OUT ? 0 : resolve(job, record);
         bool late = time_of(job, from->thread, record) / NS_PER_US > LAST_US;
         if (late)
             atomic_store(&job->area->head->overflow, 1);
@@ -464,35 +464,35 @@ int tv_trace_stream_chunk(struct tv_trace_job *job, uint32_t chunk)
     return job->sink->error;
 }
 
-static void put_summary(struct tv_trace_job *job)
+static void put_summary(struct tv_trace_writer *job)
 {
     put_keys(job);
     put_threads(job);
-    tv_sink_buffer_print(job->sink, TV_MT_SECTION_METHODS "\n" TV_MT_SECTION_END "\n");
+    tv_output_buffer_print(job->sink, TV_MT_SECTION_METHODS "\n" TV_MT_SECTION_END "\n");
 }
 
-int tv_trace_stream_end(struct tv_trace_job *job)
+int tv_trace_stream_end(struct tv_trace_writer *job)
 {
     /* Its size stands in front of the summary. */
-    struct tv_sink_buffer *file = job->sink, *count = tv_sink_buffer_new(NULL);
+    struct tv_output_buffer *file = job->sink, *count = tv_output_buffer_new(NULL);
     if (!count)
         return -ENOMEM;
     job->sink = count;
     put_summary(job);
     job->sink = file;
-    uint8_t *at = tv_sink_buffer_room(file, TV_MT_STREAM_SUMMARY_HEAD);
+    uint8_t *at = tv_output_buffer_reserve(file, TV_MT_STREAM_SUMMARY_HEAD);
     tv_le_put_u16(at, TV_MT_STREAM_ESCAPE);
     at[2] = TV_MT_STREAM_SUMMARY;
     tv_le_put_u32(at + 3, (uint32_t)(count->flushed + count->used));
     file->used += TV_MT_STREAM_SUMMARY_HEAD;
-    tv_sink_buffer_free(count);
+    tv_output_buffer_free(count);
     put_summary(job);
     return 0;
 }
 
-void tv_trace_job_release(struct tv_trace_job *job)
+void tv_trace_writer_release(struct tv_trace_writer *job)
 {
-    tv_recorder_pages_free(job->used, job->used_size);
+    tv_mmap_free(job->used, job->used_size);
     job->used = NULL;
     job->used_size = 0;
 }

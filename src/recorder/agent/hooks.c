@@ -84,55 +84,55 @@ static void JNICALL enter(JNIEnv *jni, jclass class, jint id)
 {
     (void)jni;
     (void)class;
-    tv_quick_enter((uint64_t)(uint32_t)id << 2, TV_FRAME_STAYS);
+    tv_fast_enter((uint64_t)(uint32_t)id << 2, TV_FRAME_OFF_STACK);
 }
 
 static void JNICALL leave(JNIEnv *jni, jclass class, jint id)
 {
     (void)jni;
     (void)class;
-    tv_quick_leave((uint64_t)(uint32_t)id << 2 | TV_MT_EXIT, 0, false);
+    tv_fast_leave((uint64_t)(uint32_t)id << 2 | TV_MT_EXIT, 0, false);
 }
 
 static void JNICALL unroll(JNIEnv *jni, jclass class, jint id)
 {
     (void)jni;
     (void)class;
-    tv_quick_leave((uint64_t)(uint32_t)id << 2 | TV_MT_UNROLL, 0, false);
+    tv_fast_leave((uint64_t)(uint32_t)id << 2 | TV_MT_UNROLL, 0, false);
 }
 
 static void JNICALL caught(JNIEnv *jni, jclass class, jint id)
 {
     (void)jni;
     (void)class;
-    tv_recorder_caught((uint64_t)(uint32_t)id << 2);
+    tv_recorder_method_caught((uint64_t)(uint32_t)id << 2);
 }
 
 static void JNICALL made(JNIEnv *jni, jclass class, jint id)
 {
     (void)jni;
     (void)class;
-    tv_recorder_made((uint64_t)(uint32_t)id << 2);
+    tv_recorder_super_returned((uint64_t)(uint32_t)id << 2);
 }
 
 static void JNICALL handled(JNIEnv *jni, jclass class, jint id)
 {
     (void)jni;
     (void)class;
-    tv_recorder_handled((uint64_t)(uint32_t)id << 2);
+    tv_recorder_constructor_caught((uint64_t)(uint32_t)id << 2);
 }
 
-static void put_text(struct tv_growing *out, const char *text)
+static void put_text(struct tv_byte_buffer *out, const char *text)
 {
-    tv_growing_put_u8(out, TV_CONSTANT_TEXT);
-    tv_growing_put_u16(out, (unsigned)strlen(text));
-    tv_growing_put(out, text, strlen(text));
+    tv_byte_buffer_put_u8(out, TV_CONSTANT_TEXT);
+    tv_byte_buffer_put_u16(out, (unsigned)strlen(text));
+    tv_byte_buffer_put(out, text, strlen(text));
 }
 
-static void put_class(struct tv_growing *out, unsigned name)
+static void put_class(struct tv_byte_buffer *out, unsigned name)
 {
-    tv_growing_put_u8(out, TV_CONSTANT_CLASS);
-    tv_growing_put_u16(out, name);
+    tv_byte_buffer_put_u8(out, TV_CONSTANT_CLASS);
+    tv_byte_buffer_put_u16(out, name);
 }
 
 /* HotSpot leaves methods of the boot loader with such an annotation out of the stack traces that
@@ -140,24 +140,24 @@ static void put_class(struct tv_growing *out, unsigned name)
  */
 enum { ANNOTATIONS = 12, FIRST_ANNOTATION };
 
-static void put_annotations(struct tv_growing *out)
+static void put_annotations(struct tv_byte_buffer *out)
 {
-    tv_growing_put_u16(out, 1); /* one attribute of the method */
-    tv_growing_put_u16(out, ANNOTATIONS);
-    tv_growing_put_u32(out, 2 + 2 * 4);
-    tv_growing_put_u16(out, 2);
+    tv_byte_buffer_put_u16(out, 1); /* one attribute of the method */
+    tv_byte_buffer_put_u16(out, ANNOTATIONS);
+    tv_byte_buffer_put_u32(out, 2 + 2 * 4);
+    tv_byte_buffer_put_u16(out, 2);
     for (unsigned i = 0; i < 2; i++) {
-        tv_growing_put_u16(out, FIRST_ANNOTATION + i);
-        tv_growing_put_u16(out, 0); /* without values */
+        tv_byte_buffer_put_u16(out, FIRST_ANNOTATION + i);
+        tv_byte_buffer_put_u16(out, 0); /* without values */
     }
 }
 
 /* The class file: version 49, so that it needs no frames. */
-static void make_class(struct tv_growing *out)
+static void make_class(struct tv_byte_buffer *out)
 {
-    tv_growing_put_u32(out, 0xCAFEBABE);
-    tv_growing_put_u32(out, 49);
-    tv_growing_put_u16(out, 9 + HOOKS);
+    tv_byte_buffer_put_u32(out, 0xCAFEBABE);
+    tv_byte_buffer_put_u32(out, 49);
+    tv_byte_buffer_put_u16(out, 9 + HOOKS);
     put_text(out, TV_AGENT_HOOKS);                         /* 1 */
     put_class(out, 1);                                     /* 2 */
     put_text(out, "java/lang/Object");                     /* 3 */
@@ -172,18 +172,18 @@ static void make_class(struct tv_growing *out)
     put_text(out, "RuntimeVisibleAnnotations");            /* 12 */
     put_text(out, "Ljava/lang/invoke/LambdaForm$Hidden;"); /* 13 */
     put_text(out, "Ljdk/internal/vm/annotation/Hidden;");  /* 14 */
-    tv_growing_put_u16(out, PUBLIC | FINAL | SUPER);
-    tv_growing_put_u16(out, 2);
-    tv_growing_put_u16(out, 4);
-    tv_growing_put_u32(out, 0); /* neither interfaces nor fields */
-    tv_growing_put_u16(out, HOOKS);
+    tv_byte_buffer_put_u16(out, PUBLIC | FINAL | SUPER);
+    tv_byte_buffer_put_u16(out, 2);
+    tv_byte_buffer_put_u16(out, 4);
+    tv_byte_buffer_put_u32(out, 0); /* neither interfaces nor fields */
+    tv_byte_buffer_put_u16(out, HOOKS);
     for (unsigned name = 6; name < 6 + HOOKS; name++) {
-        tv_growing_put_u16(out, PUBLIC | STATIC | NATIVE);
-        tv_growing_put_u16(out, name);
-        tv_growing_put_u16(out, 5);
+        tv_byte_buffer_put_u16(out, PUBLIC | STATIC | NATIVE);
+        tv_byte_buffer_put_u16(out, name);
+        tv_byte_buffer_put_u16(out, 5);
         put_annotations(out);
     }
-    tv_growing_put_u16(out, 0);
+    tv_byte_buffer_put_u16(out, 0);
 }
 
 /* JNI takes texts that may be written to, and the address of a function as that of an object. */
@@ -215,13 +215,13 @@ jint tv_agent_hooks_frames(const jvmtiFrameInfo *frames, jint depth)
 
 bool tv_agent_hooks_define(JNIEnv *jni)
 {
-    struct tv_growing bytes = {0};
+    struct tv_byte_buffer bytes = {0};
     jclass class = NULL;
     make_class(&bytes);
     if (!bytes.failed)
         class = (*jni)->DefineClass(jni, TV_AGENT_HOOKS, NULL, (const jbyte *)bytes.data,
                                     (jsize)bytes.length);
-    tv_growing_release(&bytes);
+    tv_byte_buffer_release(&bytes);
     if (class != NULL && bind(jni, class))
         return true;
     (*jni)->ExceptionClear(jni);

@@ -66,7 +66,7 @@ static bool make_room(void)
         return true;
     struct seen *before = events.table;
     size_t count = events.room, room = count == 0 ? PLACES : 2 * count;
-    struct seen *table = tv_recorder_pages_new(room * sizeof *table);
+    struct seen *table = tv_mmap_alloc(room * sizeof *table);
     if (table == NULL)
         return false;
     events.table = table;
@@ -74,7 +74,7 @@ static bool make_room(void)
     for (size_t i = 0; i < count; i++)
         if (before[i].method != NULL)
             *find(before[i].method) = before[i];
-    tv_recorder_pages_free(before, count * sizeof *before);
+    tv_mmap_free(before, count * sizeof *before);
     return true;
 }
 
@@ -181,7 +181,7 @@ static uint32_t look_up(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method)
 {
     unsigned options = atomic_load_explicit(&events.options, memory_order_relaxed);
     if (places == NULL)
-        places = tv_recorder_pages_new(PLACES * sizeof *places);
+        places = tv_mmap_alloc(PLACES * sizeof *places);
     if (places == NULL)
         return 0;
     if (places_of != options)
@@ -224,7 +224,7 @@ void JNICALL tv_agent_events_leave(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread,
 
 void tv_agent_events_end_thread(void)
 {
-    tv_recorder_pages_free(places, PLACES * sizeof *places);
+    tv_mmap_free(places, PLACES * sizeof *places);
     places = NULL;
 }
 
@@ -290,7 +290,7 @@ void JNICALL tv_agent_events_start_thread(jvmtiEnv *jvmti, JNIEnv *jni, jthread 
 void tv_agent_events_renew(void)
 {
     pthread_mutex_lock(&events.lock);
-    tv_recorder_pages_free(events.table, events.room * sizeof *events.table);
+    tv_mmap_free(events.table, events.room * sizeof *events.table);
     events.table = NULL;
     events.used = events.room = 0;
     atomic_fetch_add(&events.options, 1);

@@ -189,5 +189,5 @@ bool tv_agent_thread_matches(JNIEnv *jni, jthread thread, const char *pattern)
     if (strncmp(pattern, "group:", 6) == 0)
         return is_below(jni, thread, pattern + 6);
     return tv_agent_thread_read(jni, thread, &names) &&
-           tv_text_matches_any(pattern, ':', names.name);
+           tv_wildcard_matches_any(pattern, ':', names.name);
 }

@@ -131,7 +131,7 @@ int tv_agent_paths_check_folder(const char *folder)
 static int check_file(const char *path)
 {
     char folder[TV_AGENT_PATH];
-    int error = tv_kept_check_path(path);
+    int error = tv_output_file_check_path(path);
     if (error != 0)
         return error;
     const char *name = strrchr(path, '/');

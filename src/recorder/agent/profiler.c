@@ -146,7 +146,7 @@ static uint32_t see(struct tv_profiler *profiler, JNIEnv *jni, jthread thread)
         return 0; /* dead, or not born yet */
     if (id == OURSELF || id == profiler->unwanted)
         return 0;
-    if (id >= TV_SAMPLES_FIRST_THREAD && tv_samples_see_again(&profiler->samples, id))
+    if (id >= TV_SAMPLES_FIRST_THREAD && tv_samples_mark_thread_seen(&profiler->samples, id))
         return id;
     if (!tv_agent_thread_read(jni, thread, &names))
         return 0;
@@ -156,9 +156,9 @@ static uint32_t see(struct tv_profiler *profiler, JNIEnv *jni, jthread thread)
     uint32_t now = profiler->unwanted;
     if (profiler->options.set != NULL ||
         tv_agent_thread_matches(jni, thread, profiler->options.pattern))
-        now = tv_samples_see(&profiler->samples, names.name, names.has_group ? names.group : NULL);
+        now = tv_samples_add_thread(&profiler->samples, names.name, names.has_group ? names.group : NULL);
     if (is_virtual && now >= TV_SAMPLES_FIRST_THREAD)
-        tv_samples_stays(&profiler->samples, now);
+        tv_samples_keep_thread(&profiler->samples, now);
     tv_agent_mark(marks, thread, now);
     return now == profiler->unwanted ? 0 : now;
 }
@@ -357,7 +357,7 @@ static void look_at(struct tv_profiler *profiler, JNIEnv *jni, jthread *threads,
     for (jint i = 0; i < count; i++)
         if (threads[i] != NULL)
             ids[i] = see(profiler, jni, threads[i]);
-    tv_samples_seen_all(&profiler->samples);
+    tv_samples_end_unseen_threads(&profiler->samples);
     pthread_mutex_unlock(&profiler->data);
     while (end < count && threads[end] != NULL)
         end++;
@@ -421,7 +421,7 @@ static uint32_t begin_event(struct tv_profiler *profiler, JNIEnv *jni, struct ev
     event->id = see(profiler, jni, event->thread);
     /* A look that began before the thread did would take it for one that has ended. */
     if (event->id != 0)
-        tv_samples_stays(&profiler->samples, event->id);
+        tv_samples_keep_thread(&profiler->samples, event->id);
     event->look =
         (struct look){profiler, jni, &event->id, &event->state, 0, &event->thread, &event->thread};
     return event->id;
@@ -541,7 +541,7 @@ void tv_profiler_begin_lock(struct tv_profiler *profiler, JNIEnv *jni, jthread t
                 .hash = lock->hash,
                 .kind = (uint8_t)lock->kind,
             };
-            tv_samples_locate(samples, event.id, profiler->stack, number_event(profiler, &event),
+            tv_samples_resolve_lock(samples, event.id, profiler->stack, number_event(profiler, &event),
                               open);
         }
     }

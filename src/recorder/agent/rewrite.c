@@ -21,8 +21,8 @@ struct work {
     const struct tv_rewrite_plan *plan;
     struct tv_rewrite_constants constants;
     unsigned constant_count;
-    struct tv_growing pool;    /* constants that are added */
-    struct tv_growing members; /* the class from its access flags on */
+    struct tv_byte_buffer pool;    /* constants that are added */
+    struct tv_byte_buffer members; /* the class from its access flags on */
     struct tv_rewrite_result *result;
 };
 
@@ -40,25 +40,25 @@ static unsigned add_text(struct work *work, const char *text)
     size_t length = 0;
     while (text[length] != '\0')
         length++;
-    tv_growing_put_u8(&work->pool, TV_CONSTANT_TEXT);
-    tv_growing_put_u16(&work->pool, (unsigned)length);
-    tv_growing_put(&work->pool, text, length);
+    tv_byte_buffer_put_u8(&work->pool, TV_CONSTANT_TEXT);
+    tv_byte_buffer_put_u16(&work->pool, (unsigned)length);
+    tv_byte_buffer_put(&work->pool, text, length);
     return add_constant(work);
 }
 
 static unsigned add_class(struct work *work, const char *name)
 {
     unsigned text = add_text(work, name);
-    tv_growing_put_u8(&work->pool, TV_CONSTANT_CLASS);
-    tv_growing_put_u16(&work->pool, text);
+    tv_byte_buffer_put_u8(&work->pool, TV_CONSTANT_CLASS);
+    tv_byte_buffer_put_u16(&work->pool, text);
     return add_constant(work);
 }
 
 static unsigned add_pair(struct work *work, unsigned tag, unsigned first, unsigned second)
 {
-    tv_growing_put_u8(&work->pool, tag);
-    tv_growing_put_u16(&work->pool, first);
-    tv_growing_put_u16(&work->pool, second);
+    tv_byte_buffer_put_u8(&work->pool, tag);
+    tv_byte_buffer_put_u16(&work->pool, first);
+    tv_byte_buffer_put_u16(&work->pool, second);
     return add_constant(work);
 }
 
@@ -87,8 +87,8 @@ static unsigned add_id(struct work *work, uint32_t id)
 {
     if (id <= HIGHEST_SHORT)
         return 0;
-    tv_growing_put_u8(&work->pool, TV_CONSTANT_INTEGER);
-    tv_growing_put_u32(&work->pool, id);
+    tv_byte_buffer_put_u8(&work->pool, TV_CONSTANT_INTEGER);
+    tv_byte_buffer_put_u32(&work->pool, id);
     return add_constant(work);
 }
 
@@ -120,18 +120,18 @@ static bool put_code(struct work *work, struct tv_class_attribute attribute, uns
                      unsigned signature)
 {
     struct tv_rewrite_code code = {.file = &work->file, .constants = &work->constants};
-    struct tv_growing *out = &work->members;
+    struct tv_byte_buffer *out = &work->members;
     code.is_constructor = tv_classfile_text_is(&work->file, name, "<init>");
     bool planned = tv_rewrite_code_plan(&code, attribute.bytes);
     uint32_t id = planned ? ask_id(work, &code, name, signature) : 0;
     bool put = false;
     if (id != 0) {
         size_t start = out->length;
-        tv_growing_put_u16(out, attribute.name);
-        tv_growing_put_u32(out, 0);
+        tv_byte_buffer_put_u16(out, attribute.name);
+        tv_byte_buffer_put_u32(out, 0);
         put = tv_rewrite_code_put(&code, id, add_id(work, id), out);
         if (put)
-            tv_growing_set_u32(out, start + 2, (uint32_t)(out->length - start - 6));
+            tv_byte_buffer_set_u32(out, start + 2, (uint32_t)(out->length - start - 6));
         else
             out->length = start;
     }
@@ -144,7 +144,7 @@ static bool put_code(struct work *work, struct tv_class_attribute attribute, uns
 
 static void copy(struct work *work, const uint8_t *from, const uint8_t *to)
 {
-    tv_growing_put(&work->members, from, (size_t)(to - from));
+    tv_byte_buffer_put(&work->members, from, (size_t)(to - from));
 }
 
 static void put_method(struct work *work, struct tv_class_cursor *cursor)
@@ -179,15 +179,15 @@ static void put_members(struct work *work)
 /* False when there is no memory, or no room for more constants. */
 static bool put_class(struct work *work)
 {
-    struct tv_growing out = {0};
+    struct tv_byte_buffer out = {0};
     const struct tv_classfile *file = &work->file;
-    tv_growing_put(&out, file->bytes, 8);
-    tv_growing_put_u16(&out, work->constant_count);
-    tv_growing_put(&out, file->bytes + 10, file->constants_end - 10);
-    tv_growing_put(&out, work->pool.data, work->pool.length);
-    tv_growing_put(&out, work->members.data, work->members.length);
+    tv_byte_buffer_put(&out, file->bytes, 8);
+    tv_byte_buffer_put_u16(&out, work->constant_count);
+    tv_byte_buffer_put(&out, file->bytes + 10, file->constants_end - 10);
+    tv_byte_buffer_put(&out, work->pool.data, work->pool.length);
+    tv_byte_buffer_put(&out, work->members.data, work->members.length);
     if (out.failed || work->pool.failed || work->members.failed) {
-        tv_growing_release(&out);
+        tv_byte_buffer_release(&out);
         return false;
     }
     work->result->bytes = out.data;
@@ -206,8 +206,8 @@ bool tv_rewrite_class(const uint8_t *bytes, size_t length, const struct tv_rewri
     add_constants(&work);
     put_members(&work);
     bool fine = result->rewritten == 0 || put_class(&work);
-    tv_growing_release(&work.pool);
-    tv_growing_release(&work.members);
+    tv_byte_buffer_release(&work.pool);
+    tv_byte_buffer_release(&work.members);
     tv_classfile_release(&work.file);
     return fine;
 }

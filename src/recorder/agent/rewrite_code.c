@@ -148,12 +148,12 @@ void tv_rewrite_code_release(struct tv_rewrite_code *code)
     code->catches = NULL;
 }
 
-static void put_hook(struct tv_growing *out, uint32_t id, unsigned push, unsigned hook)
+static void put_hook(struct tv_byte_buffer *out, uint32_t id, unsigned push, unsigned hook)
 {
-    tv_growing_put_u8(out, push == 0 ? TV_OP_SIPUSH : TV_OP_LDC_W);
-    tv_growing_put_u16(out, push == 0 ? id : push);
-    tv_growing_put_u8(out, TV_OP_INVOKESTATIC);
-    tv_growing_put_u16(out, hook);
+    tv_byte_buffer_put_u8(out, push == 0 ? TV_OP_SIPUSH : TV_OP_LDC_W);
+    tv_byte_buffer_put_u16(out, push == 0 ? id : push);
+    tv_byte_buffer_put_u8(out, TV_OP_INVOKESTATIC);
+    tv_byte_buffer_put_u16(out, hook);
 }
 
 /* The new distance of a jump of the instruction at `from`; false when it leads nowhere. */
@@ -168,7 +168,7 @@ static bool move_jump(const struct tv_rewrite_code *code, uint32_t from, uint32_
 }
 
 static bool put_jump(const struct tv_rewrite_code *code, uint32_t at, uint32_t to,
-                     struct tv_growing *out)
+                     struct tv_byte_buffer *out)
 {
     bool wide = tv_opcode_kind(code->at[at]) == TV_OP_WIDE_JUMP;
     int64_t distance = wide ? (int32_t)tv_class_get_u32(code->at + at + 1)
@@ -178,42 +178,42 @@ static bool put_jump(const struct tv_rewrite_code *code, uint32_t at, uint32_t t
         return false;
     if (!wide && (moved < INT16_MIN || moved > INT16_MAX))
         return false;
-    tv_growing_put_u8(out, code->at[at]);
+    tv_byte_buffer_put_u8(out, code->at[at]);
     if (wide)
-        tv_growing_put_u32(out, (uint32_t)moved);
+        tv_byte_buffer_put_u32(out, (uint32_t)moved);
     else
-        tv_growing_put_u16(out, (unsigned)moved & 0xFFFF);
+        tv_byte_buffer_put_u16(out, (unsigned)moved & 0xFFFF);
     return true;
 }
 
 /* `at` is where the switch stands, `number` the distance in its old bytes. */
 static bool put_distance(const struct tv_rewrite_code *code, uint32_t at, const uint8_t *number,
-                         struct tv_growing *out)
+                         struct tv_byte_buffer *out)
 {
     int32_t moved;
     uint32_t place = tv_rewrite_code_place(code, at);
     if (!move_jump(code, at, place, (int32_t)tv_class_get_u32(number), &moved))
         return false;
-    tv_growing_put_u32(out, (uint32_t)moved);
+    tv_byte_buffer_put_u32(out, (uint32_t)moved);
     return true;
 }
 
 static bool put_switch(const struct tv_rewrite_code *code, uint32_t at, uint32_t bytes,
-                       struct tv_growing *out)
+                       struct tv_byte_buffer *out)
 {
     bool table = code->at[at] == TV_OP_TABLESWITCH;
     uint32_t to = tv_rewrite_code_place(code, at), start = tv_opcode_switch_start(at);
     const uint8_t *numbers = code->at + start, *end = code->at + at + bytes;
-    tv_growing_put_u8(out, code->at[at]);
+    tv_byte_buffer_put_u8(out, code->at[at]);
     for (uint32_t pad = to + 1; pad < tv_opcode_switch_start(to); pad++)
-        tv_growing_put_u8(out, 0);
+        tv_byte_buffer_put_u8(out, 0);
     if (!put_distance(code, at, numbers, out))
         return false;
     size_t head = table ? 8 : 4; /* lowest and highest, or the count of pairs */
-    tv_growing_put(out, numbers + 4, head);
+    tv_byte_buffer_put(out, numbers + 4, head);
     for (numbers += 4 + head; numbers < end; numbers += 4) {
         if (!table) {
-            tv_growing_put(out, numbers, 4);
+            tv_byte_buffer_put(out, numbers, 4);
             numbers += 4;
         }
         if (!put_distance(code, at, numbers, out))
@@ -223,7 +223,7 @@ static bool put_switch(const struct tv_rewrite_code *code, uint32_t at, uint32_t
 }
 
 static bool put_instruction(const struct tv_rewrite_code *code, uint32_t at, uint32_t bytes,
-                            struct tv_growing *out)
+                            struct tv_byte_buffer *out)
 {
     switch (tv_opcode_kind(code->at[at])) {
     case TV_OP_JUMP:
@@ -233,14 +233,14 @@ static bool put_instruction(const struct tv_rewrite_code *code, uint32_t at, uin
         return put_switch(code, at, bytes, out);
     case TV_OP_PLAIN:
     case TV_OP_LEAVE:
-        tv_growing_put(out, code->at + at, bytes);
+        tv_byte_buffer_put(out, code->at + at, bytes);
         return true;
     }
     return false;
 }
 
 static bool put_instructions(const struct tv_rewrite_code *code, uint32_t id, unsigned push,
-                             struct tv_growing *out)
+                             struct tv_byte_buffer *out)
 {
     put_hook(out, id, push, code->constants->enter);
     for (uint32_t at = 0; at < code->length;) {
@@ -258,20 +258,20 @@ static bool put_instructions(const struct tv_rewrite_code *code, uint32_t id, un
     }
     if (tv_rewrite_code_is_guarded(code)) {
         put_hook(out, id, push, code->constants->unroll);
-        tv_growing_put_u8(out, TV_OP_ATHROW);
+        tv_byte_buffer_put_u8(out, TV_OP_ATHROW);
     }
     return true;
 }
 
 bool tv_rewrite_code_put(struct tv_rewrite_code *code, uint32_t id, unsigned push,
-                         struct tv_growing *out)
+                         struct tv_byte_buffer *out)
 {
     struct tv_class_cursor tables = code->tables;
     /* The handler holds the exception and the id. */
     unsigned max_stack = code->max_stack < 1 ? 2 : code->max_stack + 1;
-    tv_growing_put_u16(out, max_stack);
-    tv_growing_put_u16(out, code->max_locals);
-    tv_growing_put_u32(out,
+    tv_byte_buffer_put_u16(out, max_stack);
+    tv_byte_buffer_put_u16(out, code->max_locals);
+    tv_byte_buffer_put_u32(out,
                        code->handler + (tv_rewrite_code_is_guarded(code) ? TV_HOOK_BYTES + 1 : 0));
     return put_instructions(code, id, push, out) && tv_rewrite_handlers_put(code, &tables, out) &&
            tv_rewrite_attributes_put(code, &tables, out) && !out->failed;

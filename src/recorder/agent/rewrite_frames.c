@@ -21,21 +21,21 @@ enum { UNINITIALIZED_THIS = 6, OBJECT = 7, UNINITIALIZED = 8 };
 
 /* Puts `count` types; a type "made at" names the place of its `new`. */
 static bool put_types(const struct tv_rewrite_code *code, struct tv_class_cursor *cursor,
-                      unsigned count, struct tv_growing *out)
+                      unsigned count, struct tv_byte_buffer *out)
 {
     for (; count > 0; count--) {
         unsigned type = tv_class_take_u8(cursor);
         unsigned more = type == OBJECT || type == UNINITIALIZED ? tv_class_take_u16(cursor) : 0;
         if (cursor->bad || type > UNINITIALIZED)
             return false;
-        tv_growing_put_u8(out, type);
+        tv_byte_buffer_put_u8(out, type);
         if (type == OBJECT)
-            tv_growing_put_u16(out, more);
+            tv_byte_buffer_put_u16(out, more);
         if (type != UNINITIALIZED)
             continue;
         if (more >= code->length || code->map[more] == TV_NOWHERE)
             return false;
-        tv_growing_put_u16(out, tv_rewrite_code_place(code, more));
+        tv_byte_buffer_put_u16(out, tv_rewrite_code_place(code, more));
     }
     return true;
 }
@@ -59,16 +59,16 @@ static struct head take_head(struct tv_class_cursor *cursor)
 }
 
 static bool put_full(const struct tv_rewrite_code *code, struct tv_class_cursor *cursor,
-                     struct tv_growing *out, bool *late)
+                     struct tv_byte_buffer *out, bool *late)
 {
     unsigned locals = tv_class_take_u16(cursor);
     /* The object itself is the first variable. */
     *late = locals > 0 && cursor->at < cursor->end && *cursor->at == UNINITIALIZED_THIS;
-    tv_growing_put_u16(out, locals);
+    tv_byte_buffer_put_u16(out, locals);
     if (!put_types(code, cursor, locals, out))
         return false;
     unsigned stack = tv_class_take_u16(cursor);
-    tv_growing_put_u16(out, stack);
+    tv_byte_buffer_put_u16(out, stack);
     return put_types(code, cursor, stack, out);
 }
 
@@ -95,8 +95,8 @@ bool tv_rewrite_frames_read(const struct tv_rewrite_code *code, struct tv_class_
         at += head.delta + 1;
         if (cursor.bad || at >= code->length || code->map[at] == TV_NOWHERE)
             return false;
-        tv_growing_put_u8(&frames->bytes, head.kind);
-        tv_growing_put_u16(&frames->bytes, code->map[at] - frames->last - 1);
+        tv_byte_buffer_put_u8(&frames->bytes, head.kind);
+        tv_byte_buffer_put_u16(&frames->bytes, code->map[at] - frames->last - 1);
         frames->last = code->map[at];
         if (!put_frame(code, &cursor, head, frames, &late))
             return false;

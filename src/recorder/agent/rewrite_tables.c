@@ -33,13 +33,13 @@ static bool place_cover(const struct tv_rewrite_code *code, unsigned at, unsigne
 }
 
 bool tv_rewrite_handlers_put(const struct tv_rewrite_code *code, struct tv_class_cursor *tables,
-                             struct tv_growing *out)
+                             struct tv_byte_buffer *out)
 {
     bool guarded = tv_rewrite_code_is_guarded(code);
     unsigned count = tv_class_take_u16(tables);
     if (count + guarded > UINT16_MAX)
         return false;
-    tv_growing_put_u16(out, count + guarded);
+    tv_byte_buffer_put_u16(out, count + guarded);
     for (unsigned i = 0; i < count; i++) {
         uint32_t from, to, target;
         unsigned start = tv_class_take_u16(tables);
@@ -48,16 +48,16 @@ bool tv_rewrite_handlers_put(const struct tv_rewrite_code *code, struct tv_class
         if (!place_cover(code, start, handler, &from) || !place(code, end, &to) ||
             !place(code, handler, &target) || target == code->handler)
             return false;
-        tv_growing_put_u16(out, from);
-        tv_growing_put_u16(out, to);
-        tv_growing_put_u16(out, target);
-        tv_growing_put_u16(out, tv_class_take_u16(tables));
+        tv_byte_buffer_put_u16(out, from);
+        tv_byte_buffer_put_u16(out, to);
+        tv_byte_buffer_put_u16(out, target);
+        tv_byte_buffer_put_u16(out, tv_class_take_u16(tables));
     }
     if (guarded) {
-        tv_growing_put_u16(out, code->map[code->guard_from]);
-        tv_growing_put_u16(out, code->handler);
-        tv_growing_put_u16(out, code->handler);
-        tv_growing_put_u16(out, 0);
+        tv_byte_buffer_put_u16(out, code->map[code->guard_from]);
+        tv_byte_buffer_put_u16(out, code->handler);
+        tv_byte_buffer_put_u16(out, code->handler);
+        tv_byte_buffer_put_u16(out, 0);
     }
     return !tables->bad;
 }
@@ -73,28 +73,28 @@ static bool place_start(const struct tv_rewrite_code *code, unsigned at, uint32_
 }
 
 static bool put_lines(const struct tv_rewrite_code *code, struct tv_class_span table,
-                      struct tv_growing *out)
+                      struct tv_byte_buffer *out)
 {
     struct tv_class_cursor cursor = {table.data, table.data + table.length, false};
     unsigned count = tv_class_take_u16(&cursor);
-    tv_growing_put_u16(out, count);
+    tv_byte_buffer_put_u16(out, count);
     for (unsigned i = 0; i < count; i++) {
         uint32_t to;
         unsigned at = tv_class_take_u16(&cursor);
         if (at >= code->length || !place_start(code, at, &to))
             return false;
-        tv_growing_put_u16(out, to);
-        tv_growing_put_u16(out, tv_class_take_u16(&cursor));
+        tv_byte_buffer_put_u16(out, to);
+        tv_byte_buffer_put_u16(out, tv_class_take_u16(&cursor));
     }
     return !cursor.bad && cursor.at == cursor.end;
 }
 
 static bool put_variables(const struct tv_rewrite_code *code, struct tv_class_span table,
-                          struct tv_growing *out)
+                          struct tv_byte_buffer *out)
 {
     struct tv_class_cursor cursor = {table.data, table.data + table.length, false};
     unsigned count = tv_class_take_u16(&cursor);
-    tv_growing_put_u16(out, count);
+    tv_byte_buffer_put_u16(out, count);
     for (unsigned i = 0; i < count; i++) {
         unsigned at = tv_class_take_u16(&cursor);
         unsigned length = tv_class_take_u16(&cursor);
@@ -102,18 +102,18 @@ static bool put_variables(const struct tv_rewrite_code *code, struct tv_class_sp
         uint32_t from, to;
         if (cursor.bad || !place_start(code, at, &from) || !place(code, at + length, &to))
             return false;
-        tv_growing_put_u16(out, from);
-        tv_growing_put_u16(out, length == 0 ? 0 : to - from);
-        tv_growing_put(out, rest.data, rest.length);
+        tv_byte_buffer_put_u16(out, from);
+        tv_byte_buffer_put_u16(out, length == 0 ? 0 : to - from);
+        tv_byte_buffer_put(out, rest.data, rest.length);
     }
     return !cursor.bad && cursor.at == cursor.end;
 }
 
 static bool put_table(const struct tv_rewrite_code *code, struct tv_class_attribute attribute,
-                      bool lines, struct tv_growing *out)
+                      bool lines, struct tv_byte_buffer *out)
 {
-    tv_growing_put_u16(out, attribute.name);
-    tv_growing_put_u32(out, (uint32_t)attribute.bytes.length);
+    tv_byte_buffer_put_u16(out, attribute.name);
+    tv_byte_buffer_put_u32(out, (uint32_t)attribute.bytes.length);
     return lines ? put_lines(code, attribute.bytes, out)
                  : put_variables(code, attribute.bytes, out);
 }
@@ -121,29 +121,29 @@ static bool put_table(const struct tv_rewrite_code *code, struct tv_class_attrib
 /* In the handler nothing is known of the variables, and the exception is on the stack. */
 static void add_handler_frame(const struct tv_rewrite_code *code, struct tv_rewrite_frames *frames)
 {
-    tv_growing_put_u8(&frames->bytes, FULL_FRAME);
-    tv_growing_put_u16(&frames->bytes, code->handler - frames->last - 1);
-    tv_growing_put_u16(&frames->bytes, 0);
-    tv_growing_put_u16(&frames->bytes, 1);
-    tv_growing_put_u8(&frames->bytes, IS_OBJECT);
-    tv_growing_put_u16(&frames->bytes, code->constants->throwable);
+    tv_byte_buffer_put_u8(&frames->bytes, FULL_FRAME);
+    tv_byte_buffer_put_u16(&frames->bytes, code->handler - frames->last - 1);
+    tv_byte_buffer_put_u16(&frames->bytes, 0);
+    tv_byte_buffer_put_u16(&frames->bytes, 1);
+    tv_byte_buffer_put_u8(&frames->bytes, IS_OBJECT);
+    tv_byte_buffer_put_u16(&frames->bytes, code->constants->throwable);
     frames->count++;
 }
 
 static bool put_frames(const struct tv_rewrite_code *code, struct tv_class_span table,
-                       struct tv_growing *out)
+                       struct tv_byte_buffer *out)
 {
     struct tv_rewrite_frames frames = {.last = TV_NOWHERE};
     bool fine = tv_rewrite_frames_read(code, table, &frames) &&
                 !(frames.late && tv_rewrite_code_is_guarded(code));
     if (tv_rewrite_code_is_guarded(code))
         add_handler_frame(code, &frames);
-    tv_growing_put_u16(out, code->constants->frames);
-    tv_growing_put_u32(out, (uint32_t)frames.bytes.length + 2);
-    tv_growing_put_u16(out, frames.count);
-    tv_growing_put(out, frames.bytes.data, frames.bytes.length);
+    tv_byte_buffer_put_u16(out, code->constants->frames);
+    tv_byte_buffer_put_u32(out, (uint32_t)frames.bytes.length + 2);
+    tv_byte_buffer_put_u16(out, frames.count);
+    tv_byte_buffer_put(out, frames.bytes.data, frames.bytes.length);
     fine = fine && !frames.bytes.failed && frames.count <= UINT16_MAX;
-    tv_growing_release(&frames.bytes);
+    tv_byte_buffer_release(&frames.bytes);
     return fine;
 }
 
@@ -162,14 +162,14 @@ static enum table_kind kind_of(const struct tv_classfile *file, unsigned name)
 }
 
 bool tv_rewrite_attributes_put(const struct tv_rewrite_code *code, struct tv_class_cursor *tables,
-                               struct tv_growing *out)
+                               struct tv_byte_buffer *out)
 {
     static const uint8_t none[2] = {0, 0};
     struct tv_class_span frames = {none, sizeof none};
     bool has_frames = tv_rewrite_code_is_guarded(code) && code->file->major >= FIRST_WITH_FRAMES;
     unsigned kept = 0;
     size_t count_at = out->length;
-    tv_growing_put_u16(out, 0);
+    tv_byte_buffer_put_u16(out, 0);
     for (unsigned i = tv_class_take_u16(tables); i > 0; i--) {
         struct tv_class_attribute attribute = tv_class_take_attribute(tables);
         enum table_kind kind = kind_of(code->file, attribute.name);
@@ -186,7 +186,7 @@ bool tv_rewrite_attributes_put(const struct tv_rewrite_code *code, struct tv_cla
     }
     if (has_frames && !put_frames(code, frames, out))
         return false;
-    tv_growing_set_u16(out, count_at, kept + has_frames);
+    tv_byte_buffer_set_u16(out, count_at, kept + has_frames);
     return tables->at == tables->end;
 }
 

@@ -88,7 +88,7 @@ static void take(void *context, jint index, const jvmtiFrameInfo *frames, jint d
     for (jint i = 0; i < depth; i++)
         self->methods[i] = (uint64_t)(uintptr_t)frames[i].method;
     if (number != 0)
-        tv_sampled_trace_look(self->trace, number, self->methods, (uint32_t)depth);
+        tv_sampled_trace_set_stack(self->trace, number, self->methods, (uint32_t)depth);
 }
 
 /* A thread whose stack could not be taken stays in the calls of its last sample. */
@@ -97,7 +97,7 @@ static void lose(void *context, jint index)
     struct sampled *self = context;
     uint32_t number = see(self, self->threads[index]);
     if (number != 0)
-        tv_sampled_trace_keep(self->trace, number);
+        tv_sampled_trace_keep_stack(self->trace, number);
 }
 
 /* The thread that looks has no frames, so it is not seen. */
@@ -108,7 +108,7 @@ static bool look_at_all(struct sampled *self)
     if ((*jvmti)->GetAllThreads(jvmti, &count, &self->threads) != JVMTI_ERROR_NONE)
         return true;
     (void)tv_agent_virtual_replace(self->threads, count);
-    tv_sampled_trace_begin_look(self->trace, elapsed_us(self));
+    tv_sampled_trace_begin_tick(self->trace, elapsed_us(self));
     tv_agent_stacks_take(&(struct tv_agent_stacks){
         .threads = self->threads,
         .count = count,
@@ -119,7 +119,7 @@ static bool look_at_all(struct sampled *self)
         .context = self,
         .counts = &self->counts,
     });
-    bool fine = tv_sampled_trace_end_look(self->trace);
+    bool fine = tv_sampled_trace_end_tick(self->trace);
     (*jvmti)->Deallocate(jvmti, (unsigned char *)self->threads);
     return fine;
 }

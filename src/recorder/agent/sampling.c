@@ -98,7 +98,7 @@ static void stop_listening(void)
 /* Of a link, the file that it names. */
 static int open_file(const char *path)
 {
-    int error = tv_kept_check_path(path);
+    int error = tv_output_file_check_path(path);
     if (error != 0)
         return error;
     if (realpath(path, output.path) == NULL)
@@ -143,7 +143,7 @@ bool tv_agent_sampling_start(const char *path)
     if (error == 0)
         return true;
     tv_agent_say("no thread for the sampler: %s", strerror(-error));
-    (void)tv_kept_finish_stream(output.file, error, output.part, output.path);
+    (void)tv_output_stream_publish(output.file, error, output.part, output.path);
     return false;
 }
 
@@ -184,7 +184,7 @@ void tv_agent_sampling_stop(const char *path)
     stop_listening();
     int error = tv_profiler_write(profiler, (enum tv_samples_form)tv_agent.options.format,
                                   output.file, &counts);
-    error = tv_kept_finish_stream(output.file, error, output.part, output.path);
+    error = tv_output_stream_publish(output.file, error, output.part, output.path);
     if (error != 0)
         tv_agent_say("%s: could not be written: %s", path, strerror(-error));
     else

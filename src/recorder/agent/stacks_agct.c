@@ -280,7 +280,7 @@ static bool make_slots(void)
 {
     for (size_t i = 0; i < SLOTS; i++) {
         size_t size = TV_AGENT_DEEPEST * sizeof(struct frame);
-        agct.slots[i].frames = tv_recorder_pages_new(size);
+        agct.slots[i].frames = tv_mmap_alloc(size);
         if (agct.slots[i].frames == NULL)
             return false;
     }

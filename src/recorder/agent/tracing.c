@@ -51,9 +51,9 @@ static char *text_of(struct tv_class_span span, bool dots)
 bool tv_agent_tracing_wants(const char *class_name)
 {
     const struct tv_agent_options *options = &tv_agent.options;
-    return !tv_text_matches_any(never, ':', class_name) &&
-           (options->include == NULL || tv_text_matches_any(options->include, ':', class_name)) &&
-           (options->exclude == NULL || !tv_text_matches_any(options->exclude, ':', class_name));
+    return !tv_wildcard_matches_any(never, ':', class_name) &&
+           (options->include == NULL || tv_wildcard_matches_any(options->include, ':', class_name)) &&
+           (options->exclude == NULL || !tv_wildcard_matches_any(options->exclude, ':', class_name));
 }
 
 static uint32_t add_method(void *context, const struct tv_rewrite_method *method)

@@ -27,13 +27,13 @@
 
 #ifdef HAS_SANITIZER
 
-void tv_actions_begin(void)
+void tv_signal_wrappers_init(void)
 {
 }
 
 #else
 
-void tv_actions_begin(void)
+void tv_signal_wrappers_init(void)
 {
     void *symbol = dlsym(RTLD_NEXT, "sigaction");
     memcpy(&tv_recorder.sigaction, &symbol, sizeof symbol);
@@ -43,18 +43,18 @@ int sigaction(int number, const struct sigaction *action, struct sigaction *befo
 {
     struct sigaction changed;
     if (!tv_recorder.sigaction)
-        tv_actions_begin();
+        tv_signal_wrappers_init();
     if (!tv_recorder.sigaction) {
         errno = ENOSYS;
         return -1;
     }
     if (action) {
         changed = *action;
-        tv_recorder_stand_in(number, &changed);
+        tv_watcher_replace_default(number, &changed);
     }
     int failed = tv_recorder.sigaction(number, action ? &changed : NULL, before);
     if (failed == 0 && before)
-        tv_recorder_hide(before);
+        tv_watcher_hide_handler(before);
     return failed;
 }
 

@@ -4,6 +4,6 @@
 #define TV_RECORDER_NATIVE_ACTIONS_H
 
 /* Finds the C library's sigaction, before a handler could need it. */
-void tv_actions_begin(void);
+void tv_signal_wrappers_init(void);
 
 #endif

@@ -45,7 +45,7 @@ static struct {
     struct cached starts[CACHE], calls[CACHE];
 } code;
 
-bool tv_code_read(uint64_t address, void *to, size_t size)
+bool tv_code_read_memory(uint64_t address, void *to, size_t size)
 {
     struct iovec here = {to, size};
     struct iovec there = {(void *)(uintptr_t)address, size}; // NOLINT: an address to be looked at
@@ -81,7 +81,7 @@ static int add(struct dl_phdr_info *info, size_t size, void *unused)
     return 0;
 }
 
-bool tv_code_look(void)
+bool tv_code_refresh(void)
 {
     bool same = false;
     dl_iterate_phdr(compare_counts, &same);
@@ -108,7 +108,7 @@ static struct code_module *find_module(uint64_t address)
     return NULL;
 }
 
-bool tv_code_is_code(uint64_t address)
+bool tv_code_contains(uint64_t address)
 {
     return find_module(address) != NULL;
 }
@@ -117,13 +117,13 @@ static void read_starts(struct code_module *module)
 {
     uint32_t head[HEAD_SIZE / 4];
     module->read = true;
-    if (module->table == 0 || !tv_code_read(module->table, head, sizeof head) ||
+    if (module->table == 0 || !tv_code_read_memory(module->table, head, sizeof head) ||
         head[0] != HEAD_FORM || head[2] == 0 || head[2] > STARTS_MOST)
         return;
     int32_t(*pairs)[2] = calloc(head[2], sizeof *pairs);
     uint64_t *starts = calloc(head[2], sizeof *starts);
     if (!pairs || !starts ||
-        !tv_code_read(module->table + HEAD_SIZE, pairs, head[2] * sizeof *pairs)) {
+        !tv_code_read_memory(module->table + HEAD_SIZE, pairs, head[2] * sizeof *pairs)) {
         free(pairs);
         free(starts);
         return;
@@ -158,7 +158,7 @@ static struct cached *place_of(struct cached *cache, uint64_t address)
     return &cache[address * UINT64_C(0x9E3779B97F4A7C15) >> 52];
 }
 
-uint64_t tv_code_start(uint64_t address)
+uint64_t tv_code_function_start(uint64_t address)
 {
     struct cached *kept = place_of(code.starts, address);
     if (kept->address != address)
@@ -178,7 +178,7 @@ static int32_t offset_at(const uint8_t *bytes)
 static uint64_t load(uint64_t address)
 {
     uint64_t value;
-    return tv_code_read(address, &value, sizeof value) ? value : TV_CODE_ANY;
+    return tv_code_read_memory(address, &value, sizeof value) ? value : TV_CODE_INDIRECT;
 }
 
 /* Through an entry of the procedure linkage table: [endbr64] [bnd] jmp *slot(%rip). */
@@ -186,7 +186,7 @@ static uint64_t follow(uint64_t target)
 {
     static const uint8_t mark[] = {0xf3, 0x0f, 0x1e, 0xfa};
     uint8_t bytes[16];
-    if (!tv_code_is_code(target) || !tv_code_read(target, bytes, sizeof bytes))
+    if (!tv_code_contains(target) || !tv_code_read_memory(target, bytes, sizeof bytes))
         return target;
     size_t at = memcmp(bytes, mark, sizeof mark) == 0 ? sizeof mark : 0;
     at += bytes[at] == 0xf2;
@@ -214,14 +214,14 @@ static uint64_t look_up_call(uint64_t after)
 {
     uint8_t bytes[8];
     const uint8_t *end = bytes + sizeof bytes;
-    if (!tv_code_is_code(after - 1) || !tv_code_read(after - sizeof bytes, bytes, sizeof bytes))
+    if (!tv_code_contains(after - 1) || !tv_code_read_memory(after - sizeof bytes, bytes, sizeof bytes))
         return 0;
     uint64_t target = after + (uint64_t)(int64_t)offset_at(end - 4);
-    if (end[-5] == 0xe8 && tv_code_is_code(target))
+    if (end[-5] == 0xe8 && tv_code_contains(target))
         return follow(target);
     if (end[-6] == 0xff && end[-5] == 0x15)
         return load(target);
-    return is_indirect(end) ? TV_CODE_ANY : 0;
+    return is_indirect(end) ? TV_CODE_INDIRECT : 0;
 }
 
 #define JUMP_STEP 1u
@@ -240,7 +240,7 @@ static uint64_t follow(uint64_t target)
 {
     uint32_t words[3];
     uint64_t value;
-    if (!tv_code_is_code(target) || !tv_code_read(target, words, sizeof words))
+    if (!tv_code_contains(target) || !tv_code_read_memory(target, words, sizeof words))
         return target;
     size_t at = words[0] == 0xd503245f;
     if ((words[at] & 0x9f00001f) != 0x90000010 || (words[at + 1] & 0xffc003ff) != 0xf9400211)
@@ -249,16 +249,16 @@ static uint64_t follow(uint64_t target)
     int64_t distance = (int64_t)(pages << 43) >> 31;
     uint64_t page = ((target + at * 4) & ~UINT64_C(4095)) + (uint64_t)distance;
     uint64_t slot = page + (words[at + 1] >> 10 & 0xfff) * 8;
-    return tv_code_read(slot, &value, sizeof value) ? value : TV_CODE_ANY;
+    return tv_code_read_memory(slot, &value, sizeof value) ? value : TV_CODE_INDIRECT;
 }
 
 static uint64_t look_up_call(uint64_t after)
 {
     uint32_t word;
-    if (!tv_code_is_code(after - 4) || !tv_code_read(after - 4, &word, sizeof word))
+    if (!tv_code_contains(after - 4) || !tv_code_read_memory(after - 4, &word, sizeof word))
         return 0;
     if ((word & 0xfffffc1f) == 0xd63f0000)
-        return TV_CODE_ANY;
+        return TV_CODE_INDIRECT;
     if ((word & 0xfc000000) != 0x94000000)
         return 0;
     int64_t distance = (int64_t)((uint64_t)(word & 0x03ffffff) << 38) >> 36;
@@ -295,7 +295,7 @@ static uint64_t look_up_call(uint64_t after)
 
 #endif
 
-uint64_t tv_code_called(uint64_t after)
+uint64_t tv_code_call_target(uint64_t after)
 {
     struct cached *kept = place_of(code.calls, after);
     if (kept->address != after)
@@ -307,13 +307,13 @@ uint64_t tv_code_called(uint64_t after)
 static size_t read_function(uint64_t start, uint8_t *bytes)
 {
     const struct code_module *module = find_module(start);
-    if (!module || tv_code_start(start) != start)
+    if (!module || tv_code_function_start(start) != start)
         return 0;
     size_t size = module->end - start < JUMPS_WITHIN ? module->end - start : JUMPS_WITHIN;
-    if (!tv_code_read(start, bytes, size))
+    if (!tv_code_read_memory(start, bytes, size))
         return 0;
     /* What follows is another function. */
-    while (size > 4 && tv_code_start(start + size - 1) != start)
+    while (size > 4 && tv_code_function_start(start + size - 1) != start)
         size--;
     return size;
 }
@@ -325,16 +325,16 @@ static bool leads_to(uint64_t start, uint64_t target, bool further)
     size_t size = read_function(start, bytes);
     for (size_t i = JUMP_STEP == 1 ? 2 : 0; i + 4 <= size; i += JUMP_STEP) {
         uint64_t to = jump_of(bytes + i, start + i);
-        if (to == target || (to != 0 && to != start && further && tv_code_start(to) == to &&
+        if (to == target || (to != 0 && to != start && further && tv_code_function_start(to) == to &&
                              leads_to(to, target, false)))
             return true;
     }
     return false;
 }
 
-bool tv_code_ends_as(uint64_t start, uint64_t target)
+bool tv_code_may_tail_call(uint64_t start, uint64_t target)
 {
-    return target > TV_CODE_ANY && leads_to(start, target, true);
+    return target > TV_CODE_INDIRECT && leads_to(start, target, true);
 }
 
 /* What the loader knows of a module, in place. */

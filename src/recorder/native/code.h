@@ -14,25 +14,25 @@
 #include <stdint.h>
 
 /* Learns of what was loaded and unloaded since; cheap when nothing was: then false. */
-bool tv_code_look(void);
+bool tv_code_refresh(void);
 
 /* Copies memory of this process; false: it is not there. */
-bool tv_code_read(uint64_t address, void *to, size_t size);
+bool tv_code_read_memory(uint64_t address, void *to, size_t size);
 
 /* Is it within loaded code? */
-bool tv_code_is_code(uint64_t address);
+bool tv_code_contains(uint64_t address);
 
 /* Where the function around an address begins; 0: unknown. */
-uint64_t tv_code_start(uint64_t address);
+uint64_t tv_code_function_start(uint64_t address);
 
 /* A call whose target depends on the moment. */
-#define TV_CODE_ANY UINT64_C(1)
+#define TV_CODE_INDIRECT UINT64_C(1)
 
 /* Where the function begins that is called by the instruction which ends at `after`; 0: that is no
  * call. */
-uint64_t tv_code_called(uint64_t after);
+uint64_t tv_code_call_target(uint64_t after);
 
 /* Can the function that begins at `start` end as that at `target`, by a jump instead of a call? */
-bool tv_code_ends_as(uint64_t start, uint64_t target);
+bool tv_code_may_tail_call(uint64_t start, uint64_t target);
 
 #endif

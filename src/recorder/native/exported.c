@@ -29,7 +29,7 @@ static struct tables read_tables(uint64_t dynamic, uint64_t bias)
     struct tables tables = {0};
     ElfW(Dyn) entry;
     for (uint32_t i = 0; i < ENTRIES_MOST; i++) {
-        if (!tv_code_read(dynamic + i * sizeof entry, &entry, sizeof entry) ||
+        if (!tv_code_read_memory(dynamic + i * sizeof entry, &entry, sizeof entry) ||
             entry.d_tag == DT_NULL)
             break;
         if (entry.d_tag == DT_SYMTAB)
@@ -48,12 +48,12 @@ static struct tables read_tables(uint64_t dynamic, uint64_t bias)
 static uint32_t count_by_gnu_hash(uint64_t table)
 {
     uint32_t head[4], piece[PIECE], last = 0, word = 0;
-    if (!tv_code_read(table, head, sizeof head) || head[0] > BUCKETS_MOST)
+    if (!tv_code_read_memory(table, head, sizeof head) || head[0] > BUCKETS_MOST)
         return 0;
     uint64_t buckets = table + sizeof head + (uint64_t)head[2] * sizeof(ElfW(Addr));
     for (uint32_t at = 0; at < head[0]; at += PIECE) {
         uint32_t count = head[0] - at < PIECE ? head[0] - at : PIECE;
-        if (!tv_code_read(buckets + (uint64_t)at * 4, piece, count * sizeof *piece))
+        if (!tv_code_read_memory(buckets + (uint64_t)at * 4, piece, count * sizeof *piece))
             return 0;
         for (uint32_t i = 0; i < count; i++)
             last = piece[i] > last ? piece[i] : last;
@@ -62,7 +62,7 @@ static uint32_t count_by_gnu_hash(uint64_t table)
         return head[1];
     uint64_t chains = buckets + (uint64_t)head[0] * 4;
     for (uint32_t i = 0; i < CHAIN_MOST && !(word & 1); i++, last++)
-        if (!tv_code_read(chains + (uint64_t)(last - head[1]) * 4, &word, sizeof word))
+        if (!tv_code_read_memory(chains + (uint64_t)(last - head[1]) * 4, &word, sizeof word))
             return 0;
     return last;
 }
@@ -72,7 +72,7 @@ static uint32_t count_symbols(const struct tables *tables)
     uint32_t head[2];
     if (tables->gnu_hash != 0)
         return count_by_gnu_hash(tables->gnu_hash);
-    return tables->hash != 0 && tv_code_read(tables->hash, head, sizeof head) ? head[1] : 0;
+    return tables->hash != 0 && tv_code_read_memory(tables->hash, head, sizeof head) ? head[1] : 0;
 }
 
 static bool names(const ElfW(Sym) * symbol, uint64_t address)
@@ -89,7 +89,7 @@ static uint64_t find(const struct tables *tables, uint64_t address)
     uint32_t symbols = count_symbols(tables);
     for (uint32_t at = 0; at < symbols; at += PIECE) {
         uint32_t count = symbols - at < PIECE ? symbols - at : PIECE;
-        if (!tv_code_read(tables->symbols + at * sizeof *piece, piece, count * sizeof *piece))
+        if (!tv_code_read_memory(tables->symbols + at * sizeof *piece, piece, count * sizeof *piece))
             return 0;
         for (uint32_t i = 0; i < count; i++)
             if (names(&piece[i], address))
@@ -102,14 +102,14 @@ static uint64_t find(const struct tables *tables, uint64_t address)
 static bool copy_text(uint64_t from, char *to, size_t size)
 {
     size_t length = 0;
-    for (char one; length + 1 < size && tv_code_read(from + length, &one, 1) && one; length++)
+    for (char one; length + 1 < size && tv_code_read_memory(from + length, &one, 1) && one; length++)
         to[length] = one;
     if (length > 0)
         to[length] = '\0';
     return length > 0;
 }
 
-bool tv_exported_name(uint64_t dynamic, uint64_t bias, uint64_t address, char *name, size_t size)
+bool tv_symbols_exported_name(uint64_t dynamic, uint64_t bias, uint64_t address, char *name, size_t size)
 {
     if (dynamic == 0)
         return false;

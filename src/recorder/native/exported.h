@@ -14,6 +14,6 @@
  * whose addresses are `bias` larger here than in itself.  Takes no lock, reads only what is there,
  * also when the file is being unloaded.  False, and nothing is written: it has no such symbol.  One
  * caller at a time. */
-bool tv_exported_name(uint64_t dynamic, uint64_t bias, uint64_t address, char *name, size_t size);
+bool tv_symbols_exported_name(uint64_t dynamic, uint64_t bias, uint64_t address, char *name, size_t size);
 
 #endif

@@ -28,11 +28,11 @@ static struct part read_part(int file, uint64_t offset, uint64_t size)
     size_t done = 0;
     if (size == 0 || size > PART_MOST || offset > INT64_MAX - size)
         return part;
-    part.bytes = tv_recorder_pages_new((size_t)size + 1);
+    part.bytes = tv_mmap_alloc((size_t)size + 1);
     while (part.bytes && done < size) {
         ssize_t got = pread(file, part.bytes + done, (size_t)size - done, (off_t)(offset + done));
         if (got <= 0) {
-            tv_recorder_pages_free(part.bytes, (size_t)size + 1);
+            tv_mmap_free(part.bytes, (size_t)size + 1);
             return (struct part){0};
         }
         done += (size_t)got;
@@ -44,7 +44,7 @@ static struct part read_part(int file, uint64_t offset, uint64_t size)
 static void release(struct part *part)
 {
     if (part->bytes)
-        tv_recorder_pages_free(part->bytes, part->size + 1);
+        tv_mmap_free(part->bytes, part->size + 1);
 }
 
 /* The section of the symbols: all, or in a stripped file the exported ones; NULL: none. */
@@ -67,7 +67,7 @@ static void take_function(const struct taker *taker, uint64_t address, const cha
 {
     char qualified[NAME];
     taker->take(taker->context, address, name);
-    if (tv_qualified_name(name, qualified, sizeof qualified))
+    if (tv_symbols_qualified_name(name, qualified, sizeof qualified))
         taker->take(taker->context, address, qualified);
 }
 
@@ -104,7 +104,7 @@ static void read_file(const struct taker *taker, int file)
     release(&sections);
 }
 
-void tv_functions_read(const char *path,
+void tv_symbols_read_functions(const char *path,
                        void (*take)(void *context, uint64_t address, const char *name),
                        void *context)
 {

@@ -13,7 +13,7 @@
 /* Calls `take` for each function that the file has, by its address in the file; with its symbol,
  * and a second time with its qualified name where that is another.  A file that is stripped has the
  * exported ones.  One that cannot be read has none. */
-void tv_functions_read(const char *path,
+void tv_symbols_read_functions(const char *path,
                        void (*take)(void *context, uint64_t address, const char *name),
                        void *context);
 

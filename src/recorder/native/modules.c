@@ -35,9 +35,9 @@
  * The loader is asked under the other one, which such an end does without. */
 static struct {
     pthread_mutex_t look, lock;
-    struct tv_home *found; /* by the look under way */
+    struct tv_module_span *found; /* by the look under way */
     uint32_t found_count;
-    struct tv_homes homes;
+    struct tv_module_history homes;
     bool addresses;
 #ifdef HAS_FIND_OBJECT
     int (*find_object)(void *address, struct dl_find_object *found); /* NULL: an older libc */
@@ -52,17 +52,17 @@ static void clean(char *path)
             *path = ' ';
 }
 
-static bool overlap(const struct tv_home *a, const struct tv_home *b)
+static bool overlap(const struct tv_module_span *a, const struct tv_module_span *b)
 {
     return a->start < b->end && b->start < a->end;
 }
 
 /* The newest that lay on a part of that place; NULL: none. */
-static struct tv_home *find_before(const struct tv_home *home)
+static struct tv_module_span *find_before(const struct tv_module_span *home)
 {
-    struct tv_home *before = NULL;
+    struct tv_module_span *before = NULL;
     for (uint32_t i = 0; i < modules.homes.count; i++) {
-        struct tv_home *other = &modules.homes.list[i];
+        struct tv_module_span *other = &modules.homes.list[i];
         if (overlap(other, home) && (!before || other->to > before->to))
             before = other;
     }
@@ -71,25 +71,25 @@ static struct tv_home *find_before(const struct tv_home *home)
 
 /* Begins where the last one ended: when it was loaded nobody has said.  The same file again is the
  * same home. */
-static void see(struct tv_home *home)
+static void see(struct tv_module_span *home)
 {
-    struct tv_home *before = find_before(home);
+    struct tv_module_span *before = find_before(home);
     if (before && before->bias == home->bias && strcmp(before->path, home->path) == 0) {
-        before->to = TV_HOMES_NOW;
+        before->to = TV_MODULE_TIME_NOW;
         before->seen = true;
         return;
     }
-    home->to = TV_HOMES_NOW;
+    home->to = TV_MODULE_TIME_NOW;
     home->seen = true;
-    home->from = before && before->to == TV_HOMES_NOW ? tv_clock_read(tv_clock_counter_is_good())
+    home->from = before && before->to == TV_MODULE_TIME_NOW ? tv_clock_read(tv_clock_counter_is_reliable())
                  : before                             ? before->to
                                                       : 0;
-    if (before && before->to == TV_HOMES_NOW)
+    if (before && before->to == TV_MODULE_TIME_NOW)
         before->to = home->from;
-    (void)tv_homes_add(&modules.homes, home);
+    (void)tv_module_history_add(&modules.homes, home);
 }
 
-static void take(struct tv_home *home, const struct dl_phdr_info *info)
+static void take(struct tv_module_span *home, const struct dl_phdr_info *info)
 {
     home->bias = info->dlpi_addr;
     if (info->dlpi_name && info->dlpi_name[0])
@@ -100,7 +100,7 @@ static void take(struct tv_home *home, const struct dl_phdr_info *info)
     for (int i = 0; i < info->dlpi_phnum; i++)
         if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
             home->dynamic = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
-    for (int i = 0; i < info->dlpi_phnum && modules.found_count < TV_HOMES_MOST; i++) {
+    for (int i = 0; i < info->dlpi_phnum && modules.found_count < TV_MODULE_SPANS_MAX; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
         if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X))
             continue;
@@ -112,7 +112,7 @@ static void take(struct tv_home *home, const struct dl_phdr_info *info)
 
 static int add(struct dl_phdr_info *info, size_t size, void *unused)
 {
-    struct tv_home home = {0};
+    struct tv_module_span home = {0};
     (void)size;
     (void)unused;
     take(&home, info);
@@ -130,7 +130,7 @@ static void prepare(void)
 static void look_for(uint64_t address)
 {
     struct dl_find_object found;
-    struct tv_home home = {0};
+    struct tv_module_span home = {0};
     void *at = (void *)(uintptr_t)address; // NOLINT: an address that was recorded
     if (!modules.find_object || modules.find_object(at, &found) != 0)
         return;
@@ -159,7 +159,7 @@ static bool find_loaded(void)
     if (!modules.found)
         prepare();
     if (!modules.found)
-        modules.found = tv_recorder_pages_new(TV_HOMES_MOST * sizeof *modules.found);
+        modules.found = tv_mmap_alloc(TV_MODULE_SPANS_MAX * sizeof *modules.found);
     if (!modules.found)
         return false;
     modules.found_count = 0;
@@ -169,21 +169,21 @@ static bool find_loaded(void)
 
 static void look(uint64_t now)
 {
-    struct tv_homes *homes = &modules.homes;
+    struct tv_module_history *homes = &modules.homes;
     for (uint32_t i = 0; i < homes->count; i++)
         homes->list[i].seen = false;
     for (uint32_t i = 0; i < modules.found_count; i++)
         see(&modules.found[i]);
     for (uint32_t i = 0; i < homes->count; i++)
-        if (!homes->list[i].seen && homes->list[i].to == TV_HOMES_NOW)
+        if (!homes->list[i].seen && homes->list[i].to == TV_MODULE_TIME_NOW)
             homes->list[i].to = now;
 }
 
-void tv_modules_look(void)
+void tv_modules_refresh(void)
 {
     sigset_t before;
     pthread_mutex_lock(&modules.look);
-    uint64_t now = tv_clock_read(tv_clock_counter_is_good());
+    uint64_t now = tv_clock_read(tv_clock_counter_is_reliable());
     if (find_loaded()) {
         tv_recorder_block_signals(&before);
         pthread_mutex_lock(&modules.lock);
@@ -194,17 +194,17 @@ void tv_modules_look(void)
     pthread_mutex_unlock(&modules.look);
 }
 
-void tv_modules_write(struct tv_kept *names)
+void tv_modules_write_names(struct tv_output_file *names)
 {
-    char line[TV_HOME_PATH + 120];
+    char line[TV_MODULE_PATH + 120];
     pthread_mutex_lock(&modules.lock);
     for (uint32_t i = 0; i < modules.homes.count; i++) {
-        const struct tv_home *home = &modules.homes.list[i];
+        const struct tv_module_span *home = &modules.homes.list[i];
         int length = snprintf(line, sizeof line, "X\t%llx\t%llx\t%llx\t%llx\t%llx\t%s\n",
                               (unsigned long long)home->start, (unsigned long long)home->end,
                               (unsigned long long)home->bias, (unsigned long long)home->from,
                               (unsigned long long)home->to, home->path);
-        if (tv_kept_append(names, line, (size_t)length) != 0)
+        if (tv_output_file_append(names, line, (size_t)length) != 0)
             break;
     }
     pthread_mutex_unlock(&modules.lock);
@@ -213,10 +213,10 @@ void tv_modules_write(struct tv_kept *names)
 uint64_t tv_modules_key(uint64_t address, uint64_t ticks)
 {
     pthread_mutex_lock(&modules.lock);
-    uint64_t key = tv_homes_key(&modules.homes, address, ticks);
-    if (key == address && ticks != TV_HOMES_NO_TIME) {
+    uint64_t key = tv_module_history_key(&modules.homes, address, ticks);
+    if (key == address && ticks != TV_MODULE_TIME_NONE) {
         look_for(address);
-        key = tv_homes_key(&modules.homes, address, ticks);
+        key = tv_module_history_key(&modules.homes, address, ticks);
     }
     pthread_mutex_unlock(&modules.lock);
     return key;
@@ -225,31 +225,31 @@ uint64_t tv_modules_key(uint64_t address, uint64_t ticks)
 void tv_modules_name(uint64_t key, struct tv_recording_method *method, char *room, size_t size)
 {
     pthread_mutex_lock(&modules.lock);
-    const struct tv_home *home = tv_homes_of(&modules.homes, key);
-    tv_homes_name(&modules.homes, key, method, room, size);
+    const struct tv_module_span *home = tv_module_history_span(&modules.homes, key);
+    tv_module_history_name(&modules.homes, key, method, room, size);
     /* Of unloaded code something else may lie there. */
-    if (home && home->to == TV_HOMES_NOW && !modules.addresses)
-        (void)tv_exported_name(home->dynamic, home->bias, tv_homes_address(key), room, size);
+    if (home && home->to == TV_MODULE_TIME_NOW && !modules.addresses)
+        (void)tv_symbols_exported_name(home->dynamic, home->bias, tv_module_key_address(key), room, size);
     pthread_mutex_unlock(&modules.lock);
 }
 
 static void offer(void *bias, uint64_t address, const char *name)
 {
-    tv_chosen_offer(address + *(const uint64_t *)bias, name);
+    tv_method_filter_offer(address + *(const uint64_t *)bias, name);
 }
 
 /* The path of the file that lies at the address, unless it was offered in this round. */
 static bool take_unoffered(uint64_t address, char *path, uint64_t *bias)
 {
-    uint64_t key = tv_modules_key(address, TV_HOMES_NOW);
+    uint64_t key = tv_modules_key(address, TV_MODULE_TIME_NOW);
     pthread_mutex_lock(&modules.lock);
-    uint64_t number = tv_homes_of(&modules.homes, key) ? key >> 48 : 0;
-    struct tv_home *home = number > 0 ? &modules.homes.list[number - 1] : NULL;
-    bool is_new = home && home->offered != tv_chosen_round();
+    uint64_t number = tv_module_history_span(&modules.homes, key) ? key >> 48 : 0;
+    struct tv_module_span *home = number > 0 ? &modules.homes.list[number - 1] : NULL;
+    bool is_new = home && home->offered != tv_method_filter_round();
     if (is_new) {
-        home->offered = tv_chosen_round();
+        home->offered = tv_method_filter_round();
         *bias = home->bias;
-        memcpy(path, home->path, TV_HOME_PATH);
+        memcpy(path, home->path, TV_MODULE_PATH);
     }
     pthread_mutex_unlock(&modules.lock);
     return is_new;
@@ -257,10 +257,10 @@ static bool take_unoffered(uint64_t address, char *path, uint64_t *bias)
 
 void tv_modules_find_functions(uint64_t address)
 {
-    char path[TV_HOME_PATH];
+    char path[TV_MODULE_PATH];
     uint64_t bias;
     if (take_unoffered(address, path, &bias))
-        tv_functions_read(path, offer, &bias);
+        tv_symbols_read_functions(path, offer, &bias);
 }
 
 void tv_modules_before_fork(void)
@@ -275,12 +275,12 @@ void tv_modules_after_fork(void)
     pthread_mutex_unlock(&modules.look);
 }
 
-void tv_modules_want_addresses(void)
+void tv_modules_set_address_names(void)
 {
     modules.addresses = true;
 }
 
-bool tv_modules_wants_addresses(void)
+bool tv_modules_has_address_names(void)
 {
     return modules.addresses;
 }

@@ -9,17 +9,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct tv_kept;
+struct tv_output_file;
 struct tv_recording_method;
 
 /* Remembers what is loaded now, and that what was is so no longer.  Not in signal handlers. */
-void tv_modules_look(void);
+void tv_modules_refresh(void);
 
 /* Writes what is known to a spool's names file: "X\tSTART\tEND\tBIAS\tFROM\tTO\tPATH\n"
  * each, whose later lines for the same START, END, FROM and PATH correct earlier ones. */
-void tv_modules_write(struct tv_kept *names);
+void tv_modules_write_names(struct tv_output_file *names);
 
-/* The key (recorder/homes.h) of an address at a time, of which TV_HOMES_NOW is one.  What has been
+/* The key (recorder/homes.h) of an address at a time, of which TV_MODULE_TIME_NOW is one.  What has been
  * loaded since the last look is looked for. */
 uint64_t tv_modules_key(uint64_t address, uint64_t ticks);
 
@@ -36,7 +36,7 @@ void tv_modules_before_fork(void);
 void tv_modules_after_fork(void);
 
 /* From now on the name is always the address within the file, for who resolves it later. */
-void tv_modules_want_addresses(void);
-bool tv_modules_wants_addresses(void);
+void tv_modules_set_address_names(void);
+bool tv_modules_has_address_names(void);
 
 #endif

@@ -127,7 +127,7 @@ static bool take_part(struct parser *parser)
     return take_source_name(parser);
 }
 
-bool tv_qualified_name(const char *symbol, char *name, size_t size)
+bool tv_symbols_qualified_name(const char *symbol, char *name, size_t size)
 {
     struct parser parser = {.at = symbol + 2, .name = name, .size = size};
     if (size == 0 || strncmp(symbol, "_Z", 2) != 0)

@@ -14,6 +14,6 @@
 /* From _ZN4base6Server6handleEi: without template arguments, parameters and the hash of Rust's
  * older names.  False: the symbol is no such name, or one of operators, substitutions or local
  * functions, or too long. */
-bool tv_qualified_name(const char *symbol, char *name, size_t size);
+bool tv_symbols_qualified_name(const char *symbol, char *name, size_t size);
 
 #endif

@@ -25,13 +25,13 @@ int dlclose(void *handle);
 
 void __cyg_profile_func_enter(void *function, void *site)
 {
-    tv_quick_enter(tv_quick_word(function),
-                   tv_quick_key((uintptr_t)__builtin_frame_address(0), (uintptr_t)site));
+    tv_fast_enter(tv_fast_word(function),
+                   tv_fast_key((uintptr_t)__builtin_frame_address(0), (uintptr_t)site));
 }
 
 void __cyg_profile_func_exit(void *function, void *site)
 {
-    tv_quick_leave(tv_quick_word(function) | TV_MT_EXIT, (uintptr_t)__builtin_frame_address(0),
+    tv_fast_leave(tv_fast_word(function) | TV_MT_EXIT, (uintptr_t)__builtin_frame_address(0),
                    __builtin_return_address(0) == site);
 }
 
@@ -58,8 +58,8 @@ static void write_modules(void)
     tv_recorder_inside++;
     tv_recorder_lock(&before);
     if (tv_recorder.methods.names)
-        tv_modules_write(tv_recorder.methods.names);
-    tv_recorder_check_names();
+        tv_modules_write_names(tv_recorder.methods.names);
+    tv_recorder_check_names_file();
     tv_recorder_unlock(&before);
     tv_recorder_inside--;
 }
@@ -80,9 +80,9 @@ static void write_modules_in_children(void)
 
 static int start(const struct tv_recording_options *options)
 {
-    tv_actions_begin();
+    tv_signal_wrappers_init();
     tv_recorder_inside++;
-    tv_modules_look();
+    tv_modules_refresh();
     tv_recorder_inside--;
     tv_recorder.key = tv_modules_key;
     tv_recorder.namer = tv_modules_name;
@@ -99,7 +99,7 @@ static void look_at_modules(void)
     if (!tv_recording_active())
         return;
     tv_recorder_inside++;
-    tv_modules_look();
+    tv_modules_refresh();
     tv_recorder_inside--;
     write_modules();
 }
@@ -111,7 +111,7 @@ static void forget_chosen(void)
         return;
     tv_recorder_inside++;
     tv_recorder_lock(&before);
-    tv_chosen_forget();
+    tv_method_filter_reset();
     tv_recorder_unlock(&before);
     tv_recorder_inside--;
 }
@@ -157,7 +157,7 @@ int tvrec_stop(struct tvrec_info *info)
 {
     struct tv_recording_info core = {0};
     tv_recorder_inside++;
-    tv_modules_look();
+    tv_modules_refresh();
     tv_recorder_inside--;
     int failed = tv_recording_stop(&core);
     if (info && info->size >= sizeof *info && failed != -ENOENT)
@@ -236,7 +236,7 @@ static int refuse(const char *name, const char *expected)
     char line[256];
     snprintf(line, sizeof line, "traceview: %s: expected %s, found '%.60s'\n", name, expected,
              getenv(name));
-    tv_recorder_say(line);
+    tv_recorder_print_line(line);
     return -EINVAL;
 }
 
@@ -281,19 +281,19 @@ static int read_options(struct tv_recording_options *options)
  * until there, so these are copies. */
 static struct {
     struct tv_recording_options options;
-    char path[TV_AREA_PATH], spool[TV_AREA_PATH], trigger[TV_AREA_PATH], slow[TV_AREA_PATH];
+    char path[TV_BUFFER_PATH], spool[TV_BUFFER_PATH], trigger[TV_BUFFER_PATH], slow[TV_BUFFER_PATH];
 } waiting;
 
-static const char *keep_text(char to[TV_AREA_PATH], const char *text)
+static const char *keep_text(char to[TV_BUFFER_PATH], const char *text)
 {
-    snprintf(to, TV_AREA_PATH, "%s", text ? text : "");
+    snprintf(to, TV_BUFFER_PATH, "%s", text ? text : "");
     return text ? to : NULL;
 }
 
 static void start_at_first_call(void)
 {
-    char path[TV_AREA_PATH];
-    int failed = tv_recorder_name_child(waiting.path, path, sizeof path);
+    char path[TV_BUFFER_PATH];
+    int failed = tv_recorder_child_path(waiting.path, path, sizeof path);
     waiting.options.path = path;
     if (failed == 0)
         failed = start(&waiting.options);
@@ -338,7 +338,7 @@ __attribute__((constructor)) static void begin_by_environment(void)
     if (!options.path || options.path[0] == '\0')
         return;
     if (getenv("TRACEVIEW_RECORD_ADDRESSES"))
-        tv_modules_want_addresses();
+        tv_modules_set_address_names();
     bool read = read_options(&options) == 0;
     if (read && !rate && getenv("TRACEVIEW_RECORD_CHILDREN")) {
         wait_for_call(&options);

@@ -84,7 +84,7 @@ static bool is_of_parent(const struct tvrec_sampler *sampler)
 static bool init(struct tvrec_sampler *sampler, int depth, struct tvrec_set *set)
 {
     pthread_condattr_t attributes;
-    uint32_t most = (uint32_t)depth < TV_STACK_MOST ? (uint32_t)depth : TV_STACK_MOST;
+    uint32_t most = (uint32_t)depth < TV_STACK_DEPTH_MAX ? (uint32_t)depth : TV_STACK_DEPTH_MAX;
     sampler->stack_elements = calloc(most, sizeof *sampler->stack_elements);
     if (!sampler->stack_elements)
         return false;
@@ -106,7 +106,7 @@ struct tvrec_sampler *tvrec_sampler_new(int depth, struct tvrec_set *set)
     if (!sampler || !init(sampler, depth, set)) {
         errno = depth > 0 && set ? ENOMEM : EINVAL;
         free(sampler);
-        tv_set_free(set);
+        tv_thread_set_free(set);
         tv_recorder_inside--;
         return NULL;
     }
@@ -119,9 +119,9 @@ struct tvrec_sampler *tvrec_sampler_new(int depth, struct tvrec_set *set)
 static void keep_stacks(struct tvrec_sampler *sampler, bool wanted)
 {
     if (wanted && !sampler->keeps_stacks)
-        tv_recorder_keep_stacks();
+        tv_recorder_acquire_stacks();
     if (!wanted && sampler->keeps_stacks)
-        tv_recorder_leave_stacks();
+        tv_recorder_release_stacks();
     sampler->keeps_stacks = wanted;
 }
 
@@ -292,6 +292,6 @@ void tvrec_sampler_free(struct tvrec_sampler *sampler)
     free(sampler->tids);
     free(sampler->stack_elements);
     tv_samples_release(&sampler->samples);
-    tv_set_free(sampler->set);
+    tv_thread_set_free(sampler->set);
     free(sampler);
 }

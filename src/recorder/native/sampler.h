@@ -17,7 +17,7 @@
 #include "recorder/samples.h"
 
 /* A thread of the set, from its first tick to the one that no longer shows it. */
-struct tv_sampled {
+struct tv_sampled_thread {
     pid_t tid;
     uint32_t id;     /* in the samples; 0: no memory */
     bool shown;      /* by this tick */
@@ -47,7 +47,7 @@ struct tv_unwinder {
 
 extern const struct tv_unwinder tv_unwinder_shadow, tv_unwinder_signals;
 
-#define TV_SAMPLER_PLACES 4096u
+#define TV_SAMPLER_CACHE_SIZE 4096u
 
 struct tvrec_sampler {
     struct tvrec_set *set;
@@ -59,7 +59,7 @@ struct tvrec_sampler {
     const struct tv_unwinder *unwinder;
 
     struct tv_samples samples;
-    struct tv_sampled *threads; /* by rising tid */
+    struct tv_sampled_thread *threads; /* by rising tid */
     size_t count, room;
     pid_t *tids; /* of the tick */
     size_t tids_room;
@@ -67,7 +67,7 @@ struct tvrec_sampler {
     struct {
         uint64_t word;
         uint32_t element;
-    } places[TV_SAMPLER_PLACES];
+    } places[TV_SAMPLER_CACHE_SIZE];
 
     uint64_t period_ns, ticks, late, missed, blocked;
     uint64_t walked, lost; /* stacks by frame pointers; those that do not lead to a beginning */
@@ -91,17 +91,17 @@ void tv_sampler_tick(struct tvrec_sampler *sampler);
 bool tv_sampler_is_own(pid_t tid);
 
 /* The set's threads of this moment into *tids, which grows; how many there are. */
-size_t tv_set_threads(struct tvrec_set *set, pid_t **tids, size_t *room);
-void tv_set_free(struct tvrec_set *set);
+size_t tv_thread_set_list(struct tvrec_set *set, pid_t **tids, size_t *room);
+void tv_thread_set_free(struct tvrec_set *set);
 
-/* What the host says of a thread, TV_AREA_NAME bytes each; empty: nothing. */
-void tv_sampler_describe(pid_t tid, char *name, char *group);
+/* What the host says of a thread, TV_BUFFER_NAME bytes each; empty: nothing. */
+void tv_sampler_read_description(pid_t tid, char *name, char *group);
 
 /* The number of what a word stands for, 0: no memory. */
-uint32_t tv_sampler_element(struct tvrec_sampler *sampler, uint64_t word);
+uint32_t tv_sampler_find_element(struct tvrec_sampler *sampler, uint64_t word);
 
 /* The thread with that number, NULL: it is not in the set. */
-struct tv_sampled *tv_sampler_find(struct tvrec_sampler *sampler, pid_t tid);
+struct tv_sampled_thread *tv_sampler_find_thread(struct tvrec_sampler *sampler, pid_t tid);
 
 /* Was any part of the program that is loaded compiled with -finstrument-functions? */
 bool tv_code_is_instrumented(void);

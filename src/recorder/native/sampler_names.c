@@ -39,7 +39,7 @@ static uint32_t add_method(struct tvrec_sampler *sampler, uint64_t word)
     uint64_t number = word >> 2;
     tv_recorder_lock(&before);
     if (number > 0 && number <= tv_recorder.methods.count) {
-        const char *text = tv_method_list_line(&tv_recorder.methods, (uint32_t)number, &length);
+        const char *text = tv_method_table_line(&tv_recorder.methods, (uint32_t)number, &length);
         memcpy(line, text, length);
     }
     tv_recorder_unlock(&before);
@@ -61,10 +61,10 @@ static uint32_t add_address(struct tvrec_sampler *sampler, uint64_t word)
 {
     char room[TV_METHOD_LINE], texts[3][TV_METHOD_LINE];
     struct tv_recording_method method = {.class_name = "unknown", .name = room};
-    uint64_t address = word << 1 >> 3, start = tv_code_start(address);
-    if (start != 0 && !tv_modules_wants_addresses())
+    uint64_t address = word << 1 >> 3, start = tv_code_function_start(address);
+    if (start != 0 && !tv_modules_has_address_names())
         address = start;
-    uint64_t place = tv_modules_key(address, TV_HOMES_NOW), key = TV_AREA_ADDRESS | place << 2;
+    uint64_t place = tv_modules_key(address, TV_MODULE_TIME_NOW), key = TV_WORD_ADDRESS | place << 2;
     uint32_t known = tv_samples_find_element(&sampler->samples, key, TV_SAMPLES_NO_LINE);
     if (known != 0)
         return known;
@@ -80,13 +80,13 @@ static uint32_t add_address(struct tvrec_sampler *sampler, uint64_t word)
     return tv_samples_add_element(&sampler->samples, &element);
 }
 
-uint32_t tv_sampler_element(struct tvrec_sampler *sampler, uint64_t word)
+uint32_t tv_sampler_find_element(struct tvrec_sampler *sampler, uint64_t word)
 {
-    size_t at = (size_t)(word * UINT64_C(0x9E3779B97F4A7C15) >> 52) % TV_SAMPLER_PLACES;
+    size_t at = (size_t)(word * UINT64_C(0x9E3779B97F4A7C15) >> 52) % TV_SAMPLER_CACHE_SIZE;
     if (sampler->places[at].element != 0 && sampler->places[at].word == word)
         return sampler->places[at].element;
     uint32_t element =
-        word & TV_AREA_ADDRESS ? add_address(sampler, word) : add_method(sampler, word);
+        word & TV_WORD_ADDRESS ? add_address(sampler, word) : add_method(sampler, word);
     sampler->places[at].word = word;
     sampler->places[at].element = element;
     return element;

@@ -37,22 +37,22 @@ static void write_times(const struct tv_samples *samples, FILE *to)
 
 static int write_file(void)
 {
-    struct tv_kept_limit limit;
+    struct tv_file_limit_guard limit;
     FILE *to = fopen(tv_recorder.part, "we");
     if (!to)
         return -errno;
-    tv_kept_begin_growing(&limit);
+    tv_file_limit_begin(&limit);
     int failed = tvrec_sampler_write(running.sampler, to, running.form);
     write_times(&running.sampler->samples, to);
-    failed = tv_kept_finish_stream(to, failed, tv_recorder.part, tv_recorder.path);
-    tv_kept_end_growing(&limit);
+    failed = tv_output_stream_publish(to, failed, tv_recorder.part, tv_recorder.path);
+    tv_file_limit_end(&limit);
     return failed;
 }
 
 /* Of a share that would mislead who reads the result. */
 static void tell_of_blocked(const struct tvrec_sampler *sampler)
 {
-    char line[TV_AREA_PATH + 200];
+    char line[TV_BUFFER_PATH + 200];
     uint64_t all = sampler->samples.total + sampler->missed;
     if (sampler->blocked == 0 || sampler->blocked < all / 100)
         return;
@@ -61,13 +61,13 @@ static void tell_of_blocked(const struct tvrec_sampler *sampler)
              "blocked\n",
              tv_recorder.path, (unsigned long long)sampler->blocked, (unsigned long long)all,
              sampler->signal_number);
-    tv_recorder_say(line);
+    tv_recorder_print_line(line);
 }
 
 /* A tenth of all is told: a few are always on their way into a function or out of it. */
 static void tell_of_lost(const struct tvrec_sampler *sampler)
 {
-    char line[TV_AREA_PATH + 256];
+    char line[TV_BUFFER_PATH + 256];
     if (sampler->lost <= sampler->walked / 10)
         return;
     snprintf(line, sizeof line,
@@ -75,7 +75,7 @@ static void tell_of_lost(const struct tvrec_sampler *sampler)
              "pointers: compile it with -fno-omit-frame-pointer or with -finstrument-functions\n",
              tv_recorder.path, (unsigned long long)sampler->lost,
              (unsigned long long)sampler->walked);
-    tv_recorder_say(line);
+    tv_recorder_print_line(line);
 }
 
 static void finish(void)
@@ -141,12 +141,12 @@ void tv_sampler_run(const char *path, const char *rate, bool quiet)
     bool fits = length > 0 && (size_t)length < sizeof tv_recorder.part;
     snprintf(tv_recorder.path, sizeof tv_recorder.path, "%s", path);
     tv_recorder.options.quiet = quiet;
-    tv_recorder_watch_for(finish);
-    int failed = fits ? tv_kept_check_path(path) : -ENAMETOOLONG;
+    tv_watcher_run_at_exit(finish);
+    int failed = fits ? tv_output_file_check_path(path) : -ENAMETOOLONG;
     if (failed == 0)
         failed = start(number_of(rate));
     if (failed == 0)
         return;
-    tv_recorder_watch_for(NULL);
+    tv_watcher_run_at_exit(NULL);
     tv_recorder_notice(TV_RECORDING_FAILED, failed);
 }

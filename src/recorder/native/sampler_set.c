@@ -19,7 +19,7 @@ struct tvrec_set {
     size_t (*fill)(pid_t *threads, size_t room, void *arg);
     void *arg;
     bool any_group;
-    char group[TV_AREA_NAME];
+    char group[TV_BUFFER_NAME];
 };
 
 static bool make_room(pid_t **tids, size_t *room, size_t wanted)
@@ -73,7 +73,7 @@ struct tvrec_set *tvrec_set_function(size_t (*fill)(pid_t *threads, size_t room,
     return set;
 }
 
-void tv_set_free(struct tvrec_set *set)
+void tv_thread_set_free(struct tvrec_set *set)
 {
     if (set)
         free(set->tids);
@@ -93,10 +93,10 @@ static size_t ask(const struct tvrec_set *set, pid_t **tids, size_t *room)
 
 static bool is_of(const struct tvrec_set *set, pid_t tid)
 {
-    char name[TV_AREA_NAME], group[TV_AREA_NAME];
+    char name[TV_BUFFER_NAME], group[TV_BUFFER_NAME];
     if (set->any_group)
         return true;
-    tv_sampler_describe(tid, name, group);
+    tv_sampler_read_description(tid, name, group);
     return strcmp(group[0] ? group : "main", set->group) == 0;
 }
 
@@ -115,7 +115,7 @@ static size_t look_around(const struct tvrec_set *set, pid_t **tids, size_t *roo
     return count;
 }
 
-size_t tv_set_threads(struct tvrec_set *set, pid_t **tids, size_t *room)
+size_t tv_thread_set_list(struct tvrec_set *set, pid_t **tids, size_t *room)
 {
     if (set->fill)
         return ask(set, tids, room);

@@ -19,7 +19,7 @@
 #define TRIES 4
 #define PATIENCE_NS UINT64_C(2000000)
 
-static bool read_still(struct tv_recorder_thread *from, struct tv_sampled *to, uint32_t most)
+static bool read_still(struct tv_recorder_thread *from, struct tv_sampled_thread *to, uint32_t most)
 {
     uint32_t busy = atomic_load(&from->busy), depth = tv_recorder_depth_of(from);
     uint32_t count = depth < most ? depth : most;
@@ -30,38 +30,38 @@ static bool read_still(struct tv_recorder_thread *from, struct tv_sampled *to, u
     return tv_recorder_depth_of(from) == depth && atomic_load(&from->busy) == busy;
 }
 
-static struct tv_recorder_answer *answer_of(struct tv_recorder_thread *thread)
+static struct tv_stack_reply *answer_of(struct tv_recorder_thread *thread)
 {
-    struct tv_recorder_answer *answer = atomic_load(&thread->answer);
+    struct tv_stack_reply *answer = atomic_load(&thread->answer);
     if (!answer) {
-        answer = tv_recorder_pages_new(sizeof *answer);
+        answer = tv_mmap_alloc(sizeof *answer);
         atomic_store(&thread->answer, answer);
     }
     return answer;
 }
 
 /* Takes the question back, unless the thread is answering it. */
-static void withdraw(struct tv_recorder_thread *thread, struct tv_recorder_answer *answer)
+static void withdraw(struct tv_recorder_thread *thread, struct tv_stack_reply *answer)
 {
-    uint32_t asked = TV_ANSWER_ASKED;
-    atomic_fetch_and(&thread->generation, ~TV_ASKED);
-    atomic_compare_exchange_strong(&answer->state, &asked, TV_ANSWER_NONE);
+    uint32_t asked = TV_STACK_REPLY_ASKED;
+    atomic_fetch_and(&thread->generation, ~TV_GENERATION_ASKED);
+    atomic_compare_exchange_strong(&answer->state, &asked, TV_STACK_REPLY_NONE);
 }
 
-static bool ask(struct tv_recorder_thread *thread, struct tv_sampled *to, uint32_t most)
+static bool ask(struct tv_recorder_thread *thread, struct tv_sampled_thread *to, uint32_t most)
 {
-    struct tv_recorder_answer *answer = answer_of(thread);
+    struct tv_stack_reply *answer = answer_of(thread);
     uint64_t end = tv_clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
     /* One that came too late is of another moment; one that is still written is left alone. */
-    if (answer && atomic_load(&answer->state) != TV_ANSWER_BUSY) {
-        atomic_store(&answer->state, TV_ANSWER_ASKED);
-        atomic_fetch_or(&thread->generation, TV_ASKED);
+    if (answer && atomic_load(&answer->state) != TV_STACK_REPLY_BUSY) {
+        atomic_store(&answer->state, TV_STACK_REPLY_ASKED);
+        atomic_fetch_or(&thread->generation, TV_GENERATION_ASKED);
     }
     while (tv_clock_ns(CLOCK_MONOTONIC) < end) {
-        if (answer && atomic_load(&answer->state) == TV_ANSWER_GIVEN) {
+        if (answer && atomic_load(&answer->state) == TV_STACK_REPLY_READY) {
             to->depth = answer->depth < most ? answer->depth : most;
             memcpy(to->words, answer->words, to->depth * sizeof to->words[0]);
-            atomic_store(&answer->state, TV_ANSWER_NONE);
+            atomic_store(&answer->state, TV_STACK_REPLY_NONE);
             return true;
         }
         if (read_still(thread, to, most)) {
@@ -77,7 +77,7 @@ static bool ask(struct tv_recorder_thread *thread, struct tv_sampled *to, uint32
 }
 
 static void take_one(struct tvrec_sampler *sampler, struct tv_recorder_thread *from,
-                     struct tv_sampled *to)
+                     struct tv_sampled_thread *to)
 {
     /* Of a thread without an event since the stacks are kept, nothing is known. */
     if (tv_recorder_generation_of(from) != atomic_load(&tv_recorder.on))
@@ -97,11 +97,11 @@ static void take(struct tvrec_sampler *sampler)
         sampler->threads[i].depth = 0;
     pthread_mutex_lock(&tv_recorder.lock);
     for (struct tv_recorder_thread *i = tv_recorder.threads; i; i = i->other) {
-        struct tv_sampled *to = i->finished ? NULL : tv_sampler_find(sampler, i->tid);
+        struct tv_sampled_thread *to = i->finished ? NULL : tv_sampler_find_thread(sampler, i->tid);
         if (to)
             take_one(sampler, i, to);
     }
-    tv_recorder_sweep();
+    tv_recorder_free_ended_threads();
     pthread_mutex_unlock(&tv_recorder.lock);
 }
 

@@ -51,8 +51,8 @@ struct slot {
     _Atomic uint32_t question; /* 0: nobody waits */
     uint64_t low, high;        /* of the thread's stack */
     uint32_t most;
-    struct tv_raw_frames raw;
-    uint64_t returns[TV_STACK_MOST];
+    struct tv_frame_registers raw;
+    uint64_t returns[TV_STACK_DEPTH_MAX];
 };
 
 /* Of the process, and never given back: a signal may come late.  Samplers take turns. */
@@ -63,14 +63,14 @@ static struct {
 } signals;
 
 #if defined(__x86_64__)
-static void read_registers(const ucontext_t *context, struct tv_raw_frames *raw, uint64_t *frame)
+static void read_registers(const ucontext_t *context, struct tv_frame_registers *raw, uint64_t *frame)
 {
     raw->pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
     raw->sp = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
     *frame = (uint64_t)context->uc_mcontext.gregs[REG_RBP];
 }
 #elif defined(__aarch64__)
-static void read_registers(const ucontext_t *context, struct tv_raw_frames *raw, uint64_t *frame)
+static void read_registers(const ucontext_t *context, struct tv_frame_registers *raw, uint64_t *frame)
 {
     raw->pc = context->uc_mcontext.pc;
     raw->sp = context->uc_mcontext.sp;
@@ -78,7 +78,7 @@ static void read_registers(const ucontext_t *context, struct tv_raw_frames *raw,
     *frame = context->uc_mcontext.regs[29];
 }
 #else
-static void read_registers(const ucontext_t *context, struct tv_raw_frames *raw, uint64_t *frame)
+static void read_registers(const ucontext_t *context, struct tv_frame_registers *raw, uint64_t *frame)
 {
     (void)context;
     (void)raw;
@@ -93,7 +93,7 @@ UNCHECKED static uint64_t load(uint64_t address)
 
 UNCHECKED static void walk(struct slot *slot, uint64_t frame)
 {
-    struct tv_raw_frames *raw = &slot->raw;
+    struct tv_frame_registers *raw = &slot->raw;
     uint64_t low = raw->sp, high = slot->high, own = (uint64_t)(uintptr_t)pthread_self();
     if (low < slot->low || low >= high)
         return;
@@ -118,7 +118,7 @@ UNCHECKED static void walk(struct slot *slot, uint64_t frame)
 static void fill(struct slot *slot, const ucontext_t *context)
 {
     uint64_t frame;
-    slot->raw = (struct tv_raw_frames){.returns = slot->returns};
+    slot->raw = (struct tv_frame_registers){.returns = slot->returns};
     read_registers(context, &slot->raw, &frame);
     walk(slot, frame);
 }
@@ -158,7 +158,7 @@ static int take_signal(int number)
                      old;
     if (is_ours(number))
         return 0;
-    tv_recorder_leave_signal(number);
+    tv_watcher_release_signal(number);
     if (sigaction(number, NULL, &old) != 0)
         return -EINVAL;
     if ((old.sa_flags & SA_SIGINFO) || old.sa_handler != SIG_DFL)
@@ -220,7 +220,7 @@ static void find_beginnings(void)
 /* Does the stack end where threads begin?  True where that cannot be told. */
 static bool leads_to_beginning(const uint64_t *words, uint32_t depth)
 {
-    uint64_t address = (words[depth - 1] & ~TV_AREA_ADDRESS) >> 2;
+    uint64_t address = (words[depth - 1] & ~TV_WORD_ADDRESS) >> 2;
     bool whole = beginnings[0].high == 0;
     for (size_t i = 0; i < 2 && depth > 1; i++)
         whole = whole || (address >= beginnings[i].low && address < beginnings[i].high);
@@ -233,7 +233,7 @@ static int begin(struct tvrec_sampler *sampler)
         return -ENOTSUP;
     find_beginnings();
     if (!signals.slots) {
-        signals.slots = tv_recorder_pages_new(SLOTS * sizeof *signals.slots);
+        signals.slots = tv_mmap_alloc(SLOTS * sizeof *signals.slots);
         if (!signals.slots)
             return -ENOMEM;
         sem_init(&signals.full, 0, 0);
@@ -247,7 +247,7 @@ static void end(struct tvrec_sampler *sampler)
 }
 
 /* Asks a thread; NULL: it has no slot or no signal. */
-static struct slot *ask(struct tvrec_sampler *sampler, struct tv_sampled *thread, uint32_t at)
+static struct slot *ask(struct tvrec_sampler *sampler, struct tv_sampled_thread *thread, uint32_t at)
 {
     struct slot *slot = &signals.slots[at];
     if (atomic_load(&slot->state) == SLOT_BUSY)
@@ -287,7 +287,7 @@ static void wait_for(struct slot *const *slots, uint32_t count, uint64_t end)
 }
 
 /* Has the handler found itself outside of what was thought to be the stack? */
-static bool needs_bounds(struct tv_sampled *thread, const struct tv_raw_frames *raw)
+static bool needs_bounds(struct tv_sampled_thread *thread, const struct tv_frame_registers *raw)
 {
     if (raw->sp >= thread->stack_low && raw->sp < thread->stack_high)
         return false;
@@ -296,7 +296,7 @@ static bool needs_bounds(struct tv_sampled *thread, const struct tv_raw_frames *
 
 /* It runs, and this tick has no stack of it.  A thread that begins or ends blocks all signals for a
  * moment, which is not worth a word. */
-static void miss(struct tvrec_sampler *sampler, struct tv_sampled *thread)
+static void miss(struct tvrec_sampler *sampler, struct tv_sampled_thread *thread)
 {
     sampler->missed++;
     sampler->blocked += thread->blocks > 1;
@@ -305,7 +305,7 @@ static void miss(struct tvrec_sampler *sampler, struct tv_sampled *thread)
 
 /* Who does not answer, because it blocks the signal or never gets a processor, is asked ever more
  * rarely. */
-static void give_up(struct tvrec_sampler *sampler, struct tv_sampled *thread)
+static void give_up(struct tvrec_sampler *sampler, struct tv_sampled_thread *thread)
 {
     thread->misses = thread->misses < RESTS_MOST ? thread->misses * 2 + 1 : thread->misses;
     thread->rests = thread->misses;
@@ -315,7 +315,7 @@ static void give_up(struct tvrec_sampler *sampler, struct tv_sampled *thread)
 
 /* Who has blocked the signal is not asked before it takes it again: its answer would be waited for
  * in vain, and what it is sent stays with it. */
-static bool rests(struct tvrec_sampler *sampler, struct tv_sampled *thread)
+static bool rests(struct tvrec_sampler *sampler, struct tv_sampled_thread *thread)
 {
     if (thread->rests > 0) {
         thread->rests--;
@@ -334,7 +334,7 @@ static bool rests(struct tvrec_sampler *sampler, struct tv_sampled *thread)
 
 /* Asks up to SLOTS threads at once; those whose stack was not known are left in the list, and their
  * number is returned. */
-static size_t ask_all(struct tvrec_sampler *sampler, struct tv_sampled **threads, size_t count)
+static size_t ask_all(struct tvrec_sampler *sampler, struct tv_sampled_thread **threads, size_t count)
 {
     struct slot *slots[SLOTS];
     size_t again = 0;
@@ -351,7 +351,7 @@ static size_t ask_all(struct tvrec_sampler *sampler, struct tv_sampled **threads
             continue;
         }
         threads[i]->misses = 0;
-        threads[i]->depth = tv_frames_words(&slots[i]->raw, threads[i]->words, sampler->depth);
+        threads[i]->depth = tv_frames_from_registers(&slots[i]->raw, threads[i]->words, sampler->depth);
         if (needs_bounds(threads[i], &slots[i]->raw)) {
             threads[again++] = threads[i];
             continue;
@@ -363,14 +363,14 @@ static size_t ask_all(struct tvrec_sampler *sampler, struct tv_sampled **threads
     return again;
 }
 
-static void ask_twice(struct tvrec_sampler *sampler, struct tv_sampled **threads, size_t count)
+static void ask_twice(struct tvrec_sampler *sampler, struct tv_sampled_thread **threads, size_t count)
 {
     size_t again = count > 0 ? ask_all(sampler, threads, count) : 0;
     if (again > 0)
         ask_all(sampler, threads, again);
 }
 
-static void look_at_sleeper(struct tvrec_sampler *sampler, struct tv_sampled *thread,
+static void look_at_sleeper(struct tvrec_sampler *sampler, struct tv_sampled_thread *thread,
                             const struct tv_task_place *place)
 {
     thread->depth = 0;
@@ -380,12 +380,12 @@ static void look_at_sleeper(struct tvrec_sampler *sampler, struct tv_sampled *th
     if (place->sp < thread->stack_low || place->sp >= thread->stack_high)
         tv_task_memory(place->sp, &thread->stack_low, &thread->stack_high);
     thread->depth =
-        tv_frames_search(place->pc, place->sp, thread->stack_high, thread->words, sampler->depth);
+        tv_frames_scan_stack(place->pc, place->sp, thread->stack_high, thread->words, sampler->depth);
 }
 
 enum look { LOOK_SAME, LOOK_SLEEPS, LOOK_WOKE, LOOK_RUNS };
 
-static enum look look(struct tvrec_sampler *sampler, struct tv_sampled *thread)
+static enum look look(struct tvrec_sampler *sampler, struct tv_sampled_thread *thread)
 {
     struct tv_task_place place;
     uint64_t cpu = tv_task_cpu_ns(thread->tid), before = thread->cpu_ns;
@@ -402,14 +402,14 @@ static enum look look(struct tvrec_sampler *sampler, struct tv_sampled *thread)
 }
 
 /* Those of `from` that are to get a signal; *woke of them are to be looked at again. */
-static size_t choose(struct tvrec_sampler *sampler, size_t *from, struct tv_sampled **chosen,
+static size_t choose(struct tvrec_sampler *sampler, size_t *from, struct tv_sampled_thread **chosen,
                      size_t *woke)
 {
-    struct tv_sampled *second[SLOTS];
+    struct tv_sampled_thread *second[SLOTS];
     size_t count = 0;
     *woke = 0;
     for (; *from < sampler->count && count + *woke < SLOTS; ++*from) {
-        struct tv_sampled *thread = &sampler->threads[*from];
+        struct tv_sampled_thread *thread = &sampler->threads[*from];
         enum look seen = look(sampler, thread);
         if (seen == LOOK_SAME || seen == LOOK_SLEEPS || rests(sampler, thread))
             continue;
@@ -423,7 +423,7 @@ static size_t choose(struct tvrec_sampler *sampler, size_t *from, struct tv_samp
 }
 
 /* Of the last `woke` threads those that still run stay in the list. */
-static size_t look_again(struct tvrec_sampler *sampler, struct tv_sampled **chosen, size_t count,
+static size_t look_again(struct tvrec_sampler *sampler, struct tv_sampled_thread **chosen, size_t count,
                          size_t woke)
 {
     struct tv_task_place place;
@@ -448,7 +448,7 @@ static void forget_stacks(struct tvrec_sampler *sampler)
 
 static void take(struct tvrec_sampler *sampler)
 {
-    struct tv_sampled *chosen[SLOTS];
+    struct tv_sampled_thread *chosen[SLOTS];
     size_t from = 0, woke;
     if (!is_ours(sampler->signal_number) && take_signal_for(sampler) != 0) {
         forget_stacks(sampler);

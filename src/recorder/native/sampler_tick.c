@@ -19,15 +19,15 @@
 #include "recorder/native/sampler.h"
 #include "recorder/state.h"
 
-void tv_sampler_describe(pid_t tid, char *name, char *group)
+void tv_sampler_read_description(pid_t tid, char *name, char *group)
 {
     name[0] = group[0] = '\0';
     pthread_mutex_lock(&tv_recorder.lock);
     for (struct tv_recorder_thread *i = tv_recorder.threads; i; i = i->other) {
         if (i->tid != tid || i->finished)
             continue;
-        memcpy(name, i->name, TV_AREA_NAME);
-        memcpy(group, i->group, TV_AREA_NAME);
+        memcpy(name, i->name, TV_BUFFER_NAME);
+        memcpy(group, i->group, TV_BUFFER_NAME);
         break;
     }
     pthread_mutex_unlock(&tv_recorder.lock);
@@ -63,19 +63,19 @@ static size_t lower_bound(const struct tvrec_sampler *sampler, pid_t tid)
     return low;
 }
 
-struct tv_sampled *tv_sampler_find(struct tvrec_sampler *sampler, pid_t tid)
+struct tv_sampled_thread *tv_sampler_find_thread(struct tvrec_sampler *sampler, pid_t tid)
 {
     size_t at = lower_bound(sampler, tid);
     bool found = at < sampler->count && sampler->threads[at].tid == tid;
     return found ? &sampler->threads[at] : NULL;
 }
 
-static struct tv_sampled *add(struct tvrec_sampler *sampler, pid_t tid)
+static struct tv_sampled_thread *add(struct tvrec_sampler *sampler, pid_t tid)
 {
     size_t at = lower_bound(sampler, tid);
     if (sampler->count == sampler->room) {
         size_t room = sampler->room == 0 ? 16 : sampler->room * 2;
-        struct tv_sampled *more = realloc(sampler->threads, room * sizeof *more);
+        struct tv_sampled_thread *more = realloc(sampler->threads, room * sizeof *more);
         if (!more)
             return NULL;
         sampler->threads = more;
@@ -84,29 +84,29 @@ static struct tv_sampled *add(struct tvrec_sampler *sampler, pid_t tid)
     uint64_t *words = calloc(sampler->depth, sizeof *words);
     if (!words)
         return NULL;
-    struct tv_sampled *thread = &sampler->threads[at];
+    struct tv_sampled_thread *thread = &sampler->threads[at];
     memmove(thread + 1, thread, (sampler->count - at) * sizeof *thread);
     sampler->count++;
-    *thread = (struct tv_sampled){.tid = tid, .words = words, .cpu_ns = UINT64_MAX};
+    *thread = (struct tv_sampled_thread){.tid = tid, .words = words, .cpu_ns = UINT64_MAX};
     return thread;
 }
 
 static void see(struct tvrec_sampler *sampler, pid_t tid)
 {
-    char name[TV_AREA_NAME] = "", group[TV_AREA_NAME] = "";
-    struct tv_sampled *thread = tv_sampler_find(sampler, tid);
+    char name[TV_BUFFER_NAME] = "", group[TV_BUFFER_NAME] = "";
+    struct tv_sampled_thread *thread = tv_sampler_find_thread(sampler, tid);
     /* Who is dead is gone, also from a set that goes on naming it. */
     if (tv_sampler_is_own(tid) || syscall(SYS_tgkill, getpid(), tid, 0) != 0)
         return;
     if (!thread && !(thread = add(sampler, tid)))
         return;
     thread->shown = true;
-    if (thread->id != 0 && tv_samples_see_again(&sampler->samples, thread->id))
+    if (thread->id != 0 && tv_samples_mark_thread_seen(&sampler->samples, thread->id))
         return;
-    tv_sampler_describe(tid, name, group);
+    tv_sampler_read_description(tid, name, group);
     if (!name[0])
         read_name(tid, name, sizeof name);
-    thread->id = tv_samples_see(&sampler->samples, name, group[0] ? group : "main");
+    thread->id = tv_samples_add_thread(&sampler->samples, name, group[0] ? group : "main");
 }
 
 static void forget_gone(struct tvrec_sampler *sampler)
@@ -121,7 +121,7 @@ static void forget_gone(struct tvrec_sampler *sampler)
     sampler->count = kept;
 }
 
-static void count_stack(struct tvrec_sampler *sampler, const struct tv_sampled *thread,
+static void count_stack(struct tvrec_sampler *sampler, const struct tv_sampled_thread *thread,
                         uint64_t now)
 {
     struct tv_sample_moment moment = {
@@ -131,7 +131,7 @@ static void count_stack(struct tvrec_sampler *sampler, const struct tv_sampled *
     };
     uint32_t depth = 0;
     while (depth < thread->depth) {
-        sampler->stack_elements[depth] = tv_sampler_element(sampler, thread->words[depth]);
+        sampler->stack_elements[depth] = tv_sampler_find_element(sampler, thread->words[depth]);
         if (sampler->stack_elements[depth++] == 0)
             return;
     }
@@ -144,18 +144,18 @@ static void count_stack(struct tvrec_sampler *sampler, const struct tv_sampled *
 void tv_sampler_tick(struct tvrec_sampler *sampler)
 {
     /* What was named before lies elsewhere now, perhaps. */
-    if (tv_code_look()) {
-        tv_modules_look();
+    if (tv_code_refresh()) {
+        tv_modules_refresh();
         memset(sampler->places, 0, sizeof sampler->places);
     }
     uint64_t now = tv_clock_ns(CLOCK_MONOTONIC);
-    size_t count = tv_set_threads(sampler->set, &sampler->tids, &sampler->tids_room);
+    size_t count = tv_thread_set_list(sampler->set, &sampler->tids, &sampler->tids_room);
     tv_samples_begin_tick(&sampler->samples);
     for (size_t i = 0; i < sampler->count; i++)
         sampler->threads[i].shown = false;
     for (size_t i = 0; i < count && sampler->tids[i] > 0; i++)
         see(sampler, sampler->tids[i]);
-    tv_samples_seen_all(&sampler->samples);
+    tv_samples_end_unseen_threads(&sampler->samples);
     forget_gone(sampler);
     sampler->unwinder->take(sampler);
     for (size_t i = 0; i < sampler->count; i++)

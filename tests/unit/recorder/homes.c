@@ -9,19 +9,19 @@
 #include "recorder/homes.h"
 #include "recorder/recording.h"
 
-static void add(struct tv_homes *homes, const char *path, uint64_t from, uint64_t to)
+static void add(struct tv_module_history *homes, const char *path, uint64_t from, uint64_t to)
 {
-    struct tv_home home = {.start = 0x7000, .end = 0x8000, .bias = 0x6000, .from = from, .to = to};
+    struct tv_module_span home = {.start = 0x7000, .end = 0x8000, .bias = 0x6000, .from = from, .to = to};
     snprintf(home.path, sizeof home.path, "%s", path);
-    assert_true(tv_homes_add(homes, &home));
+    assert_true(tv_module_history_add(homes, &home));
 }
 
-static void check(struct tv_homes *homes, uint64_t address, uint64_t ticks, const char *file,
+static void check(struct tv_module_history *homes, uint64_t address, uint64_t ticks, const char *file,
                   const char *name)
 {
     char room[64];
     struct tv_recording_method method = {.class_name = "none"};
-    tv_homes_name(homes, tv_homes_key(homes, address, ticks), &method, room, sizeof room);
+    tv_module_history_name(homes, tv_module_history_key(homes, address, ticks), &method, room, sizeof room);
     assert_string_equal(method.name, name);
     if (file)
         assert_string_equal(method.file, file);
@@ -34,45 +34,45 @@ static void check(struct tv_homes *homes, uint64_t address, uint64_t ticks, cons
 static void tells_files_apart(void **state)
 {
     (void)state;
-    struct tv_homes homes = {0};
+    struct tv_module_history homes = {0};
     check(&homes, 0x7123, 5, NULL, "0x7123");
     add(&homes, "/a.so", 0, 100);
-    check(&homes, 0x7123, TV_HOMES_NO_TIME, "/a.so", "0x1123");
-    add(&homes, "/b.so", 100, TV_HOMES_NOW);
+    check(&homes, 0x7123, TV_MODULE_TIME_NONE, "/a.so", "0x1123");
+    add(&homes, "/b.so", 100, TV_MODULE_TIME_NOW);
     for (unsigned round = 0; round < 2; round++) {
         check(&homes, 0x7123, 1, "/a.so", "0x1123");
         check(&homes, 0x7123, 100, "/a.so", "0x1123");
         check(&homes, 0x7123, 101, "/b.so", "0x1123");
-        check(&homes, 0x7fff, TV_HOMES_NOW, "/b.so", "0x1fff");
+        check(&homes, 0x7fff, TV_MODULE_TIME_NOW, "/b.so", "0x1fff");
         check(&homes, 0x8000, 50, NULL, "0x8000");
         check(&homes, 0x6fff, 50, NULL, "0x6fff");
-        check(&homes, 0x7123, TV_HOMES_NO_TIME, NULL, "0x7123");
+        check(&homes, 0x7123, TV_MODULE_TIME_NONE, NULL, "0x7123");
     }
-    tv_homes_free(&homes);
+    tv_module_history_release(&homes);
 }
 
 /* A later line of the same file has its end. */
 static void learns_of_ends(void **state)
 {
     (void)state;
-    struct tv_homes homes = {0};
-    add(&homes, "/a.so", 0, TV_HOMES_NOW);
+    struct tv_module_history homes = {0};
+    add(&homes, "/a.so", 0, TV_MODULE_TIME_NOW);
     add(&homes, "/a.so", 0, 10);
     assert_int_equal(homes.count, 1);
     check(&homes, 0x7001, 10, "/a.so", "0x1001");
     check(&homes, 0x7001, 11, NULL, "0x7001");
-    tv_homes_free(&homes);
+    tv_module_history_release(&homes);
 }
 
 /* What has more bits than a key has room for stays what it is. */
 static void leaves_large_addresses(void **state)
 {
     (void)state;
-    struct tv_homes homes = {0};
-    add(&homes, "/a.so", 0, TV_HOMES_NOW);
+    struct tv_module_history homes = {0};
+    add(&homes, "/a.so", 0, TV_MODULE_TIME_NOW);
     uint64_t large = UINT64_C(1) << 50 | 0x7001;
-    assert_int_equal(tv_homes_key(&homes, large, 5), large);
-    tv_homes_free(&homes);
+    assert_int_equal(tv_module_history_key(&homes, large, 5), large);
+    tv_module_history_release(&homes);
 }
 
 UNIT_TESTS(homes, cmocka_unit_test(tells_files_apart), cmocka_unit_test(learns_of_ends),

@@ -8,7 +8,7 @@
 static void assert_name(const char *symbol, const char *expected)
 {
     char name[64] = "";
-    assert_int_equal(tv_qualified_name(symbol, name, sizeof name), expected != NULL);
+    assert_int_equal(tv_symbols_qualified_name(symbol, name, sizeof name), expected != NULL);
     if (expected)
         assert_string_equal(name, expected);
 }

@@ -31,7 +31,7 @@ static void fill(struct tv_samples *samples)
     uint32_t there[] = {add_frame(samples, 3, "parse", 4), outer};
     uint32_t odd[] = {add_frame(samples, 4, "a;\"\\\n\xff\xC3\xA9", -1)};
     tv_samples_begin_tick(samples);
-    uint32_t one = tv_samples_see(samples, "one", "main"), two = tv_samples_see(samples, "2", "x");
+    uint32_t one = tv_samples_add_thread(samples, "one", "main"), two = tv_samples_add_thread(samples, "2", "x");
     tv_samples_number_thread(samples, one, 70, 70);
     tv_samples_number_thread(samples, two, 70, 71);
     struct tv_sample_moment moment = {1500, 0, 1, TV_SAMPLE_RUNNING, 0};
@@ -114,7 +114,7 @@ static void fill_events(struct tv_samples *samples)
              owner = add_word(samples, 4, "", "o\n");
     uint32_t stack[] = {bytes, main_method};
     tv_samples_begin_tick(samples);
-    uint32_t id = tv_samples_see(samples, "t", NULL);
+    uint32_t id = tv_samples_add_thread(samples, "t", NULL);
     tv_samples_number_thread(samples, id, 70, 71);
     struct tv_sample_allocation allocation = {.time_ns = 1500, .size = 16, .bytes = 1032};
     assert_true(tv_samples_add_allocation(samples, id, stack, 2, &allocation));
@@ -127,10 +127,10 @@ static void fill_events(struct tv_samples *samples)
                                   .hash = 0xAB,
                                   .kind = TV_SAMPLE_MONITOR,
                                   .is_open = true};
-    tv_samples_locate(samples, id, stack + 1, 1, &lock);
+    tv_samples_resolve_lock(samples, id, stack + 1, 1, &lock);
     assert_true(tv_samples_add_lock(samples, &lock));
     lock = (struct tv_sample_lock){.from_ns = 8000, .to_ns = 9000, .kind = TV_SAMPLE_PARK};
-    tv_samples_locate(samples, id, NULL, 0, &lock);
+    tv_samples_resolve_lock(samples, id, NULL, 0, &lock);
     assert_true(tv_samples_add_lock(samples, &lock));
 }
 
@@ -210,7 +210,7 @@ static void keeps_many_stacks_apart(void **state)
     uint32_t stack[300];
     char name[16], expected[32];
     tv_samples_begin_tick(&samples);
-    uint32_t id = tv_samples_see(&samples, "t", NULL);
+    uint32_t id = tv_samples_add_thread(&samples, "t", NULL);
     for (uint32_t i = 0; i < 300; i++) {
         snprintf(name, sizeof name, "f%u", i);
         stack[299 - i] = add_frame(&samples, i, name, -1);

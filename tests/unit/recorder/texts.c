@@ -192,13 +192,13 @@ static void says_what_is_wrong(void **state)
 static void matches_patterns(void **state)
 {
     (void)state;
-    assert_true(tv_text_matches("*", ""));
-    assert_true(tv_text_matches("java.*.Map", "java.util.Map"));
-    assert_false(tv_text_matches("java.*.Map", "java.util.Mapp"));
-    assert_true(tv_text_matches("a*b?d*", "aXbbcbcdd"));
-    assert_false(tv_text_matches("a?", "a"));
-    assert_true(tv_text_matches_any("x.*:java.?til.*", ':', "java.util.Map"));
-    assert_false(tv_text_matches_any("x.*:y", ':', "java"));
+    assert_true(tv_wildcard_matches("*", ""));
+    assert_true(tv_wildcard_matches("java.*.Map", "java.util.Map"));
+    assert_false(tv_wildcard_matches("java.*.Map", "java.util.Mapp"));
+    assert_true(tv_wildcard_matches("a*b?d*", "aXbbcbcdd"));
+    assert_false(tv_wildcard_matches("a?", "a"));
+    assert_true(tv_wildcard_matches_any("x.*:java.?til.*", ':', "java.util.Map"));
+    assert_false(tv_wildcard_matches_any("x.*:y", ':', "java"));
 }
 
 /* U+1F600 as two surrogates of three bytes, NUL as two, and bytes that are no text. */
