@@ -12,7 +12,7 @@
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/record.h"
-#include "recorder/samples.h"
+#include "recorder/samples/samples.h"
 
 static const struct tv_option options[] = {
     TV_OPTION("output", "FILE", TV_OPTION_TEXT, output,

@@ -12,7 +12,7 @@
 #include "base/out.h"
 #include "cli/command.h"
 #include "cli/native_names.h"
-#include "recorder/recover.h"
+#include "recorder/recording.h"
 
 #define PREFIX "traceview-"
 #define SUFFIX ".spool"

@@ -17,7 +17,7 @@
 #include "base/memory.h"
 #include "cli/atomic_file.h"
 #include "cli/native_files.h"
-#include "recorder/samples.h"
+#include "recorder/samples/samples.h"
 
 #define LINE 65536u
 #define DEPTH 32768u

@@ -6,7 +6,7 @@
 #define TV_CLI_NATIVE_SAMPLES_H
 
 #include "base/error.h"
-#include "recorder/samples.h"
+#include "recorder/samples/samples.h"
 
 /* Reads hprof text as Android has it, as libtraceview-record writes it with
  * TRACEVIEW_RECORD_ADDRESSES, gives its addresses functions and lines, counts stacks that have

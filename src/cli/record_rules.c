@@ -9,7 +9,7 @@
 #include "base/bytes.h"
 #include "base/number.h"
 #include "cli/record.h"
-#include "recorder/samples.h"
+#include "recorder/samples/samples.h"
 
 enum situation {
     NATIVE_CALLS,

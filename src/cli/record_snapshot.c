@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record_snapshot.c - what is in the ring of a recording that goes on (recorder/snapshot.h).
+ * record_snapshot.c - what is in the ring of a recording that goes on (recorder/recording.h).
  *
  * The file is opened here and its descriptor handed over, so that the recorder writes where we may
  * and nowhere else.  Anybody can take the name of a socket: who answers has to be the process
@@ -23,7 +23,7 @@
 #include "cli/message.h"
 #include "cli/native_names.h"
 #include "cli/record.h"
-#include "recorder/snapshot.h"
+#include "recorder/recording.h"
 
 #define WAIT_MS 60000 /* for a copy of 1 GB that a slow disk takes */
 

@@ -10,7 +10,7 @@
 
 #include "base/map.h"
 #include "perf/spaces.h"
-#include "recorder/samples.h"
+#include "recorder/samples/samples.h"
 
 /* Frames of a stack that was copied, at most. */
 #define TV_PERF_UNWOUND 1024u

@@ -19,7 +19,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
-#include "recorder/samples.h"
+#include "recorder/samples/samples.h"
 
 #define TV_PERF_DEPTH 127u /* of stacks, unless the system says otherwise */
 

@@ -17,17 +17,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "recorder/chosen.h"
-#include "recorder/left_behind.h"
-#include "recorder/pages.h"
-#include "recorder/snapshot.h"
+#include "recorder/memory.h"
 #include "recorder/state.h"
+#include "recorder/triggers.h"
 
 struct tv_recorder tv_recorder;
 
-#define WAIT_US 100
-#define WAITS 20000 /* two seconds for the events under way */
-#define SPOOLS 1000 /* of one number, in one folder */
+#define EVENT_WAIT_US 100
+#define EVENT_WAITS 20000    /* two seconds for the events under way */
+#define SPOOL_NAMES_MAX 1000 /* of one number, in one folder */
 
 const char *tv_recording_error(int error)
 {
@@ -39,27 +37,27 @@ const char *tv_recording_error(int error)
 }
 
 /* A program may have closed it and opened a file of its own. */
-static bool has_standard_error(void)
+static bool stderr_is_unchanged(void)
 {
     struct stat found;
-    return tv_recorder.error_inode == 0 ||
-           (fstat(STDERR_FILENO, &found) == 0 && found.st_dev == tv_recorder.error_device &&
-            found.st_ino == tv_recorder.error_inode);
+    return tv_recorder.stderr_file.inode == 0 ||
+           (fstat(STDERR_FILENO, &found) == 0 && found.st_dev == tv_recorder.stderr_file.device &&
+            found.st_ino == tv_recorder.stderr_file.inode);
 }
 
-static void remember_standard_error(void)
+static void stderr_remember(void)
 {
     struct stat found = {0};
     if (fstat(STDERR_FILENO, &found) == 0) {
-        tv_recorder.error_device = found.st_dev;
-        tv_recorder.error_inode = found.st_ino;
+        tv_recorder.stderr_file.device = found.st_dev;
+        tv_recorder.stderr_file.inode = found.st_ino;
     }
 }
 
 void tv_recorder_print_line(const char *line)
 {
     struct tv_file_limit_guard limit;
-    if (tv_recorder.options.quiet || !has_standard_error())
+    if (tv_recorder.options.quiet || !stderr_is_unchanged())
         return;
     tv_file_limit_begin(&limit);
     ssize_t wrote = write(STDERR_FILENO, line, strlen(line));
@@ -68,7 +66,7 @@ void tv_recorder_print_line(const char *line)
 }
 
 /* What a stream has written is left behind when it cannot go on. */
-static bool leaves_part(void)
+static bool recording_leaves_part(void)
 {
     sigset_t before;
     tv_recorder_lock(&before); /* threads that still stream write there */
@@ -83,19 +81,19 @@ void tv_recorder_notice(enum tv_recording_notice notice, int error)
 {
     char line[2 * TV_BUFFER_PATH + 256], kept[TV_BUFFER_PATH + 64] = "";
     const struct tv_recording_options *options = &tv_recorder.options;
-    if (notice == TV_RECORDING_FAILED && atomic_exchange(&tv_recorder.told, true))
+    if (notice == TV_RECORDING_FAILED && atomic_exchange(&tv_recorder.failure_reported, true))
         return;
     if (options->notify)
         options->notify(notice, options->arg);
-    if (notice == TV_RECORDING_FAILED && leaves_part())
-        snprintf(kept, sizeof kept, "; what was recorded is in %s", tv_recorder.part);
+    if (notice == TV_RECORDING_FAILED && recording_leaves_part())
+        snprintf(kept, sizeof kept, "; what was recorded is in %s", tv_recorder.texts.part);
     if (notice == TV_RECORDING_OVERFLOWED)
         snprintf(line, sizeof line, "traceview: the trace buffer %s\n",
-                 atomic_load(&tv_recorder.ended) != 0
+                 atomic_load(&tv_recorder.ended_ticks) != 0
                      ? "is full, the recording ended"
                      : "has no room for so many threads, calls of some are missing");
     else
-        snprintf(line, sizeof line, "traceview: %s: %s%s\n", tv_recorder.path,
+        snprintf(line, sizeof line, "traceview: %s: %s%s\n", tv_recorder.texts.path,
                  tv_recording_error(error), kept);
     tv_recorder_print_line(line);
 }
@@ -108,9 +106,9 @@ void tv_recorder_check_names_file(void)
 
 /* Absolute, as the host may go to another folder before the file is written, and not that of a
  * link, which a new file would replace. */
-static int find_path(const char *path)
+static int options_resolve_path(const char *path)
 {
-    char folder[TV_BUFFER_PATH] = "", *to = tv_recorder.path;
+    char folder[TV_BUFFER_PATH] = "", *to = tv_recorder.texts.path;
     struct stat found;
     int failed = tv_output_file_check_path(path);
     if (failed != 0)
@@ -124,9 +122,9 @@ static int find_path(const char *path)
 }
 
 /* Absolute too.  Its length, or an error. */
-static int find_spool(const char *path)
+static int options_resolve_spool(const char *path)
 {
-    char folder[TV_BUFFER_PATH] = "", *to = tv_recorder.spool;
+    char folder[TV_BUFFER_PATH] = "", *to = tv_recorder.texts.spool;
     bool is_relative = path && path[0] != '\0' && path[0] != '/';
     if (is_relative && !getcwd(folder, sizeof folder))
         return -errno;
@@ -136,7 +134,7 @@ static int find_spool(const char *path)
 }
 
 /* The options may be those of the parent, whose texts are here already. */
-static int copy_text(char to[TV_BUFFER_PATH], const char *text)
+static int options_copy_text(char to[TV_BUFFER_PATH], const char *text)
 {
     if (!text)
         to[0] = '\0';
@@ -145,74 +143,76 @@ static int copy_text(char to[TV_BUFFER_PATH], const char *text)
     return 0;
 }
 
-static int copy_chosen(const struct tv_recording_options *options)
+static int options_copy_patterns(const struct tv_recording_options *options)
 {
     struct tv_recorder *to = &tv_recorder;
-    int failed = copy_text(to->trigger, options->trigger);
+    int failed = options_copy_text(to->texts.trigger, options->trigger);
     if (failed == 0)
-        failed = copy_text(to->slow_methods, options->slow);
-    to->triggers = to->trigger[0] != '\0';
+        failed = options_copy_text(to->texts.slow_methods, options->slow);
+    to->triggers = to->texts.trigger[0] != '\0';
     return failed;
 }
 
-static int copy_options(const struct tv_recording_options *options)
+static int options_copy(const struct tv_recording_options *options)
 {
     struct tv_recorder *to = &tv_recorder;
     uint64_t bytes = options->buffer_bytes ? options->buffer_bytes : TV_RECORDING_BUFFER_DEFAULT;
     if (!options->path || options->path[0] == '\0' || bytes < TV_RECORDING_BUFFER_LEAST ||
         bytes > TV_RECORDING_BUFFER_LIMIT)
         return -EINVAL;
-    int failed = find_path(options->path), spool = find_spool(options->spool);
-    int part = snprintf(to->part, sizeof to->part, "%s.part", to->path);
+    int failed = options_resolve_path(options->path), spool = options_resolve_spool(options->spool);
+    int part = snprintf(to->texts.part, sizeof to->texts.part, "%s.part", to->texts.path);
     if (failed == 0)
-        failed = copy_chosen(options);
+        failed = options_copy_patterns(options);
     if (failed != 0 || spool < 0)
         return failed != 0 ? failed : spool;
     /* Room for a number in the name, twice. */
-    if ((size_t)part + 32 >= sizeof to->part || (size_t)spool + 64 >= sizeof to->spool)
+    if ((size_t)part + 32 >= sizeof to->texts.part || (size_t)spool + 64 >= sizeof to->texts.spool)
         return -ENAMETOOLONG;
-    memcpy(to->folder, to->path, sizeof to->folder);
-    char *slash = strrchr(to->folder, '/');
-    slash[slash == to->folder] = '\0'; /* the root keeps its own */
+    memcpy(to->texts.folder, to->texts.path, sizeof to->texts.folder);
+    char *slash = strrchr(to->texts.folder, '/');
+    slash[slash == to->texts.folder] = '\0'; /* the root keeps its own */
     to->options = *options;
     to->options.buffer_bytes = bytes;
-    to->options.path = to->path;
-    to->options.spool = to->spool[0] ? to->spool : NULL;
-    to->options.trigger = to->triggers ? to->trigger : NULL;
-    to->options.slow = to->slow_methods[0] ? to->slow_methods : NULL;
+    to->options.path = to->texts.path;
+    to->options.spool = to->texts.spool[0] ? to->texts.spool : NULL;
+    to->options.trigger = to->triggers ? to->texts.trigger : NULL;
+    to->options.slow = to->texts.slow_methods[0] ? to->texts.slow_methods : NULL;
     return 0;
 }
 
 /* DIR/traceview-PID.SUFFIX, or with another number too where that is taken: by a process that had
  * the number before, and was killed. */
-static void name_spool(int number)
+static void spool_make_paths(int number)
 {
     char more[16] = "";
     if (number > 0)
         snprintf(more, sizeof more, "-%d", number);
-    snprintf(tv_recorder.spool_path, sizeof tv_recorder.spool_path, "%.*s/traceview-%d%s.spool",
-             (int)TV_BUFFER_PATH - 64, tv_recorder.spool, (int)getpid(), more);
-    snprintf(tv_recorder.names_path, sizeof tv_recorder.names_path, "%.*s/traceview-%d%s.names",
-             (int)TV_BUFFER_PATH - 64, tv_recorder.spool, (int)getpid(), more);
+    snprintf(tv_recorder.texts.spool_path, sizeof tv_recorder.texts.spool_path,
+             "%.*s/traceview-%d%s.spool", (int)TV_BUFFER_PATH - 64, tv_recorder.texts.spool,
+             (int)getpid(), more);
+    snprintf(tv_recorder.texts.names_path, sizeof tv_recorder.texts.names_path,
+             "%.*s/traceview-%d%s.names", (int)TV_BUFFER_PATH - 64, tv_recorder.texts.spool,
+             (int)getpid(), more);
 }
 
 /* The spool's descriptor: its mapping stays when that is closed, and its lock with the mapping.
  * -1: there shall be none. */
-static int open_spool(int *file)
+static int spool_open(int *file)
 {
     *file = -1;
     if (!tv_recorder.options.spool)
         return 0;
-    for (int i = 0; *file < 0 && i < SPOOLS; i++) {
-        name_spool(i);
-        *file = open(tv_recorder.spool_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    for (int i = 0; *file < 0 && i < SPOOL_NAMES_MAX; i++) {
+        spool_make_paths(i);
+        *file = open(tv_recorder.texts.spool_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (*file < 0 && errno != EEXIST)
             return -errno;
     }
     if (*file < 0)
         return -EEXIST;
     tv_recorder.spools = true;
-    int failed = tv_output_file_open(&tv_recorder.names, tv_recorder.names_path, 0600);
+    int failed = tv_output_file_open(&tv_recorder.names, tv_recorder.texts.names_path, 0600);
     if (failed != 0)
         return failed;
     tv_recorder.methods.names = &tv_recorder.names;
@@ -222,24 +222,24 @@ static int open_spool(int *file)
 }
 
 /* The file is there, or partly; what the spool is for has been done. */
-static void remove_spool(void)
+static void spool_remove(void)
 {
     tv_recorder.methods.names = NULL;
     tv_output_file_close(&tv_recorder.names);
     if (tv_recorder.spools) {
-        unlink(tv_recorder.names_path);
-        unlink(tv_recorder.spool_path);
+        unlink(tv_recorder.texts.names_path);
+        unlink(tv_recorder.texts.spool_path);
     }
     tv_recorder.spools = false;
 }
 
-static uint64_t now_us(void)
+static uint64_t recording_now_us(void)
 {
     return tv_clock_ns(CLOCK_REALTIME) / 1000;
 }
 
 /* The begin of the text, on one line. */
-static void keep_line(char *to, size_t size, const char *text)
+static void header_copy_line(char *to, size_t size, const char *text)
 {
     snprintf(to, size, "%s", text ? text : "");
     for (; *to; to++)
@@ -247,7 +247,7 @@ static void keep_line(char *to, size_t size, const char *text)
             *to = ' ';
 }
 
-static int open_area(int spool)
+static int recording_open_buffer(int spool)
 {
     const struct tv_recording_options *options = &tv_recorder.options;
     bool dual = options->clock == TV_RECORDING_DUAL;
@@ -256,14 +256,15 @@ static int open_area(int spool)
     uint32_t most = (uint32_t)((TV_RECORDING_BUFFER_LIMIT - TV_MT_HEADER_SIZE) / size);
     bool grows = options->grows && spool < 0 && options->full == TV_RECORDING_STOP;
     /* When the address space has no room for the largest size, the buffer does not grow. */
-    int failed = grows ? tv_trace_buffer_init(&tv_recorder.area, most, dual ? 3 : 2, spool) : -ENOMEM;
+    int failed =
+        grows ? tv_trace_buffer_init(&tv_recorder.buffer, most, dual ? 3 : 2, spool) : -ENOMEM;
     if (failed == 0)
-        tv_trace_buffer_set_growth(&tv_recorder.area, records, tv_recorder.folder);
+        tv_trace_buffer_set_growth(&tv_recorder.buffer, records, tv_recorder.texts.folder);
     else
-        failed = tv_trace_buffer_init(&tv_recorder.area, records, dual ? 3 : 2, spool);
+        failed = tv_trace_buffer_init(&tv_recorder.buffer, records, dual ? 3 : 2, spool);
     if (failed != 0)
         return failed;
-    struct tv_buffer_header *head = tv_recorder.area.head;
+    struct tv_buffer_header *head = tv_recorder.buffer.head;
     head->pid = (uint32_t)getpid();
     head->part_pid = tv_recorder.part_pid;
     head->locked = spool >= 0 && flock(spool, LOCK_EX | LOCK_NB) == 0;
@@ -273,12 +274,12 @@ static int open_area(int spool)
     if (options->clock != TV_RECORDING_WALL)
         tv_cpu_clock_begin(head->counter);
     head->overhead_ns = tv_clock_measure_overhead(head->counter, options->clock != TV_RECORDING_CPU,
-                                         options->clock != TV_RECORDING_WALL);
+                                                  options->clock != TV_RECORDING_WALL);
     snprintf(head->vm, sizeof head->vm, "%s", options->vm ? options->vm : "native");
-    memcpy(head->path, tv_recorder.path, sizeof head->path);
+    memcpy(head->path, tv_recorder.texts.path, sizeof head->path);
     head->least_ns = options->least_ns;
-    keep_line(head->trigger, sizeof head->trigger, options->trigger);
-    head->start_us = now_us();
+    header_copy_line(head->trigger, sizeof head->trigger, options->trigger);
+    head->start_us = recording_now_us();
     head->start = head->late[0] = tv_clock_read_pair(head->counter);
     /* Without a stop, this is the scale of a short recording. */
     while (options->spool && head->late[0].ns < head->start.ns + 1000000)
@@ -289,7 +290,7 @@ static int open_area(int spool)
 
 /* A duration in readings of the clock that times calls.  The counter's rate is learnt by a look at
  * both clocks, some milliseconds long. */
-static uint64_t to_readings(const struct tv_buffer_header *head, uint64_t ns)
+static uint64_t recording_ns_to_readings(const struct tv_buffer_header *head, uint64_t ns)
 {
     bool ticks = head->counter && head->clock != TV_RECORDING_CPU;
     struct tv_clock_pair last = head->start;
@@ -301,79 +302,84 @@ static uint64_t to_readings(const struct tv_buffer_header *head, uint64_t ns)
     return (uint64_t)((double)ns / scale.ns_per_tick);
 }
 
-static void fill_job(struct tv_output_buffer *sink)
+static void recording_init_writer(struct tv_output_buffer *out)
 {
-    memset(&tv_recorder.job, 0, sizeof tv_recorder.job);
-    tv_recorder.job.area = &tv_recorder.area;
-    tv_recorder.job.methods = &tv_recorder.methods;
-    tv_recorder.job.addresses = &tv_recorder.addresses;
-    tv_recorder.job.key = tv_recorder.key;
-    tv_recorder.job.namer = tv_recorder.namer;
-    tv_recorder.job.drop_orphans = tv_recorder.options.drop_orphans;
-    tv_recorder.job.sink = sink;
+    memset(&tv_recorder.writer, 0, sizeof tv_recorder.writer);
+    tv_recorder.writer.buffer = &tv_recorder.buffer;
+    tv_recorder.writer.methods = &tv_recorder.methods;
+    tv_recorder.writer.addresses = &tv_recorder.addresses;
+    tv_recorder.writer.key = tv_recorder.key;
+    tv_recorder.writer.namer = tv_recorder.namer;
+    tv_recorder.writer.drop_orphans = tv_recorder.options.drop_orphans;
+    tv_recorder.writer.out = out;
     /* A streamed file is written while the scale is not known to the end yet: a millisecond's
      * error in ten seconds is what a short look at both clocks costs. */
-    struct tv_clock_pair first = tv_recorder.area.head->start, last = first;
+    struct tv_clock_pair first = tv_recorder.buffer.head->start, last = first;
     while (tv_recorder.options.full == TV_RECORDING_STREAM && last.ns < first.ns + 5000000)
-        last = tv_clock_read_pair(tv_recorder.area.head->counter);
-    tv_recorder.job.scale = tv_clock_scale_between(tv_recorder.area.head->counter, first, last);
+        last = tv_clock_read_pair(tv_recorder.buffer.head->counter);
+    tv_recorder.writer.scale =
+        tv_clock_scale_between(tv_recorder.buffer.head->counter, first, last);
 }
 
-static void release(void)
+static void recording_release(void)
 {
-    tv_trace_writer_release(&tv_recorder.job);
-    tv_output_buffer_free(tv_recorder.job.sink);
-    tv_recorder.job.sink = NULL;
-    pthread_mutex_lock(&tv_recorder.area_lock);
-    tv_trace_buffer_release(&tv_recorder.area);
-    pthread_mutex_unlock(&tv_recorder.area_lock);
-    remove_spool();
+    tv_trace_writer_release(&tv_recorder.writer);
+    tv_output_buffer_free(tv_recorder.writer.out);
+    tv_recorder.writer.out = NULL;
+    pthread_mutex_lock(&tv_recorder.buffer_lock);
+    tv_trace_buffer_release(&tv_recorder.buffer);
+    pthread_mutex_unlock(&tv_recorder.buffer_lock);
+    spool_remove();
     tv_output_file_close(&tv_recorder.file);
 }
 
 /* PATH.part, or PATH.PID.part while another process records into the same file. */
-static int open_part(void)
+static int recording_open_part(void)
 {
-    int failed = tv_output_file_open(&tv_recorder.file, tv_recorder.part, 0644);
+    int failed = tv_output_file_open(&tv_recorder.file, tv_recorder.texts.part, 0644);
     tv_recorder.part_pid = false;
     if (failed != -EBUSY)
         return failed;
     tv_recorder.part_pid = true;
-    snprintf(tv_recorder.part + strlen(tv_recorder.path),
-             sizeof tv_recorder.part - strlen(tv_recorder.path), ".%d.part", (int)getpid());
-    return tv_output_file_open(&tv_recorder.file, tv_recorder.part, 0644);
+    snprintf(tv_recorder.texts.part + strlen(tv_recorder.texts.path),
+             sizeof tv_recorder.texts.part - strlen(tv_recorder.texts.path), ".%d.part",
+             (int)getpid());
+    return tv_output_file_open(&tv_recorder.file, tv_recorder.texts.part, 0644);
 }
 
-static int open_all(void)
+static int recording_open(void)
 {
-    int spool, failed = open_part();
+    int spool, failed = recording_open_part();
     if (failed != 0)
         return failed;
-    failed = open_spool(&spool);
-    pthread_mutex_lock(&tv_recorder.area_lock);
+    failed = spool_open(&spool);
+    pthread_mutex_lock(&tv_recorder.buffer_lock);
     if (failed == 0)
-        failed = open_area(spool);
-    pthread_mutex_unlock(&tv_recorder.area_lock);
+        failed = recording_open_buffer(spool);
+    pthread_mutex_unlock(&tv_recorder.buffer_lock);
     if (spool >= 0)
         close(spool);
     if (failed != 0)
         return failed;
-    struct tv_output_buffer *sink = tv_output_buffer_new(&tv_recorder.file);
-    if (!sink)
+    struct tv_output_buffer *out = tv_output_buffer_new(&tv_recorder.file);
+    if (!out)
         return -ENOMEM;
-    fill_job(sink);
-    tv_recorder.least = to_readings(tv_recorder.area.head, tv_recorder.options.least_ns);
-    tv_recorder.slow = 0;
+    recording_init_writer(out);
+    tv_recorder.min_duration =
+        recording_ns_to_readings(tv_recorder.buffer.head, tv_recorder.options.least_ns);
+    tv_recorder.slow_limit = 0;
     if (tv_recorder.options.slow && tv_recorder.options.slow_ns > 0)
-        tv_recorder.slow = to_readings(tv_recorder.area.head, tv_recorder.options.slow_ns);
+        tv_recorder.slow_limit =
+            recording_ns_to_readings(tv_recorder.buffer.head, tv_recorder.options.slow_ns);
     atomic_store(&tv_recorder.slow_end.state, 0);
     tv_method_filter_begin(tv_recorder.options.trigger, tv_recorder.options.slow);
     if (tv_recorder.options.full != TV_RECORDING_STREAM)
         return 0;
-    tv_recorder.area.head->scale = tv_recorder.job.scale;
-    tv_trace_stream_begin(&tv_recorder.job);
-    failed = tv_output_buffer_flush(sink);
-    tv_trace_buffer_commit_stream(&tv_recorder.area, (struct tv_stream_progress){.bytes = sink->flushed});
+    tv_recorder.buffer.head->scale = tv_recorder.writer.scale;
+    tv_trace_stream_begin(&tv_recorder.writer);
+    failed = tv_output_buffer_flush(out);
+    tv_trace_buffer_commit_stream(&tv_recorder.buffer,
+                                  (struct tv_stream_progress){.bytes = out->flushed});
     return failed;
 }
 
@@ -382,31 +388,31 @@ void tv_recorder_wipe_on_fork(void)
     (void)madvise(tv_recorder.page, sizeof tv_recorder.page, MADV_WIPEONFORK);
 }
 
-static int start(const struct tv_recording_options *options)
+static int recording_start_locked(const struct tv_recording_options *options)
 {
-    if (tv_recorder.started || tv_recorder.area.head)
+    if (tv_recorder.started || tv_recorder.buffer.head)
         return -EBUSY;
-    int failed = copy_options(options);
+    int failed = options_copy(options);
     if (failed != 0)
         return failed;
     tv_recorder_free_ended_threads();
-    remember_standard_error();
-    atomic_store(&tv_recorder.told, false);
+    stderr_remember();
+    atomic_store(&tv_recorder.failure_reported, false);
     tv_recorder.leaves_part = false;
     tv_recorder.dropped = 0;
-    failed = open_all();
+    failed = recording_open();
     if (failed != 0) {
-        if (tv_recorder.file.file >= 0)
-            unlink(tv_recorder.part);
-        release();
+        if (tv_recorder.file.descriptor >= 0)
+            unlink(tv_recorder.texts.part);
+        recording_release();
         return failed;
     }
     syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
     tv_recorder_wipe_on_fork();
-    atomic_store(&tv_recorder.ended, 0);
-    atomic_store(&tv_recorder.spare_count, 0);
-    memset(tv_recorder.ended_ids, 0, sizeof tv_recorder.ended_ids);
-    tv_recorder.ended_at = 0;
+    atomic_store(&tv_recorder.ended_ticks, 0);
+    atomic_store(&tv_recorder.spares.count, 0);
+    memset(tv_recorder.ended_threads.ended_ids, 0, sizeof tv_recorder.ended_threads.ended_ids);
+    tv_recorder.ended_threads.ended_at = 0;
     tv_recorder.pid = (int)getpid();
     tv_recorder.started = true;
     atomic_store(&tv_recorder.on, ++tv_recorder.generation);
@@ -419,7 +425,7 @@ int tv_recording_start(const struct tv_recording_options *options)
     tv_recorder_inside++;
     tv_recorder_register_thread();
     tv_recorder_lock(&before);
-    int failed = start(options);
+    int failed = recording_start_locked(options);
     tv_recorder_unlock(&before);
     if (failed == 0)
         failed = tv_watcher_begin();
@@ -442,11 +448,11 @@ void tv_recorder_begin_at_first_call(void)
         tv_recorder.first_call();
 }
 
-static bool anyone_busy(void)
+static bool recording_has_busy_thread(void)
 {
     bool busy = false;
     pthread_mutex_lock(&tv_recorder.lock);
-    for (struct tv_recorder_thread *i = tv_recorder.threads; i && !busy; i = i->other)
+    for (struct tv_recorder_thread *i = tv_recorder.threads; i && !busy; i = i->next_thread)
         busy = (atomic_load_explicit(&i->busy, memory_order_acquire) & 1) &&
                tv_recorder_generation_of(i) == tv_recorder.generation && i != tv_recorder_self;
     pthread_mutex_unlock(&tv_recorder.lock);
@@ -456,17 +462,27 @@ static bool anyone_busy(void)
 void tv_recorder_wait_for_events(void)
 {
     pthread_mutex_lock(&tv_recorder.lock);
-    for (struct tv_recorder_thread *i = tv_recorder.threads; i; i = i->other)
+    for (struct tv_recorder_thread *i = tv_recorder.threads; i; i = i->next_thread)
         atomic_store(&i->limit, 0);
     pthread_mutex_unlock(&tv_recorder.lock);
     if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0)
         usleep(1000); /* an old kernel: what a core has stored is seen by then */
-    for (int i = 0; i < WAITS && anyone_busy(); i++)
-        usleep(WAIT_US);
+    for (int i = 0; i < EVENT_WAITS && recording_has_busy_thread(); i++)
+        usleep(EVENT_WAIT_US);
+}
+
+bool tv_recorder_end_events(void)
+{
+    uint32_t on = atomic_load(&tv_recorder.on);
+    if (!tv_recorder_is_recording(on) ||
+        !atomic_compare_exchange_strong(&tv_recorder.on, &on, atomic_load(&tv_recorder.stacks)))
+        return false;
+    atomic_store(&tv_recorder.ended_ticks, tv_clock_read(tv_recorder.buffer.head->counter));
+    return true;
 }
 
 /* No event is under way afterwards. */
-static void end_events(void)
+static void recording_end_events(void)
 {
     pthread_mutex_lock(&tv_recorder.lock);
     atomic_store(&tv_recorder.on, atomic_load(&tv_recorder.stacks));
@@ -476,7 +492,7 @@ static void end_events(void)
 
 void tv_recorder_read_thread_names(void)
 {
-    for (struct tv_recorder_thread *i = tv_recorder.threads; i; i = i->other) {
+    for (struct tv_recorder_thread *i = tv_recorder.threads; i; i = i->next_thread) {
         char path[64], name[TV_BUFFER_NAME] = "";
         if (i->finished || i->name[0] || i->id == 0 ||
             tv_recorder_generation_of(i) != tv_recorder.generation)
@@ -490,73 +506,74 @@ void tv_recorder_read_thread_names(void)
             if ((unsigned char)name[k] < ' ')
                 name[k] = k == length - 1 ? '\0' : ' ';
         if (length > 0)
-            memcpy(tv_recorder.area.threads[i->id - 1].name, name, sizeof name);
+            memcpy(tv_recorder.buffer.threads[i->id - 1].name, name, sizeof name);
     }
 }
 
-static int write_file(void)
+static int recording_write_file(void)
 {
-    struct tv_trace_writer *job = &tv_recorder.job;
-    struct tv_buffer_header *head = tv_recorder.area.head;
+    struct tv_trace_writer *writer = &tv_recorder.writer;
+    struct tv_buffer_header *head = tv_recorder.buffer.head;
     struct tv_clock_pair last = tv_clock_read_pair(head->counter);
-    uint64_t ended = atomic_load(&tv_recorder.ended);
+    uint64_t ended = atomic_load(&tv_recorder.ended_ticks);
     bool streams = head->full == TV_RECORDING_STREAM;
     if (!streams)
-        job->scale = tv_clock_scale_between(head->counter, head->start, last);
-    job->end_ns = tv_clock_to_ns(&job->scale, ended ? ended : last.ticks);
+        writer->scale = tv_clock_scale_between(head->counter, head->start, last);
+    writer->end_ns = tv_clock_to_ns(&writer->scale, ended ? ended : last.ticks);
     tv_recorder_read_thread_names();
-    for (struct tv_recorder_thread *i = tv_recorder.threads; i && streams; i = i->other)
+    for (struct tv_recorder_thread *i = tv_recorder.threads; i && streams; i = i->next_thread)
         if (tv_recorder_generation_of(i) == tv_recorder.generation)
             tv_recorder_close_chunk(i);
-    int failed = streams ? tv_trace_stream_end(job) : tv_trace_writer_write(job);
-    int flushed = tv_output_buffer_flush(job->sink);
+    int failed = streams ? tv_trace_stream_end(writer) : tv_trace_writer_write(writer);
+    int flushed = tv_output_buffer_flush(writer->out);
     return failed != 0 ? failed : flushed;
 }
 
 /* What was written gets its name, or keeps the one that it has.  Of a file that could not be
  * written only a stream's begin can be read. */
-static int name_file(int failed)
+static int recording_publish_file(int failed)
 {
     bool there = tv_output_file_exists(&tv_recorder.file), written = failed == 0;
     if (failed == 0 && !there)
         failed = -EBADF;
     if (failed == 0)
-        failed = tv_output_file_check_path(tv_recorder.path);
+        failed = tv_output_file_check_path(tv_recorder.texts.path);
     if (failed == 0)
-        failed = tv_output_file_publish(&tv_recorder.file, tv_recorder.part, tv_recorder.path);
+        failed = tv_output_file_publish(&tv_recorder.file, tv_recorder.texts.part,
+                                        tv_recorder.texts.path);
     if (failed == 0 || !there)
         return failed;
     tv_recorder.leaves_part = written || tv_recorder.options.full == TV_RECORDING_STREAM;
     if (!tv_recorder.leaves_part)
-        unlink(tv_recorder.part);
+        unlink(tv_recorder.texts.part);
     return failed;
 }
 
-static int finish(struct tv_recording_info *info)
+static int recording_write_and_release(struct tv_recording_info *info)
 {
-    int failed = name_file(write_file());
+    int failed = recording_publish_file(recording_write_file());
     tv_recorder_free_ended_threads();
     tv_method_filter_end();
     if (info)
         *info = (struct tv_recording_info){
-            .records = tv_recorder.job.written,
+            .records = tv_recorder.writer.written,
             .dropped = tv_recorder.dropped,
-            .threads = atomic_load(&tv_recorder.area.head->threads),
-            .overhead_ns = tv_recorder.area.head->overhead_ns,
-            .overflow = atomic_load(&tv_recorder.area.head->overflow),
+            .threads = atomic_load(&tv_recorder.buffer.head->threads),
+            .overhead_ns = tv_recorder.buffer.head->overhead_ns,
+            .overflow = atomic_load(&tv_recorder.buffer.head->overflow),
         };
-    release();
+    recording_release();
     return failed;
 }
 
 /* By one caller, who has taken `started`. */
-static int stop(struct tv_recording_info *info)
+static int recording_stop_owned(struct tv_recording_info *info)
 {
-    end_events();
+    recording_end_events();
     tv_snapshot_stop_listening();
     tv_watcher_end();
     pthread_mutex_lock(&tv_recorder.lock);
-    int failed = finish(info);
+    int failed = recording_write_and_release(info);
     pthread_mutex_unlock(&tv_recorder.lock);
     if (failed != 0)
         tv_recorder_notice(TV_RECORDING_FAILED, failed);
@@ -573,7 +590,7 @@ int tv_recording_stop(struct tv_recording_info *info)
     bool mine = tv_recorder.started;
     tv_recorder.started = false;
     pthread_mutex_unlock(&tv_recorder.lock);
-    int failed = mine ? stop(info) : -ENOENT;
+    int failed = mine ? recording_stop_owned(info) : -ENOENT;
     tv_recorder_unblock_signals(&before);
     tv_recorder_inside--;
     return failed;
@@ -583,7 +600,7 @@ void tv_recording_set_left_out(uint32_t methods)
 {
     sigset_t before;
     tv_recorder_lock(&before);
-    tv_recorder.job.left_out = methods;
+    tv_recorder.writer.left_out = methods;
     tv_recorder_unlock(&before);
 }
 
@@ -591,8 +608,8 @@ void tv_recording_set_allocations(const struct tv_recording_allocations *allocat
 {
     sigset_t before;
     tv_recorder_lock(&before);
-    tv_recorder.job.has_allocations = true;
-    tv_recorder.job.allocations = *allocations;
+    tv_recorder.writer.has_allocations = true;
+    tv_recorder.writer.allocations = *allocations;
     tv_recorder_unlock(&before);
 }
 
@@ -602,7 +619,7 @@ bool tv_recording_active(void)
     return on == TV_ON_PAUSED || tv_recorder_is_recording(on);
 }
 
-static uint32_t add_method(const struct tv_recording_method *method, bool find)
+static uint32_t recording_number_method(const struct tv_recording_method *method, bool find)
 {
     struct tv_method_table *methods = &tv_recorder.methods;
     sigset_t before;
@@ -618,34 +635,34 @@ static uint32_t add_method(const struct tv_recording_method *method, bool find)
 
 uint32_t tv_recording_add_method(const struct tv_recording_method *method)
 {
-    return add_method(method, false);
+    return recording_number_method(method, false);
 }
 
 uint32_t tv_recording_find_method(const struct tv_recording_method *method)
 {
-    return add_method(method, true);
+    return recording_number_method(method, true);
 }
 
 void tv_recorder_reset_after_fork(void)
 {
     struct tv_recorder_thread *self = tv_recorder_self;
     pthread_mutex_init(&tv_recorder.lock, NULL);
-    pthread_mutex_init(&tv_recorder.area_lock, NULL);
-    atomic_flag_clear(&tv_recorder.spare_lock);
+    pthread_mutex_init(&tv_recorder.buffer_lock, NULL);
+    atomic_flag_clear(&tv_recorder.spares.lock);
     atomic_store(&tv_recorder.on, 0);
     atomic_store(&tv_recorder.stacks, 0);
     tv_recorder.stack_users = 0;
     tv_recorder.started = false;
     tv_recorder.threads = self && !self->finished ? self : NULL;
     if (tv_recorder.threads) {
-        self->other = NULL;
+        self->next_thread = NULL;
         atomic_store(&self->limit, 0);
         tv_recorder_clear_busy(self);
         atomic_fetch_and(&self->generation, ~TV_GENERATION_ASKED);
     }
-    /* The descriptors are copies; the files are the parent's, and its area is not here. */
-    tv_recorder.job.sink = NULL;
-    tv_recorder.area = (struct tv_trace_buffer){0};
+    /* The descriptors are copies; the files are the parent's, and its buffer is not here. */
+    tv_recorder.writer.out = NULL;
+    tv_recorder.buffer = (struct tv_trace_buffer){0};
     tv_snapshot_reset_after_fork();
     tv_output_file_close(&tv_recorder.file);
     tv_output_file_close(&tv_recorder.names);

@@ -186,4 +186,49 @@ bool tv_recording_is_fiber(void);
 /* Fibers that are mounted from here on are not told of: what is mounted is, once. */
 void tv_recording_forget_mounts(void);
 
+/* ---- Snapshots of a ring ---- */
+
+/*
+ * A snapshot is the content of the ring of a recording that continues.  The program's threads wait
+ * at their next call while the buffer is copied, which takes some milliseconds; they run again
+ * while the copy is written.
+ *
+ * Another process asks for one over a socket in the abstract name space, which vanishes with the
+ * recorded process however that ends.  It sends one byte with the descriptor of an empty file, and
+ * receives one line.  The recorder answers its own user and root.
+ */
+
+/* The name of the socket, behind its leading zero byte.  The number is the process's own pid. */
+#define TV_SNAPSHOT_NAME "traceview-record-%d"
+#define TV_SNAPSHOT_REQUEST 'S'
+#define TV_SNAPSHOT_ANSWER 256u /* bytes of "+RECORDS\n" or "-WHY\n" */
+
+/* Write a snapshot into an empty file.  -ENOENT: no recording with a ring is under way; else an
+ * error of the system. */
+int tv_recorder_snapshot(int file, uint64_t *records);
+
+/* ---- Recovery of a killed process ---- */
+
+/*
+ * A recording with a spool leaves two files in the spool directory:
+ *
+ *     traceview-PID.spool   the trace buffer (trace_buffer.h)
+ *     traceview-PID.names   lines of text:
+ *                           "M\tLINE"                                   a method
+ *                           "X\tSTART\tEND\tBIAS\tFROM\tTO\tPATH"       a loaded file
+ *                           "A\tADDRESS\tNUMBER"                        the method of an address
+ */
+
+#define TV_RECOVER_PATH 4096u
+
+/* Write the trace of a process that was killed, from its spool and names files.
+ *
+ * The trace gets the path that it was recorded for, or NAME.PID.trace when that is taken, or
+ * `output` if that is not NULL; `path` (TV_RECOVER_PATH bytes) receives it.  Of a streamed
+ * recording it holds the records already streamed and those that only the spool has; when some of
+ * the streamed ones are lost, the partial file stays.  -EINVAL: no spool, or a damaged one; -EBUSY:
+ * its process still records. */
+int tv_recorder_recover(const char *spool, const char *names, const char *output, char *path,
+                        struct tv_recording_info *info);
+
 #endif

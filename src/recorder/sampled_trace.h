@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "recorder/methods.h"
+#include "recorder/method_table.h"
 
 struct tv_sampled_trace_options {
     const char *path;       /* it appears whole: written as PATH.part, then renamed */
@@ -45,8 +45,8 @@ void tv_sampled_trace_begin_tick(struct tv_sampled_trace *trace, uint64_t us);
 
 /* What the thread is in, innermost first; no frame may be 0.  Without memory for it, it is as if
  * the thread had not been looked at. */
-void tv_sampled_trace_set_stack(struct tv_sampled_trace *trace, uint32_t thread, const uint64_t *frames,
-                           uint32_t depth);
+void tv_sampled_trace_set_stack(struct tv_sampled_trace *trace, uint32_t thread,
+                                const uint64_t *frames, uint32_t depth);
 /* The thread is in what it was in before: nobody knows better. */
 void tv_sampled_trace_keep_stack(struct tv_sampled_trace *trace, uint32_t thread);
 /* False: the buffer is full, or the time does not fit; nothing is recorded from here on. */

@@ -6,14 +6,14 @@
 #ifndef TV_RECORDER_TRACE_FILE_H
 #define TV_RECORDER_TRACE_FILE_H
 
-#include "recorder/area.h"
-#include "recorder/methods.h"
-#include "recorder/sink.h"
+#include "recorder/method_table.h"
+#include "recorder/output_file.h"
+#include "recorder/trace_buffer.h"
 
 #define TV_TRACE_CACHE_SIZE 256u /* a power of two */
 
 struct tv_trace_writer {
-    struct tv_trace_buffer *area;
+    struct tv_trace_buffer *buffer;
     struct tv_method_table *methods;
     struct tv_address_table *addresses;
     tv_address_key key; /* NULL: the namer gets addresses */
@@ -25,12 +25,13 @@ struct tv_trace_writer {
     bool has_allocations;
     bool mixes_fibers; /* calls of several virtual threads stand in one row */
     struct tv_recording_allocations allocations;
-    struct tv_output_buffer *sink;
+    struct tv_output_buffer *out;
 
     uint8_t *used; /* a bit a method: it has its line or gets one */
     size_t used_size;
-    uint8_t known_threads[TV_BUFFER_THREADS_MAX / 8 + 1]; /* streaming: those that have their packet */
-    uint64_t written;                               /* records in the file */
+    uint8_t
+        known_threads[TV_BUFFER_THREADS_MAX / 8 + 1]; /* streaming: those that have their packet */
+    uint64_t written;                                 /* records in the file */
     uint64_t unnamed;  /* records left out, as there was no memory for their methods */
     uint64_t shift_ns; /* the file's time 0: later than the start in a long ring */
 
@@ -44,21 +45,21 @@ struct tv_trace_writer {
 
 /* Makes records fit for the file: addresses become methods, what the file cannot hold is marked.
  * Then writes header and records of all threads, by time where they have wall time, else thread
- * by thread.  0 or an error; the sink is not flushed. */
-int tv_trace_writer_write(struct tv_trace_writer *job);
+ * by thread.  0 or an error; the out is not flushed. */
+int tv_trace_writer_write(struct tv_trace_writer *writer);
 
 /* Streaming: the header of the file. */
-void tv_trace_stream_begin(struct tv_trace_writer *job);
+void tv_trace_stream_begin(struct tv_trace_writer *writer);
 
-/* Or goes on behind `size` bytes of one, as they were written: they go to the sink up to the last
+/* Or goes on behind `size` bytes of one, as they were written: they go to the out up to the last
  * whole packet, and what they have told is not told again.  The number of their records. */
-uint64_t tv_trace_stream_resume(struct tv_trace_writer *job, const uint8_t *bytes, size_t size);
+uint64_t tv_trace_stream_resume(struct tv_trace_writer *writer, const uint8_t *bytes, size_t size);
 
 /* The records of one chunk, with the methods that are new.  0 or an error. */
-int tv_trace_stream_chunk(struct tv_trace_writer *job, uint32_t chunk);
+int tv_trace_stream_chunk(struct tv_trace_writer *writer, uint32_t chunk);
 
 /* The threads' names and the summary: the end of the file.  0 or -ENOMEM. */
-int tv_trace_stream_end(struct tv_trace_writer *job);
-void tv_trace_writer_release(struct tv_trace_writer *job);
+int tv_trace_stream_end(struct tv_trace_writer *writer);
+void tv_trace_writer_release(struct tv_trace_writer *writer);
 
 #endif

@@ -16,7 +16,7 @@
 #include "recorder/agent/kernel_threads.h"
 #include "recorder/agent/paths.h"
 #include "recorder/agent/profiler.h"
-#include "recorder/samples.h"
+#include "recorder/samples/samples.h"
 
 /* What ART offers to programs that may not be debugged. */
 #define ART_VERSION 0x70010200

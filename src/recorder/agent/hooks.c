@@ -12,10 +12,10 @@
 
 #include "recorder/agent/agent.h"
 #include "recorder/agent/classfile.h"
-#include "recorder/growing.h"
-#include "recorder/quick.h"
+#include "recorder/memory.h"
+#include "recorder/fast_path.h"
 #include "recorder/recording.h"
-#include "recorder/texts.h"
+#include "recorder/text.h"
 
 enum { PUBLIC = 1, STATIC = 8, FINAL = 0x10, SUPER = 0x20, NATIVE = 0x100 };
 

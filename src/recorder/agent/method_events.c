@@ -15,9 +15,9 @@
 #include <string.h>
 
 #include "recorder/agent/agent.h"
-#include "recorder/pages.h"
+#include "recorder/memory.h"
 #include "recorder/recording.h"
-#include "recorder/texts.h"
+#include "recorder/text.h"
 
 #define LONGEST_NAME 1024
 

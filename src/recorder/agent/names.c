@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "recorder/agent/agent.h"
-#include "recorder/samples.h"
-#include "recorder/texts.h"
+#include "recorder/samples/samples.h"
+#include "recorder/text.h"
 
 /* Groups within groups that are looked through. */
 #define GROUPS 64

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "recorder/recording.h"
-#include "recorder/samples.h"
+#include "recorder/samples/samples.h"
 
 /* ON_SIZE and ON_TIME are a flag or, in its place, a size or a time (struct tv_agent_amount). */
 enum kind { TEXT, CHOICE, FLAG, ON_SIZE, ON_TIME, NUMBER, SIZE, TIME };

@@ -9,9 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "recorder/kept.h"
+#include "recorder/output_file.h"
 #include "recorder/recording.h"
-#include "recorder/samples.h"
+#include "recorder/samples/samples.h"
 
 #define HPROF_TEXT ".hprof.txt"
 

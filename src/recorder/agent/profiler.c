@@ -11,7 +11,7 @@
 #include "recorder/agent/agent.h"
 #include "recorder/agent/kernel_threads.h"
 #include "recorder/agent/ticker.h"
-#include "recorder/samples.h"
+#include "recorder/samples/samples.h"
 
 /* Marks that no thread has as its id: the one that samples; and, plus the tenth of a second in
  * which they were looked at, those that the pattern does not want.  A tenth later they may have

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "recorder/agent/rewrite_parts.h"
-#include "recorder/growing.h"
+#include "recorder/memory.h"
 
 /* What sipush can push. */
 #define HIGHEST_SHORT 32767u

@@ -4,7 +4,7 @@
 #define TV_RECORDER_AGENT_REWRITE_PARTS_H
 
 #include "recorder/agent/classfile.h"
-#include "recorder/growing.h"
+#include "recorder/memory.h"
 
 /* No instruction starts here. */
 #define TV_NOWHERE UINT32_MAX

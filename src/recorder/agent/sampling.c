@@ -11,7 +11,7 @@
 #include "recorder/agent/agent.h"
 #include "recorder/agent/paths.h"
 #include "recorder/agent/profiler.h"
-#include "recorder/kept.h"
+#include "recorder/output_file.h"
 
 #define BILLION 1000000000
 #define THOUSAND 1000

@@ -33,7 +33,7 @@
 #include "recorder/agent/agent.h"
 #include "recorder/agent/kernel_threads.h"
 #include "recorder/agent/registers.h"
-#include "recorder/pages.h"
+#include "recorder/memory.h"
 
 #define SIGNAL SIGPROF
 #define SLOTS 16

@@ -11,7 +11,7 @@
 #include "recorder/agent/agent.h"
 #include "recorder/agent/rewrite.h"
 #include "recorder/recording.h"
-#include "recorder/texts.h"
+#include "recorder/text.h"
 
 #define LONGEST_NAME 65536
 

@@ -4,7 +4,7 @@
  * tick counts them.  For the files of the sampler alone.
  *
  * A stack is words, innermost first: the method's number or an address, shifted left by two, as the
- * event core has them (recorder/area.h).
+ * event core has them (recorder/trace_buffer.h).
  */
 #ifndef TV_RECORDER_NATIVE_SAMPLER_H
 #define TV_RECORDER_NATIVE_SAMPLER_H
@@ -12,9 +12,11 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
 
 #include "recorder/native/traceview_record.h"
-#include "recorder/samples.h"
+#include "recorder/samples/samples.h"
 
 /* A thread of the set, from its first tick to the one that no longer shows it. */
 struct tv_sampled_thread {
@@ -78,7 +80,7 @@ struct tvrec_sampler {
     pthread_mutex_t lock;
     pthread_cond_t wake;
     bool stopping;
-    struct tvrec_sampler *other; /* in the list of all */
+    struct tvrec_sampler *next_sampler; /* in the list of all */
 };
 
 /* Keep the time of each sample from the next start on. */
@@ -105,5 +107,26 @@ struct tv_sampled_thread *tv_sampler_find_thread(struct tvrec_sampler *sampler, 
 
 /* Was any part of the program that is loaded compiled with -finstrument-functions? */
 bool tv_code_is_instrumented(void);
+
+/*
+ * tasks.h - what the system says of a thread of this process.
+ */
+
+/* What it has run so far; 0: it is gone. */
+uint64_t tv_task_cpu_ns(pid_t tid);
+
+/* Where a thread stands that sleeps in a system call; 0: unknown. */
+struct tv_task_place {
+    uint64_t sp, pc;
+};
+
+/* Does it run, or wait for a processor?  Else *place is filled in. */
+bool tv_task_runs(pid_t tid, struct tv_task_place *place);
+
+/* Has it blocked the signal?  Not when that cannot be known. */
+bool tv_task_blocks(pid_t tid, int signal_number);
+
+/* The bounds of the memory around an address; false: there is none that can be read. */
+bool tv_task_memory(uint64_t address, uint64_t *low, uint64_t *high);
 
 #endif

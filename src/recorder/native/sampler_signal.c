@@ -1,4 +1,116 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* tasks.c - see tasks.h. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "recorder/memory.h"
+#include "recorder/native/code.h"
+#include "recorder/native/sampler.h"
+#include "recorder/state.h"
+
+uint64_t tv_task_cpu_ns(pid_t tid)
+{
+    /* As pthread_getcpuclockid makes it: the thread's own time, of the scheduler. */
+    clockid_t clock = (clockid_t)(~(unsigned)tid << 3 | 6);
+    struct timespec time;
+    if (clock_gettime(clock, &time) != 0)
+        return 0;
+    return (uint64_t)time.tv_sec * UINT64_C(1000000000) + (uint64_t)time.tv_nsec;
+}
+
+/* The begin of a file of the thread, as text; false: it cannot be read. */
+static bool task_read_file(pid_t tid, const char *name, char *text, size_t size)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%d/%s", (int)tid, name);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = file < 0 ? -1 : read(file, text, size - 1);
+    if (file >= 0)
+        close(file);
+    text[length > 0 ? length : 0] = '\0';
+    return length > 0;
+}
+
+/* "PID (NAME) STATE ...", where the name can have anything in it. */
+static bool task_runs_by_state(pid_t tid)
+{
+    char text[512];
+    if (!task_read_file(tid, "stat", text, sizeof text))
+        return false;
+    const char *end = strrchr(text, ')');
+    return end && end[1] == ' ' && end[2] == 'R';
+}
+
+/* "running", or the call, its six arguments, the stack pointer and where it returns to; a call of
+ * -1 and the last two: it was stopped elsewhere. */
+bool tv_task_runs(pid_t tid, struct tv_task_place *place)
+{
+    char text[256];
+    *place = (struct tv_task_place){0, 0};
+    if (!task_read_file(tid, "syscall", text, sizeof text))
+        return task_runs_by_state(tid);
+    if (strncmp(text, "running", 7) == 0)
+        return true;
+    char *last = strrchr(text, ' ');
+    if (!last)
+        return false;
+    place->pc = strtoull(last + 1, NULL, 16);
+    *last = '\0';
+    char *before = strrchr(text, ' ');
+    if (before)
+        place->sp = strtoull(before + 1, NULL, 16);
+    return false;
+}
+
+bool tv_task_blocks(pid_t tid, int signal_number)
+{
+    static const char field[] = "\nSigBlk:";
+    char text[4096];
+    const char *found =
+        task_read_file(tid, "status", text, sizeof text) ? strstr(text, field) : NULL;
+    uint64_t mask = found ? strtoull(found + sizeof field - 1, NULL, 16) : 0;
+    return mask >> (signal_number - 1) & 1;
+}
+
+/* A line of /proc/self/maps: "LOW-HIGH MODE ...". */
+static bool task_map_line_holds(const char *line, uint64_t address, uint64_t *low, uint64_t *high)
+{
+    char *end;
+    *low = strtoull(line, &end, 16);
+    if (*end != '-')
+        return false;
+    *high = strtoull(end + 1, &end, 16);
+    return address >= *low && address < *high && end[0] == ' ' && end[1] == 'r';
+}
+
+bool tv_task_memory(uint64_t address, uint64_t *low, uint64_t *high)
+{
+    char line[256];
+    bool whole = true, found = false;
+    FILE *maps = fopen("/proc/self/maps", "re");
+    while (maps && !found && fgets(line, sizeof line, maps)) {
+        /* The rest of a long line is no line. */
+        bool begins = whole;
+        whole = strchr(line, '\n') != NULL;
+        found = begins && task_map_line_holds(line, address, low, high);
+    }
+    if (maps)
+        fclose(maps);
+    return found;
+}
+
 /*
  * sampler_signal.c - stacks by a signal and frame pointers, of code that knows nothing of us.
  *
@@ -11,28 +123,11 @@
  * it, and stays within the part of its thread's stack that is known to be there.  A slot belongs to
  * a question; a handler that comes after its question was given up finds another number and leaves.
  */
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <errno.h>
-#include <link.h>
-#include <semaphore.h>
-#include <signal.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <ucontext.h>
-#include <unistd.h>
 
-#include "recorder/native/code.h"
-#include "recorder/native/frames.h"
-#include "recorder/native/sampler.h"
-#include "recorder/native/tasks.h"
-#include "recorder/pages.h"
-#include "recorder/state.h"
-
-#define SLOTS 64u
-#define PATIENCE_NS UINT64_C(50000000)
-#define SECOND_LOOK_NS 50000
-#define RESTS_MOST 64u
+#define SIGNAL_SLOTS 64u
+#define SIGNAL_REPLY_NS UINT64_C(50000000)
+#define SECOND_CHECK_NS 50000
+#define RESTS_MAX 64u
 #define RESTS_BLOCKED 8u
 
 #if defined(__has_feature)
@@ -44,9 +139,9 @@
 #define UNCHECKED
 #endif
 
-enum slot_state { SLOT_FREE, SLOT_BUSY, SLOT_FULL };
+enum sample_slot_state { SLOT_FREE, SLOT_BUSY, SLOT_FULL };
 
-struct slot {
+struct sample_slot {
     _Atomic uint32_t state;    /* enum slot_state */
     _Atomic uint32_t question; /* 0: nobody waits */
     uint64_t low, high;        /* of the thread's stack */
@@ -57,20 +152,22 @@ struct slot {
 
 /* Of the process, and never given back: a signal may come late.  Samplers take turns. */
 static struct {
-    struct slot *slots;
+    struct sample_slot *slots;
     sem_t full;
     uint32_t question;
 } signals;
 
 #if defined(__x86_64__)
-static void read_registers(const ucontext_t *context, struct tv_frame_registers *raw, uint64_t *frame)
+static void slot_read_registers(const ucontext_t *context, struct tv_frame_registers *raw,
+                                uint64_t *frame)
 {
     raw->pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
     raw->sp = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
     *frame = (uint64_t)context->uc_mcontext.gregs[REG_RBP];
 }
 #elif defined(__aarch64__)
-static void read_registers(const ucontext_t *context, struct tv_frame_registers *raw, uint64_t *frame)
+static void slot_read_registers(const ucontext_t *context, struct tv_frame_registers *raw,
+                                uint64_t *frame)
 {
     raw->pc = context->uc_mcontext.pc;
     raw->sp = context->uc_mcontext.sp;
@@ -78,7 +175,8 @@ static void read_registers(const ucontext_t *context, struct tv_frame_registers 
     *frame = context->uc_mcontext.regs[29];
 }
 #else
-static void read_registers(const ucontext_t *context, struct tv_frame_registers *raw, uint64_t *frame)
+static void slot_read_registers(const ucontext_t *context, struct tv_frame_registers *raw,
+                                uint64_t *frame)
 {
     (void)context;
     (void)raw;
@@ -86,12 +184,12 @@ static void read_registers(const ucontext_t *context, struct tv_frame_registers 
 }
 #endif
 
-UNCHECKED static uint64_t load(uint64_t address)
+UNCHECKED static uint64_t stack_load_word(uint64_t address)
 {
     return *(const volatile uint64_t *)(uintptr_t)address; // NOLINT: within the thread's stack
 }
 
-UNCHECKED static void walk(struct slot *slot, uint64_t frame)
+UNCHECKED static void slot_walk_frames(struct sample_slot *slot, uint64_t frame)
 {
     struct tv_frame_registers *raw = &slot->raw;
     uint64_t low = raw->sp, high = slot->high, own = (uint64_t)(uintptr_t)pthread_self();
@@ -102,40 +200,40 @@ UNCHECKED static void walk(struct slot *slot, uint64_t frame)
         high = own;
 #if defined(__x86_64__)
     for (uint64_t i = 0; i < 2 && low + 8 * i + 8 <= high; i++)
-        raw->near[i] = load(low + 8 * i);
+        raw->near[i] = stack_load_word(low + 8 * i);
 #endif
     while (raw->depth < slot->most && frame >= low && frame % 8 == 0 && high - low >= 16 &&
            frame <= high - 16) {
-        uint64_t back = load(frame + 8);
+        uint64_t back = stack_load_word(frame + 8);
         if (back == 0)
             break;
         raw->returns[raw->depth++] = back;
         low = frame + 1;
-        frame = load(frame);
+        frame = stack_load_word(frame);
     }
 }
 
-static void fill(struct slot *slot, const ucontext_t *context)
+static void slot_fill(struct sample_slot *slot, const ucontext_t *context)
 {
     uint64_t frame;
     slot->raw = (struct tv_frame_registers){.returns = slot->returns};
-    read_registers(context, &slot->raw, &frame);
-    walk(slot, frame);
+    slot_read_registers(context, &slot->raw, &frame);
+    slot_walk_frames(slot, frame);
 }
 
-static void on_signal(int number, siginfo_t *info, void *context)
+static void sampler_on_signal(int number, siginfo_t *info, void *context)
 {
     int saved = errno;
     uint64_t value = (uint64_t)(uintptr_t)info->si_value.sival_ptr;
     uint32_t question = (uint32_t)(value >> 8), free_state = SLOT_FREE;
     (void)number;
-    if (info->si_code == SI_QUEUE && info->si_pid == getpid() && (value & 0xff) < SLOTS) {
-        struct slot *slot = &signals.slots[value & 0xff];
+    if (info->si_code == SI_QUEUE && info->si_pid == getpid() && (value & 0xff) < SIGNAL_SLOTS) {
+        struct sample_slot *slot = &signals.slots[value & 0xff];
         if (atomic_load(&slot->question) == question &&
             atomic_compare_exchange_strong(&slot->state, &free_state, SLOT_BUSY)) {
             bool wanted = atomic_load(&slot->question) == question;
             if (wanted)
-                fill(slot, context);
+                slot_fill(slot, context);
             atomic_store(&slot->state, wanted ? SLOT_FULL : SLOT_FREE);
             sem_post(&signals.full);
         }
@@ -143,20 +241,20 @@ static void on_signal(int number, siginfo_t *info, void *context)
     errno = saved;
 }
 
-static bool is_ours(int number)
+static bool signal_is_ours(int number)
 {
     struct sigaction now;
     return sigaction(number, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) &&
-           now.sa_sigaction == on_signal;
+           now.sa_sigaction == sampler_on_signal;
 }
 
 /* The handler stays when the sampler ends: a signal that comes late must not end the program. */
-static int take_signal(int number)
+static int signal_take_number(int number)
 {
-    struct sigaction ours = {.sa_sigaction = on_signal,
+    struct sigaction ours = {.sa_sigaction = sampler_on_signal,
                              .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK},
                      old;
-    if (is_ours(number))
+    if (signal_is_ours(number))
         return 0;
     tv_watcher_release_signal(number);
     if (sigaction(number, NULL, &old) != 0)
@@ -168,30 +266,30 @@ static int take_signal(int number)
 
 /* A signal that is still on its way at an exec meets the new program, which knows nothing of it:
  * the first two do nothing there, the others would end it.  The last are those of real time. */
-static int take_any_signal(int *number)
+static int signal_take_any(int *number)
 {
     static const int first[] = {SIGURG, SIGWINCH, SIGPROF};
     int failed = -EBUSY;
     for (size_t i = 0; failed != 0 && i < sizeof first / sizeof first[0]; i++)
-        failed = take_signal(*number = first[i]);
+        failed = signal_take_number(*number = first[i]);
     for (int i = SIGRTMAX; failed != 0 && i >= SIGRTMIN; i--)
-        failed = take_signal(*number = i);
+        failed = signal_take_number(*number = i);
     return failed;
 }
 
-static int take_signal_for(struct tvrec_sampler *sampler)
+static int signal_take_for(struct tvrec_sampler *sampler)
 {
-    return sampler->any_signal ? take_any_signal(&sampler->signal_number)
-                               : take_signal(sampler->signal_number);
+    return sampler->any_signal ? signal_take_any(&sampler->signal_number)
+                               : signal_take_number(sampler->signal_number);
 }
 
 /* Code that calls main and the functions of threads: in the C library, and in the library of
  * threads, which older systems have apart. */
-static struct range {
+static struct stack_root {
     uint64_t inside, low, high;
-} beginnings[2];
+} stack_roots[2];
 
-static int see_range(struct dl_phdr_info *info, size_t size, void *unused)
+static int stack_root_see_module(struct dl_phdr_info *info, size_t size, void *unused)
 {
     uint64_t low = UINT64_MAX, high = 0;
     (void)size;
@@ -205,51 +303,52 @@ static int see_range(struct dl_phdr_info *info, size_t size, void *unused)
         high = start + segment->p_memsz > high ? start + segment->p_memsz : high;
     }
     for (size_t i = 0; i < 2; i++)
-        if (beginnings[i].inside >= low && beginnings[i].inside < high)
-            beginnings[i].low = low, beginnings[i].high = high;
+        if (stack_roots[i].inside >= low && stack_roots[i].inside < high)
+            stack_roots[i].low = low, stack_roots[i].high = high;
     return 0;
 }
 
-static void find_beginnings(void)
+static void stack_roots_find(void)
 {
-    beginnings[0].inside = (uintptr_t)dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
-    beginnings[1].inside = (uintptr_t)dlsym(RTLD_DEFAULT, "pthread_create");
-    dl_iterate_phdr(see_range, NULL);
+    stack_roots[0].inside = (uintptr_t)dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
+    stack_roots[1].inside = (uintptr_t)dlsym(RTLD_DEFAULT, "pthread_create");
+    dl_iterate_phdr(stack_root_see_module, NULL);
 }
 
 /* Does the stack end where threads begin?  True where that cannot be told. */
-static bool leads_to_beginning(const uint64_t *words, uint32_t depth)
+static bool stack_reaches_root(const uint64_t *words, uint32_t depth)
 {
     uint64_t address = (words[depth - 1] & ~TV_WORD_ADDRESS) >> 2;
-    bool whole = beginnings[0].high == 0;
+    bool whole = stack_roots[0].high == 0;
     for (size_t i = 0; i < 2 && depth > 1; i++)
-        whole = whole || (address >= beginnings[i].low && address < beginnings[i].high);
+        whole = whole || (address >= stack_roots[i].low && address < stack_roots[i].high);
     return whole;
 }
 
-static int begin(struct tvrec_sampler *sampler)
+static int signal_begin(struct tvrec_sampler *sampler)
 {
     if (!TV_SIGNALS_WORK)
         return -ENOTSUP;
-    find_beginnings();
+    stack_roots_find();
     if (!signals.slots) {
-        signals.slots = tv_mmap_alloc(SLOTS * sizeof *signals.slots);
+        signals.slots = tv_mmap_alloc(SIGNAL_SLOTS * sizeof *signals.slots);
         if (!signals.slots)
             return -ENOMEM;
         sem_init(&signals.full, 0, 0);
     }
-    return take_signal_for(sampler);
+    return signal_take_for(sampler);
 }
 
-static void end(struct tvrec_sampler *sampler)
+static void signal_end(struct tvrec_sampler *sampler)
 {
     (void)sampler;
 }
 
 /* Asks a thread; NULL: it has no slot or no signal. */
-static struct slot *ask(struct tvrec_sampler *sampler, struct tv_sampled_thread *thread, uint32_t at)
+static struct sample_slot *signal_ask(struct tvrec_sampler *sampler,
+                                      struct tv_sampled_thread *thread, uint32_t at)
 {
-    struct slot *slot = &signals.slots[at];
+    struct sample_slot *slot = &signals.slots[at];
     if (atomic_load(&slot->state) == SLOT_BUSY)
         return NULL;
     signals.question = (signals.question + 1) & 0xffffff ? signals.question + 1 : 1;
@@ -272,22 +371,23 @@ static struct slot *ask(struct tvrec_sampler *sampler, struct tv_sampled_thread 
     return NULL;
 }
 
-static bool is_full(const struct slot *slot)
+static bool slot_is_full(const struct sample_slot *slot)
 {
     return atomic_load(&slot->state) == SLOT_FULL;
 }
 
-static void wait_for(struct slot *const *slots, uint32_t count, uint64_t end)
+static void signal_wait_for_slots(struct sample_slot *const *slots, uint32_t count, uint64_t end)
 {
     struct timespec until = {(time_t)(end / 1000000000), (long)(end % 1000000000)};
     for (uint32_t i = 0; i < count; i++)
-        while (slots[i] && !is_full(slots[i]))
+        while (slots[i] && !slot_is_full(slots[i]))
             if (sem_clockwait(&signals.full, CLOCK_MONOTONIC, &until) != 0 && errno != EINTR)
                 return;
 }
 
 /* Has the handler found itself outside of what was thought to be the stack? */
-static bool needs_bounds(struct tv_sampled_thread *thread, const struct tv_frame_registers *raw)
+static bool signal_needs_bounds(struct tv_sampled_thread *thread,
+                                const struct tv_frame_registers *raw)
 {
     if (raw->sp >= thread->stack_low && raw->sp < thread->stack_high)
         return false;
@@ -296,7 +396,7 @@ static bool needs_bounds(struct tv_sampled_thread *thread, const struct tv_frame
 
 /* It runs, and this tick has no stack of it.  A thread that begins or ends blocks all signals for a
  * moment, which is not worth a word. */
-static void miss(struct tvrec_sampler *sampler, struct tv_sampled_thread *thread)
+static void signal_count_missed(struct tvrec_sampler *sampler, struct tv_sampled_thread *thread)
 {
     sampler->missed++;
     sampler->blocked += thread->blocks > 1;
@@ -305,17 +405,17 @@ static void miss(struct tvrec_sampler *sampler, struct tv_sampled_thread *thread
 
 /* Who does not answer, because it blocks the signal or never gets a processor, is asked ever more
  * rarely. */
-static void give_up(struct tvrec_sampler *sampler, struct tv_sampled_thread *thread)
+static void signal_give_up(struct tvrec_sampler *sampler, struct tv_sampled_thread *thread)
 {
-    thread->misses = thread->misses < RESTS_MOST ? thread->misses * 2 + 1 : thread->misses;
+    thread->misses = thread->misses < RESTS_MAX ? thread->misses * 2 + 1 : thread->misses;
     thread->rests = thread->misses;
     thread->blocks = tv_task_blocks(thread->tid, sampler->signal_number);
-    miss(sampler, thread);
+    signal_count_missed(sampler, thread);
 }
 
 /* Who has blocked the signal is not asked before it takes it again: its answer would be waited for
  * in vain, and what it is sent stays with it. */
-static bool rests(struct tvrec_sampler *sampler, struct tv_sampled_thread *thread)
+static bool signal_skips_thread(struct tvrec_sampler *sampler, struct tv_sampled_thread *thread)
 {
     if (thread->rests > 0) {
         thread->rests--;
@@ -328,50 +428,53 @@ static bool rests(struct tvrec_sampler *sampler, struct tv_sampled_thread *threa
     } else {
         return false;
     }
-    miss(sampler, thread);
+    signal_count_missed(sampler, thread);
     return true;
 }
 
-/* Asks up to SLOTS threads at once; those whose stack was not known are left in the list, and their
- * number is returned. */
-static size_t ask_all(struct tvrec_sampler *sampler, struct tv_sampled_thread **threads, size_t count)
+/* Asks up to SIGNAL_SLOTS threads at once; those whose stack was not known are left in the list,
+ * and their number is returned. */
+static size_t signal_ask_all(struct tvrec_sampler *sampler, struct tv_sampled_thread **threads,
+                             size_t count)
 {
-    struct slot *slots[SLOTS];
+    struct sample_slot *slots[SIGNAL_SLOTS];
     size_t again = 0;
     while (sem_trywait(&signals.full) == 0)
         continue;
     for (uint32_t i = 0; i < count; i++)
-        slots[i] = ask(sampler, threads[i], i);
-    wait_for(slots, (uint32_t)count, tv_clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS);
+        slots[i] = signal_ask(sampler, threads[i], i);
+    signal_wait_for_slots(slots, (uint32_t)count, tv_clock_ns(CLOCK_MONOTONIC) + SIGNAL_REPLY_NS);
     for (size_t i = 0; i < count; i++) {
         if (slots[i])
             atomic_store(&slots[i]->question, 0);
-        if (!slots[i] || !is_full(slots[i])) {
-            give_up(sampler, threads[i]);
+        if (!slots[i] || !slot_is_full(slots[i])) {
+            signal_give_up(sampler, threads[i]);
             continue;
         }
         threads[i]->misses = 0;
-        threads[i]->depth = tv_frames_from_registers(&slots[i]->raw, threads[i]->words, sampler->depth);
-        if (needs_bounds(threads[i], &slots[i]->raw)) {
+        threads[i]->depth =
+            tv_frames_from_registers(&slots[i]->raw, threads[i]->words, sampler->depth);
+        if (signal_needs_bounds(threads[i], &slots[i]->raw)) {
             threads[again++] = threads[i];
             continue;
         }
         sampler->walked++;
         sampler->lost += threads[i]->depth < sampler->depth &&
-                         !leads_to_beginning(threads[i]->words, threads[i]->depth);
+                         !stack_reaches_root(threads[i]->words, threads[i]->depth);
     }
     return again;
 }
 
-static void ask_twice(struct tvrec_sampler *sampler, struct tv_sampled_thread **threads, size_t count)
+static void signal_ask_twice(struct tvrec_sampler *sampler, struct tv_sampled_thread **threads,
+                             size_t count)
 {
-    size_t again = count > 0 ? ask_all(sampler, threads, count) : 0;
+    size_t again = count > 0 ? signal_ask_all(sampler, threads, count) : 0;
     if (again > 0)
-        ask_all(sampler, threads, again);
+        signal_ask_all(sampler, threads, again);
 }
 
-static void look_at_sleeper(struct tvrec_sampler *sampler, struct tv_sampled_thread *thread,
-                            const struct tv_task_place *place)
+static void signal_scan_sleeper(struct tvrec_sampler *sampler, struct tv_sampled_thread *thread,
+                                const struct tv_task_place *place)
 {
     thread->depth = 0;
     thread->state = TV_SAMPLE_WAITING;
@@ -379,41 +482,42 @@ static void look_at_sleeper(struct tvrec_sampler *sampler, struct tv_sampled_thr
         return;
     if (place->sp < thread->stack_low || place->sp >= thread->stack_high)
         tv_task_memory(place->sp, &thread->stack_low, &thread->stack_high);
-    thread->depth =
-        tv_frames_scan_stack(place->pc, place->sp, thread->stack_high, thread->words, sampler->depth);
+    thread->depth = tv_frames_scan_stack(place->pc, place->sp, thread->stack_high, thread->words,
+                                         sampler->depth);
 }
 
-enum look { LOOK_SAME, LOOK_SLEEPS, LOOK_WOKE, LOOK_RUNS };
+enum thread_check { CHECK_UNCHANGED, CHECK_SLEEPS, CHECK_WOKE, CHECK_RUNS };
 
-static enum look look(struct tvrec_sampler *sampler, struct tv_sampled_thread *thread)
+static enum thread_check signal_check_thread(struct tvrec_sampler *sampler,
+                                             struct tv_sampled_thread *thread)
 {
     struct tv_task_place place;
     uint64_t cpu = tv_task_cpu_ns(thread->tid), before = thread->cpu_ns;
     thread->state = TV_SAMPLE_WAITING;
     if (cpu == before)
-        return LOOK_SAME;
+        return CHECK_UNCHANGED;
     thread->cpu_ns = cpu;
     if (!tv_task_runs(thread->tid, &place)) {
-        look_at_sleeper(sampler, thread, &place);
-        return LOOK_SLEEPS;
+        signal_scan_sleeper(sampler, thread, &place);
+        return CHECK_SLEEPS;
     }
     thread->state = TV_SAMPLE_RUNNING;
-    return before == UINT64_MAX || cpu - before < sampler->period_ns / 2 ? LOOK_WOKE : LOOK_RUNS;
+    return before == UINT64_MAX || cpu - before < sampler->period_ns / 2 ? CHECK_WOKE : CHECK_RUNS;
 }
 
 /* Those of `from` that are to get a signal; *woke of them are to be looked at again. */
-static size_t choose(struct tvrec_sampler *sampler, size_t *from, struct tv_sampled_thread **chosen,
-                     size_t *woke)
+static size_t signal_choose_threads(struct tvrec_sampler *sampler, size_t *from,
+                                    struct tv_sampled_thread **chosen, size_t *woke)
 {
-    struct tv_sampled_thread *second[SLOTS];
+    struct tv_sampled_thread *second[SIGNAL_SLOTS];
     size_t count = 0;
     *woke = 0;
-    for (; *from < sampler->count && count + *woke < SLOTS; ++*from) {
+    for (; *from < sampler->count && count + *woke < SIGNAL_SLOTS; ++*from) {
         struct tv_sampled_thread *thread = &sampler->threads[*from];
-        enum look seen = look(sampler, thread);
-        if (seen == LOOK_SAME || seen == LOOK_SLEEPS || rests(sampler, thread))
+        enum thread_check seen = signal_check_thread(sampler, thread);
+        if (seen == CHECK_UNCHANGED || seen == CHECK_SLEEPS || signal_skips_thread(sampler, thread))
             continue;
-        if (seen == LOOK_WOKE)
+        if (seen == CHECK_WOKE)
             second[(*woke)++] = thread;
         else
             chosen[count++] = thread;
@@ -423,43 +527,43 @@ static size_t choose(struct tvrec_sampler *sampler, size_t *from, struct tv_samp
 }
 
 /* Of the last `woke` threads those that still run stay in the list. */
-static size_t look_again(struct tvrec_sampler *sampler, struct tv_sampled_thread **chosen, size_t count,
-                         size_t woke)
+static size_t signal_check_again(struct tvrec_sampler *sampler, struct tv_sampled_thread **chosen,
+                                 size_t count, size_t woke)
 {
     struct tv_task_place place;
     size_t kept = count - woke;
-    clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){0, SECOND_LOOK_NS}, NULL);
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){0, SECOND_CHECK_NS}, NULL);
     for (size_t i = count - woke; i < count; i++) {
         if (tv_task_runs(chosen[i]->tid, &place))
             chosen[kept++] = chosen[i];
         else
-            look_at_sleeper(sampler, chosen[i], &place);
+            signal_scan_sleeper(sampler, chosen[i], &place);
     }
     return kept;
 }
 
 /* Those of the last tick would be counted again. */
-static void forget_stacks(struct tvrec_sampler *sampler)
+static void signal_forget_stacks(struct tvrec_sampler *sampler)
 {
     for (size_t i = 0; i < sampler->count; i++)
         sampler->threads[i].depth = 0;
     sampler->missed += sampler->count;
 }
 
-static void take(struct tvrec_sampler *sampler)
+static void signal_take(struct tvrec_sampler *sampler)
 {
-    struct tv_sampled_thread *chosen[SLOTS];
+    struct tv_sampled_thread *chosen[SIGNAL_SLOTS];
     size_t from = 0, woke;
-    if (!is_ours(sampler->signal_number) && take_signal_for(sampler) != 0) {
-        forget_stacks(sampler);
+    if (!signal_is_ours(sampler->signal_number) && signal_take_for(sampler) != 0) {
+        signal_forget_stacks(sampler);
         return;
     }
     while (from < sampler->count) {
-        size_t count = choose(sampler, &from, chosen, &woke);
+        size_t count = signal_choose_threads(sampler, &from, chosen, &woke);
         if (woke > 0)
-            count = look_again(sampler, chosen, count, woke);
-        ask_twice(sampler, chosen, count);
+            count = signal_check_again(sampler, chosen, count, woke);
+        signal_ask_twice(sampler, chosen, count);
     }
 }
 
-const struct tv_unwinder tv_unwinder_signals = {begin, take, end};
+const struct tv_unwinder tv_unwinder_signals = {signal_begin, signal_take, signal_end};

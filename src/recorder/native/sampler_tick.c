@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "recorder/method_table.h"
 #include "recorder/native/code.h"
 #include "recorder/native/modules.h"
 #include "recorder/native/sampler.h"
@@ -23,7 +24,7 @@ void tv_sampler_read_description(pid_t tid, char *name, char *group)
 {
     name[0] = group[0] = '\0';
     pthread_mutex_lock(&tv_recorder.lock);
-    for (struct tv_recorder_thread *i = tv_recorder.threads; i; i = i->other) {
+    for (struct tv_recorder_thread *i = tv_recorder.threads; i; i = i->next_thread) {
         if (i->tid != tid || i->finished)
             continue;
         memcpy(name, i->name, TV_BUFFER_NAME);
@@ -34,7 +35,7 @@ void tv_sampler_read_description(pid_t tid, char *name, char *group)
 }
 
 /* What the system calls it. */
-static void read_name(pid_t tid, char *name, size_t size)
+static void tick_read_name(pid_t tid, char *name, size_t size)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/self/task/%d/comm", (int)tid);
@@ -50,7 +51,7 @@ static void read_name(pid_t tid, char *name, size_t size)
 }
 
 /* The place of the first thread that has not a lower number. */
-static size_t lower_bound(const struct tvrec_sampler *sampler, pid_t tid)
+static size_t tick_thread_lower_bound(const struct tvrec_sampler *sampler, pid_t tid)
 {
     size_t low = 0, high = sampler->count;
     while (low < high) {
@@ -65,14 +66,14 @@ static size_t lower_bound(const struct tvrec_sampler *sampler, pid_t tid)
 
 struct tv_sampled_thread *tv_sampler_find_thread(struct tvrec_sampler *sampler, pid_t tid)
 {
-    size_t at = lower_bound(sampler, tid);
+    size_t at = tick_thread_lower_bound(sampler, tid);
     bool found = at < sampler->count && sampler->threads[at].tid == tid;
     return found ? &sampler->threads[at] : NULL;
 }
 
-static struct tv_sampled_thread *add(struct tvrec_sampler *sampler, pid_t tid)
+static struct tv_sampled_thread *tick_add_thread(struct tvrec_sampler *sampler, pid_t tid)
 {
-    size_t at = lower_bound(sampler, tid);
+    size_t at = tick_thread_lower_bound(sampler, tid);
     if (sampler->count == sampler->room) {
         size_t room = sampler->room == 0 ? 16 : sampler->room * 2;
         struct tv_sampled_thread *more = realloc(sampler->threads, room * sizeof *more);
@@ -91,25 +92,25 @@ static struct tv_sampled_thread *add(struct tvrec_sampler *sampler, pid_t tid)
     return thread;
 }
 
-static void see(struct tvrec_sampler *sampler, pid_t tid)
+static void tick_see_thread(struct tvrec_sampler *sampler, pid_t tid)
 {
     char name[TV_BUFFER_NAME] = "", group[TV_BUFFER_NAME] = "";
     struct tv_sampled_thread *thread = tv_sampler_find_thread(sampler, tid);
     /* Who is dead is gone, also from a set that goes on naming it. */
     if (tv_sampler_is_own(tid) || syscall(SYS_tgkill, getpid(), tid, 0) != 0)
         return;
-    if (!thread && !(thread = add(sampler, tid)))
+    if (!thread && !(thread = tick_add_thread(sampler, tid)))
         return;
     thread->shown = true;
     if (thread->id != 0 && tv_samples_mark_thread_seen(&sampler->samples, thread->id))
         return;
     tv_sampler_read_description(tid, name, group);
     if (!name[0])
-        read_name(tid, name, sizeof name);
+        tick_read_name(tid, name, sizeof name);
     thread->id = tv_samples_add_thread(&sampler->samples, name, group[0] ? group : "main");
 }
 
-static void forget_gone(struct tvrec_sampler *sampler)
+static void tick_forget_gone(struct tvrec_sampler *sampler)
 {
     size_t kept = 0;
     for (size_t i = 0; i < sampler->count; i++) {
@@ -121,8 +122,8 @@ static void forget_gone(struct tvrec_sampler *sampler)
     sampler->count = kept;
 }
 
-static void count_stack(struct tvrec_sampler *sampler, const struct tv_sampled_thread *thread,
-                        uint64_t now)
+static void tick_count_stack(struct tvrec_sampler *sampler, const struct tv_sampled_thread *thread,
+                             uint64_t now)
 {
     struct tv_sample_moment moment = {
         .time_ns = now,
@@ -154,11 +155,96 @@ void tv_sampler_tick(struct tvrec_sampler *sampler)
     for (size_t i = 0; i < sampler->count; i++)
         sampler->threads[i].shown = false;
     for (size_t i = 0; i < count && sampler->tids[i] > 0; i++)
-        see(sampler, sampler->tids[i]);
+        tick_see_thread(sampler, sampler->tids[i]);
     tv_samples_end_unseen_threads(&sampler->samples);
-    forget_gone(sampler);
+    tick_forget_gone(sampler);
     sampler->unwinder->take(sampler);
     for (size_t i = 0; i < sampler->count; i++)
-        count_stack(sampler, &sampler->threads[i], now);
+        tick_count_stack(sampler, &sampler->threads[i], now);
     sampler->ticks++;
+}
+
+/*
+ * sampler_names.c - what the words of a stack stand for: methods by hand have their own texts,
+ * addresses those of modules.h.
+ *
+ * Where names are made in this process, a function has one place, whatever the address within it:
+ * it has no lines, and two places of the same text would be two stacks that nobody can tell apart.
+ */
+
+#define FIELDS 5
+
+/* Cuts a line at its tabs; missing fields are empty. */
+static void sampler_split_line(char *line, char **fields)
+{
+    static char none[] = "";
+    for (size_t i = 0; i < FIELDS; i++) {
+        char *tab = line ? strchr(line, '\t') : NULL;
+        fields[i] = line ? line : none;
+        line = tab ? tab + 1 : NULL;
+        if (tab)
+            *tab = '\0';
+    }
+}
+
+static uint32_t sampler_add_method(struct tvrec_sampler *sampler, uint64_t word)
+{
+    sigset_t before;
+    char line[TV_METHOD_LINE + 1], *fields[FIELDS];
+    size_t length = 0;
+    uint64_t number = word >> 2;
+    tv_recorder_lock(&before);
+    if (number > 0 && number <= tv_recorder.methods.count) {
+        const char *text = tv_method_table_line(&tv_recorder.methods, (uint32_t)number, &length);
+        memcpy(line, text, length);
+    }
+    tv_recorder_unlock(&before);
+    line[length] = '\0';
+    sampler_split_line(line, fields);
+    static char no_class[] = "native";
+    struct tv_sample_element element = {
+        .method = word,
+        .line = fields[4][0] ? (int32_t)strtol(fields[4], NULL, 10) : TV_SAMPLES_NO_LINE,
+        .class_name = fields[0][0] ? fields[0] : no_class,
+        .name = fields[1],
+        .file = fields[3][0] ? fields[3] : NULL,
+    };
+    uint32_t known = tv_samples_find_element(&sampler->samples, word, element.line);
+    return known != 0 ? known : tv_samples_add_element(&sampler->samples, &element);
+}
+
+static uint32_t sampler_add_address(struct tvrec_sampler *sampler, uint64_t word)
+{
+    char room[TV_METHOD_LINE], texts[3][TV_METHOD_LINE];
+    struct tv_recording_method method = {.class_name = "unknown", .name = room};
+    uint64_t address = word << 1 >> 3, start = tv_code_function_start(address);
+    if (start != 0 && !tv_modules_has_address_names())
+        address = start;
+    uint64_t place = tv_modules_key(address, TV_MODULE_TIME_NOW),
+             key = TV_WORD_ADDRESS | place << 2;
+    uint32_t known = tv_samples_find_element(&sampler->samples, key, TV_SAMPLES_NO_LINE);
+    if (known != 0)
+        return known;
+    tv_modules_name(place, &method, room, sizeof room);
+    const char *from[] = {method.class_name, method.name, method.file ? method.file : ""};
+    for (size_t i = 0; i < 3; i++) {
+        size_t length = strnlen(from[i], sizeof texts[i] - 1);
+        memcpy(texts[i], from[i], length);
+        texts[i][length] = '\0';
+    }
+    struct tv_sample_element element = {key, TV_SAMPLES_NO_LINE, texts[0], texts[1],
+                                        texts[2][0] ? texts[2] : NULL};
+    return tv_samples_add_element(&sampler->samples, &element);
+}
+
+uint32_t tv_sampler_find_element(struct tvrec_sampler *sampler, uint64_t word)
+{
+    size_t at = (size_t)(word * UINT64_C(0x9E3779B97F4A7C15) >> 52) % TV_SAMPLER_CACHE_SIZE;
+    if (sampler->places[at].element != 0 && sampler->places[at].word == word)
+        return sampler->places[at].element;
+    uint32_t element = word & TV_WORD_ADDRESS ? sampler_add_address(sampler, word)
+                                              : sampler_add_method(sampler, word);
+    sampler->places[at].word = word;
+    sampler->places[at].element = element;
+    return element;
 }

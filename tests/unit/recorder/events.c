@@ -12,9 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "recorder/chosen.h"
-#include "recorder/quick.h"
+#include "recorder/fast_path.h"
 #include "recorder/recording.h"
+#include "recorder/triggers.h"
 
 #define TEXT_SIZE 4096
 
@@ -281,7 +281,8 @@ static void goes_deeper_than_its_stack(void **state)
         for (uint32_t i = depth; i-- > 0;) {
             native ? leave_at(0x10, 0x7000000 - i * 16, false)
                    : tv_recording_leave(method_a, TV_MT_EXIT);
-            assert_int_equal(tv_recorder_depth_of(tv_recorder_self), i < TV_FRAMES_MAX ? i : TV_FRAMES_MAX);
+            assert_int_equal(tv_recorder_depth_of(tv_recorder_self),
+                             i < TV_FRAMES_MAX ? i : TV_FRAMES_MAX);
         }
         end(&info, NULL);
         assert_int_equal(info.records, 2 * depth);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "recorder/agent/rewrite.h"
-#include "recorder/growing.h"
+#include "recorder/memory.h"
 
 struct method {
     struct tv_class_span code;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "recorder/samples.h"
+#include "recorder/samples/samples.h"
 
 /* Wed Jul 21 12:03:46 2010 UTC; the zone is set to that by the tests. */
 #define NOW 1279713826

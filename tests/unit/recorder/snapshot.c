@@ -11,9 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "recorder/quick.h"
+#include "recorder/fast_path.h"
 #include "recorder/recording.h"
-#include "recorder/snapshot.h"
 
 #define CALLERS 3
 #define CALLS 100000
