@@ -1,16 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* chunks.c */
+/*
+ * chunks.c - where a thread's next records go: the three modes of a full buffer.
+ *
+ *     stop     claim a new chunk; when nothing is left, the recording ends
+ *     ring     claim a new chunk; when the thread has its share, recycle its oldest one,
+ *              or the oldest one of a thread that has ended
+ *     stream   write the full chunk to the file and fill it again; exchange it for a larger one
+ *              while the buffer has room
+ *
+ *     spool    any of these, with the buffer in a file: a stream then notes after each chunk
+ * whether its records are in the file already (tv_trace_buffer_commit_stream), so that recovery
+ *              takes each record exactly once
+ *
+ * Chunks of a thread double in size from TV_BUFFER_CHUNK_MIN to TV_BUFFER_CHUNK_MAX records.  What
+ * a closed chunk has not used becomes a spare chunk for other threads.
+ *
+ * A thread fetches a chunk with its signals blocked.  The spare chunks have a spin lock with a
+ * limited number of tries, as its holder may be a thread that a handler has interrupted: to find no
+ * spare chunk is no error.
+ */
 #define _GNU_SOURCE
 #include <string.h>
 
 #include "recorder/state.h"
 
 #define SPARE_TRIES 10000u
-#define STREAM_SHARES 8u     /* all that come by and by: 1/8 (1 + ln n) of the records */
-#define RING_CHUNKS_MIN 32u  /* that a ring has, unless it is small */
-#define RING_RECORDS_MIN 16u /* records of a chunk, for the last one */
+#define STREAM_SHARES                                                                              \
+    8u /* threads that come one after the other get 1/8 (1 + ln n) of the records in all */
+#define RING_CHUNKS_MIN 32u  /* chunks of a ring, unless it is small */
+#define RING_RECORDS_MIN 16u /* of a chunk, in the last eighth of a ring */
 
-/* Whoever has it keeps it for some instructions, unless a handler has come in between. */
+/* The holder keeps it for a few instructions, unless a handler has interrupted it. */
 static bool spare_chunks_lock(uint32_t tries)
 {
     for (; tries > 0; tries--)
@@ -36,8 +56,9 @@ static void spare_chunk_put(uint32_t first, uint32_t count, uint32_t chunk)
     spare_chunks_unlock();
 }
 
-/* The records of a chunk go to the file, and it is empty again: at each moment they are in the
- * spool or in the file, and what is there says in which.  The lock is held.  0 or an error. */
+/* Write the records of a chunk to the file and clear the chunk.  At every moment each record is
+ * in the spool or in the file, and the progress in the spool tells which.  The lock is held.  0
+ * or an error. */
 static int chunk_stream(uint32_t number, uint32_t used)
 {
     struct tv_trace_buffer *buffer = &tv_recorder.buffer;
@@ -77,20 +98,17 @@ void tv_recorder_close_chunk(struct tv_recorder_thread *thread)
     uint32_t number = buffer->head->full == TV_RECORDING_STREAM ? thread->chunk : 0;
     thread->chunk = 0;
     thread->end = NULL;
-    __atomic_store_n(&thread->next, NULL, __ATOMIC_RELAXED); /* tv_fast_has_room looks at it */
+    __atomic_store_n(&thread->next, NULL, __ATOMIC_RELAXED); /* tv_fast_has_room reads it */
     atomic_store(&thread->limit, 0);
     spare_chunk_put(first, left, number);
 }
 
-/* The recording goes on, but not of this thread. */
 void tv_recorder_mark_overflow(void)
 {
     if (atomic_exchange(&tv_recorder.buffer.head->overflow, 1) == 0)
         tv_watcher_notify_overflow();
 }
 
-/* The first of the threads that have ended, from where the last search has stopped, with records
- * or without any; 0: there is none.  The lock is held. */
 uint32_t tv_recorder_find_ended(bool has_records)
 {
     uint32_t threads = atomic_load(&tv_recorder.buffer.head->threads);
@@ -104,7 +122,7 @@ uint32_t tv_recorder_find_ended(bool has_records)
     return 0;
 }
 
-/* Its number, as a chunk of the thread; 0: there are no more numbers. */
+/* Number the spare chunk as one of the thread; 0: there are no more numbers. */
 static uint32_t chunk_from_spare(struct tv_recorder_thread *self,
                                  const struct tv_spare_chunk *spare)
 {
@@ -121,7 +139,7 @@ static uint32_t chunk_from_spare(struct tv_recorder_thread *self,
     return chunk;
 }
 
-/* One of at least so many records, the last that was given back. */
+/* Take the last spare chunk that has at least so many records; 0: none. */
 static uint32_t spare_chunk_take(struct tv_recorder_thread *self, uint32_t least)
 {
     uint32_t chunk = 0;
@@ -144,10 +162,10 @@ static uint32_t chunk_min(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* How large a chunk the thread takes.  In a ring it leaves an eighth of what there is to threads
- * that come late, and takes no large piece, as it forgets its oldest as a whole; 0: it has its
- * part. In a stream it is empty again soon, so that more threads count for more than larger chunks.
- */
+/* Choose the size of the thread's next chunk.  In a ring, an eighth of the free records is left
+ * to threads that come late, and chunks are small, as the ring forgets whole chunks; 0: the
+ * thread has its share.  In a stream a chunk is soon empty again, so room for more threads
+ * counts for more than large chunks. */
 static uint32_t chunk_choose_size(const struct tv_recorder_thread *self)
 {
     const struct tv_buffer_header *head = tv_recorder.buffer.head;
@@ -165,7 +183,7 @@ static uint32_t chunk_choose_size(const struct tv_recorder_thread *self)
     return more < RING_RECORDS_MIN ? 0 : chunk_min(most, more);
 }
 
-/* The oldest chunk of a thread that has ended, in a ring; 0: there is none. */
+/* Take the oldest chunk of a thread that has ended, in a ring; 0: there is none. */
 static uint32_t chunk_take_from_ended(struct tv_recorder_thread *self)
 {
     sigset_t before;
@@ -179,8 +197,8 @@ static uint32_t chunk_take_from_ended(struct tv_recorder_thread *self)
     return chunk;
 }
 
-/* In a ring a thread that has its part takes its own oldest chunk; one that has hardly any takes
- * those of threads that have ended. */
+/* Find a chunk.  In a ring, a thread that has its share recycles its own oldest chunk; one with
+ * hardly any chunks takes those of ended threads. */
 static uint32_t chunk_find(struct tv_recorder_thread *self, uint32_t size, uint32_t least)
 {
     struct tv_trace_buffer *buffer = &tv_recorder.buffer;
@@ -207,7 +225,7 @@ void tv_recorder_set_limit(struct tv_recorder_thread *self)
 {
     uintptr_t limit = self->is_fast && self->deep_count == 0 ? (uintptr_t)self->end : 0;
     atomic_store(&self->limit, limit);
-    /* A stop takes the limit away only once, and does so after `on`. */
+    /* A stop clears `on` first and the limits once, afterwards: look at `on` after storing. */
     if (atomic_load(&tv_recorder.on) != tv_recorder_generation_of(self))
         atomic_store(&self->limit, 0);
 }
@@ -223,7 +241,7 @@ static void thread_use_chunk(struct tv_recorder_thread *self, uint32_t chunk)
     tv_recorder_set_limit(self);
 }
 
-/* The thread's chunk goes to the file, and is empty again.  False: it cannot. */
+/* Write the thread's chunk to the file and continue at its beginning.  False: that failed. */
 static bool chunk_stream_current(struct tv_recorder_thread *self)
 {
     struct tv_trace_buffer *buffer = &tv_recorder.buffer;
@@ -247,7 +265,7 @@ static void recording_end_by_overflow(void)
     tv_watcher_notify_overflow();
 }
 
-/* After the chunk has gone to the file: a larger one, if there is one. */
+/* Exchange the chunk, which has just been written, for a larger one if there is one. */
 static void chunk_replace_by_larger(struct tv_recorder_thread *self)
 {
     const struct tv_buffer_chunk *old = &tv_recorder.buffer.chunks[self->chunk - 1];

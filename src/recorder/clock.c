@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * clock.c - which clock is good, what it costs, and how its ticks become nanoseconds.
- */
+/* clock.c - see clock.h. */
 #define _GNU_SOURCE
 #include "recorder/clock.h"
 
@@ -15,15 +13,15 @@
 #include <unistd.h>
 
 #define PAIR_TRIES 8
-/* The least of so many rounds counts: the machine may do something else in between. */
+/* The fastest of so many rounds counts: the machine may do something else during the others. */
 #define MEASURE_ROUNDS 32
 #define MEASURE_READINGS 128
 
 bool tv_clock_counter_is_reliable(void)
 {
 #if defined(__x86_64__)
-    /* The kernel uses it for its own clock only when it is constant, never stops, and agrees on all
-     * cores; it goes on watching. */
+    /* The kernel uses the counter as its own clock only if it is constant, never stops and
+     * agrees on all cores, and it keeps checking. */
     char name[16] = "";
     int file = open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
                     O_RDONLY | O_CLOEXEC);
@@ -62,7 +60,7 @@ struct tv_clock_scale tv_clock_scale_between(bool counter, struct tv_clock_pair 
     return scale;
 }
 
-/* Nanoseconds that so many readings take. */
+/* Return the nanoseconds that MEASURE_READINGS readings take. */
 static uint64_t clock_time_readings(bool counter, bool wall, bool cpu)
 {
     volatile uint64_t sink = 0;
@@ -87,7 +85,7 @@ uint32_t tv_clock_measure_overhead(bool counter, bool wall, bool cpu)
     return (uint32_t)(least / MEASURE_READINGS);
 }
 
-/* cpu_clock.c - see cpu_clock.h. */
+/* ---- CPU time of a thread ---- */
 
 #define RATE_LEARN_NS 5000000u
 #define RESYNC_AFTER_NS 10000000u
@@ -114,8 +112,8 @@ static size_t cpu_clock_page_size(void)
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Map the page of a task-clock event of the calling thread, which keeps the event; NULL: the system
- * allows none. */
+/* Map the page of a task-clock event of the calling thread.  The mapping keeps the event alive.
+ * NULL: the system allows none. */
 static const volatile uint32_t *cpu_clock_map_page(void)
 {
     struct perf_event_attr event = {.type = PERF_TYPE_SOFTWARE,
@@ -159,7 +157,8 @@ uint64_t tv_cpu_clock_resync(void)
     } while (self->switches && *self->switches != switches && ++tries < RESYNC_TRIES);
     self->asked_ns = ns;
     self->asked_ticks = ticks;
-    self->asked_switches = switches; /* too old after the last try: the next reading asks again */
+    self->asked_switches =
+        switches; /* too old after the last try, so that the next reading asks again */
     if (ns > self->last_ns)
         self->last_ns = ns;
     return self->last_ns;

@@ -1,14 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * events.c - a call's begin or end when it is not as simple as in quick.h: the thread's first one,
- * no room left, another clock, calls that were left without saying so.
+ * events.c - the slow path of events: a thread's first one, a full chunk, another clock, a filter,
+ * calls that were left without an exit.
  *
- * Where calls of certain methods trigger, the stack of open calls tells whether one of them is
- * open, and the others are frames alone.
+ * The shadow stack of open calls shows which calls an exception or a longjmp has left.  Their
+ * frames have keys, places on the native stack, which grow towards callers:
  *
- * The stack of open calls tells which of them an exception or a longjmp has left: they are unrolled
- * when a call below them is left or catches, or when a new frame lies where theirs did.  Of calls
- * beyond the frames the words alone are kept, for the thread itself.
+ *     main  key 9000     key 9000         new call with key 7000: f and g lie at or below its
+ * place, f     key 7000     key 7000  (new)  so both are gone.  They get TV_MT_UNROLL records. g
+ * key 5000
+ *
+ * Calls are also unrolled when a call below them is left or catches an exception.  Calls deeper
+ * than TV_FRAMES_MAX are kept as words without keys, which only the thread itself reads.
+ *
+ * With a trigger, the stack also shows whether a call is open that has recording switched on; other
+ * calls are frames without records.
+ *
+ * An event can be abandoned: a handler that interrupted it leaves by siglongjmp.  See
+ * tv_recorder_clear_abandoned at the end.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -27,7 +36,8 @@
 #define DEEP_MADE UINT64_C(1)
 #define PAUSE_LOOK_NS 100000L
 
-/* What is recorded while others wait for this thread would be waited for in vain. */
+/* A thread that another one waits for must not wait itself: neither the recorder's own threads
+ * nor one in an event. */
 static bool event_may_wait(void)
 {
     struct tv_recorder_thread *self = tv_recorder_self;
@@ -57,7 +67,7 @@ uint32_t tv_recorder_read_on(void)
     return TV_UNLIKELY(on == TV_ON_PAUSED) ? event_wait_for_resume() : on;
 }
 
-/* NULL: nothing is to be recorded, or a pause has come in between. */
+/* Begin an event; NULL: nothing is to be recorded, or a pause began in between. */
 static struct tv_recorder_thread *event_try_begin(uintptr_t frame)
 {
     uint32_t on = tv_recorder_read_on();
@@ -79,9 +89,8 @@ static struct tv_recorder_thread *event_try_begin(uintptr_t frame)
     return NULL;
 }
 
-/* NULL: nothing is to be recorded.  Otherwise the thread is in an event until
- * tv_recorder_clear_busy.
- */
+/* Begin an event, after a pause if there is one; NULL: nothing is to be recorded.  Otherwise the
+ * thread is in an event until tv_recorder_clear_busy. */
 static struct tv_recorder_thread *event_begin(uintptr_t frame)
 {
     struct tv_recorder_thread *self = event_try_begin(frame);
@@ -105,7 +114,7 @@ static void event_put_record(struct tv_recorder_thread *self, uint64_t word)
     }
     uint64_t *at = self->next;
     if (self->is_fast && atomic_load(&self->limit) == 0)
-        tv_recorder_set_limit(self); /* a pause has taken it away */
+        tv_recorder_set_limit(self); /* a pause has cleared it */
     self->next = at + self->words;
     at[1] = self->wall ? tv_clock_read(self->counter) : tv_recorder_cpu_ns(self);
     if (self->wall && self->cpu)
@@ -113,8 +122,9 @@ static void event_put_record(struct tv_recorder_thread *self, uint64_t word)
     __atomic_store_n(at, word, __ATOMIC_RELEASE);
 }
 
-/* Take back the entry of a call that was too short to be kept.  It is the last record unless a call
- * within it was long enough; a stream may have written it already, and then the call stays. */
+/* Take back the entry of a call that was too short to be kept.  That is the last record, unless
+ * a call within it was long enough.  In a stream the entry may be in the file already; then the
+ * call stays. */
 static bool event_drop_short_call(struct tv_recorder_thread *self, uint64_t entered)
 {
     const struct tv_trace_buffer *buffer = &tv_recorder.buffer;
@@ -141,7 +151,7 @@ static uint32_t event_count_open(struct tv_recorder_thread *self)
     return tv_recorder_depth_of(self) + self->deep_count;
 }
 
-/* The call of `word` has come onto the stack. */
+/* The call of `word` has been pushed: does it trigger, is it timed? */
 static void event_call_pushed(struct tv_recorder_thread *self, uint64_t word)
 {
     bool can_trigger = tv_recorder.triggers && self->trigger_depth == 0;
@@ -154,7 +164,7 @@ static void event_call_pushed(struct tv_recorder_thread *self, uint64_t word)
         tv_slow_call_enter(self, word, event_count_open(self));
 }
 
-/* Calls have gone from the stack, and their ends are recorded. */
+/* Calls have been popped and their exits recorded: end the trigger and timed calls. */
 static void event_calls_popped(struct tv_recorder_thread *self)
 {
     if (self->trigger_depth > event_count_open(self))
@@ -163,7 +173,8 @@ static void event_calls_popped(struct tv_recorder_thread *self)
         tv_slow_call_leave(self, event_count_open(self));
 }
 
-/* A jump out of a signal handler may leave this for ever at any place. */
+/* A handler's jump may abandon this function at any place, so the old memory stays valid until
+ * the new one is in use. */
 static bool deep_stack_grow(struct tv_recorder_thread *self)
 {
     size_t size = self->deep_room * sizeof *self->deep, wider = size == 0 ? DEEP_FIRST : 2 * size;
@@ -198,7 +209,7 @@ static void event_unroll_top(struct tv_recorder_thread *self)
     event_calls_popped(self);
 }
 
-/* Leaves the calls beyond the frames, but for the first `count`. */
+/* Unroll the deep calls but for the first `count`. */
 static void event_unroll_deep(struct tv_recorder_thread *self, uint32_t count)
 {
     while (self->deep_known > count) {
@@ -210,7 +221,7 @@ static void event_unroll_deep(struct tv_recorder_thread *self, uint32_t count)
     tv_recorder_set_limit(self);
 }
 
-/* Is it a call of `word`, and past super() if that is asked? */
+/* Is it a call of `word`, past its super() call if `made`? */
 static bool frame_is_call(const struct tv_recorder_frame *call, uint64_t word, bool made)
 {
     return call->word == word && (!made || call->key == TV_FRAME_CONSTRUCTED);
@@ -221,7 +232,8 @@ static bool deep_is_call(uint64_t deep, uint64_t word, bool made)
     return made ? deep == (word | DEEP_MADE) : (deep & ~DEEP_MADE) == word;
 }
 
-/* Leaves the calls above the nearest entry of `word`; false: there is none. */
+/* Unroll the calls above the innermost call of `word`; when there is none, all calls if `all`,
+ * else none.  Return whether there is one. */
 static bool event_unroll_to(struct tv_recorder_thread *self, uint64_t word, bool made, bool all)
 {
     uint32_t deep = self->deep_known;
@@ -246,7 +258,7 @@ static void event_leave_call(struct tv_recorder_thread *self, uint64_t word)
     if (self->deep_count == self->deep_known)
         (void)event_unroll_to(self, entered, false, false);
     if (self->deep_count > self->deep_known) {
-        self->deep_count--; /* one of which nothing is known */
+        self->deep_count--; /* a call without a known word */
     } else if (self->deep_known > 0) {
         self->deep_known -= deep_is_call(self->deep[self->deep_known - 1], entered, false);
         self->deep_count = self->deep_known;
@@ -259,8 +271,7 @@ static void event_leave_call(struct tv_recorder_thread *self, uint64_t word)
     event_calls_popped(self);
 }
 
-/* True: some calls are on a part of the stack that is gone, and are unrolled.  Those that are
- * deeper than the frames went with the last. */
+/* Unroll the calls whose part of the stack is gone.  The deep calls went with the last frame. */
 static void event_unroll_gone(struct tv_recorder_thread *self, uint64_t key)
 {
     if (self->deep_count > 0 && tv_fast_is_gone(self->top, key))
@@ -269,7 +280,7 @@ static void event_unroll_gone(struct tv_recorder_thread *self, uint64_t key)
         event_unroll_top(self);
 }
 
-/* Where nothing is recorded a call is a frame, and that is quick too. */
+/* A thread that keeps its stack only, without a recording, has a fast path too. */
 static inline bool fast_push_only(uint64_t word, uint64_t key)
 {
     uint32_t on = atomic_load_explicit(&tv_recorder.on, memory_order_relaxed);
@@ -305,12 +316,12 @@ void tv_slow_path_enter(uint64_t word, uint64_t key)
     tv_recorder_clear_busy(self);
 }
 
-/* Those above the call that is left. */
+/* Unroll the calls above the one that is left. */
 static void event_unroll_above(struct tv_recorder_thread *self, uintptr_t frame, bool tail)
 {
     struct tv_recorder_frame *call = self->top;
     uint64_t least = (uint64_t)frame << 16;
-    /* The key of frames[-1] is not less than any. */
+    /* The sentinel frames[-1] has the largest key. */
     while (call->key < least)
         call--;
     if (tail && call != self->top)
@@ -349,15 +360,15 @@ void tv_recorder_unroll_all(void)
     tv_recorder_clear_busy(self);
 }
 
-/* The call of `word` is the one that runs: those above it are left, or all when it is none of them.
- * Then it is marked, if wanted. */
+/* Make the innermost call of `word` the current one: unroll the calls above it, or all calls
+ * when it is not open.  Then mark it as constructed, if wanted. */
 static void event_return_to(uint64_t word, bool made, bool mark)
 {
     uint32_t on = atomic_load_explicit(&tv_recorder.on, memory_order_relaxed);
     if (TV_UNLIKELY(on == TV_ON_PAUSED))
         on = tv_recorder_read_on();
     struct tv_recorder_thread *self = tv_recorder_self;
-    /* A thread that has no part in the recording has no calls in it. */
+    /* A thread that has not joined the recording has no calls in it. */
     if (on == 0 || !self || tv_recorder_generation_of(self) != on)
         return;
     struct tv_recorder_frame *top = atomic_load_explicit(&self->top, memory_order_relaxed);
@@ -390,7 +401,7 @@ void tv_recorder_constructor_caught(uint64_t word)
     event_return_to(word, true, false);
 }
 
-/* 0 is no method: there was no memory for it. */
+/* Number 0 is no method: there was no memory for it. */
 
 void tv_recording_enter(uint32_t method)
 {
@@ -415,18 +426,22 @@ void tv_recording_leave_address(const void *function, const void *frame, bool ta
 }
 
 /*
- * left_behind.c - see left_behind.h.
+ * ---- Abandoned events ----
  *
- * While the handler runs, the interrupted hook is on the stack: above the asking one, and no higher
- * than the call on top of the thread's.  Where the asking hook is not below that call, the
- * interrupted one is gone.  Otherwise what the handler will return to, an address in our own code,
- * must lie between the two; where none does, it is gone too.
+ * A busy thread enters a hook.  Either a handler has interrupted its event and calls functions
+ * itself, or the event was abandoned by siglongjmp and the thread has gone on.
+ *
+ *     stack, growing down        In the first case the interrupted hook is still on the stack,
+ * between call on top (its key)    the topmost call and the asking hook.  Its code will be returned
+ * to, interrupted hook         so an address of this library must lie there.  In the second case
+ *       signal frame             none does, or the asking hook lies above the topmost call.
+ *       asking hook (frame)
  */
 
-#define STACK_PIECE_WORDS 512u              /* words at a time */
-#define STACK_SCAN_MAX ((uintptr_t)4 << 20) /* so much of a stack is looked at */
+#define STACK_PIECE_WORDS 512u              /* words read at a time */
+#define STACK_SCAN_MAX ((uintptr_t)4 << 20) /* bytes of a stack to search */
 
-/* The linker's: where this library, or program, begins, and where its code ends. */
+/* Set by the linker: the beginning of this library or program, and the end of its code. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char etext[] __attribute__((visibility("hidden")));
 
@@ -456,7 +471,7 @@ static bool address_is_own_code(uintptr_t word)
     return word >= (uintptr_t)__ehdr_start && word < (uintptr_t)etext;
 }
 
-/* By the kernel, since the stack may end on the way: then nothing more lies on it. */
+/* Read by a system call, since the stack may end on the way. */
 static size_t stack_read_words(uintptr_t from, uintptr_t *words, size_t count)
 {
     struct iovec here = {words, count * sizeof *words};
@@ -474,7 +489,7 @@ static bool stack_has_own_return(uintptr_t from, uintptr_t to)
                                                                     : STACK_PIECE_WORDS;
         size_t count = stack_read_words(at, words, most);
         if (count == 0)
-            return !readable || most == 0; /* the end of the stack; or it may not be read at all */
+            return !readable || most == 0; /* the stack ended; or memory may not be read at all */
         readable = true;
         for (size_t i = 0; i < count; i++)
             if (address_is_own_code(words[i]))
@@ -484,7 +499,7 @@ static bool stack_has_own_return(uintptr_t from, uintptr_t to)
     return false;
 }
 
-/* A handler may call much: it looks at the first of its calls, the second, the fourth ... */
+/* A handler may make many calls, so check at its first, second, fourth, eighth ... call. */
 static bool abandoned_check_is_due(struct tv_recorder_thread *self)
 {
     uint32_t busy = atomic_load(&self->busy);
@@ -504,7 +519,7 @@ bool tv_recorder_clear_abandoned(struct tv_recorder_thread *self, uintptr_t fram
             stack_has_own_return(frame, near ? top : frame + STACK_SCAN_MAX))
             return false;
     }
-    /* A record that is whole counts. */
+    /* A record with a word is whole and stays. */
     if (self->next && self->next < self->end && self->next[0] != 0)
         self->next += self->words;
     tv_recorder_clear_busy(self);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quick.h - what runs at every call when nothing is in the way: some twenty instructions and one
- * reading of the counter.  For the entry points of hosts, which have it inline; everything else,
- * in events.c, starts the event anew.
+ * fast_path.h - what runs at every call when nothing special happens: about twenty instructions and
+ * one reading of the counter.  Hosts' entry points inline it.  Everything else goes to events.c,
+ * which begins the event anew.
  *
- * One comparison asks for all of this: the thread takes part, the recording goes on, its clock is
- * the counter, and there is room for a record.  Otherwise the thread's `limit` is NULL, or `next`
- * has reached it.
+ *     on != 0 ?  generation == on ?  busy even ?     the thread takes part and is in no event
+ *     next < limit ?                                 there is room, and the fast path is allowed
+ *     push or pop a frame, store {word, counter}, busy += 1
+ *
+ * `limit` is 0 for threads that may not take the fast path: another clock, a filter, calls deeper
+ * than the frames, or a stop.  So one comparison covers all of these and a full chunk.
  */
 #ifndef TV_RECORDER_QUICK_H
 #define TV_RECORDER_QUICK_H
@@ -17,21 +20,22 @@
 #define TV_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #define TV_INLINE static inline __attribute__((always_inline))
 
-/* events.c: the same, whatever is in the way. */
+/* The slow path (events.c), for every case. */
 __attribute__((noinline)) void tv_slow_path_enter(uint64_t word, uint64_t key);
 __attribute__((noinline)) void tv_slow_path_leave(uint64_t word, uintptr_t frame, bool tail);
 
-/* events.c: the call of `word` has caught an exception: those above it are left.  When it is none
- * of the open ones it is older than the recording, and all are. */
+/* The method of `word` has caught an exception: unroll the calls above it.  When it is no open
+ * call, it is older than the recording and all calls are unrolled. */
 void tv_recorder_method_caught(uint64_t word);
 
-/* events.c: the constructor of `word` is past its super().  What it catches from there on is said
- * by the second: it may have made its own class within super(), whose call has thrown and is left.
- */
+/* The super() call of the constructor of `word` has returned.  What the constructor catches from
+ * then on is told by tv_recorder_constructor_caught: within super() it may have constructed its
+ * own class, whose call has thrown and is to be unrolled. */
 void tv_recorder_super_returned(uint64_t word);
 void tv_recorder_constructor_caught(uint64_t word);
 
-/* Where a native call lies on the stack, and 16 bits of where it returns to: larger for callers. */
+/* Return where a native call lies on the stack, with 16 bits of its return address; larger for
+ * callers. */
 TV_INLINE uint64_t tv_fast_key(uintptr_t frame, uintptr_t site)
 {
     return (uint64_t)frame << 16 | (site & 0xFFFF);
@@ -42,16 +46,16 @@ TV_INLINE uint64_t tv_fast_word(const void *function)
     return TV_WORD_ADDRESS | (uint64_t)(uintptr_t)function << 2;
 }
 
-/* Does `key` show that the call lies on a part of the stack that is gone?  Functions that the
- * compiler put into another share its frame and its return address. */
+/* Does `key` show that the call's part of the stack is gone?  Functions that were inlined into
+ * another share its frame and its return address. */
 TV_INLINE bool tv_fast_is_gone(const struct tv_recorder_frame *call, uint64_t key)
 {
     uint64_t other = atomic_load_explicit(&call->key, memory_order_relaxed);
     return TV_UNLIKELY(other <= (key | 0xFFFF)) && other != key;
 }
 
-/* Is the call that is being left, by its frame, the one on top?  The hook of a `tail` call runs
- * when the frame is gone already, so there it is the caller's that must be above. */
+/* Is the topmost call the one that is left, by its frame?  The hook of a `tail` call runs when
+ * the frame is gone already, so then the caller's frame must lie above. */
 TV_INLINE bool tv_fast_is_left(const struct tv_recorder_frame *top, uintptr_t frame, bool tail)
 {
     uint64_t least = (uint64_t)frame << 16;
@@ -59,7 +63,7 @@ TV_INLINE bool tv_fast_is_left(const struct tv_recorder_frame *top, uintptr_t fr
            (tail && atomic_load_explicit(&top[-1].key, memory_order_relaxed) >= least);
 }
 
-/* Begins the event: NULL, and the thread is in none, when there is something in the way. */
+/* Begin an event; NULL: something is in the way, and the thread is in no event. */
 TV_INLINE struct tv_recorder_thread *tv_fast_begin(uint32_t on)
 {
     struct tv_recorder_thread *self = tv_recorder_self;
@@ -81,8 +85,8 @@ TV_INLINE bool tv_fast_end(struct tv_recorder_thread *self, bool is_done)
     return is_done;
 }
 
-/* Is there room for a record, and the right to make it?  The stop may take `next` away just now,
- * but only after the right. */
+/* Is there room for a record, and the right to store it?  The stop may clear `next` just now,
+ * but it clears the limit first. */
 TV_INLINE bool tv_fast_has_room(struct tv_recorder_thread *self)
 {
     uintptr_t next = (uintptr_t)__atomic_load_n(&self->next, __ATOMIC_RELAXED);
@@ -93,12 +97,12 @@ TV_INLINE void tv_fast_record(struct tv_recorder_thread *self, uint64_t word)
 {
     uint64_t *at = self->next;
     at[1] = tv_clock_counter();
-    /* Last: what is not 0 is whole, also for who reads the spool of a dead process. */
+    /* Store the word last: a record with a word is whole, also in the spool of a killed process. */
     __atomic_store_n(at, word, __ATOMIC_RELEASE);
     self->next = at + 2;
 }
 
-/* Within an event. */
+/* In an event. */
 TV_INLINE bool tv_fast_push(struct tv_recorder_thread *self, uint64_t word, uint64_t key)
 {
     struct tv_recorder_frame *top = atomic_load_explicit(&self->top, memory_order_relaxed);
@@ -142,7 +146,7 @@ TV_INLINE bool tv_fast_try_leave(uint32_t on, uint64_t word, uintptr_t frame, bo
     return tv_fast_end(self, true);
 }
 
-/* `key` is TV_FRAME_OFF_STACK for what does not lie on the native stack. */
+/* `key` is TV_FRAME_OFF_STACK for calls without a frame on the native stack. */
 TV_INLINE void tv_fast_enter(uint64_t word, uint64_t key)
 {
     uint32_t on = atomic_load_explicit(&tv_recorder.on, memory_order_relaxed);
@@ -150,7 +154,7 @@ TV_INLINE void tv_fast_enter(uint64_t word, uint64_t key)
         tv_slow_path_enter(word, key);
 }
 
-/* `word` has the action; `frame` is 0 for what does not lie on the native stack. */
+/* `word` includes the action; `frame` is 0 for calls without a frame on the native stack. */
 TV_INLINE void tv_fast_leave(uint64_t word, uintptr_t frame, bool tail)
 {
     uint32_t on = atomic_load_explicit(&tv_recorder.on, memory_order_relaxed);

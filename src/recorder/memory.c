@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * pages.c - memory straight from the system.
- */
+/* memory.c - see memory.h. */
 #define _GNU_SOURCE
 #include "recorder/memory.h"
 
@@ -30,9 +28,9 @@ void *tv_mmap_grow(void *pages, size_t old_size, size_t size)
     return grown == MAP_FAILED ? NULL : grown;
 }
 
-/* growing.c - see growing.h. */
+/* ---- Byte buffers ---- */
 
-/* No class file comes near it: constants, methods and code are counted in 16 bits each. */
+/* No class file comes near this limit: constants, methods and code are counted in 16 bits each. */
 #define CEILING ((size_t)1 << 30)
 
 static bool byte_buffer_reserve(struct tv_byte_buffer *out, size_t more)

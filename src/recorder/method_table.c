@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * methods.c - methods by number, and numbers by address.
- */
+/* method_table.c - see method_table.h. */
 #include "recorder/method_table.h"
 
 #include <stdio.h>
@@ -29,7 +27,7 @@ static bool method_table_grow(void **pages, size_t *size, size_t needed, size_t 
     return true;
 }
 
-/* The separators of the format are no part of a name. */
+/* Append text to a line.  The separators of the format become blanks. */
 static size_t method_line_put(char *line, size_t used, const char *text)
 {
     for (; text && *text && used < TV_METHOD_LINE - 64; text++)
@@ -37,7 +35,8 @@ static size_t method_line_put(char *line, size_t used, const char *text)
     return used;
 }
 
-/* How much of a line is in front of the tab and the number that it may end with. */
+/* Return the length of a line without the number of its first source line, which is behind the
+ * fourth tab. */
 static size_t method_line_key_length(const char *line, size_t length)
 {
     const char *at = line;
@@ -47,7 +46,7 @@ static size_t method_line_key_length(const char *line, size_t length)
     return at ? (size_t)(at - line) - 1 : length;
 }
 
-/* The length of its line, of which all but the number of a first line is *key. */
+/* Format a method's line and return its length; `*key` is its length without the source line. */
 static size_t method_line_format(char line[TV_METHOD_LINE],
                                  const struct tv_recording_method *method, size_t *key)
 {
@@ -71,7 +70,7 @@ uint32_t tv_method_table_add(struct tv_method_table *list, const struct tv_recor
     return tv_method_table_add_line(list, line, length);
 }
 
-/* The place in the index of the method whose line begins with the key, or the free one for it. */
+/* Return the slot of the method whose line begins with the key, or the free slot for it. */
 static uint32_t *method_table_slot(const struct tv_method_table *list, const char *key,
                                    size_t length)
 {
@@ -89,7 +88,7 @@ static uint32_t *method_table_slot(const struct tv_method_table *list, const cha
     return &list->index[at];
 }
 
-/* Half of the index is free. */
+/* Keep half of the index free. */
 static bool method_table_grow_index(struct tv_method_table *list)
 {
     struct tv_method_table wider = *list;
@@ -134,7 +133,7 @@ static void method_table_write_name(const struct tv_method_table *list, const ch
     memcpy(text + 2, line, length);
     text[length + 2] = '\n';
     tv_output_file_append(list->names, text,
-                          length + 3); /* who began the list asks for its error */
+                          length + 3); /* tv_recorder_check_names_file reports errors */
 }
 
 uint32_t tv_method_table_add_line(struct tv_method_table *list, const char *line, size_t length)
@@ -265,7 +264,7 @@ void tv_address_table_release(struct tv_address_table *list)
     *list = (struct tv_address_table){0};
 }
 
-/* history.c - see history.h. */
+/* ---- Module history ---- */
 
 #define ADDRESS_BITS 48
 #define ADDRESS_MASK ((UINT64_C(1) << ADDRESS_BITS) - 1)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* output.c - see output.h. */
+/* output_file.c - see output_file.h. */
 #define _GNU_SOURCE
 #include "recorder/output_file.h"
 
@@ -16,8 +16,8 @@
 
 #include "recorder/memory.h"
 
-/* Descriptors from here on, if there may be so many: programs use the lowest ones, and the kernel's
- * table is as long as the largest. */
+/* Move descriptors up to here if the limit allows it: programs use the lowest numbers, and the
+ * kernel's table is as long as the largest number. */
 #define HIGH_DESCRIPTOR 4000u
 #define OPEN_TRIES 8
 
@@ -67,12 +67,12 @@ static int output_file_take(struct tv_output_file *output, int file)
         return -errno;
     if (!S_ISREG(found.st_mode))
         return -ENOTSUP;
-    /* Where files cannot be locked, nobody else is output away. */
+    /* Where the file system has no locks, other recordings are not kept away. */
     if (flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         return -EBUSY;
     output->device = found.st_dev;
     output->inode = found.st_ino;
-    /* Another recording may have finished with it just now, and given it another name. */
+    /* Another recording may have just finished with the file and renamed it. */
     if (!tv_output_file_is_at_path(output))
         return -EAGAIN;
     if (found.st_size == 0 || ftruncate(file, 0) == 0)
@@ -97,7 +97,7 @@ int tv_output_file_open(struct tv_output_file *output, const char *path, mode_t 
     return failed;
 }
 
-/* 0, or why it is lost. */
+/* Make the descriptor valid again; 0, or why the file is lost. */
 static int output_file_reopen(struct tv_output_file *output)
 {
     if (output_file_owns(output, output->descriptor))
@@ -168,7 +168,7 @@ int tv_output_file_sync(int file)
 {
     while (fsync(file) != 0) {
         if (errno == EINVAL || errno == ENOTSUP || errno == ENOSYS)
-            return 0; /* the file system cannot */
+            return 0; /* the file system does not support it */
         if (errno != EINTR)
             return -errno;
     }
@@ -212,9 +212,7 @@ int tv_output_file_check_path(const char *path)
     return stat(path, &found) == 0 && !S_ISREG(found.st_mode) ? -ENOTSUP : 0;
 }
 
-/*
- * out.c - bytes to a file in large pieces.
- */
+/* ---- Buffer ---- */
 
 struct tv_output_buffer *tv_output_buffer_new(struct tv_output_file *to)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * output.h - a file that the recorder writes in somebody else's process.
+ * output_file.h - files that the recorder writes inside somebody else's process.
  *
- * Programs close descriptors that they did not open, all from 3 on, and open files of their own
- * under the same numbers.  So a output file knows which one it is: it is looked at before every
- * write, opened again under its path when it was closed, and given up when it is not there any
- * more.  What is not ours is neither written nor closed.
+ * Programs close descriptors that they did not open, all from 3 on, and then open files of their
+ * own under the same numbers.  So an output file remembers the device and inode of its file. Before
+ * every write it checks its descriptor, opens the path again when the descriptor is not its own any
+ * more, and gives up when the file is gone.  It never writes or closes the program's files.
  *
- * It is locked while it is open, so that of two recordings neither writes the other's.
+ * The file is locked while it is open, so that two recordings never write the same one.
  */
 #ifndef TV_RECORDER_OUTPUT_FILE_H
 #define TV_RECORDER_OUTPUT_FILE_H
@@ -20,50 +20,51 @@
 #include <sys/types.h>
 
 struct tv_output_file {
-    int descriptor;   /* -1: none */
-    int error;        /* 0, or the first negative errno; nothing is written any more */
-    dev_t device;     /* together with */
-    ino_t inode;      /* what is ours */
+    int descriptor; /* -1: none */
+    int error;      /* 0, or the first negative errno; nothing is written after it */
+    dev_t device;   /* identity of the file, with `inode` */
+    ino_t inode;
     uint64_t size;    /* bytes written */
-    const char *path; /* the caller's, as long as it is open */
+    const char *path; /* stays the caller's while the file is open */
 };
 
 #define TV_OUTPUT_FILE_NONE ((struct tv_output_file){.descriptor = -1})
 
-/* A new or emptied regular file.  -EBUSY: another process keeps it; -ENOTSUP: what is there is no
- * regular file; else what open says. */
+/* Create a regular file or empty an existing one.  -EBUSY: another recording writes it;
+ * -ENOTSUP: it is no regular file; else the error of open. */
 int tv_output_file_open(struct tv_output_file *output, const char *path, mode_t mode);
 
-/* Adds bytes at the end.  0 or its error, which stays: -EBADF when the program has closed it and
- * it lies no more where it was; -EACCES or -EPERM when it may not be opened again. */
+/* Append bytes.  0 or the file's error, which stays.  -EBADF: the program closed the descriptor
+ * and the file is not at its path any more; -EACCES or -EPERM: it may not be opened again. */
 int tv_output_file_append(struct tv_output_file *output, const void *bytes, size_t size);
 
-/* Is it what lies under its path? */
+/* Is it the file at its path? */
 bool tv_output_file_is_at_path(const struct tv_output_file *output);
 
-/* Does it lie anywhere?  Its path may lead elsewhere for who has changed its root or its rights. */
+/* Does it exist anywhere?  The path may lead elsewhere in a process that changed its root or
+ * rights. */
 bool tv_output_file_exists(const struct tv_output_file *output);
 
-/* Give the file, which is at `part`, its name.  It is synced first: also after a crash of the
- * machine the name leads to the older file or to the whole new one.  0 or a negative errno. */
+/* Rename the file from `part` to `path`, after an fsync: after a crash of the machine, `path` is
+ * the old file or the whole new one.  0 or a negative errno. */
 int tv_output_file_publish(const struct tv_output_file *output, const char *part, const char *path);
 
-/* Put the bytes of a file on the disk, where the file system can.  0 or a negative errno. */
+/* fsync, where the file system supports it.  0 or a negative errno. */
 int tv_output_file_sync(int file);
 
-/* Close a stream to the file at `part`, and give it its name as tv_output_file_publish does.  Where
- * that fails, or writing has `failed` (a negative errno) before, `part` is removed.  0 or the first
- * negative errno. */
+/* Close a stream to the file at `part` and rename it like tv_output_file_publish.  `part` is
+ * removed when that fails, or when writing has failed before (`failed`, a negative errno).  0 or
+ * the first negative errno. */
 int tv_output_stream_publish(FILE *stream, int failed, const char *part, const char *path);
 
-/* The same file under a high number, which programs use last. */
+/* Move a descriptor to a high number, which programs use last.  Returns the number. */
 int tv_output_file_move_high(int file);
 
-/* Closes the descriptor if it is ours still. */
+/* Close the descriptor if it is still the recorder's. */
 void tv_output_file_close(struct tv_output_file *output);
 
-/* Can `path` be written by replacing what is there?  -ENOTSUP: that is no regular file; a folder,
- * a device or a pipe stays what it is. */
+/* Can `path` be written by replacing what is there?  -ENOTSUP: it is a directory, a device or a
+ * pipe. */
 int tv_output_file_check_path(const char *path);
 
 struct tv_file_limit_guard {
@@ -71,16 +72,16 @@ struct tv_file_limit_guard {
     bool was_pending;
 };
 
-/* From here on, until the same thread ends it, a file that may not grow any more (RLIMIT_FSIZE) is
- * an error alone, not a signal that ends the program. */
+/* From here to tv_file_limit_end, in the same thread, a file that exceeds RLIMIT_FSIZE gives an
+ * error and no deadly SIGXFSZ. */
 void tv_file_limit_begin(struct tv_file_limit_guard *limit);
 
-/* The end of that; a signal that was there before stays. */
+/* End it; a signal that was pending before stays pending. */
 void tv_file_limit_end(const struct tv_file_limit_guard *limit);
 
 /*
- * out.h - bytes to a file in large pieces, without the C library's streams (they call
- * malloc and take locks that a crashed thread may hold).
+ * A buffer in front of an output file.  It replaces the C library's streams, which call malloc and
+ * take locks that a crashed thread may hold.
  */
 
 #define TV_OUTPUT_BUFFER_SIZE 65536u
@@ -88,9 +89,9 @@ void tv_file_limit_end(const struct tv_file_limit_guard *limit);
 struct tv_output_file;
 
 struct tv_output_buffer {
-    struct tv_output_file *to; /* NULL: only counts */
-    uint64_t flushed;          /* bytes */
-    int error;                 /* 0 or the first negative errno; what follows it is thrown away */
+    struct tv_output_file *to; /* NULL: only count the bytes */
+    uint64_t flushed;          /* bytes written so far */
+    int error;                 /* 0 or the first negative errno; later bytes are dropped */
     size_t used;
     uint8_t bytes[TV_OUTPUT_BUFFER_SIZE];
 };
@@ -99,17 +100,17 @@ struct tv_output_buffer {
 struct tv_output_buffer *tv_output_buffer_new(struct tv_output_file *to);
 void tv_output_buffer_free(struct tv_output_buffer *out);
 
-/* Writes what is held back. 0 or the out's error. */
+/* Write the buffered bytes.  0 or the buffer's error. */
 int tv_output_buffer_flush(struct tv_output_buffer *out);
 
-/* Room for so many bytes (at most TV_OUTPUT_BUFFER_SIZE); the caller adds what it filled to `used`.
- */
+/* Return space for `size` bytes, at most TV_OUTPUT_BUFFER_SIZE; the caller adds what it filled
+ * in to `used`. */
 uint8_t *tv_output_buffer_reserve(struct tv_output_buffer *out, size_t size);
 
-/* Adds bytes of any number. */
+/* Append any number of bytes. */
 void tv_output_buffer_put(struct tv_output_buffer *out, const void *bytes, size_t size);
 
-/* Adds text as printf makes it, up to 1023 bytes. */
+/* Append text in the manner of printf, up to 1023 bytes. */
 void tv_output_buffer_print(struct tv_output_buffer *out, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

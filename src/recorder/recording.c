@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recording.c - start and stop.
+ * recording.c - start and stop of a recording, its files and its messages.
+ *
+ *     start:  check options -> PATH.part -> spool -> buffer -> clocks measured -> `on` = generation
+ *     stop:   `on` = 0, limits = 0 -> wait for busy threads -> write PATH.part -> fsync -> rename
+ *
+ * Everything that can fail does so before the first event.  From then on, the worst is that events
+ * are dropped or that the file cannot be written; the host goes on.
  */
 #define _GNU_SOURCE
 #include "recorder/recording.h"
@@ -24,8 +30,8 @@
 struct tv_recorder tv_recorder;
 
 #define EVENT_WAIT_US 100
-#define EVENT_WAITS 20000    /* two seconds for the events under way */
-#define SPOOL_NAMES_MAX 1000 /* of one number, in one folder */
+#define EVENT_WAITS 20000    /* two seconds for events under way */
+#define SPOOL_NAMES_MAX 1000 /* of one pid, in one directory */
 
 const char *tv_recording_error(int error)
 {
@@ -36,7 +42,7 @@ const char *tv_recording_error(int error)
     return strerror(-error);
 }
 
-/* A program may have closed it and opened a file of its own. */
+/* The program may have closed standard error and opened a file of its own under its number. */
 static bool stderr_is_unchanged(void)
 {
     struct stat found;
@@ -65,11 +71,11 @@ void tv_recorder_print_line(const char *line)
     tv_file_limit_end(&limit);
 }
 
-/* What a stream has written is left behind when it cannot go on. */
+/* A stream that cannot continue leaves its partial file. */
 static bool recording_leaves_part(void)
 {
     sigset_t before;
-    tv_recorder_lock(&before); /* threads that still stream write there */
+    tv_recorder_lock(&before); /* threads that still stream write to these */
     bool leaves = tv_recorder.leaves_part ||
                   (tv_recorder.options.full == TV_RECORDING_STREAM && tv_recorder.file.error != 0 &&
                    tv_output_file_is_at_path(&tv_recorder.file));
@@ -104,8 +110,8 @@ void tv_recorder_check_names_file(void)
         tv_recorder_notice(TV_RECORDING_FAILED, tv_recorder.names.error);
 }
 
-/* Absolute, as the host may go to another folder before the file is written, and not that of a
- * link, which a new file would replace. */
+/* Make the path absolute, as the host may change its directory before the file is written, and
+ * follow a link, which the new file would replace. */
 static int options_resolve_path(const char *path)
 {
     char folder[TV_BUFFER_PATH] = "", *to = tv_recorder.texts.path;
@@ -121,7 +127,7 @@ static int options_resolve_path(const char *path)
     return length < 0 || (size_t)length >= TV_BUFFER_PATH ? -ENAMETOOLONG : 0;
 }
 
-/* Absolute too.  Its length, or an error. */
+/* Make the spool's path absolute too.  Return its length, or an error. */
 static int options_resolve_spool(const char *path)
 {
     char folder[TV_BUFFER_PATH] = "", *to = tv_recorder.texts.spool;
@@ -133,7 +139,7 @@ static int options_resolve_spool(const char *path)
     return length < 0 || (size_t)length >= TV_BUFFER_PATH ? -ENAMETOOLONG : length;
 }
 
-/* The options may be those of the parent, whose texts are here already. */
+/* In a forked child the options may be those of the parent, whose texts are in place already. */
 static int options_copy_text(char to[TV_BUFFER_PATH], const char *text)
 {
     if (!text)
@@ -166,12 +172,12 @@ static int options_copy(const struct tv_recording_options *options)
         failed = options_copy_patterns(options);
     if (failed != 0 || spool < 0)
         return failed != 0 ? failed : spool;
-    /* Room for a number in the name, twice. */
+    /* Leave room for a pid in the names, twice. */
     if ((size_t)part + 32 >= sizeof to->texts.part || (size_t)spool + 64 >= sizeof to->texts.spool)
         return -ENAMETOOLONG;
     memcpy(to->texts.folder, to->texts.path, sizeof to->texts.folder);
     char *slash = strrchr(to->texts.folder, '/');
-    slash[slash == to->texts.folder] = '\0'; /* the root keeps its own */
+    slash[slash == to->texts.folder] = '\0'; /* the root keeps its slash */
     to->options = *options;
     to->options.buffer_bytes = bytes;
     to->options.path = to->texts.path;
@@ -181,8 +187,8 @@ static int options_copy(const struct tv_recording_options *options)
     return 0;
 }
 
-/* DIR/traceview-PID.SUFFIX, or with another number too where that is taken: by a process that had
- * the number before, and was killed. */
+/* Name the spool DIR/traceview-PID.SUFFIX, or DIR/traceview-PID-NUMBER.SUFFIX when that is left
+ * from a killed process with the same pid. */
 static void spool_make_paths(int number)
 {
     char more[16] = "";
@@ -196,8 +202,8 @@ static void spool_make_paths(int number)
              (int)getpid(), more);
 }
 
-/* The spool's descriptor: its mapping stays when that is closed, and its lock with the mapping.
- * -1: there shall be none. */
+/* Open the spool.  The mapping outlives its descriptor and keeps its lock.  -1: no spool is
+ * wanted. */
 static int spool_open(int *file)
 {
     *file = -1;
@@ -221,7 +227,7 @@ static int spool_open(int *file)
     return 0;
 }
 
-/* The file is there, or partly; what the spool is for has been done. */
+/* Remove the spool: the trace is written, so nothing is left to recover. */
 static void spool_remove(void)
 {
     tv_recorder.methods.names = NULL;
@@ -238,7 +244,7 @@ static uint64_t recording_now_us(void)
     return tv_clock_ns(CLOCK_REALTIME) / 1000;
 }
 
-/* The begin of the text, on one line. */
+/* Copy the beginning of a text, on one line. */
 static void header_copy_line(char *to, size_t size, const char *text)
 {
     snprintf(to, size, "%s", text ? text : "");
@@ -255,7 +261,7 @@ static int recording_open_buffer(int spool)
     uint32_t records = (uint32_t)((options->buffer_bytes - TV_MT_HEADER_SIZE) / size);
     uint32_t most = (uint32_t)((TV_RECORDING_BUFFER_LIMIT - TV_MT_HEADER_SIZE) / size);
     bool grows = options->grows && spool < 0 && options->full == TV_RECORDING_STOP;
-    /* When the address space has no room for the largest size, the buffer does not grow. */
+    /* Where the address space has no room for the largest size, the buffer does not grow. */
     int failed =
         grows ? tv_trace_buffer_init(&tv_recorder.buffer, most, dual ? 3 : 2, spool) : -ENOMEM;
     if (failed == 0)
@@ -281,15 +287,15 @@ static int recording_open_buffer(int spool)
     header_copy_line(head->trigger, sizeof head->trigger, options->trigger);
     head->start_us = recording_now_us();
     head->start = head->late[0] = tv_clock_read_pair(head->counter);
-    /* Without a stop, this is the scale of a short recording. */
+    /* A short recording without a stop gets its scale from this pair. */
     while (options->spool && head->late[0].ns < head->start.ns + 1000000)
         head->late[0] = tv_clock_read_pair(head->counter);
     __atomic_store_n(&head->magic, TV_SPOOL_MAGIC, __ATOMIC_RELEASE);
     return 0;
 }
 
-/* A duration in readings of the clock that times calls.  The counter's rate is learnt by a look at
- * both clocks, some milliseconds long. */
+/* Convert a duration to readings of the clock that times calls.  The counter's rate is measured
+ * for 5 ms. */
 static uint64_t recording_ns_to_readings(const struct tv_buffer_header *head, uint64_t ns)
 {
     bool ticks = head->counter && head->clock != TV_RECORDING_CPU;
@@ -312,8 +318,8 @@ static void recording_init_writer(struct tv_output_buffer *out)
     tv_recorder.writer.namer = tv_recorder.namer;
     tv_recorder.writer.drop_orphans = tv_recorder.options.drop_orphans;
     tv_recorder.writer.out = out;
-    /* A streamed file is written while the scale is not known to the end yet: a millisecond's
-     * error in ten seconds is what a short look at both clocks costs. */
+    /* A streamed file is written before its end is known, so its scale is measured for 5 ms: an
+     * error of a millisecond in ten seconds. */
     struct tv_clock_pair first = tv_recorder.buffer.head->start, last = first;
     while (tv_recorder.options.full == TV_RECORDING_STREAM && last.ns < first.ns + 5000000)
         last = tv_clock_read_pair(tv_recorder.buffer.head->counter);
@@ -333,7 +339,7 @@ static void recording_release(void)
     tv_output_file_close(&tv_recorder.file);
 }
 
-/* PATH.part, or PATH.PID.part while another process records into the same file. */
+/* Open PATH.part, or PATH.PID.part while another process records to the same path. */
 static int recording_open_part(void)
 {
     int failed = tv_output_file_open(&tv_recorder.file, tv_recorder.texts.part, 0644);
@@ -466,7 +472,7 @@ void tv_recorder_wait_for_events(void)
         atomic_store(&i->limit, 0);
     pthread_mutex_unlock(&tv_recorder.lock);
     if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0)
-        usleep(1000); /* an old kernel: what a core has stored is seen by then */
+        usleep(1000); /* an old kernel without membarrier: all stores are visible by then */
     for (int i = 0; i < EVENT_WAITS && recording_has_busy_thread(); i++)
         usleep(EVENT_WAIT_US);
 }
@@ -481,7 +487,7 @@ bool tv_recorder_end_events(void)
     return true;
 }
 
-/* No event is under way afterwards. */
+/* End the events; none is under way afterwards. */
 static void recording_end_events(void)
 {
     pthread_mutex_lock(&tv_recorder.lock);
@@ -529,8 +535,8 @@ static int recording_write_file(void)
     return failed != 0 ? failed : flushed;
 }
 
-/* What was written gets its name, or keeps the one that it has.  Of a file that could not be
- * written only a stream's begin can be read. */
+/* Give the file its final name.  A file that could not be written is removed, unless it is a
+ * stream's, whose beginning can be read. */
 static int recording_publish_file(int failed)
 {
     bool there = tv_output_file_exists(&tv_recorder.file), written = failed == 0;
@@ -566,7 +572,7 @@ static int recording_write_and_release(struct tv_recording_info *info)
     return failed;
 }
 
-/* By one caller, who has taken `started`. */
+/* Stop, in the one thread that has taken `started`. */
 static int recording_stop_owned(struct tv_recording_info *info)
 {
     recording_end_events();
@@ -584,8 +590,8 @@ int tv_recording_stop(struct tv_recording_info *info)
 {
     sigset_t before;
     tv_recorder_inside++;
-    /* A deadly signal waits for the file: its handler could not go on while this thread does not.
-     */
+    /* Keep deadly signals blocked: their handler waits for the file, so it must not interrupt
+     * this thread. */
     tv_recorder_lock(&before);
     bool mine = tv_recorder.started;
     tv_recorder.started = false;
@@ -660,7 +666,8 @@ void tv_recorder_reset_after_fork(void)
         tv_recorder_clear_busy(self);
         atomic_fetch_and(&self->generation, ~TV_GENERATION_ASKED);
     }
-    /* The descriptors are copies; the files are the parent's, and its buffer is not here. */
+    /* The descriptors are copies.  The files are the parent's, and its buffer is not mapped
+     * here. */
     tv_recorder.writer.out = NULL;
     tv_recorder.buffer = (struct tv_trace_buffer){0};
     tv_snapshot_reset_after_fork();

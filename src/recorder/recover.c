@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recover.c - the trace of a process that was killed.
+ * recover.c - the trace of a process that was killed, from its orphaned spool.
+ *
+ *     traceview-PID.spool --check--> trace buffer --.
+ *     traceview-PID.names ---------> methods, addresses, module history --> trace writer --> trace
+ *     PATH.part (streamed records) --'
+ *
+ * The spool is locked while its process lives.  All of its contents is untrusted: the buffer is
+ * checked as a whole when it is opened, and the lines of the names file one by one.
  */
 #include "recorder/recording.h"
 
@@ -21,9 +28,9 @@
 #include "recorder/trace_file.h"
 
 #define NAMES_FILE_MAX ((off_t)1 << 30)
-#define RECOVER_NAMES_MAX 1000 /* of one process, in one folder */
+#define RECOVER_NAMES_MAX 1000 /* of one pid, in one directory */
 
-/* The names file, for the namer, which is handed an address alone. */
+/* The names file.  Global, as the address namer gets nothing but an address. */
 static struct {
     char *text;
     size_t size;
@@ -50,15 +57,15 @@ static int names_read(const char *path)
     return failed;
 }
 
-/* The line behind a whole one; a last line without its end was being written. */
+/* Return the next line; NULL when this one has no end, as it was being written. */
 static char *names_next_line(char *line, char **end)
 {
     *end = strchr(line, '\n');
     return *end ? *end + 1 : NULL;
 }
 
-/* A line that is longer than any is damaged.  It is cut, not left out: those behind it would get
- * the numbers of others. */
+/* Add the methods.  A line that is too long is damaged; it is cut and not left out, as later
+ * lines would get wrong numbers. */
 static void recover_add_methods(struct tv_method_table *methods)
 {
     char *end, *next;
@@ -70,7 +77,7 @@ static void recover_add_methods(struct tv_method_table *methods)
     }
 }
 
-/* "X\tSTART\tEND\tBIAS\tFROM\tTO\tPATH"; false: the line has another form. */
+/* Parse "\tSTART\tEND\tBIAS\tFROM\tTO\tPATH"; false: malformed. */
 static bool names_parse_module(const char *line, const char *end, struct tv_module_span *span)
 {
     uint64_t *const numbers[] = {&span->start, &span->end, &span->bias, &span->from, &span->to};
@@ -122,7 +129,7 @@ static void recover_name_address(uint64_t key, struct tv_recording_method *metho
     tv_module_history_name(&names_file.history, key, method, room, size);
 }
 
-/* Times end with the last record: when the process was killed nobody knows. */
+/* Let times end with the last pair of readings: nobody knows when the process was killed. */
 static void recover_set_scale(struct tv_trace_writer *writer)
 {
     struct tv_buffer_header *head = writer->buffer->head;
@@ -132,7 +139,7 @@ static void recover_set_scale(struct tv_trace_writer *writer)
     writer->end_ns = late.ns > head->start.ns ? late.ns - head->start.ns : 0;
 }
 
-/* Not just anything that a spool names. */
+/* Is it a trace at all?  A spool could name any file. */
 static bool recover_is_streamed_file(int file)
 {
     char magic[4];
@@ -140,8 +147,8 @@ static bool recover_is_streamed_file(int file)
            memcmp(magic, "SLOW", sizeof magic) == 0;
 }
 
-/* What the process had written of a streamed file, as far as it had said so and it is there: the
- * number of its records.  False: it is not there. */
+/* Copy the streamed part as far as the spool says that it was written and the file has it;
+ * `*records` is the number of its records.  False: the file is gone. */
 static bool recover_copy_streamed(struct tv_trace_writer *writer, const char *part, uint64_t bytes,
                                   uint64_t *records)
 {
@@ -162,7 +169,7 @@ static bool recover_copy_streamed(struct tv_trace_writer *writer, const char *pa
     return true;
 }
 
-/* PATH.part, or PATH.PID.part. */
+/* Name the partial file PATH.part or PATH.PID.part. */
 static void recover_part_path(const struct tv_buffer_header *head, char *part, size_t size)
 {
     if (head->part_pid)
@@ -171,7 +178,7 @@ static void recover_part_path(const struct tv_buffer_header *head, char *part, s
         snprintf(part, size, "%s.part", head->path);
 }
 
-/* The file as it was, the records that had not come to it, and an end. */
+/* Write the streamed part, the records that had not been streamed, and an end. */
 static int recover_write_streamed(struct tv_trace_writer *writer, uint64_t *lost)
 {
     uint64_t records = 0;
@@ -198,7 +205,7 @@ static int recover_write_records(struct tv_trace_writer *writer, uint64_t *lost)
     return streamed ? recover_write_streamed(writer, lost) : tv_trace_writer_write(writer);
 }
 
-/* What is left of the process's own file has nothing more. */
+/* Remove the partial file of the process, which has nothing more to offer. */
 static void recover_remove_part(const struct tv_buffer_header *head)
 {
     struct stat found;
@@ -213,8 +220,8 @@ static void recover_remove_part(const struct tv_buffer_header *head)
     close(file);
 }
 
-/* That of the recording, or with the process's number when it is taken: what lies there may be
- * another's. */
+/* Choose the path of the recording, or one with the pid when that exists: the file there may be
+ * another recording's. */
 static void recover_choose_path(const struct tv_buffer_header *head, char *path)
 {
     const char *name = head->path, *dot = strrchr(name, '.'), *slash = strrchr(name, '/');
@@ -286,7 +293,8 @@ static int recover_trace(struct tv_trace_buffer *buffer, const char *output, cha
     return failed;
 }
 
-/* Where it could not lock the spool, its number says so, which may be another's by now. */
+/* Does the process run?  A process that could not lock its spool is looked for by its pid, which
+ * may belong to another process by now. */
 static bool recover_process_runs(const struct tv_buffer_header *head)
 {
     return !head->locked && (kill((pid_t)head->pid, 0) == 0 || errno == EPERM);

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sampled_trace.c - see sampled_trace.h. */
+/*
+ * sampled_trace.c - see sampled_trace.h.
+ *
+ * A tick compares the new stack of a thread with the last one, from the outside in:
+ *
+ *     last:  main run parse read          left: read, parse (in this order)
+ *     now:   main run write               entered: write
+ *                 ^ same
+ */
 #include "recorder/sampled_trace.h"
 
 #include <errno.h>
@@ -16,7 +24,7 @@ struct sampled_trace_thread {
     char *name;
     uint32_t *stack; /* methods, outermost first */
     uint32_t depth, room;
-    uint64_t look; /* the last one that showed it */
+    uint64_t look; /* the last tick that saw it */
 };
 
 struct tv_sampled_trace {
@@ -28,18 +36,18 @@ struct tv_sampled_trace {
     tv_address_namer namer;
     uint64_t start_us, interval_us;
     uint64_t looks;
-    uint64_t us; /* of this look */
+    uint64_t us; /* time of this tick */
     struct tv_method_table methods;
     struct tv_address_table addresses;
     struct sampled_trace_thread *threads;
     uint32_t thread_count, thread_room;
     uint8_t *records;
-    uint64_t count, room, limit; /* of records */
-    uint32_t *stack;             /* the one that is looked at */
+    uint64_t count, room, limit; /* in records */
+    uint32_t *stack;             /* the stack that is being compared */
     uint32_t stack_room;
 };
 
-/* Room for `wanted` things of `size` bytes; false: no memory, and nothing has changed. */
+/* Make room for `wanted` elements of `size` bytes; false: no memory, and nothing has changed. */
 static bool sampled_trace_grow(void *things, uint32_t *room, uint32_t wanted, size_t size)
 {
     void *old;
@@ -122,7 +130,7 @@ void tv_sampled_trace_begin_tick(struct tv_sampled_trace *trace, uint64_t us)
     trace->us = us;
 }
 
-/* Room for more records: a look is recorded as a whole or not at all. */
+/* Make room for more records: the change of a stack is recorded as a whole or not at all. */
 static bool sampled_trace_reserve(struct tv_sampled_trace *trace, uint64_t more)
 {
     if (trace->overflow || trace->us > UINT32_MAX || more > trace->limit - trace->count)
@@ -146,7 +154,7 @@ static void sampled_trace_put_record(struct tv_sampled_trace *trace, uint32_t th
                               (uint32_t)trace->us);
 }
 
-/* From the stack of before to the one in trace->stack, which is outermost first. */
+/* Record the change from the thread's last stack to trace->stack, which is outermost first. */
 static void sampled_trace_change_stack(struct tv_sampled_trace *trace, uint32_t number,
                                        uint32_t depth)
 {
@@ -204,7 +212,8 @@ static void sampled_trace_put_keys(const struct tv_sampled_trace *trace,
     tv_output_buffer_print(out, TV_MT_KEY_CLOCK "=" TV_MT_CLOCK_WALL "\n");
     tv_output_buffer_print(out, TV_MT_KEY_ELAPSED_US "=%llu\n", (unsigned long long)elapsed_us);
     tv_output_buffer_print(out, TV_MT_KEY_RECORDS "=%llu\n", (unsigned long long)trace->count);
-    /* Calls are not slowed down; looks are, by the sampler, but not each by as much. */
+    /* Sampling does not slow down the single call, so there is no overhead to subtract from
+     * each. */
     tv_output_buffer_print(out, TV_MT_KEY_OVERHEAD_NS "=0\n");
     tv_output_buffer_print(out, TV_MT_KEY_VM "=%s\n", trace->vm);
     tv_output_buffer_print(out, TV_MT_KEY_PID "=%ld\n", (long)getpid());

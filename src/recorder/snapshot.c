@@ -1,5 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* snapshot.c - see snapshot.h. */
+/*
+ * snapshot.c - snapshots of a ring (recording.h).
+ *
+ *     requester            listening thread             threads of the program
+ *       connect, 'S' + fd ---> check uid and file
+ *                              `on` = TV_ON_PAUSED        next event waits (events.c)
+ *                              wait for busy threads
+ *                              copy the buffer
+ *                              `on` = generation          go on
+ *                              write the copy into fd
+ *       "+RECORDS\n" <-------- answer
+ *
+ * The copy needs as much memory as the buffer in use, for a moment.  The pause is as long as the
+ * copy.
+ */
 #define _GNU_SOURCE
 #include "recorder/recording.h"
 
@@ -19,9 +33,9 @@
 #include "recorder/state.h"
 
 #define POLL_MS 250      /* a program may close the socket, which wakes nobody */
-#define REQUEST_POLLS 20 /* of these for a request to come */
+#define REQUEST_POLLS 20 /* a request may take so many polls */
 
-/* ---- the copy ---- */
+/* ---- The copy ---- */
 
 static int snapshot_write_copy(struct tv_trace_writer *writer, int file, uint64_t *records)
 {
@@ -40,7 +54,7 @@ static int snapshot_write_copy(struct tv_trace_writer *writer, int file, uint64_
     return failed;
 }
 
-/* The lock is held, and stays so: the lists of methods grow with what is named. */
+/* Write the copy.  The lock is held throughout, as naming addresses adds to the method table. */
 static int snapshot_write(struct tv_trace_buffer *copy, uint64_t ended, int file, uint64_t *records)
 {
     struct tv_trace_writer *writer = tv_mmap_alloc(sizeof *writer);
@@ -66,8 +80,8 @@ static bool snapshot_has_ring(void)
            tv_recorder.buffer.head->full == TV_RECORDING_RING;
 }
 
-/* The number of the recording, whose events wait; 0: there is none with a ring.  One whose events
- * have ended is not stopped yet, and nobody waits. */
+/* Pause the events; return the number of the recording, 0: there is none with a ring.  Events
+ * that have ended already need no pause. */
 static uint32_t snapshot_pause_events(void)
 {
     sigset_t before;
@@ -97,7 +111,7 @@ int tv_recorder_snapshot(int file, uint64_t *records)
     uint64_t ended = atomic_load(&tv_recorder.ended_ticks);
     if (ended == 0 && failed == 0)
         ended = tv_clock_read(copy.head->counter);
-    /* A stop meanwhile has taken `on` away. */
+    /* A stop may have cleared `on` meanwhile. */
     atomic_compare_exchange_strong(&tv_recorder.on, &paused, number);
     if (failed == 0)
         failed = snapshot_write(&copy, ended, file, records);
@@ -106,17 +120,18 @@ int tv_recorder_snapshot(int file, uint64_t *records)
     return failed;
 }
 
-/* ---- requests ---- */
+/* ---- Requests ---- */
 
 static struct {
     pthread_t thread;
     bool runs;
     _Atomic bool quit;
-    int socket;         /* its number may be the program's by now */
+    int socket;         /* the program may have given its number to another file */
     struct statx found; /* when it was opened */
 } requests = {.socket = -1};
 
-/* The thread sanitizer takes fstat for a race with a program that closes all descriptors. */
+/* statx, as the thread sanitizer takes fstat for a race with a program that closes all
+ * descriptors. */
 static bool snapshot_stat(int file, struct statx *found)
 {
     return statx(file, "", AT_EMPTY_PATH, STATX_INO, found) == 0;
@@ -148,7 +163,7 @@ static bool snapshot_wait_for_request(int connection)
     return false;
 }
 
-/* The one descriptor that has come; of several, none is taken. */
+/* Return the descriptor that was sent; of several, none is accepted. */
 static int snapshot_take_descriptor(struct msghdr *message)
 {
     int files[2] = {-1, -1};
@@ -164,7 +179,7 @@ static int snapshot_take_descriptor(struct msghdr *message)
     return -1;
 }
 
-/* The descriptor that came with a request; -1: it is none. */
+/* Receive a request and return its descriptor; -1: it is malformed. */
 static int snapshot_receive_request(int connection)
 {
     char byte = 0;
@@ -205,7 +220,7 @@ static void snapshot_answer(int connection, int file)
     else
         snprintf(line, sizeof line, "-%s\n", tv_recording_error(failed));
     ssize_t sent = send(connection, line, strlen(line), MSG_NOSIGNAL | MSG_DONTWAIT);
-    (void)sent; /* who has asked is gone */
+    (void)sent; /* the requester is gone */
 }
 
 static void snapshot_serve(int connection)
@@ -237,7 +252,7 @@ static void *snapshot_run(void *unused)
     return NULL;
 }
 
-/* -1: there is none. */
+/* -1: impossible. */
 static int snapshot_open_socket(void)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* texts.c - see texts.h. */
+/* text.c - see text.h. */
 #include "recorder/text.h"
 
 #include <stdint.h>
 #include <string.h>
 
-/* Goes back to the last star only, so the time is the product of the lengths at most. */
+/* Match with backtracking to the last star only, so the time is at most the product of the
+ * lengths. */
 static bool wildcard_matches_length(const char *pattern, size_t length, const char *text)
 {
     size_t at = 0, star = SIZE_MAX;
@@ -47,7 +48,7 @@ bool tv_wildcard_matches_any(const char *patterns, char between, const char *tex
     }
 }
 
-/* One code unit (16 bits) of modified UTF-8; the bytes it takes, 0 when it is none. */
+/* Decode one 16-bit code unit of modified UTF-8; return its bytes, 0 when it is malformed. */
 static size_t jvm_text_take_unit(const uint8_t *at, size_t left, uint32_t *unit)
 {
     if (at[0] < 0x80) {
@@ -90,7 +91,7 @@ static size_t jvm_text_take_character(const uint8_t *at, size_t left, uint32_t *
     return length;
 }
 
-/* The bytes of UTF-8, 1 to 4. */
+/* Encode in UTF-8; return the number of bytes, 1 to 4. */
 static size_t utf8_encode_character(uint32_t character, char bytes[4])
 {
     if (character < 0x80) {

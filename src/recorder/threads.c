@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * threads.c - how a thread joins the recording, gets room for its records, and ends.
+ * threads.c - how a thread joins the recording, is described, and ends; fibers.
+ *
+ *     first event -> tv_recorder_attach -> thread_new (once a thread), thread_join_locked (once a
+ *                                          recording): an id, a name, no chunk yet
+ *     last event  -> thread_on_exit (pthread key), or tv_recording_end_thread: name it, close its
+ *                    chunk, mark it finished; freed when enough others are
  */
 #define _GNU_SOURCE
 #include <stdbool.h>
@@ -18,14 +23,14 @@
 __thread struct tv_recorder_thread *tv_recorder_self;
 __thread uint8_t tv_recorder_inside;
 
-/* Stands for every thread that has ended and still runs other libraries' destructors. */
+/* Takes the place of every thread that has ended and still runs destructors of other libraries. */
 static struct tv_recorder_thread ended_thread = {.finished = true};
 
 #define FRAMES_BYTES ((TV_FRAMES_MAX + 1) * sizeof(struct tv_recorder_frame))
 
 #define OWN_STACK_SIZE ((size_t)1 << 20) /* of the recorder's own threads */
 #define SIGNAL_STACK_SIZE ((size_t)64 << 10)
-#define ENDED_THREADS_MAX 64u /* threads that have ended and are not forgotten yet */
+#define ENDED_THREADS_MAX 64u /* ended threads that are kept until the next sweep */
 
 static pthread_key_t end_key;
 static pthread_once_t end_once = PTHREAD_ONCE_INIT;
@@ -67,7 +72,7 @@ static void thread_name_clean(char *name)
             *name = ' ';
 }
 
-/* The name in the buffer: the host's word, or what the system calls the calling thread. */
+/* Store the thread's name in the buffer: the host's, or the system's for the calling thread. */
 static void thread_store_name(struct tv_recorder_thread *self)
 {
     char name[TV_BUFFER_NAME] = "";
@@ -79,8 +84,8 @@ static void thread_store_name(struct tv_recorder_thread *self)
     memcpy(tv_recorder.buffer.threads[self->id - 1].name, name, sizeof name);
 }
 
-/* For handlers when the thread's stack is full, of which the recorder's own is one: a thread that
- * has a stack for that keeps it. */
+/* Install a stack for signal handlers, so that the recorder's handler can run when the thread's
+ * own stack is full.  A thread that has one keeps it. */
 static void thread_install_signal_stack(struct tv_recorder_thread *self)
 {
     stack_t now, own = {.ss_size = SIGNAL_STACK_SIZE};
@@ -93,13 +98,13 @@ static void thread_install_signal_stack(struct tv_recorder_thread *self)
         tv_mmap_free(own.ss_sp, SIGNAL_STACK_SIZE);
 }
 
-/* By the thread itself, at its end. */
+/* Remove it, in the thread itself at its end. */
 static void thread_remove_signal_stack(struct tv_recorder_thread *self)
 {
     stack_t now, none = {.ss_flags = SS_DISABLE};
     if (!self->handler_stack || sigaltstack(NULL, &now) != 0)
         return;
-    /* It stays where a handler runs on it. */
+    /* It stays if a handler runs on it. */
     if (now.ss_sp == self->handler_stack && sigaltstack(&none, NULL) != 0)
         return;
     tv_mmap_free(self->handler_stack, SIGNAL_STACK_SIZE);
@@ -127,14 +132,14 @@ static void thread_end(struct tv_recorder_thread *self)
         tv_recorder_self = &ended_thread;
     atomic_store(&self->top, self->frames - 1);
     tv_recorder_clear_busy(self);
-    tv_recorder_unlock(&before); /* from here on it may be gone */
+    tv_recorder_unlock(&before); /* another thread may free it from here on */
     if (is_main)
         tv_watcher_notify_main_ended();
     tv_recorder_inside--;
 }
 
-/* The stack is gone, and with it the calls that pthread_exit left.  Twice it only asks to be called
- * again, so that destructors of others are recorded. */
+/* Called as the thread ends; calls that pthread_exit left are gone with the stack.  The first
+ * two times it only asks to be called again, so that destructors of others are recorded. */
 static void thread_on_exit(void *pointer)
 {
     struct tv_recorder_thread *self = pointer;
@@ -187,7 +192,8 @@ void tv_recorder_register_thread(void)
         thread_new();
 }
 
-/* A number of its own, or in a ring that of a thread of which nothing is left; 0: there is none. */
+/* Return an id: a new one or, in a ring, that of a thread without any records left; 0: there is
+ * none. */
 static uint32_t thread_claim_id(void)
 {
     struct tv_buffer_header *head = tv_recorder.buffer.head;
@@ -202,12 +208,12 @@ static uint32_t thread_claim_id(void)
     return id;
 }
 
-/* The lock is held. */
+/* Join the recording with that generation.  The lock is held. */
 static bool thread_join_locked(struct tv_recorder_thread *self, uint32_t generation)
 {
     if (atomic_load(&tv_recorder.on) != generation)
         return false;
-    /* It may leave a recording that is not written yet. */
+    /* It may come from a recording that is not written yet. */
     if (tv_recorder_takes_part(self)) {
         thread_store_name(self);
         tv_recorder_close_chunk(self);
@@ -242,8 +248,8 @@ static bool thread_join_locked(struct tv_recorder_thread *self, uint32_t generat
     return true;
 }
 
-/* The innermost frames go to whoever has asked; an event that interrupts this one goes on without
- * doing it again. */
+/* Copy the innermost frames for the sampler that asked.  An event that interrupts this one does
+ * not copy again. */
 static void thread_answer_stack(struct tv_recorder_thread *self)
 {
     struct tv_stack_reply *to = atomic_load(&self->answer);
@@ -258,7 +264,7 @@ static void thread_answer_stack(struct tv_recorder_thread *self)
     atomic_store(&to->state, TV_STACK_REPLY_READY);
 }
 
-/* `self` may be NULL before and afterwards. */
+/* Join, as a new thread if `self` is NULL.  NULL: not possible. */
 static struct tv_recorder_thread *thread_join(struct tv_recorder_thread *self, uint32_t generation)
 {
     sigset_t before;
@@ -286,7 +292,7 @@ struct tv_recorder_thread *tv_recorder_attach(uint32_t generation)
     struct tv_recorder_thread *self = tv_recorder_self;
     if (self && (atomic_load(&self->generation) & TV_GENERATION_ASKED))
         thread_answer_stack(self);
-    /* Nothing but the question, which may have been taken back by now, has led here. */
+    /* The question alone has led here; it may have been withdrawn by now. */
     if (self && tv_recorder_generation_of(self) == generation)
         return self;
     if (tv_recorder_inside)
@@ -297,7 +303,7 @@ struct tv_recorder_thread *tv_recorder_attach(uint32_t generation)
     }
     if (self && self->finished)
         return NULL;
-    /* A handler's event in the middle of another one: that one's recording is not over yet. */
+    /* In a handler that interrupted an event: that event's recording is not over yet. */
     if (self && (atomic_load(&self->busy) & 1)) {
         atomic_fetch_add(&self->dropped, 1);
         return NULL;
@@ -328,7 +334,7 @@ void tv_recorder_free_ended_threads(void)
     }
 }
 
-/* The lock is held: what `on` shall be without a recording. */
+/* Set `on` for times without a recording.  The lock is held. */
 static void recorder_set_stacks(uint32_t stacks)
 {
     atomic_store(&tv_recorder.stacks, stacks);
@@ -361,7 +367,7 @@ void tv_recorder_release_stacks(void)
     tv_recorder_inside--;
 }
 
-/* What the host says of the calling thread; NULL: nothing new. */
+/* Store what the host tells about the calling thread; NULL: nothing new. */
 static void thread_describe(const char *name, const char *group)
 {
     sigset_t before;
@@ -427,13 +433,14 @@ void tv_recording_end_thread(void)
 }
 
 /*
- * fibers.c - threads of the host that the system does not know; see recording.h.
+ * ---- Fibers ----
  *
- * A fiber is a struct tv_recorder_thread like any other, so that events are as quick as ever: mount
- * puts it in the place of the thread that carries it, and unmount puts that one back.
+ * A fiber is a struct tv_recorder_thread like any other, so its events take the same path: a mount
+ * puts the fiber in the place of the thread that carries it (tv_recorder_self), and an unmount puts
+ * the carrier back.
  */
 
-/* Moves when mounts are no longer told: what a thread knows of its fiber is void then. */
+/* Counts tv_recording_forget_mounts; a thread's mount of an older epoch is void. */
 static _Atomic uint32_t epoch = 1;
 
 static __thread struct {
@@ -441,7 +448,7 @@ static __thread struct {
     struct tv_recorder_thread *carrier;
 } mounted __attribute__((tls_model("initial-exec")));
 
-/* The carrier is in its place again, whoever was there. */
+/* Put the carrier back in its place, whoever was there. */
 static void fiber_restore_carrier(void)
 {
     if (mounted.epoch != 0)

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * buffer.c - the buffers of one recording.
+ * trace_buffer.c - see trace_buffer.h.
+ *
+ * A buffer that grows reserves address space for its largest size at once, so that no record ever
+ * moves and no pointer of a hook becomes invalid.  Its first part is plain memory; behind it,
+ * mappings of unnamed files replace the reserved pages piece by piece.
+ *
+ *     |<-- first_backed, memory -->|<-- 64 MB file -->|<-- 64 MB file -->|   reserved   |
+ *                                                                 backed ^     head->records ^
  */
 #define _GNU_SOURCE
 #include "recorder/trace_buffer.h"
@@ -18,13 +25,12 @@
 
 #define CLOCK_SAMPLE_NS UINT64_C(100000000)
 
-/* Memory comes in pieces of so many bytes, and so many bytes before it is needed: some
- * milliseconds of one thread's events. */
+/* Prefault in pieces of this size, and so many bytes ahead: some milliseconds of one thread's
+ * events. */
 #define PREFAULT_PIECE ((size_t)2 << 20)
 #define PREFAULT_AHEAD (2 * PREFAULT_PIECE)
 
-/* An buffer that grows does so by as many bytes, when so many are left or a quarter of what it has.
- */
+/* Grow by GROWTH bytes when GROWTH_AHEAD or a quarter of the buffer is left. */
 #define GROWTH ((size_t)64 << 20)
 #define GROWTH_AHEAD ((size_t)32 << 20)
 #define GROWTH_WAITS 40000
@@ -37,7 +43,8 @@
 
 _Static_assert(sizeof(struct tv_buffer_header) <= TV_BUFFER_HEADER_SIZE, "the head has its pages");
 
-/* Chunks are at least so large but for the last, and for what dead threads give back. */
+/* Chunks have at least TV_BUFFER_CHUNK_MIN records, but for the last one and those that ended
+ * threads give back. */
 static uint32_t buffer_chunks_for(uint32_t records)
 {
     return records / TV_BUFFER_CHUNK_MIN + TV_BUFFER_THREADS_MAX;
@@ -64,7 +71,7 @@ int tv_trace_buffer_init(struct tv_trace_buffer *buffer, uint32_t records, uint3
     buffer->size = buffer_lay_out(buffer, NULL, records, words);
     struct tv_file_limit_guard limit;
     tv_file_limit_begin(&limit);
-    /* The blocks are taken now: a full disk must be an error here, not a SIGBUS in the host. */
+    /* Allocate the blocks now: a full disk must be an error here, not a SIGBUS in the host. */
     int failed = file < 0 ? 0 : posix_fallocate(file, 0, (off_t)buffer->size);
     tv_file_limit_end(&limit);
     if (failed != 0)
@@ -124,7 +131,7 @@ bool tv_trace_buffer_has_grown(const struct tv_trace_buffer *buffer)
                                                   memory_order_relaxed) > buffer->first_backed;
 }
 
-/* A file of which nothing is left when its last mapping goes; -1: there can be none. */
+/* Open a file that vanishes with its last mapping; -1: impossible. */
 static int buffer_open_growth_file(const char *folder)
 {
     char path[TV_BUFFER_PATH + 64];
@@ -138,8 +145,8 @@ static int buffer_open_growth_file(const char *folder)
     return file;
 }
 
-/* Put a new file in the place of the memory from `first` on, which nobody has touched.  Its blocks
- * are taken now: a full disk must be an error here, not a SIGBUS in the host. */
+/* Replace the reserved memory from `first` on, which nobody has touched, by a new file.  Its
+ * blocks are allocated now: a full disk must be an error here, not a SIGBUS in the host. */
 static bool buffer_map_growth_file(uint8_t *first, size_t size, const char *folder)
 {
     struct tv_file_limit_guard limit;
@@ -161,7 +168,7 @@ static bool buffer_map_next_piece(struct tv_trace_buffer *buffer)
 {
     size_t size = buffer_record_size(buffer), all = (size_t)buffer->head->records * size;
     size_t from = (size_t)atomic_load(&buffer->backed) * size;
-    from = (from + BUFFER_PAGE - 1) / BUFFER_PAGE * BUFFER_PAGE; /* where the last one ended */
+    from = (from + BUFFER_PAGE - 1) / BUFFER_PAGE * BUFFER_PAGE; /* the end of the last piece */
     from = from > all ? all : from;
     size_t more = all - from < GROWTH ? all - from : GROWTH;
     if (more == 0 ||
@@ -172,8 +179,8 @@ static bool buffer_map_next_piece(struct tv_trace_buffer *buffer)
     return true;
 }
 
-/* Room for so many records; false: there is none.  No signal comes to the calling thread, so
- * whoever is at it goes on. */
+/* Have memory behind so many records; false: there is none.  The signals of the calling thread
+ * are blocked, so the thread that is growing the buffer is never the one that waits. */
 static bool buffer_grow_to(struct tv_trace_buffer *buffer, uint32_t records)
 {
     const struct timespec wait = {0, GROWTH_WAIT_NS};
@@ -190,7 +197,7 @@ static bool buffer_grow_to(struct tv_trace_buffer *buffer, uint32_t records)
     return atomic_load(&buffer->backed) >= records;
 }
 
-/* Before threads have to wait for it. */
+/* Grow before threads have to wait for it. */
 static void buffer_grow_ahead(struct tv_trace_buffer *buffer)
 {
     uint32_t backed = atomic_load(&buffer->backed), used = atomic_load(&buffer->head->next_record);
@@ -200,7 +207,7 @@ static void buffer_grow_ahead(struct tv_trace_buffer *buffer)
         (void)buffer_grow_to(buffer, backed + 1);
 }
 
-/* Every number that leads somewhere leads into the buffer. */
+/* Check that every number in a spool leads into the buffer. */
 static bool spool_is_sound(const struct tv_trace_buffer *buffer)
 {
     const struct tv_buffer_header *head = buffer->head;
@@ -352,7 +359,8 @@ void tv_trace_buffer_sample_clocks(struct tv_trace_buffer *buffer)
     struct tv_buffer_header *head = buffer->head;
     uint32_t at = atomic_load_explicit(&head->late_at, memory_order_relaxed);
     uint64_t now = tv_clock_ns(CLOCK_MONOTONIC);
-    /* Odd: somebody is at it.  Who is late itself may look at the one that is being written. */
+    /* Odd: another thread is writing.  A latecomer may compare with the pair that is being
+     * written. */
     if (at & 1 ||
         now < __atomic_load_n(&head->late[at >> 1 & 1].ns, __ATOMIC_RELAXED) + CLOCK_SAMPLE_NS)
         return;

@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trace_file.c - from a recording's buffers to the bytes of a .trace.
+ * trace_file.c - see trace_file.h.
  *
- * Records are sorted by time within a thread, so the file's order is a merge: a heap of one cursor
- * a thread.  Of the header, the number of records must be known before the first is written, hence
- * a walk ahead that also resolves addresses.
+ * The records of a thread are ordered by time, so a whole file is a merge of all threads: a heap
+ * with one cursor a thread.
+ *
+ *     thread 1: 3 7 9 ...   \
+ *     thread 2: 1 4 8 ...    > heap of {time, thread} -> 1 3 4 7 8 9 ...
+ *     thread 3: ...         /
+ *
+ * The number of records and the methods stand in front of the records.  So a first pass
+ * (trace_writer_prepare_thread) counts the records, resolves addresses in place and marks what does
+ * not go to the file.
+ *
+ * A streamed file is written chunk by chunk.  A packet with a method's or a thread's name precedes
+ * its first record; the readers order the records.  Its end is the summary.
  */
 #include "recorder/trace_file.h"
 
@@ -20,12 +30,12 @@
 #define NS_PER_US 1000u
 #define TIME_US_MAX UINT64_C(0xFFFFFFFF) /* 71 minutes 35 seconds */
 
-/* Goes through a thread's records. */
+/* A position in a thread's records. */
 struct record_cursor {
     uint64_t ns; /* of `record`, for the heap */
     uint64_t *record;
     uint32_t thread, chunk, at;
-    uint32_t chunks_left; /* a spooled chain may be a ring by an accident */
+    uint32_t chunks_left; /* guards against a cycle in the chain of a damaged spool */
 };
 
 static struct record_cursor record_cursor_begin(const struct tv_trace_writer *writer,
@@ -36,7 +46,7 @@ static struct record_cursor record_cursor_begin(const struct tv_trace_writer *wr
                                   .chunks_left = atomic_load(&writer->buffer->head->next_chunk)};
 }
 
-/* The next record that belongs to the file; false: there is none. */
+/* Move to the next record that belongs to the file; false: there is none. */
 static bool record_cursor_next(const struct tv_trace_writer *writer, struct record_cursor *cursor)
 {
     while (cursor->chunk != 0 && cursor->chunks_left > 0) {
@@ -60,7 +70,7 @@ static bool trace_writer_has_wall(const struct tv_trace_writer *writer)
     return writer->buffer->head->clock != TV_RECORDING_CPU;
 }
 
-/* Since the start, or since the thread's start for CPU time. */
+/* Return a record's time since the start; CPU time since the thread's start. */
 static uint64_t trace_writer_record_ns(const struct tv_trace_writer *writer, uint32_t thread,
                                        const uint64_t *record)
 {
@@ -86,7 +96,7 @@ static bool used_methods_reserve(struct tv_trace_writer *writer)
     return true;
 }
 
-/* Marks a method; true: for the first time. */
+/* Mark a method as used; true: for the first time. */
 static bool used_methods_mark(struct tv_trace_writer *writer, uint32_t number)
 {
     uint8_t bit = (uint8_t)(1u << (number & 7));
@@ -96,7 +106,7 @@ static bool used_methods_mark(struct tv_trace_writer *writer, uint32_t number)
     return true;
 }
 
-/* Begin a chunk: what lay at an address may be another file than in the one before. */
+/* Begin a chunk: other files may lie at the addresses than in the last one. */
 static void address_cache_begin_chunk(struct tv_trace_writer *writer, uint32_t chunk)
 {
     const struct tv_buffer_chunk *from = &writer->buffer->chunks[chunk - 1];
@@ -106,16 +116,16 @@ static void address_cache_begin_chunk(struct tv_trace_writer *writer, uint32_t c
                         : 0;
 }
 
-/* Which of the files that lay at an address it is of, the time tells: CPU time does not. */
+/* The time decides which of the files at an address is meant.  CPU time cannot tell. */
 static uint64_t trace_writer_address_key(const struct tv_trace_writer *writer, uint64_t address,
                                          uint64_t ticks)
 {
     return writer->key ? writer->key(address, trace_writer_has_wall(writer) ? ticks : 0) : address;
 }
 
-/* The number of the method at an address; 0: none, or there is no memory for it.  A file lies at an
- * address for one span of time: when it lay there at the record's time and at the chunk's last one,
- * it is that of all records between. */
+/* Return the number of the method at an address; 0: there is none, or no memory for it.  A file
+ * lies at an address for one span of time.  So if the same file was there at the record's time
+ * and at the chunk's last time, it was there for all records between, and the answer is cached. */
 static uint32_t trace_writer_number_address(struct tv_trace_writer *writer, const uint64_t *record,
                                             uint64_t address)
 {
@@ -136,7 +146,8 @@ static uint32_t trace_writer_number_address(struct tv_trace_writer *writer, cons
     return 0;
 }
 
-/* An address becomes its method's number.  What has no method is left out. */
+/* Replace an address by its method's number.  Return the number, or 0 when the record is left
+ * out. */
 static uint32_t trace_writer_resolve(struct tv_trace_writer *writer, uint64_t *record)
 {
     uint64_t word = record[0];
@@ -180,7 +191,7 @@ static void trace_writer_prepare_thread(struct tv_trace_writer *writer, uint32_t
     }
 }
 
-/* A ring that went on for so long that its times would not fit starts with its oldest record. */
+/* A ring whose first times would overflow the file's 32 bits begins at its oldest record. */
 static uint64_t trace_writer_find_shift(const struct tv_trace_writer *writer)
 {
     uint64_t first = UINT64_MAX;
@@ -309,7 +320,7 @@ static void record_heap_sift_down(struct record_cursor *heap, uint32_t count, ui
     heap[at] = moved;
 }
 
-/* Without wall time all are equal and the heap gives thread by thread. */
+/* Without wall time all cursors are equal, and the heap yields thread by thread. */
 static bool record_cursor_load(const struct tv_trace_writer *writer, struct record_cursor *cursor)
 {
     if (!record_cursor_next(writer, cursor))
@@ -386,7 +397,7 @@ static void stream_mark_thread(struct tv_trace_writer *writer, uint16_t thread)
     writer->known_threads[thread >> 3] |= (uint8_t)(1u << (thread & 7));
 }
 
-/* The size of the packet or record at the begin of the bytes, 0: there is no whole one. */
+/* Return the size of the packet or record at the beginning of the bytes, 0: it is not whole. */
 static size_t stream_scan_packet(struct tv_trace_writer *writer, const uint8_t *at, size_t left)
 {
     size_t size = writer->buffer->head->words == 3 ? TV_MT_RECORD_SIZE_V3 : TV_MT_RECORD_SIZE_V2;
@@ -436,7 +447,7 @@ static void stream_put_method(struct tv_trace_writer *writer, uint32_t number)
     tv_output_buffer_put(writer->out, "\n", 1);
 }
 
-/* Its name of now; the summary has the last one. */
+/* Write the thread's present name; the summary will have its last one. */
 static void stream_put_thread(struct tv_trace_writer *writer, uint32_t thread)
 {
     if (writer->known_threads[thread >> 3] >> (thread & 7) & 1)
@@ -485,7 +496,7 @@ static void stream_put_summary(struct tv_trace_writer *writer)
 
 int tv_trace_stream_end(struct tv_trace_writer *writer)
 {
-    /* Its size stands in front of the summary. */
+    /* Count the bytes first: the summary's size precedes it. */
     struct tv_output_buffer *file = writer->out, *count = tv_output_buffer_new(NULL);
     if (!count)
         return -ENOMEM;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* chosen.c - see chosen.h. */
+/* triggers.c - see triggers.h. */
 #include "recorder/triggers.h"
 
 #include <stdatomic.h>
@@ -13,10 +13,11 @@
 #define FILTER_FIRST_ROOM ((size_t)4096)
 #define FILTER_NAME_SIZE 2048
 
-/* Open addressing: an entry's word with the answer in the two bits of its action, 0: free.  A
- * larger table takes the place of a full one, which stays for those who are reading it. */
+/* A hash table with open addressing: an entry is a call's word, with the answer in the two bits
+ * of its action; 0: free.  A larger table replaces a full one, which stays for threads that are
+ * reading it. */
 struct filter_table {
-    size_t room, used; /* room is a power of two */
+    size_t room, used; /* `room` is a power of two */
     struct filter_table *before;
     _Atomic uint64_t entries[];
 };
@@ -35,7 +36,7 @@ static size_t filter_table_size(size_t room)
     return sizeof(struct filter_table) + room * sizeof(uint64_t);
 }
 
-/* The word's place, or the free one for it. */
+/* Return the slot of the word, or the free slot for it. */
 static _Atomic uint64_t *filter_entry_find(struct filter_table *table, uint64_t word)
 {
     size_t at = (size_t)((word >> 2) * UINT64_C(0x9E3779B97F4A7C15) >> 20);
@@ -47,7 +48,7 @@ static _Atomic uint64_t *filter_entry_find(struct filter_table *table, uint64_t 
     }
 }
 
-/* The lock is held, here and below.  NULL: there is no memory. */
+/* The lock is held, here and below.  NULL: no memory. */
 static struct filter_table *filter_table_grow(struct filter_table *old)
 {
     size_t room = old ? 2 * old->room : FILTER_FIRST_ROOM;
@@ -90,7 +91,7 @@ static unsigned filter_match_name(const char *name)
            filter_match_patterns(filter.timed, name, TV_FILTER_TIMED);
 }
 
-/* "Class.method"; returns where the method's name begins in it. */
+/* Write "Class.method"; return where the method's name begins in it. */
 static size_t filter_name_method(uint32_t number, char *name, size_t size)
 {
     size_t length;
@@ -106,7 +107,7 @@ static size_t filter_name_method(uint32_t number, char *name, size_t size)
     return class + 1;
 }
 
-/* By the whole name, and by the method's alone. */
+/* Match the whole name, and the method's name alone. */
 static unsigned filter_match_method(uint32_t number)
 {
     char name[FILTER_NAME_SIZE];
@@ -162,7 +163,7 @@ static void filter_name_clean(char *name)
             *name = ' ';
 }
 
-/* Functions of a file are offered once a round, so here begins another. */
+/* A file's functions are offered once a round, so begin another round. */
 static void filter_name_function(uint64_t address, char *name, size_t size)
 {
     snprintf(name, size, "0x%llx", (unsigned long long)address);
@@ -219,7 +220,7 @@ void tv_method_filter_reset(void)
     filter.round++;
 }
 
-/* slow.c - see slow.h. */
+/* ---- The slow-call trigger ---- */
 
 #define SLOW_CALLS_FIRST 64u
 #define NS_PER_MS 1e6
@@ -253,7 +254,7 @@ void tv_slow_call_enter(struct tv_recorder_thread *self, uint64_t word, uint32_t
         calls->list[calls->count++] = (struct tv_slow_call){word, slow_call_read_time(self), open};
 }
 
-/* By the first of all that come to it. */
+/* The first call that comes here ends the recording. */
 static void slow_call_end_recording(const struct tv_recorder_thread *self, uint64_t word,
                                     uint64_t ticks)
 {

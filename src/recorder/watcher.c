@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * finish.c - a file also when the process ends: by exit, or by a signal that nobody handles; and
- * what becomes of a forked child.
+ * watcher.c - the file is also written when the process exits or is ended by a signal; forked
+ * children.
  *
- * A signal's handler does nothing itself: it wakes a thread that was waiting all the time, waits
- * until that has written the file, and lets the signal do what it would have done.  The same thread
- * tells of an overflow, as that may come up in a handler too, and brings memory for records.
+ *     deadly signal --> handler: asked = true, wake the watcher, wait for `done`, raise the default
+ *     full buffer, slow call, memory needed, main thread gone --> wake the watcher
+ *     watcher thread:  wait for the semaphore -> prefault, print notices, stop, finish
  *
- * It waits for a semaphore: a descriptor would be closed by programs that close all of them.
+ * A signal handler may do next to nothing, so a thread that was waiting all the time writes the
+ * file for it.  It also does what events in handlers cannot do themselves.
+ *
+ * The thread waits for a semaphore and not for a descriptor, as some programs close all
+ * descriptors.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -30,17 +34,18 @@
 
 static struct {
     sem_t event;
-    _Atomic bool waits; /* there is a thread that waits for it */
+    _Atomic bool waits; /* the thread exists */
     pthread_t thread;
     _Atomic bool overflowed, asked, quit, done, main_ended;
-    _Atomic uint32_t grown, told_growth; /* the recordings of these numbers */
-    _Atomic int failed;                  /* 0, or a negative errno to tell of */
+    _Atomic uint32_t grown, told_growth; /* numbers of recordings */
+    _Atomic int failed;                  /* 0, or a negative errno to report */
     _Atomic bool takes_signals;
-    _Atomic bool left[_NSIG];       /* signals that somebody else of the recorder handles */
-    _Atomic(void (*)(void)) finish; /* NULL, or what is to be done beside a recording's end */
+    _Atomic bool left[_NSIG]; /* signals that another part of the recorder handles */
+    _Atomic(void (*)(
+        void)) finish; /* NULL, or what to do at the end besides stopping a recording */
     int finish_pid;
-    _Atomic bool stays; /* it outlives recordings */
-    bool follows;       /* a child that is being forked records */
+    _Atomic bool stays; /* the thread outlives recordings */
+    bool follows;       /* the child that is being forked records */
 } watch;
 
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
@@ -96,7 +101,7 @@ static void watcher_print_growth(void)
     tv_recorder_print_line(line);
 }
 
-/* What the recording's threads had to say. */
+/* Print what the threads of the recording have reported. */
 static void watcher_give_notices(void)
 {
     watcher_print_growth();
@@ -107,7 +112,7 @@ static void watcher_give_notices(void)
         tv_recorder_notice(TV_RECORDING_FAILED, failed);
 }
 
-/* Are we alone, but for a main thread that has ended? */
+/* Is this the last thread, but for a main thread that has ended? */
 static bool watcher_is_last_thread(void)
 {
     struct dirent *entry;
@@ -120,7 +125,7 @@ static bool watcher_is_last_thread(void)
     return tasks && threads <= 2 + atomic_load(&tv_recorder.own_threads);
 }
 
-/* True: something has happened, or a signal has come in between. */
+/* True: there is an event, or a signal came in between. */
 static bool watcher_wait_briefly(void)
 {
     struct timespec until;
@@ -131,7 +136,7 @@ static bool watcher_wait_briefly(void)
     return sem_timedwait(&watch.event, &until) == 0 || errno == EINTR;
 }
 
-/* False: there is nothing to wait for any more. */
+/* False: nothing is left to wait for. */
 static bool watcher_wait_for_event(void)
 {
     bool woken = true;
@@ -139,7 +144,7 @@ static bool watcher_wait_for_event(void)
         woken = watcher_wait_briefly();
     else
         sem_wait(&watch.event);
-    /* Who has called meanwhile is seen to with the first. */
+    /* The events that arrived meanwhile are handled with this one. */
     while (sem_trywait(&watch.event) == 0)
         continue;
     return woken || !watcher_is_last_thread();
@@ -153,7 +158,7 @@ static void watcher_finish_all(void)
         finish();
 }
 
-/* A recording may begin or end meanwhile. */
+/* Prefault memory; a recording may begin or end meanwhile. */
 static void watcher_prefault(void)
 {
     pthread_mutex_lock(&tv_recorder.buffer_lock);
@@ -162,8 +167,8 @@ static void watcher_prefault(void)
     pthread_mutex_unlock(&tv_recorder.buffer_lock);
 }
 
-/* The file of a recording that a slow call has ended.  A thread that stops the recording by itself
- * may be waiting for this one to end. */
+/* Write the file of a recording that a slow call has ended.  A thread that stops the recording
+ * itself may be waiting for the watcher to end, so this must not wait for it. */
 static void watcher_stop_after_slow_call(void)
 {
     const struct timespec wait = {0, LAST_THREAD_POLL_NS / 10};
@@ -176,8 +181,8 @@ static void watcher_stop_after_slow_call(void)
         nanosleep(&wait, NULL);
 }
 
-/* A process ends when its last thread does, and this one must not be what keeps it: main may have
- * left by pthread_exit. */
+/* A process ends with its last thread.  That must not be this one, so it ends too when main has
+ * left by pthread_exit and nobody else is there. */
 static void *watcher_run(void *unused)
 {
     (void)unused;
@@ -216,7 +221,7 @@ static void signal_set_default(int signal_number)
     signal_set_action(signal_number, &normal, NULL);
 }
 
-/* Does its default end the process, and can that be caught? */
+/* Does its default end the process, and can it be caught? */
 static bool signal_is_deadly(int number)
 {
     static const int others[] = {SIGKILL, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU,
@@ -232,7 +237,7 @@ static void watcher_on_signal(int signal_number)
     int saved = errno;
     if (tv_recorder.pid == (int)getpid() && atomic_load(&watch.waits)) {
         struct tv_recorder_thread *self = tv_recorder_self;
-        /* The event that was interrupted never goes on. */
+        /* The interrupted event never continues. */
         if (self)
             tv_recorder_clear_busy(self);
         atomic_store(&watch.asked, true);
@@ -348,7 +353,7 @@ static void watcher_register_fork_handlers(void)
     pthread_atfork(watcher_before_fork, watcher_after_fork_in_parent, watcher_after_fork_in_child);
 }
 
-/* What `ends` says: are exits and deadly signals the recorder's business? */
+/* Start the thread.  `ends`: also handle exits and deadly signals. */
 static void watcher_start_thread(bool ends)
 {
     sigset_t all, old;
@@ -366,11 +371,11 @@ static void watcher_start_thread(bool ends)
     int failed = tv_recorder_start_thread(&watch.thread, watcher_run, NULL);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (failed != 0) {
-        /* No thread to look after the end: the recording itself does without. */
+        /* Without the thread the recording still works, and misses only the end by a signal. */
         atomic_store(&watch.waits, false);
         return;
     }
-    /* Before a sampler looks at the threads: this one is not the program's. */
+    /* A sampler must not take this thread for one of the program. */
     while (atomic_load(&tv_recorder.watcher) == 0)
         sched_yield();
     if (ends)
@@ -379,12 +384,11 @@ static void watcher_start_thread(bool ends)
 
 int tv_watcher_begin(void)
 {
-    /* One for a sampler is one for all. */
+    /* One thread serves a sampler and recordings. */
     if (!atomic_load(&watch.waits))
         watcher_start_thread(tv_recorder.options.finish_at_end);
     else if (tv_recorder.options.finish_at_end && !atomic_load(&watch.takes_signals))
-        watcher_take_signals(); /* by a recording that a slow call has ended, they were given back
-                                 */
+        watcher_take_signals(); /* they were restored when a slow call ended the last recording */
     return 0;
 }
 
@@ -405,7 +409,7 @@ static void watcher_join_thread(void)
     if (!atomic_load(&watch.waits))
         return;
     watcher_restore_signals();
-    /* The thread itself stops the recording when a signal asks for it. */
+    /* The watcher itself stops the recording when a signal asks for it. */
     if (pthread_equal(pthread_self(), watch.thread))
         return;
     atomic_store(&watch.quit, true);
@@ -418,18 +422,18 @@ void tv_watcher_end(void)
 {
     if (!atomic_load(&watch.stays))
         watcher_join_thread();
-    /* It did not come to it, or there is no such thread. */
+    /* Notices that the thread has not come to, or that there is no thread for. */
     watcher_give_notices();
     (void)tv_slow_call_report();
 }
 
-/* exit() and the return from main come here. */
+/* Called by exit() and the return from main. */
 __attribute__((destructor)) static void watcher_at_exit(void)
 {
     if (tv_recorder.options.finish_at_end && tv_recorder.pid == (int)getpid()) {
         if (tv_recorder.started)
             tv_recording_stop(NULL);
-        /* The thread that waits may be writing the file, after a slow call or a signal. */
+        /* The thread may still be writing the file, after a slow call or a signal. */
         watcher_join_thread();
     }
     if (!atomic_load(&watch.finish) || watch.finish_pid != (int)getpid())

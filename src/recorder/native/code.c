@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * code.c - where functions begin, and what calls call.
+ * code.c - where functions begin, what calls call, and stacks from frame pointers.
+ *
+ * Sources, none of which needs debug information:
+ *
+ *     .eh_frame_hdr   a sorted table of function starts, static functions included
+ *     the code        the instruction in front of a return address is the call
+ *     PLT entries     a call of another module's function leads through a jump with a slot
  */
 #define _GNU_SOURCE
 #include "recorder/native/code.h"
@@ -22,16 +28,16 @@
 #define CODE_MODULES_MAX 4096u
 #define CODE_STARTS_MAX (1u << 24)
 #define CODE_CACHE_SIZE 4096u
-#define TAIL_SCAN_BYTES 256u /* bytes of a function are looked at */
+#define TAIL_SCAN_BYTES 256u /* bytes of a function that are searched for jumps */
 
-/* The head of .eh_frame_hdr in the one form that linkers write: version 1, its pointer relative to
- * its place, a count of 4 bytes, a sorted table of pairs relative to the head. */
+/* The first word of .eh_frame_hdr in the form that all linkers write: version 1, a pointer
+ * relative to its place, a count of 4 bytes, a sorted table of pairs relative to the section. */
 #define HEAD_FORM UINT32_C(0x3b031b01)
 #define HEAD_SIZE 12u
 
 struct code_module {
     uint64_t start, end;
-    uint64_t table; /* .eh_frame_hdr, 0: none */
+    uint64_t table; /* .eh_frame_hdr; 0: none */
     uint64_t *starts;
     uint32_t count;
     bool read;
@@ -52,11 +58,12 @@ bool tv_code_read_memory(uint64_t address, void *to, size_t size)
 {
     struct iovec here = {to, size};
     struct iovec there = {(void *)(uintptr_t)address, size}; // NOLINT: an address to be looked at
-    /* By a thread that lives: main may have ended. */
+    /* A thread that is alive: main may have ended. */
     return process_vm_readv((pid_t)syscall(SYS_gettid), &here, 1, &there, 1, 0) == (ssize_t)size;
 }
 
-/* All information has the counts of what was ever loaded and unloaded; the first is enough. */
+/* Compare the counts of loaded and unloaded modules.  Every module's information has them, so
+ * the first is enough. */
 static int code_compare_load_counts(struct dl_phdr_info *info, size_t size, void *same)
 {
     (void)size;
@@ -184,7 +191,7 @@ static uint64_t code_load_slot(uint64_t address)
     return tv_code_read_memory(address, &value, sizeof value) ? value : TV_CODE_INDIRECT;
 }
 
-/* Through an entry of the procedure linkage table: [endbr64] [bnd] jmp *slot(%rip). */
+/* Follow an entry of the procedure linkage table: [endbr64] [bnd] jmp *slot(%rip). */
 static uint64_t code_follow_plt(uint64_t target)
 {
     static const uint8_t mark[] = {0xf3, 0x0f, 0x1e, 0xfa};
@@ -230,7 +237,7 @@ static uint64_t code_decode_call(uint64_t after)
 
 #define JUMP_STEP 1u
 
-/* Where jmp, or a jump on a condition, goes whose offset is there; 0: that is none. */
+/* Return the target of a jmp or conditional jump whose offset is there, 0: there is none. */
 static uint64_t code_jump_target(const uint8_t *offset, uint64_t address)
 {
     bool jumps = offset[-1] == 0xe9 || (offset[-2] == 0x0f && offset[-1] >> 4 == 8);
@@ -239,7 +246,7 @@ static uint64_t code_jump_target(const uint8_t *offset, uint64_t address)
 
 #elif defined(__aarch64__)
 
-/* Through an entry of the procedure linkage table: [bti c] adrp x16; ldr x17, [x16, slot]. */
+/* Follow an entry of the procedure linkage table: [bti c] adrp x16; ldr x17, [x16, slot]. */
 static uint64_t code_follow_plt(uint64_t target)
 {
     uint32_t words[3];
@@ -271,7 +278,7 @@ static uint64_t code_decode_call(uint64_t after)
 
 #define JUMP_STEP 4u
 
-/* Where b goes; 0: that is none. */
+/* Return the target of a b instruction, 0: there is none. */
 static uint64_t code_jump_target(const uint8_t *bytes, uint64_t address)
 {
     uint32_t word;
@@ -307,7 +314,7 @@ uint64_t tv_code_call_target(uint64_t after)
     return kept->answer;
 }
 
-/* The begin of a function's code; how much of it. */
+/* Read the beginning of a function's code; return its size. */
 static size_t code_read_function(uint64_t start, uint8_t *bytes)
 {
     const struct code_module *module = code_find_module(start);
@@ -316,13 +323,13 @@ static size_t code_read_function(uint64_t start, uint8_t *bytes)
     size_t size = module->end - start < TAIL_SCAN_BYTES ? module->end - start : TAIL_SCAN_BYTES;
     if (!tv_code_read_memory(start, bytes, size))
         return 0;
-    /* What follows is another function. */
+    /* Cut off the beginning of the next function. */
     while (size > 4 && tv_code_function_start(start + size - 1) != start)
         size--;
     return size;
 }
 
-/* Wrappers jump to wrappers: two in a row are looked through. */
+/* Wrappers jump to wrappers, so follow two in a row. */
 static bool code_jumps_to(uint64_t start, uint64_t target, bool further)
 {
     uint8_t bytes[TAIL_SCAN_BYTES];
@@ -341,7 +348,7 @@ bool tv_code_may_tail_call(uint64_t start, uint64_t target)
     return target > TV_CODE_INDIRECT && code_jumps_to(start, target, true);
 }
 
-/* What the loader knows of a module, in place. */
+/* The dynamic section of a module, as the loader keeps it. */
 struct dynamic_section {
     const ElfW(Sym) * symbols;
     const char *texts;
@@ -349,7 +356,7 @@ struct dynamic_section {
     size_t sizes[2];
 };
 
-/* The loader has made the addresses absolute, but for those of the kernel's own module. */
+/* The loader makes the addresses absolute, except in the kernel's own module. */
 static const void *dynamic_absolute(uint64_t value, uint64_t base)
 {
     uint64_t address = value < base ? value + base : value;
@@ -376,7 +383,7 @@ static struct dynamic_section dynamic_read(const ElfW(Dyn) * entry, uint64_t bas
     return found;
 }
 
-/* A module that calls the hook has a relocation by its name. */
+/* A module that calls the hook has a relocation with its name. */
 static int dynamic_wants_hook(struct dl_phdr_info *info, size_t size, void *unused)
 {
     struct dynamic_section found = {0};
@@ -401,19 +408,20 @@ bool tv_code_is_instrumented(void)
     return dl_iterate_phdr(dynamic_wants_hook, NULL) != 0;
 }
 
-/* frames.c - see frames.h. */
+/* ---- Stacks from frame pointers ---- */
 
-#define PROLOGUE_BYTES 8u /* bytes in which a frame is made */
+#define PROLOGUE_BYTES 8u /* bytes at a function's start in which its frame is made */
 #define SCAN_BYTES_MAX 16384u
 #define SCAN_PIECE_WORDS 512u /* words */
 
-/* A return address lies behind its call; the call is what the frame is in. */
+/* Make a stack's word from an address.  Callers pass the return address minus one, which is
+ * within the call. */
 static uint64_t frames_word(uint64_t address)
 {
     return TV_WORD_ADDRESS | address << 2;
 }
 
-/* The return address that the frames do not have; 0: there is none. */
+/* Return the return address that no frame has; 0: there is none. */
 static uint64_t frames_find_missing_return(const struct tv_frame_registers *raw, uint64_t start)
 {
     uint64_t called = raw->depth > 0 ? tv_code_call_target(raw->returns[0]) : 0;
@@ -423,7 +431,8 @@ static uint64_t frames_find_missing_return(const struct tv_frame_registers *raw,
         return raw->near[0];
     if (raw->pc - start <= PROLOGUE_BYTES && tv_code_call_target(raw->near[1]) == start)
         return raw->near[1];
-    /* Called by a pointer: then the frame must be that of the function it returns to. */
+    /* A call through a pointer: then the outermost frame must be that of the function it returns
+     * to. */
     bool fits = tv_code_call_target(raw->near[0]) == TV_CODE_INDIRECT &&
                 called > TV_CODE_INDIRECT && called == tv_code_function_start(raw->near[0] - 1);
     return fits ? raw->near[0] : 0;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * modules.c - which file an address belongs to.
+ * modules.c - which file an address belongs to, also after dlclose.
  *
- * Code is unloaded by dlclose, which is ours for that reason: just before, everything loaded is
- * written down, and afterwards what is gone, so that another file which takes its place is told
- * apart by the time.  Names of unloaded code are addresses within its file, resolved later.
+ * The library has its own dlclose: just before the real one it notes everything that is loaded, and
+ * afterwards what is gone, with the time.  Another file at the same addresses is then told apart by
+ * the time of a record.  An address of unloaded code is named as an address within its file, to be
+ * resolved from the file later.
  */
 #define _GNU_SOURCE
 #include "recorder/native/modules.h"
@@ -24,25 +25,25 @@
 #include "recorder/state.h"
 #include "recorder/triggers.h"
 
-/* glibc 2.35 finds what lies at an address without a lock, so that hooks may ask. */
+/* From glibc 2.35 on, the file at an address is found without a lock, so hooks may ask. */
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
 #define HAS_FIND_OBJECT
 #endif
 
-/* Who holds `lock` waits for nobody: at the end by a signal the thread that has it may never go on.
- * The loader is asked under the other one, which such an end does without. */
+/* The holder of `lock` waits for nobody: at the end by a signal, a thread with a lock may never
+ * run again.  The loader is called under scan_lock, which the end by a signal does not need. */
 static struct {
     pthread_mutex_t scan_lock, lock;
-    struct tv_module_span *found; /* by the look under way */
+    struct tv_module_span *found; /* by the scan under way */
     uint32_t found_count;
     struct tv_module_history history;
     bool addresses;
 #ifdef HAS_FIND_OBJECT
-    int (*find_object)(void *address, struct dl_find_object *found); /* NULL: an older libc */
+    int (*find_object)(void *address, struct dl_find_object *found); /* NULL: an older C library */
 #endif
 } modules = {.scan_lock = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* A separator of the formats is no part of a path. */
+/* Separators of the file formats become blanks. */
 static void modules_clean_path(char *path)
 {
     for (; *path; path++)
@@ -55,7 +56,7 @@ static bool module_spans_overlap(const struct tv_module_span *a, const struct tv
     return a->start < b->end && b->start < a->end;
 }
 
-/* The newest that lay on a part of that place; NULL: none. */
+/* Return the latest file at a part of those addresses; NULL: none. */
 static struct tv_module_span *modules_find_previous(const struct tv_module_span *span)
 {
     struct tv_module_span *before = NULL;
@@ -67,8 +68,8 @@ static struct tv_module_span *modules_find_previous(const struct tv_module_span 
     return before;
 }
 
-/* Begins where the last one ended: when it was loaded nobody has said.  The same file again is the
- * same span. */
+/* Add a file, or note that it is still there.  Its time begins when its predecessor's ended, as
+ * nobody tells when it was loaded. */
 static void modules_see(struct tv_module_span *span)
 {
     struct tv_module_span *before = modules_find_previous(span);
@@ -125,7 +126,7 @@ static void modules_init_find_object(void)
     memcpy(&modules.find_object, &symbol, sizeof symbol);
 }
 
-/* What has been loaded since the last look. */
+/* Look up a file that was loaded since the last scan. */
 static void modules_look_up_loaded(uint64_t address)
 {
     struct dl_find_object found;
@@ -152,7 +153,7 @@ static void modules_look_up_loaded(uint64_t address)
 }
 #endif
 
-/* What is loaded is found, and then seen at once. */
+/* List the loaded files without `lock`; tv_modules_refresh takes them over at once. */
 static bool modules_list_loaded(void)
 {
     if (!modules.found)
@@ -226,7 +227,7 @@ void tv_modules_name(uint64_t key, struct tv_recording_method *method, char *roo
     pthread_mutex_lock(&modules.lock);
     const struct tv_module_span *span = tv_module_history_span(&modules.history, key);
     tv_module_history_name(&modules.history, key, method, room, size);
-    /* Of unloaded code something else may lie there. */
+    /* Other code may lie at the addresses of an unloaded file. */
     if (span && span->to == TV_MODULE_TIME_NOW && !modules.addresses)
         (void)tv_symbols_exported_name(span->dynamic, span->bias, tv_module_key_address(key), room,
                                        size);
@@ -238,7 +239,7 @@ static void modules_offer_function(void *bias, uint64_t address, const char *nam
     tv_method_filter_offer(address + *(const uint64_t *)bias, name);
 }
 
-/* The path of the file that lies at the address, unless it was offered in this round. */
+/* Return the path of the file at the address, unless it was offered in this round. */
 static bool modules_claim_unoffered(uint64_t address, char *path, uint64_t *bias)
 {
     uint64_t key = tv_modules_key(address, TV_MODULE_TIME_NOW);

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * record.c - the entry points of libtraceview-record.
+ *
+ *     __cyg_profile_func_enter, _exit   the compiler's hooks         -> fast path
+ *     tvrec_*                           calls by hand, the sampler   (traceview_record.h)
+ *     dlclose, signal, sigaction        wrappers of the C library
+ *     constructor                       starts what the environment asks for
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -20,14 +25,14 @@
 #include "recorder/triggers.h"
 
 /*
- * actions.c - signal and sigaction in a recorded program.
+ * signal and sigaction in a recorded program.
  *
- * A program may give a deadly signal its default back, to end by it: from its own handler, as the
- * C library's manual has it, or for a child's sake.  The file is to be there then too, so in place
- * of the default stands the recorder's handler, which a program never gets to see.
+ * A program may restore a deadly signal's default to end itself with it, in its own handler (as the
+ * C library's manual advises) or before it starts a child.  The file must be written then too.  So
+ * the recorder's handler takes the place of the default, and the program never sees that.
  */
 
-/* A sanitizer has its own in this place. */
+/* Sanitizers have their own wrappers. */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define HAS_SANITIZER
@@ -70,7 +75,7 @@ int sigaction(int number, const struct sigaction *action, struct sigaction *befo
     return failed;
 }
 
-/* As BSD has it, and so the C library. */
+/* The semantics of BSD and of the C library. */
 void (*signal(int number, void (*handler)(int)))(int)
 {
     struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART}, before;
@@ -81,7 +86,7 @@ void (*signal(int number, void (*handler)(int)))(int)
 
 #endif
 
-/* The compiler's calls at the begin and the end of every function, and dlclose. */
+/* The compiler's hooks at the beginning and end of every function, and dlclose. */
 void __cyg_profile_func_enter(void *function, void *site);
 void __cyg_profile_func_exit(void *function, void *site);
 int dlclose(void *handle);
@@ -98,7 +103,7 @@ void __cyg_profile_func_exit(void *function, void *site)
                   __builtin_return_address(0) == site);
 }
 
-/* Options of the two interfaces have the same numbers. */
+/* The options of both interfaces have the same values. */
 _Static_assert((int)TVREC_CLOCK_DUAL == (int)TV_RECORDING_DUAL &&
                    (int)TVREC_FULL_STREAM == (int)TV_RECORDING_STREAM &&
                    (int)TVREC_FAILED == (int)TV_RECORDING_FAILED,
@@ -127,8 +132,8 @@ static void record_write_modules(void)
     tv_recorder_inside--;
 }
 
-/* The modules' lock is taken behind the core's, as everywhere; what is written in a child comes
- * behind what the core does there. */
+/* Register fork handlers so that the modules' locks are taken after the core's, as everywhere,
+ * and that the modules are written in a child after the core has started there. */
 static pthread_once_t fork_before = PTHREAD_ONCE_INIT, fork_behind = PTHREAD_ONCE_INIT;
 
 static void record_lock_modules_at_forks(void)
@@ -266,7 +271,8 @@ void tvrec_unroll(uint32_t method)
     tv_recording_leave(method, TV_MT_UNROLL);
 }
 
-/* The word's place in a list that ends with NULL; -1: it is not there.  NULL: the first. */
+/* Return the word's index in a list that ends with NULL; -1: it is not there.  A NULL word is
+ * the first. */
 static int environment_choose(const char *word, const char *const *words)
 {
     for (int i = 0; words[i]; i++)
@@ -275,12 +281,12 @@ static int environment_choose(const char *word, const char *const *words)
     return -1;
 }
 
-/* "8m"; 0: no such size. */
+/* Parse "8m"; 0: malformed. */
 static uint64_t environment_parse_size(const char *text)
 {
     char *end;
     uint64_t size = strtoull(text, &end, 10);
-    unsigned char letter = (unsigned char)*end | 0x20; /* of either case */
+    unsigned char letter = (unsigned char)*end | 0x20; /* to lower case */
     unsigned shift = letter == 'k' ? 10 : letter == 'm' ? 20 : letter == 'g' ? 30 : 0;
     if (end == text || (*end && (shift == 0 || end[1])) || size > TV_RECORDING_BUFFER_LIMIT)
         return 0;
@@ -303,7 +309,7 @@ static int environment_refuse(const char *name, const char *expected)
     return -EINVAL;
 }
 
-/* What is wrong with it is told. */
+/* Read the options; what is wrong with them is printed. */
 static int environment_read_options(struct tv_recording_options *options)
 {
     static const char *const clocks[] = {"wall", "cpu", "dual", NULL};
@@ -340,10 +346,8 @@ static int environment_read_options(struct tv_recording_options *options)
     return 0;
 }
 
-/*
- * sampler_run.c - the sampler that the environment asks for: all threads, from the load of the
- * library to the end of the process.
- */
+/* ---- The sampler that the environment asks for: all threads, from load to the end of the
+ * process ---- */
 
 #define DEPTH_DEFAULT 64
 #define NUMBER_MAX 1000000L
@@ -353,8 +357,8 @@ static struct {
     enum tvrec_hprof form;
 } environment_sampler;
 
-/* Behind the text, for who resolves its addresses (cli/native_samples.c): the period, and of each
- * sample its time, its stack and what the thread did. */
+/* Write the period and the time, stack and state of each sample behind the text, for the program
+ * that resolves the addresses (cli/native_samples.c). */
 static void sampler_write_times(const struct tv_samples *samples, FILE *to)
 {
     const struct tv_sample_moment *moments = samples->moments.at;
@@ -380,7 +384,7 @@ static int environment_sampler_write(void)
     return failed;
 }
 
-/* Of a share that would mislead who reads the result. */
+/* Print only a share that would mislead readers of the result. */
 static void sampler_print_blocked(const struct tvrec_sampler *sampler)
 {
     char line[TV_BUFFER_PATH + 200];
@@ -395,7 +399,7 @@ static void sampler_print_blocked(const struct tvrec_sampler *sampler)
     tv_recorder_print_line(line);
 }
 
-/* A tenth of all is told: a few are always on their way into a function or out of it. */
+/* Print from a tenth on: some threads are always entering or leaving a function. */
 static void sampler_print_lost(const struct tvrec_sampler *sampler)
 {
     char line[TV_BUFFER_PATH + 256];
@@ -425,7 +429,7 @@ static void environment_sampler_finish(void)
     tv_recorder_inside--;
 }
 
-/* A number from 1 on; -1: it is none. */
+/* Parse a number from 1 on; -1: malformed. */
 static int environment_parse_number(const char *text)
 {
     char *end;
@@ -473,8 +477,8 @@ static void environment_sampler_run(const char *path, const char *rate, bool qui
     tv_recorder_notice(TV_RECORDING_FAILED, failed);
 }
 
-/* The recording that the first call begins.  Programs may change their environment
- * until there, so these are copies. */
+/* The recording that the first call begins.  The texts are copies, as the program may change its
+ * environment before that. */
 static struct {
     struct tv_recording_options options;
     char path[TV_BUFFER_PATH], spool[TV_BUFFER_PATH], trigger[TV_BUFFER_PATH], slow[TV_BUFFER_PATH];
@@ -497,8 +501,9 @@ static void record_start_at_first_call(void)
         tv_recorder_notice(TV_RECORDING_FAILED, failed);
 }
 
-/* Each process that has calls records into a file with its number in the name; the others, such as
- * the shell that starts it, leave nothing.  The variables stay for those that come. */
+/* Have the first call start the recording.  Each process with calls records into a file with its
+ * pid in the name; others, such as the shell that starts it, leave nothing.  The variables stay
+ * for children. */
 static void record_wait_for_call(const struct tv_recording_options *options)
 {
     waiting.options = *options;

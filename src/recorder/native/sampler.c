@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sampler.c - a sampler from tvrec_sampler_new to tvrec_sampler_free, and its thread.
+ * sampler.c - a sampler from tvrec_sampler_new to tvrec_sampler_free, its thread, and sets of
+ * threads.
+ *
+ *     sampler thread:  every period: lock all samplers, tick (sampler_tick.c), unlock
+ *                      tick: list the set's threads -> unwinder takes stacks -> count them
  */
 #define _GNU_SOURCE
 #include "recorder/native/sampler.h"
@@ -20,8 +24,7 @@
 #define RATE_MAX 10000
 #define LIBRARY_SIGNALS 32
 
-/* All of them.  A tick holds the lock, so that samplers take turns and a fork comes between ticks.
- */
+/* All samplers.  A tick holds the lock, so samplers take turns and a fork comes between ticks. */
 static struct {
     pthread_mutex_t lock;
     struct tvrec_sampler *first;
@@ -39,7 +42,7 @@ static void sampler_after_fork(void)
     pthread_mutex_unlock(&samplers.lock);
 }
 
-/* The list stays the parent's; what the child makes itself starts a new one. */
+/* The list stays with the parent; the child begins a new one. */
 static void sampler_after_fork_in_child(void)
 {
     pthread_mutex_init(&samplers.lock, NULL);
@@ -128,7 +131,7 @@ static void sampler_use_shadow_stacks(struct tvrec_sampler *sampler, bool wanted
     sampler->keeps_stacks = wanted;
 }
 
-/* Those between the old signals and SIGRTMIN are the C library's own. */
+/* Signals between the classic ones and SIGRTMIN belong to the C library. */
 static bool sampler_signal_is_usable(int number)
 {
     return number >= 0 && number <= SIGRTMAX && number != SIGKILL && number != SIGSTOP &&
@@ -156,7 +159,7 @@ void tv_sampler_keep_times(struct tvrec_sampler *sampler)
     sampler->keeps_times = true;
 }
 
-/* Until `due`; false when the sampler is to stop. */
+/* Wait until `due`; false: the sampler is to stop. */
 static bool sampler_wait_until(struct tvrec_sampler *sampler, uint64_t due)
 {
     struct timespec until = {(time_t)(due / NS_PER_S), (long)(due % NS_PER_S)};
@@ -168,9 +171,8 @@ static bool sampler_wait_until(struct tvrec_sampler *sampler, uint64_t due)
     return goes_on;
 }
 
-/* There is one tick at least, however short the program.  One that is late moves the ones after it
- * to where they would have been: none of them hurries.
- */
+/* Run at least one tick, however short the program.  Ticks that a late one has missed are left
+ * out; the next one comes at its regular time. */
 static void *sampler_run(void *argument)
 {
     struct tvrec_sampler *sampler = argument;
@@ -286,7 +288,7 @@ void tvrec_sampler_free(struct tvrec_sampler *sampler)
         return;
     tvrec_sampler_shutdown(sampler);
     sampler_list_remove(sampler);
-    /* A child has not the parent's threads, nor what the parent has counted of them. */
+    /* A child has neither the parent's threads nor its hold on the shadow stacks. */
     if (!sampler_is_of_parent(sampler))
         sampler_use_shadow_stacks(sampler, false);
     for (size_t i = 0; i < sampler->count; i++)
@@ -299,12 +301,10 @@ void tvrec_sampler_free(struct tvrec_sampler *sampler)
     free(sampler);
 }
 
-/*
- * sampler_set.c - sets of threads: fixed ones, those of a group, what a function says.
- */
+/* ---- Sets of threads: a fixed one, a group, or what a function returns ---- */
 
 #define SET_FIRST_ROOM 64u
-#define SET_THREADS_MAX ((size_t)1 << 22) /* Linux has no more threads */
+#define SET_THREADS_MAX ((size_t)1 << 22) /* the limit of Linux */
 
 struct tvrec_set {
     pid_t *tids; /* of a fixed set */

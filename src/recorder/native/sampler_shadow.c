@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sampler_shadow.c - stacks that the hooks keep, read from outside: no signal, no system call of
- * the thread is interrupted, sleeping threads included.
+ * sampler_shadow.c - the unwinder that reads shadow stacks.  It sends no signal, interrupts no
+ * system call, and also sees threads that sleep.
  *
- * What is read is the thread's stack at one moment when its count of events has not moved and its
- * depth is the same before and after: within an event the depth tells of every change.  A thread
- * that calls all the time never stands still for so long; it is asked for a copy, which it makes at
- * the begin of its next event, that is of the stack it has had since it was asked.
+ *     sampler                                   thread
+ *       read busy, depth                          event: busy odd, push or pop, busy even
+ *       copy the frames                           ...
+ *       depth and busy unchanged?  -> the stack of one moment
+ *
+ * A thread that calls all the time never stands still for that long.  It is asked to copy its stack
+ * itself (TV_GENERATION_ASKED), which it does at the beginning of its next event: that is the stack
+ * that it has had since the question.
  */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -41,7 +45,7 @@ static struct tv_stack_reply *shadow_reply_of(struct tv_recorder_thread *thread)
     return answer;
 }
 
-/* Takes the question back, unless the thread is answering it. */
+/* Withdraw the question, unless the thread is answering it. */
 static void shadow_withdraw(struct tv_recorder_thread *thread, struct tv_stack_reply *answer)
 {
     uint32_t asked = TV_STACK_REPLY_ASKED;
@@ -54,7 +58,8 @@ static bool shadow_ask(struct tv_recorder_thread *thread, struct tv_sampled_thre
 {
     struct tv_stack_reply *answer = shadow_reply_of(thread);
     uint64_t deadline = tv_clock_ns(CLOCK_MONOTONIC) + SHADOW_REPLY_NS;
-    /* One that came too late is of another moment; one that is still written is left alone. */
+    /* Ignore an answer that came too late: it is of another moment.  Leave alone one that is
+     * being written. */
     if (answer && atomic_load(&answer->state) != TV_STACK_REPLY_BUSY) {
         atomic_store(&answer->state, TV_STACK_REPLY_ASKED);
         atomic_fetch_or(&thread->generation, TV_GENERATION_ASKED);
@@ -81,7 +86,7 @@ static bool shadow_ask(struct tv_recorder_thread *thread, struct tv_sampled_thre
 static void shadow_take_thread(struct tvrec_sampler *sampler, struct tv_recorder_thread *from,
                                struct tv_sampled_thread *to)
 {
-    /* Of a thread without an event since the stacks are kept, nothing is known. */
+    /* A thread without an event since the stacks are kept is unknown. */
     if (tv_recorder_generation_of(from) != atomic_load(&tv_recorder.on))
         return;
     for (int i = 0; i < SHADOW_READ_TRIES; i++)

@@ -1,5 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tasks.c - see tasks.h. */
+/*
+ * sampler_signal.c - the unwinder for code that is not instrumented: a signal, and frame pointers.
+ *
+ *     CPU time unchanged since the last tick    -> the stack of the last tick
+ *     asleep in a system call (/proc)           -> scan its stack from outside
+ * (tv_frames_scan_stack) just woken                                -> check again after 50 us: it
+ * tends to sleep again running                                   -> signal: the handler walks its
+ * frame pointers
+ *
+ * Only running threads get a signal, so that system calls of sleeping ones are not interrupted.
+ *
+ *     sampler: slot = {question n, stack bounds} --tgsigqueue(n, slot)--> handler: walk into the
+ * slot wait for the semaphore <------------- sem_post ----------- state FULL
+ *
+ * The handler takes no lock, allocates nothing and calls nothing but sem_post.  It stays within the
+ * known bounds of its thread's stack.  A handler that comes after its question was given up finds
+ * another number in the slot and leaves.
+ */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -20,9 +37,17 @@
 #include "recorder/native/sampler.h"
 #include "recorder/state.h"
 
-uint64_t tv_task_cpu_ns(pid_t tid)
+/* ---- What the system knows about a thread ---- */
+
+/* Where a thread sleeps in a system call; 0: unknown. */
+struct task_place {
+    uint64_t sp, pc;
+};
+
+/* Return the CPU time of a thread; 0: it is gone. */
+static uint64_t task_cpu_ns(pid_t tid)
 {
-    /* As pthread_getcpuclockid makes it: the thread's own time, of the scheduler. */
+    /* As pthread_getcpuclockid makes it: the scheduler's clock of the thread. */
     clockid_t clock = (clockid_t)(~(unsigned)tid << 3 | 6);
     struct timespec time;
     if (clock_gettime(clock, &time) != 0)
@@ -30,7 +55,7 @@ uint64_t tv_task_cpu_ns(pid_t tid)
     return (uint64_t)time.tv_sec * UINT64_C(1000000000) + (uint64_t)time.tv_nsec;
 }
 
-/* The begin of a file of the thread, as text; false: it cannot be read. */
+/* Read the beginning of a file of the thread as text; false: it cannot be read. */
 static bool task_read_file(pid_t tid, const char *name, char *text, size_t size)
 {
     char path[64];
@@ -43,7 +68,7 @@ static bool task_read_file(pid_t tid, const char *name, char *text, size_t size)
     return length > 0;
 }
 
-/* "PID (NAME) STATE ...", where the name can have anything in it. */
+/* The file is "PID (NAME) STATE ...", and NAME may contain anything. */
 static bool task_runs_by_state(pid_t tid)
 {
     char text[512];
@@ -53,12 +78,14 @@ static bool task_runs_by_state(pid_t tid)
     return end && end[1] == ' ' && end[2] == 'R';
 }
 
-/* "running", or the call, its six arguments, the stack pointer and where it returns to; a call of
- * -1 and the last two: it was stopped elsewhere. */
-bool tv_task_runs(pid_t tid, struct tv_task_place *place)
+/* The file is "running", or the system call, its six arguments, the stack pointer and the return
+ * address.  A thread that stopped outside of a system call has -1 and the last two.
+ *
+ * Return whether the thread runs or waits for a processor; otherwise fill in *place. */
+static bool task_runs(pid_t tid, struct task_place *place)
 {
     char text[256];
-    *place = (struct tv_task_place){0, 0};
+    *place = (struct task_place){0, 0};
     if (!task_read_file(tid, "syscall", text, sizeof text))
         return task_runs_by_state(tid);
     if (strncmp(text, "running", 7) == 0)
@@ -74,7 +101,8 @@ bool tv_task_runs(pid_t tid, struct tv_task_place *place)
     return false;
 }
 
-bool tv_task_blocks(pid_t tid, int signal_number)
+/* Has the thread blocked the signal?  False if that cannot be known. */
+static bool task_blocks(pid_t tid, int signal_number)
 {
     static const char field[] = "\nSigBlk:";
     char text[4096];
@@ -84,7 +112,7 @@ bool tv_task_blocks(pid_t tid, int signal_number)
     return mask >> (signal_number - 1) & 1;
 }
 
-/* A line of /proc/self/maps: "LOW-HIGH MODE ...". */
+/* Parse a line of /proc/self/maps: "LOW-HIGH MODE ...". */
 static bool task_map_line_holds(const char *line, uint64_t address, uint64_t *low, uint64_t *high)
 {
     char *end;
@@ -95,13 +123,14 @@ static bool task_map_line_holds(const char *line, uint64_t address, uint64_t *lo
     return address >= *low && address < *high && end[0] == ' ' && end[1] == 'r';
 }
 
-bool tv_task_memory(uint64_t address, uint64_t *low, uint64_t *high)
+/* Return the bounds of the readable memory around an address; false: there is none. */
+static bool task_memory(uint64_t address, uint64_t *low, uint64_t *high)
 {
     char line[256];
     bool whole = true, found = false;
     FILE *maps = fopen("/proc/self/maps", "re");
     while (maps && !found && fgets(line, sizeof line, maps)) {
-        /* The rest of a long line is no line. */
+        /* Skip the rest of a long line. */
         bool begins = whole;
         whole = strchr(line, '\n') != NULL;
         found = begins && task_map_line_holds(line, address, low, high);
@@ -111,18 +140,7 @@ bool tv_task_memory(uint64_t address, uint64_t *low, uint64_t *high)
     return found;
 }
 
-/*
- * sampler_signal.c - stacks by a signal and frame pointers, of code that knows nothing of us.
- *
- * A thread that has not run since the last tick has the stack it had; one that sleeps is looked at
- * from outside.  Only what runs gets a signal, so that system calls of sleepers are not
- * interrupted. One that has just woken for a moment is looked at twice: it is likely to sleep again
- * before a signal is there.
- *
- * The handler takes no lock and calls nothing but sem_post: it writes into a slot that waits for
- * it, and stays within the part of its thread's stack that is known to be there.  A slot belongs to
- * a question; a handler that comes after its question was given up finds another number and leaves.
- */
+/* ---- Slots and the signal handler ---- */
 
 #define SIGNAL_SLOTS 64u
 #define SIGNAL_REPLY_NS UINT64_C(50000000)
@@ -142,15 +160,15 @@ bool tv_task_memory(uint64_t address, uint64_t *low, uint64_t *high)
 enum sample_slot_state { SLOT_FREE, SLOT_BUSY, SLOT_FULL };
 
 struct sample_slot {
-    _Atomic uint32_t state;    /* enum slot_state */
+    _Atomic uint32_t state;    /* enum sample_slot_state */
     _Atomic uint32_t question; /* 0: nobody waits */
-    uint64_t low, high;        /* of the thread's stack */
+    uint64_t low, high;        /* bounds of the thread's stack */
     uint32_t most;
     struct tv_frame_registers raw;
     uint64_t returns[TV_STACK_DEPTH_MAX];
 };
 
-/* Of the process, and never given back: a signal may come late.  Samplers take turns. */
+/* Of the process, and never freed, as a signal may come late.  Samplers take turns. */
 static struct {
     struct sample_slot *slots;
     sem_t full;
@@ -195,7 +213,7 @@ UNCHECKED static void slot_walk_frames(struct sample_slot *slot, uint64_t frame)
     uint64_t low = raw->sp, high = slot->high, own = (uint64_t)(uintptr_t)pthread_self();
     if (low < slot->low || low >= high)
         return;
-    /* What lies above a thread's stack begins with what pthread_self shows. */
+    /* The thread's descriptor, at pthread_self, lies at the upper end of its stack. */
     if (own > low && own < high)
         high = own;
 #if defined(__x86_64__)
@@ -248,7 +266,7 @@ static bool signal_is_ours(int number)
            now.sa_sigaction == sampler_on_signal;
 }
 
-/* The handler stays when the sampler ends: a signal that comes late must not end the program. */
+/* The handler stays after the end of the sampler: a late signal must not end the program. */
 static int signal_take_number(int number)
 {
     struct sigaction ours = {.sa_sigaction = sampler_on_signal,
@@ -264,8 +282,8 @@ static int signal_take_number(int number)
     return sigaction(number, &ours, NULL) == 0 ? 0 : -errno;
 }
 
-/* A signal that is still on its way at an exec meets the new program, which knows nothing of it:
- * the first two do nothing there, the others would end it.  The last are those of real time. */
+/* A signal that is on its way during an exec reaches the new program, which does not handle it.
+ * The first two do nothing there; the others would end it.  The real-time signals come last. */
 static int signal_take_any(int *number)
 {
     static const int first[] = {SIGURG, SIGWINCH, SIGPROF};
@@ -283,8 +301,8 @@ static int signal_take_for(struct tvrec_sampler *sampler)
                                : signal_take_number(sampler->signal_number);
 }
 
-/* Code that calls main and the functions of threads: in the C library, and in the library of
- * threads, which older systems have apart. */
+/* The code that calls main and the functions of threads: in the C library, or in libpthread,
+ * which older systems have apart. */
 static struct stack_root {
     uint64_t inside, low, high;
 } stack_roots[2];
@@ -315,7 +333,7 @@ static void stack_roots_find(void)
     dl_iterate_phdr(stack_root_see_module, NULL);
 }
 
-/* Does the stack end where threads begin?  True where that cannot be told. */
+/* Does the stack reach the start of its thread?  True where that cannot be told. */
 static bool stack_reaches_root(const uint64_t *words, uint32_t depth)
 {
     uint64_t address = (words[depth - 1] & ~TV_WORD_ADDRESS) >> 2;
@@ -344,7 +362,7 @@ static void signal_end(struct tvrec_sampler *sampler)
     (void)sampler;
 }
 
-/* Asks a thread; NULL: it has no slot or no signal. */
+/* Ask a thread for its stack; NULL: the slot is busy, or the signal cannot be sent. */
 static struct sample_slot *signal_ask(struct tvrec_sampler *sampler,
                                       struct tv_sampled_thread *thread, uint32_t at)
 {
@@ -385,17 +403,17 @@ static void signal_wait_for_slots(struct sample_slot *const *slots, uint32_t cou
                 return;
 }
 
-/* Has the handler found itself outside of what was thought to be the stack? */
+/* Was the handler outside of the assumed bounds of the stack? */
 static bool signal_needs_bounds(struct tv_sampled_thread *thread,
                                 const struct tv_frame_registers *raw)
 {
     if (raw->sp >= thread->stack_low && raw->sp < thread->stack_high)
         return false;
-    return tv_task_memory(raw->sp, &thread->stack_low, &thread->stack_high);
+    return task_memory(raw->sp, &thread->stack_low, &thread->stack_high);
 }
 
-/* It runs, and this tick has no stack of it.  A thread that begins or ends blocks all signals for a
- * moment, which is not worth a word. */
+/* Count a running thread without a stack at this tick.  A thread that begins or ends blocks all
+ * signals for a moment, which does not count as blocked. */
 static void signal_count_missed(struct tvrec_sampler *sampler, struct tv_sampled_thread *thread)
 {
     sampler->missed++;
@@ -403,24 +421,24 @@ static void signal_count_missed(struct tvrec_sampler *sampler, struct tv_sampled
     thread->depth = 0;
 }
 
-/* Who does not answer, because it blocks the signal or never gets a processor, is asked ever more
- * rarely. */
+/* A thread that does not answer, because it blocks the signal or gets no processor, is asked
+ * more and more rarely. */
 static void signal_give_up(struct tvrec_sampler *sampler, struct tv_sampled_thread *thread)
 {
     thread->misses = thread->misses < RESTS_MAX ? thread->misses * 2 + 1 : thread->misses;
     thread->rests = thread->misses;
-    thread->blocks = tv_task_blocks(thread->tid, sampler->signal_number);
+    thread->blocks = task_blocks(thread->tid, sampler->signal_number);
     signal_count_missed(sampler, thread);
 }
 
-/* Who has blocked the signal is not asked before it takes it again: its answer would be waited for
- * in vain, and what it is sent stays with it. */
+/* Skip a thread that blocks the signal, until it unblocks it: waiting for its answer would be in
+ * vain, and the signals sent would stay pending. */
 static bool signal_skips_thread(struct tvrec_sampler *sampler, struct tv_sampled_thread *thread)
 {
     if (thread->rests > 0) {
         thread->rests--;
     } else if (thread->blocks > 0) {
-        bool still = tv_task_blocks(thread->tid, sampler->signal_number);
+        bool still = task_blocks(thread->tid, sampler->signal_number);
         thread->blocks = still ? thread->blocks + 1 : 0;
         thread->rests = still ? RESTS_BLOCKED : 0;
         if (!still)
@@ -432,8 +450,8 @@ static bool signal_skips_thread(struct tvrec_sampler *sampler, struct tv_sampled
     return true;
 }
 
-/* Asks up to SIGNAL_SLOTS threads at once; those whose stack was not known are left in the list,
- * and their number is returned. */
+/* Ask up to SIGNAL_SLOTS threads at once.  Threads whose stack bounds were wrong stay in the
+ * list; return their number. */
 static size_t signal_ask_all(struct tvrec_sampler *sampler, struct tv_sampled_thread **threads,
                              size_t count)
 {
@@ -474,14 +492,14 @@ static void signal_ask_twice(struct tvrec_sampler *sampler, struct tv_sampled_th
 }
 
 static void signal_scan_sleeper(struct tvrec_sampler *sampler, struct tv_sampled_thread *thread,
-                                const struct tv_task_place *place)
+                                const struct task_place *place)
 {
     thread->depth = 0;
     thread->state = TV_SAMPLE_WAITING;
     if (place->pc == 0)
         return;
     if (place->sp < thread->stack_low || place->sp >= thread->stack_high)
-        tv_task_memory(place->sp, &thread->stack_low, &thread->stack_high);
+        task_memory(place->sp, &thread->stack_low, &thread->stack_high);
     thread->depth = tv_frames_scan_stack(place->pc, place->sp, thread->stack_high, thread->words,
                                          sampler->depth);
 }
@@ -491,13 +509,13 @@ enum thread_check { CHECK_UNCHANGED, CHECK_SLEEPS, CHECK_WOKE, CHECK_RUNS };
 static enum thread_check signal_check_thread(struct tvrec_sampler *sampler,
                                              struct tv_sampled_thread *thread)
 {
-    struct tv_task_place place;
-    uint64_t cpu = tv_task_cpu_ns(thread->tid), before = thread->cpu_ns;
+    struct task_place place;
+    uint64_t cpu = task_cpu_ns(thread->tid), before = thread->cpu_ns;
     thread->state = TV_SAMPLE_WAITING;
     if (cpu == before)
         return CHECK_UNCHANGED;
     thread->cpu_ns = cpu;
-    if (!tv_task_runs(thread->tid, &place)) {
+    if (!task_runs(thread->tid, &place)) {
         signal_scan_sleeper(sampler, thread, &place);
         return CHECK_SLEEPS;
     }
@@ -505,7 +523,8 @@ static enum thread_check signal_check_thread(struct tvrec_sampler *sampler,
     return before == UINT64_MAX || cpu - before < sampler->period_ns / 2 ? CHECK_WOKE : CHECK_RUNS;
 }
 
-/* Those of `from` that are to get a signal; *woke of them are to be looked at again. */
+/* Collect threads that are to get a signal, from `from` on; the last *woke of them have just
+ * woken. */
 static size_t signal_choose_threads(struct tvrec_sampler *sampler, size_t *from,
                                     struct tv_sampled_thread **chosen, size_t *woke)
 {
@@ -526,15 +545,15 @@ static size_t signal_choose_threads(struct tvrec_sampler *sampler, size_t *from,
     return count + *woke;
 }
 
-/* Of the last `woke` threads those that still run stay in the list. */
+/* Keep those of the last `woke` threads that still run. */
 static size_t signal_check_again(struct tvrec_sampler *sampler, struct tv_sampled_thread **chosen,
                                  size_t count, size_t woke)
 {
-    struct tv_task_place place;
+    struct task_place place;
     size_t kept = count - woke;
     clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){0, SECOND_CHECK_NS}, NULL);
     for (size_t i = count - woke; i < count; i++) {
-        if (tv_task_runs(chosen[i]->tid, &place))
+        if (task_runs(chosen[i]->tid, &place))
             chosen[kept++] = chosen[i];
         else
             signal_scan_sleeper(sampler, chosen[i], &place);
@@ -542,7 +561,7 @@ static size_t signal_check_again(struct tvrec_sampler *sampler, struct tv_sample
     return kept;
 }
 
-/* Those of the last tick would be counted again. */
+/* Otherwise the stacks of the last tick would be counted again. */
 static void signal_forget_stacks(struct tvrec_sampler *sampler)
 {
     for (size_t i = 0; i < sampler->count; i++)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sampler_tick.c - what one tick does: who is there, who came and went, and what each is doing.
+ * sampler_tick.c - one tick: which threads there are, who came and went, and counting their stacks.
  *
- * A null ends the list of threads, as in Android's profiler; the recorder's own threads are passed
- * over.
+ * A 0 ends a list of threads, as in Android's profiler.  The recorder's own threads are skipped.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -34,7 +33,7 @@ void tv_sampler_read_description(pid_t tid, char *name, char *group)
     pthread_mutex_unlock(&tv_recorder.lock);
 }
 
-/* What the system calls it. */
+/* Read the system's name of a thread. */
 static void tick_read_name(pid_t tid, char *name, size_t size)
 {
     char path[64];
@@ -50,7 +49,7 @@ static void tick_read_name(pid_t tid, char *name, size_t size)
             *c = ' ';
 }
 
-/* The place of the first thread that has not a lower number. */
+/* Return the index of the first thread whose tid is not lower. */
 static size_t tick_thread_lower_bound(const struct tvrec_sampler *sampler, pid_t tid)
 {
     size_t low = 0, high = sampler->count;
@@ -96,7 +95,7 @@ static void tick_see_thread(struct tvrec_sampler *sampler, pid_t tid)
 {
     char name[TV_BUFFER_NAME] = "", group[TV_BUFFER_NAME] = "";
     struct tv_sampled_thread *thread = tv_sampler_find_thread(sampler, tid);
-    /* Who is dead is gone, also from a set that goes on naming it. */
+    /* A dead thread is gone, even if the set still lists it. */
     if (tv_sampler_is_own(tid) || syscall(SYS_tgkill, getpid(), tid, 0) != 0)
         return;
     if (!thread && !(thread = tick_add_thread(sampler, tid)))
@@ -144,7 +143,7 @@ static void tick_count_stack(struct tvrec_sampler *sampler, const struct tv_samp
 
 void tv_sampler_tick(struct tvrec_sampler *sampler)
 {
-    /* What was named before lies elsewhere now, perhaps. */
+    /* Modules have changed: cached names may be wrong. */
     if (tv_code_refresh()) {
         tv_modules_refresh();
         memset(sampler->places, 0, sizeof sampler->places);
@@ -165,16 +164,16 @@ void tv_sampler_tick(struct tvrec_sampler *sampler)
 }
 
 /*
- * sampler_names.c - what the words of a stack stand for: methods by hand have their own texts,
- * addresses those of modules.h.
+ * ---- The names of stack words ----
  *
- * Where names are made in this process, a function has one place, whatever the address within it:
- * it has no lines, and two places of the same text would be two stacks that nobody can tell apart.
+ * A method has its own texts, an address those of modules.h.  If names are made in this process, a
+ * function is one place for all of its addresses: it has no line numbers, and two places with the
+ * same texts would be two stacks that look the same.
  */
 
 #define FIELDS 5
 
-/* Cuts a line at its tabs; missing fields are empty. */
+/* Split a line at its tabs; missing fields are empty. */
 static void sampler_split_line(char *line, char **fields)
 {
     static char none[] = "";

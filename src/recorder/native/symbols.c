@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* exported.c - see exported.h. */
+/* symbols.c - dynamic symbols of loaded modules, symbol tables of ELF files, and the scopes in
+ * mangled names. */
 #define _GNU_SOURCE
 #include <elf.h>
 #include <fcntl.h>
@@ -22,7 +23,7 @@ struct dynsym_tables {
     uint64_t symbols, strings, hash, gnu_hash;
 };
 
-/* The loader has put addresses here in place of the file's, but not for every machine and file. */
+/* The loader makes the addresses absolute, but not on every machine and not in every module. */
 static uint64_t dynamic_entry_address(const ElfW(Dyn) * entry, uint64_t bias)
 {
     return entry->d_un.d_ptr < bias ? entry->d_un.d_ptr + bias : entry->d_un.d_ptr;
@@ -48,7 +49,7 @@ static struct dynsym_tables symbols_read_tables(uint64_t dynamic, uint64_t bias)
     return tables;
 }
 
-/* The last symbol is in the chain of the largest bucket, where it is marked. */
+/* The last symbol is the end of the chain of the highest bucket; the lowest bit marks it. */
 static uint32_t symbols_count_by_gnu_hash(uint64_t table)
 {
     uint32_t head[4], piece[SYMBOLS_PIECE], last = 0, word = 0;
@@ -86,7 +87,7 @@ static bool symbol_names_address(const ElfW(Sym) * symbol, uint64_t address)
            type != STT_TLS && type != STT_SECTION && type != STT_FILE;
 }
 
-/* Where its text is; 0: there is none. */
+/* Return the address of the symbol's text; 0: there is no such symbol. */
 static uint64_t symbols_find_text(const struct dynsym_tables *tables, uint64_t address)
 {
     static ElfW(Sym) piece[SYMBOLS_PIECE];
@@ -103,7 +104,7 @@ static uint64_t symbols_find_text(const struct dynsym_tables *tables, uint64_t a
     return 0;
 }
 
-/* Up to the end of the room, or of what is there. */
+/* Copy a text, up to `size` bytes or the end of the mapped memory. */
 static bool symbols_copy_text(uint64_t from, char *to, size_t size)
 {
     size_t length = 0;
@@ -126,12 +127,13 @@ bool tv_symbols_exported_name(uint64_t dynamic, uint64_t bias, uint64_t address,
     return text != 0 && symbols_copy_text(text, name, size);
 }
 
-/* functions.c - see functions.h. */
+/* ---- Symbol tables of files ---- */
 
 #define ELF_PART_MAX ((uint64_t)1 << 30)
 #define SYMBOL_NAME_SIZE 1024
 
-/* A part of the file in memory, with a zero behind it. */
+/* A part of the file in memory, with a zero behind it.  Memory is mapped (memory.h), and the
+ * file is read with pread, as it may change meanwhile. */
 struct elf_part {
     char *bytes;
     size_t size;
@@ -162,7 +164,7 @@ static void elf_part_release(struct elf_part *part)
         tv_mmap_free(part->bytes, part->size + 1);
 }
 
-/* The section of the symbols: all, or in a stripped file the exported ones; NULL: none. */
+/* Return the section with all symbols or, in a stripped file, the exported ones; NULL: none. */
 static const ElfW(Shdr) * elf_find_symbols(const ElfW(Shdr) * sections, size_t count)
 {
     const ElfW(Shdr) *found = NULL;
@@ -232,7 +234,7 @@ void tv_symbols_read_functions(const char *path,
     close(file);
 }
 
-/* qualified.c - see qualified.h; the grammar is that of the Itanium C++ ABI, 5.1. */
+/* ---- Qualified names: the grammar of the Itanium C++ ABI, 5.1 ---- */
 
 #define RUST_HASH 17u /* 'h' and 16 digits */
 
@@ -265,7 +267,7 @@ static bool qualified_begin_part(struct qualified_parser *parser)
     return fine;
 }
 
-/* The length in front of a name, of which so many bytes are there; 0: there is none. */
+/* Parse the length of a name; 0: there is none, or the name ends before it. */
 static size_t qualified_take_length(struct qualified_parser *parser)
 {
     size_t length = 0, left = strlen(parser->at);
@@ -279,7 +281,7 @@ static bool qualified_is_rust_hash(const char *text, size_t length)
     return length == RUST_HASH && text[0] == 'h' && strspn(text + 1, "0123456789abcdef") >= 16;
 }
 
-/* 6Server */
+/* Parse "6Server". */
 static bool qualified_take_source_name(struct qualified_parser *parser)
 {
     static const char unnamed[] = "_GLOBAL__N", spoken[] = "(anonymous namespace)";
@@ -297,8 +299,7 @@ static bool qualified_take_source_name(struct qualified_parser *parser)
     return qualified_append(parser, text, length);
 }
 
-/* Template arguments, behind their I: names in them are passed over with their lengths, literals up
- * to their E. */
+/* Skip template arguments behind their I: names by their lengths, literals to their E. */
 static bool qualified_skip_arguments(struct qualified_parser *parser)
 {
     size_t depth = 1;
@@ -317,7 +318,7 @@ static bool qualified_skip_arguments(struct qualified_parser *parser)
             parser->at += strcspn(parser->at, "E");
             parser->at += *parser->at == 'E';
         } else if (c == 'S' || c == 'T') {
-            /* S_, S1_, T0_, St, Ss: the digits are no lengths. */
+            /* S_, S1_, T0_, St, Ss: these digits are no lengths. */
             while (qualified_is_digit(*parser->at))
                 parser->at++;
         } else {
@@ -328,7 +329,7 @@ static bool qualified_skip_arguments(struct qualified_parser *parser)
     return depth == 0;
 }
 
-/* C1: the class's name again; D1 with a tilde. */
+/* Parse C1 (the class's name again) or D1 (with a tilde). */
 static bool qualified_take_structor(struct qualified_parser *parser)
 {
     char class[256];
@@ -354,7 +355,7 @@ static bool qualified_take_part(struct qualified_parser *parser)
     }
     if (*parser->at == 'C' || *parser->at == 'D')
         return qualified_take_structor(parser);
-    parser->at += *parser->at == 'L'; /* of this file alone */
+    parser->at += *parser->at == 'L'; /* internal linkage */
     return qualified_take_source_name(parser);
 }
 

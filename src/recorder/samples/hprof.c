@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hprof_text.c - samples as text, in the dialects of Android's profiler and of the JDK's.
+ * hprof.c - samples in the formats of hprof: text in the dialects of Android's profiler and of the
+ * JDK, and binary.
  *
- * Both are read by programs, so numbers and days are those of the C locale whatever the host's is.
+ * Programs read the text, so numbers and dates are those of the C locale, whatever the host's is.
  */
 #include <errno.h>
 #include <locale.h>
@@ -12,10 +13,10 @@
 #include "recorder/memory.h"
 #include "recorder/samples/samples.h"
 
-/* The JDK counts its ids from one less. */
+/* The JDK's ids begin one lower. */
 #define JDK_LESS 1u
 
-/* A name between quotes, on one line: what would end either becomes something like it. */
+/* Print a name between quotes, on one line: characters that would end either are replaced. */
 static void hprof_print_quoted(const char *text, FILE *to)
 {
     for (; *text; text++)
@@ -39,7 +40,7 @@ static bool hprof_parens_are_balanced(const char *text)
     return open == 0;
 }
 
-/* Readers look for the parentheses around it from the line's end. */
+/* Print a file's name.  Readers look for the parentheses around it from the end of the line. */
 static void hprof_print_file(const char *text, FILE *to)
 {
     bool exact = hprof_parens_are_balanced(text);
@@ -124,7 +125,8 @@ static void hprof_print_ranks(const struct tv_samples *samples, const uint32_t *
         const struct tv_sample_element *top = &elements[stacks[trace->start] - 1];
         double self = (double)trace->count / total;
         accumulated += self;
-        /* The blank before the id is the sign's place: it has six digits and is never negative. */
+        /* The blank before the id is the place of a sign: ids have six digits and are never
+         * negative. */
         fprintf(to,
                 jdk ? "%4lld %5.2f%% %5.2f%% %7lld %5lld "
                     : "% 4lld% 6.2f%%% 6.2f%% % 7lld % 5lld ",
@@ -180,13 +182,15 @@ bool tv_hprof_text_write(const struct tv_samples *samples, enum tv_hprof_dialect
 }
 
 /*
- * hprof_binary.c - samples in the binary form of hprof, as Android's later profiler wrote it.
+ * ---- Binary ----
  *
- *   "JAVA PROFILE 1.0.2\0"  u4 size of ids (4)  u8 milliseconds
- *   records: u1 tag, u4 time (0), u4 length, body: settings, threads, stacks, counts
+ * As Android's later profiler wrote it:
  *
- * Texts, classes and frames come before what names them.  Texts are not shared: files are small
- * beside what they count.
+ *     "JAVA PROFILE 1.0.2\0"  u4 size of ids (4)  u8 milliseconds
+ *     records: u1 tag, u4 time (0), u4 length, body
+ *
+ * Records come in the order settings, threads, frames, stacks, counts.  Strings, classes and frames
+ * precede the records that refer to them.  Strings are not shared: files are small.
  */
 
 enum hprof_tag {
@@ -206,7 +210,7 @@ enum hprof_tag {
 
 struct hprof_writer {
     struct tv_byte_buffer bytes;
-    uint32_t strings; /* ids given so far; 0 stands for none */
+    uint32_t strings; /* ids given so far; 0 means none */
 };
 
 static void hprof_put_record_head(struct hprof_writer *out, enum hprof_tag tag, uint32_t length)
@@ -255,7 +259,7 @@ static void hprof_put_thread_event(struct hprof_writer *out, const struct tv_sam
     hprof_put_numbers(out, START_THREAD, numbers, 6);
 }
 
-/* A class of its own for each place: readers go by names. */
+/* Write a place, with a class of its own: readers go by names. */
 static void hprof_put_frame(struct hprof_writer *out, const struct tv_sample_element *element,
                             uint32_t number)
 {

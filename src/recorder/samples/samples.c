@@ -7,10 +7,10 @@
 
 #define TABLE_ENTRIES_MAX (1u << 28)
 
-/* Allocations, or waits for locks: more of them would take too much of the program's memory. */
+/* Allocations or waits for locks: more of them would take too much of the program's memory. */
 #define SAMPLE_RECORDS_MAX (1u << 21)
 
-/* The address of a new thing of `one` bytes at the end, NULL when there is no room. */
+/* Append `count` elements of `one` bytes; return the first, or NULL when there is no room. */
 static void *sample_table_append(struct tv_sample_table *table, size_t one, uint32_t count)
 {
     if (count > TABLE_ENTRIES_MAX - table->count)
@@ -65,7 +65,7 @@ static uint64_t samples_hash_entry(const struct tv_samples *samples, bool trace,
                  : samples_hash_element(&elements[number]);
 }
 
-/* Makes sure that one more than `count` fits, at most half full. */
+/* Make room for one more than `count` entries, in a table that is at most half full. */
 static bool sample_index_grow(const struct tv_samples *samples, struct tv_sample_index *index,
                               bool trace, uint32_t count)
 {
@@ -188,7 +188,7 @@ uint32_t tv_samples_add_element(struct tv_samples *samples, const struct tv_samp
     return samples->elements.count;
 }
 
-/* The trace of that stack, NULL when there is none yet. */
+/* Return the trace of that stack; NULL: there is none yet. */
 static struct tv_sample_trace *samples_find_trace(struct tv_samples *samples, uint32_t thread,
                                                   const uint32_t *stack, uint32_t depth)
 {
@@ -227,7 +227,7 @@ static struct tv_sample_trace *samples_add_trace(struct tv_samples *samples, uin
     return trace;
 }
 
-/* The trace of a stack that is known or new, NULL: no memory. */
+/* Return the trace of a known or new stack; NULL: no memory. */
 static struct tv_sample_trace *samples_find_or_add_trace(struct tv_samples *samples, uint32_t id,
                                                          const uint32_t *stack, uint32_t depth)
 {
@@ -292,7 +292,7 @@ bool tv_samples_add_wait(struct tv_samples *samples, uint32_t id, const uint32_t
     return true;
 }
 
-/* Append a record to a table of records; false: there is no room. */
+/* Append a record; false: there is no room, and it counts as dropped. */
 static bool samples_append_record(struct tv_samples *samples, struct tv_sample_table *table,
                                   const void *record, size_t size)
 {
@@ -349,7 +349,7 @@ void tv_samples_rename_thread(struct tv_samples *samples, uint32_t id, const cha
     threads[id - TV_SAMPLES_FIRST_THREAD].name = copy;
 }
 
-/* A count and an index, so that sorting needs nothing else. */
+/* A count with its index, so that sorting needs no context. */
 struct ranked_trace {
     uint64_t count;
     uint32_t index;

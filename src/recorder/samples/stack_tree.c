@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stack_tree.c - see stack_tree.h. */
+/* stack_tree.c - the tree of frames of all stacks, collapsed stacks, and the choice of a format. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,10 +8,10 @@
 #define TREE_FIRST_ROOM 64u
 #define TREE_NODES_MAX (1u << 28)
 
-/* Both tables map a pair of numbers to a number, and are at most half full. */
+/* A map from a pair of numbers to a number, at most half full. */
 struct stack_pairs {
     struct {
-        uint32_t one, other, number; /* number 0: empty */
+        uint32_t one, other, number; /* number 0: free */
     } * slots;
     uint32_t room, used;
 };
@@ -47,14 +47,14 @@ static bool stack_tree_same_frame(const struct tv_sample_element *one,
            strcmp(one->file ? one->file : "", other->file ? other->file : "") == 0;
 }
 
-/* Fill `frames`. */
+/* Fill in `frames`: map each element to the first one with the same texts. */
 static bool stack_tree_unite_lines(struct stack_tree_builder *making)
 {
     const struct tv_sample_element *elements = making->samples->elements.at;
     uint32_t count = making->samples->elements.count, room = TREE_FIRST_ROOM;
     while (room / 2 < count)
         room *= 2;
-    uint32_t *slots = calloc(room, sizeof slots[0]); /* an element plus one */
+    uint32_t *slots = calloc(room, sizeof slots[0]); /* an element's index plus one */
     making->frames = calloc((size_t)count + 1, sizeof making->frames[0]);
     if (slots == NULL || making->frames == NULL) {
         free(slots);
@@ -100,7 +100,7 @@ static bool stack_pairs_grow(struct stack_pairs *pairs)
     return true;
 }
 
-/* The node of a frame below a parent, new or known; 0: no memory. */
+/* Return the node of a frame below a parent, new or known; 0: no memory. */
 static uint32_t stack_tree_child(struct stack_tree_builder *making, uint32_t parent,
                                  uint32_t element)
 {
@@ -165,12 +165,10 @@ void tv_stack_tree_release(struct tv_stack_tree *tree)
     *tree = (struct tv_stack_tree){0};
 }
 
-/*
- * sample_stacks.c - samples as collapsed stacks, one line a stack with its count, and the one place
- * that knows every form of samples.
- */
+/* ---- Collapsed stacks ---- */
 
-/* A ';' parts frames and the last blank parts the count; a line ends a stack. */
+/* Print a frame.  A ';' separates frames, the last blank precedes the count, and a line ends a
+ * stack. */
 static void collapsed_put_frame(const struct tv_samples *samples, uint32_t number, FILE *to)
 {
     const struct tv_sample_element *element =
@@ -183,7 +181,7 @@ static void collapsed_put_frame(const struct tv_samples *samples, uint32_t numbe
             fputc((unsigned char)*c < ' ' ? ' ' : *c == ';' ? ':' : *c, to);
 }
 
-/* The stack that ends at the node, outermost first; `path` has room for its frames. */
+/* Print the stack that ends at the node, outermost first; `path` has room for its frames. */
 static void collapsed_put_stack(const struct tv_samples *samples, const struct tv_stack_tree *tree,
                                 uint32_t node, uint32_t *path, FILE *to)
 {

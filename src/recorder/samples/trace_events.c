@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sample_events.c - samples with their times, as Trace Event JSON.
+ * trace_events.c - samples with their times, as Trace Event JSON.
  *
  *     traceEvents   names of processes and threads; a slice for each time off the processors and
- *                   each wait for a lock; an instant and a counter's value for each allocation
- *     stackFrames   the tree of frames, by number: a name, its class or file, and the parent
- *     samples       one a line: thread, time in microseconds, frame, weight in nanoseconds, state
+ * for each wait for a lock; an instant and a counter value for each allocation stackFrames   the
+ * tree of frames, by number: a name, its class or file, and the parent samples       one a line:
+ * thread, time in microseconds, frame, weight in nanoseconds, state
  *
- * docs/formats/trace-event.md tells how these members are read.  Numbers are written digit by digit
- * from integers, so that the host's locale cannot change their form.
+ * docs/formats/trace-event.md describes how these members are read.  Numbers are written digit by
+ * digit from integers, so that the host's locale cannot change their form.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -21,10 +21,10 @@ struct sample_json {
     const struct tv_stack_tree *tree;
     uint32_t own_pid;
     FILE *to;
-    const char *between; /* what stands before the next event */
+    const char *between; /* separator before the next event */
 };
 
-/* The length of the UTF-8 character at `text`, 0: there is none. */
+/* Return the length of the UTF-8 character at `text`, 0: malformed. */
 static size_t sample_json_utf8_length(const unsigned char *text)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -47,7 +47,7 @@ static size_t sample_json_utf8_length(const unsigned char *text)
     return character < least[length] || character > 0x10FFFF || is_surrogate ? 0 : length;
 }
 
-/* Part of a string of JSON; bytes that are no UTF-8 become U+FFFD. */
+/* Write part of a JSON string; malformed UTF-8 becomes U+FFFD. */
 static void sample_json_put_text(const char *text, FILE *to)
 {
     const unsigned char *at = (const unsigned char *)text;
@@ -97,7 +97,7 @@ static void sample_json_put_names(struct sample_json *events)
 {
     const struct tv_sample_thread *threads = events->samples->threads.at;
     for (uint32_t i = 0; i < events->samples->threads.count; i++) {
-        /* A process is called as its first thread. */
+        /* A process is named after its first thread. */
         if (threads[i].pid != 0 && threads[i].pid == threads[i].tid) {
             sample_json_begin_event(events);
             fputs("{\"ph\":\"M\",\"name\":\"process_name\",", events->to);
@@ -137,7 +137,7 @@ static void sample_json_put_stack_id(const struct sample_json *events, uint32_t 
         fprintf(events->to, ",\"sf\":%u", node);
 }
 
-/* The text of an element that stands for a class or a thread. */
+/* Return the text of an element that stands for a class or a thread. */
 static const char *sample_json_element_text(const struct sample_json *events, uint32_t number)
 {
     const struct tv_sample_element *element =
@@ -163,7 +163,7 @@ static void sample_json_put_allocation(struct sample_json *events,
             allocation->bytes, allocation->size);
 }
 
-/* Each with the bytes so far. */
+/* Each allocation comes with the sum of bytes so far. */
 static void sample_json_put_allocations(struct sample_json *events)
 {
     const struct tv_sample_allocation *allocations = events->samples->allocations.at;
@@ -312,7 +312,7 @@ static void sample_json_put_header(const struct tv_samples *samples, FILE *to)
             continue;
         fprintf(to, "%s\"%s\":\"%" PRIu64 "\"", between, counts[i].key, counts[i].value);
         between = ",";
-        /* The weights of samples have a meaning where there are any. */
+        /* Weights have a meaning only where there are samples. */
         if (i == 0)
             fputs(",\"sample-weight-unit\":\"ns\"", to);
     }
