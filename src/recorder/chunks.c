@@ -20,6 +20,7 @@
  * spare chunk is no error.
  */
 #define _GNU_SOURCE
+#include <assert.h>
 #include <string.h>
 
 #include "recorder/state.h"
@@ -61,6 +62,7 @@ static void spare_chunk_put(uint32_t first, uint32_t count, uint32_t chunk)
  * or an error. */
 static int chunk_stream(uint32_t number, uint32_t used)
 {
+    assert(number > 0 && used <= tv_recorder.buffer.chunks[number - 1].count);
     struct tv_trace_buffer *buffer = &tv_recorder.buffer;
     struct tv_trace_writer *writer = &tv_recorder.writer;
     int failed = tv_trace_stream_chunk(writer, number);
@@ -126,6 +128,7 @@ uint32_t tv_recorder_find_ended(bool has_records)
 static uint32_t chunk_from_spare(struct tv_recorder_thread *self,
                                  const struct tv_spare_chunk *spare)
 {
+    assert(spare->count > 0);
     struct tv_buffer_header *head = tv_recorder.buffer.head;
     uint32_t chunk = spare->chunk;
     if (chunk == 0)
@@ -232,6 +235,7 @@ void tv_recorder_set_limit(struct tv_recorder_thread *self)
 
 static void thread_use_chunk(struct tv_recorder_thread *self, uint32_t chunk)
 {
+    assert(chunk > 0 && chunk <= tv_recorder.buffer.head->chunks);
     struct tv_trace_buffer *buffer = &tv_recorder.buffer;
     self->chunk = chunk;
     self->next = tv_trace_buffer_record(buffer, buffer->chunks[chunk - 1].first);
@@ -268,6 +272,7 @@ static void recording_end_by_overflow(void)
 /* Exchange the chunk, which has just been written, for a larger one if there is one. */
 static void chunk_replace_by_larger(struct tv_recorder_thread *self)
 {
+    assert(self->chunk != 0);
     const struct tv_buffer_chunk *old = &tv_recorder.buffer.chunks[self->chunk - 1];
     uint32_t size = chunk_choose_size(self), number = self->chunk, first = old->first,
              count = old->count;
@@ -307,6 +312,7 @@ static bool thread_fetch_chunk(struct tv_recorder_thread *self)
 
 bool tv_recorder_next_chunk(struct tv_recorder_thread *self)
 {
+    assert(self->next >= self->end);
     sigset_t before;
     tv_recorder_block_signals(&before);
     bool has_more = thread_fetch_chunk(self);

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "recorder/clock.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -102,6 +103,7 @@ void tv_cpu_clock_begin(bool counter)
     struct tv_cpu_clock_rate *rate = &tv_cpu_clock_rate;
     rate->counter = counter;
     rate->ns_per_tick = tv_clock_scale_between(counter, first, last).ns_per_tick;
+    assert(rate->ns_per_tick > 0);
     rate->most_ticks = (uint64_t)(RESYNC_AFTER_NS / rate->ns_per_tick);
     uint32_t number = atomic_load(&rate->number) + 1;
     atomic_store(&rate->number, number ? number : 1);

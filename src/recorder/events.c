@@ -20,6 +20,7 @@
  * tv_recorder_clear_abandoned at the end.
  */
 #define _GNU_SOURCE
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -106,6 +107,7 @@ static bool event_is_recorded(const struct tv_recorder_thread *self)
 
 static void event_put_record(struct tv_recorder_thread *self, uint64_t word)
 {
+    assert(atomic_load(&self->busy) & 1);
     if (!event_is_recorded(self))
         return;
     if (self->next >= self->end && !tv_recorder_next_chunk(self)) {
@@ -204,6 +206,7 @@ static void event_push_call(struct tv_recorder_thread *self, uint64_t word, uint
 
 static void event_unroll_top(struct tv_recorder_thread *self)
 {
+    assert(self->top >= self->frames);
     event_put_exit(self, self->top->word | TV_MT_UNROLL);
     self->top--;
     event_calls_popped(self);

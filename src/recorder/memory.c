@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "recorder/memory.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -22,6 +23,7 @@ void tv_mmap_free(void *pages, size_t size)
 
 void *tv_mmap_grow(void *pages, size_t old_size, size_t size)
 {
+    assert(size >= old_size);
     if (!pages)
         return tv_mmap_alloc(size);
     void *grown = mremap(pages, old_size, size, MREMAP_MAYMOVE);
@@ -35,6 +37,7 @@ void *tv_mmap_grow(void *pages, size_t old_size, size_t size)
 
 static bool byte_buffer_reserve(struct tv_byte_buffer *out, size_t more)
 {
+    assert(out->length <= out->room);
     if (out->failed)
         return false;
     if (more <= out->room - out->length)
@@ -85,6 +88,7 @@ void tv_byte_buffer_set_u16(struct tv_byte_buffer *out, size_t offset, unsigned 
 {
     if (out->failed)
         return;
+    assert(offset + 2 <= out->length);
     out->data[offset] = (uint8_t)(value >> 8);
     out->data[offset + 1] = (uint8_t)value;
 }
@@ -93,6 +97,7 @@ void tv_byte_buffer_set_u32(struct tv_byte_buffer *out, size_t offset, uint32_t 
 {
     if (out->failed)
         return;
+    assert(offset + 4 <= out->length);
     for (unsigned i = 0; i < 4; i++)
         out->data[offset + i] = (uint8_t)(value >> (24 - 8 * i));
 }

@@ -2,6 +2,7 @@
 /* method_table.c - see method_table.h. */
 #include "recorder/method_table.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -74,6 +75,7 @@ uint32_t tv_method_table_add(struct tv_method_table *list, const struct tv_recor
 static uint32_t *method_table_slot(const struct tv_method_table *list, const char *key,
                                    size_t length)
 {
+    assert(list->index_room > 0 && (list->index_room & (list->index_room - 1)) == 0);
     uint64_t hash = UINT64_C(0xCBF29CE484222325); /* FNV-1a */
     for (size_t i = 0; i < length; i++)
         hash = (hash ^ (uint8_t)key[i]) * UINT64_C(0x100000001B3);
@@ -138,6 +140,7 @@ static void method_table_write_name(const struct tv_method_table *list, const ch
 
 uint32_t tv_method_table_add_line(struct tv_method_table *list, const char *line, size_t length)
 {
+    assert(list->used <= list->size && list->count <= list->room);
     void *text = list->text, *ends = list->ends;
     size_t ends_size = list->room * sizeof *list->ends;
     if (length > TV_METHOD_LINE || list->count >= TV_METHODS_LIMIT)
@@ -169,6 +172,7 @@ void tv_method_table_release(struct tv_method_table *list)
 const char *tv_method_table_line(const struct tv_method_table *list, uint32_t number,
                                  size_t *length)
 {
+    assert(number > 0 && number <= list->count);
     size_t start = number > 1 ? list->ends[number - 2] : 0;
     *length = list->ends[number - 1] - start;
     return list->text + start;
@@ -185,6 +189,7 @@ void tv_method_table_write_names(const struct tv_method_table *list)
 
 static uint32_t *address_table_slot(const struct tv_address_table *list, uint64_t address)
 {
+    assert(address != 0 && (list->room & (list->room - 1)) == 0);
     uint32_t at = (uint32_t)(address * UINT64_C(0x9E3779B97F4A7C15) >> 32) & (list->room - 1);
     while (list->addresses[at] != 0 && list->addresses[at] != address)
         at = (at + 1) & (list->room - 1);
@@ -325,6 +330,7 @@ static bool module_span_covers(const struct tv_module_span *span, uint64_t addre
 
 uint32_t tv_module_history_find(struct tv_module_history *history, uint64_t address, uint64_t ticks)
 {
+    assert(history->recent <= history->count);
     if (ticks == TV_MODULE_TIME_NONE)
         return module_history_find_only(history, address);
     if (history->recent > 0 &&

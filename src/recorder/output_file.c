@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "recorder/output_file.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -67,7 +68,7 @@ static int output_file_take(struct tv_output_file *output, int file)
         return -errno;
     if (!S_ISREG(found.st_mode))
         return -ENOTSUP;
-    /* Where the file system has no locks, other recordings are not kept away. */
+    /* On a file system without locks, other recordings are not kept away. */
     if (flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         return -EBUSY;
     output->device = found.st_dev;
@@ -100,6 +101,7 @@ int tv_output_file_open(struct tv_output_file *output, const char *path, mode_t 
 /* Make the descriptor valid again; 0, or why the file is lost. */
 static int output_file_reopen(struct tv_output_file *output)
 {
+    assert(output->path);
     if (output_file_owns(output, output->descriptor))
         return 0;
     output->descriptor = -1;
@@ -229,6 +231,7 @@ void tv_output_buffer_free(struct tv_output_buffer *out)
 
 int tv_output_buffer_flush(struct tv_output_buffer *out)
 {
+    assert(out->used <= TV_OUTPUT_BUFFER_SIZE);
     if (out->to && out->error == 0)
         out->error = tv_output_file_append(out->to, out->bytes, out->used);
     out->flushed += out->used;
@@ -238,6 +241,7 @@ int tv_output_buffer_flush(struct tv_output_buffer *out)
 
 uint8_t *tv_output_buffer_reserve(struct tv_output_buffer *out, size_t size)
 {
+    assert(size <= TV_OUTPUT_BUFFER_SIZE && out->used <= TV_OUTPUT_BUFFER_SIZE);
     if (TV_OUTPUT_BUFFER_SIZE - out->used < size)
         tv_output_buffer_flush(out);
     return out->bytes + out->used;

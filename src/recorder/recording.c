@@ -11,6 +11,7 @@
 #define _GNU_SOURCE
 #include "recorder/recording.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/membarrier.h>
@@ -261,7 +262,7 @@ static int recording_open_buffer(int spool)
     uint32_t records = (uint32_t)((options->buffer_bytes - TV_MT_HEADER_SIZE) / size);
     uint32_t most = (uint32_t)((TV_RECORDING_BUFFER_LIMIT - TV_MT_HEADER_SIZE) / size);
     bool grows = options->grows && spool < 0 && options->full == TV_RECORDING_STOP;
-    /* Where the address space has no room for the largest size, the buffer does not grow. */
+    /* If the address space has no room for the largest size, the buffer does not grow. */
     int failed =
         grows ? tv_trace_buffer_init(&tv_recorder.buffer, most, dual ? 3 : 2, spool) : -ENOMEM;
     if (failed == 0)
@@ -310,6 +311,7 @@ static uint64_t recording_ns_to_readings(const struct tv_buffer_header *head, ui
 
 static void recording_init_writer(struct tv_output_buffer *out)
 {
+    assert(out && tv_recorder.buffer.head);
     memset(&tv_recorder.writer, 0, sizeof tv_recorder.writer);
     tv_recorder.writer.buffer = &tv_recorder.buffer;
     tv_recorder.writer.methods = &tv_recorder.methods;
@@ -518,6 +520,7 @@ void tv_recorder_read_thread_names(void)
 
 static int recording_write_file(void)
 {
+    assert(tv_recorder.buffer.head);
     struct tv_trace_writer *writer = &tv_recorder.writer;
     struct tv_buffer_header *head = tv_recorder.buffer.head;
     struct tv_clock_pair last = tv_clock_read_pair(head->counter);
@@ -575,6 +578,7 @@ static int recording_write_and_release(struct tv_recording_info *info)
 /* Stop, in the one thread that has taken `started`. */
 static int recording_stop_owned(struct tv_recording_info *info)
 {
+    assert(!tv_recorder.started);
     recording_end_events();
     tv_snapshot_stop_listening();
     tv_watcher_end();

@@ -34,7 +34,7 @@ enum tv_recording_clock {
     TV_RECORDING_DUAL, /* version 3; both */
 };
 
-/* What happens when the buffer is full. */
+/* The reaction to a full buffer. */
 enum tv_recording_full {
     TV_RECORDING_STOP,   /* the recording ends; the file and one notice say so */
     TV_RECORDING_RING,   /* each thread overwrites its oldest events */

@@ -11,6 +11,7 @@
  */
 #include "recorder/recording.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -237,6 +238,7 @@ static void recover_choose_path(const struct tv_buffer_header *head, char *path)
 
 static int recover_write_trace(struct tv_trace_writer *writer, const char *path, uint64_t *lost)
 {
+    assert(writer->buffer->head);
     struct tv_output_file file;
     char part[TV_RECOVER_PATH + 16];
     snprintf(part, sizeof part, "%s.recovered", path);

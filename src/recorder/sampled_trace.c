@@ -10,6 +10,7 @@
  */
 #include "recorder/sampled_trace.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,6 +104,7 @@ int tv_sampled_trace_new(struct tv_sampled_trace **trace,
 
 void tv_sampled_trace_name_thread(struct tv_sampled_trace *trace, uint32_t thread, const char *name)
 {
+    assert(thread > 0 && thread <= trace->thread_count);
     char *copy = strdup(name);
     if (copy == NULL)
         return;
@@ -149,6 +151,7 @@ static bool sampled_trace_reserve(struct tv_sampled_trace *trace, uint64_t more)
 static void sampled_trace_put_record(struct tv_sampled_trace *trace, uint32_t thread,
                                      uint32_t method, enum tv_mt_action action)
 {
+    assert(trace->count < trace->room && thread > 0);
     uint8_t *at = trace->records + trace->count++ * TV_MT_RECORD_SIZE_V2;
     (void)tv_mt_put_record_v2(at, (uint16_t)thread, tv_mt_word(method << 2, action),
                               (uint32_t)trace->us);
@@ -158,6 +161,7 @@ static void sampled_trace_put_record(struct tv_sampled_trace *trace, uint32_t th
 static void sampled_trace_change_stack(struct tv_sampled_trace *trace, uint32_t number,
                                        uint32_t depth)
 {
+    assert(number > 0 && number <= trace->thread_count);
     struct sampled_trace_thread *thread = &trace->threads[number - 1];
     uint32_t same = 0;
     while (same < depth && same < thread->depth && thread->stack[same] == trace->stack[same])
@@ -177,6 +181,7 @@ static void sampled_trace_change_stack(struct tv_sampled_trace *trace, uint32_t 
 void tv_sampled_trace_set_stack(struct tv_sampled_trace *trace, uint32_t number,
                                 const uint64_t *frames, uint32_t depth)
 {
+    assert(number > 0 && number <= trace->thread_count);
     struct sampled_trace_thread *thread = &trace->threads[number - 1];
     thread->look = trace->looks;
     if (!sampled_trace_grow(&trace->stack, &trace->stack_room, depth, sizeof trace->stack[0]) ||
@@ -193,6 +198,7 @@ void tv_sampled_trace_set_stack(struct tv_sampled_trace *trace, uint32_t number,
 
 void tv_sampled_trace_keep_stack(struct tv_sampled_trace *trace, uint32_t number)
 {
+    assert(number > 0 && number <= trace->thread_count);
     trace->threads[number - 1].look = trace->looks;
 }
 

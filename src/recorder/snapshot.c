@@ -17,6 +17,7 @@
 #define _GNU_SOURCE
 #include "recorder/recording.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -57,6 +58,7 @@ static int snapshot_write_copy(struct tv_trace_writer *writer, int file, uint64_
 /* Write the copy.  The lock is held throughout, as naming addresses adds to the method table. */
 static int snapshot_write(struct tv_trace_buffer *copy, uint64_t ended, int file, uint64_t *records)
 {
+    assert(copy->head);
     struct tv_trace_writer *writer = tv_mmap_alloc(sizeof *writer);
     if (!writer)
         return -ENOMEM;

@@ -195,7 +195,7 @@ struct tv_recorder {
     struct tv_method_table methods;
     struct tv_address_table addresses;
 
-    /* What the host provides.  Each may be NULL. */
+    /* Functions of the host.  Each may be NULL. */
     tv_address_key key;
     tv_address_namer namer;
     void (*find_functions)(uint64_t address); /* offers the functions of the file at the address to

@@ -8,6 +8,7 @@
  *                    chunk, mark it finished; freed when enough others are
  */
 #define _GNU_SOURCE
+#include <assert.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -75,6 +76,7 @@ static void thread_name_clean(char *name)
 /* Store the thread's name in the buffer: the host's, or the system's for the calling thread. */
 static void thread_store_name(struct tv_recorder_thread *self)
 {
+    assert(self->id > 0 && self->id <= TV_BUFFER_THREADS_MAX);
     char name[TV_BUFFER_NAME] = "";
     if (self->name[0])
         memcpy(name, self->name, sizeof name);
@@ -104,7 +106,7 @@ static void thread_remove_signal_stack(struct tv_recorder_thread *self)
     stack_t now, none = {.ss_flags = SS_DISABLE};
     if (!self->handler_stack || sigaltstack(NULL, &now) != 0)
         return;
-    /* It stays if a handler runs on it. */
+    /* The stack stays if a handler runs on it. */
     if (now.ss_sp == self->handler_stack && sigaltstack(&none, NULL) != 0)
         return;
     tv_mmap_free(self->handler_stack, SIGNAL_STACK_SIZE);
@@ -113,6 +115,7 @@ static void thread_remove_signal_stack(struct tv_recorder_thread *self)
 
 static void thread_end(struct tv_recorder_thread *self)
 {
+    assert(!self->finished);
     sigset_t before;
     tv_recorder_inside++;
     tv_recorder_lock(&before);
@@ -211,9 +214,10 @@ static uint32_t thread_claim_id(void)
 /* Join the recording with that generation.  The lock is held. */
 static bool thread_join_locked(struct tv_recorder_thread *self, uint32_t generation)
 {
+    assert(self->frames && !self->finished);
     if (atomic_load(&tv_recorder.on) != generation)
         return false;
-    /* It may come from a recording that is not written yet. */
+    /* The thread may come from a recording that is not written yet. */
     if (tv_recorder_takes_part(self)) {
         thread_store_name(self);
         tv_recorder_close_chunk(self);
@@ -361,6 +365,7 @@ void tv_recorder_release_stacks(void)
     sigset_t before;
     tv_recorder_inside++;
     tv_recorder_lock(&before);
+    assert(tv_recorder.stack_users > 0);
     if (--tv_recorder.stack_users == 0)
         recorder_set_stacks(0);
     tv_recorder_unlock(&before);

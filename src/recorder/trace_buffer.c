@@ -12,6 +12,7 @@
 #define _GNU_SOURCE
 #include "recorder/trace_buffer.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -68,6 +69,7 @@ static size_t buffer_lay_out(struct tv_trace_buffer *buffer, uint8_t *base, uint
 
 int tv_trace_buffer_init(struct tv_trace_buffer *buffer, uint32_t records, uint32_t words, int file)
 {
+    assert(words == 2 || words == 3);
     buffer->size = buffer_lay_out(buffer, NULL, records, words);
     struct tv_file_limit_guard limit;
     tv_file_limit_begin(&limit);
@@ -115,6 +117,7 @@ static size_t buffer_record_size(const struct tv_trace_buffer *buffer)
 void tv_trace_buffer_set_growth(struct tv_trace_buffer *buffer, uint32_t records,
                                 const char *folder)
 {
+    assert(folder);
     size_t bytes = ((size_t)records * buffer_record_size(buffer) + BUFFER_PAGE - 1) / BUFFER_PAGE *
                    BUFFER_PAGE;
     uint32_t backed = (uint32_t)(bytes / buffer_record_size(buffer));
@@ -320,6 +323,7 @@ void tv_trace_buffer_prefault(struct tv_trace_buffer *buffer)
 
 void tv_trace_buffer_append_chunk(struct tv_trace_buffer *buffer, uint32_t thread, uint32_t chunk)
 {
+    assert(thread > 0 && chunk > 0 && chunk <= buffer->head->chunks);
     struct tv_buffer_thread *of = &buffer->threads[thread - 1];
     buffer->chunks[chunk - 1].next = 0;
     if (of->last_chunk != 0)
@@ -331,6 +335,7 @@ void tv_trace_buffer_append_chunk(struct tv_trace_buffer *buffer, uint32_t threa
 
 uint32_t tv_trace_buffer_recycle_chunk(struct tv_trace_buffer *buffer, uint32_t thread)
 {
+    assert(thread > 0 && thread <= TV_BUFFER_THREADS_MAX);
     struct tv_buffer_thread *of = &buffer->threads[thread - 1];
     uint32_t number = of->first_chunk;
     if (number == 0)

@@ -18,6 +18,7 @@
  */
 #include "recorder/trace_file.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,6 +100,7 @@ static bool used_methods_reserve(struct tv_trace_writer *writer)
 /* Mark a method as used; true: for the first time. */
 static bool used_methods_mark(struct tv_trace_writer *writer, uint32_t number)
 {
+    assert(number >> 3 < writer->used_size);
     uint8_t bit = (uint8_t)(1u << (number & 7));
     if (writer->used[number >> 3] & bit)
         return false;
@@ -278,6 +280,7 @@ static void trace_writer_put_threads(struct tv_trace_writer *writer)
 
 static void trace_writer_put_method(struct tv_trace_writer *writer, uint32_t number)
 {
+    assert(number > 0 && number <= writer->methods->count);
     size_t length;
     const char *line = tv_method_table_line(writer->methods, number, &length);
     tv_output_buffer_print(writer->out, "%#x\t", number << 2);
@@ -288,6 +291,7 @@ static void trace_writer_put_method(struct tv_trace_writer *writer, uint32_t num
 static void trace_writer_put_record(struct tv_trace_writer *writer, uint32_t thread,
                                     const uint64_t *record)
 {
+    assert(thread > 0 && !(record[0] & TV_WORD_ADDRESS)); /* resolved before */
     uint8_t *at = tv_output_buffer_reserve(writer->out, TV_MT_RECORD_SIZE_V3);
     uint8_t *start = at;
     uint64_t ns = trace_writer_record_ns(writer, thread, record);
@@ -309,6 +313,7 @@ static bool record_cursor_is_before(const struct record_cursor *a, const struct 
 
 static void record_heap_sift_down(struct record_cursor *heap, uint32_t count, uint32_t at)
 {
+    assert(at <= count);
     struct record_cursor moved = heap[at];
     for (uint32_t child; (child = 2 * at + 1) < count; at = child) {
         if (child + 1 < count && record_cursor_is_before(&heap[child + 1], &heap[child]))
@@ -450,6 +455,7 @@ static void stream_put_method(struct tv_trace_writer *writer, uint32_t number)
 /* Write the thread's present name; the summary will have its last one. */
 static void stream_put_thread(struct tv_trace_writer *writer, uint32_t thread)
 {
+    assert(thread > 0 && thread <= TV_BUFFER_THREADS_MAX);
     if (writer->known_threads[thread >> 3] >> (thread & 7) & 1)
         return;
     stream_mark_thread(writer, (uint16_t)thread);
@@ -466,6 +472,7 @@ static void stream_put_thread(struct tv_trace_writer *writer, uint32_t thread)
 
 int tv_trace_stream_chunk(struct tv_trace_writer *writer, uint32_t chunk)
 {
+    assert(chunk > 0);
     const struct tv_buffer_chunk *from = &writer->buffer->chunks[chunk - 1];
     address_cache_begin_chunk(writer, chunk);
     for (uint32_t i = 0; i < from->count; i++) {

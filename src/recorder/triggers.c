@@ -2,6 +2,7 @@
 /* triggers.c - see triggers.h. */
 #include "recorder/triggers.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,6 +40,7 @@ static size_t filter_table_size(size_t room)
 /* Return the slot of the word, or the free slot for it. */
 static _Atomic uint64_t *filter_entry_find(struct filter_table *table, uint64_t word)
 {
+    assert((word & TV_MT_ACTION_MASK) == 0 && (table->room & (table->room - 1)) == 0);
     size_t at = (size_t)((word >> 2) * UINT64_C(0x9E3779B97F4A7C15) >> 20);
     for (;; at++) {
         _Atomic uint64_t *entry = &table->entries[at & (table->room - 1)];
@@ -249,6 +251,7 @@ static bool slow_calls_reserve(struct tv_slow_calls *calls)
 
 void tv_slow_call_enter(struct tv_recorder_thread *self, uint64_t word, uint32_t open)
 {
+    assert(open > 0);
     struct tv_slow_calls *calls = &self->slow;
     if (slow_calls_reserve(calls))
         calls->list[calls->count++] = (struct tv_slow_call){word, slow_call_read_time(self), open};

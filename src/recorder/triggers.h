@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a method is chosen for. */
+/* Reasons why a method is chosen. */
 #define TV_FILTER_TRIGGER 1u
 #define TV_FILTER_TIMED 2u /* a call that lasts too long ends the recording */
 

@@ -14,6 +14,7 @@
  * descriptors.
  */
 #define _GNU_SOURCE
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <poll.h>
@@ -285,6 +286,7 @@ static void watcher_take_signals(void)
 
 static void watcher_restore_signal(int signal_number)
 {
+    assert(signal_number > 0 && signal_number < _NSIG);
     struct sigaction now;
     if (signal_set_action(signal_number, NULL, &now) == 0 && now.sa_handler == watcher_on_signal)
         signal_set_default(signal_number);

@@ -11,6 +11,7 @@
 #define _GNU_SOURCE
 #include "recorder/native/code.h"
 
+#include <assert.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
@@ -165,6 +166,7 @@ static uint64_t code_look_up_start(uint64_t address)
 
 static struct code_cache_entry *code_cache_slot(struct code_cache_entry *cache, uint64_t address)
 {
+    _Static_assert(CODE_CACHE_SIZE == UINT64_C(1) << (64 - 52), "the hash is an index");
     return &cache[address * UINT64_C(0x9E3779B97F4A7C15) >> 52];
 }
 
@@ -441,6 +443,7 @@ static uint64_t frames_find_missing_return(const struct tv_frame_registers *raw,
 uint32_t tv_frames_from_registers(const struct tv_frame_registers *raw, uint64_t *words,
                                   uint32_t most)
 {
+    assert(most > 0);
     uint32_t depth = 0;
     words[depth++] = frames_word(raw->pc);
     uint64_t missing = frames_find_missing_return(raw, tv_code_function_start(raw->pc));
@@ -457,6 +460,7 @@ uint32_t tv_frames_from_registers(const struct tv_frame_registers *raw, uint64_t
 uint32_t tv_frames_scan_stack(uint64_t pc, uint64_t sp, uint64_t end, uint64_t *words,
                               uint32_t most)
 {
+    assert(most > 0);
     uint64_t piece[SCAN_PIECE_WORDS];
     uint32_t depth = 0;
     uint64_t wanted = tv_code_function_start(pc);

@@ -10,6 +10,7 @@
 #define _GNU_SOURCE
 #include "recorder/native/modules.h"
 
+#include <assert.h>
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>

@@ -9,6 +9,7 @@
 #define _GNU_SOURCE
 #include "recorder/native/sampler.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <signal.h>
@@ -56,6 +57,7 @@ static void sampler_register_fork_handlers(void)
 
 static void sampler_list_add(struct tvrec_sampler *sampler)
 {
+    assert(sampler->set && sampler->depth > 0);
     pthread_once(&fork_once, sampler_register_fork_handlers);
     pthread_mutex_lock(&samplers.lock);
     sampler->next_sampler = samplers.first;

@@ -13,6 +13,7 @@
  * that it has had since the question.
  */
 #define _GNU_SOURCE
+#include <assert.h>
 #include <sched.h>
 #include <string.h>
 
@@ -48,6 +49,7 @@ static struct tv_stack_reply *shadow_reply_of(struct tv_recorder_thread *thread)
 /* Withdraw the question, unless the thread is answering it. */
 static void shadow_withdraw(struct tv_recorder_thread *thread, struct tv_stack_reply *answer)
 {
+    assert(answer);
     uint32_t asked = TV_STACK_REPLY_ASKED;
     atomic_fetch_and(&thread->generation, ~TV_GENERATION_ASKED);
     atomic_compare_exchange_strong(&answer->state, &asked, TV_STACK_REPLY_NONE);

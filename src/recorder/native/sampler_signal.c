@@ -18,6 +18,7 @@
  * another number in the slot and leaves.
  */
 #define _GNU_SOURCE
+#include <assert.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +40,7 @@
 
 /* ---- What the system knows about a thread ---- */
 
-/* Where a thread sleeps in a system call; 0: unknown. */
+/* The stack pointer and return address of a thread in a system call; 0: unknown. */
 struct task_place {
     uint64_t sp, pc;
 };
@@ -168,7 +169,8 @@ struct sample_slot {
     uint64_t returns[TV_STACK_DEPTH_MAX];
 };
 
-/* Of the process, and never freed, as a signal may come late.  Samplers take turns. */
+/* These belong to the process and are never freed, as a signal may come late.  Samplers take turns.
+ */
 static struct {
     struct sample_slot *slots;
     sem_t full;
@@ -366,6 +368,7 @@ static void signal_end(struct tvrec_sampler *sampler)
 static struct sample_slot *signal_ask(struct tvrec_sampler *sampler,
                                       struct tv_sampled_thread *thread, uint32_t at)
 {
+    assert(at < SIGNAL_SLOTS);
     struct sample_slot *slot = &signals.slots[at];
     if (atomic_load(&slot->state) == SLOT_BUSY)
         return NULL;
@@ -455,6 +458,7 @@ static bool signal_skips_thread(struct tvrec_sampler *sampler, struct tv_sampled
 static size_t signal_ask_all(struct tvrec_sampler *sampler, struct tv_sampled_thread **threads,
                              size_t count)
 {
+    assert(count <= SIGNAL_SLOTS);
     struct sample_slot *slots[SIGNAL_SLOTS];
     size_t again = 0;
     while (sem_trywait(&signals.full) == 0)
@@ -542,6 +546,7 @@ static size_t signal_choose_threads(struct tvrec_sampler *sampler, size_t *from,
             chosen[count++] = thread;
     }
     memcpy(chosen + count, second, *woke * sizeof *second);
+    assert(count + *woke <= SIGNAL_SLOTS);
     return count + *woke;
 }
 
@@ -549,6 +554,7 @@ static size_t signal_choose_threads(struct tvrec_sampler *sampler, size_t *from,
 static size_t signal_check_again(struct tvrec_sampler *sampler, struct tv_sampled_thread **chosen,
                                  size_t count, size_t woke)
 {
+    assert(woke <= count && count <= SIGNAL_SLOTS);
     struct task_place place;
     size_t kept = count - woke;
     clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){0, SECOND_CHECK_NS}, NULL);

@@ -5,6 +5,7 @@
  * A 0 ends a list of threads, as in Android's profiler.  The recorder's own threads are skipped.
  */
 #define _GNU_SOURCE
+#include <assert.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -72,6 +73,7 @@ struct tv_sampled_thread *tv_sampler_find_thread(struct tvrec_sampler *sampler, 
 
 static struct tv_sampled_thread *tick_add_thread(struct tvrec_sampler *sampler, pid_t tid)
 {
+    assert(sampler->count <= sampler->room);
     size_t at = tick_thread_lower_bound(sampler, tid);
     if (sampler->count == sampler->room) {
         size_t room = sampler->room == 0 ? 16 : sampler->room * 2;
@@ -124,6 +126,7 @@ static void tick_forget_gone(struct tvrec_sampler *sampler)
 static void tick_count_stack(struct tvrec_sampler *sampler, const struct tv_sampled_thread *thread,
                              uint64_t now)
 {
+    assert(thread->depth <= sampler->depth);
     struct tv_sample_moment moment = {
         .time_ns = now,
         .cpu = TV_SAMPLE_NO_CPU,

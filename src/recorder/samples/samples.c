@@ -2,6 +2,7 @@
 /* samples.c - see samples.h. */
 #include "recorder/samples/samples.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@
 /* Append `count` elements of `one` bytes; return the first, or NULL when there is no room. */
 static void *sample_table_append(struct tv_sample_table *table, size_t one, uint32_t count)
 {
+    assert(table->count <= table->room);
     if (count > TABLE_ENTRIES_MAX - table->count)
         return NULL;
     if (table->count + count > table->room) {
@@ -49,6 +51,7 @@ static uint64_t samples_hash_stack(uint32_t thread, const uint32_t *stack, uint3
 
 static void sample_index_insert(struct tv_sample_index *index, uint64_t hash, uint32_t number)
 {
+    assert(index->room > 0 && (index->room & (index->room - 1)) == 0);
     uint32_t at = (uint32_t)hash & (index->room - 1);
     while (index->slots[at] != 0)
         at = (at + 1) & (index->room - 1);
@@ -97,6 +100,7 @@ static bool samples_add_thread_event(struct tv_samples *samples, uint32_t thread
 
 bool tv_samples_mark_thread_seen(struct tv_samples *samples, uint32_t id)
 {
+    assert(id >= TV_SAMPLES_FIRST_THREAD && id - TV_SAMPLES_FIRST_THREAD < samples->threads.count);
     struct tv_sample_thread *threads = samples->threads.at;
     struct tv_sample_thread *thread = &threads[id - TV_SAMPLES_FIRST_THREAD];
     if (!thread->ended && thread->tick != TV_SAMPLES_PERMANENT)
@@ -123,6 +127,7 @@ uint32_t tv_samples_add_thread(struct tv_samples *samples, const char *name, con
 
 void tv_samples_keep_thread(struct tv_samples *samples, uint32_t id)
 {
+    assert(id >= TV_SAMPLES_FIRST_THREAD && id - TV_SAMPLES_FIRST_THREAD < samples->threads.count);
     struct tv_sample_thread *threads = samples->threads.at;
     threads[id - TV_SAMPLES_FIRST_THREAD].tick = TV_SAMPLES_PERMANENT;
 }
@@ -140,6 +145,7 @@ void tv_samples_end_unseen_threads(struct tv_samples *samples)
 
 bool tv_samples_end_thread(struct tv_samples *samples, uint32_t id)
 {
+    assert(id >= TV_SAMPLES_FIRST_THREAD && id - TV_SAMPLES_FIRST_THREAD < samples->threads.count);
     struct tv_sample_thread *threads = samples->threads.at;
     uint32_t number = id - TV_SAMPLES_FIRST_THREAD;
     if (threads[number].ended)
@@ -334,6 +340,7 @@ bool tv_samples_add_lock(struct tv_samples *samples, const struct tv_sample_lock
 
 void tv_samples_number_thread(struct tv_samples *samples, uint32_t id, uint32_t pid, uint32_t tid)
 {
+    assert(id >= TV_SAMPLES_FIRST_THREAD && id - TV_SAMPLES_FIRST_THREAD < samples->threads.count);
     struct tv_sample_thread *threads = samples->threads.at;
     threads[id - TV_SAMPLES_FIRST_THREAD].pid = pid;
     threads[id - TV_SAMPLES_FIRST_THREAD].tid = tid;
@@ -341,6 +348,7 @@ void tv_samples_number_thread(struct tv_samples *samples, uint32_t id, uint32_t 
 
 void tv_samples_rename_thread(struct tv_samples *samples, uint32_t id, const char *name)
 {
+    assert(id >= TV_SAMPLES_FIRST_THREAD && id - TV_SAMPLES_FIRST_THREAD < samples->threads.count);
     struct tv_sample_thread *threads = samples->threads.at;
     char *copy = strdup(name);
     if (copy == NULL)

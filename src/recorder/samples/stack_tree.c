@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stack_tree.c - the tree of frames of all stacks, collapsed stacks, and the choice of a format. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,15 +49,15 @@ static bool stack_tree_same_frame(const struct tv_sample_element *one,
 }
 
 /* Fill in `frames`: map each element to the first one with the same texts. */
-static bool stack_tree_unite_lines(struct stack_tree_builder *making)
+static bool stack_tree_unite_lines(struct stack_tree_builder *builder)
 {
-    const struct tv_sample_element *elements = making->samples->elements.at;
-    uint32_t count = making->samples->elements.count, room = TREE_FIRST_ROOM;
+    const struct tv_sample_element *elements = builder->samples->elements.at;
+    uint32_t count = builder->samples->elements.count, room = TREE_FIRST_ROOM;
     while (room / 2 < count)
         room *= 2;
     uint32_t *slots = calloc(room, sizeof slots[0]); /* an element's index plus one */
-    making->frames = calloc((size_t)count + 1, sizeof making->frames[0]);
-    if (slots == NULL || making->frames == NULL) {
+    builder->frames = calloc((size_t)count + 1, sizeof builder->frames[0]);
+    if (slots == NULL || builder->frames == NULL) {
         free(slots);
         return false;
     }
@@ -66,7 +67,7 @@ static bool stack_tree_unite_lines(struct stack_tree_builder *making)
             at = (at + 1) & (room - 1);
         if (slots[at] == 0)
             slots[at] = i + 1;
-        making->frames[i] = slots[at] - 1;
+        builder->frames[i] = slots[at] - 1;
     }
     free(slots);
     return true;
@@ -74,6 +75,7 @@ static bool stack_tree_unite_lines(struct stack_tree_builder *making)
 
 static uint32_t stack_pairs_slot(const struct stack_pairs *pairs, uint32_t one, uint32_t other)
 {
+    assert(pairs->used < pairs->room);
     uint64_t hash = (((uint64_t)one << 32) | other) * UINT64_C(0x9E3779B97F4A7C15);
     uint32_t at = (uint32_t)(hash >> 32) & (pairs->room - 1);
     while (pairs->slots[at].number != 0 &&
@@ -101,60 +103,61 @@ static bool stack_pairs_grow(struct stack_pairs *pairs)
 }
 
 /* Return the node of a frame below a parent, new or known; 0: no memory. */
-static uint32_t stack_tree_child(struct stack_tree_builder *making, uint32_t parent,
+static uint32_t stack_tree_child(struct stack_tree_builder *builder, uint32_t parent,
                                  uint32_t element)
 {
-    struct tv_stack_tree *tree = making->tree;
-    if (!stack_pairs_grow(&making->children))
+    assert(parent < builder->tree->count);
+    struct tv_stack_tree *tree = builder->tree;
+    if (!stack_pairs_grow(&builder->children))
         return 0;
-    uint32_t slot = stack_pairs_slot(&making->children, parent, element);
-    if (making->children.slots[slot].number != 0)
-        return making->children.slots[slot].number;
-    if (tree->count == making->room) {
-        uint32_t room = making->room == 0 ? TREE_FIRST_ROOM : making->room * 2;
+    uint32_t slot = stack_pairs_slot(&builder->children, parent, element);
+    if (builder->children.slots[slot].number != 0)
+        return builder->children.slots[slot].number;
+    if (tree->count == builder->room) {
+        uint32_t room = builder->room == 0 ? TREE_FIRST_ROOM : builder->room * 2;
         struct tv_stack_node *more =
             room > TREE_NODES_MAX ? NULL : realloc(tree->nodes, room * sizeof tree->nodes[0]);
         if (more == NULL)
             return 0;
         tree->nodes = more;
-        making->room = room;
+        builder->room = room;
     }
     tree->nodes[tree->count] = (struct tv_stack_node){parent, element, 0};
-    making->children.slots[slot].one = parent;
-    making->children.slots[slot].other = element;
-    making->children.slots[slot].number = tree->count;
-    making->children.used++;
+    builder->children.slots[slot].one = parent;
+    builder->children.slots[slot].other = element;
+    builder->children.slots[slot].number = tree->count;
+    builder->children.used++;
     return tree->count++;
 }
 
-static bool stack_tree_add_traces(struct stack_tree_builder *making)
+static bool stack_tree_add_traces(struct stack_tree_builder *builder)
 {
-    const struct tv_sample_trace *traces = making->samples->traces.at;
-    const uint32_t *stacks = making->samples->stacks.at;
-    for (uint32_t i = 0; i < making->samples->traces.count; i++) {
+    const struct tv_sample_trace *traces = builder->samples->traces.at;
+    const uint32_t *stacks = builder->samples->stacks.at;
+    for (uint32_t i = 0; i < builder->samples->traces.count; i++) {
         uint32_t node = 0;
         for (uint32_t depth = traces[i].depth; depth-- > 0;) {
-            uint32_t element = making->frames[stacks[traces[i].start + depth] - 1];
-            node = stack_tree_child(making, node, element);
+            uint32_t element = builder->frames[stacks[traces[i].start + depth] - 1];
+            node = stack_tree_child(builder, node, element);
             if (node == 0)
                 return false;
         }
-        making->tree->leaves[i] = node;
-        making->tree->nodes[node].count += traces[i].count;
+        builder->tree->leaves[i] = node;
+        builder->tree->nodes[node].count += traces[i].count;
     }
     return true;
 }
 
 bool tv_stack_tree_init(struct tv_stack_tree *tree, const struct tv_samples *samples)
 {
-    struct stack_tree_builder making = {.samples = samples, .tree = tree, .room = TREE_FIRST_ROOM};
+    struct stack_tree_builder builder = {.samples = samples, .tree = tree, .room = TREE_FIRST_ROOM};
     *tree = (struct tv_stack_tree){.count = 1};
     tree->nodes = calloc(TREE_FIRST_ROOM, sizeof tree->nodes[0]);
     tree->leaves = calloc((size_t)samples->traces.count + 1, sizeof tree->leaves[0]);
-    bool fine = tree->nodes != NULL && tree->leaves != NULL && stack_tree_unite_lines(&making) &&
-                stack_tree_add_traces(&making);
-    free(making.frames);
-    free(making.children.slots);
+    bool fine = tree->nodes != NULL && tree->leaves != NULL && stack_tree_unite_lines(&builder) &&
+                stack_tree_add_traces(&builder);
+    free(builder.frames);
+    free(builder.children.slots);
     return fine;
 }
 

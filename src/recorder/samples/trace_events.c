@@ -10,6 +10,7 @@
  * docs/formats/trace-event.md describes how these members are read.  Numbers are written digit by
  * digit from integers, so that the host's locale cannot change their form.
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
@@ -148,6 +149,7 @@ static const char *sample_json_element_text(const struct sample_json *events, ui
 static void sample_json_put_allocation(struct sample_json *events,
                                        const struct tv_sample_allocation *allocation)
 {
+    assert(allocation->trace < events->samples->traces.count);
     const struct tv_sample_trace *trace =
         (const struct tv_sample_trace *)events->samples->traces.at + allocation->trace;
     const struct tv_stack_node *node =
@@ -264,6 +266,7 @@ static void sample_json_put_frames(const struct sample_json *events)
 static void sample_json_put_sample(const struct sample_json *events,
                                    const struct tv_sample_moment *moment)
 {
+    assert(moment->trace < events->samples->traces.count);
     static const char *const states[] = {NULL, "running", "waiting"};
     const struct tv_samples *samples = events->samples;
     const struct tv_sample_trace *trace =
