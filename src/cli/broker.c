@@ -18,7 +18,7 @@
 #include "cli/pager.h"
 #include "cli/per_thread.h"
 #include "cli/symbols.h"
-#include "server/browser.h"
+#include "server/viewer.h"
 
 /* Entries of the cache that are on their way at once, and keys that are known. */
 #define ENTRIES 4u

@@ -14,7 +14,7 @@
 
 /* Jobs are of the wish, all else as it is without options.  Little that unpacks to much would keep
  * others waiting: the ceiling of the command line holds as well. */
-static void init_settings(struct tv_settings *settings, const struct tv_engine_wish *wish)
+static void init_settings(struct tv_settings *settings, const struct tv_engine_input *wish)
 {
     tv_settings_init(settings);
     settings->quiet = true;
@@ -23,7 +23,7 @@ static void init_settings(struct tv_settings *settings, const struct tv_engine_w
         tv_unpack_ceiling(tv_source_size(wish->source), wish->unpacked_bytes);
 }
 
-static enum tv_status load(void *context, const struct tv_engine_wish *wish,
+static enum tv_status load(void *context, const struct tv_engine_input *wish,
                            struct tv_progress *progress, struct tv_trace **trace,
                            struct tv_error *err)
 {
@@ -39,7 +39,7 @@ static enum tv_status load(void *context, const struct tv_engine_wish *wish,
     return status;
 }
 
-static enum tv_status open_sources(void *context, const struct tv_engine_wish *wish,
+static enum tv_status open_sources(void *context, const struct tv_engine_input *wish,
                                    struct tv_source ***sources, size_t *count, struct tv_error *err)
 {
     (void)context;

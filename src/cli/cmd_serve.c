@@ -19,7 +19,7 @@
 #include "cli/reporter.h"
 #include "cli/secret.h"
 #include "cli/serve_check.h"
-#include "hub/hub.h"
+#include "hub/server.h"
 
 #define PORT 8192
 #define LARGEST_KEY ((size_t)1 << 20)
@@ -178,7 +178,7 @@ static enum tv_status read_pem(const char *path, char **text, struct tv_bytes *b
     return TV_OK;
 }
 
-static void set_limits(const struct tv_settings *settings, struct tv_hub_options *hub)
+static void set_limits(const struct tv_settings *settings, struct tv_upload_server_options *hub)
 {
     const struct tv_serve_settings *serve = &settings->serve;
     hub->store.max_upload_bytes = or_default(serve->max_upload, UINT64_C(16) << 30);
@@ -199,7 +199,7 @@ static void set_limits(const struct tv_settings *settings, struct tv_hub_options
 }
 
 static void set_hosts(const struct tv_settings *settings, struct texts *texts,
-                      struct tv_hub_options *hub)
+                      struct tv_upload_server_options *hub)
 {
     const struct tv_words *given = &settings->serve.hosts;
     texts->hosts = tv_alloc(given->count + 1, sizeof *texts->hosts);
@@ -212,10 +212,10 @@ static void set_hosts(const struct tv_settings *settings, struct texts *texts,
 }
 
 static enum tv_status set_hub(const struct tv_settings *settings, struct texts *texts,
-                              struct tv_hub_options *hub, struct tv_error *err)
+                              struct tv_upload_server_options *hub, struct tv_error *err)
 {
     const struct tv_serve_settings *serve = &settings->serve;
-    *hub = (struct tv_hub_options){
+    *hub = (struct tv_upload_server_options){
         .folder = serve->store != NULL ? serve->store : texts->store,
         .http = {.addresses = serve->listen.items,
                  .address_count = serve->listen.count,
@@ -246,18 +246,18 @@ static enum tv_status set_hub(const struct tv_settings *settings, struct texts *
 
 /* Running. */
 
-static void print_addresses(const struct tv_hub *hub)
+static void print_addresses(const struct tv_upload_server *hub)
 {
     const char *address;
-    for (size_t i = 0; (address = tv_hub_address(hub, i)) != NULL; i++)
+    for (size_t i = 0; (address = tv_upload_server_address(hub, i)) != NULL; i++)
         puts(address);
     fflush(stdout);
 }
 
-static int serve(const struct tv_command *command, const struct tv_hub_options *hub_options,
+static int serve(const struct tv_command *command, const struct tv_upload_server_options *hub_options,
                  unsigned grace_ms)
 {
-    struct tv_hub *hub;
+    struct tv_upload_server *hub;
     struct tv_error err = {0};
     sigset_t set;
     int number;
@@ -265,13 +265,13 @@ static int serve(const struct tv_command *command, const struct tv_hub_options *
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
     pthread_sigmask(SIG_BLOCK, &set, NULL); /* every thread leaves them to this one */
-    if (tv_hub_new(hub_options, &hub, &err) != TV_OK)
+    if (tv_upload_server_new(hub_options, &hub, &err) != TV_OK)
         return tv_command_failed(command, &err);
     print_addresses(hub);
     sigwait(&set, &number);
     pthread_sigmask(SIG_UNBLOCK, &set, NULL); /* a second one ends it at once */
-    tv_hub_stop(hub, grace_ms);
-    tv_hub_free(hub);
+    tv_upload_server_stop(hub, grace_ms);
+    tv_upload_server_free(hub);
     return TV_EXIT_OK;
 }
 
@@ -291,7 +291,7 @@ static int run(const struct tv_command *command, const struct tv_settings *given
 {
     struct tv_settings settings = *given;
     struct texts *texts = tv_alloc(1, sizeof *texts);
-    struct tv_hub_options hub;
+    struct tv_upload_server_options hub;
     struct tv_error err = {0};
     enum tv_status status = TV_OK;
     int code;

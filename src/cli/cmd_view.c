@@ -23,8 +23,7 @@
 #include "cli/meter.h"
 #include "cli/offsets.h"
 #include "cli/reporter.h"
-#include "server/browser.h"
-#include "server/server.h"
+#include "server/viewer.h"
 
 /* A trace that cannot be read mostly shows it sooner; then nobody is sent to a page.  One that can
  * be shows its first events sooner still, and nobody waits. */
@@ -69,7 +68,7 @@ static char *page_address(const char *address, const char *filter)
 /* The program's own files, by their number for the server. */
 struct own {
     const struct tv_settings *settings; /* without the filter: that is the page's */
-    struct tv_desk_file *files;
+    struct tv_viewer_file *files;
     const char **paths;
     struct tv_source **kept; /* what can be read only once, when it has been opened */
     size_t count;
@@ -254,7 +253,7 @@ static enum tv_status init_own(struct own *own, const struct tv_settings *settin
         if (tv_inputs_is_second_half(files->items, i))
             continue;
         own->paths[own->count] = files->items[i];
-        own->files[own->count++] = (struct tv_desk_file){shown_name(files->items[i]), offsets[i]};
+        own->files[own->count++] = (struct tv_viewer_file){shown_name(files->items[i]), offsets[i]};
     }
     tv_free(offsets);
     pthread_mutex_init(&own->lock, NULL);
@@ -280,8 +279,8 @@ static enum tv_status check(const struct tv_settings *settings, const struct own
     for (size_t i = 0; i < own->count && status == TV_OK; i++)
         if (is_regular(own->paths[i]))
             status = tv_load_check_file(own->paths[i], err);
-    if (status == TV_OK && own->count > TV_DESK_INPUTS)
-        status = tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, "more than %u files", TV_DESK_INPUTS);
+    if (status == TV_OK && own->count > TV_OPEN_INPUTS)
+        status = tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, "more than %u files", TV_OPEN_INPUTS);
     return status;
 }
 
@@ -289,7 +288,7 @@ static enum tv_status check(const struct tv_settings *settings, const struct own
 struct signals {
     sigset_t set;
     pthread_t thread;
-    struct tv_server *server;
+    struct tv_viewer *server;
 };
 
 /* What the user's shell wants ignored (nohup, a job in the background of a script) stays so. */
@@ -315,7 +314,7 @@ static void *await_signal(void *context)
     struct signals *signals = context;
     int number;
     sigwait(&signals->set, &number);
-    tv_server_end(signals->server);
+    tv_viewer_stop(signals->server);
     return NULL;
 }
 
@@ -329,27 +328,27 @@ static void let_signals_go(struct signals *signals)
 
 /* The exit code. */
 static int serve(const struct tv_command *command, const struct tv_settings *settings,
-                 struct tv_server *server, const char *address)
+                 struct tv_viewer *server, const char *address)
 {
     int code = TV_EXIT_OK;
     bool opened = false;
     struct tv_browser browser = {.directory = ""};
-    if (tv_server_wait_sketched(server, EARLY_MS) != TV_SESSION_FAILED) {
+    if (tv_viewer_wait_sketched(server, EARLY_MS) != TV_SESSION_FAILED) {
         puts(address);
         fflush(stdout);
         if (!settings->no_browser)
             opened =
                 tv_is_confined() ? tv_confined_browser_open() : tv_browser_open(&browser, address);
     }
-    if (tv_server_wait_loaded(server, TV_FOREVER) == TV_SESSION_FAILED)
-        code = tv_command_failed(command, tv_server_error(server));
-    tv_server_wait_end(server, opened);
+    if (tv_viewer_wait_loaded(server, TV_FOREVER) == TV_SESSION_FAILED)
+        code = tv_command_failed(command, tv_viewer_error(server));
+    tv_viewer_wait_stop(server, opened);
     tv_browser_close(&browser);
     return code;
 }
 
 /* Adds the port to the options unless it is none. */
-static bool take_port(const struct tv_settings *settings, struct tv_server_options *server,
+static bool take_port(const struct tv_settings *settings, struct tv_viewer_options *server,
                       struct tv_error *err)
 {
     server->port = (uint16_t)settings->port;
@@ -361,12 +360,12 @@ static bool take_port(const struct tv_settings *settings, struct tv_server_optio
 
 /* Run the server, behind the lock, until its end.  Return the exit code. */
 static int run_server(const struct tv_command *command, const struct tv_settings *settings,
-                      struct tv_server *server, const char *address)
+                      struct tv_viewer *server, const char *address)
 {
     struct signals signals = {.server = server};
     struct tv_error err = {0};
     hold_signals(&signals);
-    if (tv_server_start(server, &err) != TV_OK)
+    if (tv_viewer_start(server, &err) != TV_OK)
         return tv_command_failed(command, &err);
     if (tv_thread_start(&signals.thread, TV_THREAD_STACK, await_signal, &signals) != 0) {
         fputs("traceview: cannot start a thread\n", stderr);
@@ -379,9 +378,9 @@ static int run_server(const struct tv_command *command, const struct tv_settings
 
 /* Lock the process in, once the server listens and before it answers.  Return the exit code. */
 static int confine_and_run(const struct tv_command *command, const struct tv_settings *settings,
-                           const struct own *own, struct tv_server *server)
+                           const struct own *own, struct tv_viewer *server)
 {
-    char *address = page_address(tv_server_address(server), settings->filter);
+    char *address = page_address(tv_viewer_address(server), settings->filter);
     struct tv_confine_options confinement = {settings, address};
     struct tv_error err = {0};
     int code;
@@ -397,10 +396,10 @@ static int run(const struct tv_command *command, const struct tv_settings *setti
 {
     struct tv_settings whole = *settings;
     struct own own = {.count = 0};
-    struct tv_server_options served = {
+    struct tv_viewer_options served = {
         .loader = {load, write_to_cache, &own,
                    tv_reporter(settings->mapping || settings->symbols.count > 0)}};
-    struct tv_server *server;
+    struct tv_viewer *server;
     struct tv_error err = {0};
     int code;
     whole.filter = NULL;
@@ -408,10 +407,10 @@ static int run(const struct tv_command *command, const struct tv_settings *setti
         return tv_command_failed(command, &err);
     served.files = own.files;
     served.file_count = own.count;
-    if (tv_server_new(&served, &server, &err) == TV_OK) {
+    if (tv_viewer_new(&served, &server, &err) == TV_OK) {
         code = confine_and_run(command, settings, &own, server);
         atomic_store(&own.stop, true);
-        if (!tv_server_free(server)) {
+        if (!tv_viewer_free(server)) {
             fflush(NULL);
             _exit(code);
         }

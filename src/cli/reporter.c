@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "cli/disguise.h"
-#include "server/page.h"
+#include "server/viewer.h"
 
 enum tv_status tv_reporter_write(const struct tv_report *report, struct tv_out *out,
                                  struct tv_error *err)

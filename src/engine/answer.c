@@ -14,8 +14,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/out.h"
-#include "engine/engines.h"
-#include "engine/status.h"
+#include "engine/internal.h"
 
 /* Who reads an answer is asking: how often that is looked at. */
 #define ALLOW_MS 1000
@@ -34,7 +33,7 @@ struct tv_engine_answer {
 };
 
 /* Ends the engine, for it does not keep to what was agreed, or takes too long. */
-static enum tv_status end_engine(struct tv_engine_answer *answer, struct tv_error *err,
+static enum tv_status answer_kill_engine(struct tv_engine_answer *answer, struct tv_error *err,
                                  const char *words)
 {
     struct tv_engines *engines = answer->engine->engines;
@@ -45,17 +44,17 @@ static enum tv_status end_engine(struct tv_engine_answer *answer, struct tv_erro
     return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, "%s", words);
 }
 
-static enum tv_status end_late(struct tv_engine_answer *answer, struct tv_error *err)
+static enum tv_status answer_fail_timeout(struct tv_engine_answer *answer, struct tv_error *err)
 {
     char words[64];
     unsigned seconds = answer->engine->engines->options.question_seconds;
     snprintf(words, sizeof words, "a question took more than %u %s", seconds,
              tv_plural(seconds, "second", "seconds"));
-    return end_engine(answer, err, words);
+    return answer_kill_engine(answer, err, words);
 }
 
 /* Until there is something to read, or the pipe has ended. */
-static enum tv_status wait_for_more(struct tv_engine_answer *answer, struct tv_error *err)
+static enum tv_status answer_wait_readable(struct tv_engine_answer *answer, struct tv_error *err)
 {
     int64_t until =
         tv_engine_now() + (int64_t)answer->engine->engines->options.question_seconds * 1000;
@@ -66,19 +65,19 @@ static enum tv_status wait_for_more(struct tv_engine_answer *answer, struct tv_e
         if (got > 0)
             return TV_OK;
         if (got == 0)
-            return end_late(answer, err);
+            return answer_fail_timeout(answer, err);
         if (errno != EINTR)
             return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "cannot wait: %s", strerror(errno));
     }
 }
 
 /* At least one byte, at most `size`. */
-static enum tv_status read_some(struct tv_engine_answer *answer, void *buffer, size_t size,
+static enum tv_status answer_read_some(struct tv_engine_answer *answer, void *buffer, size_t size,
                                 size_t *got, struct tv_error *err)
 {
     ssize_t n = -1;
     while (n < 0) {
-        enum tv_status status = wait_for_more(answer, err);
+        enum tv_status status = answer_wait_readable(answer, err);
         if (status != TV_OK)
             return status;
         n = read(answer->pipe, buffer, size);
@@ -94,14 +93,14 @@ static enum tv_status read_some(struct tv_engine_answer *answer, void *buffer, s
     return TV_OK;
 }
 
-static enum tv_status read_all(struct tv_engine_answer *answer, void *buffer, size_t size,
+static enum tv_status answer_read_all(struct tv_engine_answer *answer, void *buffer, size_t size,
                                struct tv_error *err)
 {
     uint8_t *to = buffer;
     enum tv_status status = TV_OK;
     while (size > 0 && status == TV_OK) {
         size_t got = 0;
-        status = read_some(answer, to, size, &got, err);
+        status = answer_read_some(answer, to, size, &got, err);
         to += got;
         size -= got;
     }
@@ -110,7 +109,7 @@ static enum tv_status read_all(struct tv_engine_answer *answer, void *buffer, si
 
 /* Answers of our own. */
 
-static void answer_self(struct tv_engine_answer *answer, enum tv_answer_status status,
+static void answer_refuse_locally(struct tv_engine_answer *answer, enum tv_answer_status status,
                         const char *sentence)
 {
     answer->status = status;
@@ -119,7 +118,7 @@ static void answer_self(struct tv_engine_answer *answer, enum tv_answer_status s
     tv_engine_write_refusal(&answer->text, sentence);
 }
 
-static void answer_status(struct tv_engine_answer *answer)
+static void answer_status_locally(struct tv_engine_answer *answer)
 {
     struct tv_engine_status status;
     char name[sizeof answer->engine->name];
@@ -135,7 +134,7 @@ static void answer_status(struct tv_engine_answer *answer)
 /* Asking. */
 
 /* With the lock held: the pipe to read from, -1 where the child takes no question now. */
-static int send_question(struct tv_engine *engine, struct tv_bytes question)
+static int answer_send_question(struct tv_engine *engine, struct tv_bytes question)
 {
     static const struct tv_engine_message message = {.word = TV_ENGINE_QUESTION};
     int pipes[2];
@@ -145,7 +144,7 @@ static int send_question(struct tv_engine *engine, struct tv_bytes question)
     close(pipes[1]);
     if (sent) {
         fcntl(pipes[0], F_SETFL, O_NONBLOCK);
-        tv_engine_allow(engine);
+        tv_engine_grant_cpu_time(engine);
         return pipes[0];
     }
     close(pipes[0]);
@@ -153,7 +152,7 @@ static int send_question(struct tv_engine *engine, struct tv_bytes question)
 }
 
 /* False: there is none, and *err says why. */
-static bool read_outcome(struct tv_engine_answer *answer, struct tv_error *err)
+static bool answer_read_outcome(struct tv_engine_answer *answer, struct tv_error *err)
 {
     static const enum tv_answer_status statuses[] = {
         [TV_OUTCOME_OK] = TV_ANSWER_OK,
@@ -164,9 +163,9 @@ static bool read_outcome(struct tv_engine_answer *answer, struct tv_error *err)
         [TV_OUTCOME_TOO_LARGE] = TV_ANSWER_TOO_LARGE,
     };
     uint8_t outcome = TV_OUTCOMES;
-    enum tv_status status = read_all(answer, &outcome, 1, err);
+    enum tv_status status = answer_read_all(answer, &outcome, 1, err);
     if (status == TV_OK && outcome >= TV_OUTCOMES)
-        status = end_engine(answer, err, "it broke the rules of the conversation");
+        status = answer_kill_engine(answer, err, "it broke the rules of the conversation");
     if (status == TV_OK) {
         answer->status = statuses[outcome];
         if (outcome != TV_OUTCOME_OK)
@@ -178,7 +177,7 @@ static bool read_outcome(struct tv_engine_answer *answer, struct tv_error *err)
     return false;
 }
 
-static void ask_child(struct tv_engine_answer *answer, const struct tv_view_question *question,
+static void answer_ask_child(struct tv_engine_answer *answer, const struct tv_view_question *question,
                       bool is_status)
 {
     struct tv_engine *engine = answer->engine;
@@ -189,20 +188,20 @@ static void ask_child(struct tv_engine_answer *answer, const struct tv_view_ques
     bool ready = engine->state == TV_ENGINE_READY;
     bool loading = engine->state == TV_ENGINE_LOADING;
     if (fits && (ready || (is_status && loading)))
-        answer->pipe = send_question(engine, (struct tv_bytes){bytes.buffer, bytes.length});
+        answer->pipe = answer_send_question(engine, (struct tv_bytes){bytes.buffer, bytes.length});
     pthread_mutex_unlock(&engine->engines->lock);
     tv_out_release(&bytes);
     struct tv_error err = {.message = "the process that reads the trace does not answer"};
-    if (answer->pipe >= 0 && read_outcome(answer, &err))
+    if (answer->pipe >= 0 && answer_read_outcome(answer, &err))
         return;
     if (is_status)
-        answer_status(answer);
+        answer_status_locally(answer);
     else if (!fits)
-        answer_self(answer, TV_ANSWER_WRONG, "the question is too long");
+        answer_refuse_locally(answer, TV_ANSWER_WRONG, "the question is too long");
     else if (ready)
-        answer_self(answer, TV_ANSWER_BUSY, err.message);
+        answer_refuse_locally(answer, TV_ANSWER_BUSY, err.message);
     else
-        answer_self(answer, TV_ANSWER_NOT_READY, "the trace is not there yet");
+        answer_refuse_locally(answer, TV_ANSWER_NOT_READY, "the trace is not there yet");
 }
 
 struct tv_engine_answer *tv_engine_ask(struct tv_engine *engine,
@@ -217,9 +216,9 @@ struct tv_engine_answer *tv_engine_ask(struct tv_engine *engine,
     engine->holders++;
     pthread_mutex_unlock(&engine->engines->lock);
     if (is_status || tv_view_knows(question->name, &answer->type))
-        ask_child(answer, question, is_status);
+        answer_ask_child(answer, question, is_status);
     else
-        answer_self(answer, TV_ANSWER_UNKNOWN, "there is no such question");
+        answer_refuse_locally(answer, TV_ANSWER_UNKNOWN, "there is no such question");
     return answer;
 }
 
@@ -235,7 +234,7 @@ enum tv_answer_type tv_engine_answer_type(const struct tv_engine_answer *answer)
 
 /* Reading. */
 
-static enum tv_status read_text(struct tv_engine_answer *answer, void *buffer, size_t size,
+static enum tv_status answer_read_text(struct tv_engine_answer *answer, void *buffer, size_t size,
                                 size_t *got)
 {
     size_t left = answer->text.length - answer->at;
@@ -246,7 +245,7 @@ static enum tv_status read_text(struct tv_engine_answer *answer, void *buffer, s
     return TV_OK;
 }
 
-static void allow(struct tv_engine_answer *answer)
+static void answer_extend_cpu_time(struct tv_engine_answer *answer)
 {
     struct tv_engines *engines = answer->engine->engines;
     int64_t now = tv_engine_now();
@@ -255,31 +254,31 @@ static void allow(struct tv_engine_answer *answer)
     answer->allowed = now;
     pthread_mutex_lock(&engines->lock);
     if (tv_engine_is_alive(answer->engine))
-        tv_engine_allow(answer->engine);
+        tv_engine_grant_cpu_time(answer->engine);
     pthread_mutex_unlock(&engines->lock);
 }
 
-static enum tv_status begin_piece(struct tv_engine_answer *answer, struct tv_error *err)
+static enum tv_status answer_begin_block(struct tv_engine_answer *answer, struct tv_error *err)
 {
     uint32_t length = 0;
-    enum tv_status status = read_all(answer, &length, sizeof length, err);
+    enum tv_status status = answer_read_all(answer, &length, sizeof length, err);
     if (status != TV_OK)
         return status;
     if (length > TV_ENGINE_PIECE)
-        return end_engine(answer, err, "it broke the rules of the conversation");
+        return answer_kill_engine(answer, err, "it broke the rules of the conversation");
     answer->left = length;
     answer->over = length == 0;
-    allow(answer);
+    answer_extend_cpu_time(answer);
     return TV_OK;
 }
 
-static enum tv_status read_pipe(struct tv_engine_answer *answer, void *buffer, size_t size,
+static enum tv_status answer_read_pipe(struct tv_engine_answer *answer, void *buffer, size_t size,
                                 size_t *got, struct tv_error *err)
 {
-    enum tv_status status = answer->left == 0 && !answer->over ? begin_piece(answer, err) : TV_OK;
+    enum tv_status status = answer->left == 0 && !answer->over ? answer_begin_block(answer, err) : TV_OK;
     if (status != TV_OK || answer->left == 0)
         return status;
-    status = read_some(answer, buffer, size < answer->left ? size : answer->left, got, err);
+    status = answer_read_some(answer, buffer, size < answer->left ? size : answer->left, got, err);
     if (status == TV_OK)
         answer->left -= (uint32_t)*got;
     return status;
@@ -290,10 +289,10 @@ enum tv_status tv_engine_answer_read(struct tv_engine_answer *answer, void *buff
 {
     *got = 0;
     if (answer->pipe < 0)
-        return read_text(answer, buffer, size, got);
+        return answer_read_text(answer, buffer, size, got);
     if (answer->failed)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "the rest of the answer is not to be had");
-    enum tv_status status = read_pipe(answer, buffer, size, got, err);
+    enum tv_status status = answer_read_pipe(answer, buffer, size, got, err);
     answer->failed = status != TV_OK;
     return status;
 }

@@ -15,7 +15,7 @@ struct tv_source;
 struct tv_trace;
 
 /* What is to be read, and how far that may go. */
-struct tv_engine_wish {
+struct tv_engine_input {
     struct tv_source *source; /* the loader's from now on */
     uint64_t unpacked_bytes;  /* ceiling of what comes out of it */
     unsigned jobs;            /* threads; 0: as many as processors */
@@ -25,9 +25,9 @@ struct tv_engine_wish {
 struct tv_engine_loader {
     /* The same sources that `load` read, in the order in which its trace keeps them, for what is
      * read again; without reading.  The array is to be given back with tv_free. */
-    enum tv_status (*open)(void *context, const struct tv_engine_wish *wish,
+    enum tv_status (*open)(void *context, const struct tv_engine_input *wish,
                            struct tv_source ***sources, size_t *count, struct tv_error *err);
-    enum tv_status (*load)(void *context, const struct tv_engine_wish *wish,
+    enum tv_status (*load)(void *context, const struct tv_engine_input *wish,
                            struct tv_progress *progress, struct tv_trace **trace,
                            struct tv_error *err);
     void *context;

@@ -103,7 +103,7 @@ void tv_engines_free(struct tv_engines *engines);
 unsigned tv_engines_sandbox(const struct tv_engines *engines);
 
 /* One sentence for each part that is not there, for the log at the start; false behind the last. */
-bool tv_engines_sandbox_lacks(const struct tv_engines *engines, size_t i, const char **sentence);
+bool tv_engines_sandbox_missing(const struct tv_engines *engines, size_t i, const char **sentence);
 
 struct tv_engines_counts {
     unsigned waiting, loading, ready;

@@ -29,7 +29,7 @@ enum tv_engine_fd {
 /* The command that the server runs: no file that somebody wants to look at is called so. */
 #define TV_ENGINE_COMMAND "(engine)"
 
-enum tv_engine_word {
+enum tv_engine_message_kind {
     TV_ENGINE_BEGIN,    /* to the child: the first */
     TV_ENGINE_QUESTION, /* to the child, with the pipe for its answer; text behind it */
     TV_ENGINE_HELLO,    /* from the child: it is locked in */
@@ -60,7 +60,7 @@ struct tv_engine_refused {
 };
 
 struct tv_engine_message {
-    uint32_t word;  /* enum tv_engine_word */
+    uint32_t word;  /* enum tv_engine_message_kind */
     uint32_t parts; /* HELLO: of the sandbox */
     uint32_t flag;  /* LOADED: from the index; INDEXED: it is whole */
     union {

@@ -43,7 +43,7 @@
 #define PROCESSES 4096
 
 /* Lowers a limit, for good, to what is there anyway if that is less. */
-static int lower(int resource, uint64_t value, bool for_good)
+static int sandbox_lower_limit(int resource, uint64_t value, bool for_good)
 {
     struct rlimit limit;
     if (getrlimit((__rlimit_resource_t)resource, &limit) != 0)
@@ -58,7 +58,7 @@ static int lower(int resource, uint64_t value, bool for_good)
 }
 
 /* When the machine itself has no memory left, an engine ends rather than the server. */
-static void go_first(void)
+static void sandbox_prefer_oom_kill(void)
 {
     int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
     if (file < 0)
@@ -68,16 +68,16 @@ static void go_first(void)
     close(file);
 }
 
-static enum tv_status set_limits(const struct tv_sandbox_options *options, struct tv_error *err)
+static enum tv_status sandbox_set_limits(const struct tv_sandbox_options *options, struct tv_error *err)
 {
-    int failed = lower(RLIMIT_CORE, 0, true) | lower(RLIMIT_FSIZE, options->file_bytes, true) |
-                 lower(RLIMIT_NOFILE, OPEN_FILES, true) | lower(RLIMIT_NPROC, PROCESSES, true) |
-                 lower(RLIMIT_CPU, options->cpu_seconds, false);
+    int failed = sandbox_lower_limit(RLIMIT_CORE, 0, true) | sandbox_lower_limit(RLIMIT_FSIZE, options->file_bytes, true) |
+                 sandbox_lower_limit(RLIMIT_NOFILE, OPEN_FILES, true) | sandbox_lower_limit(RLIMIT_NPROC, PROCESSES, true) |
+                 sandbox_lower_limit(RLIMIT_CPU, options->cpu_seconds, false);
     if (!IS_SANITIZED)
-        failed |= lower(RLIMIT_DATA, options->memory_bytes, true);
+        failed |= sandbox_lower_limit(RLIMIT_DATA, options->memory_bytes, true);
     if (failed != 0)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "cannot set the limits: %s", strerror(errno));
-    go_first();
+    sandbox_prefer_oom_kill();
     /* A file that grows too large is an error of write(), which has words. */
     signal(SIGXFSZ, SIG_IGN);
     return TV_OK;
@@ -89,11 +89,11 @@ static enum tv_status set_limits(const struct tv_sandbox_options *options, struc
  */
 #ifdef SYS_landlock_create_ruleset
 
-struct ruleset {
+struct landlock_ruleset {
     uint64_t files, network, scopes;
 };
 
-struct beneath {
+struct landlock_path_rule {
     uint64_t allowed;
     int32_t folder;
 } __attribute__((packed));
@@ -108,9 +108,9 @@ struct beneath {
 #define TRUNCATE (UINT64_C(1) << 14)
 
 /* What each version of the interface can forbid; all of it is. */
-static struct ruleset everything(long version)
+static struct landlock_ruleset landlock_all_rights(long version)
 {
-    struct ruleset all = {(UINT64_C(1) << 13) - 1, 0, 0};
+    struct landlock_ruleset all = {(UINT64_C(1) << 13) - 1, 0, 0};
     if (version >= 2)
         all.files |= UINT64_C(1) << 13; /* moving to another folder */
     if (version >= 3)
@@ -124,7 +124,7 @@ static struct ruleset everything(long version)
     return all;
 }
 
-static size_t ruleset_size(long version)
+static size_t landlock_ruleset_size(long version)
 {
     return version >= 6 ? 24 : version >= 4 ? 16 : 8;
 }
@@ -134,16 +134,16 @@ static long landlock_version(void)
     return syscall(SYS_landlock_create_ruleset, NULL, 0, VERSION_FLAG);
 }
 
-static bool restrict_files(int scratch)
+static bool landlock_restrict_files(int scratch)
 {
     long version = landlock_version();
     if (version < 1)
         return false;
-    struct ruleset all = everything(version);
-    int rules = (int)syscall(SYS_landlock_create_ruleset, &all, ruleset_size(version), 0);
+    struct landlock_ruleset all = landlock_all_rights(version);
+    int rules = (int)syscall(SYS_landlock_create_ruleset, &all, landlock_ruleset_size(version), 0);
     if (rules < 0)
         return false;
-    struct beneath own = {(WRITE_FILE | READ_FILE | REMOVE_FILE | MAKE_REG | TRUNCATE) & all.files,
+    struct landlock_path_rule own = {(WRITE_FILE | READ_FILE | REMOVE_FILE | MAKE_REG | TRUNCATE) & all.files,
                           scratch};
     bool held =
         (scratch < 0 || syscall(SYS_landlock_add_rule, rules, RULE_BENEATH, &own, 0) == 0) &&
@@ -159,7 +159,7 @@ static long landlock_version(void)
     return -1;
 }
 
-static bool restrict_files(int scratch)
+static bool landlock_restrict_files(int scratch)
 {
     (void)scratch;
     return false;
@@ -184,7 +184,7 @@ unsigned tv_sandbox_confine(bool serves)
     unsigned parts = 0;
     if (WRITES_AT_END || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return 0;
-    if (restrict_files(-1))
+    if (landlock_restrict_files(-1))
         parts |= TV_SANDBOX_LANDLOCK;
     if (tv_sandbox_filter_command(serves))
         parts |= TV_SANDBOX_SECCOMP;
@@ -195,14 +195,14 @@ enum tv_status tv_sandbox_enter(const struct tv_sandbox_options *options, unsign
                                 struct tv_error *err)
 {
     *parts = 0;
-    enum tv_status status = set_limits(options, err);
+    enum tv_status status = sandbox_set_limits(options, err);
     if (status != TV_OK)
         return status;
     *parts |= TV_SANDBOX_LIMITS;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "cannot give up privileges: %s",
                        strerror(errno));
-    if (restrict_files(options->scratch))
+    if (landlock_restrict_files(options->scratch))
         *parts |= TV_SANDBOX_LANDLOCK;
     if (options->scratch >= 0)
         close(options->scratch);

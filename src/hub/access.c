@@ -2,6 +2,7 @@
 #include "hub/access.h"
 
 #include <arpa/inet.h>
+#include <crypt.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,10 +11,10 @@
 
 #include "base/base64.h"
 #include "base/bytes.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/random.h"
-#include "hub/passwords.h"
-#include "hub/tries.h"
+#include "hub/internal.h"
 
 /* Sessions that may be open at once; of more the oldest ends. */
 #define SESSIONS 1024u
@@ -22,7 +23,7 @@
 #define TRIES 10
 #define TRIES_A_SECOND 0.1
 
-struct session {
+struct access_session {
     char secret[TV_ACCESS_SESSION + 1]; /* "": the place is free */
     double begun;                       /* seconds */
 };
@@ -34,18 +35,18 @@ struct tv_access {
     char **hosts;
     size_t host_count;
     pthread_mutex_t lock; /* of `sessions` */
-    struct session sessions[SESSIONS];
-    struct tv_tries tries; /* wrong passwords, by address */
+    struct access_session sessions[SESSIONS];
+    struct tv_rate_limit tries; /* wrong passwords, by address */
 };
 
-static double now(void)
+static double access_now(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-static char *copy_text(const char *text)
+static char *access_copy_text(const char *text)
 {
     return text == NULL ? NULL : memcpy(tv_alloc(strlen(text) + 1, 1), text, strlen(text));
 }
@@ -55,26 +56,26 @@ enum tv_status tv_access_new(const struct tv_access_options *options, struct tv_
 {
     struct tv_passwords *passwords = NULL;
     /* Guesses at a token are not limited: its length alone protects it. */
-    if (options->token != NULL && strlen(options->token) < TV_ACCESS_LEAST_TOKEN)
+    if (options->token != NULL && strlen(options->token) < TV_ACCESS_MIN_TOKEN)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "the token has %zu characters and needs at least %u: "
                        "'openssl rand -hex 16' makes one",
-                       strlen(options->token), TV_ACCESS_LEAST_TOKEN);
+                       strlen(options->token), TV_ACCESS_MIN_TOKEN);
     if (options->htpasswd != NULL) {
         enum tv_status status = tv_passwords_read(options->htpasswd, &passwords, err);
         if (status != TV_OK)
             return status;
     }
     struct tv_access *made = tv_alloc(1, sizeof *made);
-    made->token = copy_text(options->token);
+    made->token = access_copy_text(options->token);
     made->passwords = passwords;
     made->public_read = options->public_read;
     made->hosts = tv_alloc(options->host_count, sizeof *made->hosts);
     made->host_count = options->host_count;
     for (size_t i = 0; i < options->host_count; i++)
-        made->hosts[i] = copy_text(options->hosts[i]);
+        made->hosts[i] = access_copy_text(options->hosts[i]);
     pthread_mutex_init(&made->lock, NULL);
-    tv_tries_init(&made->tries, TRIES_A_SECOND, TRIES);
+    tv_rate_limit_init(&made->tries, TRIES_A_SECOND, TRIES);
     *access = made;
     return TV_OK;
 }
@@ -85,7 +86,7 @@ void tv_access_free(struct tv_access *access)
         return;
     for (size_t i = 0; i < access->host_count; i++)
         tv_free(access->hosts[i]);
-    tv_tries_release(&access->tries);
+    tv_rate_limit_release(&access->tries);
     pthread_mutex_destroy(&access->lock);
     tv_passwords_free(access->passwords);
     tv_free(access->hosts);
@@ -104,7 +105,7 @@ const char *tv_access_login_kind(const struct tv_access *access)
 
 /* "name:8192", "192.168.1.5", "[::1]:80" without the port and the brackets; false when it is none
  * of these. */
-static bool take_name(const char *host, char *name, size_t size)
+static bool access_take_host_name(const char *host, char *name, size_t size)
 {
     const char *end = host + strcspn(host, ":");
     if (host[0] == '[') {
@@ -124,18 +125,18 @@ static bool take_name(const char *host, char *name, size_t size)
 }
 
 /* No name server answers for an address, so that none can lie about one. */
-static bool is_address(const char *name)
+static bool access_is_ip_address(const char *name)
 {
     uint8_t address[sizeof(struct in6_addr)];
     return inet_pton(AF_INET, name, address) == 1 || inet_pton(AF_INET6, name, address) == 1;
 }
 
-static bool host_is_ours(const struct tv_access *access, const char *host)
+static bool access_is_our_host(const struct tv_access *access, const char *host)
 {
     char name[256];
-    if (host == NULL || !take_name(host, name, sizeof name))
+    if (host == NULL || !access_take_host_name(host, name, sizeof name))
         return false;
-    bool ours = is_address(name) || strcasecmp(name, "localhost") == 0;
+    bool ours = access_is_ip_address(name) || strcasecmp(name, "localhost") == 0;
     for (size_t i = 0; i < access->host_count && !ours; i++)
         ours = strcasecmp(name, access->hosts[i]) == 0;
     return ours;
@@ -143,7 +144,7 @@ static bool host_is_ours(const struct tv_access *access, const char *host)
 
 /* Whether the page that sends it came from here: a browser says so of whatever may change
  * something.  What is no browser says nothing. */
-static bool origin_is_ours(const struct tv_credentials *client)
+static bool access_is_our_origin(const struct tv_credentials *client)
 {
     if (client->fetch_site != NULL && strcasecmp(client->fetch_site, "same-origin") != 0 &&
         strcasecmp(client->fetch_site, "none") != 0)
@@ -157,7 +158,7 @@ static bool origin_is_ours(const struct tv_credentials *client)
 /* Sessions. */
 
 /* The value of our cookie among "a=1; traceview=...; b=2". */
-static struct tv_bytes find_cookie(const char *cookies)
+static struct tv_bytes access_find_cookie(const char *cookies)
 {
     struct tv_bytes rest = tv_bytes_of(cookies != NULL ? cookies : ""), cookie, name;
     while (rest.length > 0) {
@@ -171,55 +172,55 @@ static struct tv_bytes find_cookie(const char *cookies)
 }
 
 /* With the lock held. */
-static struct session *find_session(struct tv_access *access, const char *cookies)
+static struct access_session *access_find_session(struct tv_access *access, const char *cookies)
 {
-    struct tv_bytes secret = find_cookie(cookies);
-    struct session *found = NULL;
+    struct tv_bytes secret = access_find_cookie(cookies);
+    struct access_session *found = NULL;
     if (secret.length != TV_ACCESS_SESSION)
         return NULL;
     for (size_t i = 0; i < SESSIONS; i++)
         if (tv_secret_equal(tv_bytes_of(access->sessions[i].secret), secret))
             found = &access->sessions[i];
-    return found != NULL && now() - found->begun < SESSION_SECONDS ? found : NULL;
+    return found != NULL && access_now() - found->begun < SESSION_SECONDS ? found : NULL;
 }
 
-static bool has_session(struct tv_access *access, const char *cookies)
+static bool access_has_session(struct tv_access *access, const char *cookies)
 {
     pthread_mutex_lock(&access->lock);
-    bool has = find_session(access, cookies) != NULL;
+    bool has = access_find_session(access, cookies) != NULL;
     pthread_mutex_unlock(&access->lock);
     return has;
 }
 
-static void begin_session(struct tv_access *access, const char *secret)
+static void access_begin_session(struct tv_access *access, const char *secret)
 {
     pthread_mutex_lock(&access->lock);
-    struct session *oldest = &access->sessions[0];
+    struct access_session *oldest = &access->sessions[0];
     for (size_t i = 1; i < SESSIONS; i++)
         if (access->sessions[i].begun < oldest->begun)
             oldest = &access->sessions[i];
     snprintf(oldest->secret, sizeof oldest->secret, "%s", secret);
-    oldest->begun = now();
+    oldest->begun = access_now();
     pthread_mutex_unlock(&access->lock);
 }
 
 void tv_access_logout(struct tv_access *access, const char *cookie)
 {
     pthread_mutex_lock(&access->lock);
-    struct session *session = find_session(access, cookie);
+    struct access_session *session = access_find_session(access, cookie);
     if (session != NULL)
-        *session = (struct session){.begun = 0};
+        *session = (struct access_session){.begun = 0};
     pthread_mutex_unlock(&access->lock);
 }
 
 /* Credentials. */
 
-static bool is_token(const struct tv_access *access, struct tv_bytes token)
+static bool access_is_token(const struct tv_access *access, struct tv_bytes token)
 {
     return access->token != NULL && tv_secret_equal(tv_bytes_of(access->token), token);
 }
 
-static bool is_password(struct tv_access *access, struct tv_bytes text)
+static bool access_is_password(struct tv_access *access, struct tv_bytes text)
 {
     struct tv_base64 state = {0};
     uint8_t decoded[768];
@@ -228,66 +229,258 @@ static bool is_password(struct tv_access *access, struct tv_bytes text)
         return false;
     size_t length = tv_base64_decode(&state, text, decoded, &used);
     bool known = used == text.length &&
-                 tv_passwords_know(access->passwords, (struct tv_bytes){decoded, length});
+                 tv_passwords_match(access->passwords, (struct tv_bytes){decoded, length});
     explicit_bzero(decoded, sizeof decoded);
     return known;
 }
 
 /* Passwords are short and slow to check, so that wrong ones are limited by address: each guess is
  * counted before it is checked, and a right one is given back. */
-static enum tv_verdict judge_password(struct tv_access *access, const char *peer,
+static enum tv_verdict access_check_password(struct tv_access *access, const char *peer,
                                       struct tv_bytes text)
 {
     if (access->passwords == NULL)
         return TV_UNKNOWN_CLIENT;
-    if (!tv_tries_begin_check(&access->tries, peer, now()))
+    if (!tv_rate_limit_begin_check(&access->tries, peer, access_now()))
         return TV_TOO_MANY_TRIES;
-    bool right = is_password(access, text);
-    tv_tries_end_check(&access->tries, peer, now(), right);
+    bool right = access_is_password(access, text);
+    tv_rate_limit_end_check(&access->tries, peer, access_now(), right);
     return right ? TV_ADMITTED : TV_UNKNOWN_CLIENT;
 }
 
 /* "Bearer TOKEN" or "Basic BASE64" (RFC 6750 and 7617). */
-static enum tv_verdict judge_authorization(struct tv_access *access,
+static enum tv_verdict access_check_authorization(struct tv_access *access,
                                            const struct tv_credentials *client)
 {
     struct tv_bytes text = tv_bytes_of(client->authorization), scheme;
     tv_bytes_split(&text, ' ', &scheme);
     text = tv_bytes_trim(text);
     if (scheme.length == 5 && strncasecmp(client->authorization, "Basic", 5) == 0)
-        return judge_password(access, client->peer, text);
+        return access_check_password(access, client->peer, text);
     bool right = scheme.length == 6 && strncasecmp(client->authorization, "Bearer", 6) == 0 &&
-                 is_token(access, text);
+                 access_is_token(access, text);
     return right ? TV_ADMITTED : TV_UNKNOWN_CLIENT;
 }
 
-static enum tv_verdict judge_credentials(struct tv_access *access,
+static enum tv_verdict access_check_credentials(struct tv_access *access,
                                          const struct tv_credentials *client)
 {
-    if (has_session(access, client->cookie))
+    if (access_has_session(access, client->cookie))
         return TV_ADMITTED;
-    return client->authorization != NULL ? judge_authorization(access, client) : TV_UNKNOWN_CLIENT;
+    return client->authorization != NULL ? access_check_authorization(access, client) : TV_UNKNOWN_CLIENT;
 }
 
-enum tv_verdict tv_access_judge(struct tv_access *access, const struct tv_credentials *client,
+enum tv_verdict tv_access_check(struct tv_access *access, const struct tv_credentials *client,
                                 enum tv_right right)
 {
-    if (!host_is_ours(access, client->host))
+    if (!access_is_our_host(access, client->host))
         return TV_FOREIGN_HOST;
-    if (client->changes && !origin_is_ours(client))
+    if (client->changes && !access_is_our_origin(client))
         return TV_FOREIGN_ORIGIN;
     bool open = access->token == NULL && access->passwords == NULL;
     if (open || right == TV_RIGHT_NONE || (right == TV_RIGHT_READ && access->public_read))
         return TV_ADMITTED;
-    return judge_credentials(access, client);
+    return access_check_credentials(access, client);
 }
 
 enum tv_verdict tv_access_login(struct tv_access *access, struct tv_bytes token,
                                 char session[TV_ACCESS_SESSION + 1])
 {
     struct tv_error err;
-    if (!is_token(access, token) || tv_random_hex(session, TV_ACCESS_SESSION, &err) != TV_OK)
+    if (!access_is_token(access, token) || tv_random_hex(session, TV_ACCESS_SESSION, &err) != TV_OK)
         return TV_UNKNOWN_CLIENT;
-    begin_session(access, session);
+    access_begin_session(access, session);
     return TV_ADMITTED;
+}
+
+#define LARGEST_FILE ((size_t)1 << 20)
+/* The longest "user:password" that is looked at. */
+#define LONGEST 512u
+
+struct password_user {
+    struct tv_bytes name;
+    char *hash;
+    char known[LONGEST]; /* "user:password" that was right, NUL behind it; "" before */
+};
+
+struct tv_passwords {
+    char *text;
+    struct password_user *users;
+    size_t count, capacity;
+    pthread_mutex_t lock; /* of `known` */
+};
+
+void tv_passwords_free(struct tv_passwords *passwords)
+{
+    if (passwords == NULL)
+        return;
+    for (size_t i = 0; i < passwords->count; i++) {
+        explicit_bzero(passwords->users[i].known, LONGEST);
+        tv_free(passwords->users[i].hash);
+    }
+    pthread_mutex_destroy(&passwords->lock);
+    tv_free(passwords->users);
+    tv_free(passwords->text);
+    tv_free(passwords);
+}
+
+static char *passwords_copy_text(struct tv_bytes text)
+{
+    char *copy = tv_alloc(text.length + 1, 1);
+    memcpy(copy, text.data, text.length);
+    return copy;
+}
+
+/* The password's hash, made as `hash` says, in memory to be given back; NULL in *made when crypt
+ * does not know that kind.  Not crypt_r: sanitizers put their own in its place, which calls
+ * nothing. */
+static struct crypt_data *passwords_hash(const char *password, const char *hash, const char **made)
+{
+    struct crypt_data *work = tv_alloc(1, sizeof *work);
+    *made = crypt_rn(password, hash, work, (int)sizeof *work);
+    return work;
+}
+
+static void passwords_wipe_hash(struct crypt_data *work)
+{
+    explicit_bzero(work, sizeof *work);
+    tv_free(work);
+}
+
+static bool passwords_is_hash(const char *hash)
+{
+    const char *made;
+    struct crypt_data *work = passwords_hash("", hash, &made);
+    bool known = hash[0] == '$' && made != NULL;
+    passwords_wipe_hash(work);
+    return known;
+}
+
+static enum tv_status passwords_add_line(struct tv_passwords *passwords, struct tv_bytes line,
+                               uint64_t offset, struct tv_error *err)
+{
+    struct tv_bytes hash = line, name;
+    if (line.length == 0 || line.data[0] == '#')
+        return TV_OK;
+    if (!tv_bytes_split(&hash, ':', &name) || name.length == 0)
+        return tv_fail(err, TV_ERR_SYNTAX, offset, "expected user:hash");
+    struct password_user user = {.name = name, .hash = passwords_copy_text(hash)};
+    if (!passwords_is_hash(user.hash)) {
+        tv_free(user.hash);
+        return tv_fail(err, TV_ERR_SYNTAX, offset,
+                       "the password's hash is of a kind that crypt(5) does not know; "
+                       "write it with 'htpasswd -B'");
+    }
+    passwords->users = tv_array_reserve(passwords->users, &passwords->capacity,
+                                        passwords->count + 1, sizeof *passwords->users);
+    passwords->users[passwords->count++] = user;
+    return TV_OK;
+}
+
+enum tv_status tv_passwords_read(const char *path, struct tv_passwords **passwords,
+                                 struct tv_error *err)
+{
+    struct tv_passwords *made = tv_alloc(1, sizeof *made);
+    struct tv_bytes line;
+    size_t length = 0;
+    pthread_mutex_init(&made->lock, NULL);
+    enum tv_status status = tv_file_read_text(path, LARGEST_FILE, &made->text, &length, err);
+    struct tv_cursor cursor =
+        tv_cursor_over((struct tv_bytes){(const uint8_t *)made->text, length});
+    while (status == TV_OK) {
+        uint64_t offset = tv_cursor_position(&cursor);
+        if (!tv_cursor_take_line(&cursor, &line))
+            break;
+        status = passwords_add_line(made, tv_bytes_trim(line), offset, err);
+    }
+    if (status == TV_OK && made->count == 0)
+        status = tv_fail(err, TV_ERR_SYNTAX, TV_NO_OFFSET, "it names nobody: nobody could log in");
+    if (status == TV_OK) {
+        *passwords = made;
+        return TV_OK;
+    }
+    tv_error_prefix(err, "%s", path);
+    tv_passwords_free(made);
+    return status;
+}
+
+static struct password_user *passwords_find_user(struct tv_passwords *passwords, struct tv_bytes name)
+{
+    for (size_t i = 0; i < passwords->count; i++)
+        if (tv_bytes_equal(passwords->users[i].name, name))
+            return &passwords->users[i];
+    return NULL;
+}
+
+static bool passwords_was_right(struct tv_passwords *passwords, const struct password_user *user, struct tv_bytes both)
+{
+    pthread_mutex_lock(&passwords->lock);
+    bool known = user->known[0] != '\0' && tv_secret_equal(tv_bytes_of(user->known), both);
+    pthread_mutex_unlock(&passwords->lock);
+    return known;
+}
+
+static bool passwords_fits_hash(const char *hash, const char *password)
+{
+    const char *made;
+    struct crypt_data *work = passwords_hash(password, hash, &made);
+    bool same = made != NULL && tv_secret_equal(tv_bytes_of(made), tv_bytes_of(hash));
+    passwords_wipe_hash(work);
+    return same;
+}
+
+bool tv_passwords_match(struct tv_passwords *passwords, struct tv_bytes both)
+{
+    struct tv_bytes password = both, name;
+    if (both.length >= LONGEST || memchr(both.data, '\0', both.length) != NULL ||
+        !tv_bytes_split(&password, ':', &name) || passwords->count == 0)
+        return false;
+    /* Who is not there takes as long as who is. */
+    struct password_user *user = passwords_find_user(passwords, name);
+    char *text = passwords_copy_text(password);
+    bool right = user != NULL && passwords_was_right(passwords, user, both);
+    if (!right)
+        right = passwords_fits_hash((user ? user : passwords->users)->hash, text) && user != NULL;
+    explicit_bzero(text, password.length);
+    tv_free(text);
+    if (right) {
+        pthread_mutex_lock(&passwords->lock);
+        memcpy(user->known, both.data, both.length);
+        user->known[both.length] = '\0';
+        pthread_mutex_unlock(&passwords->lock);
+    }
+    return right;
+}
+
+/*
+ * login.c - a browser shows the token once and gets a cookie for it.
+ */
+
+#define LONGEST_TOKEN 1024u
+
+bool tv_upload_login_begin(struct tv_upload_request *asked, struct tv_body *body, struct tv_answer *answer)
+{
+    return tv_small_body_begin(asked, LONGEST_TOKEN, body, answer);
+}
+
+/* The token is the body, as text. */
+void tv_upload_login(struct tv_upload_request *asked, struct tv_answer *answer)
+{
+    char session[TV_ACCESS_SESSION + 1];
+    const struct tv_bytes token = tv_bytes_trim(tv_small_body_text(asked->request->body));
+    if (tv_access_login(asked->hub->access, token, session) != TV_ADMITTED) {
+        tv_upload_refuse(answer, TV_HTTP_FORBIDDEN, "this is not the token");
+        return;
+    }
+    answer->status = TV_HTTP_NO_CONTENT;
+    tv_answer_header(answer, "Set-Cookie",
+                     TV_ACCESS_COOKIE "=%s; Path=/; Max-Age=2592000; HttpOnly; SameSite=Lax%s",
+                     session, asked->secure ? "; Secure" : "");
+}
+
+void tv_upload_logout(struct tv_upload_request *asked, struct tv_answer *answer)
+{
+    tv_access_logout(asked->hub->access, tv_request_header(asked->request, "Cookie"));
+    answer->status = TV_HTTP_NO_CONTENT;
+    tv_answer_header(answer, "Set-Cookie", TV_ACCESS_COOKIE "=; Path=/; Max-Age=0; HttpOnly");
 }

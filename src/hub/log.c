@@ -6,12 +6,12 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
-#include "hub/iso_time.h"
+#include "base/number.h"
 
 static const char *const level_names[] = {"error", "warning", "info", "debug"};
 
 /* Whether logfmt needs no quotes around it. */
-static bool is_plain(const char *value)
+static bool log_is_plain(const char *value)
 {
     for (const char *c = value; *c != '\0'; c++)
         if (*c <= ' ' || *c > '~' || *c == '"' || *c == '=' || *c == '\\')
@@ -19,7 +19,7 @@ static bool is_plain(const char *value)
     return value[0] != '\0';
 }
 
-static void add_name(struct tv_log_line *line, const char *name)
+static void log_add_name(struct tv_log_line *line, const char *name)
 {
     if (!line->log->json)
         tv_out_format(&line->out, "%s%s=", line->out.length > 0 ? " " : "", name);
@@ -31,8 +31,8 @@ void tv_log_text(struct tv_log_line *line, const char *name, const char *value)
 {
     if (!line->wanted || value == NULL)
         return;
-    add_name(line, name);
-    if (!line->log->json && is_plain(value))
+    log_add_name(line, name);
+    if (!line->log->json && log_is_plain(value))
         tv_out_text(&line->out, value);
     else
         tv_out_json(&line->out, tv_bytes_of(value));
@@ -42,7 +42,7 @@ void tv_log_number(struct tv_log_line *line, const char *name, uint64_t value)
 {
     if (!line->wanted)
         return;
-    add_name(line, name);
+    log_add_name(line, name);
     tv_out_u64(&line->out, value);
 }
 
@@ -77,4 +77,58 @@ void tv_log_failure(const struct tv_log *log, const char *event, const char *id,
     tv_log_text(&line, "trace", id);
     tv_log_text(&line, "error", tv_error_text(error, text, sizeof text));
     tv_log_end(&line);
+}
+
+const char *tv_iso_time(int64_t seconds, char text[TV_ISO_TIME])
+{
+    struct tm parts;
+    time_t time = (time_t)seconds;
+    if (gmtime_r(&time, &parts) == NULL ||
+        strftime(text, TV_ISO_TIME, "%Y-%m-%dT%H:%M:%SZ", &parts) == 0)
+        text[0] = '\0';
+    return text;
+}
+
+/* Takes so many digits and the character behind them, if one is wanted. */
+static bool iso_take_number(struct tv_bytes *text, size_t digits, char behind, int *number)
+{
+    uint64_t value;
+    size_t length = digits + (behind != '\0');
+    if (text->length < length || !tv_parse_u64((struct tv_bytes){text->data, digits}, &value) ||
+        (behind != '\0' && text->data[digits] != (uint8_t)behind))
+        return false;
+    *number = (int)value;
+    text->data += length;
+    text->length -= length;
+    return true;
+}
+
+static bool iso_take_time(struct tv_bytes *text, struct tm *parts)
+{
+    return iso_take_number(text, 2, ':', &parts->tm_hour) &&
+           iso_take_number(text, 2, ':', &parts->tm_min) && iso_take_number(text, 2, 'Z', &parts->tm_sec);
+}
+
+static bool iso_is_within(int value, int least, int most)
+{
+    return value >= least && value <= most;
+}
+
+bool tv_iso_parse(struct tv_bytes text, int64_t *seconds)
+{
+    struct tm parts = {0};
+    if (!iso_take_number(&text, 4, '-', &parts.tm_year) || !iso_take_number(&text, 2, '-', &parts.tm_mon))
+        return false;
+    bool day_alone = text.length == 2;
+    if (!iso_take_number(&text, 2, day_alone ? '\0' : 'T', &parts.tm_mday) ||
+        (!day_alone && !iso_take_time(&text, &parts)) || text.length > 0)
+        return false;
+    if (!iso_is_within(parts.tm_mon, 1, 12) || !iso_is_within(parts.tm_mday, 1, 31) ||
+        !iso_is_within(parts.tm_hour, 0, 23) || !iso_is_within(parts.tm_min, 0, 59) ||
+        !iso_is_within(parts.tm_sec, 0, 60))
+        return false;
+    parts.tm_year -= 1900;
+    parts.tm_mon -= 1;
+    *seconds = (int64_t)timegm(&parts);
+    return true;
 }

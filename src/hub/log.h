@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "base/out.h"
+#include "base/types.h"
 
 enum tv_log_level {
     TV_LOG_ERROR,
@@ -48,5 +49,17 @@ void tv_log_end(struct tv_log_line *line);
 /* A whole line of an error: event, message, and the id of what it is about, or NULL. */
 void tv_log_failure(const struct tv_log *log, const char *event, const char *id,
                     const struct tv_error *error);
+
+/*
+ * iso_time.h - points in time as people and JSON have them (RFC 3339), always UTC.
+ */
+
+#define TV_ISO_TIME 32u /* room for one, with its NUL */
+
+/* "2026-11-21T22:04:05Z" of seconds since 1970. */
+const char *tv_iso_time(int64_t seconds, char text[TV_ISO_TIME]);
+
+/* Reads that, or the day alone. */
+bool tv_iso_parse(struct tv_bytes text, int64_t *seconds);
 
 #endif

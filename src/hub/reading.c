@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "hub/reading.h"
-
+#include <cjson/cJSON.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,8 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/workers.h"
-#include "hub/found.h"
+#include "hub/internal.h"
+#include "hub/log.h"
 
 /* Threads that wait for engines: more than load at once would wait in vain. */
 #define MOST_READERS 8u
@@ -22,37 +23,37 @@
 #define GLANCE_MS 500u
 
 /* A cache that an engine is writing, or has written. */
-struct cache {
+struct queue_cache {
     struct tv_store_new_cache is;
     bool done, whole;
-    struct cache *next;
+    struct queue_cache *next;
 };
 
-struct reader {
-    struct tv_reading *reading;
+struct queue_reader {
+    struct tv_reading_queue *reading;
     pthread_t thread;
     struct tv_store_id id;    /* of the trace it waits for; "": of none */
     struct tv_engine *engine; /* of that trace */
 };
 
-struct tv_reading {
-    struct tv_hub *hub;
+struct tv_reading_queue {
+    struct tv_upload_server *hub;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    struct reader readers[MOST_READERS];
+    struct queue_reader readers[MOST_READERS];
     size_t reader_count; /* that were started */
     pthread_t upkeep;
     bool has_upkeep;
     unsigned woken; /* how often something may have come to wait */
     bool ends;
-    struct cache *caches;
+    struct queue_cache *caches;
 };
 
 /* Engines' side. */
 
-static struct cache **find_cache(struct tv_reading *reading, const char *id)
+static struct queue_cache **queue_find_cache(struct tv_reading_queue *reading, const char *id)
 {
-    struct cache **place = &reading->caches;
+    struct queue_cache **place = &reading->caches;
     while (*place != NULL && ((*place)->done || strcmp((*place)->is.trace.text, id) != 0))
         place = &(*place)->next;
     return place;
@@ -60,10 +61,10 @@ static struct cache **find_cache(struct tv_reading *reading, const char *id)
 
 /* A cache that the engine may write, unless there is no room for one: then it is read anew the next
  * time. */
-static int begin_cache(struct tv_reading *reading, const char *id)
+static int queue_begin_cache(struct tv_reading_queue *reading, const char *id)
 {
     struct tv_error err;
-    struct cache *cache = tv_alloc(1, sizeof *cache);
+    struct queue_cache *cache = tv_alloc(1, sizeof *cache);
     if (tv_store_cache_begin(reading->hub->store, id, &cache->is, &err) != TV_STORE_OK) {
         tv_free(cache);
         return -1;
@@ -76,10 +77,10 @@ static int begin_cache(struct tv_reading *reading, const char *id)
     return fd;
 }
 
-static enum tv_status open_files(void *context, const char *id, struct tv_engine_files *files,
+static enum tv_status queue_open_files(void *context, const char *id, struct tv_engine_files *files,
                                  struct tv_error *err)
 {
-    struct tv_hub *hub = context;
+    struct tv_upload_server *hub = context;
     struct tv_arena arena;
     struct tv_store_trace trace;
     struct tv_error none;
@@ -92,18 +93,18 @@ static enum tv_status open_files(void *context, const char *id, struct tv_engine
         snprintf(files->name, sizeof files->name, "%s", trace.name);
         if (tv_store_cache_open(hub->store, id, &files->index, &bytes, &none) != TV_STORE_OK)
             files->index = -1;
-        files->new_index = begin_cache(hub->reading, id);
+        files->new_index = queue_begin_cache(hub->reading, id);
     }
     tv_arena_release(&arena);
     return status == TV_STORE_OK ? TV_OK : TV_ERR_IO;
 }
 
 /* The engine's thread must not wait for the disk: the upkeep's does. */
-static void indexed(void *context, const char *id, bool whole)
+static void queue_note_indexed(void *context, const char *id, bool whole)
 {
-    struct tv_reading *reading = ((struct tv_hub *)context)->reading;
+    struct tv_reading_queue *reading = ((struct tv_upload_server *)context)->reading;
     pthread_mutex_lock(&reading->lock);
-    struct cache *cache = *find_cache(reading, id);
+    struct queue_cache *cache = *queue_find_cache(reading, id);
     if (cache != NULL) {
         cache->done = true;
         cache->whole = whole;
@@ -112,9 +113,9 @@ static void indexed(void *context, const char *id, bool whole)
     pthread_mutex_unlock(&reading->lock);
 }
 
-static void said(void *context, const char *id, const char *text)
+static void queue_log_engine_line(void *context, const char *id, const char *text)
 {
-    struct tv_hub *hub = context;
+    struct tv_upload_server *hub = context;
     struct tv_log_line line;
     tv_log_begin(&line, &hub->options.log, TV_LOG_WARNING, "engine.said");
     tv_log_text(&line, "trace", id);
@@ -122,16 +123,16 @@ static void said(void *context, const char *id, const char *text)
     tv_log_end(&line);
 }
 
-struct tv_engine_host tv_reading_host(struct tv_hub *hub)
+struct tv_engine_host tv_reading_queue_host(struct tv_upload_server *hub)
 {
     return (struct tv_engine_host){
-        .open = open_files, .indexed = indexed, .said = said, .context = hub};
+        .open = queue_open_files, .indexed = queue_note_indexed, .said = queue_log_engine_line, .context = hub};
 }
 
 /* Readers. */
 
 /* The answer to "facts", in memory that is to be freed. */
-static enum tv_status ask_facts(struct tv_engine *engine, uint8_t **facts, size_t *length,
+static enum tv_status queue_ask_facts(struct tv_engine *engine, uint8_t **facts, size_t *length,
                                 struct tv_error *err)
 {
     const struct tv_view_question question = {.name = tv_bytes_of("facts")};
@@ -153,7 +154,7 @@ static enum tv_status ask_facts(struct tv_engine *engine, uint8_t **facts, size_
     return status;
 }
 
-static void log_read(struct tv_hub *hub, const char *id, const struct tv_error *err)
+static void queue_log_outcome(struct tv_upload_server *hub, const char *id, const struct tv_error *err)
 {
     struct tv_log_line line;
     if (err != NULL) {
@@ -168,18 +169,18 @@ static void log_read(struct tv_hub *hub, const char *id, const struct tv_error *
 }
 
 /* It was deleted while it waited or was read: no fault of its own, and nobody will ask for it. */
-static bool is_deleted(struct tv_hub *hub, const char *id)
+static bool queue_is_deleted(struct tv_upload_server *hub, const char *id)
 {
     struct tv_arena arena;
     struct tv_store_trace trace;
     struct tv_error err;
     tv_arena_init(&arena);
-    bool deleted = tv_store_trace_get(hub->store, id, &arena, &trace, &err) == TV_STORE_NONE;
+    bool deleted = tv_store_trace_get(hub->store, id, &arena, &trace, &err) == TV_STORE_NOT_FOUND;
     tv_arena_release(&arena);
     return deleted;
 }
 
-static bool ends(struct tv_reading *reading)
+static bool queue_is_stopping(struct tv_reading_queue *reading)
 {
     pthread_mutex_lock(&reading->lock);
     bool ends = reading->ends;
@@ -189,73 +190,73 @@ static bool ends(struct tv_reading *reading)
 
 /* The catalogue took nothing, most likely for want of room: waits a while for some.  False when
  * nobody needs the answer any more. */
-static bool try_again(struct tv_hub *hub, const char *id, unsigned times,
+static bool queue_wait_to_retry(struct tv_upload_server *hub, const char *id, unsigned times,
                       const struct tv_error *err)
 {
     const struct timespec pause = {.tv_nsec = (long)GLANCE_MS * 1000000};
     if (times == 0)
         tv_log_failure(&hub->options.log, "store.failed", id, err);
     nanosleep(&pause, NULL);
-    return !ends(hub->reading) && !is_deleted(hub, id);
+    return !queue_is_stopping(hub->reading) && !queue_is_deleted(hub, id);
 }
 
 /* TV_ERR_IO: nobody needs them any more, or the server ends and the trace waits for its next start.
  */
-static enum tv_status keep_facts(struct tv_hub *hub, const char *id, struct tv_bytes facts,
+static enum tv_status queue_store_facts(struct tv_upload_server *hub, const char *id, struct tv_bytes facts,
                                  struct tv_error *err)
 {
     unsigned times = 0;
     enum tv_status status;
     do
-        status = tv_found_keep(hub, id, facts, err);
-    while (status == TV_ERR_IO && try_again(hub, id, times++, err));
+        status = facts_store(hub, id, facts, err);
+    while (status == TV_ERR_IO && queue_wait_to_retry(hub, id, times++, err));
     return status;
 }
 
-static void keep_failure(struct tv_hub *hub, const char *id, const struct tv_engine_status *state)
+static void queue_store_failure(struct tv_upload_server *hub, const char *id, const struct tv_engine_status *state)
 {
     struct tv_error err = {0};
     unsigned times = 0;
-    if (is_deleted(hub, id))
+    if (queue_is_deleted(hub, id))
         return;
-    log_read(hub, id, &state->error);
-    while (tv_found_keep_failure(hub, id, state, &err) != TV_OK &&
-           try_again(hub, id, times++, &err))
+    queue_log_outcome(hub, id, &state->error);
+    while (facts_store_failure(hub, id, state, &err) != TV_OK &&
+           queue_wait_to_retry(hub, id, times++, &err))
         continue;
 }
 
 /* The trace was read, which is all the engine says of itself. */
-static void keep_success(struct tv_hub *hub, const char *id, struct tv_engine *engine)
+static void queue_store_success(struct tv_upload_server *hub, const char *id, struct tv_engine *engine)
 {
     struct tv_engine_status state = {.state = TV_ENGINE_DIED};
     uint8_t *facts = NULL;
     size_t length;
-    enum tv_status status = ask_facts(engine, &facts, &length, &state.error);
+    enum tv_status status = queue_ask_facts(engine, &facts, &length, &state.error);
     bool asked = status == TV_OK;
     if (asked)
-        status = keep_facts(hub, id, (struct tv_bytes){facts, length}, &state.error);
+        status = queue_store_facts(hub, id, (struct tv_bytes){facts, length}, &state.error);
     tv_free(facts);
     if (status == TV_OK)
-        log_read(hub, id, NULL);
+        queue_log_outcome(hub, id, NULL);
     else if (!asked || status != TV_ERR_IO)
-        keep_failure(hub, id, &state);
+        queue_store_failure(hub, id, &state);
 }
 
 /* The engine has come to an end of its reading, good or bad. */
-static void keep_outcome(struct tv_hub *hub, const char *id, struct tv_engine *engine)
+static void queue_store_outcome(struct tv_upload_server *hub, const char *id, struct tv_engine *engine)
 {
     struct tv_engine_status state;
     tv_engine_get_status(engine, &state);
     if (state.state == TV_ENGINE_READY)
-        keep_success(hub, id, engine);
+        queue_store_success(hub, id, engine);
     else
-        keep_failure(hub, id, &state);
+        queue_store_failure(hub, id, &state);
 }
 
-static void set_engine(struct reader *reader, const struct tv_store_id *id,
+static void queue_set_engine(struct queue_reader *reader, const struct tv_store_id *id,
                        struct tv_engine *engine)
 {
-    struct tv_reading *reading = reader->reading;
+    struct tv_reading_queue *reading = reader->reading;
     pthread_mutex_lock(&reading->lock);
     struct tv_engine *before = reader->engine;
     reader->engine = engine;
@@ -265,21 +266,21 @@ static void set_engine(struct reader *reader, const struct tv_store_id *id,
         tv_engine_close(before);
 }
 
-static void read_trace(struct reader *reader, const struct tv_store_id *id)
+static void queue_read_trace(struct queue_reader *reader, const struct tv_store_id *id)
 {
-    struct tv_reading *reading = reader->reading;
+    struct tv_reading_queue *reading = reader->reading;
     struct tv_engine *engine = tv_engine_open(reading->hub->engines, id->text);
-    set_engine(reader, id, engine);
+    queue_set_engine(reader, id, engine);
     enum tv_engine_state state = TV_ENGINE_WAITING;
-    while ((state == TV_ENGINE_WAITING || state == TV_ENGINE_LOADING) && !ends(reading))
+    while ((state == TV_ENGINE_WAITING || state == TV_ENGINE_LOADING) && !queue_is_stopping(reading))
         state = tv_engine_wait(engine, GLANCE_MS);
     if (state != TV_ENGINE_WAITING && state != TV_ENGINE_LOADING)
-        keep_outcome(reading->hub, id->text, engine);
-    set_engine(reader, NULL, NULL);
+        queue_store_outcome(reading->hub, id->text, engine);
+    queue_set_engine(reader, NULL, NULL);
 }
 
 /* Waits until something may wait to be read; false at the end. */
-static bool await_work(struct tv_reading *reading, unsigned *woken)
+static bool queue_await_work(struct tv_reading_queue *reading, unsigned *woken)
 {
     pthread_mutex_lock(&reading->lock);
     while (!reading->ends && *woken == reading->woken)
@@ -290,19 +291,19 @@ static bool await_work(struct tv_reading *reading, unsigned *woken)
     return goes_on;
 }
 
-static void *read_traces(void *context)
+static void *queue_run_reader(void *context)
 {
-    struct reader *reader = context;
-    struct tv_hub *hub = reader->reading->hub;
+    struct queue_reader *reader = context;
+    struct tv_upload_server *hub = reader->reading->hub;
     struct tv_store_id id;
     struct tv_error err = {0};
     unsigned woken = 0;
-    while (await_work(reader->reading, &woken)) {
+    while (queue_await_work(reader->reading, &woken)) {
         enum tv_store_status status = TV_STORE_OK;
-        while (status == TV_STORE_OK && !ends(reader->reading)) {
-            status = tv_store_trace_take(hub->store, &id, &err);
+        while (status == TV_STORE_OK && !queue_is_stopping(reader->reading)) {
+            status = tv_store_trace_take_next(hub->store, &id, &err);
             if (status == TV_STORE_OK)
-                read_trace(reader, &id);
+                queue_read_trace(reader, &id);
         }
         if (status == TV_STORE_FAILED)
             tv_log_failure(&hub->options.log, "store.failed", NULL, &err);
@@ -314,18 +315,18 @@ static void *read_traces(void *context)
 
 /* Takes one cache that is done, or any, out of the list; NULL when there is none.  With the lock
  * held. */
-static struct cache *take_cache(struct tv_reading *reading, bool any)
+static struct queue_cache *queue_take_cache(struct tv_reading_queue *reading, bool any)
 {
-    struct cache **place = &reading->caches;
+    struct queue_cache **place = &reading->caches;
     while (*place != NULL && !(*place)->done && !any)
         place = &(*place)->next;
-    struct cache *cache = *place;
+    struct queue_cache *cache = *place;
     if (cache != NULL)
         *place = cache->next;
     return cache;
 }
 
-static void end_cache(struct tv_reading *reading, struct cache *cache)
+static void queue_end_cache(struct tv_reading_queue *reading, struct queue_cache *cache)
 {
     struct tv_error err = {0};
     enum tv_store_status status =
@@ -335,28 +336,28 @@ static void end_cache(struct tv_reading *reading, struct cache *cache)
     tv_free(cache);
 }
 
-static void expire(struct tv_hub *hub)
+static void queue_expire(struct tv_upload_server *hub)
 {
     struct tv_error err = {0};
     if (tv_store_expire(hub->store, tv_store_now(), tv_store_steady_now(), &err) != TV_STORE_OK)
         tv_log_failure(&hub->options.log, "store.failed", NULL, &err);
 }
 
-static void *keep_up(void *context)
+static void *queue_run_upkeep(void *context)
 {
-    struct tv_reading *reading = context;
+    struct tv_reading_queue *reading = context;
     struct timespec due;
     clock_gettime(CLOCK_MONOTONIC, &due);
     pthread_mutex_lock(&reading->lock);
     while (!reading->ends) {
-        struct cache *cache = take_cache(reading, false);
+        struct queue_cache *cache = queue_take_cache(reading, false);
         bool late =
             cache == NULL && pthread_cond_timedwait(&reading->changed, &reading->lock, &due) != 0;
         pthread_mutex_unlock(&reading->lock);
         if (cache != NULL)
-            end_cache(reading, cache);
+            queue_end_cache(reading, cache);
         if (late) {
-            expire(reading->hub);
+            queue_expire(reading->hub);
             clock_gettime(CLOCK_MONOTONIC, &due);
             due.tv_sec += UPKEEP_SECONDS;
         }
@@ -368,9 +369,9 @@ static void *keep_up(void *context)
 
 /* All together. */
 
-struct tv_reading *tv_reading_new(struct tv_hub *hub)
+struct tv_reading_queue *tv_reading_queue_new(struct tv_upload_server *hub)
 {
-    struct tv_reading *reading = tv_alloc(1, sizeof *reading);
+    struct tv_reading_queue *reading = tv_alloc(1, sizeof *reading);
     reading->hub = hub;
     reading->woken = 1; /* what waited before the start */
     pthread_mutex_init(&reading->lock, NULL);
@@ -382,14 +383,14 @@ struct tv_reading *tv_reading_new(struct tv_hub *hub)
     return reading;
 }
 
-enum tv_status tv_reading_start(struct tv_reading *reading, struct tv_error *err)
+enum tv_status tv_reading_queue_start(struct tv_reading_queue *reading, struct tv_error *err)
 {
     const unsigned wanted = reading->hub->options.engines.loading;
-    reading->has_upkeep = tv_thread_start(&reading->upkeep, TV_THREAD_STACK, keep_up, reading) == 0;
+    reading->has_upkeep = tv_thread_start(&reading->upkeep, TV_THREAD_STACK, queue_run_upkeep, reading) == 0;
     for (size_t i = 0; i < MOST_READERS && i < wanted && reading->has_upkeep; i++) {
-        struct reader *reader = &reading->readers[i];
+        struct queue_reader *reader = &reading->readers[i];
         reader->reading = reading;
-        if (tv_thread_start(&reader->thread, TV_THREAD_STACK, read_traces, reader) != 0)
+        if (tv_thread_start(&reader->thread, TV_THREAD_STACK, queue_run_reader, reader) != 0)
             break;
         reading->reader_count++;
     }
@@ -398,7 +399,7 @@ enum tv_status tv_reading_start(struct tv_reading *reading, struct tv_error *err
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "cannot start a thread");
 }
 
-void tv_reading_stop(struct tv_reading *reading)
+void tv_reading_queue_stop(struct tv_reading_queue *reading)
 {
     pthread_mutex_lock(&reading->lock);
     reading->ends = true;
@@ -410,19 +411,19 @@ void tv_reading_stop(struct tv_reading *reading)
         pthread_join(reading->upkeep, NULL);
 }
 
-void tv_reading_free(struct tv_reading *reading)
+void tv_reading_queue_free(struct tv_reading_queue *reading)
 {
-    struct cache *cache;
+    struct queue_cache *cache;
     if (reading == NULL)
         return;
-    while ((cache = take_cache(reading, true)) != NULL)
-        end_cache(reading, cache);
+    while ((cache = queue_take_cache(reading, true)) != NULL)
+        queue_end_cache(reading, cache);
     pthread_cond_destroy(&reading->changed);
     pthread_mutex_destroy(&reading->lock);
     tv_free(reading);
 }
 
-void tv_reading_wake(struct tv_reading *reading)
+void tv_reading_queue_wake(struct tv_reading_queue *reading)
 {
     pthread_mutex_lock(&reading->lock);
     reading->woken++;
@@ -430,13 +431,13 @@ void tv_reading_wake(struct tv_reading *reading)
     pthread_mutex_unlock(&reading->lock);
 }
 
-double tv_reading_progress(struct tv_reading *reading, const char *id)
+double tv_reading_queue_progress(struct tv_reading_queue *reading, const char *id)
 {
     struct tv_engine_status status;
     double progress = -1;
     pthread_mutex_lock(&reading->lock);
     for (size_t i = 0; i < reading->reader_count && progress < 0; i++) {
-        struct reader *reader = &reading->readers[i];
+        struct queue_reader *reader = &reading->readers[i];
         if (reader->engine == NULL || strcmp(reader->id.text, id) != 0)
             continue;
         tv_engine_get_status(reader->engine, &status);
@@ -446,4 +447,153 @@ double tv_reading_progress(struct tv_reading *reading, const char *id)
     }
     pthread_mutex_unlock(&reading->lock);
     return progress;
+}
+
+/* Whole numbers up to here are exact in JSON. */
+#define LARGEST_NUMBER 9007199254740992.0
+
+static struct tv_bytes facts_text(const cJSON *facts, const char *name)
+{
+    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(facts, name));
+    return tv_bytes_of(text != NULL ? text : "");
+}
+
+/* A member that is a whole number from 0; `none` where it is not. */
+static int64_t facts_number(const cJSON *facts, const char *name, int64_t none)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(facts, name);
+    if (!cJSON_IsNumber(item) || !(item->valuedouble >= 0 && item->valuedouble <= LARGEST_NUMBER))
+        return none;
+    return (int64_t)item->valuedouble;
+}
+
+/* Milliseconds, TV_STORE_NEVER where none stands there. */
+static int64_t facts_time(const cJSON *facts, const char *name)
+{
+    int64_t seconds;
+    return tv_iso_parse(facts_text(facts, name), &seconds) ? seconds * 1000 : TV_STORE_NEVER;
+}
+
+static uint32_t facts_count_warnings(const cJSON *facts)
+{
+    uint32_t count = 0;
+    const cJSON *item;
+    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(facts, "health"))
+    {
+        const char *severity =
+            cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "severity"));
+        count += severity != NULL && strcmp(severity, "note") != 0;
+    }
+    return count;
+}
+
+static size_t facts_list_processes(const cJSON *facts, struct tv_bytes *processes)
+{
+    size_t count = 0;
+    const cJSON *item;
+    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(facts, "processes"))
+    {
+        if (count < TV_STORE_PROCESSES && cJSON_IsString(item) && item->valuestring[0] != '\0')
+            processes[count++] = tv_bytes_of(item->valuestring);
+    }
+    return count;
+}
+
+static enum tv_status facts_write(struct tv_upload_server *hub, const char *id, const struct tv_store_trace_facts *found,
+                           struct tv_error *err)
+{
+    enum tv_store_status status = tv_store_trace_set_facts(hub->store, id, found, err);
+    return status == TV_STORE_OK ? TV_OK : TV_ERR_IO;
+}
+
+/* Threads name their process rather than its place in the list. */
+static void facts_name_processes(cJSON *facts)
+{
+    const cJSON *processes = cJSON_GetObjectItemCaseSensitive(facts, "processes");
+    cJSON *thread;
+    cJSON_ArrayForEach(thread, cJSON_GetObjectItemCaseSensitive(facts, "threads"))
+    {
+        int64_t place = facts_number(thread, "process", -1);
+        const cJSON *process =
+            place >= 0 && place <= INT_MAX ? cJSON_GetArrayItem(processes, (int)place) : NULL;
+        const char *name = cJSON_GetStringValue(process);
+        cJSON_DeleteItemFromObjectCaseSensitive(thread, "process");
+        cJSON_AddItemToObject(thread, "process",
+                              name != NULL && name[0] != '\0' ? cJSON_CreateString(name)
+                                                              : cJSON_CreateNull());
+    }
+}
+
+/* {"threads":[...],"health":[...],"findings":[...]}: what the catalogue has no place for.  Written
+ * anew rather than kept as it came, so that what is shown as JSON is JSON. */
+static char *facts_print_lists(const cJSON *facts)
+{
+    static const char *const names[] = {"threads", "health", "findings"};
+    cJSON *lists = cJSON_CreateObject();
+    for (size_t i = 0; i < TV_COUNT(names); i++) {
+        cJSON *list = cJSON_GetObjectItemCaseSensitive(facts, names[i]);
+        if (cJSON_IsArray(list))
+            cJSON_AddItemReferenceToObject(lists, names[i], list);
+        else
+            cJSON_AddArrayToObject(lists, names[i]);
+    }
+    char *text = cJSON_PrintUnformatted(lists);
+    cJSON_Delete(lists);
+    if (text == NULL)
+        tv_memory_exhausted();
+    return text;
+}
+
+static enum tv_status facts_store_parsed(struct tv_upload_server *hub, const char *id, cJSON *facts,
+                                 struct tv_error *err)
+{
+    struct tv_bytes processes[TV_STORE_PROCESSES];
+    struct tv_store_trace_facts found = {
+        .state = TV_STORE_READY,
+        .error_offset = TV_NO_OFFSET,
+        .format = facts_text(facts, "format"),
+        .version = facts_text(facts, "version"),
+        .length_ns = facts_number(facts, "length_ns", -1),
+        .events = (uint64_t)facts_number(facts, "events", 0),
+        .calls = (uint64_t)facts_number(facts, "calls", 0),
+        .warnings = facts_count_warnings(facts),
+        .findings =
+            (uint32_t)cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(facts, "findings")),
+        .recorded_ms = facts_time(facts, "recorded"),
+        .processes = processes,
+        .process_count = facts_list_processes(facts, processes),
+    };
+    facts_name_processes(facts);
+    char *text = facts_print_lists(facts);
+    found.facts = tv_bytes_of(text);
+    enum tv_status status = facts_write(hub, id, &found, err);
+    cJSON_free(text);
+    return status;
+}
+
+enum tv_status facts_store(struct tv_upload_server *hub, const char *id, struct tv_bytes facts,
+                             struct tv_error *err)
+{
+    cJSON *parsed = cJSON_ParseWithLength((const char *)facts.data, facts.length);
+    enum tv_status status;
+    if (cJSON_IsObject(parsed))
+        status = facts_store_parsed(hub, id, parsed, err);
+    else
+        status = tv_fail(err, TV_ERR_SYNTAX, TV_NO_OFFSET, "the engine's answer is not JSON");
+    cJSON_Delete(parsed);
+    return status;
+}
+
+enum tv_status facts_store_failure(struct tv_upload_server *hub, const char *id,
+                                     const struct tv_engine_status *status, struct tv_error *err)
+{
+    const struct tv_store_trace_facts found = {
+        .state = TV_STORE_UNREADABLE,
+        .error = tv_bytes_of(status->error.message),
+        .error_offset = status->error.offset,
+        .remedy = tv_bytes_of(status->remedy != NULL ? status->remedy : ""),
+        .length_ns = -1,
+        .recorded_ms = TV_STORE_NEVER,
+    };
+    return facts_write(hub, id, &found, err);
 }

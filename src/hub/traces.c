@@ -2,27 +2,24 @@
 /*
  * traces.c - the list of traces, what is known of one, and changing that.
  */
+#include <cjson/cJSON.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cjson/cJSON.h>
 
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/query.h"
-#include "hub/handlers.h"
-#include "hub/iso_time.h"
-#include "hub/reading.h"
-#include "hub/small_body.h"
-#include "hub/trace_json.h"
-#include "store/search.h"
+#include "hub/internal.h"
+#include "hub/log.h"
+#include "store/traces.h"
 
 #define LARGEST_CHANGE ((size_t)64 * 1024)
 
 /* The list. */
 
-static bool parse_time(struct tv_bytes text, int64_t *ms)
+static bool list_parse_time(struct tv_bytes text, int64_t *ms)
 {
     int64_t seconds;
     if (!tv_iso_parse(text, &seconds))
@@ -31,7 +28,7 @@ static bool parse_time(struct tv_bytes text, int64_t *ms)
     return true;
 }
 
-static bool parse_sort(struct tv_bytes word, enum tv_store_sort *sort)
+static bool list_parse_sort(struct tv_bytes word, enum tv_store_sort *sort)
 {
     static const struct {
         const char *word;
@@ -50,7 +47,7 @@ static bool parse_sort(struct tv_bytes word, enum tv_store_sort *sort)
     return false;
 }
 
-static bool parse_limit(struct tv_bytes text, uint32_t *limit)
+static bool list_parse_limit(struct tv_bytes text, uint32_t *limit)
 {
     uint64_t number;
     if (!tv_parse_u64(text, &number) || number == 0)
@@ -60,7 +57,7 @@ static bool parse_limit(struct tv_bytes text, uint32_t *limit)
 }
 
 /* One parameter of the list. */
-static bool take_parameter(struct tv_bytes name, struct tv_bytes value,
+static bool list_take_parameter(struct tv_bytes name, struct tv_bytes value,
                            struct tv_store_query *query)
 {
     if (tv_bytes_equal(name, TV_BYTES("q")))
@@ -72,13 +69,13 @@ static bool take_parameter(struct tv_bytes name, struct tv_bytes value,
     else if (tv_bytes_equal(name, TV_BYTES("after")))
         query->after = value;
     else if (tv_bytes_equal(name, TV_BYTES("since")))
-        return query->has_since = parse_time(value, &query->since_ms);
+        return query->has_since = list_parse_time(value, &query->since_ms);
     else if (tv_bytes_equal(name, TV_BYTES("until")))
-        return query->has_until = parse_time(value, &query->until_ms);
+        return query->has_until = list_parse_time(value, &query->until_ms);
     else if (tv_bytes_equal(name, TV_BYTES("sort")))
-        return parse_sort(value, &query->sort);
+        return list_parse_sort(value, &query->sort);
     else if (tv_bytes_equal(name, TV_BYTES("limit")))
-        return parse_limit(value, &query->limit);
+        return list_parse_limit(value, &query->limit);
     else if (tv_bytes_equal(name, TV_BYTES("order")))
         return (query->descending = tv_bytes_equal(value, TV_BYTES("desc"))) ||
                tv_bytes_equal(value, TV_BYTES("asc"));
@@ -87,7 +84,7 @@ static bool take_parameter(struct tv_bytes name, struct tv_bytes value,
     return true;
 }
 
-static void write_page(const struct tv_hub *hub, const struct tv_store_page *page,
+static void list_write_page(const struct tv_upload_server *hub, const struct tv_store_page *page,
                        struct tv_out *out)
 {
     tv_out_text(out, "{\"traces\":[");
@@ -106,7 +103,7 @@ static void write_page(const struct tv_hub *hub, const struct tv_store_page *pag
     tv_out_char(out, '}');
 }
 
-void tv_hub_list(struct tv_asked *asked, struct tv_answer *answer)
+void tv_upload_list_traces(struct tv_upload_request *asked, struct tv_answer *answer)
 {
     struct tv_store_query wanted = {.descending = true};
     struct tv_query query;
@@ -114,38 +111,38 @@ void tv_hub_list(struct tv_asked *asked, struct tv_answer *answer)
     struct tv_store_page page;
     if (tv_query_parse(&query, asked->request->query, asked->request->query_length, &err) !=
         TV_OK) {
-        tv_hub_refuse(answer, TV_HTTP_BAD_QUESTION, err.message);
+        tv_upload_refuse(answer, TV_HTTP_BAD_REQUEST, err.message);
         return;
     }
     for (size_t i = 0; i < query.count; i++) {
-        if (take_parameter(query.items[i].name, query.items[i].value, &wanted))
+        if (list_take_parameter(query.items[i].name, query.items[i].value, &wanted))
             continue;
         tv_fail(&err, TV_ERR_USAGE, TV_NO_OFFSET, "wrong parameter '%.*s'",
                 (int)(query.items[i].name.length < 40 ? query.items[i].name.length : 40),
                 (const char *)query.items[i].name.data);
-        tv_hub_refuse(answer, TV_HTTP_BAD_QUESTION, err.message);
+        tv_upload_refuse(answer, TV_HTTP_BAD_REQUEST, err.message);
         return;
     }
     enum tv_store_status status =
         tv_store_search(asked->hub->store, &wanted, &answer->arena, &page, &err);
     if (status != TV_STORE_OK) {
-        tv_hub_refuse_store(answer, status, &err);
+        tv_upload_refuse_store(answer, status, &err);
         return;
     }
     answer->type = "application/json";
-    write_page(asked->hub, &page, &answer->body);
+    list_write_page(asked->hub, &page, &answer->body);
 }
 
 /* One trace. */
 
-void tv_hub_trace(struct tv_asked *asked, struct tv_answer *answer)
+void tv_upload_get_trace(struct tv_upload_request *asked, struct tv_answer *answer)
 {
     struct tv_store_trace trace;
     struct tv_error err = {0};
     enum tv_store_status status =
         tv_store_trace_get(asked->hub->store, asked->id, &answer->arena, &trace, &err);
     if (status != TV_STORE_OK) {
-        tv_hub_refuse_store(answer, status, &err);
+        tv_upload_refuse_store(answer, status, &err);
         return;
     }
     answer->type = "application/json";
@@ -153,14 +150,14 @@ void tv_hub_trace(struct tv_asked *asked, struct tv_answer *answer)
     tv_trace_write_json(asked->hub, &trace, false, &answer->body);
 }
 
-void tv_hub_delete(struct tv_asked *asked, struct tv_answer *answer)
+void tv_upload_delete_trace(struct tv_upload_request *asked, struct tv_answer *answer)
 {
-    struct tv_hub *hub = asked->hub;
+    struct tv_upload_server *hub = asked->hub;
     struct tv_error err = {0};
     struct tv_log_line line;
     enum tv_store_status status = tv_store_trace_delete(hub->store, asked->id, &err);
     if (status != TV_STORE_OK) {
-        tv_hub_refuse_store(answer, status, &err);
+        tv_upload_refuse_store(answer, status, &err);
         return;
     }
     tv_engines_end(hub->engines, asked->id);
@@ -172,39 +169,39 @@ void tv_hub_delete(struct tv_asked *asked, struct tv_answer *answer)
 }
 
 /* Whether nobody reads it, or is about to. */
-static bool is_at_rest(const struct tv_store_trace *trace)
+static bool trace_is_at_rest(const struct tv_store_trace *trace)
 {
     return trace->state == TV_STORE_READY || trace->state == TV_STORE_UNREADABLE;
 }
 
-void tv_hub_read_again(struct tv_asked *asked, struct tv_answer *answer)
+void tv_upload_reread_trace(struct tv_upload_request *asked, struct tv_answer *answer)
 {
-    struct tv_hub *hub = asked->hub;
+    struct tv_upload_server *hub = asked->hub;
     struct tv_store_trace trace;
     struct tv_error err = {0};
     enum tv_store_status status =
         tv_store_trace_get(hub->store, asked->id, &answer->arena, &trace, &err);
-    if (status == TV_STORE_OK && is_at_rest(&trace)) {
+    if (status == TV_STORE_OK && trace_is_at_rest(&trace)) {
         tv_engines_end(hub->engines, asked->id);
         status = tv_store_trace_set_state(hub->store, asked->id, TV_STORE_WAITING, &err);
-        tv_reading_wake(hub->reading);
+        tv_reading_queue_wake(hub->reading);
     }
     if (status != TV_STORE_OK)
-        tv_hub_refuse_store(answer, status, &err);
+        tv_upload_refuse_store(answer, status, &err);
     else
-        tv_hub_trace(asked, answer);
+        tv_upload_get_trace(asked, answer);
 }
 
 /* Changes. */
 
 /* What the client wants changed, as the store takes it; its texts are the JSON's. */
-struct change {
+struct trace_change {
     struct tv_bytes name, note, labels[TV_STORE_LABELS + 1];
     bool pinned;
     struct tv_store_change is;
 };
 
-static bool take_labels(const cJSON *list, struct change *change)
+static bool change_take_labels(const cJSON *list, struct trace_change *change)
 {
     const cJSON *item;
     if (!cJSON_IsArray(list))
@@ -220,10 +217,10 @@ static bool take_labels(const cJSON *list, struct change *change)
     return true;
 }
 
-static bool take_member(const cJSON *item, struct change *change)
+static bool change_take_member(const cJSON *item, struct trace_change *change)
 {
     if (strcmp(item->string, "labels") == 0)
-        return take_labels(item, change);
+        return change_take_labels(item, change);
     if (strcmp(item->string, "pinned") == 0) {
         change->pinned = cJSON_IsTrue(item);
         change->is.pinned = &change->pinned;
@@ -237,40 +234,147 @@ static bool take_member(const cJSON *item, struct change *change)
     return true;
 }
 
-static bool read_change(const cJSON *json, struct change *change)
+static bool change_read_json(const cJSON *json, struct trace_change *change)
 {
     const cJSON *item;
     if (!cJSON_IsObject(json))
         return false;
     cJSON_ArrayForEach(item, json)
     {
-        if (!take_member(item, change))
+        if (!change_take_member(item, change))
             return false;
     }
     return true;
 }
 
-bool tv_hub_change_begin(struct tv_asked *asked, struct tv_body *body, struct tv_answer *answer)
+bool tv_upload_change_trace_begin(struct tv_upload_request *asked, struct tv_body *body, struct tv_answer *answer)
 {
     return tv_small_body_begin(asked, LARGEST_CHANGE, body, answer);
 }
 
-void tv_hub_change(struct tv_asked *asked, struct tv_answer *answer)
+void tv_upload_change_trace(struct tv_upload_request *asked, struct tv_answer *answer)
 {
     const struct tv_bytes text = tv_small_body_text(asked->request->body);
-    struct change *change = tv_alloc(1, sizeof *change);
+    struct trace_change *change = tv_alloc(1, sizeof *change);
     struct tv_error err = {0};
     cJSON *json = cJSON_ParseWithLength((const char *)text.data, text.length);
     enum tv_store_status status = TV_STORE_OK;
-    if (!read_change(json, change))
-        tv_hub_refuse(answer, TV_HTTP_WRONG_CONTENT,
+    if (!change_read_json(json, change))
+        tv_upload_refuse(answer, TV_HTTP_UNPROCESSABLE,
                       "expected an object of name, note (texts), labels (texts) and pinned");
     else
         status = tv_store_trace_change(asked->hub->store, asked->id, &change->is, &err);
     if (status != TV_STORE_OK)
-        tv_hub_refuse_store(answer, status, &err);
+        tv_upload_refuse_store(answer, status, &err);
     else if (answer->status == TV_HTTP_OK)
-        tv_hub_trace(asked, answer);
+        tv_upload_get_trace(asked, answer);
     cJSON_Delete(json);
     tv_free(change);
+}
+
+static void json_write_text(struct tv_out *out, const char *name, const char *text)
+{
+    tv_out_format(out, ",\"%s\":", name);
+    if (text != NULL)
+        tv_out_json(out, tv_bytes_of(text));
+    else
+        tv_out_text(out, "null");
+}
+
+static void json_write_time(struct tv_out *out, const char *name, int64_t ms)
+{
+    char text[TV_ISO_TIME];
+    json_write_text(out, name, ms == TV_STORE_NEVER ? NULL : tv_iso_time(ms / 1000, text));
+}
+
+static void json_write_texts(struct tv_out *out, const char *name, const char *const *texts,
+                        size_t count)
+{
+    tv_out_format(out, ",\"%s\":[", name);
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0)
+            tv_out_char(out, ',');
+        tv_out_json(out, tv_bytes_of(texts[i]));
+    }
+    tv_out_char(out, ']');
+}
+
+static void json_write_trace_error(struct tv_out *out, const struct tv_store_trace *trace)
+{
+    tv_out_text(out, ",\"error\":");
+    if (trace->error == NULL) {
+        tv_out_text(out, "null");
+        return;
+    }
+    tv_out_text(out, "{\"message\":");
+    tv_out_json(out, tv_bytes_of(trace->error));
+    if (trace->error_offset != TV_NO_OFFSET)
+        tv_out_format(out, ",\"offset\":%" PRIu64, trace->error_offset);
+    else
+        tv_out_text(out, ",\"offset\":null");
+    json_write_text(out, "remedy", trace->remedy);
+    tv_out_char(out, '}');
+}
+
+static void json_write_trace_state(const struct tv_upload_server *hub, const struct tv_store_trace *trace,
+                        struct tv_out *out)
+{
+    static const char *const names[] = {
+        [TV_STORE_WAITING] = "waiting",
+        [TV_STORE_READING] = "reading",
+        [TV_STORE_READY] = "ready",
+        [TV_STORE_UNREADABLE] = "failed",
+    };
+    double progress = -1;
+    json_write_text(out, "state", names[trace->state]);
+    if (trace->state == TV_STORE_READING)
+        progress = tv_reading_queue_progress(hub->reading, trace->id.text);
+    if (progress >= 0)
+        tv_out_format(out, ",\"progress\":%.3f", progress);
+    else
+        tv_out_text(out, ",\"progress\":null");
+    json_write_trace_error(out, trace);
+}
+
+static void json_write_trace_figures(const struct tv_store_trace *trace, struct tv_out *out)
+{
+    json_write_text(out, "format", trace->format);
+    json_write_text(out, "version", trace->version);
+    if (trace->length_ns >= 0)
+        tv_out_format(out, ",\"length_ns\":%" PRId64, trace->length_ns);
+    else
+        tv_out_text(out, ",\"length_ns\":null");
+    tv_out_format(out, ",\"events\":%" PRIu64 ",\"calls\":%" PRIu64, trace->events, trace->calls);
+    tv_out_format(out, ",\"warnings\":%" PRIu32 ",\"finding_count\":%" PRIu32, trace->warnings,
+                  trace->findings);
+    json_write_time(out, "recorded", trace->recorded_ms);
+    json_write_texts(out, "processes", trace->processes, trace->process_count);
+}
+
+/* The members of the object that the facts are (found.h). */
+static void json_write_trace_lists(struct tv_bytes facts, struct tv_out *out)
+{
+    if (facts.length <= 2)
+        facts = TV_BYTES("{\"threads\":[],\"health\":[],\"findings\":[]}");
+    tv_out_char(out, ',');
+    tv_out_bytes(out, (struct tv_bytes){facts.data + 1, facts.length - 2});
+}
+
+void tv_trace_write_json(const struct tv_upload_server *hub, const struct tv_store_trace *trace, bool in_list,
+                         struct tv_out *out)
+{
+    tv_out_format(out, "{\"id\":\"%s\"", trace->id.text);
+    json_write_text(out, "name", trace->name);
+    tv_out_format(out, ",\"bytes\":%" PRIu64, trace->bytes);
+    json_write_time(out, "uploaded", trace->uploaded_ms);
+    json_write_time(out, "expires", trace->expires_ms);
+    tv_out_format(out, ",\"pinned\":%s", trace->pinned ? "true" : "false");
+    json_write_text(out, "note", trace->note);
+    json_write_texts(out, "labels", trace->labels, trace->label_count);
+    json_write_trace_state(hub, trace, out);
+    json_write_trace_figures(trace, out);
+    if (!in_list) {
+        json_write_trace_lists(trace->facts, out);
+    }
+    tv_out_char(out, '}');
 }

@@ -1,19 +1,109 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#include "base/arena.h"
+#include "base/base64.h"
+#include "base/bytes.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "base/query.h"
+#include "hub/internal.h"
+#include "store/store.h"
+#include "store/traces.h"
+
+struct upload_body *upload_body_new(struct tv_upload_server *hub, bool single)
+{
+    struct upload_body *incoming = tv_alloc(1, sizeof *incoming);
+    incoming->hub = hub;
+    incoming->single = single;
+    return incoming;
+}
+
+void upload_body_free(struct upload_body *incoming)
+{
+    struct tv_error err;
+    uint64_t held;
+    struct tv_upload_server *hub = incoming->hub;
+    /* What went wrong was said, or there is nobody left to be told. */
+    if (incoming->piece != NULL) {
+        (void)!tv_store_chunk_end(incoming->piece, &held, &err);
+        hub->counts.broken_uploads++;
+    }
+    if (!incoming->finished && incoming->single && incoming->upload.text[0] != '\0')
+        (void)!tv_store_upload_cancel(hub->store, incoming->upload.text, &err);
+    tv_free(incoming);
+}
+
+static enum tv_status upload_body_take(void *context, struct tv_bytes piece, struct tv_answer *answer)
+{
+    struct upload_body *incoming = context;
+    struct tv_error err = {0};
+    enum tv_store_status status = tv_store_chunk_write(incoming->piece, piece, &err);
+    incoming->hub->counts.upload_bytes += piece.length;
+    if (status == TV_STORE_OK)
+        return TV_OK;
+    if (status == TV_STORE_FULL)
+        incoming->hub->counts.full_disks++;
+    tv_upload_refuse_store(answer, status, &err);
+    return TV_ERR_IO;
+}
+
+static void upload_body_end_request(void *context, bool whole)
+{
+    (void)whole;
+    upload_body_free(context);
+}
+
+void upload_body_install(struct upload_body *incoming, struct tv_body *body)
+{
+    *body = (struct tv_body){.take = upload_body_take, .end = end, .context = incoming};
+}
+
+bool upload_body_end_chunk(struct upload_body *incoming, uint64_t *held, struct tv_answer *answer)
+{
+    struct tv_error err = {0};
+    enum tv_store_status status = tv_store_chunk_end(incoming->piece, held, &err);
+    incoming->piece = NULL;
+    if (status == TV_STORE_OK)
+        return true;
+    tv_upload_refuse_store(answer, status, &err);
+    return false;
+}
+
+bool upload_body_finish(struct upload_body *incoming, struct tv_upload_request *asked,
+                        struct tv_store_id *trace, struct tv_answer *answer)
+{
+    struct tv_upload_server *hub = incoming->hub;
+    struct tv_error err = {0};
+    struct tv_log_line line;
+    enum tv_store_status status =
+        tv_store_upload_finish(hub->store, incoming->upload.text, trace, &err);
+    if (status != TV_STORE_OK) {
+        tv_upload_refuse_store(answer, status, &err);
+        return false;
+    }
+    incoming->finished = true;
+    hub->counts.uploads++;
+    tv_reading_queue_wake(hub->reading);
+    tv_log_begin(&line, &hub->options.log, TV_LOG_INFO, "upload.done");
+    tv_log_text(&line, "trace", trace->text);
+    tv_log_text(&line, "client", asked->peer);
+    tv_log_end(&line);
+    return true;
+}
+
 /*
  * uploads.c - PUT /NAME, or PUT /: a whole file in one request, as `curl -T` sends it.
  */
-#include <stdio.h>
-#include <string.h>
-
-#include "base/bytes.h"
-#include "base/memory.h"
-#include "base/query.h"
-#include "hub/handlers.h"
-#include "hub/incoming.h"
 
 /* "app%20start.trace" of the path, decoded in `text`; "-" and no name at all are what curl sends
  * for its standard input. */
-static enum tv_status decode_name(struct tv_bytes name, uint8_t *text, struct tv_bytes *decoded,
+static enum tv_status put_decode_name(struct tv_bytes name, uint8_t *text, struct tv_bytes *decoded,
                                   struct tv_error *err)
 {
     *decoded = TV_BYTES("standard input");
@@ -24,7 +114,7 @@ static enum tv_status decode_name(struct tv_bytes name, uint8_t *text, struct tv
 }
 
 /* Of "?labels=a,b": as many as a trace may have, and one more, which the store refuses. */
-static size_t find_labels(const struct tv_query *query, struct tv_bytes *labels)
+static size_t put_find_labels(const struct tv_query *query, struct tv_bytes *labels)
 {
     const struct tv_bytes *list = tv_query_find(query, "labels");
     struct tv_bytes rest = list != NULL ? *list : (struct tv_bytes){NULL, 0};
@@ -34,19 +124,19 @@ static size_t find_labels(const struct tv_query *query, struct tv_bytes *labels)
     return count;
 }
 
-static enum tv_store_status begin_upload(struct tv_asked *asked, struct tv_bytes name,
-                                         const struct tv_query *query, struct tv_incoming *incoming,
+static enum tv_store_status put_begin_upload(struct tv_upload_request *asked, struct tv_bytes name,
+                                         const struct tv_query *query, struct upload_body *incoming,
                                          struct tv_error *err)
 {
     struct tv_bytes labels[TV_STORE_LABELS + 1];
     const uint64_t bytes = asked->request->length;
-    uint8_t client[TV_TRIES_CLIENT];
-    tv_tries_identify(asked->peer, client);
+    uint8_t client[TV_CLIENT_KEY];
+    tv_client_key_make(asked->peer, client);
     const struct tv_store_new_upload upload = {
         .name = name,
         .bytes = bytes == TV_HTTP_UNKNOWN_LENGTH ? TV_STORE_SIZE_UNKNOWN : bytes,
         .labels = labels,
-        .label_count = find_labels(query, labels),
+        .label_count = put_find_labels(query, labels),
         .client = {client, sizeof client},
     };
     uint64_t held;
@@ -54,27 +144,27 @@ static enum tv_store_status begin_upload(struct tv_asked *asked, struct tv_bytes
         tv_store_upload_begin(asked->hub->store, &upload, &incoming->upload, err);
     if (status != TV_STORE_OK)
         return status;
-    return tv_store_piece_begin(asked->hub->store, incoming->upload.text, 0, &incoming->piece,
+    return tv_store_chunk_begin(asked->hub->store, incoming->upload.text, 0, &incoming->piece,
                                 &held, err);
 }
 
 /* With the name decoded. */
-static bool begin_body(struct tv_asked *asked, struct tv_bytes name, const struct tv_query *query,
+static bool put_begin_body(struct tv_upload_request *asked, struct tv_bytes name, const struct tv_query *query,
                        struct tv_body *body, struct tv_answer *answer)
 {
     struct tv_error err = {0};
-    struct tv_incoming *incoming = tv_incoming_new(asked->hub, true);
-    enum tv_store_status status = begin_upload(asked, name, query, incoming, &err);
+    struct upload_body *incoming = upload_body_new(asked->hub, true);
+    enum tv_store_status status = put_begin_upload(asked, name, query, incoming, &err);
     if (status == TV_STORE_OK) {
-        tv_incoming_take(incoming, body);
+        upload_body_install(incoming, body);
         return true;
     }
-    tv_hub_refuse_store(answer, status, &err);
-    tv_incoming_free(incoming);
+    tv_upload_refuse_store(answer, status, &err);
+    upload_body_free(incoming);
     return false;
 }
 
-bool tv_hub_put_begin(struct tv_asked *asked, struct tv_body *body, struct tv_answer *answer)
+bool tv_upload_put_begin(struct tv_upload_request *asked, struct tv_body *body, struct tv_answer *answer)
 {
     const struct tv_request *request = asked->request;
     struct tv_query query;
@@ -82,30 +172,405 @@ bool tv_hub_put_begin(struct tv_asked *asked, struct tv_body *body, struct tv_an
     struct tv_bytes name;
     bool begun = false;
     if (request->length == 0) {
-        tv_hub_refuse(answer, TV_HTTP_WRONG_CONTENT, "the file is empty");
+        tv_upload_refuse(answer, TV_HTTP_UNPROCESSABLE, "the file is empty");
         return false;
     }
     uint8_t *text = tv_alloc(asked->rest.length, 1);
-    if (decode_name(asked->rest, text, &name, &err) != TV_OK ||
+    if (put_decode_name(asked->rest, text, &name, &err) != TV_OK ||
         tv_query_parse(&query, request->query, request->query_length, &err) != TV_OK)
-        tv_hub_refuse(answer, TV_HTTP_BAD_QUESTION, err.message);
+        tv_upload_refuse(answer, TV_HTTP_BAD_REQUEST, err.message);
     else
-        begun = begin_body(asked, name, &query, body, answer);
+        begun = put_begin_body(asked, name, &query, body, answer);
     tv_free(text);
     return begun;
 }
 
-void tv_hub_put(struct tv_asked *asked, struct tv_answer *answer)
+void tv_upload_put(struct tv_upload_request *asked, struct tv_answer *answer)
 {
-    struct tv_incoming *incoming = asked->request->body;
+    struct upload_body *incoming = asked->request->body;
     uint64_t held;
     struct tv_store_id trace;
-    if (!tv_incoming_end(incoming, &held, answer) ||
-        !tv_incoming_finish(incoming, asked, &trace, answer))
+    if (!upload_body_end_chunk(incoming, &held, answer) ||
+        !upload_body_finish(incoming, asked, &trace, answer))
         return;
     answer->status = TV_HTTP_CREATED;
     answer->type = "text/plain; charset=utf-8";
-    tv_hub_write_base(asked, &answer->body);
+    tv_upload_write_base_url(asked, &answer->body);
     tv_out_format(&answer->body, "/t/%s/\n", trace.text);
     tv_answer_header(answer, "Location", "/t/%s/", trace.text);
+}
+
+/*
+ * resumable.c - uploads that can be continued: the tus protocol 1.0 with its extensions creation,
+ * creation-defer-length, expiration and termination (https://tus.io/protocols/resumable-upload).
+ */
+
+#define TUS_VERSION "1.0.0"
+/* The whole Upload-Metadata header. */
+#define LONGEST_METADATA 8192u
+
+/* A header that is a number; false when it is there and is none. */
+static bool tus_read_number(const struct tv_request *request, const char *name, bool *there,
+                        uint64_t *value)
+{
+    const char *text = tv_request_header(request, name);
+    *there = text != NULL;
+    return text == NULL || tv_parse_u64(tv_bytes_of(text), value);
+}
+
+/* Whether the client speaks our version; one that does not say is believed to. */
+static bool tus_check_version(struct tv_upload_request *asked, struct tv_answer *answer)
+{
+    const char *version = tv_request_header(asked->request, "Tus-Resumable");
+    tv_answer_header(answer, "Tus-Resumable", TUS_VERSION);
+    if (version == NULL || strcmp(version, TUS_VERSION) == 0)
+        return true;
+    tv_upload_refuse(answer, TV_HTTP_PRECONDITION_FAILED, "this server speaks version " TUS_VERSION " of tus");
+    tv_answer_header(answer, "Tus-Version", TUS_VERSION);
+    return false;
+}
+
+void tv_upload_tus_options(struct tv_upload_request *asked, struct tv_answer *answer)
+{
+    const uint64_t most = asked->hub->options.store.max_upload_bytes;
+    answer->status = TV_HTTP_NO_CONTENT;
+    tv_answer_header(answer, "Tus-Resumable", TUS_VERSION);
+    tv_answer_header(answer, "Tus-Version", TUS_VERSION);
+    tv_answer_header(answer, "Tus-Extension",
+                     "creation,creation-defer-length,expiration,termination");
+    if (most > 0)
+        tv_answer_header(answer, "Tus-Max-Size", "%" PRIu64, most);
+}
+
+/* What the client says of the file: "filename BASE64,label BASE64,..." */
+struct tus_metadata {
+    uint8_t *text; /* decoded values */
+    struct tv_bytes name;
+    struct tv_bytes labels[TV_STORE_LABELS + 1]; /* one too many is the store's to refuse */
+    size_t label_count;
+};
+
+static bool tus_read_metadata(const char *header, struct tus_metadata *metadata)
+{
+    struct tv_bytes rest = tv_bytes_of(header != NULL ? header : ""), pair;
+    uint8_t *to = metadata->text = tv_alloc(rest.length + 3, 1);
+    while (rest.length > 0) {
+        struct tv_base64 state = {0};
+        size_t used;
+        tv_bytes_split(&rest, ',', &pair);
+        struct tv_bytes value = tv_bytes_trim(pair), key = tv_bytes_take_word(&value);
+        value = tv_bytes_trim(value);
+        struct tv_bytes decoded = {to, tv_base64_decode(&state, value, to, &used)};
+        if (used != value.length)
+            return false;
+        to += decoded.length;
+        if (tv_bytes_equal(key, TV_BYTES("filename")) || tv_bytes_equal(key, TV_BYTES("name")))
+            metadata->name = decoded;
+        else if (tv_bytes_equal(key, TV_BYTES("label")) &&
+                 metadata->label_count < TV_COUNT(metadata->labels))
+            metadata->labels[metadata->label_count++] = decoded;
+    }
+    return true;
+}
+
+/* When an upload is forgotten unless it goes on, as HTTP writes dates. */
+static void tus_add_expiry(struct tv_answer *answer, int64_t expires_ms)
+{
+    char text[64];
+    struct tm parts;
+    time_t seconds = (time_t)(expires_ms / 1000);
+    if (expires_ms != TV_STORE_NEVER && gmtime_r(&seconds, &parts) != NULL &&
+        strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", &parts) > 0)
+        tv_answer_header(answer, "Upload-Expires", "%s", text);
+}
+
+static void tus_make_upload(struct tv_upload_request *asked, struct tus_metadata *metadata, uint64_t bytes,
+                        struct tv_answer *answer)
+{
+    uint8_t client[TV_CLIENT_KEY];
+    tv_client_key_make(asked->peer, client);
+    const struct tv_store_new_upload upload = {
+        .name = metadata->name,
+        .bytes = bytes,
+        .labels = metadata->labels,
+        .label_count = metadata->label_count,
+        .client = {client, sizeof client},
+    };
+    struct tv_store *store = asked->hub->store;
+    struct tv_store_id uid;
+    struct tv_store_upload made;
+    struct tv_error err = {0};
+    enum tv_store_status status = tv_store_upload_begin(store, &upload, &uid, &err);
+    if (status == TV_STORE_OK)
+        status = tv_store_upload_get(store, uid.text, &made, &err);
+    if (status != TV_STORE_OK) {
+        tv_upload_refuse_store(answer, status, &err);
+        return;
+    }
+    answer->status = TV_HTTP_CREATED;
+    tv_answer_header(answer, "Location", "/api/uploads/%s", uid.text);
+    tus_add_expiry(answer, made.expires_ms);
+}
+
+void tv_upload_tus_create(struct tv_upload_request *asked, struct tv_answer *answer)
+{
+    const struct tv_request *request = asked->request;
+    struct tus_metadata metadata = {0};
+    const char *text = tv_request_header(request, "Upload-Metadata");
+    const char *later = tv_request_header(request, "Upload-Defer-Length");
+    uint64_t bytes = TV_STORE_SIZE_UNKNOWN;
+    bool known;
+    if (!tus_check_version(asked, answer))
+        return;
+    if (!tus_read_number(request, "Upload-Length", &known, &bytes) ||
+        known == (later != NULL && strcmp(later, "1") == 0))
+        tv_upload_refuse(answer, TV_HTTP_BAD_REQUEST,
+                      "expected either Upload-Length, a number, or Upload-Defer-Length: 1");
+    else if (bytes == 0)
+        tv_upload_refuse(answer, TV_HTTP_UNPROCESSABLE, "the file is empty");
+    else if ((text != NULL && strlen(text) > LONGEST_METADATA) || !tus_read_metadata(text, &metadata))
+        tv_upload_refuse(answer, TV_HTTP_BAD_REQUEST,
+                      "Upload-Metadata: expected pairs of a key and a value in base64");
+    else
+        tus_make_upload(asked, &metadata, bytes, answer);
+    tv_free(metadata.text);
+}
+
+static void tus_describe_upload(const struct tv_store_upload *upload, struct tv_answer *answer)
+{
+    tv_answer_header(answer, "Upload-Offset", "%" PRIu64, upload->held);
+    if (upload->bytes == TV_STORE_SIZE_UNKNOWN)
+        tv_answer_header(answer, "Upload-Defer-Length", "1");
+    else
+        tv_answer_header(answer, "Upload-Length", "%" PRIu64, upload->bytes);
+    if (upload->done)
+        tv_answer_header(answer, "Traceview-Location", "/t/%s/", upload->trace.text);
+    tus_add_expiry(answer, upload->expires_ms);
+}
+
+void tv_upload_tus_head(struct tv_upload_request *asked, struct tv_answer *answer)
+{
+    struct tv_store_upload upload;
+    struct tv_error err = {0};
+    if (!tus_check_version(asked, answer))
+        return;
+    enum tv_store_status status = tv_store_upload_get(asked->hub->store, asked->id, &upload, &err);
+    if (status != TV_STORE_OK) {
+        tv_upload_refuse_store(answer, status, &err);
+        return;
+    }
+    answer->status = TV_HTTP_NO_CONTENT;
+    tus_describe_upload(&upload, answer);
+}
+
+/* The length of an upload that began without one, if the client says it now. */
+static enum tv_store_status tus_announce_length(struct tv_upload_request *asked, struct tv_store_chunk *piece,
+                                            struct tv_error *err)
+{
+    struct tv_store_upload upload;
+    uint64_t bytes;
+    bool there;
+    enum tv_store_status status = tv_store_upload_get(asked->hub->store, asked->id, &upload, err);
+    if (status != TV_STORE_OK || upload.bytes != TV_STORE_SIZE_UNKNOWN)
+        return status;
+    if (!tus_read_number(asked->request, "Upload-Length", &there, &bytes) || !there)
+        return TV_STORE_OK;
+    return tv_store_chunk_announce(piece, bytes, err);
+}
+
+static bool tus_check_patch(struct tv_upload_request *asked, uint64_t *offset, struct tv_answer *answer)
+{
+    const char *type = tv_request_header(asked->request, "Content-Type");
+    bool there;
+    if (!tus_check_version(asked, answer))
+        return false;
+    if (type == NULL || strcasecmp(type, "application/offset+octet-stream") != 0) {
+        tv_upload_refuse(answer, TV_HTTP_UNSUPPORTED_TYPE,
+                      "expected Content-Type: application/offset+octet-stream");
+        return false;
+    }
+    if (!tus_read_number(asked->request, "Upload-Offset", &there, offset) || !there) {
+        tv_upload_refuse(answer, TV_HTTP_BAD_REQUEST, "expected Upload-Offset, a number");
+        return false;
+    }
+    return true;
+}
+
+bool tv_upload_tus_patch_begin(struct tv_upload_request *asked, struct tv_body *body,
+                               struct tv_answer *answer)
+{
+    uint64_t offset, held = 0;
+    struct tv_error err = {0};
+    if (!tus_check_patch(asked, &offset, answer))
+        return false;
+    struct upload_body *incoming = upload_body_new(asked->hub, false);
+    memcpy(incoming->upload.text, asked->id, sizeof asked->id);
+    enum tv_store_status status =
+        tv_store_chunk_begin(asked->hub->store, asked->id, offset, &incoming->piece, &held, &err);
+    if (status == TV_STORE_OK)
+        status = tus_announce_length(asked, incoming->piece, &err);
+    if (status == TV_STORE_OK) {
+        upload_body_install(incoming, body);
+        return true;
+    }
+    tv_upload_refuse_store(answer, status, &err);
+    if (status == TV_STORE_WRONG_OFFSET)
+        tv_answer_header(answer, "Upload-Offset", "%" PRIu64, held);
+    upload_body_free(incoming);
+    return false;
+}
+
+void tv_upload_tus_patch(struct tv_upload_request *asked, struct tv_answer *answer)
+{
+    struct upload_body *incoming = asked->request->body;
+    struct tv_store_upload upload;
+    struct tv_error err = {0};
+    uint64_t held;
+    tv_answer_header(answer, "Tus-Resumable", TUS_VERSION);
+    if (!upload_body_end_chunk(incoming, &held, answer))
+        return;
+    enum tv_store_status status = tv_store_upload_get(asked->hub->store, asked->id, &upload, &err);
+    if (status != TV_STORE_OK) {
+        tv_upload_refuse_store(answer, status, &err);
+        return;
+    }
+    if (upload.held == upload.bytes && !upload.done) {
+        if (!upload_body_finish(incoming, asked, &upload.trace, answer))
+            return;
+        upload.done = true;
+    }
+    answer->status = TV_HTTP_NO_CONTENT;
+    tus_describe_upload(&upload, answer);
+}
+
+void tv_upload_tus_delete(struct tv_upload_request *asked, struct tv_answer *answer)
+{
+    struct tv_error err = {0};
+    if (!tus_check_version(asked, answer))
+        return;
+    enum tv_store_status status = tv_store_upload_cancel(asked->hub->store, asked->id, &err);
+    if (status != TV_STORE_OK)
+        tv_upload_refuse_store(answer, status, &err);
+    else
+        answer->status = TV_HTTP_NO_CONTENT;
+}
+
+#define LABEL "sample"
+#define PIECE ((size_t)256 * 1024)
+/* Traces with the label that are looked at: others may have given it to theirs. */
+#define MOST_LABELLED 100u
+
+static bool sample_has_same_bytes(struct tv_source *one, struct tv_source *other)
+{
+    struct tv_error err;
+    uint64_t bytes = tv_source_size(one), at = 0;
+    uint8_t *buffers = tv_alloc(2, PIECE);
+    bool same = tv_source_size(other) == bytes;
+    while (same && at < bytes) {
+        size_t got, other_got;
+        same = tv_source_read(one, at, buffers, PIECE, &got, &err) == TV_OK &&
+               tv_source_read(other, at, buffers + PIECE, got, &other_got, &err) == TV_OK &&
+               got > 0 && got == other_got && memcmp(buffers, buffers + PIECE, got) == 0;
+        at += same ? got : 0;
+    }
+    tv_free(buffers);
+    return same;
+}
+
+static bool sample_is_trace(struct tv_upload_server *hub, const struct tv_store_trace *trace,
+                      struct tv_source *file)
+{
+    struct tv_error err;
+    struct tv_source *kept;
+    uint64_t bytes;
+    int fd;
+    if (trace->bytes != tv_source_size(file) ||
+        tv_store_file_open(hub->store, trace->id.text, &fd, &bytes, &err) != TV_STORE_OK)
+        return false;
+    if (tv_source_open_fd(fd, trace->name, &kept, &err) != TV_OK)
+        return false;
+    bool same = sample_has_same_bytes(kept, file);
+    tv_source_free(kept);
+    return same;
+}
+
+/* Looks for it among those with the label. */
+static bool sample_find(struct tv_upload_server *hub, struct tv_source *file)
+{
+    const struct tv_store_query query = {.label = tv_bytes_of(LABEL), .limit = MOST_LABELLED};
+    struct tv_store_page page = {0};
+    struct tv_arena arena;
+    struct tv_error err;
+    bool found = false;
+    tv_arena_init(&arena);
+    if (tv_store_search(hub->store, &query, &arena, &page, &err) != TV_STORE_OK)
+        page.count = 0;
+    for (size_t i = 0; i < page.count && !found; i++) {
+        found = sample_is_trace(hub, &page.traces[i], file);
+        if (found)
+            hub->sample = page.traces[i].id;
+    }
+    tv_arena_release(&arena);
+    return found;
+}
+
+static enum tv_store_status sample_copy(struct tv_store_chunk *piece, struct tv_source *file,
+                                 struct tv_error *err)
+{
+    uint8_t *buffer = tv_alloc(PIECE, 1);
+    enum tv_store_status status = TV_STORE_OK;
+    size_t got;
+    for (uint64_t at = 0; at < tv_source_size(file) && status == TV_STORE_OK; at += got) {
+        if (tv_source_read(file, at, buffer, PIECE, &got, err) != TV_OK)
+            status = TV_STORE_FAILED;
+        else
+            status = tv_store_chunk_write(piece, (struct tv_bytes){buffer, got}, err);
+    }
+    tv_free(buffer);
+    return status;
+}
+
+/* Puts the file into the store, as an upload. */
+static enum tv_store_status sample_upload(struct tv_upload_server *hub, struct tv_source *file, struct tv_error *err)
+{
+    const struct tv_bytes label = tv_bytes_of(LABEL);
+    const struct tv_store_new_upload upload = {
+        .name = tv_bytes_of("example.trace"),
+        .bytes = tv_source_size(file),
+        .labels = &label,
+        .label_count = 1,
+    };
+    const bool pinned = true;
+    const struct tv_store_change change = {.pinned = &pinned};
+    struct tv_store_id uid;
+    struct tv_store_chunk *piece;
+    uint64_t held;
+    enum tv_store_status status = tv_store_upload_begin(hub->store, &upload, &uid, err);
+    if (status != TV_STORE_OK)
+        return status;
+    status = tv_store_chunk_begin(hub->store, uid.text, 0, &piece, &held, err);
+    if (status == TV_STORE_OK) {
+        status = sample_copy(piece, file, err);
+        enum tv_store_status ended = tv_store_chunk_end(piece, &held, err);
+        status = status == TV_STORE_OK ? ended : status;
+    }
+    if (status == TV_STORE_OK)
+        status = tv_store_upload_finish(hub->store, uid.text, &hub->sample, err);
+    if (status == TV_STORE_OK)
+        status = tv_store_trace_change(hub->store, hub->sample.text, &change, err);
+    return status;
+}
+
+void tv_sample_install(struct tv_upload_server *hub)
+{
+    struct tv_source *file;
+    struct tv_error err = {0};
+    if (tv_source_open_file(hub->options.sample, &file, &err) != TV_OK) {
+        tv_error_prefix(&err, "%s", hub->options.sample);
+        tv_log_failure(&hub->options.log, "sample.missing", NULL, &err);
+        return;
+    }
+    if (!sample_find(hub, file) && sample_upload(hub, file, &err) != TV_STORE_OK)
+        tv_log_failure(&hub->options.log, "sample.missing", NULL, &err);
+    tv_source_free(file);
 }

@@ -32,7 +32,7 @@ struct tv_report {
 /* Whether this build has the engine. */
 bool tv_report_is_there(void);
 
-/* Writes it on the viewer's page (server/page.h). */
+/* Writes it on the viewer's page (server/viewer.h). */
 enum tv_status tv_report_write(struct tv_bytes page, const struct tv_report *report,
                                struct tv_out *out, struct tv_error *err) TV_MUST_CHECK;
 

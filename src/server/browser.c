@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/browser.h"
+#include "server/viewer.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -13,14 +13,14 @@
 
 extern char **environ;
 
-static bool is_set(const char *name)
+static bool browser_env_is_set(const char *name)
 {
     const char *value = getenv(name);
     return value != NULL && value[0] != '\0';
 }
 
 /* No signal blocked, and a process group of its own: Ctrl-C is for us. */
-static bool set_attributes(posix_spawnattr_t *attributes)
+static bool browser_set_spawn_attributes(posix_spawnattr_t *attributes)
 {
     sigset_t none;
     sigemptyset(&none);
@@ -31,14 +31,14 @@ static bool set_attributes(posix_spawnattr_t *attributes)
 }
 
 /* Browsers talk a lot. */
-static bool set_files(posix_spawn_file_actions_t *files)
+static bool browser_set_spawn_files(posix_spawn_file_actions_t *files)
 {
     return posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0) == 0 &&
            posix_spawn_file_actions_addopen(files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0) == 0 &&
            posix_spawn_file_actions_addopen(files, STDERR_FILENO, "/dev/null", O_WRONLY, 0) == 0;
 }
 
-static bool spawn(char *const *words)
+static bool browser_spawn(char *const *words)
 {
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_t files;
@@ -47,7 +47,7 @@ static bool spawn(char *const *words)
         return false;
     bool done = posix_spawn_file_actions_init(&files) == 0;
     if (done) {
-        done = set_attributes(&attributes) && set_files(&files) &&
+        done = browser_set_spawn_attributes(&attributes) && browser_set_spawn_files(&files) &&
                posix_spawnp(&process, words[0], &files, &attributes, words, environ) == 0;
         posix_spawn_file_actions_destroy(&files);
     }
@@ -57,12 +57,12 @@ static bool spawn(char *const *words)
 
 /* ---- The file that leads to the address ---- */
 
-static bool make_private_directory(struct tv_browser *browser)
+static bool browser_make_private_directory(struct tv_browser *browser)
 {
     static const char *const variables[] = {"XDG_RUNTIME_DIR", "TMPDIR"};
     const char *parent = "/tmp";
     for (size_t i = TV_COUNT(variables); i-- > 0;)
-        if (is_set(variables[i]))
+        if (browser_env_is_set(variables[i]))
             parent = getenv(variables[i]);
     int length =
         snprintf(browser->directory, sizeof browser->directory, "%s/traceview-XXXXXX", parent);
@@ -72,7 +72,7 @@ static bool make_private_directory(struct tv_browser *browser)
     return false;
 }
 
-static void write_redirect_page(struct tv_out *out, const char *address)
+static void browser_write_redirect_page(struct tv_out *out, const char *address)
 {
     tv_out_text(out, "<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<title>traceview</title>\n"
                      "<meta name=\"referrer\" content=\"no-referrer\">\n"
@@ -83,14 +83,14 @@ static void write_redirect_page(struct tv_out *out, const char *address)
     tv_out_text(out, "\">traceview</a>\n");
 }
 
-static bool write_redirect_file(const struct tv_browser *browser, const char *address)
+static bool browser_write_redirect_file(const struct tv_browser *browser, const char *address)
 {
     struct tv_out page;
     int file = open(browser->file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file < 0)
         return false;
     tv_out_init_memory(&page);
-    write_redirect_page(&page, address);
+    browser_write_redirect_page(&page, address);
     bool done = write(file, page.buffer, page.length) == (ssize_t)page.length;
     tv_out_release(&page);
     return close(file) == 0 && done;
@@ -99,14 +99,14 @@ static bool write_redirect_file(const struct tv_browser *browser, const char *ad
 bool tv_browser_open(struct tv_browser *browser, const char *address)
 {
     *browser = (struct tv_browser){.directory = ""};
-    if (!is_set("DISPLAY") && !is_set("WAYLAND_DISPLAY"))
+    if (!browser_env_is_set("DISPLAY") && !browser_env_is_set("WAYLAND_DISPLAY"))
         return false;
-    if (!make_private_directory(browser))
+    if (!browser_make_private_directory(browser))
         return false;
     snprintf(browser->file, sizeof browser->file, "%s/open.html", browser->directory);
     char program[] = "xdg-open";
     char *words[] = {program, browser->file, NULL};
-    if (write_redirect_file(browser, address) && spawn(words))
+    if (browser_write_redirect_file(browser, address) && browser_spawn(words))
         return true;
     tv_browser_close(browser);
     return false;

@@ -6,7 +6,7 @@
  * The end of a page is the key and the identifier of its last trace ("ua.1700000000000.ID"; a name
  * as hexadecimal digits): the next page is what lies behind it, whatever came or went before.
  */
-#include "store/search.h"
+#include "store/traces.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,8 +16,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/number.h"
-#include "store/inside.h"
-#include "store/text.h"
+#include "store/internal.h"
 
 #define DEFAULT_PAGE 100u
 
@@ -58,14 +57,14 @@ static const char SORT_LETTERS[] = "unbl";
 #define KEY_COLUMN 20
 
 /* A question with its texts in small letters. */
-struct question {
+struct search_terms {
     struct tv_bytes words[WORDS], label, process;
     int64_t since, until;
     char room[WORDS][WORD], label_room[TV_STORE_LABEL], process_room[2 * WORD];
 };
 
 /* Where the page before ended. */
-struct place {
+struct search_cursor {
     bool there;
     int64_t number;
     char name[TV_STORE_NAME];
@@ -73,13 +72,13 @@ struct place {
     char id[TV_STORE_ID_DIGITS + 1];
 };
 
-static enum tv_store_status bad(struct tv_error *err, const char *what)
+static enum tv_store_status store_fail_invalid(struct tv_error *err, const char *what)
 {
     tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "%s", what);
-    return TV_STORE_BAD;
+    return TV_STORE_INVALID;
 }
 
-static bool fold_into(struct tv_bytes text, char *room, size_t size, struct tv_bytes *folded)
+static bool search_fold_into(struct tv_bytes text, char *room, size_t size, struct tv_bytes *folded)
 {
     if (text.length > size)
         return false;
@@ -88,20 +87,20 @@ static bool fold_into(struct tv_bytes text, char *room, size_t size, struct tv_b
     return true;
 }
 
-static enum tv_store_status make_question(const struct tv_store_query *query,
-                                          struct question *question, struct tv_error *err)
+static enum tv_store_status search_make_terms(const struct tv_store_query *query,
+                                          struct search_terms *question, struct tv_error *err)
 {
     struct tv_bytes rest = tv_bytes_trim(query->words);
     for (size_t i = 0; i < WORDS; i++) {
         struct tv_bytes word = tv_bytes_take_word(&rest);
-        if (!fold_into(word, question->room[i], WORD, &question->words[i]))
-            return bad(err, "a word to look for is too long");
+        if (!search_fold_into(word, question->room[i], WORD, &question->words[i]))
+            return store_fail_invalid(err, "a word to look for is too long");
     }
     if (tv_bytes_trim(rest).length > 0)
-        return bad(err, "too many words to look for: 8 are possible");
-    if (!fold_into(query->label, question->label_room, TV_STORE_LABEL, &question->label) ||
-        !fold_into(query->process, question->process_room, 2 * WORD, &question->process))
-        return bad(err, "a label or a process to look for is too long");
+        return store_fail_invalid(err, "too many words to look for: 8 are possible");
+    if (!search_fold_into(query->label, question->label_room, TV_STORE_LABEL, &question->label) ||
+        !search_fold_into(query->process, question->process_room, 2 * WORD, &question->process))
+        return store_fail_invalid(err, "a label or a process to look for is too long");
     question->since = query->has_since ? query->since_ms : INT64_MIN;
     question->until = query->has_until ? query->until_ms : INT64_MAX;
     return TV_STORE_OK;
@@ -109,7 +108,7 @@ static enum tv_store_status make_question(const struct tv_store_query *query,
 
 /* Ends of pages. */
 
-static bool read_hex(struct tv_bytes digits, struct place *place)
+static bool search_read_hex(struct tv_bytes digits, struct search_cursor *place)
 {
     if (digits.length % 2 != 0 || digits.length > 2 * sizeof place->name)
         return false;
@@ -123,7 +122,7 @@ static bool read_hex(struct tv_bytes digits, struct place *place)
     return true;
 }
 
-static bool read_place(const struct tv_store_query *query, struct place *place)
+static bool search_read_cursor(const struct tv_store_query *query, struct search_cursor *place)
 {
     struct tv_bytes rest = query->after, order, key;
     char letters[2] = {SORT_LETTERS[query->sort], query->descending ? 'd' : 'a'};
@@ -134,11 +133,11 @@ static bool read_place(const struct tv_store_query *query, struct place *place)
     memcpy(place->id, rest.data, TV_STORE_ID_DIGITS);
     place->there = true;
     return tv_store_is_id(place->id) &&
-           (query->sort == TV_STORE_BY_NAME ? read_hex(key, place)
+           (query->sort == TV_STORE_BY_NAME ? search_read_hex(key, place)
                                             : tv_parse_i64(key, &place->number));
 }
 
-static const char *write_place(const struct tv_store_query *query, const struct place *place,
+static const char *search_write_cursor(const struct tv_store_query *query, const struct search_cursor *place,
                                struct tv_arena *arena)
 {
     char *text = tv_arena_alloc(arena, CURSOR, 1);
@@ -153,9 +152,9 @@ static const char *write_place(const struct tv_store_query *query, const struct 
 }
 
 /* Where this row stands. */
-static void note_place(sqlite3_stmt *row, enum tv_store_sort sort, struct place *place)
+static void search_note_cursor(sqlite3_stmt *row, enum tv_store_sort sort, struct search_cursor *place)
 {
-    struct tv_bytes id = tv_db_text(row, 1), name = tv_db_text(row, KEY_COLUMN);
+    struct tv_bytes id = tv_db_column_text(row, 1), name = tv_db_column_text(row, KEY_COLUMN);
     if (id.length == TV_STORE_ID_DIGITS)
         memcpy(place->id, id.data, id.length);
     place->number = sqlite3_column_int64(row, KEY_COLUMN);
@@ -168,28 +167,28 @@ static void note_place(sqlite3_stmt *row, enum tv_store_sort sort, struct place 
 
 /* Asking. */
 
-static sqlite3_stmt *ask(struct tv_db *db, const char *sql, const struct question *q)
+static sqlite3_stmt *search_query(struct tv_db *db, const char *sql, const struct search_terms *q)
 {
     const struct tv_bytes *w = q->words;
     return tv_db_query(db, sql, "ttttttttttii", w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7],
                        q->label, q->process, q->since, q->until);
 }
 
-static uint64_t count(struct tv_db *db, const struct question *question)
+static uint64_t search_count(struct tv_db *db, const struct search_terms *question)
 {
     uint64_t total = 0;
-    sqlite3_stmt *row = ask(db, "SELECT count(*)" FITS, question);
+    sqlite3_stmt *row = search_query(db, "SELECT count(*)" FITS, question);
     while (tv_db_row(db, row))
         total = (uint64_t)sqlite3_column_int64(row, 0);
     return total;
 }
 
 /* One more than the page has room for tells whether there is another page. */
-static sqlite3_stmt *ask_page(struct tv_db *db, const struct tv_store_query *query,
-                              const struct question *question, const struct place *after,
+static sqlite3_stmt *search_query_page(struct tv_db *db, const struct tv_store_query *query,
+                              const struct search_terms *question, const struct search_cursor *after,
                               uint32_t limit)
 {
-    sqlite3_stmt *rows = ask(db, PAGES[query->sort][query->descending], question);
+    sqlite3_stmt *rows = search_query(db, PAGES[query->sort][query->descending], question);
     if (rows && after->there && query->sort == TV_STORE_BY_NAME)
         sqlite3_bind_text(rows, 13, after->name, (int)after->name_length, SQLITE_STATIC);
     else if (rows && after->there)
@@ -201,19 +200,19 @@ static sqlite3_stmt *ask_page(struct tv_db *db, const struct tv_store_query *que
     return rows;
 }
 
-static void read_page(struct tv_store *store, const struct tv_store_query *query,
+static void search_read_page(struct tv_store *store, const struct tv_store_query *query,
                       sqlite3_stmt *rows, struct tv_arena *arena, struct tv_store_page *page)
 {
-    struct place last = {0};
+    struct search_cursor last = {0};
     size_t limit = page->count;
     page->count = 0;
     while (tv_db_row(&store->read, rows)) {
         if (page->count == limit) {
-            page->after = write_place(query, &last, arena);
-            tv_db_leave(rows);
+            page->after = search_write_cursor(query, &last, arena);
+            tv_db_reset(rows);
             return;
         }
-        note_place(rows, query->sort, &last);
+        search_note_cursor(rows, query->sort, &last);
         tv_store_read_trace(store, rows, arena, &page->traces[page->count++]);
     }
 }
@@ -222,21 +221,21 @@ enum tv_store_status tv_store_search(struct tv_store *store, const struct tv_sto
                                      struct tv_arena *arena, struct tv_store_page *page,
                                      struct tv_error *err)
 {
-    struct question question;
-    struct place after = {0};
+    struct search_terms question;
+    struct search_cursor after = {0};
     struct tv_db *db = &store->read;
     uint32_t limit = query->limit == 0 ? DEFAULT_PAGE : query->limit;
-    enum tv_store_status status = make_question(query, &question, err);
+    enum tv_store_status status = search_make_terms(query, &question, err);
     if (status != TV_STORE_OK)
         return status;
-    if (query->after.length > 0 && !read_place(query, &after))
-        return bad(err, "this is no end of a page in this order");
+    if (query->after.length > 0 && !search_read_cursor(query, &after))
+        return store_fail_invalid(err, "this is no end of a page in this order");
     limit = limit < TV_STORE_PAGE ? limit : TV_STORE_PAGE;
     struct tv_store_page found = {.count = limit};
     found.traces = tv_arena_alloc(arena, limit, sizeof *found.traces);
     tv_db_begin(db, TV_DB_READ);
-    found.total = count(db, &question);
-    read_page(store, query, ask_page(db, query, &question, &after, limit), arena, &found);
+    found.total = search_count(db, &question);
+    search_read_page(store, query, search_query_page(db, query, &question, &after, limit), arena, &found);
     status = tv_db_end(db, TV_STORE_OK, err);
     if (status == TV_STORE_OK)
         *page = found;

@@ -31,7 +31,7 @@
 struct tv_store;
 
 /* Traces and uploads are named by 32 lower-case hexadecimal digits.  Whatever else is given for an
- * identifier is TV_STORE_NONE. */
+ * identifier is TV_STORE_NOT_FOUND. */
 #define TV_STORE_ID_DIGITS 32u
 struct tv_store_id {
     char text[TV_STORE_ID_DIGITS + 1];
@@ -44,11 +44,11 @@ struct tv_store_id {
  * sentence for people that tells no path. */
 enum tv_store_status {
     TV_STORE_OK = 0,
-    TV_STORE_NONE,   /* 404  there is no such upload, trace or file (any more) */
-    TV_STORE_OFFSET, /* 409  the piece does not begin, or the upload not end, where its bytes do */
+    TV_STORE_NOT_FOUND,   /* 404  there is no such upload, trace or file (any more) */
+    TV_STORE_WRONG_OFFSET, /* 409  the piece does not begin, or the upload not end, where its bytes do */
     TV_STORE_BUSY,   /* 423  somebody else is writing this upload */
     TV_STORE_TOO_LARGE, /* 413  more than an upload may have, or than was announced */
-    TV_STORE_BAD,       /* 422  a name, a label, a note or a question that cannot be taken */
+    TV_STORE_INVALID,       /* 422  a name, a label, a note or a question that cannot be taken */
     TV_STORE_FULL,      /* 507  no room, on the disk or below the cap; may be tried again */
     TV_STORE_FAILED,    /* 500  the disk or the catalogue does not work */
 };
@@ -106,5 +106,49 @@ struct tv_store_totals {
 
 /* How much is in the store: counted all along, so it may be asked often. */
 struct tv_store_totals tv_store_totals(struct tv_store *store);
+
+/*
+ * files.h - the bytes of traces, the engine's caches of them, and its folders for temporary files.
+ *
+ * Descriptors are the caller's to close, and are not handed to programs that he starts unless he
+ * does so.
+ */
+
+/* The original, for reading, from its first byte. */
+enum tv_store_status tv_store_file_open(struct tv_store *store, const char *id, int *fd,
+                                        uint64_t *bytes, struct tv_error *err) TV_MUST_CHECK;
+
+/* The trace's cache, for reading; it counts as used now.  TV_STORE_NOT_FOUND: it has none. */
+enum tv_store_status tv_store_cache_open(struct tv_store *store, const char *id, int *fd,
+                                         uint64_t *bytes, struct tv_error *err) TV_MUST_CHECK;
+
+/* A cache in the making: an empty file, read and write, that nobody sees yet. */
+struct tv_store_new_cache {
+    struct tv_store_id trace;
+    struct tv_store_id part; /* its name so far is made of both */
+    int fd;
+    uint64_t limit; /* it will be taken up to so many bytes */
+};
+
+/* Begins one.  TV_STORE_FULL: there is no room for any. */
+enum tv_store_status tv_store_cache_begin(struct tv_store *store, const char *id,
+                                          struct tv_store_new_cache *cache,
+                                          struct tv_error *err) TV_MUST_CHECK;
+
+/* Closes it and, with keep, puts it in the place of the one before.  It may have been written by
+ * somebody who is not trusted: its size is looked at, nothing else.  Not kept: no such trace any
+ * more, or no room (older caches go for it, traces never). */
+enum tv_store_status tv_store_cache_end(struct tv_store *store, struct tv_store_new_cache *cache,
+                                        bool keep, struct tv_error *err) TV_MUST_CHECK;
+
+/* Drops the trace's cache: it is damaged, or of another version.  None: nothing happens. */
+void tv_store_cache_drop(struct tv_store *store, const char *id);
+
+/* An empty folder for temporary files, as an absolute path in folder[0..size). */
+enum tv_store_status tv_store_scratch_make(struct tv_store *store, char *folder, size_t size,
+                                           struct tv_error *err) TV_MUST_CHECK;
+
+/* Removes such a folder, whatever is in it now. */
+void tv_store_scratch_remove(struct tv_store *store, const char *folder);
 
 #endif

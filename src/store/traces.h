@@ -60,9 +60,9 @@ enum tv_store_status tv_store_trace_get(struct tv_store *store, const char *id,
 
 /* What somebody wants changed; NULL stays as it is. */
 struct tv_store_change {
-    const struct tv_bytes *name;   /* TV_STORE_BAD: empty */
-    const struct tv_bytes *note;   /* TV_STORE_BAD: too long */
-    const struct tv_bytes *labels; /* all of them, none when label_count is 0.  TV_STORE_BAD: too
+    const struct tv_bytes *name;   /* TV_STORE_INVALID: empty */
+    const struct tv_bytes *note;   /* TV_STORE_INVALID: too long */
+    const struct tv_bytes *labels; /* all of them, none when label_count is 0.  TV_STORE_INVALID: too
                                       many, too long, empty, not UTF-8 */
     size_t label_count;
     const bool *pinned;
@@ -75,7 +75,7 @@ enum tv_store_status tv_store_trace_change(struct tv_store *store, const char *i
 
 /* What an engine found out: takes the place of all it said before.  A long text is cut, processes
  * beyond TV_STORE_PROCESSES are passed over. */
-struct tv_store_found {
+struct tv_store_trace_facts {
     enum tv_store_state state;
     struct tv_bytes error, remedy; /* of TV_STORE_UNREADABLE */
     uint64_t error_offset;
@@ -89,9 +89,9 @@ struct tv_store_found {
     struct tv_bytes facts;
 };
 
-/* TV_STORE_BAD: more facts than TV_STORE_FACTS.  Caches go when the catalogue has no room. */
-enum tv_store_status tv_store_trace_set_found(struct tv_store *store, const char *id,
-                                              const struct tv_store_found *found,
+/* TV_STORE_INVALID: more facts than TV_STORE_FACTS.  Caches go when the catalogue has no room. */
+enum tv_store_status tv_store_trace_set_facts(struct tv_store *store, const char *id,
+                                              const struct tv_store_trace_facts *found,
                                               struct tv_error *err) TV_MUST_CHECK;
 
 /* Changes the state alone: puts a trace back to wait, or has a waiting one read at once. */
@@ -101,8 +101,8 @@ enum tv_store_status tv_store_trace_set_state(struct tv_store *store, const char
 
 /* The trace that is to be read next, which is TV_STORE_READING from now on: of the client of whom
  * the fewest are being read, the one that waits longest, where small ones have some advantage.
- * TV_STORE_NONE: none waits. */
-enum tv_store_status tv_store_trace_take(struct tv_store *store, struct tv_store_id *id,
+ * TV_STORE_NOT_FOUND: none waits. */
+enum tv_store_status tv_store_trace_take_next(struct tv_store *store, struct tv_store_id *id,
                                          struct tv_error *err) TV_MUST_CHECK;
 
 /* Notes that somebody looks at it now. */
@@ -112,5 +112,45 @@ enum tv_store_status tv_store_trace_touch(struct tv_store *store, const char *id
 /* Forgets the trace, its original and its cache.  Who has them open reads on. */
 enum tv_store_status tv_store_trace_delete(struct tv_store *store, const char *id,
                                            struct tv_error *err) TV_MUST_CHECK;
+
+/*
+ * search.h - the list of traces: those that fit a question, in an order, page by page.
+ */
+
+/* A page has at most so many traces. */
+#define TV_STORE_PAGE 500u
+
+enum tv_store_sort {
+    TV_STORE_BY_UPLOADED,
+    TV_STORE_BY_NAME, /* whatever case; of digits each is compared for itself */
+    TV_STORE_BY_BYTES,
+    TV_STORE_BY_LENGTH, /* a length that is not known is the shortest */
+};
+
+/* Zeros are: all, by uploaded, the oldest first. */
+struct tv_store_query {
+    struct tv_bytes words;   /* each word stands in the name, a process, a label or the note */
+    struct tv_bytes label;   /* has this label */
+    struct tv_bytes process; /* a process' name holds this; case never counts */
+    bool has_since, has_until;
+    int64_t since_ms, until_ms; /* came at since or later, and before until */
+    enum tv_store_sort sort;
+    bool descending;
+    uint32_t limit;        /* 0: 100; more than TV_STORE_PAGE is that */
+    struct tv_bytes after; /* the end of the page before; empty: the first page */
+};
+
+struct tv_store_page {
+    struct tv_store_trace *traces; /* without facts */
+    size_t count;
+    uint64_t total;    /* that fit, on all pages */
+    const char *after; /* printable ASCII for the next page; NULL: this is the last one */
+};
+
+/* The page lies in the arena.  A trace that comes, goes or changes its place meanwhile shifts no
+ * others out of the pages.  TV_STORE_INVALID: `after` is no end of a page in this order. */
+enum tv_store_status tv_store_search(struct tv_store *store, const struct tv_store_query *query,
+                                     struct tv_arena *arena, struct tv_store_page *page,
+                                     struct tv_error *err) TV_MUST_CHECK;
 
 #endif

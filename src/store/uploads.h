@@ -33,7 +33,7 @@ struct tv_store_new_upload {
 /* Makes place for a trace.  When too many uploads are running, of this client or in all, the one of
  * them that has no bytes for the longest time is forgotten.  TV_STORE_TOO_LARGE: larger than an
  * upload may be; TV_STORE_FULL: no room can be made for it, or too many uploads with bytes are
- * running; TV_STORE_BAD: a label is none. */
+ * running; TV_STORE_INVALID: a label is none. */
 enum tv_store_status tv_store_upload_begin(struct tv_store *store,
                                            const struct tv_store_new_upload *upload,
                                            struct tv_store_id *uid,
@@ -53,41 +53,41 @@ enum tv_store_status tv_store_upload_get(struct tv_store *store, const char *uid
                                          struct tv_store_upload *upload,
                                          struct tv_error *err) TV_MUST_CHECK;
 
-/* Begins a piece at this offset.  *held is how many bytes are there, also with TV_STORE_OFFSET;
+/* Begins a piece at this offset.  *held is how many bytes are there, also with TV_STORE_WRONG_OFFSET;
  * TV_STORE_BUSY: just being finished. */
-struct tv_store_piece;
-enum tv_store_status tv_store_piece_begin(struct tv_store *store, const char *uid, uint64_t offset,
-                                          struct tv_store_piece **piece, uint64_t *held,
+struct tv_store_chunk;
+enum tv_store_status tv_store_chunk_begin(struct tv_store *store, const char *uid, uint64_t offset,
+                                          struct tv_store_chunk **piece, uint64_t *held,
                                           struct tv_error *err) TV_MUST_CHECK;
 
 /* Says how large the upload is, when it began with TV_STORE_SIZE_UNKNOWN: only its one writer may,
- * so that nobody writes beyond it.  TV_STORE_OFFSET: something else was announced already, or more
- * is there; TV_STORE_BUSY and TV_STORE_NONE as for tv_store_piece_add. */
-enum tv_store_status tv_store_piece_announce(struct tv_store_piece *piece, uint64_t bytes,
+ * so that nobody writes beyond it.  TV_STORE_WRONG_OFFSET: something else was announced already, or more
+ * is there; TV_STORE_BUSY and TV_STORE_NOT_FOUND as for tv_store_chunk_write. */
+enum tv_store_status tv_store_chunk_announce(struct tv_store_chunk *piece, uint64_t bytes,
                                              struct tv_error *err) TV_MUST_CHECK;
 
 /* Writes bytes of it.  After a failure the rest of the piece fails in the same way, what was there
- * stays, and tv_store_piece_end is still to be called: TV_STORE_TOO_LARGE (nothing of these bytes
+ * stays, and tv_store_chunk_end is still to be called: TV_STORE_TOO_LARGE (nothing of these bytes
  * is taken), TV_STORE_FULL (some of these bytes may be taken), TV_STORE_BUSY
- * (somebody took over), TV_STORE_NONE (cancelled). */
-enum tv_store_status tv_store_piece_add(struct tv_store_piece *piece, struct tv_bytes bytes,
+ * (somebody took over), TV_STORE_NOT_FOUND (cancelled). */
+enum tv_store_status tv_store_chunk_write(struct tv_store_chunk *piece, struct tv_bytes bytes,
                                         struct tv_error *err) TV_MUST_CHECK;
 
 /* Ends the piece, which is gone: its bytes are on the disk now.  *held is how many of the upload
  * are there; the status is that of the first failure.  Also to be called when the client went away.
  */
-enum tv_store_status tv_store_piece_end(struct tv_store_piece *piece, uint64_t *held,
+enum tv_store_status tv_store_chunk_end(struct tv_store_chunk *piece, uint64_t *held,
                                         struct tv_error *err) TV_MUST_CHECK;
 
 /* Makes a trace of an upload of which all is there (of unknown size: what is there is all); it
- * waits to be read then.  Done already: the same trace again.  TV_STORE_OFFSET: bytes are missing;
+ * waits to be read then.  Done already: the same trace again.  TV_STORE_WRONG_OFFSET: bytes are missing;
  * TV_STORE_BUSY: a piece is being written. */
 enum tv_store_status tv_store_upload_finish(struct tv_store *store, const char *uid,
                                             struct tv_store_id *trace,
                                             struct tv_error *err) TV_MUST_CHECK;
 
 /* Forgets an upload and its bytes, also while a piece of it is being written.  One that is done is
- * TV_STORE_NONE: its trace is there and stays. */
+ * TV_STORE_NOT_FOUND: its trace is there and stays. */
 enum tv_store_status tv_store_upload_cancel(struct tv_store *store, const char *uid,
                                             struct tv_error *err) TV_MUST_CHECK;
 

@@ -59,7 +59,7 @@ static enum tv_status take(void *context, struct tv_bytes piece, struct tv_answe
         *left -= piece.length;
         return TV_OK;
     }
-    answer->status = TV_HTTP_NO_ROOM;
+    answer->status = TV_HTTP_INSUFFICIENT_STORAGE;
     tv_out_text(&answer->body, "full");
     return TV_ERR_IO;
 }

@@ -83,7 +83,7 @@ static void wait_for_change(void)
         poll(NULL, 0, 5);
 }
 
-static enum tv_status load(void *context, const struct tv_engine_wish *wish,
+static enum tv_status load(void *context, const struct tv_engine_input *wish,
                            struct tv_progress *progress, struct tv_trace **trace,
                            struct tv_error *err)
 {
@@ -116,7 +116,7 @@ static enum tv_status load(void *context, const struct tv_engine_wish *wish,
 }
 
 /* A trace of dice has no sources. */
-static enum tv_status open_sources(void *context, const struct tv_engine_wish *wish,
+static enum tv_status open_sources(void *context, const struct tv_engine_input *wish,
                                    struct tv_source ***sources, size_t *count, struct tv_error *err)
 {
     (void)context, (void)sources, (void)count;
@@ -126,7 +126,7 @@ static enum tv_status open_sources(void *context, const struct tv_engine_wish *w
 
 /* Lies. */
 
-static void say(enum tv_engine_word word)
+static void say(enum tv_engine_message_kind word)
 {
     struct tv_engine_message message = {.word = word};
     tv_engine_send(TV_ENGINE_FD_SOCKET, &message, (struct tv_bytes){NULL, 0}, -1);
@@ -158,7 +158,7 @@ static int lie(char kind)
     if (kind == 'j' && send(TV_ENGINE_FD_SOCKET, "junk", 4, 0) < 0)
         return 1;
     if (kind == 'w')
-        say((enum tv_engine_word)4711);
+        say((enum tv_engine_message_kind)4711);
     if (kind == 'x')
         return 0;
     say(TV_ENGINE_HELLO);

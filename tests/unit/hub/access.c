@@ -52,7 +52,7 @@ static void hosts_are_addresses_and_our_names(void **state)
     struct tv_access *access = make(NULL, false);
     for (size_t i = 0; i < TV_COUNT(cases); i++) {
         const struct tv_credentials client = {.peer = "192.0.2.1", .host = cases[i].host};
-        assert_int_equal(tv_access_judge(access, &client, TV_RIGHT_CHANGE),
+        assert_int_equal(tv_access_check(access, &client, TV_RIGHT_CHANGE),
                          cases[i].ours ? TV_ADMITTED : TV_FOREIGN_HOST);
     }
     tv_access_free(access);
@@ -83,10 +83,10 @@ static void other_pages_change_nothing(void **state)
                                         .origin = cases[i].origin,
                                         .fetch_site = cases[i].site,
                                         .changes = true};
-        assert_int_equal(tv_access_judge(access, &client, TV_RIGHT_CHANGE),
+        assert_int_equal(tv_access_check(access, &client, TV_RIGHT_CHANGE),
                          cases[i].ours ? TV_ADMITTED : TV_FOREIGN_ORIGIN);
         client.changes = false;
-        assert_int_equal(tv_access_judge(access, &client, TV_RIGHT_READ), TV_ADMITTED);
+        assert_int_equal(tv_access_check(access, &client, TV_RIGHT_READ), TV_ADMITTED);
     }
     tv_access_free(access);
 }
@@ -96,7 +96,7 @@ static enum tv_verdict judge(struct tv_access *access, const char *authorization
 {
     const struct tv_credentials client = {
         .peer = "192.0.2.1", .host = "localhost", .authorization = authorization, .cookie = cookie};
-    return tv_access_judge(access, &client, right);
+    return tv_access_check(access, &client, right);
 }
 
 static void a_token_opens_everything(void **state)
@@ -212,10 +212,82 @@ static void who_guesses_passwords_has_to_wait(void **state)
     tv_access_free(access);
 }
 
+/*
+ * passwords.c - tests of hub/access.h.
+ */
+
+/* "secret", by `openssl passwd -6 -salt abcdefgh`. */
+#define SECRET                                                                                     \
+    "$6$abcdefgh$ltjgWl6579NluT/Vi1nwEvcil.G5Nbc4NiXZaNGStk8PSwGfQv72N2CKPPrVACtLtip/cZ/"          \
+    "1GM/O6IND4WQhG."
+/* "pass:word", by `openssl passwd -5 -salt abcdefgh`. */
+#define WITH_COLON "$5$abcdefgh$0REkPn1Z4CNNcjMacpXfYSNOtfCErlQR.ejJ2YSRMr4"
+
+static enum tv_status read_text(const char *text, struct tv_passwords **passwords,
+                                struct tv_error *err)
+{
+    char path[] = "/tmp/traceview-passwords-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    close(fd);
+    enum tv_status status = tv_passwords_read(path, passwords, err);
+    unlink(path);
+    return status;
+}
+
+static void knows_users_by_their_passwords(void **state)
+{
+    (void)state;
+    struct tv_passwords *passwords = NULL;
+    struct tv_error err;
+    assert_int_equal(
+        read_text("# who may\nada:" SECRET "\r\n\ngrace:" WITH_COLON "\n", &passwords, &err),
+        TV_OK);
+    for (int twice = 0; twice < 2; twice++) {
+        assert_true(tv_passwords_match(passwords, TV_BYTES("ada:secret")));
+        assert_true(tv_passwords_match(passwords, TV_BYTES("grace:pass:word")));
+        assert_false(tv_passwords_match(passwords, TV_BYTES("ada:secre")));
+        assert_false(tv_passwords_match(passwords, TV_BYTES("ada:pass:word")));
+        assert_false(tv_passwords_match(passwords, TV_BYTES("grace:secret")));
+        assert_false(tv_passwords_match(passwords, TV_BYTES("mallory:secret")));
+        assert_false(tv_passwords_match(passwords, TV_BYTES("ada")));
+        assert_false(tv_passwords_match(passwords, TV_BYTES("")));
+        assert_false(tv_passwords_match(passwords, TV_BYTES(":")));
+        assert_false(tv_passwords_match(passwords, TV_BYTES("ada:secret\0x")));
+    }
+    tv_passwords_free(passwords);
+}
+
+static void names_the_line_that_is_none(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint64_t offset;
+    } bad[] = {
+        {"ada", 0},
+        {":" SECRET "\n", 0},
+        {"#\nada:secret\n", 2},                      /* no hash */
+        {"#\nada:$apr1$abcdefgh$F0SsRQXeGtz0\n", 2}, /* Apache's own */
+        {"ada:{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=\n", 0},
+        {"ada:\n", 0},
+    };
+    for (size_t i = 0; i < TV_COUNT(bad); i++) {
+        struct tv_passwords *passwords = NULL;
+        struct tv_error err = {0};
+        assert_int_equal(read_text(bad[i].text, &passwords, &err), TV_ERR_SYNTAX);
+        assert_int_equal(err.offset, bad[i].offset);
+        assert_null(passwords);
+    }
+}
+
 UNIT_TESTS(access, cmocka_unit_test(hosts_are_addresses_and_our_names),
            cmocka_unit_test(other_pages_change_nothing), cmocka_unit_test(a_token_opens_everything),
            cmocka_unit_test(public_traces_need_no_token_but_their_list_does),
            cmocka_unit_test(a_session_lasts_until_its_end),
            cmocka_unit_test(wrong_tokens_lock_nobody_out),
            cmocka_unit_test(short_tokens_are_refused),
-           cmocka_unit_test(who_guesses_passwords_has_to_wait));
+           cmocka_unit_test(who_guesses_passwords_has_to_wait),
+           cmocka_unit_test(knows_users_by_their_passwords),
+           cmocka_unit_test(names_the_line_that_is_none));

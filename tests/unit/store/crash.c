@@ -101,7 +101,7 @@ static void put_slot(struct worker *worker, struct slot *slot)
     enum tv_store_status status =
         put_piece(worker->store, slot->uid, slot->seed, slot->held, (size_t)length, &held);
     /* More than was told of: the one before was killed within a piece. */
-    bool ahead = status == TV_STORE_OFFSET && held > slot->held && held <= slot->bytes;
+    bool ahead = status == TV_STORE_WRONG_OFFSET && held > slot->held && held <= slot->bytes;
     check(worker, ahead || (status == TV_STORE_OK && held == slot->held + length), "piece");
     /* Also when it failed: "so many bytes are there" is a promise.  0 is none. */
     if (held > 0)
@@ -196,7 +196,7 @@ static void check_upload(const struct place *place, struct slot *slot)
 {
     struct tv_store_upload upload;
     enum tv_store_status status = tv_store_upload_get(place->store, slot->uid, &upload, NULL);
-    if (slot->step == CANCELLING && status == TV_STORE_NONE) {
+    if (slot->step == CANCELLING && status == TV_STORE_NOT_FOUND) {
         slot->step = FREE;
         return;
     }
@@ -226,7 +226,7 @@ static void check_slot(const struct place *place, struct slot *slot)
     tv_arena_init(&arena);
     enum tv_store_status status =
         tv_store_trace_get(place->store, slot->trace, &arena, &trace, NULL);
-    if (slot->step == DELETING && status == TV_STORE_NONE) {
+    if (slot->step == DELETING && status == TV_STORE_NOT_FOUND) {
         slot->step = FREE;
     } else {
         assert_int_equal(status, TV_STORE_OK);

@@ -153,7 +153,7 @@ static void fill_completely(const char *folder)
         enum tv_store_status status = tv_store_upload_begin(store, &upload, &uid, NULL);
         CHECK(status == TV_STORE_OK || status == TV_STORE_FULL);
     }
-    CHECK(put_piece(store, last.text, 5, 0, 1, &held) == TV_STORE_OFFSET);
+    CHECK(put_piece(store, last.text, 5, 0, 1, &held) == TV_STORE_WRONG_OFFSET);
     CHECK(put_piece(store, last.text, 5, held, 70000, &held) == TV_STORE_FULL);
     struct tv_store_id id = check_list(store, traces);
     /* Somebody else takes what becomes free, to the last byte. */

@@ -69,7 +69,7 @@ static void caches(void **state)
     uint64_t bytes;
     place_open(&place);
     struct tv_store_id id = put_trace(place.store, "x", 4, 10);
-    assert_int_equal(tv_store_cache_open(place.store, id.text, &fd, &bytes, NULL), TV_STORE_NONE);
+    assert_int_equal(tv_store_cache_open(place.store, id.text, &fd, &bytes, NULL), TV_STORE_NOT_FOUND);
     assert_int_equal(put_cache(place.store, id.text, "first"), TV_STORE_OK);
     assert_cache(place.store, id.text, "first");
     /* One that is not complete changes nothing. */
@@ -89,7 +89,7 @@ static void caches(void **state)
     assert_int_equal(tv_store_totals(place.store).cache_bytes, 10);
     tv_store_cache_drop(place.store, id.text);
     tv_store_cache_drop(place.store, id.text);
-    assert_int_equal(tv_store_cache_open(place.store, id.text, &fd, &bytes, NULL), TV_STORE_NONE);
+    assert_int_equal(tv_store_cache_open(place.store, id.text, &fd, &bytes, NULL), TV_STORE_NOT_FOUND);
     totals = tv_store_totals(place.store);
     assert_int_equal(totals.caches, 0);
     assert_int_equal(totals.cache_bytes, 0);
@@ -107,7 +107,7 @@ static void caches_go_with_traces(void **state)
     assert_int_equal(tv_store_cache_begin(place.store, id.text, &cache, NULL), TV_STORE_OK);
     assert_int_equal(tv_store_trace_delete(place.store, id.text, NULL), TV_STORE_OK);
     /* An engine that is still at it. */
-    assert_int_equal(tv_store_cache_end(place.store, &cache, true, NULL), TV_STORE_NONE);
+    assert_int_equal(tv_store_cache_end(place.store, &cache, true, NULL), TV_STORE_NOT_FOUND);
     assert_int_equal(place_count(&place, "cache"), 0);
     struct tv_store_totals totals = tv_store_totals(place.store);
     assert_int_equal(totals.caches, 0);

@@ -5,8 +5,6 @@
 #ifndef TV_TESTS_STORE_PLACE_H
 #define TV_TESTS_STORE_PLACE_H
 
-#include "store/files.h"
-#include "store/search.h"
 #include "store/store.h"
 #include "store/traces.h"
 #include "store/uploads.h"

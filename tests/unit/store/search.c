@@ -34,13 +34,13 @@ static void describe(struct tv_store *store, const char *id, const char *process
                      const char *note)
 {
     struct tv_bytes name = tv_bytes_of(process), text = tv_bytes_of(note), tag = tv_bytes_of(label);
-    struct tv_store_found found = {.state = TV_STORE_READY,
+    struct tv_store_trace_facts found = {.state = TV_STORE_READY,
                                    .length_ns = -1,
                                    .processes = &name,
                                    .process_count = 1,
                                    .recorded_ms = TV_STORE_NEVER};
     struct tv_store_change change = {.note = &text, .labels = &tag, .label_count = 1};
-    assert_int_equal(tv_store_trace_set_found(store, id, &found, NULL), TV_STORE_OK);
+    assert_int_equal(tv_store_trace_set_facts(store, id, &found, NULL), TV_STORE_OK);
     assert_int_equal(tv_store_trace_change(store, id, &change, NULL), TV_STORE_OK);
 }
 
@@ -215,23 +215,23 @@ static void refuses_ends(void **state)
     place_open(&place);
     for (size_t i = 0; i < TV_COUNT(ends); i++) {
         struct tv_store_query query = {.after = tv_bytes_of(ends[i])};
-        assert_int_equal(tv_store_search(place.store, &query, &arena, &page, NULL), TV_STORE_BAD);
+        assert_int_equal(tv_store_search(place.store, &query, &arena, &page, NULL), TV_STORE_INVALID);
     }
     /* A name of 512 digits, two more than the longest name has. */
     snprintf(long_name, sizeof long_name, "na.%0512d.%032d", 0, 0);
     struct tv_store_query query = {.sort = TV_STORE_BY_NAME, .after = tv_bytes_of(long_name)};
-    assert_int_equal(tv_store_search(place.store, &query, &arena, &page, NULL), TV_STORE_BAD);
+    assert_int_equal(tv_store_search(place.store, &query, &arena, &page, NULL), TV_STORE_INVALID);
     snprintf(long_name, sizeof long_name, "na.%0510d.%032d", 0, 0);
     query.after = tv_bytes_of(long_name);
     assert_int_equal(tv_store_search(place.store, &query, &arena, &page, NULL), TV_STORE_OK);
     /* Words without an end. */
     memset(long_name, 'a', sizeof long_name);
     query = (struct tv_store_query){.words = {(uint8_t *)long_name, 129}};
-    assert_int_equal(tv_store_search(place.store, &query, &arena, &page, NULL), TV_STORE_BAD);
+    assert_int_equal(tv_store_search(place.store, &query, &arena, &page, NULL), TV_STORE_INVALID);
     query = (struct tv_store_query){.label = {(uint8_t *)long_name, 65}};
-    assert_int_equal(tv_store_search(place.store, &query, &arena, &page, NULL), TV_STORE_BAD);
+    assert_int_equal(tv_store_search(place.store, &query, &arena, &page, NULL), TV_STORE_INVALID);
     query = (struct tv_store_query){.words = TV_BYTES("1 2 3 4 5 6 7 8 9")};
-    assert_int_equal(tv_store_search(place.store, &query, &arena, &page, NULL), TV_STORE_BAD);
+    assert_int_equal(tv_store_search(place.store, &query, &arena, &page, NULL), TV_STORE_INVALID);
     query = (struct tv_store_query){.words = TV_BYTES("1 2 3 4 5 6 7 8 ")};
     assert_int_equal(tv_store_search(place.store, &query, &arena, &page, NULL), TV_STORE_OK);
     tv_arena_release(&arena);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "store/text.h"
+#include "store/internal.h"
 
 static void assert_cleaned(struct tv_bytes text, bool lines, size_t size, const char *wanted)
 {

@@ -110,7 +110,7 @@ static void refuses(void **state)
     };
     for (size_t i = 0; i < TV_COUNT(wrong); i++)
         assert_int_equal(tv_store_trace_change(place.store, id.text, &wrong[i], &err),
-                         TV_STORE_BAD);
+                         TV_STORE_INVALID);
     assert_string_equal(get(place.store, id.text, &arena).name, "old");
     /* Just possible: each of these bytes becomes three. */
     note.length--;
@@ -129,7 +129,7 @@ static void engines_find(void **state)
     struct place place = {0};
     struct tv_arena arena;
     struct tv_bytes processes[300];
-    struct tv_store_found found = {.state = TV_STORE_READY,
+    struct tv_store_trace_facts found = {.state = TV_STORE_READY,
                                    .error = TV_BYTES("ignored"),
                                    .error_offset = 5,
                                    .format = TV_BYTES("method-trace"),
@@ -148,7 +148,7 @@ static void engines_find(void **state)
     for (size_t i = 0; i < 300; i++)
         processes[i] = i == 0 ? TV_BYTES("com.acme\n") : TV_BYTES("zygote");
     struct tv_store_id id = put_trace(place.store, "x", 1, 1);
-    assert_int_equal(tv_store_trace_set_found(place.store, id.text, &found, NULL), TV_STORE_OK);
+    assert_int_equal(tv_store_trace_set_facts(place.store, id.text, &found, NULL), TV_STORE_OK);
     struct tv_store_trace trace = get(place.store, id.text, &arena);
     assert_int_equal(trace.state, TV_STORE_READY);
     assert_null(trace.error);
@@ -166,13 +166,13 @@ static void engines_find(void **state)
     assert_string_equal(trace.processes[1], "zygote");
     assert_true(tv_bytes_equal(trace.facts, found.facts));
     /* Another engine: nothing of before is left. */
-    found = (struct tv_store_found){.state = TV_STORE_UNREADABLE,
+    found = (struct tv_store_trace_facts){.state = TV_STORE_UNREADABLE,
                                     .error = TV_BYTES("cut\x1b off"),
                                     .remedy = TV_BYTES("send it again"),
                                     .error_offset = 0,
                                     .length_ns = -5,
                                     .recorded_ms = TV_STORE_NEVER};
-    assert_int_equal(tv_store_trace_set_found(place.store, id.text, &found, NULL), TV_STORE_OK);
+    assert_int_equal(tv_store_trace_set_facts(place.store, id.text, &found, NULL), TV_STORE_OK);
     trace = get(place.store, id.text, &arena);
     assert_int_equal(trace.state, TV_STORE_UNREADABLE);
     assert_string_equal(trace.error, "cut\xef\xbf\xbd off");
@@ -184,7 +184,7 @@ static void engines_find(void **state)
     assert_int_equal(trace.process_count, 0);
     assert_int_equal(trace.facts.length, 0);
     found.facts.length = TV_STORE_FACTS + 1;
-    assert_int_equal(tv_store_trace_set_found(place.store, id.text, &found, NULL), TV_STORE_BAD);
+    assert_int_equal(tv_store_trace_set_facts(place.store, id.text, &found, NULL), TV_STORE_INVALID);
     tv_arena_release(&arena);
     place_remove(&place);
 }
@@ -199,20 +199,20 @@ static void waits_in_order(void **state)
     place_open(&place);
     for (size_t i = 0; i < 3; i++)
         ids[i] = put_trace(place.store, "x", 1, 1);
-    assert_int_equal(tv_store_trace_take(place.store, &taken, NULL), TV_STORE_OK);
+    assert_int_equal(tv_store_trace_take_next(place.store, &taken, NULL), TV_STORE_OK);
     assert_string_equal(taken.text, ids[0].text);
     assert_int_equal(get(place.store, taken.text, &arena).state, TV_STORE_READING);
     /* Whoever read it is gone: it waits again, and is still the first. */
     place_reopen(&place);
     assert_int_equal(get(place.store, ids[0].text, &arena).state, TV_STORE_WAITING);
     for (size_t i = 0; i < 3; i++) {
-        assert_int_equal(tv_store_trace_take(place.store, &taken, NULL), TV_STORE_OK);
+        assert_int_equal(tv_store_trace_take_next(place.store, &taken, NULL), TV_STORE_OK);
         assert_string_equal(taken.text, ids[i].text);
     }
-    assert_int_equal(tv_store_trace_take(place.store, &taken, NULL), TV_STORE_NONE);
+    assert_int_equal(tv_store_trace_take_next(place.store, &taken, NULL), TV_STORE_NOT_FOUND);
     assert_int_equal(tv_store_trace_set_state(place.store, ids[1].text, TV_STORE_WAITING, NULL),
                      TV_STORE_OK);
-    assert_int_equal(tv_store_trace_take(place.store, &taken, NULL), TV_STORE_OK);
+    assert_int_equal(tv_store_trace_take_next(place.store, &taken, NULL), TV_STORE_OK);
     assert_string_equal(taken.text, ids[1].text);
     assert_int_equal(tv_store_trace_touch(place.store, ids[1].text, 123456, NULL), TV_STORE_OK);
     assert_int_equal(get(place.store, ids[1].text, &arena).seen_ms, 123456);
@@ -235,7 +235,7 @@ static struct tv_store_id put_as(struct tv_store *store, const char *client, siz
 static void assert_takes(struct tv_store *store, const struct tv_store_id *id)
 {
     struct tv_store_id taken;
-    assert_int_equal(tv_store_trace_take(store, &taken, NULL), TV_STORE_OK);
+    assert_int_equal(tv_store_trace_take_next(store, &taken, NULL), TV_STORE_OK);
     assert_string_equal(taken.text, id->text);
 }
 
@@ -310,10 +310,10 @@ static void goes(void **state)
     assert_int_equal(tv_store_trace_delete(place.store, id.text, NULL), TV_STORE_OK);
     assert_true(holds_seed(fd, 7, 5000)); /* who has it open reads on */
     close(fd);
-    assert_int_equal(tv_store_trace_get(place.store, id.text, &arena, &trace, NULL), TV_STORE_NONE);
-    assert_int_equal(tv_store_file_open(place.store, id.text, &fd, &bytes, NULL), TV_STORE_NONE);
-    assert_int_equal(tv_store_upload_get(place.store, uid.text, &upload, NULL), TV_STORE_NONE);
-    assert_int_equal(tv_store_trace_delete(place.store, id.text, NULL), TV_STORE_NONE);
+    assert_int_equal(tv_store_trace_get(place.store, id.text, &arena, &trace, NULL), TV_STORE_NOT_FOUND);
+    assert_int_equal(tv_store_file_open(place.store, id.text, &fd, &bytes, NULL), TV_STORE_NOT_FOUND);
+    assert_int_equal(tv_store_upload_get(place.store, uid.text, &upload, NULL), TV_STORE_NOT_FOUND);
+    assert_int_equal(tv_store_trace_delete(place.store, id.text, NULL), TV_STORE_NOT_FOUND);
     assert_int_equal(place_count(&place, "traces"), 0);
     struct tv_store_totals totals = tv_store_totals(place.store);
     assert_int_equal(totals.traces, 0);
