@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * api.c - the page's questions, below "/TOKEN/api/" (docs/view-protocol.md).
+ *
+ *     status, quit                   answered by the server itself
+ *     upload, drop, open, cancel     files are uploaded in chunks, opened as a trace, or not opened
+ *     everything else                answered by the view of the open trace
+ *
+ * Questions that change something need TV_HTTP_CSRF_HEADER, which no other page can send.
+ */
+#include <assert.h>
 #include <inttypes.h>
 
 #include "base/bytes.h"
@@ -10,6 +20,7 @@
 #include "server/internal.h"
 #include "view/view.h"
 
+/* Refuse with a JSON object that holds one sentence for people. */
 static void api_refuse(struct tv_answer *answer, enum tv_http_status status, const char *sentence)
 {
     answer->status = status;
@@ -19,15 +30,15 @@ static void api_refuse(struct tv_answer *answer, enum tv_http_status status, con
     tv_out_char(&answer->body, '}');
 }
 
-/* What came of a question: a status and, when that is none of success, a sentence. */
+/* The result of a question: a status and, unless it succeeded, a sentence. */
 struct api_outcome {
     enum tv_http_status status;
     struct tv_error error;
 };
 
-/* A chunk of a file on its way. */
+/* A chunk of an upload in progress: the body of one PUT request. */
 struct api_chunk_body {
-    struct tv_uploaded_chunk *chunk; /* NULL: refused, or over */
+    struct tv_uploaded_chunk *chunk; /* NULL: refused, or already ended */
     struct api_outcome outcome;
     uint64_t held;
 };
@@ -65,7 +76,7 @@ static enum tv_status api_need_number(const struct tv_query *query, const char *
                    most);
 }
 
-/* Taking files in. */
+/* ---- Uploads ---- */
 
 static enum tv_status api_add_file(struct tv_open_traces *traces, const struct tv_query *query,
                                    struct tv_out *out, struct tv_error *err)
@@ -94,7 +105,8 @@ static enum tv_status api_drop_file(struct tv_open_traces *traces, const struct 
     return TV_OK;
 }
 
-/* What goes wrong is kept for the answer: the rest comes all the same, and is dropped. */
+/* Keep an error for the answer. The rest of the body is read and dropped, because browsers do not
+ * show an answer that arrives before they have sent the whole body. */
 static enum tv_status api_take_chunk(void *context, struct tv_bytes bytes, struct tv_answer *answer)
 {
     struct api_chunk_body *body = context;
@@ -114,7 +126,7 @@ static void api_end_chunk(struct api_chunk_body *body)
                                                                 : TV_HTTP_INSUFFICIENT_STORAGE;
 }
 
-/* A client that has gone may come back with the rest. */
+/* End the chunk. A client that disconnected may come back and send the rest. */
 static void api_end_chunk_body(void *context, bool whole)
 {
     (void)whole;
@@ -122,8 +134,7 @@ static void api_end_chunk_body(void *context, bool whole)
     tv_free(context);
 }
 
-/* Claims the file; a chunk that is refused is read all the same, and the answer tells why: an
- * answer before the end of a body is one that browsers do not see. */
+/* Claim the file for this chunk. An error is kept for the answer, see api_take_chunk. */
 static void api_claim_file(struct tv_open_traces *traces, const struct tv_request *request,
                            struct api_chunk_body *body)
 {
@@ -159,14 +170,15 @@ bool tv_viewer_api_begin_body(struct tv_open_traces *traces, const struct tv_req
         api_refuse(answer, TV_HTTP_FORBIDDEN, "the header " TV_HTTP_CSRF_HEADER " is missing");
         return false;
     }
-    struct api_chunk_body *body = tv_alloc(1, sizeof *body);
-    api_claim_file(traces, request, body);
-    *body = (struct tv_body){api_take_chunk, api_end_chunk_body, body};
+    struct api_chunk_body *chunk = tv_alloc(1, sizeof *chunk);
+    api_claim_file(traces, request, chunk);
+    *body = (struct tv_body){api_take_chunk, api_end_chunk_body, chunk};
     return true;
 }
 
 static void api_answer_chunk(struct api_chunk_body *body, struct tv_answer *answer)
 {
+    assert(body != NULL);
     api_end_chunk(body);
     if (body->outcome.status != TV_HTTP_OK) {
         api_refuse(answer, body->outcome.status, body->outcome.error.message);
@@ -177,7 +189,7 @@ static void api_answer_chunk(struct api_chunk_body *body, struct tv_answer *answ
     tv_out_format(&answer->body, "{\"held\":%" PRIu64 "}", body->held);
 }
 
-/* Opening them. */
+/* ---- Opening ---- */
 
 static enum tv_status api_read_inputs(struct tv_bytes text, struct tv_open_files *chosen,
                                       struct tv_error *err)
@@ -271,6 +283,7 @@ static bool api_is_file_question(struct tv_bytes name)
 static void api_answer_file_question(struct tv_open_traces *traces,
                                      const struct tv_request *request, struct tv_answer *answer)
 {
+    assert(request->path.length >= TV_BYTES("api/").length);
     struct tv_query query;
     struct tv_error err = {0};
     const struct tv_bytes api = TV_BYTES("api/");
@@ -297,9 +310,9 @@ static void api_answer_file_question(struct tv_open_traces *traces,
         api_refuse(answer, api_http_status(status), err.message);
 }
 
-/* View. */
+/* ---- Questions about the open trace ---- */
 
-/* A wrong filter has a place. */
+/* Refuse with an error of the view. The error of a filter has a column. */
 static void api_refuse_error(struct tv_answer *answer, const struct tv_error *err)
 {
     api_refuse(answer, err->status == TV_ERR_LIMIT ? TV_HTTP_TOO_LARGE : TV_HTTP_BAD_REQUEST,
@@ -310,7 +323,7 @@ static void api_refuse_error(struct tv_answer *answer, const struct tv_error *er
     tv_out_format(&answer->body, ",\"column\":%" PRIu64 "}", err->offset);
 }
 
-/* Takes "api/" off. */
+/* Remove the prefix "api/". */
 static bool api_take_name(struct tv_bytes path, struct tv_bytes *name)
 {
     const struct tv_bytes api = TV_BYTES("api/");
@@ -330,7 +343,8 @@ static bool api_check_method(struct tv_answer *answer, enum tv_http_method metho
     return false;
 }
 
-/* Whether the question is about the trace that lies open: its numbers mean nothing in another. */
+/* Return true when the question is about the open trace: its numbers mean nothing in another
+ * one. */
 static bool api_is_about_trace(const struct tv_query *query, uint32_t trace)
 {
     uint64_t asked;
@@ -338,7 +352,7 @@ static bool api_is_about_trace(const struct tv_query *query, uint32_t trace)
     return text == NULL || (tv_parse_u64(*text, &asked) && asked == trace);
 }
 
-/* Parameters as the view takes them. */
+/* Convert the parameters to the form that the view takes. */
 static size_t api_copy_parameters(const struct tv_query *query,
                                   struct tv_view_parameter parameters[TV_QUERY_PARAMETERS])
 {
@@ -347,7 +361,7 @@ static size_t api_copy_parameters(const struct tv_query *query,
     return query->count;
 }
 
-/* What only the trace can answer. */
+/* Ask the view and hold the answer in memory. */
 static void api_ask_view(const struct tv_session *session, struct tv_bytes name,
                          const struct tv_query *query, struct tv_answer *answer)
 {
@@ -363,8 +377,8 @@ static enum tv_status api_write_to_spool(void *context, struct tv_bytes bytes, s
     return tv_spool_add(context, bytes, err);
 }
 
-/* An answer that may be larger than memory: nothing is sent before all of it is there, so that what
- * goes wrong can be said. */
+/* Ask the view for an answer that may be larger than memory. It is written to a file and sent when
+ * it is complete, so that an error can still be reported. */
 static void api_ask_view_spooled(const struct tv_session *session, struct tv_bytes name,
                                  const struct tv_query *query, struct tv_answer *answer)
 {

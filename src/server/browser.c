@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * browser.c - shows an address in the user's browser, without putting it on a command line.
+ */
 #include "server/viewer.h"
 
 #include <fcntl.h>
@@ -19,7 +22,7 @@ static bool browser_env_is_set(const char *name)
     return value != NULL && value[0] != '\0';
 }
 
-/* No signal blocked, and a process group of its own: Ctrl-C is for us. */
+/* Unblock all signals, and use a process group of its own: Ctrl-C is for the viewer only. */
 static bool browser_set_spawn_attributes(posix_spawnattr_t *attributes)
 {
     sigset_t none;
@@ -30,7 +33,7 @@ static bool browser_set_spawn_attributes(posix_spawnattr_t *attributes)
                0;
 }
 
-/* Browsers talk a lot. */
+/* Discard the browser's output. */
 static bool browser_set_spawn_files(posix_spawn_file_actions_t *files)
 {
     return posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0) == 0 &&
@@ -55,7 +58,7 @@ static bool browser_spawn(char *const *words)
     return done;
 }
 
-/* ---- The file that leads to the address ---- */
+/* ---- The file that redirects to the address ---- */
 
 static bool browser_make_private_directory(struct tv_browser *browser)
 {

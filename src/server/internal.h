@@ -116,9 +116,6 @@ void tv_uploaded_files_write(struct tv_uploaded_files *files, struct tv_out *out
 
 /* ---- open_traces.c ---- */
 
-/* Maximum number of files of one trace. */
-#define TV_OPEN_INPUTS 64u
-
 struct tv_open_traces_options {
     struct tv_loader loader; /* its context must live until tv_open_traces_free returned true */
     const struct tv_viewer_file *files;

@@ -1,6 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * open_traces.c - the trace that is shown, and the one that loads to replace it.
+ *
+ *     next ---- ready ----> open
+ *       \---- failed or cancelled: dropped, `open` stays
+ *
+ * The open trace stays until the next one is completely loaded, so a user who cancels a loading is
+ * back where he was. Whoever looks first after a loading has ended moves `next` to `open`: when the
+ * status says "ready", questions are answered about the new trace.
+ *
+ * A session has a reference count: one for its slot, one for each question in progress, one for the
+ * thread that loads it. The last one to let go frees the session, outside the lock, because freeing
+ * a large trace takes long.
+ */
 #include "server/internal.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <string.h>
@@ -11,13 +26,13 @@
 #include "base/source.h"
 #include "base/workers.h"
 
-/* A session and who holds it. */
+/* A session and the number of its trace. */
 struct open_trace_slot {
-    struct tv_session *session; /* NULL: nothing lies there */
+    struct tv_session *session; /* NULL: empty */
     uint32_t trace;
 };
 
-/* Who holds a session besides its place: those who ask it, and the thread that loads it. */
+/* The reference count of a session. */
 struct open_trace_ref {
     struct tv_session *session;
     uint32_t holders;
@@ -30,14 +45,14 @@ struct tv_open_traces {
     struct tv_uploaded_files *files;
     struct tv_open_files own;
     pthread_mutex_t lock;
-    pthread_cond_t idle; /* no loading runs any more */
+    pthread_cond_t idle; /* no loading thread is left */
     struct open_trace_slot open, next;
     struct open_trace_ref *holds;
     size_t hold_count, hold_capacity;
     uint32_t loadings, last_trace;
 };
 
-/* What a loading thread is given. */
+/* The argument of a loading thread. */
 struct open_trace_loading {
     struct tv_open_traces *traces;
     struct tv_session *session;
@@ -72,7 +87,7 @@ struct tv_uploaded_files *tv_open_traces_files(struct tv_open_traces *traces)
     return traces->files;
 }
 
-/* Holding, with the lock held. */
+/* ---- References; all functions run under the lock ---- */
 
 static struct open_trace_ref *open_traces_find_ref(struct tv_open_traces *traces,
                                                    const struct tv_session *session)
@@ -95,7 +110,7 @@ static void open_traces_add_ref(struct tv_open_traces *traces, struct tv_session
     found->holders++;
 }
 
-/* The session when nobody holds it any more: to be freed without the lock, for it takes a while. */
+/* Drop a reference. Return the session if it was the last one: to be freed without the lock. */
 static struct tv_session *open_traces_drop_ref(struct tv_open_traces *traces,
                                                struct tv_session *session)
 {
@@ -106,8 +121,7 @@ static struct tv_session *open_traces_drop_ref(struct tv_open_traces *traces,
     return session;
 }
 
-/* A trace that is there now takes the place of the one that lies open, which is returned when it is
- * to be freed.  Whoever looks first does so: what is said to be ready can be asked. */
+/* Move a ready trace from `next` to `open`. Return the session that must be freed, or NULL. */
 static struct tv_session *open_traces_swap_in(struct tv_open_traces *traces)
 {
     struct tv_session *old = traces->open.session;
@@ -139,9 +153,10 @@ void tv_open_traces_release(struct tv_open_traces *traces, struct tv_session *se
     tv_session_free(left);
 }
 
-/* Loading. */
+/* ---- Loading ---- */
 
-/* The last thing a loading thread does: the traces may be gone when it comes back. */
+/* Report the end of a loading. The last statement of a loading thread, because `traces` may be
+ * freed right after it. */
 static void open_traces_end_loading(struct tv_open_traces *traces, struct tv_session *session)
 {
     pthread_mutex_lock(&traces->lock);
@@ -168,10 +183,11 @@ static void *open_traces_run_loading(void *context)
     return NULL;
 }
 
-/* Begins the session's loading with the lock held. */
+/* Start a thread that loads the session. Runs under the lock. */
 static enum tv_status open_traces_begin_loading(struct tv_open_traces *traces,
                                                 struct tv_session *session, struct tv_error *err)
 {
+    assert(open_traces_find_ref(traces, session) == NULL);
     pthread_t thread;
     struct open_trace_loading *loading = tv_alloc(1, sizeof *loading);
     *loading = (struct open_trace_loading){traces, session};
@@ -182,12 +198,12 @@ static enum tv_status open_traces_begin_loading(struct tv_open_traces *traces,
     }
     pthread_detach(thread);
     traces->loadings++;
-    open_traces_add_ref(traces, session); /* the thread */
-    open_traces_add_ref(traces, session); /* the traces */
+    open_traces_add_ref(traces, session); /* of the thread */
+    open_traces_add_ref(traces, session); /* of the slot */
     return TV_OK;
 }
 
-/* Drops the files that came for this session alone. */
+/* Drop the files that neither the open trace nor `spare` uses. */
 static void open_traces_drop_files(struct tv_open_traces *traces, const struct tv_session *session,
                                    const struct tv_session *spare)
 {
@@ -200,7 +216,8 @@ static void open_traces_drop_files(struct tv_open_traces *traces, const struct t
     }
 }
 
-/* Takes what is being loaded, or has failed, off the traces. */
+/* Cancel the loading in progress, or dismiss one that failed. Runs under the lock. Return the
+ * session that must be freed, or NULL. */
 static struct tv_session *open_traces_take_next(struct tv_open_traces *traces,
                                                 const struct tv_session *spare)
 {
@@ -221,11 +238,12 @@ void tv_open_traces_cancel(struct tv_open_traces *traces)
     tv_session_free(left);
 }
 
-/* The session of these files, not begun; NULL when one of them is not there. */
+/* Make a session of these files without loading it. NULL: one of the files does not exist. */
 static struct tv_session *open_traces_make_session(struct tv_open_traces *traces,
                                                    const struct tv_open_files *chosen,
                                                    struct tv_error *err)
 {
+    assert(chosen->count <= TV_OPEN_INPUTS);
     struct tv_session_input inputs[TV_OPEN_INPUTS];
     const char *names[TV_OPEN_INPUTS];
     struct tv_uploaded_file *files = tv_alloc(TV_OPEN_INPUTS, sizeof *files);
@@ -308,7 +326,7 @@ bool tv_open_traces_is_sketched(struct tv_open_traces *traces)
     return sketched;
 }
 
-/* The files that the program was started with, as an address without any means them. */
+/* Write the files from the command line: an address without any files means these. */
 static void open_traces_write_start(const struct tv_open_files *own, struct tv_out *out)
 {
     tv_out_text(out, ",\"start\":[");

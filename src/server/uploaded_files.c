@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * uploaded_files.c - the files that traces are made of: from the command line, or uploaded by the
+ * page.
+ *
+ * An upload grows chunk by chunk in a spool, and becomes a source when it is complete. While a
+ * chunk is in progress, only that chunk touches the spool, without the lock; so a file that is
+ * dropped meanwhile is only marked, and removed when the chunk ends.
+ */
 #include "server/internal.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <string.h>
@@ -16,17 +25,17 @@ struct uploaded_file_entry {
     uint32_t number;
     char name[TV_UPLOADED_NAME + 1];
     bool own;
-    bool busy;    /* a chunk is coming: only that touches the spool */
-    bool dropped; /* goes when the chunk has ended */
+    bool busy;    /* a chunk is in progress */
+    bool dropped; /* to be removed when the chunk ends */
     uint64_t bytes, held;
-    struct tv_spool *spool;   /* until it is whole */
-    struct tv_source *source; /* then */
+    struct tv_spool *spool;   /* until the file is complete */
+    struct tv_source *source; /* after that */
     time_t touched;
 };
 
 struct tv_uploaded_files {
     pthread_mutex_t lock;
-    struct uploaded_file_entry **entries; /* by number */
+    struct uploaded_file_entry **entries; /* in ascending order of their numbers */
     size_t count, capacity;
     uint32_t next;
 };
@@ -54,6 +63,7 @@ struct tv_uploaded_files *tv_uploaded_files_new(void)
 
 static void uploaded_file_free(struct uploaded_file_entry *file)
 {
+    assert(!file->busy);
     tv_spool_free(file->spool);
     if (file->source)
         tv_source_free(file->source);
@@ -71,7 +81,7 @@ void tv_uploaded_files_free(struct tv_uploaded_files *files)
     tv_free(files);
 }
 
-/* A name that was cut within a character loses the rest of it. */
+/* Copy the name. A cut within a UTF-8 character drops the whole character. */
 static void uploaded_file_set_name(struct uploaded_file_entry *file, struct tv_bytes name)
 {
     size_t length = name.length < TV_UPLOADED_NAME ? name.length : TV_UPLOADED_NAME;
@@ -133,7 +143,8 @@ void tv_uploaded_files_drop(struct tv_uploaded_files *files, uint32_t number)
     pthread_mutex_unlock(&files->lock);
 }
 
-/* Whether there is place for one more, after what nobody waits for any more has made some. */
+/* Make room for one more upload: drop abandoned ones, then the oldest complete one. False: all are
+ * in progress. */
 static bool uploaded_files_make_room(struct tv_uploaded_files *files)
 {
     struct uploaded_file_entry *oldest = NULL;
@@ -198,10 +209,10 @@ enum tv_status tv_uploaded_chunk_begin(struct tv_uploaded_files *files, uint32_t
     if (!file || file->own)
         status = tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "there is no such file (any more)");
     else if (file->busy)
-        status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "another chunk of it is just coming");
+        status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "another piece of it is just coming");
     else if (file->held != offset || file->source)
         status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                         "expected the chunk at byte %" PRIu64 ", found one at byte %" PRIu64,
+                         "expected the piece at byte %" PRIu64 ", found one at byte %" PRIu64,
                          file->held, offset);
     if (status == TV_OK) {
         file->busy = true;
@@ -228,6 +239,7 @@ void tv_uploaded_chunk_write(struct tv_uploaded_chunk *chunk, struct tv_bytes by
 enum tv_status tv_uploaded_chunk_end(struct tv_uploaded_chunk *chunk, uint64_t *held,
                                      struct tv_error *err)
 {
+    assert(chunk->file->busy);
     struct tv_uploaded_files *files = chunk->files;
     struct uploaded_file_entry *file = chunk->file;
     pthread_mutex_lock(&files->lock);

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * viewer.c - the viewer server's life cycle, the authentication of requests, and the page.
+ */
 #include "server/viewer.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -16,12 +20,12 @@
 #include "http/http.h"
 #include "server/internal.h"
 
-/* How long a browser may take to start and ask. */
+/* Time for a browser to start and request the page. */
 #define PAGE_STARTS_MS 30000u
-/* How soon a reader must notice that it shall stop. */
+/* Time for a reader to notice that it was cancelled. */
 #define STOP_MS 3000u
 
-/* So often somebody looks whether there is a sketch. */
+/* Interval between checks for a sketch. */
 #define LOOK_MS 5u
 
 struct tv_viewer {
@@ -31,11 +35,11 @@ struct tv_viewer {
     struct tv_request_auth auth;
     char address[80];
     pthread_mutex_t lock;
-    pthread_cond_t changed;      /* one of these: */
-    bool loaded;                 /* the first loading has ended, or there is none */
-    bool watched;                /* somebody has opened the page or asked a question */
-    bool ending;                 /* the end was asked for */
-    enum tv_session_state first; /* that of the first loading */
+    pthread_cond_t changed;      /* signalled when one of these changes: */
+    bool loaded;                 /* the first loading has ended, or there was none */
+    bool watched;                /* the page was requested, or asked something */
+    bool ending;                 /* tv_viewer_stop was called */
+    enum tv_session_state first; /* state of the first loading */
     struct tv_error error;
 };
 
@@ -49,7 +53,7 @@ static void viewer_set_flag(struct tv_viewer *viewer, bool *flag)
     pthread_mutex_unlock(&viewer->lock);
 }
 
-/* Waits, with the lock held, until one of the two flags is set or the time is over. */
+/* Wait until one of the two flags is set or the time is over. Runs under the lock. */
 static void viewer_wait_for(struct tv_viewer *viewer, const bool *flag, const bool *other,
                             unsigned timeout_ms)
 {
@@ -68,7 +72,7 @@ static void viewer_wait_for(struct tv_viewer *viewer, const bool *flag, const bo
                     : pthread_cond_timedwait(&viewer->changed, &viewer->lock, &until);
 }
 
-/* Answers. */
+/* ---- Answers ---- */
 
 static void viewer_stop_after_answer(void *context)
 {
@@ -120,7 +124,7 @@ static bool viewer_begin_request(void *context, const struct tv_request *request
            tv_viewer_api_begin_body(viewer->traces, &asked, body, answer);
 }
 
-/* Life. */
+/* ---- Life cycle ---- */
 
 static void viewer_note_loading_end(void *context, enum tv_session_state state,
                                     const struct tv_error *error)
@@ -159,7 +163,7 @@ static bool viewer_release(struct tv_viewer *viewer)
     return true;
 }
 
-/* Listens on loopback alone. */
+/* Listen on loopback only. */
 static enum tv_status viewer_listen(struct tv_viewer *viewer, uint16_t port, struct tv_error *err)
 {
     struct tv_http_options options = {.port = port};
@@ -197,12 +201,13 @@ enum tv_status tv_viewer_new(const struct tv_viewer_options *options, struct tv_
     if (status == TV_OK)
         *viewer = made;
     else
-        (void)!viewer_release(made); /* nothing loads */
+        (void)!viewer_release(made); /* nothing is loading yet */
     return status;
 }
 
 enum tv_status tv_viewer_start(struct tv_viewer *viewer, struct tv_error *err)
 {
+    assert(viewer->http != NULL);
     enum tv_status status = tv_http_start(viewer->http, err);
     return status == TV_OK ? tv_open_traces_start(viewer->traces, err) : status;
 }
@@ -214,6 +219,7 @@ bool tv_viewer_free(struct tv_viewer *viewer)
 
 const char *tv_viewer_address(const struct tv_viewer *viewer)
 {
+    assert(viewer->address[0] != '\0');
     return viewer->address;
 }
 
@@ -258,7 +264,7 @@ const struct tv_error *tv_viewer_error(const struct tv_viewer *viewer)
     return viewer->first == TV_SESSION_FAILED ? &viewer->error : NULL;
 }
 
-/* Browsers leave this port out of Host and Origin. */
+/* Browsers omit this port from Host and Origin. */
 #define HTTP_PORT 80
 
 enum tv_status tv_request_auth_init(struct tv_request_auth *auth, struct tv_error *err)
@@ -290,7 +296,7 @@ bool tv_request_auth_is_our_origin(const struct tv_request_auth *auth, const cha
 bool tv_request_auth_take_token(const struct tv_request_auth *auth, struct tv_bytes path,
                                 struct tv_bytes *rest)
 {
-    /* A slash, the token, a slash. */
+    /* The path is a slash, the token, a slash, and the rest. */
     if (path.length < TV_TOKEN_LENGTH + 2)
         return false;
     const struct tv_bytes wanted = tv_bytes_of(auth->token);
@@ -335,10 +341,10 @@ bool tv_request_auth_check(const struct tv_request_auth *auth, struct tv_request
     return true;
 }
 
-/* As tools of web/ write it. */
+/* The form in which the build of web/ writes the policy. */
 #define META "<meta http-equiv=\"Content-Security-Policy\" content=\""
 
-/* The text between the META and its closing quote, empty when there is none. */
+/* Return the policy in the page's <meta> element; empty when there is none. */
 static struct tv_bytes page_find_policy(struct tv_bytes page)
 {
     struct tv_bytes policy = {NULL, 0};

@@ -16,6 +16,9 @@
 #include "base/types.h"
 #include "view/session.h"
 
+/* Maximum number of files of one trace. */
+#define TV_OPEN_INPUTS 64u
+
 /* A file from the command line; the trace of these files is opened first. */
 struct tv_viewer_file {
     const char *name;

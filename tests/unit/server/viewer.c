@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * server.c - how the viewer ends, and what it waits for.
+ * viewer.c - how the viewer stops and what it waits for; authentication; the page.
  */
 #include "unit.h"
 
@@ -74,7 +74,7 @@ static void waits_for_the_trace(void **state)
     fixture_free(&source.fixture);
 }
 
-/* Who waits for a sketch has an hour; without one nobody waits longer than was said. */
+/* With a sketch the wait may last an hour; without one it ends after the given time. */
 static void waits_for_a_sketch_alone(void **state)
 {
     (void)state;
@@ -111,7 +111,7 @@ static void stops_a_loading_that_is_not_wanted_any_more(void **state)
     assert_true(tv_viewer_free(server));
 }
 
-/* With no page open there is nobody to tell. */
+/* Without a page there is nobody to show the error to. */
 static void ends_by_itself_when_there_is_no_trace(void **state)
 {
     (void)state;
@@ -123,7 +123,7 @@ static void ends_by_itself_when_there_is_no_trace(void **state)
     assert_true(tv_viewer_free(server));
 }
 
-/* The page asks for a file, for as long as somebody wants it. */
+/* Without files the page asks for one, as long as it is open. */
 static void needs_no_file(void **state)
 {
     (void)state;
@@ -214,7 +214,7 @@ static void refuses_other_origins(void **state)
     assert_false(tv_request_auth_is_our_origin(&guard, ""));
 }
 
-/* What stands behind the token, or NULL when the path is not taken. */
+/* Return what follows the token; NULL: the path is refused. */
 static const char *rest_of(const struct tv_request_auth *guard, const char *path)
 {
     struct tv_bytes rest;
@@ -266,7 +266,7 @@ static void refuses_paths_without_it(void **state)
     assert_null(rest_of(&guard, path));
 }
 
-/* A request as http.h makes it; the status that refuses it, or 200. */
+/* Check a request as http.h makes it. Return the status that refuses it, or 200. */
 static int admit(const struct tv_request_auth *guard, struct tv_request request, const char *host,
                  const char *origin)
 {
@@ -288,7 +288,7 @@ static int admit(const struct tv_request_auth *guard, struct tv_request request,
         assert_true(tv_bytes_equal(request.path, TV_BYTES("api/x")));
         assert_int_not_equal(request.method, TV_HTTP_HEAD);
     } else {
-        assert_int_equal(strtol(said, NULL, 10), status); /* and no more */
+        assert_int_equal(strtol(said, NULL, 10), status); /* nothing else */
     }
     return status;
 }
@@ -329,7 +329,7 @@ static void knows_four_methods(void **state)
         bool known = method <= TV_HTTP_PUT;
         struct tv_request request = request_of((enum tv_http_method)method, path);
         assert_int_equal(admit(&guard, request, "127.0.0.1:8123", NULL), known ? 200 : 405);
-        request.path = TV_BYTES("/x/"); /* behind the token stand even the methods */
+        request.path = TV_BYTES("/x/"); /* the path is checked before the method */
         assert_int_equal(admit(&guard, request, "127.0.0.1:8123", NULL), 404);
     }
 }
@@ -362,7 +362,7 @@ static void allows_nothing_without_a_policy(void **state)
                         nothing);
 }
 
-/* Cut in two, a policy could allow more than it says. */
+/* A truncated policy could allow more than the whole one. */
 static void allows_nothing_when_the_policy_is_too_long(void **state)
 {
     (void)state;
@@ -384,7 +384,7 @@ static void tags_differ_with_the_page(void **state)
     assert_true(one.tag[0] == '"' && one.tag[17] == '"');
 }
 
-/* The real page: nothing from elsewhere, and no script or style but by its hash. */
+/* The embedded page loads nothing from elsewhere, and allows scripts and styles only by hash. */
 static void the_embedded_page_is_strict(void **state)
 {
     (void)state;
