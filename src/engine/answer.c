@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * answer.c - a question on its way to a child, and its answer on the way back: through a pipe of
- * its own, so that a reader who is slow or has gone is nobody else's trouble.
+ * answer.c - asks a child a question, and reads the answer from a pipe (messages.h).
+ *
+ * Reading waits at most question_seconds for each piece. A child that is late, or breaks the
+ * protocol, is killed. Each second that somebody reads, the child is granted CPU time again, so a
+ * long answer is not cut as long as it flows.
+ *
+ * Questions that no child can answer now are answered here from memory: "status" while there is no
+ * child, and refusals.
  */
 #define _GNU_SOURCE /* pipe2 */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -16,7 +23,7 @@
 #include "base/out.h"
 #include "engine/internal.h"
 
-/* Who reads an answer is asking: how often that is looked at. */
+/* Interval at which a reader grants the child more CPU time. */
 #define ALLOW_MS 1000
 
 struct tv_engine_answer {
@@ -24,17 +31,17 @@ struct tv_engine_answer {
     enum tv_answer_status status;
     enum tv_answer_type type;
     int pipe;        /* -1: the answer is `text` */
-    uint32_t left;   /* of the piece that is being read */
-    bool over;       /* nothing comes any more */
-    bool failed;     /* and that was too early */
-    int64_t allowed; /* when the engine was last given time */
+    uint32_t left;   /* bytes left of the current block */
+    bool over;       /* nothing more will arrive */
+    bool failed;     /* the answer ended too early */
+    int64_t allowed; /* ms: last time that CPU time was granted */
     struct tv_out text;
     size_t at;
 };
 
-/* Ends the engine, for it does not keep to what was agreed, or takes too long. */
+/* Kill the engine because it broke the protocol or took too long. */
 static enum tv_status answer_kill_engine(struct tv_engine_answer *answer, struct tv_error *err,
-                                 const char *words)
+                                         const char *words)
 {
     struct tv_engines *engines = answer->engine->engines;
     pthread_mutex_lock(&engines->lock);
@@ -53,7 +60,7 @@ static enum tv_status answer_fail_timeout(struct tv_engine_answer *answer, struc
     return answer_kill_engine(answer, err, words);
 }
 
-/* Until there is something to read, or the pipe has ended. */
+/* Wait until the pipe is readable or closed. */
 static enum tv_status answer_wait_readable(struct tv_engine_answer *answer, struct tv_error *err)
 {
     int64_t until =
@@ -71,10 +78,11 @@ static enum tv_status answer_wait_readable(struct tv_engine_answer *answer, stru
     }
 }
 
-/* At least one byte, at most `size`. */
+/* Read at least one byte and at most `size`. */
 static enum tv_status answer_read_some(struct tv_engine_answer *answer, void *buffer, size_t size,
-                                size_t *got, struct tv_error *err)
+                                       size_t *got, struct tv_error *err)
 {
+    assert(size > 0);
     ssize_t n = -1;
     while (n < 0) {
         enum tv_status status = answer_wait_readable(answer, err);
@@ -94,7 +102,7 @@ static enum tv_status answer_read_some(struct tv_engine_answer *answer, void *bu
 }
 
 static enum tv_status answer_read_all(struct tv_engine_answer *answer, void *buffer, size_t size,
-                               struct tv_error *err)
+                                      struct tv_error *err)
 {
     uint8_t *to = buffer;
     enum tv_status status = TV_OK;
@@ -107,10 +115,10 @@ static enum tv_status answer_read_all(struct tv_engine_answer *answer, void *buf
     return status;
 }
 
-/* Answers of our own. */
+/* ---- Answers from the server itself ---- */
 
 static void answer_refuse_locally(struct tv_engine_answer *answer, enum tv_answer_status status,
-                        const char *sentence)
+                                  const char *sentence)
 {
     answer->status = status;
     answer->type = TV_ANSWER_JSON;
@@ -131,12 +139,13 @@ static void answer_status_locally(struct tv_engine_answer *answer)
     tv_engine_write_status(&answer->text, &status, name);
 }
 
-/* Asking. */
+/* ---- Asking ---- */
 
-/* With the lock held: the pipe to read from, -1 where the child takes no question now. */
+/* Send the question with the write end of a new pipe. Return the read end; -1: the child takes no
+ * question now. Runs under the lock. */
 static int answer_send_question(struct tv_engine *engine, struct tv_bytes question)
 {
-    static const struct tv_engine_message message = {.word = TV_ENGINE_QUESTION};
+    static const struct tv_engine_message message = {.kind = TV_ENGINE_QUESTION};
     int pipes[2];
     if (!tv_engine_is_alive(engine) || pipe2(pipes, O_CLOEXEC) != 0)
         return -1;
@@ -151,7 +160,7 @@ static int answer_send_question(struct tv_engine *engine, struct tv_bytes questi
     return -1;
 }
 
-/* False: there is none, and *err says why. */
+/* Read the first byte. False: the child does not answer, and *err says why. */
 static bool answer_read_outcome(struct tv_engine_answer *answer, struct tv_error *err)
 {
     static const enum tv_answer_status statuses[] = {
@@ -177,9 +186,10 @@ static bool answer_read_outcome(struct tv_engine_answer *answer, struct tv_error
     return false;
 }
 
-static void answer_ask_child(struct tv_engine_answer *answer, const struct tv_view_question *question,
-                      bool is_status)
+static void answer_ask_child(struct tv_engine_answer *answer,
+                             const struct tv_view_question *question, bool is_status)
 {
+    assert(answer->pipe < 0);
     struct tv_engine *engine = answer->engine;
     struct tv_out bytes;
     tv_out_init_memory(&bytes);
@@ -232,10 +242,10 @@ enum tv_answer_type tv_engine_answer_type(const struct tv_engine_answer *answer)
     return answer->type;
 }
 
-/* Reading. */
+/* ---- Reading ---- */
 
 static enum tv_status answer_read_text(struct tv_engine_answer *answer, void *buffer, size_t size,
-                                size_t *got)
+                                       size_t *got)
 {
     size_t left = answer->text.length - answer->at;
     *got = left < size ? left : size;
@@ -260,6 +270,7 @@ static void answer_extend_cpu_time(struct tv_engine_answer *answer)
 
 static enum tv_status answer_begin_block(struct tv_engine_answer *answer, struct tv_error *err)
 {
+    assert(answer->left == 0 && !answer->over);
     uint32_t length = 0;
     enum tv_status status = answer_read_all(answer, &length, sizeof length, err);
     if (status != TV_OK)
@@ -273,9 +284,10 @@ static enum tv_status answer_begin_block(struct tv_engine_answer *answer, struct
 }
 
 static enum tv_status answer_read_pipe(struct tv_engine_answer *answer, void *buffer, size_t size,
-                                size_t *got, struct tv_error *err)
+                                       size_t *got, struct tv_error *err)
 {
-    enum tv_status status = answer->left == 0 && !answer->over ? answer_begin_block(answer, err) : TV_OK;
+    enum tv_status status =
+        answer->left == 0 && !answer->over ? answer_begin_block(answer, err) : TV_OK;
     if (status != TV_OK || answer->left == 0)
         return status;
     status = answer_read_some(answer, buffer, size < answer->left ? size : answer->left, got, err);

@@ -1,6 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * engine.c - opens, closes and ends engines, and reports their status.
+ *
+ * Everything here only changes the list of engines under the lock and wakes the supervisor, which
+ * does the work (supervisor.c). The states of an engine:
+ *
+ *     WAITING ---> LOADING ---> READY ---> DIED     killed, evicted or idle
+ *        |            | \-----------------> DIED     crashed while it loaded
+ *        \------------\-------------------> FAILED   the trace cannot be read
+ */
 #include "engine/engine.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -18,7 +29,7 @@
 #include "view/session.h"
 
 #define NS INT64_C(1000000000)
-/* Seconds in which a killed process is gone, unless the kernel is very busy. */
+/* Seconds within which a killed process is gone, unless the kernel is very busy. */
 #define LONGEST_END 5
 
 int64_t tv_engine_now(void)
@@ -28,11 +39,11 @@ int64_t tv_engine_now(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* What is done under the lock. */
+/* ---- Helpers that run under the lock ---- */
 
 void tv_engine_wake(struct tv_engines *engines)
 {
-    /* A full pipe wakes as well. */
+    /* a full pipe wakes the supervisor as well */
     if (write(engines->wake[1], "", 1) < 0)
         return;
 }
@@ -49,6 +60,7 @@ int64_t tv_engine_cpu_time(const struct tv_engine *engine)
 
 void tv_engine_grant_cpu_time(struct tv_engine *engine)
 {
+    assert(engine->engines->processors > 0);
     const struct tv_engines *engines = engine->engines;
     int64_t limit = tv_engine_cpu_time(engine) +
                     (int64_t)engines->options.question_seconds * engines->processors * NS;
@@ -77,7 +89,7 @@ void tv_engine_kill(struct tv_engine *engine, const char *format, ...)
     tv_engine_wake(engine->engines);
 }
 
-/* The engines. */
+/* ---- All engines ---- */
 
 static char *engines_copy_text(const char *text)
 {
@@ -122,7 +134,8 @@ static enum tv_status engines_start_supervisor(struct tv_engines *engines, struc
         fcntl(engines->wake[i], F_SETFL, O_NONBLOCK);
     }
     if (error == 0)
-        error = tv_thread_start(&engines->keeper, TV_THREAD_STACK, tv_engine_supervise, engines);
+        error =
+            tv_thread_start(&engines->supervisor, TV_THREAD_STACK, tv_engine_supervise, engines);
     if (error == 0)
         return TV_OK;
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "cannot start the engines: %s", strerror(error));
@@ -159,7 +172,7 @@ void tv_engines_free(struct tv_engines *engines)
     engines->stop = true;
     tv_engine_wake(engines);
     pthread_mutex_unlock(&engines->lock);
-    pthread_join(engines->keeper, NULL);
+    pthread_join(engines->supervisor, NULL);
     engines_release(engines);
 }
 
@@ -203,7 +216,7 @@ void tv_engines_count(struct tv_engines *engines, struct tv_engines_counts *coun
     pthread_mutex_unlock(&engines->lock);
 }
 
-/* One engine. */
+/* ---- One engine ---- */
 
 static struct tv_engine *engines_find(struct tv_engines *engines, const char *id)
 {
@@ -213,7 +226,7 @@ static struct tv_engine *engines_find(struct tv_engines *engines, const char *id
     return engine;
 }
 
-/* What cannot be asked any more and could be, were it started anew. */
+/* Return true when the engine cannot be asked any more, but a new one for the same trace could. */
 static bool engine_is_spent(const struct tv_engine *engine)
 {
     return engine->ending && (engine->was_ready || engine->unwanted);
@@ -221,6 +234,7 @@ static bool engine_is_spent(const struct tv_engine *engine)
 
 static struct tv_engine *engines_add(struct tv_engines *engines, const char *id)
 {
+    assert(engines_find(engines, id) == NULL);
     struct tv_engine *engine = tv_alloc(1, sizeof *engine);
     engine->engines = engines;
     engine->number = ++engines->last_number;
@@ -251,6 +265,7 @@ struct tv_engine *tv_engine_open(struct tv_engines *engines, const char *id)
 
 void tv_engine_close(struct tv_engine *engine)
 {
+    assert(engine->holders > 0);
     struct tv_engines *engines = engine->engines;
     pthread_mutex_lock(&engines->lock);
     engine->touched = tv_engine_now();
@@ -259,7 +274,7 @@ void tv_engine_close(struct tv_engine *engine)
     pthread_mutex_unlock(&engines->lock);
 }
 
-/* Whether a process has the trace's file open, or is just getting it. */
+/* Return true while a process has the trace's file open, or is about to. */
 static bool engines_has_child_for(const struct tv_engines *engines, const char *id)
 {
     for (const struct tv_engine *engine = engines->first; engine; engine = engine->next)
@@ -288,7 +303,7 @@ void tv_engines_end(struct tv_engines *engines, const char *id)
     pthread_mutex_unlock(&engines->lock);
 }
 
-/* What one may do about it. */
+/* Return advice to the user about an error, or NULL. */
 static const char *engine_error_remedy(const struct tv_engine *engine)
 {
     if (engine->state == TV_ENGINE_DIED)
@@ -375,6 +390,7 @@ static void status_write_error(struct tv_out *out, const struct tv_engine_status
 void tv_engine_write_status(struct tv_out *out, const struct tv_engine_status *status,
                             const char *name)
 {
+    assert(status->state != TV_ENGINE_READY || status->kind == NULL);
     bool over = status->state == TV_ENGINE_FAILED || status->state == TV_ENGINE_DIED;
     tv_out_format(out, "{\"state\":\"%s\",\"name\":", over ? "error" : "loading");
     tv_out_json(out, tv_bytes_of(name));

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * messages.c - serializes questions, and sends and receives packets with descriptors.
+ */
 #define _GNU_SOURCE /* MSG_CMSG_CLOEXEC */
 #include "engine/messages.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The questions as bytes. */
+/* ---- Questions as bytes ---- */
 
 static void message_write_text(struct tv_out *out, struct tv_bytes text)
 {
@@ -66,7 +70,7 @@ bool tv_engine_read_question(struct tv_bytes bytes, struct tv_view_question *que
     return true;
 }
 
-/* Packets. */
+/* ---- Packets ---- */
 
 union message_fd_space {
     struct cmsghdr header;
@@ -76,8 +80,9 @@ union message_fd_space {
 bool tv_engine_send(int socket, const struct tv_engine_message *message, struct tv_bytes more,
                     int fd)
 {
+    assert(more.length <= TV_ENGINE_QUESTION_SIZE);
     struct tv_engine_message copy = *message;
-    /* sendmsg() changes nothing that it is given. */
+    /* sendmsg() does not modify its buffers, though their type is not const */
     struct iovec parts[] = {{&copy, sizeof copy}, {(void *)(uintptr_t)more.data, more.length}};
     union message_fd_space room = {.header = {.cmsg_len = 0}};
     struct msghdr packet = {.msg_iov = parts, .msg_iovlen = more.length > 0 ? 2 : 1};
@@ -96,7 +101,7 @@ bool tv_engine_send(int socket, const struct tv_engine_message *message, struct 
     return sent >= 0;
 }
 
-/* The file that came with a packet, or -1. */
+/* Return the descriptor that came with a packet, or -1. */
 static int message_take_fd(struct msghdr *packet)
 {
     int fd = -1;
@@ -110,6 +115,7 @@ static int message_take_fd(struct msghdr *packet)
 enum tv_engine_got tv_engine_receive(int socket, struct tv_engine_message *message, void *more,
                                      size_t *length, int *fd)
 {
+    assert(more == NULL || length != NULL);
     struct iovec parts[] = {{message, sizeof *message}, {more, more ? *length : 0}};
     union message_fd_space room;
     struct msghdr packet = {.msg_iov = parts, .msg_iovlen = more ? 2 : 1};

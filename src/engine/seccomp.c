@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * seccomp.c - the calls of the system that reading a trace and answering need.  Any other ends the
- * process.
+ * seccomp.c - the system calls that a confined process may use (a seccomp filter).
+ *
+ * A child may use what reading a trace and answering needs, and is killed by any other call. A
+ * command may use a few more; other calls fail with ENOSYS and the command goes on. Without
+ * libseccomp this file is a stub.
  */
 #define _GNU_SOURCE /* CLONE_THREAD, AT_EMPTY_PATH */
+#include "engine/sandbox.h"
+
+#ifdef TV_HAS_SECCOMP
+
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -17,11 +24,10 @@
 #include <unistd.h>
 
 #include "base/types.h"
-#include "engine/sandbox.h"
 
-/* Whatever their arguments are. */
+/* Allowed with any arguments. */
 static const int seccomp_allowed[] = {
-    /* files that are open */
+    /* open files */
     SCMP_SYS(read),
     SCMP_SYS(write),
     SCMP_SYS(pread64),
@@ -39,7 +45,7 @@ static const int seccomp_allowed[] = {
     SCMP_SYS(ftruncate64),
     SCMP_SYS(fsync),
     SCMP_SYS(fdatasync),
-    /* what came from the server: the conversation, and the pipes of answers */
+    /* messages from the server, and pipes for answers */
     SCMP_SYS(recvmsg),
     SCMP_SYS(sendmsg),
     SCMP_SYS(poll),
@@ -68,7 +74,7 @@ static const int seccomp_allowed[] = {
     SCMP_SYS(sigreturn),
     SCMP_SYS(sigaltstack),
     SCMP_SYS(restart_syscall),
-    /* time, chance, and how large the machine is */
+    /* time, random numbers, and the size of the machine */
     SCMP_SYS(clock_gettime),
     SCMP_SYS(clock_gettime64),
     SCMP_SYS(clock_getres),
@@ -81,14 +87,14 @@ static const int seccomp_allowed[] = {
     SCMP_SYS(sysinfo),
 };
 
-/* Commands may also have a file for memory (--max-memory), read files ahead, wait for the broker's
- * end and ask for the user's limits. */
+/* Commands may also use a file as memory (--max-memory), read ahead, wait for the broker to end,
+ * and ask for the user's limits. */
 static const int seccomp_command_calls[] = {
     SCMP_SYS(fallocate), SCMP_SYS(fadvise64), SCMP_SYS(mincore),    SCMP_SYS(wait4),
     SCMP_SYS(getrusage), SCMP_SYS(getrlimit), SCMP_SYS(ugetrlimit), SCMP_SYS(dup),
 };
 
-/* The viewer also answers clients, and has threads that wait for each other and for signals. */
+/* The viewer also serves clients, and has threads that wait for each other and for signals. */
 static const int seccomp_viewer_calls[] = {
     SCMP_SYS(accept4),         SCMP_SYS(recvfrom),
     SCMP_SYS(sendto),          SCMP_SYS(shutdown),
@@ -97,16 +103,17 @@ static const int seccomp_viewer_calls[] = {
     SCMP_SYS(rt_sigtimedwait), SCMP_SYS(rt_sigtimedwait_time64),
 };
 
-/* Those that name files. */
+/* Calls that open or remove a file by name. */
 static const int seccomp_path_calls[] = {SCMP_SYS(open), SCMP_SYS(openat), SCMP_SYS(unlink),
-                              SCMP_SYS(unlinkat)};
+                                         SCMP_SYS(unlinkat)};
 
 struct seccomp_rule {
     int call;
     struct scmp_arg_cmp condition;
 };
 
-static bool seccomp_add_rules(scmp_filter_ctx filter, const struct seccomp_rule *rules, size_t count)
+static bool seccomp_add_rules(scmp_filter_ctx filter, const struct seccomp_rule *rules,
+                              size_t count)
 {
     bool good = true;
     for (size_t i = 0; i < count; i++)
@@ -115,9 +122,9 @@ static bool seccomp_add_rules(scmp_filter_ctx filter, const struct seccomp_rule 
 }
 
 /*
- * newfstatat is what the C library calls for fstat, with an empty path and AT_EMPTY_PATH; a filter
- * cannot see whether the path is empty, and with another one the call tells about files that are
- * not open.  So it raises SIGSYS, and the handler does what fstat does, which has no path.
+ * The C library implements fstat as newfstatat with an empty path and AT_EMPTY_PATH. A filter
+ * cannot see whether the path is empty, and with another path the call reveals metadata of any
+ * file. So newfstatat raises SIGSYS, and the handler does the same with fstat, which takes no path.
  */
 #if defined(__x86_64__) || defined(__aarch64__)
 
@@ -157,7 +164,7 @@ static bool seccomp_add_stat_calls(scmp_filter_ctx filter)
 
 #else
 
-/* Elsewhere the size and the times of other files can be seen, where Landlock does not help. */
+/* On other processors the size and times of any file are visible unless Landlock helps. */
 static bool seccomp_add_stat_calls(scmp_filter_ctx filter)
 {
     const struct seccomp_rule rules[] = {
@@ -169,7 +176,7 @@ static bool seccomp_add_stat_calls(scmp_filter_ctx filter)
 
 #endif
 
-/* With the arguments that are harmless alone. */
+/* Add the calls that are harmless with certain arguments only. */
 static bool seccomp_add_conditional(scmp_filter_ctx filter)
 {
     const struct seccomp_rule rules[] = {
@@ -183,11 +190,11 @@ static bool seccomp_add_conditional(scmp_filter_ctx filter)
         {SCMP_SYS(fcntl64), SCMP_A1_64(SCMP_CMP_EQ, F_GETFD, 0)},
         {SCMP_SYS(fcntl64), SCMP_A1_64(SCMP_CMP_EQ, F_SETFD, 0)},
         {SCMP_SYS(fcntl64), SCMP_A1_64(SCMP_CMP_EQ, F_GETFL, 0)},
-        /* of a thread that stands back: its own priority */
+        /* the priority of the calling thread */
         {SCMP_SYS(setpriority), SCMP_A1_64(SCMP_CMP_EQ, 0, 0)},
         /* abort() */
         {SCMP_SYS(tgkill), SCMP_A0_64(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0)},
-        /* asking for a limit; setting one has a third argument */
+        /* reading a limit; setting one has a third argument */
         {SCMP_SYS(prlimit64), SCMP_A2_64(SCMP_CMP_EQ, 0, 0)},
     };
     return seccomp_add_rules(filter, rules, TV_COUNT(rules)) && seccomp_add_stat_calls(filter);
@@ -201,8 +208,8 @@ static bool seccomp_add_path_calls(scmp_filter_ctx filter, uint32_t action)
     return good;
 }
 
-/* What has another way when it is refused: clone3 hides its flags where no filter sees them, and
- * the C library takes clone then; ioctl asks whether standard error is a terminal. */
+/* Refuse calls for which there is a fallback: clone3 passes its flags in memory, where no filter
+ * sees them, and the C library then uses clone; ioctl asks whether standard error is a terminal. */
 static bool seccomp_add_refused(scmp_filter_ctx filter, bool files)
 {
     bool good = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0 &&
@@ -218,15 +225,16 @@ static bool seccomp_add_allowed(scmp_filter_ctx filter, const int *calls, size_t
     return good;
 }
 
-/* Make the rules that every filter has; all other calls get the action `otherwise`.  NULL: the
- * filter cannot be made. */
+/* Make a filter with the rules that all filters share; all other calls get the action `otherwise`.
+ * NULL: out of memory, or the kernel lacks seccomp. */
 static scmp_filter_ctx seccomp_make_filter(uint32_t otherwise)
 {
     scmp_filter_ctx filter = seccomp_init(otherwise);
     if (!filter)
         return NULL;
     if (seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1) == 0 &&
-        seccomp_add_allowed(filter, seccomp_allowed, TV_COUNT(seccomp_allowed)) && seccomp_add_conditional(filter))
+        seccomp_add_allowed(filter, seccomp_allowed, TV_COUNT(seccomp_allowed)) &&
+        seccomp_add_conditional(filter))
         return filter;
     seccomp_release(filter);
     return NULL;
@@ -261,9 +269,12 @@ bool tv_sandbox_filter_command(bool serves)
         {SCMP_SYS(fcntl64), SCMP_A1_64(SCMP_CMP_EQ, F_DUPFD_CLOEXEC, 0)},
     };
     scmp_filter_ctx filter = seccomp_make_filter(SCMP_ACT_ERRNO(ENOSYS));
-    bool good = filter && seccomp_add_allowed(filter, seccomp_command_calls, TV_COUNT(seccomp_command_calls)) &&
-                seccomp_add_rules(filter, rules, TV_COUNT(rules)) && (!serves || seccomp_add_viewer_calls(filter)) &&
-                seccomp_add_path_calls(filter, SCMP_ACT_ERRNO(EACCES)) && seccomp_load(filter) == 0;
+    bool good =
+        filter &&
+        seccomp_add_allowed(filter, seccomp_command_calls, TV_COUNT(seccomp_command_calls)) &&
+        seccomp_add_rules(filter, rules, TV_COUNT(rules)) &&
+        (!serves || seccomp_add_viewer_calls(filter)) &&
+        seccomp_add_path_calls(filter, SCMP_ACT_ERRNO(EACCES)) && seccomp_load(filter) == 0;
     if (filter)
         seccomp_release(filter);
     return good;
@@ -274,9 +285,7 @@ bool tv_sandbox_has_filter(void)
     return true;
 }
 
-/*
- * seccomp_none.c - a build without libseccomp.
- */
+#else
 
 bool tv_sandbox_filter_calls(bool files)
 {
@@ -294,3 +303,5 @@ bool tv_sandbox_has_filter(void)
 {
     return false;
 }
+
+#endif

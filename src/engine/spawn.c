@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * spawn.c - starts a child process with exactly the descriptors, signals and environment it needs.
+ *
+ * Every descriptor is first duplicated to a high number, then to its place in the child
+ * (messages.h); all others are close-on-exec. So the order of the places cannot overwrite a source.
+ */
 #define _GNU_SOURCE /* O_PATH, pipe2, environ */
 #include "engine/internal.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,10 +22,10 @@
 
 #include "base/memory.h"
 
-/* Numbers from here on are none that the child has. */
+/* Higher than any descriptor number of the child. */
 #define ABOVE 64
 
-/* What the child's environment has of ours: sanitizers are told there how strict they are. */
+/* Variables that the child inherits: settings of sanitizers. */
 static const char *const passed_on[] = {"ASAN_OPTIONS=", "UBSAN_OPTIONS=", "TSAN_OPTIONS="};
 
 static enum tv_status spawn_fail(struct tv_error *err, const char *what, int error)
@@ -33,9 +40,10 @@ static void spawn_close_fd(int *fd)
     *fd = -1;
 }
 
-/* The child's folder. */
+/* ---- The child's directory ---- */
 
-static enum tv_status spawn_make_folder(const struct tv_spawn *spawn, char **path, struct tv_error *err)
+static enum tv_status spawn_make_folder(const struct tv_spawn *spawn, char **path,
+                                        struct tv_error *err)
 {
     size_t size = strlen(spawn->scratch) + strlen(spawn->name) + 2;
     *path = tv_alloc(size, 1);
@@ -45,7 +53,8 @@ static enum tv_status spawn_make_folder(const struct tv_spawn *spawn, char **pat
     return spawn_fail(err, "cannot make a folder for temporary files", errno);
 }
 
-/* Files in it have lost their names already, unless the child was killed before that. */
+/* Remove the directory. Files in it have no names any more, unless the child was killed right after
+ * it created one. */
 static void spawn_remove_folder(const char *path)
 {
     DIR *folder = opendir(path);
@@ -58,11 +67,11 @@ static void spawn_remove_folder(const char *path)
     rmdir(path);
 }
 
-/* Its files. */
+/* ---- Its descriptors ---- */
 
 struct spawn_fds {
-    int errors;                  /* standard error */
-    int files[TV_ENGINE_FD_END]; /* from TV_ENGINE_FD_SOCKET on */
+    int errors;                  /* becomes standard error */
+    int files[TV_ENGINE_FD_END]; /* by enum tv_engine_fd */
 };
 
 static int spawn_dup_above(int fd)
@@ -70,9 +79,9 @@ static int spawn_dup_above(int fd)
     return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, ABOVE);
 }
 
-/* Takes the child's ends over. */
-static bool spawn_gather_fds(const struct tv_spawn *spawn, const char *folder, int socket, int errors,
-                   struct spawn_fds *handed)
+/* Duplicate the child's ends. False: no descriptors are left. */
+static bool spawn_gather_fds(const struct tv_spawn *spawn, const char *folder, int socket,
+                             int errors, struct spawn_fds *handed)
 {
     int scratch = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
     handed->errors = spawn_dup_above(errors);
@@ -93,7 +102,8 @@ static void spawn_release_fds(struct spawn_fds *handed)
         spawn_close_fd(&handed->files[i]);
 }
 
-static void spawn_add_file_actions(posix_spawn_file_actions_t *actions, const struct spawn_fds *handed)
+static void spawn_add_file_actions(posix_spawn_file_actions_t *actions,
+                                   const struct spawn_fds *handed)
 {
     posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(actions, 1, "/dev/null", O_WRONLY, 0);
@@ -103,7 +113,8 @@ static void spawn_add_file_actions(posix_spawn_file_actions_t *actions, const st
             posix_spawn_file_actions_adddup2(actions, handed->files[i], i);
 }
 
-/* No signal of ours is blocked or ignored in it, and those of the terminal are not for it. */
+/* Unblock and reset all signals, and use a process group of its own, so that Ctrl-C does not reach
+ * the child. */
 static void spawn_set_attributes(posix_spawnattr_t *attributes)
 {
     sigset_t none, all;
@@ -116,7 +127,7 @@ static void spawn_set_attributes(posix_spawnattr_t *attributes)
                                              POSIX_SPAWN_SETPGROUP);
 }
 
-/* [TV_COUNT(passed_on) + 2] */
+/* Fill environment[TV_COUNT(passed_on) + 2]. */
 static void spawn_fill_environment(char **environment, char *folder)
 {
     size_t count = 0;
@@ -131,9 +142,9 @@ static void spawn_fill_environment(char **environment, char *folder)
     environment[count] = NULL;
 }
 
-/* An error number. */
-static int spawn_run(const struct tv_spawn *spawn, const char *folder, const struct spawn_fds *handed,
-               pid_t *pid)
+/* Start the process. Return 0 or an error number. */
+static int spawn_run(const struct tv_spawn *spawn, const char *folder,
+                     const struct spawn_fds *handed, pid_t *pid)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -155,9 +166,10 @@ static int spawn_run(const struct tv_spawn *spawn, const char *folder, const str
     return error;
 }
 
-static enum tv_status spawn_start(const struct tv_spawn *spawn, struct tv_spawned *spawned, int socket,
-                            int errors, struct tv_error *err)
+static enum tv_status spawn_start(const struct tv_spawn *spawn, struct tv_spawned *spawned,
+                                  int socket, int errors, struct tv_error *err)
 {
+    assert(spawned->scratch != NULL && spawned->socket >= 0);
     struct spawn_fds handed;
     int error = EMFILE;
     memset(&handed, 0xff, sizeof handed);
@@ -166,12 +178,12 @@ static enum tv_status spawn_start(const struct tv_spawn *spawn, struct tv_spawne
     spawn_release_fds(&handed);
     if (error != 0)
         return spawn_fail(err, "cannot start the process that reads the trace", error);
-    struct tv_engine_message message = {.word = TV_ENGINE_BEGIN};
+    struct tv_engine_message message = {.kind = TV_ENGINE_BEGIN};
     message.begin = spawn->begin;
     message.begin.server = getpid();
     message.begin.has_index = spawn->index >= 0;
     message.begin.has_new_index = spawn->new_index >= 0;
-    /* A child that is gone already is found so. */
+    /* if the child is gone already, the supervisor notices */
     (void)tv_engine_send(spawned->socket, &message, (struct tv_bytes){NULL, 0}, -1);
     return TV_OK;
 }
@@ -179,6 +191,7 @@ static enum tv_status spawn_start(const struct tv_spawn *spawn, struct tv_spawne
 enum tv_status tv_spawn(const struct tv_spawn *spawn, struct tv_spawned *spawned,
                         struct tv_error *err)
 {
+    assert(spawn->begin.name[sizeof spawn->begin.name - 1] == '\0');
     int sockets[2] = {-1, -1}, pipes[2] = {-1, -1};
     *spawned = (struct tv_spawned){.socket = -1, .errors = -1};
     enum tv_status status = spawn_make_folder(spawn, &spawned->scratch, err);

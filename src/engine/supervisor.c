@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * keeper.c - the one thread that starts, watches, ends and reaps children.
+ * supervisor.c - the one thread that starts, watches, ends and reaps child processes.
  *
- * It holds the lock but while it waits and while the host is called.  Nobody else takes an engine
- * out of the list, so that the one at hand is still there afterwards.
+ * Each turn of its loop:
+ *
+ *     free obsolete engines -> start waiting ones -> poll -> read stderr, messages; check CPU; reap
+ *
+ * The thread holds the lock all the time, except while it polls, starts a process or calls the
+ * host. It is the only thread that removes an engine from the list, so an engine is still there
+ * after such a pause.
+ *
+ * Invariants: at most options.loading children load and at most options.alive exist; a child that
+ * was killed counts until it is reaped. One trace never has two children, because both would write
+ * one index. A child is killed at most once, and the first explanation of its end stays.
  */
 #define _GNU_SOURCE /* prlimit */
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -22,23 +32,24 @@
 
 #define NS INT64_C(1000000000)
 
-/* How often children are looked at that say nothing: those that run, those that are to end. */
+/* Poll interval while children run, and while a killed one has not ended. */
 #define TICK_MS 250
 #define ENDING_MS 10
 
-/* Messages of one child that are read before the others have their turn. */
+/* Messages to handle of one child before the next child has its turn. */
 #define TURN 16
 
-/* Nobody asked for an engine that is not done for so long: another may have its room. */
+/* An engine that still loads, or writes its index, may be evicted after nobody has held it for this
+ * long. */
 #define FORGOTTEN_MS 10000
 
-/* What a child may write to its standard error before nobody listens any more. */
+/* Lines of a child's standard error that are logged; it is closed after that. */
 #define LINES 100
 
-/* The first child answers at once; a machine that is busy takes its time. */
+/* The first child answers at once, unless the machine is very busy. */
 #define PROBE_MS 30000
 
-/* Telling the host. */
+/* ---- Reports to the host ---- */
 
 static void supervisor_report_state(struct tv_engine *engine)
 {
@@ -85,7 +96,7 @@ static void supervisor_set_state(struct tv_engine *engine, enum tv_engine_state 
     supervisor_report_state(engine);
 }
 
-/* Starting. */
+/* ---- Starting ---- */
 
 static struct tv_engine_begin supervisor_make_begin(const struct tv_engines *engines)
 {
@@ -107,9 +118,10 @@ static void supervisor_close_files(const struct tv_engine_files *files)
             close(all[i]);
 }
 
-/* Without the lock. */
-static enum tv_status supervisor_spawn_child(const struct tv_engine *engine, struct tv_engine_files *files,
-                                  struct tv_spawned *child, struct tv_error *err)
+/* Open the files and start the process. Runs without the lock. */
+static enum tv_status supervisor_spawn_child(const struct tv_engine *engine,
+                                             struct tv_engine_files *files,
+                                             struct tv_spawned *child, struct tv_error *err)
 {
     const struct tv_engines *engines = engine->engines;
     const struct tv_engine_host *host = &engines->options.host;
@@ -136,6 +148,7 @@ static enum tv_status supervisor_spawn_child(const struct tv_engine *engine, str
 
 static void supervisor_start_engine(struct tv_engine *engine)
 {
+    assert(engine->state == TV_ENGINE_WAITING && engine->child.pid == 0);
     struct tv_engines *engines = engine->engines;
     struct tv_engine_files files;
     struct tv_spawned child = {.socket = -1, .errors = -1};
@@ -150,7 +163,7 @@ static void supervisor_start_engine(struct tv_engine *engine)
     engine->cpu_limit = (int64_t)engines->options.load_seconds * NS;
     if (status == TV_OK) {
         engines->counts.started++;
-        if (engine->ending) /* since then */
+        if (engine->ending) /* killed while the lock was free */
             kill(child.pid, SIGKILL);
         supervisor_report_state(engine);
         return;
@@ -161,7 +174,7 @@ static void supervisor_start_engine(struct tv_engine *engine)
     supervisor_report_index(engine, false);
 }
 
-/* Who runs, or is on its way out: both take room. */
+/* Count children that run or are on their way out: both need memory. */
 static unsigned supervisor_count_children(const struct tv_engines *engines, bool loading)
 {
     unsigned count = 0;
@@ -178,7 +191,7 @@ static bool supervisor_has_dying_child(const struct tv_engines *engines)
     return false;
 }
 
-/* Two children of one trace would write one index. */
+/* Return true while an older child of the same trace exists: two would write one index. */
 static bool supervisor_has_predecessor(const struct tv_engine *engine)
 {
     for (const struct tv_engine *other = engine->engines->first; other; other = other->next)
@@ -187,13 +200,13 @@ static bool supervisor_has_predecessor(const struct tv_engine *engine)
     return false;
 }
 
-/* The one that waits longest and may be started; NULL: there is none. */
+/* Return the engine that waits longest and may start, or NULL. */
 static struct tv_engine *supervisor_find_next(const struct tv_engines *engines)
 {
     struct tv_engine *oldest = NULL;
     for (struct tv_engine *engine = engines->first; engine; engine = engine->next)
-        if (engine->state == TV_ENGINE_WAITING && !engine->ending && !supervisor_has_predecessor(engine) &&
-            (!oldest || engine->number < oldest->number))
+        if (engine->state == TV_ENGINE_WAITING && !engine->ending &&
+            !supervisor_has_predecessor(engine) && (!oldest || engine->number < oldest->number))
             oldest = engine;
     return oldest;
 }
@@ -202,12 +215,12 @@ static bool supervisor_may_evict(const struct tv_engine *engine, int64_t now)
 {
     if (!tv_engine_is_alive(engine) || engine->holders > 0)
         return false;
-    /* Whoever writes the index will be back sooner. */
+    /* an engine that writes its index will be faster the next time */
     bool is_done = engine->state == TV_ENGINE_READY && !engine->owes_index;
     return is_done || now - engine->touched > FORGOTTEN_MS;
 }
 
-/* Ends the one that nobody has held for longest. */
+/* End the engine that nobody has held for longest. */
 static void supervisor_evict_idle(struct tv_engines *engines)
 {
     int64_t now = tv_engine_now();
@@ -225,7 +238,8 @@ static void supervisor_start_waiting(struct tv_engines *engines)
 {
     for (;;) {
         struct tv_engine *next = supervisor_find_next(engines);
-        if (!next || engines->stop || supervisor_count_children(engines, true) >= engines->options.loading)
+        if (!next || engines->stop ||
+            supervisor_count_children(engines, true) >= engines->options.loading)
             return;
         if (supervisor_count_children(engines, false) < engines->options.alive) {
             supervisor_start_engine(next);
@@ -237,7 +251,7 @@ static void supervisor_start_waiting(struct tv_engines *engines)
     }
 }
 
-/* What children say. */
+/* ---- Messages from children ---- */
 
 static bool supervisor_kill_if_over_time(struct tv_engine *engine)
 {
@@ -254,8 +268,10 @@ static bool supervisor_kill_if_over_time(struct tv_engine *engine)
     return true;
 }
 
-/* The processor time of the loading is over; what is used from now on is counted here. */
-static void supervisor_handle_loaded(struct tv_engine *engine, const struct tv_engine_message *message)
+/* The CPU time for loading is over. From now on the limit is computed per question, so raise the
+ * child's own limit, and note what it has used. */
+static void supervisor_handle_loaded(struct tv_engine *engine,
+                                     const struct tv_engine_message *message)
 {
     struct rlimit limit;
     if (supervisor_kill_if_over_time(engine))
@@ -264,7 +280,8 @@ static void supervisor_handle_loaded(struct tv_engine *engine, const struct tv_e
         limit.rlim_cur = limit.rlim_max;
         prlimit(engine->child.pid, RLIMIT_CPU, &limit, NULL);
     }
-    engine->cpu_limit = tv_engine_cpu_time(engine) + (int64_t)engine->engines->options.load_seconds * NS;
+    engine->cpu_limit =
+        tv_engine_cpu_time(engine) + (int64_t)engine->engines->options.load_seconds * NS;
     engine->from_index = message->flag != 0;
     engine->was_ready = true;
     if (engine->from_index)
@@ -272,8 +289,10 @@ static void supervisor_handle_loaded(struct tv_engine *engine, const struct tv_e
     supervisor_set_state(engine, TV_ENGINE_READY);
 }
 
-static void supervisor_handle_refused(struct tv_engine *engine, const struct tv_engine_message *message)
+static void supervisor_handle_refused(struct tv_engine *engine,
+                                      const struct tv_engine_message *message)
 {
+    assert(engine->state == TV_ENGINE_LOADING);
     const struct tv_engine_refused *refused = &message->refused;
     struct tv_error error = {.offset = refused->offset};
     bool known = refused->status > TV_OK && refused->status <= TV_ERR_CANCELLED;
@@ -287,18 +306,19 @@ static void supervisor_handle_refused(struct tv_engine *engine, const struct tv_
     supervisor_set_state(engine, TV_ENGINE_FAILED);
 }
 
-static void supervisor_handle_message(struct tv_engine *engine, const struct tv_engine_message *message)
+static void supervisor_handle_message(struct tv_engine *engine,
+                                      const struct tv_engine_message *message)
 {
     bool loading = engine->state == TV_ENGINE_LOADING;
-    if (message->word == TV_ENGINE_PROGRESS && loading)
+    if (message->kind == TV_ENGINE_PROGRESS && loading)
         engine->progress = message->progress;
-    else if (message->word == TV_ENGINE_LOADED && loading)
+    else if (message->kind == TV_ENGINE_LOADED && loading)
         supervisor_handle_loaded(engine, message);
-    else if (message->word == TV_ENGINE_REFUSED && loading)
+    else if (message->kind == TV_ENGINE_REFUSED && loading)
         supervisor_handle_refused(engine, message);
-    else if (message->word == TV_ENGINE_INDEXED && engine->owes_index)
+    else if (message->kind == TV_ENGINE_INDEXED && engine->owes_index)
         supervisor_report_index(engine, message->flag != 0);
-    else if (message->word != TV_ENGINE_HELLO && message->word != TV_ENGINE_PROGRESS)
+    else if (message->kind != TV_ENGINE_HELLO && message->kind != TV_ENGINE_PROGRESS)
         tv_engine_kill(engine, "it broke the rules of the conversation");
 }
 
@@ -313,7 +333,7 @@ static void supervisor_receive(struct tv_engine *engine)
         case TV_GOT_NOTHING:
             return;
         case TV_GOT_END:
-            /* Whatever made it end is decided; one that only closed its socket ends now. */
+            /* the reason was recorded before; a child that only closed its socket is killed now */
             engine->ending = true;
             kill(engine->child.pid, SIGKILL);
             return;
@@ -321,7 +341,7 @@ static void supervisor_receive(struct tv_engine *engine)
     }
 }
 
-/* A whole line of its standard error. */
+/* Handle a complete line of standard error. */
 static void supervisor_end_line(struct tv_engine *engine)
 {
     struct tv_engine_line *line = &engine->line;
@@ -353,7 +373,7 @@ static void supervisor_read_stderr(struct tv_engine *engine)
     engine->child.errors = -1;
 }
 
-/* Ending. */
+/* ---- The end of a child ---- */
 
 static void supervisor_check_time(struct tv_engine *engine, int64_t now)
 {
@@ -378,9 +398,10 @@ static void supervisor_explain_exit(struct tv_engine *engine, int status)
         tv_child_exit_explain(&ending, &engine->error);
 }
 
-/* Its process is gone. */
+/* Read the last words of a child that is gone, release it and set the final state. */
 static void supervisor_note_exit(struct tv_engine *engine, int status)
 {
+    assert(engine->ending && engine->child.pid != 0);
     char line[sizeof engine->error.message + 64];
     while (engine->child.errors >= 0) {
         struct pollfd more = {.fd = engine->child.errors, .events = POLLIN};
@@ -415,7 +436,7 @@ static void supervisor_reap(struct tv_engine *engine)
     supervisor_note_exit(engine, got == pid ? status : 0);
 }
 
-/* Nobody will look at it again. */
+/* Return true when nobody will look at the engine again. */
 static bool supervisor_is_obsolete(const struct tv_engine *engine, int64_t now)
 {
     if (engine->child.pid != 0 || engine->holders > 0)
@@ -441,7 +462,7 @@ static void supervisor_sweep(struct tv_engines *engines)
     }
 }
 
-/* The first child, which only tells what holds it. */
+/* Start the first child, which only reports the layers of its sandbox. */
 static void supervisor_probe_sandbox(struct tv_engines *engines)
 {
     struct tv_spawn spawn = {.program = engines->program,
@@ -463,7 +484,7 @@ static void supervisor_probe_sandbox(struct tv_engines *engines)
             break;
         got = tv_engine_receive(child.socket, &message, NULL, NULL, NULL);
     }
-    if (got == TV_GOT_MESSAGE && message.word == TV_ENGINE_HELLO)
+    if (got == TV_GOT_MESSAGE && message.kind == TV_ENGINE_HELLO)
         engines->sandbox =
             message.parts & (TV_SANDBOX_LIMITS | TV_SANDBOX_SECCOMP | TV_SANDBOX_LANDLOCK);
     else
@@ -475,10 +496,11 @@ static void supervisor_probe_sandbox(struct tv_engines *engines)
     tv_spawned_release(&child);
 }
 
-/* The loop. */
+/* ---- The loop ---- */
 
-/* What to wait for: `wake`, and two of each child. */
-static size_t supervisor_gather_polls(const struct tv_engines *engines, struct pollfd **waits, size_t *capacity)
+/* Collect what to wait for: the wake-up pipe, and two descriptors of each child. */
+static size_t supervisor_gather_polls(const struct tv_engines *engines, struct pollfd **waits,
+                                      size_t *capacity)
 {
     size_t count = 0;
     *waits = tv_array_reserve(*waits, capacity, 1, sizeof **waits);
@@ -487,7 +509,7 @@ static size_t supervisor_gather_polls(const struct tv_engines *engines, struct p
         if (engine->child.pid == 0)
             continue;
         *waits = tv_array_reserve(*waits, capacity, count + 2, sizeof **waits);
-        /* A socket at its end would wake us again and again until the process is gone. */
+        /* a socket at its end would be readable until the process is gone */
         (*waits)[count++] =
             (struct pollfd){.fd = engine->ending ? -1 : engine->child.socket, .events = POLLIN};
         (*waits)[count++] = (struct pollfd){.fd = engine->child.errors, .events = POLLIN};
@@ -573,7 +595,8 @@ static void child_exit_explain_memory(const struct tv_child_exit *ending, struct
                 "it needed more memory than its limit of %.0f MiB", mega);
 }
 
-static void child_exit_explain_signal(const struct tv_child_exit *ending, int number, struct tv_error *error)
+static void child_exit_explain_signal(const struct tv_child_exit *ending, int number,
+                                      struct tv_error *error)
 {
     switch (number) {
     case SIGKILL:

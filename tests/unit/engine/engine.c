@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The server's side, with children that behave well or die as processes die. */
+/* engine.c - the server's side, with children that behave well or end in every way a process
+ * can. */
 #define _GNU_SOURCE
 #include "engine/engine.h"
 
@@ -35,7 +36,7 @@ static const char *const questions[] = {
     "save?as=trace",
 };
 
-/* The same of a view of this process. */
+/* Ask a view in this process. */
 static char *ask_here(const struct tv_view *view, const char *text, size_t *length)
 {
     struct tv_view_parameter parameters[8];
@@ -76,7 +77,7 @@ static void *ask_all(void *context)
     return NULL;
 }
 
-/* Eight at once get the bytes that a view in this process gives. */
+/* Eight clients at once get the bytes that a view in this process gives. */
 static void answers_are_those_of_a_view(void **state)
 {
     (void)state;
@@ -159,7 +160,7 @@ static void nothing_is_asked_before_it_is_there(void **state)
     finish(&started);
 }
 
-/* A client that goes away in the middle of an answer; the next has all of it. */
+/* A client disconnects in the middle of an answer; the next one gets all of it. */
 static void a_reader_may_go(void **state)
 {
     (void)state;
@@ -186,7 +187,7 @@ static void a_reader_may_go(void **state)
     finish(&started);
 }
 
-/* Answers that nobody reads do not hold up others, until there are too many. */
+/* Answers that nobody reads do not delay others, until there are too many. */
 static void too_many_questions_are_told_so(void **state)
 {
     (void)state;
@@ -203,7 +204,7 @@ static void too_many_questions_are_told_so(void **state)
         assert_int_equal(tv_engine_answer_status(answers[i]), TV_ANSWER_OK);
     }
     assert_refused(engine, "trace", TV_ANSWER_BUSY, "too many questions");
-    tv_engine_close(engine); /* answers hold it */
+    tv_engine_close(engine); /* the answers keep it alive */
     for (int i = 0; i < TV_ENGINE_QUESTIONS; i++)
         tv_engine_answer_free(answers[i]);
     finish(&started);
@@ -225,7 +226,7 @@ static void what_cannot_be_read_says_why(void **state)
     assert_refused(engine, "status", TV_ANSWER_OK,
                    "\"error\":{\"message\":\"byte 7: no trace\",\"kind\":\"syntax\",\"offset\":7}");
     assert_refused(engine, "trace", TV_ANSWER_NOT_READY, "{\"error\":");
-    /* It is not tried again and again. */
+    /* it is not read again and again */
     struct tv_engine *again = tv_engine_open(started.engines, "a");
     assert_ptr_equal(again, engine);
     tv_engine_close(again);
@@ -293,7 +294,7 @@ static void what_is_forbidden_is_refused(void **state)
         assert_dies(words[i], "it tried what the sandbox forbids");
 }
 
-/* Lines of a child go to the log, without what a terminal would obey, and not for ever. */
+/* Lines of a child are logged, without control characters and up to a limit. */
 static void a_child_does_not_fill_the_log(void **state)
 {
     (void)state;
@@ -329,7 +330,7 @@ static void *visit(void *context)
     return NULL;
 }
 
-/* Of twenty that are wanted at once, three are there at a time, and all are served. */
+/* Of twenty engines that are wanted at once, three exist at a time, and all are served. */
 static void many_take_turns(void **state)
 {
     (void)state;
@@ -380,7 +381,7 @@ static void who_is_held_is_not_ended(void **state)
     tv_engine_close(a);
     assert_int_equal(tv_engine_wait(b, 300000), TV_ENGINE_READY);
     tv_engine_close(b);
-    /* And back. */
+    /* and back */
     a = settle(&started, "a", TV_ENGINE_READY);
     tv_engine_close(a);
     finish(&started);
@@ -415,7 +416,7 @@ static void who_was_ended_is_dead_for_its_holder(void **state)
     set_trace(&started, "a", "draw");
     struct tv_engine *engine = settle(&started, "a", TV_ENGINE_READY);
     tv_engines_end(started.engines, "a");
-    /* Its process is gone at once, and with it the last hold on the trace's file. */
+    /* its process is gone at once, and with it the last descriptor of the trace's file */
     tv_engine_get_status(engine, &status);
     assert_int_equal(status.state, TV_ENGINE_DIED);
     assert_refused(engine, "trace", TV_ANSWER_NOT_READY, "{\"error\":");
@@ -443,7 +444,7 @@ static void a_program_that_is_none_is_told(void **state)
     finish(&started);
 }
 
-/* The first child of any thread of a process; 0: it has none. */
+/* Return the first child of any thread of a process; 0: none. */
 static pid_t child_of(pid_t pid)
 {
     char path[300];
@@ -463,7 +464,7 @@ static pid_t child_of(pid_t pid)
     return found;
 }
 
-/* It is gone, or waits for whoever is to look at how it ended. */
+/* Return true when the process is gone or a zombie. */
 static bool is_gone(pid_t pid)
 {
     char path[64], state = 'Z';
@@ -490,7 +491,7 @@ static void run_server(struct started *started, int ready)
     _exit(1);
 }
 
-/* Also one that is killed takes its children with it. */
+/* A server that is killed takes its children with it. */
 static void children_end_with_the_server(void **state)
 {
     (void)state;
@@ -514,13 +515,13 @@ static void children_end_with_the_server(void **state)
     close(ready[0]);
     close(ready[1]);
     char command[4096];
-    /* The server had no time to. */
+    /* the server had no time for this */
     snprintf(command, sizeof command, "%s/a.1", started.folder);
     assert_int_equal(rmdir(command), 0);
     finish(&started);
 }
 
-/* What was read once is there again out of its index, with the same answers. */
+/* A trace that was read once comes from its index, with the same answers. */
 static void an_index_is_kept_and_used(void **state)
 {
     (void)state;
@@ -546,7 +547,7 @@ static void an_index_is_kept_and_used(void **state)
     assert_string_equal(before, after);
     tv_free(before);
     tv_free(after);
-    /* It needs no new one, and says so. */
+    /* it needs no new index, and reports that */
     while (atomic_load(&started.indexed) < 2)
         poll(NULL, 0, 1);
     assert_int_equal(atomic_load(&started.whole), 1);
@@ -554,7 +555,7 @@ static void an_index_is_kept_and_used(void **state)
     finish(&started);
 }
 
-/* Whoever dies while it loads leaves no index, and that is told too. */
+/* A child that dies while it loads leaves no index, and that is reported. */
 static void no_index_of_the_dead(void **state)
 {
     (void)state;
@@ -571,7 +572,7 @@ static void no_index_of_the_dead(void **state)
     finish(&started);
 }
 
-UNIT_TESTS(engines, cmocka_unit_test(an_index_is_kept_and_used),
+UNIT_TESTS(engine, cmocka_unit_test(an_index_is_kept_and_used),
            cmocka_unit_test(no_index_of_the_dead), cmocka_unit_test(answers_are_those_of_a_view),
            cmocka_unit_test(what_is_wrong_has_a_status),
            cmocka_unit_test(nothing_is_asked_before_it_is_there), cmocka_unit_test(a_reader_may_go),

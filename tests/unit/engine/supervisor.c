@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * supervisor.c - how the end of a child is described.
+ */
 #include "engine/internal.h"
 
 #include <signal.h>
@@ -6,7 +9,7 @@
 
 #include "unit.h"
 
-/* As Linux puts them into a status: a code in the second byte, a signal in the first. */
+/* Wait statuses of Linux: an exit code in the second byte, a signal in the first. */
 #define CODE(code) ((code) << 8)
 
 static void assert_words(int status, bool out_of_memory, const char *words)
@@ -35,4 +38,4 @@ static void every_end_has_words(void **state)
     assert_non_null(strstr(error.message, "limit of 5 MiB"));
 }
 
-UNIT_TESTS(ending, cmocka_unit_test(every_end_has_words));
+UNIT_TESTS(supervisor, cmocka_unit_test(every_end_has_words));
