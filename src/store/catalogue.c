@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * database.c - one connection, its lock, and the first thing that went wrong.
+ * catalogue.c - the SQLite catalogue: transactions and statements, then its schema and its checks.
+ *
+ * The store has two connections. `write` changes the catalogue, one transaction at a time; `read`
+ * runs beside it, because in WAL mode a reader sees the last committed state and blocks nobody.
+ *
+ *     TV_DB_QUICK      synchronous=NORMAL   survives a kill; the log is synced at checkpoints
+ *     TV_DB_DURABLE    synchronous=FULL     survives a power loss; the log is synced at each commit
+ *
+ * The log is kept small, so that a full disk can still record a deletion.
  */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -13,10 +22,10 @@
 #include "base/memory.h"
 #include "store/internal.h"
 
-/* Somebody with a shell on the catalogue may hold it for a moment. */
+/* Somebody may hold the catalogue for a moment, with the sqlite3 shell. */
 #define BUSY_MS 10000
 
-/* Takes down a failure, if it is the first. */
+/* Record a failure if it is the first of this transaction. */
 static void db_note_failure(struct tv_db *db, int code)
 {
     if (db->code != SQLITE_OK || code == SQLITE_OK)
@@ -68,7 +77,7 @@ void tv_db_begin(struct tv_db *db, enum tv_db_kind kind)
     db->code = SQLITE_OK;
     db->no_room = false;
     if (kind != TV_DB_READ && durable != db->durable) {
-        /* In WAL mode FULL syncs the log at each commit, NORMAL when it goes over into the file. */
+        /* in WAL mode FULL syncs the log at each commit, NORMAL only at checkpoints */
         if (tv_db_script(db, durable ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL"))
             db->durable = durable;
     }
@@ -87,6 +96,7 @@ static enum tv_store_status db_explain_failure(const struct tv_db *db, struct tv
 
 enum tv_store_status tv_db_end(struct tv_db *db, enum tv_store_status status, struct tv_error *err)
 {
+    assert(db->handle != NULL);
     if (status == TV_STORE_OK)
         tv_db_script(db, "COMMIT");
     if (db->code != SQLITE_OK)
@@ -99,6 +109,7 @@ enum tv_store_status tv_db_end(struct tv_db *db, enum tv_store_status status, st
 
 static sqlite3_stmt *db_prepare(struct tv_db *db, const char *sql)
 {
+    assert(db->kept_count <= TV_DB_STATEMENTS);
     size_t i = 0;
     while (i < db->kept_count && db->kept[i].sql != sql)
         i++;
@@ -109,7 +120,8 @@ static sqlite3_stmt *db_prepare(struct tv_db *db, const char *sql)
         return NULL;
     }
     sqlite3_stmt *statement = NULL;
-    db_note_failure(db, sqlite3_prepare_v3(db->handle, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL));
+    db_note_failure(
+        db, sqlite3_prepare_v3(db->handle, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL));
     if (!statement)
         return NULL;
     db->kept[i].sql = sql;
@@ -118,7 +130,7 @@ static sqlite3_stmt *db_prepare(struct tv_db *db, const char *sql)
     return statement;
 }
 
-/* No bytes may come as NULL, which SQLite takes for null. */
+/* Bind bytes. An empty text must not be passed as NULL, which SQLite takes for SQL NULL. */
 static int db_bind_bytes(sqlite3_stmt *statement, int at, char type, struct tv_bytes bytes)
 {
     const void *data = bytes.length > 0 ? (const void *)bytes.data : "";
@@ -207,16 +219,16 @@ struct tv_bytes tv_db_column_text(sqlite3_stmt *statement, int column)
 }
 
 /*
- * catalogue.c - the tables, and what a file must be to be taken for the catalogue.
+ * ---- The schema ----
  *
- * In `traces`, name_key and words are in small letters: the one orders, the other is searched
- * (name, processes, labels and note, a line each).  Facts lie apart, so that a list does not read
- * them.  A done upload is kept beside its trace until it expires.
+ * In `traces`, name_key and words are in lower case: name_key is for sorting, words for searching
+ * (name, processes, labels and note, one per line). Facts have a table of their own, so that a list
+ * does not read them. A finished upload is remembered beside its trace until it expires.
  */
 
 #define CATALOGUE "catalogue.sqlite3"
 
-/* "TVst": what PRAGMA application_id says of our files. */
+/* PRAGMA application_id of our files: "TVst". */
 #define APPLICATION 0x54567374
 #define VERSION 1
 
@@ -224,9 +236,9 @@ static const char SCHEMA[] =
     "CREATE TABLE store(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;"
     "CREATE TABLE uploads("
     " uid TEXT PRIMARY KEY, trace TEXT NOT NULL UNIQUE, name TEXT NOT NULL,"
-    " bytes INTEGER,"                   /* as announced; null: not known */
-    " labels TEXT NOT NULL,"            /* a line each */
-    " held INTEGER NOT NULL DEFAULT 0," /* bytes that were on the disk when this was written */
+    " bytes INTEGER,"                   /* as announced; NULL: not known */
+    " labels TEXT NOT NULL,"            /* one per line */
+    " held INTEGER NOT NULL DEFAULT 0," /* bytes on disk when this was written */
     " touched INTEGER NOT NULL, done INTEGER NOT NULL DEFAULT 0) STRICT;"
     "CREATE INDEX uploads_touched ON uploads(done, touched);"
     "CREATE TABLE traces("
@@ -244,7 +256,7 @@ static const char SCHEMA[] =
     "CREATE INDEX traces_bytes ON traces(bytes, id);"
     "CREATE INDEX traces_length ON traces(length_ns, id);"
     "CREATE INDEX traces_state ON traces(state, uploaded);"
-    /* The key comes first: SQLite 3.40 checks the wrong columns for null otherwise. */
+    /* the key comes first, because SQLite 3.40 otherwise checks the wrong columns for NULL */
     "CREATE TABLE labels("
     " trace INTEGER NOT NULL REFERENCES traces(number) ON DELETE CASCADE,"
     " label_key TEXT NOT NULL, place INTEGER NOT NULL, label TEXT NOT NULL,"
@@ -257,14 +269,14 @@ static const char SCHEMA[] =
     " trace INTEGER PRIMARY KEY REFERENCES traces(number) ON DELETE CASCADE,"
     " facts BLOB NOT NULL) STRICT;";
 
-/* The client of each upload and of each trace that waits to be read.  The table lives as long as
- * the server runs, on the connection that writes. */
+/* The client of each upload and of each trace that waits to be read. This table is temporary, on
+ * the connection that writes, so nothing about clients outlives the server. */
 static const char CLIENTS[] =
     "CREATE TEMP TABLE clients("
     " uid TEXT PRIMARY KEY, trace TEXT NOT NULL UNIQUE, client BLOB NOT NULL) STRICT;"
     "CREATE INDEX temp.clients_client ON clients(client);";
 
-/* A log of 128 pages goes over into the file: a small disk must have room for both. */
+/* A log of 128 pages is checkpointed, because a small disk must have space for both. */
 static const char SETTINGS[] = "PRAGMA journal_mode=WAL;"
                                "PRAGMA synchronous=FULL;"
                                "PRAGMA wal_autocheckpoint=128;"
@@ -290,7 +302,7 @@ static enum tv_status catalogue_fail(const struct tv_db *db, struct tv_error *er
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", CATALOGUE, db->message);
 }
 
-/* What `PRAGMA quick_check` has to say, if it is not "ok". */
+/* Run `PRAGMA quick_check`, which answers "ok" or describes the damage. */
 static enum tv_status catalogue_check_soundness(struct tv_db *db, struct tv_error *err)
 {
     enum tv_status status = TV_OK;
@@ -303,7 +315,7 @@ static enum tv_status catalogue_check_soundness(struct tv_db *db, struct tv_erro
     return db->code == SQLITE_OK ? status : catalogue_fail(db, err);
 }
 
-/* A catalogue that is there: ours, of this version, sound. */
+/* Check an existing catalogue: it must be ours, of a known version, and undamaged. */
 static enum tv_status catalogue_check(struct tv_db *db, int64_t version, struct tv_error *err)
 {
     if (tv_db_number(db, 0, "PRAGMA application_id", "") != APPLICATION)
@@ -323,7 +335,7 @@ static void catalogue_count_name(void *context, const char *name)
     ++*(size_t *)context;
 }
 
-/* A new catalogue beside traces would have them cleaned away as nobody's. */
+/* Refuse to create a catalogue beside existing traces, which recovery would remove as orphans. */
 static enum tv_status catalogue_check_no_traces(struct tv_store *store, struct tv_error *err)
 {
     size_t count = 0;
@@ -347,7 +359,7 @@ static enum tv_status catalogue_make_tables(struct tv_store *store, struct tv_er
 }
 
 static enum tv_status catalogue_open_writer(struct tv_store *store, const char *path,
-                                       struct tv_error *err)
+                                            struct tv_error *err)
 {
     struct tv_db *db = &store->write;
     enum tv_status status = tv_db_open(db, path, err);
@@ -372,7 +384,7 @@ static enum tv_status catalogue_make_client_table(struct tv_store *store, struct
 }
 
 static enum tv_status catalogue_open_reader(struct tv_store *store, const char *path,
-                                       struct tv_error *err)
+                                            struct tv_error *err)
 {
     enum tv_status status = tv_db_open(&store->read, path, err);
     if (status != TV_OK)
@@ -386,7 +398,8 @@ static enum tv_status catalogue_open_reader(struct tv_store *store, const char *
 
 enum tv_status tv_store_catalogue_open(struct tv_store *store, struct tv_error *err)
 {
-    /* Made by us, with our permissions; SQLite gives the same to the files beside it. */
+    assert(store->folder >= 0 && store->path != NULL);
+    /* create the file ourselves, for its permissions; SQLite gives the same to its log */
     int fd = openat(store->folder, CATALOGUE, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "cannot open " CATALOGUE ": %s",

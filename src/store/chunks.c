@@ -1,8 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * claims.c - one writer for each upload.  There are as many claims as connections that write, so a
- * list will do.
+ * chunks.c - writes the bytes of uploads, and decides who may write.
+ *
+ * Claims. An upload has one writer. A chunk holds the claim on its upload, and whoever finishes or
+ * cancels the upload takes it first. A chunk is "inside" while it uses the file, and only outside
+ * it can lose its claim; so a connection that hangs is replaced, but never in the middle of a
+ * write. There are as many claims as connections that write, so a linked list is fast enough.
+ *
+ * Durability. The length of the file is the offset at which the upload resumes. The row's `held`
+ * follows it: it is written after the bytes were synced.
+ *
+ *     write bytes ... -> fdatasync(file) [-> fsync(uploads/), once] -> UPDATE held (durable)
+ *     |<------- lost with the power ------->|<-------- good from here on -------->|
+ *
+ * If only the process dies, the kernel still has all bytes, and the upload resumes at the end of
+ * the file. After a power loss, bytes behind `held` may be anything, so recovery cuts the file
+ * there.
  */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -14,7 +29,7 @@
 #include "store/internal.h"
 #include "store/uploads.h"
 
-/* With claim_lock held. */
+/* Find the link to the claim on an upload. Runs under claim_lock. */
 static struct tv_store_claim **claim_find(struct tv_store *store, const char *uid)
 {
     struct tv_store_claim **link = &store->claims;
@@ -23,7 +38,7 @@ static struct tv_store_claim **claim_find(struct tv_store *store, const char *ui
     return link;
 }
 
-/* The claim that is in the way, away from the file. */
+/* Wait until the claim on an upload is outside its file, or gone. Return the link to it. */
 static struct tv_store_claim **claim_wait_outside(struct tv_store *store, const char *uid)
 {
     struct tv_store_claim **link = claim_find(store, uid);
@@ -70,6 +85,7 @@ enum tv_store_status tv_store_claim_enter(struct tv_store *store, struct tv_stor
 
 void tv_store_claim_leave(struct tv_store *store, struct tv_store_claim *claim, uint64_t at)
 {
+    assert(claim->inside);
     pthread_mutex_lock(&store->claim_lock);
     claim->inside = false;
     claim->at = at;
@@ -98,46 +114,45 @@ bool tv_store_is_claimed(struct tv_store *store, const char *uid)
 }
 
 /*
- * pieces.c - bytes of an upload on their way to its file.
- *
- * The file's length is the offset.  The row follows when the bytes are on the disk: after the power
- * went, a start cuts the file there, for what lies behind may be anything (recovery.c).
+ * ---- Chunks ----
  */
 
-/* After so many bytes of one piece they are put on the disk: not more is lost with the power, nor
- * waits in memory. */
+/* Sync after this many bytes of a chunk. This bounds what a power loss costs, and dirty memory. */
 #define SYNC_BYTES ((uint64_t)64 * 1024 * 1024)
 
-/* Linux moves at most 2 GiB - 4 KiB a call. */
+/* Linux writes at most 2 GiB - 4 KiB per call. */
 #define LARGEST_IO ((size_t)1 << 30)
 
 struct tv_store_chunk {
     struct tv_store *store;
     struct tv_store_claim claim;
     int fd;
-    uint64_t at, synced, most;    /* `most`: the upload must not have more bytes */
-    enum tv_store_status failure; /* the first one */
+    uint64_t at, synced,
+        most; /* offset of the next byte, synced bytes, maximum size of the upload */
+    enum tv_store_status failure; /* the first failure, which all later calls repeat */
     struct tv_error error;
 };
 
-static enum tv_store_status chunk_fail(struct tv_store_chunk *piece, enum tv_store_status status)
+static enum tv_store_status chunk_fail(struct tv_store_chunk *chunk, enum tv_store_status status)
 {
-    if (piece->failure == TV_STORE_OK)
-        piece->failure = status;
+    assert(status != TV_STORE_OK);
+    if (chunk->failure == TV_STORE_OK)
+        chunk->failure = status;
     return status;
 }
 
-static enum tv_store_status chunk_fail_claim_lost(struct tv_store_chunk *piece, enum tv_store_status verdict)
+static enum tv_store_status chunk_fail_claim_lost(struct tv_store_chunk *chunk,
+                                                  enum tv_store_status verdict)
 {
     if (verdict == TV_STORE_NOT_FOUND)
-        tv_store_not_found(&piece->error, "upload (any more)");
+        tv_store_not_found(&chunk->error, "upload (any more)");
     else
-        tv_fail(&piece->error, TV_ERR_USAGE, TV_NO_OFFSET,
+        tv_fail(&chunk->error, TV_ERR_USAGE, TV_NO_OFFSET,
                 "another connection goes on with this upload");
-    return chunk_fail(piece, verdict);
+    return chunk_fail(chunk, verdict);
 }
 
-/* Beginning. */
+/* ---- Begin ---- */
 
 static enum tv_store_status chunk_fail_offset(uint64_t held, struct tv_error *err)
 {
@@ -145,58 +160,58 @@ static enum tv_store_status chunk_fail_offset(uint64_t held, struct tv_error *er
     return TV_STORE_WRONG_OFFSET;
 }
 
-/* How far the upload may go. */
-static enum tv_store_status chunk_find_limit(struct tv_store_chunk *piece, struct tv_error *err)
+/* Find the maximum size of the upload, and how many bytes it has. */
+static enum tv_store_status chunk_find_limit(struct tv_store_chunk *chunk, struct tv_error *err)
 {
     struct tv_store_upload upload;
-    uint64_t most = piece->store->options.max_upload_bytes;
+    uint64_t most = chunk->store->options.max_upload_bytes;
     enum tv_store_status status =
-        tv_store_upload_get(piece->store, piece->claim.uid.text, &upload, err);
+        tv_store_upload_get(chunk->store, chunk->claim.uid.text, &upload, err);
     if (status != TV_STORE_OK)
         return status;
     most = most == 0 || most > INT64_MAX ? INT64_MAX : most;
-    piece->most = upload.bytes < most ? upload.bytes : most;
-    piece->at = upload.held;
+    chunk->most = upload.bytes < most ? upload.bytes : most;
+    chunk->at = upload.held;
     return TV_STORE_OK;
 }
 
-static enum tv_store_status chunk_find_synced(struct tv_store_chunk *piece, struct tv_error *err)
+static enum tv_store_status chunk_find_synced(struct tv_store_chunk *chunk, struct tv_error *err)
 {
-    struct tv_db *db = &piece->store->read;
+    struct tv_db *db = &chunk->store->read;
     tv_db_begin(db, TV_DB_READ);
     uint64_t held = (uint64_t)tv_db_number(db, 0, "SELECT held FROM uploads WHERE uid=?", "z",
-                                           piece->claim.uid.text);
-    piece->synced = held < piece->at ? held : piece->at;
+                                           chunk->claim.uid.text);
+    chunk->synced = held < chunk->at ? held : chunk->at;
     return tv_db_end(db, TV_STORE_OK, err);
 }
 
-/* With the claim: opens the file at the offset. */
-static enum tv_store_status chunk_open_at(struct tv_store_chunk *piece, uint64_t offset, uint64_t *held,
-                                    struct tv_error *err)
+/* Open the file at the offset. The caller has the claim. */
+static enum tv_store_status chunk_open_at(struct tv_store_chunk *chunk, uint64_t offset,
+                                          uint64_t *held, struct tv_error *err)
 {
-    enum tv_store_status status = chunk_find_limit(piece, err);
+    enum tv_store_status status = chunk_find_limit(chunk, err);
     if (status != TV_STORE_OK)
         return status;
-    *held = piece->at;
-    if (offset != piece->at)
-        return chunk_fail_offset(piece->at, err);
-    status = chunk_find_synced(piece, err);
+    *held = chunk->at;
+    if (offset != chunk->at)
+        return chunk_fail_offset(chunk->at, err);
+    status = chunk_find_synced(chunk, err);
     if (status != TV_STORE_OK)
         return status;
-    piece->fd = tv_store_open_file(piece->store->uploads, piece->claim.uid.text, O_WRONLY);
-    /* One that is done takes an empty piece at its end, which changes nothing. */
-    if (piece->fd < 0 && piece->at < piece->most)
+    chunk->fd = tv_store_open_file(chunk->store->uploads, chunk->claim.uid.text, O_WRONLY);
+    /* a finished upload accepts an empty chunk at its end, which changes nothing */
+    if (chunk->fd < 0 && chunk->at < chunk->most)
         return tv_store_not_found(err, "upload");
     return TV_STORE_OK;
 }
 
-static enum tv_store_status chunk_begin(struct tv_store_chunk *piece, uint64_t offset, uint64_t *held,
-                                  struct tv_error *err)
+static enum tv_store_status chunk_begin(struct tv_store_chunk *chunk, uint64_t offset,
+                                        uint64_t *held, struct tv_error *err)
 {
     uint64_t at = offset;
-    piece->claim.can_be_taken = true;
+    chunk->claim.can_be_taken = true;
     enum tv_store_status status =
-        tv_store_claim_take(piece->store, &piece->claim, &at, TV_STORE_BUSY);
+        tv_store_claim_take(chunk->store, &chunk->claim, &at, TV_STORE_BUSY);
     if (status == TV_STORE_BUSY) {
         tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "this upload is just being finished");
         return status;
@@ -205,16 +220,16 @@ static enum tv_store_status chunk_begin(struct tv_store_chunk *piece, uint64_t o
         *held = at;
         return chunk_fail_offset(at, err);
     }
-    status = chunk_open_at(piece, offset, held, err);
+    status = chunk_open_at(chunk, offset, held, err);
     if (status == TV_STORE_OK)
-        tv_store_claim_leave(piece->store, &piece->claim, piece->at);
+        tv_store_claim_leave(chunk->store, &chunk->claim, chunk->at);
     else
-        tv_store_claim_drop(piece->store, &piece->claim);
+        tv_store_claim_drop(chunk->store, &chunk->claim);
     return status;
 }
 
 enum tv_store_status tv_store_chunk_begin(struct tv_store *store, const char *uid, uint64_t offset,
-                                          struct tv_store_chunk **piece, uint64_t *held,
+                                          struct tv_store_chunk **chunk, uint64_t *held,
                                           struct tv_error *err)
 {
     *held = 0;
@@ -226,15 +241,15 @@ enum tv_store_status tv_store_chunk_begin(struct tv_store *store, const char *ui
     snprintf(made->claim.uid.text, sizeof made->claim.uid.text, "%s", uid);
     enum tv_store_status status = chunk_begin(made, offset, held, err);
     if (status == TV_STORE_OK)
-        *piece = made;
+        *chunk = made;
     else
         tv_free(made);
     return status;
 }
 
-/* Writing. */
+/* ---- Write ---- */
 
-/* How many of the bytes the disk took; fewer than all: errno says why. */
+/* Write the bytes, and return how many were written. Fewer than all: errno says why. */
 static size_t chunk_write_bytes(int fd, uint64_t at, struct tv_bytes bytes)
 {
     size_t done = 0;
@@ -250,125 +265,127 @@ static size_t chunk_write_bytes(int fd, uint64_t at, struct tv_bytes bytes)
     return done;
 }
 
-static enum tv_store_status chunk_fail_disk(struct tv_store_chunk *piece)
+static enum tv_store_status chunk_fail_disk(struct tv_store_chunk *chunk)
 {
-    tv_fail(&piece->error, TV_ERR_LIMIT, TV_NO_OFFSET, "the disk does not take it: %s",
+    tv_fail(&chunk->error, TV_ERR_LIMIT, TV_NO_OFFSET, "the disk does not take it: %s",
             strerror(errno));
-    return chunk_fail(piece, TV_STORE_FULL);
+    return chunk_fail(chunk, TV_STORE_FULL);
 }
 
-/* Write down that the bytes are on the disk.  After a loss of power the upload goes on from here
- * only if its row is on the disk as well; that of a complete upload is about to be, with its trace.
- */
-static enum tv_store_status chunk_record_held(struct tv_store_chunk *piece)
+/* Record in the catalogue that the bytes are on disk. The row of an unfinished upload must itself
+ * be durable; that of a complete one follows at once, together with its trace. */
+static enum tv_store_status chunk_record_held(struct tv_store_chunk *chunk)
 {
-    struct tv_db *db = &piece->store->write;
+    struct tv_db *db = &chunk->store->write;
     struct tv_error err;
     enum tv_store_status status = TV_STORE_OK;
-    tv_db_begin(db, piece->at < piece->most ? TV_DB_DURABLE : TV_DB_QUICK);
+    tv_db_begin(db, chunk->at < chunk->most ? TV_DB_DURABLE : TV_DB_QUICK);
     if (tv_db_run(db, "UPDATE uploads SET held=?, touched=? WHERE uid=? AND done=0", "iiz",
-                  (int64_t)piece->at, tv_store_now(), piece->claim.uid.text) == 0)
+                  (int64_t)chunk->at, tv_store_now(), chunk->claim.uid.text) == 0)
         status = tv_store_not_found(&err, "upload");
     status = tv_db_end(db, status, &err);
     if (status == TV_STORE_OK)
         return status;
-    piece->error = err;
-    return chunk_fail(piece, status);
+    chunk->error = err;
+    return chunk_fail(chunk, status);
 }
 
-/* Puts the bytes on the disk.  What it does not take then may not be there at a second look, though
- * it seems to: so it is cut off. */
-static enum tv_store_status chunk_sync(struct tv_store_chunk *piece)
+/* Sync the bytes to disk. After a failed sync the kernel may show bytes that are not on disk and
+ * report no error a second time, so cut the file to its last good length. */
+static enum tv_store_status chunk_sync(struct tv_store_chunk *chunk)
 {
-    struct tv_store *store = piece->store;
-    /* The file's name, once; one that is complete gets another name at once. */
-    bool first = piece->synced == 0 && piece->at < piece->most;
-    if (fdatasync(piece->fd) == 0 && (!first || fsync(store->uploads) == 0)) {
-        piece->synced = piece->at;
-        return chunk_record_held(piece);
+    assert(chunk->fd >= 0 && chunk->synced <= chunk->at);
+    struct tv_store *store = chunk->store;
+    /* sync the new file's name as well, once; a complete upload gets another name at once */
+    bool first = chunk->synced == 0 && chunk->at < chunk->most;
+    if (fdatasync(chunk->fd) == 0 && (!first || fsync(store->uploads) == 0)) {
+        chunk->synced = chunk->at;
+        return chunk_record_held(chunk);
     }
-    enum tv_store_status status = chunk_fail_disk(piece);
-    if (ftruncate(piece->fd, (off_t)piece->synced) == 0) {
-        tv_store_count(store, &store->totals.upload_bytes, -(int64_t)(piece->at - piece->synced));
-        piece->at = piece->synced;
+    enum tv_store_status status = chunk_fail_disk(chunk);
+    if (ftruncate(chunk->fd, (off_t)chunk->synced) == 0) {
+        tv_store_count(store, &store->totals.upload_bytes, -(int64_t)(chunk->at - chunk->synced));
+        chunk->at = chunk->synced;
     }
     return status;
 }
 
-/* Has room taken for the bytes already. */
-static enum tv_store_status chunk_write_and_sync(struct tv_store_chunk *piece, struct tv_bytes bytes)
+/* Write bytes for which space is reserved, and sync from time to time. */
+static enum tv_store_status chunk_write_and_sync(struct tv_store_chunk *chunk,
+                                                 struct tv_bytes bytes)
 {
-    struct tv_store *store = piece->store;
+    assert(chunk->claim.inside && bytes.length <= chunk->most - chunk->at);
+    struct tv_store *store = chunk->store;
     enum tv_store_status status = TV_STORE_OK;
-    size_t done = chunk_write_bytes(piece->fd, piece->at, bytes);
-    piece->at += done;
+    size_t done = chunk_write_bytes(chunk->fd, chunk->at, bytes);
+    chunk->at += done;
     if (done < bytes.length) {
-        status = chunk_fail_disk(piece);
+        status = chunk_fail_disk(chunk);
         tv_store_count(store, &store->totals.upload_bytes, -(int64_t)(bytes.length - done));
-    } else if (piece->at - piece->synced >= SYNC_BYTES) {
-        status = chunk_sync(piece);
+    } else if (chunk->at - chunk->synced >= SYNC_BYTES) {
+        status = chunk_sync(chunk);
     }
     return status;
 }
 
-static enum tv_store_status chunk_write(struct tv_store_chunk *piece, struct tv_bytes bytes)
+static enum tv_store_status chunk_write(struct tv_store_chunk *chunk, struct tv_bytes bytes)
 {
-    if (bytes.length > piece->most - piece->at) {
-        tv_fail(&piece->error, TV_ERR_LIMIT, TV_NO_OFFSET,
-                "more than the %" PRIu64 " bytes that were announced or are allowed", piece->most);
-        return chunk_fail(piece, TV_STORE_TOO_LARGE);
+    if (bytes.length > chunk->most - chunk->at) {
+        tv_fail(&chunk->error, TV_ERR_LIMIT, TV_NO_OFFSET,
+                "more than the %" PRIu64 " bytes that were announced or are allowed", chunk->most);
+        return chunk_fail(chunk, TV_STORE_TOO_LARGE);
     }
-    enum tv_store_status status = tv_store_claim_enter(piece->store, &piece->claim);
+    enum tv_store_status status = tv_store_claim_enter(chunk->store, &chunk->claim);
     if (status != TV_STORE_OK)
-        return chunk_fail_claim_lost(piece, status);
-    status = tv_store_reserve_bytes(piece->store, bytes.length, false, &piece->error);
-    status = status == TV_STORE_OK ? chunk_write_and_sync(piece, bytes) : chunk_fail(piece, status);
-    tv_store_claim_leave(piece->store, &piece->claim, piece->at);
+        return chunk_fail_claim_lost(chunk, status);
+    status = tv_store_reserve_bytes(chunk->store, bytes.length, false, &chunk->error);
+    status = status == TV_STORE_OK ? chunk_write_and_sync(chunk, bytes) : chunk_fail(chunk, status);
+    tv_store_claim_leave(chunk->store, &chunk->claim, chunk->at);
     return status;
 }
 
-enum tv_store_status tv_store_chunk_announce(struct tv_store_chunk *piece, uint64_t bytes,
+enum tv_store_status tv_store_chunk_announce(struct tv_store_chunk *chunk, uint64_t bytes,
                                              struct tv_error *err)
 {
-    enum tv_store_status status = tv_store_claim_enter(piece->store, &piece->claim);
+    enum tv_store_status status = tv_store_claim_enter(chunk->store, &chunk->claim);
     if (status != TV_STORE_OK) {
-        chunk_fail_claim_lost(piece, status);
+        chunk_fail_claim_lost(chunk, status);
         if (err)
-            *err = piece->error;
+            *err = chunk->error;
         return status;
     }
-    status = tv_store_upload_announce(piece->store, piece->claim.uid.text, bytes, err);
+    status = tv_store_upload_announce(chunk->store, chunk->claim.uid.text, bytes, err);
     if (status == TV_STORE_OK)
-        piece->most = bytes;
-    tv_store_claim_leave(piece->store, &piece->claim, piece->at);
+        chunk->most = bytes;
+    tv_store_claim_leave(chunk->store, &chunk->claim, chunk->at);
     return status;
 }
 
-enum tv_store_status tv_store_chunk_write(struct tv_store_chunk *piece, struct tv_bytes bytes,
-                                        struct tv_error *err)
+enum tv_store_status tv_store_chunk_write(struct tv_store_chunk *chunk, struct tv_bytes bytes,
+                                          struct tv_error *err)
 {
-    if (piece->failure == TV_STORE_OK && bytes.length > 0)
-        chunk_write(piece, bytes);
-    if (piece->failure != TV_STORE_OK && err)
-        *err = piece->error;
-    return piece->failure;
+    if (chunk->failure == TV_STORE_OK && bytes.length > 0)
+        chunk_write(chunk, bytes);
+    if (chunk->failure != TV_STORE_OK && err)
+        *err = chunk->error;
+    return chunk->failure;
 }
 
-enum tv_store_status tv_store_chunk_end(struct tv_store_chunk *piece, uint64_t *held,
+enum tv_store_status tv_store_chunk_end(struct tv_store_chunk *chunk, uint64_t *held,
                                         struct tv_error *err)
 {
-    enum tv_store_status status = tv_store_claim_enter(piece->store, &piece->claim);
+    enum tv_store_status status = tv_store_claim_enter(chunk->store, &chunk->claim);
     if (status != TV_STORE_OK)
-        chunk_fail_claim_lost(piece, status);
-    else if (piece->fd >= 0)
-        chunk_sync(piece);
-    *held = piece->at;
-    if (piece->failure != TV_STORE_OK && err)
-        *err = piece->error;
-    status = piece->failure;
-    tv_store_claim_drop(piece->store, &piece->claim);
-    if (piece->fd >= 0)
-        close(piece->fd);
-    tv_free(piece);
+        chunk_fail_claim_lost(chunk, status);
+    else if (chunk->fd >= 0)
+        chunk_sync(chunk);
+    *held = chunk->at;
+    if (chunk->failure != TV_STORE_OK && err)
+        *err = chunk->error;
+    status = chunk->failure;
+    tv_store_claim_drop(chunk->store, &chunk->claim);
+    if (chunk->fd >= 0)
+        close(chunk->fd);
+    tv_free(chunk);
     return status;
 }

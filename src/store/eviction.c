@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * room.c - what is there, counted, and room for more: below the cap caches go first, then the
- * oldest traces that nobody pinned; on a full disk caches alone.
+ * eviction.c - counts bytes, frees space for more, and deletes what is too old.
+ *
+ *     cap of the store:   drop caches, least recently used first; then the oldest unpinned traces
+ *     full disk:          drop caches only
+ *     age:                traces after keep_ms, uploads after upload_idle_ms
+ *
+ * Space is reserved before bytes are written: counted under tally_lock if they fit, else evict and
+ * try again. So uploads never exceed the cap, however many of them run.
  */
+#include <assert.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,8 +23,8 @@
 #include "store/traces.h"
 #include "store/uploads.h"
 
-/* What is left of the disk for the catalogue, which must be able to say that something was deleted:
- * its log grows by half a megabyte. */
+/* Space left free on the disk for the catalogue, which must still be able to record a deletion: its
+ * log grows by half a megabyte. */
 #define LEAST_RESERVE ((uint64_t)1024 * 1024)
 #define MOST_RESERVE ((uint64_t)16 * 1024 * 1024)
 
@@ -41,9 +48,9 @@ static uint64_t eviction_sum_bytes(const struct tv_store_totals *totals)
     return totals->trace_bytes + totals->cache_bytes + totals->upload_bytes;
 }
 
-/* How many bytes there are beyond the cap when so many more come. */
-static uint64_t eviction_excess_bytes(const struct tv_store *store, const struct tv_store_totals *totals,
-                       uint64_t bytes)
+/* Return by how many bytes the store would exceed its cap with so many more. */
+static uint64_t eviction_excess_bytes(const struct tv_store *store,
+                                      const struct tv_store_totals *totals, uint64_t bytes)
 {
     uint64_t cap = store->options.max_store_bytes, used = eviction_sum_bytes(totals);
     if (cap == 0)
@@ -53,7 +60,7 @@ static uint64_t eviction_excess_bytes(const struct tv_store *store, const struct
     return 0;
 }
 
-/* Counts them if there is room. */
+/* Count the bytes if they fit below the cap. */
 static bool eviction_try_count(struct tv_store *store, uint64_t *count, uint64_t bytes)
 {
     pthread_mutex_lock(&store->tally_lock);
@@ -64,7 +71,7 @@ static bool eviction_try_count(struct tv_store *store, uint64_t *count, uint64_t
     return fits;
 }
 
-/* Bytes that may still be written to the disk; many when it does not tell. */
+/* Return how many bytes may still be written to the disk; a large number if it does not tell. */
 static uint64_t eviction_disk_room(struct tv_store *store)
 {
     struct statvfs info;
@@ -99,7 +106,8 @@ static void eviction_compare_age(void *context, const char *name)
 {
     struct oldest_cache *oldest = context;
     struct stat info;
-    if (!eviction_is_cache_name(name) || fstatat(oldest->folder, name, &info, AT_SYMLINK_NOFOLLOW) != 0)
+    if (!eviction_is_cache_name(name) ||
+        fstatat(oldest->folder, name, &info, AT_SYMLINK_NOFOLLOW) != 0)
         return;
     if (oldest->name[0] != '\0' && (info.st_mtim.tv_sec > oldest->used.tv_sec ||
                                     (info.st_mtim.tv_sec == oldest->used.tv_sec &&
@@ -114,8 +122,8 @@ bool tv_store_evict_oldest_cache(struct tv_store *store)
     struct oldest_cache oldest = {.folder = store->cache};
     uint64_t bytes;
     pthread_mutex_lock(&store->cache_lock);
-    bool found = tv_store_each_name(store->cache, eviction_compare_age, &oldest) && oldest.name[0] != '\0' &&
-                 tv_store_file_size(store->cache, oldest.name, &bytes) &&
+    bool found = tv_store_each_name(store->cache, eviction_compare_age, &oldest) &&
+                 oldest.name[0] != '\0' && tv_store_file_size(store->cache, oldest.name, &bytes) &&
                  unlinkat(store->cache, oldest.name, 0) == 0;
     if (found) {
         tv_store_count(store, &store->totals.cache_bytes, -(int64_t)bytes);
@@ -124,7 +132,7 @@ bool tv_store_evict_oldest_cache(struct tv_store *store)
     pthread_mutex_unlock(&store->cache_lock);
     if (found)
         tv_store_report(store, "to make room: dropped the cache of trace %.*s (%" PRIu64 " bytes)",
-                     TV_STORE_ID_SHOWN, oldest.name, bytes);
+                        TV_STORE_ID_SHOWN, oldest.name, bytes);
     return found;
 }
 
@@ -134,7 +142,7 @@ static enum tv_store_status eviction_fail_full(struct tv_error *err, const char 
     return TV_STORE_FULL;
 }
 
-/* The oldest trace that is not pinned. */
+/* Delete the oldest trace that is not pinned. */
 static enum tv_store_status eviction_drop_oldest_trace(struct tv_store *store, struct tv_error *err)
 {
     struct tv_store_id id = {""};
@@ -152,17 +160,18 @@ static enum tv_store_status eviction_drop_oldest_trace(struct tv_store *store, s
     if (status != TV_STORE_OK)
         return status;
     if (id.text[0] == '\0')
-        return eviction_fail_full(err, "the store is full, and what is in it is pinned or still coming");
+        return eviction_fail_full(err,
+                                  "the store is full, and what is in it is pinned or still coming");
     status = tv_store_remove_trace(store, id.text, TV_DB_QUICK, &bytes, err);
     if (status == TV_STORE_OK)
         tv_store_report(store, "to make room: deleted trace %.*s (%s, %" PRIu64 " bytes)",
-                     TV_STORE_ID_SHOWN, id.text, name, bytes);
+                        TV_STORE_ID_SHOWN, id.text, name, bytes);
     return status == TV_STORE_NOT_FOUND ? TV_STORE_OK : status; /* somebody else deleted it */
 }
 
-/* Bytes of traces that could go. */
+/* Sum up the bytes of traces that may be evicted. */
 static enum tv_store_status eviction_sum_unpinned(struct tv_store *store, uint64_t *bytes,
-                                         struct tv_error *err)
+                                                  struct tv_error *err)
 {
     tv_db_begin(&store->read, TV_DB_READ);
     *bytes = (uint64_t)tv_db_number(
@@ -170,21 +179,24 @@ static enum tv_store_status eviction_sum_unpinned(struct tv_store *store, uint64
     return tv_db_end(&store->read, TV_STORE_OK, err);
 }
 
-/* Evicts until so many bytes more fit; with evict_lock held.  Deletes nothing when all of it would
- * not be enough. */
-static enum tv_store_status eviction_make_room(struct tv_store *store, uint64_t bytes, bool traces_too,
-                                      struct tv_error *err)
+/* Evict until so many more bytes fit. Runs under evict_lock. If even evicting everything would not
+ * be enough, evict nothing. */
+static enum tv_store_status eviction_make_room(struct tv_store *store, uint64_t bytes,
+                                               bool traces_too, struct tv_error *err)
 {
     uint64_t unpinned = 0;
     struct tv_store_totals totals = tv_store_totals(store);
-    enum tv_store_status status = traces_too ? eviction_sum_unpinned(store, &unpinned, err) : TV_STORE_OK;
+    enum tv_store_status status =
+        traces_too ? eviction_sum_unpinned(store, &unpinned, err) : TV_STORE_OK;
     if (status != TV_STORE_OK)
         return status;
     if (eviction_excess_bytes(store, &totals, bytes) > unpinned + totals.cache_bytes)
-        return eviction_fail_full(err, "the store is full, and what is in it is pinned or still coming");
+        return eviction_fail_full(err,
+                                  "the store is full, and what is in it is pinned or still coming");
     while (eviction_excess_bytes(store, &totals, bytes) > 0 && status == TV_STORE_OK) {
         if (!tv_store_evict_oldest_cache(store))
-            status = traces_too ? eviction_drop_oldest_trace(store, err) : eviction_fail_full(err, "the store is full");
+            status = traces_too ? eviction_drop_oldest_trace(store, err)
+                                : eviction_fail_full(err, "the store is full");
         totals = tv_store_totals(store);
     }
     return status;
@@ -199,11 +211,12 @@ static bool eviction_make_disk_room(struct tv_store *store, uint64_t bytes)
 }
 
 enum tv_store_status tv_store_reserve_bytes(struct tv_store *store, uint64_t bytes, bool cache,
-                                        struct tv_error *err)
+                                            struct tv_error *err)
 {
+    assert(cache || store->uploads >= 0);
     uint64_t *count = cache ? &store->totals.cache_bytes : &store->totals.upload_bytes;
     enum tv_store_status status = TV_STORE_OK;
-    /* A cache is on the disk already when it is counted. */
+    /* a cache is already on disk when it is counted */
     if (!cache && !eviction_make_disk_room(store, bytes))
         return eviction_fail_full(err, "the disk is full");
     while (status == TV_STORE_OK && !eviction_try_count(store, count, bytes)) {
@@ -225,8 +238,10 @@ enum tv_store_status tv_store_can_fit(struct tv_store *store, uint64_t bytes, st
                    : TV_STORE_OK;
     }
     enum tv_store_status status = eviction_sum_unpinned(store, &unpinned, err);
-    if (status == TV_STORE_OK && eviction_excess_bytes(store, &totals, bytes) > unpinned + totals.cache_bytes)
-        status = eviction_fail_full(err, "so many bytes have no room in the store, whatever is deleted");
+    if (status == TV_STORE_OK &&
+        eviction_excess_bytes(store, &totals, bytes) > unpinned + totals.cache_bytes)
+        status =
+            eviction_fail_full(err, "so many bytes have no room in the store, whatever is deleted");
     return status;
 }
 
@@ -255,21 +270,22 @@ enum tv_store_status tv_store_enforce_cap(struct tv_store *store, struct tv_erro
     pthread_mutex_unlock(&store->evict_lock);
     if (status != TV_STORE_OK && status != TV_STORE_FULL && err)
         *err = full;
-    return status == TV_STORE_FULL ? TV_STORE_OK : status; /* pinned: nothing more can go */
+    return status == TV_STORE_FULL ? TV_STORE_OK
+                                   : status; /* only pinned traces and uploads are left */
 }
 
 /*
- * expiry.c - what is due: old traces, uploads that nobody goes on with.
+ * ---- Expiry ----
  */
 
-/* Identifiers, and names, of rows that are due. */
+/* A row that is due. */
 struct expiry_due {
     struct expiry_due *next;
     const char *id, *name;
 };
 
 static enum tv_store_status expiry_find_due(struct tv_store *store, const char *sql, int64_t until,
-                                     struct tv_arena *arena, struct expiry_due **first)
+                                            struct tv_arena *arena, struct expiry_due **first)
 {
     struct tv_db *db = &store->read;
     tv_db_begin(db, TV_DB_READ);
@@ -277,14 +293,14 @@ static enum tv_store_status expiry_find_due(struct tv_store *store, const char *
     while (tv_db_row(db, row)) {
         struct expiry_due *due = tv_arena_alloc(arena, 1, sizeof *due);
         *due = (struct expiry_due){*first, tv_arena_text(arena, tv_db_column_text(row, 0)),
-                            tv_arena_text(arena, tv_db_column_text(row, 1))};
+                                   tv_arena_text(arena, tv_db_column_text(row, 1))};
         *first = due;
     }
     return tv_db_end(db, TV_STORE_OK, NULL);
 }
 
 static enum tv_store_status expiry_drop_traces(struct tv_store *store, int64_t until,
-                                          struct tv_arena *arena, struct tv_error *err)
+                                               struct tv_arena *arena, struct tv_error *err)
 {
     struct expiry_due *due = NULL;
     enum tv_store_status status = expiry_find_due(
@@ -293,7 +309,8 @@ static enum tv_store_status expiry_drop_traces(struct tv_store *store, int64_t u
         uint64_t bytes;
         status = tv_store_remove_trace(store, due->id, TV_DB_QUICK, &bytes, err);
         if (status == TV_STORE_OK)
-            tv_store_report(store, "expired: trace %.*s (%s)", TV_STORE_ID_SHOWN, due->id, due->name);
+            tv_store_report(store, "expired: trace %.*s (%s)", TV_STORE_ID_SHOWN, due->id,
+                            due->name);
         else if (status == TV_STORE_NOT_FOUND) /* somebody was faster */
             status = TV_STORE_OK;
     }
@@ -301,7 +318,7 @@ static enum tv_store_status expiry_drop_traces(struct tv_store *store, int64_t u
 }
 
 static enum tv_store_status expiry_drop_uploads(struct tv_store *store, int64_t until,
-                                           struct tv_arena *arena, struct tv_error *err)
+                                                struct tv_arena *arena, struct tv_error *err)
 {
     struct expiry_due *due = NULL;
     enum tv_store_status status = expiry_find_due(
@@ -311,8 +328,8 @@ static enum tv_store_status expiry_drop_uploads(struct tv_store *store, int64_t 
             continue;
         status = tv_store_upload_cancel(store, due->id, err);
         if (status == TV_STORE_OK)
-            tv_store_report(store, "expired: upload %.*s (%s), nobody went on with it", TV_STORE_ID_SHOWN,
-                         due->id, due->name);
+            tv_store_report(store, "expired: upload %.*s (%s), nobody went on with it",
+                            TV_STORE_ID_SHOWN, due->id, due->name);
         else if (status == TV_STORE_NOT_FOUND || status == TV_STORE_BUSY)
             status = TV_STORE_OK;
     }
@@ -334,24 +351,26 @@ static bool clock_is_jump(int64_t from, int64_t to)
 
 static void clock_begin_hold(struct tv_store *store, int64_t ahead, int64_t steady_ms)
 {
+    assert(store->clock.known);
     struct tv_store_clock *clock = &store->clock;
     int64_t by = ahead > clock->ahead ? ahead - clock->ahead : clock->ahead - ahead;
     clock->holds = true;
     clock->jumped = ahead;
     clock->until_ms = steady_ms + TV_STORE_JUMP_HOLD_MS;
     tv_store_report(store,
-                 "the clock was set %s by %" PRId64
-                 " minutes: nothing goes by its age for a day; set it right if it is wrong",
-                 ahead > clock->ahead ? "forward" : "back", by / 60000);
+                    "the clock was set %s by %" PRId64
+                    " minutes: nothing goes by its age for a day; set it right if it is wrong",
+                    ahead > clock->ahead ? "forward" : "back", by / 60000);
 }
 
-/* Return true when the wall clock can be believed. */
+/* Return true when the wall clock can be trusted, see tv_store_expire. */
 static bool clock_can_be_trusted(struct tv_store *store, int64_t now_ms, int64_t steady_ms)
 {
     struct tv_store_clock *clock = &store->clock;
     int64_t ahead = now_ms - steady_ms;
     bool back = clock->known && !clock_is_jump(clock->ahead, ahead);
-    bool waited = clock->holds && !clock_is_jump(clock->jumped, ahead) && steady_ms >= clock->until_ms;
+    bool waited =
+        clock->holds && !clock_is_jump(clock->jumped, ahead) && steady_ms >= clock->until_ms;
     if (!clock->known || back || waited) {
         *clock = (struct tv_store_clock){.known = true, .ahead = ahead};
         return true;
@@ -361,8 +380,9 @@ static bool clock_can_be_trusted(struct tv_store *store, int64_t now_ms, int64_t
     return false;
 }
 
-/* Drop what is too old by the wall clock. */
-static enum tv_store_status expiry_drop_old(struct tv_store *store, int64_t now_ms, struct tv_error *err)
+/* Delete what is too old by the wall clock. */
+static enum tv_store_status expiry_drop_old(struct tv_store *store, int64_t now_ms,
+                                            struct tv_error *err)
 {
     struct tv_arena arena;
     int64_t keep = store->options.keep_ms;

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * files.c - originals opened; caches opened, made and dropped.  A cache has no row: its file is all
- * there is of it, and the time of its last use is the file's.
+ * files.c - opens originals; makes, opens and drops index caches; makes and removes temporary
+ * directories.
+ *
+ * A cache has no row in the catalogue: its file is all there is, and the file's time is that of its
+ * last use. It is written under a temporary name and renamed when it is complete.
  */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,8 +17,9 @@
 #include "store/internal.h"
 #include "store/store.h"
 
-/* Whether the catalogue has the trace. */
-static enum tv_store_status files_find_trace(struct tv_store *store, const char *id, struct tv_error *err)
+/* Check that the catalogue has the trace. */
+static enum tv_store_status files_find_trace(struct tv_store *store, const char *id,
+                                             struct tv_error *err)
 {
     if (!tv_store_is_id(id))
         return tv_store_not_found(err, "trace");
@@ -24,8 +29,8 @@ static enum tv_store_status files_find_trace(struct tv_store *store, const char 
     return status != TV_STORE_OK || there == 1 ? status : tv_store_not_found(err, "trace");
 }
 
-static enum tv_store_status files_open_to_read(int folder, const char *name, const char *what, int *fd,
-                                         uint64_t *bytes, struct tv_error *err)
+static enum tv_store_status files_open_to_read(int folder, const char *name, const char *what,
+                                               int *fd, uint64_t *bytes, struct tv_error *err)
 {
     struct stat info;
     int opened = tv_store_open_file(folder, name, O_RDONLY);
@@ -49,7 +54,7 @@ enum tv_store_status tv_store_file_open(struct tv_store *store, const char *id, 
                                  : status;
 }
 
-/* Caches. */
+/* ---- Index caches ---- */
 
 enum tv_store_status tv_store_cache_open(struct tv_store *store, const char *id, int *fd,
                                          uint64_t *bytes, struct tv_error *err)
@@ -88,15 +93,17 @@ enum tv_store_status tv_store_cache_begin(struct tv_store *store, const char *id
     return TV_STORE_OK;
 }
 
-/* The cache is counted already; its old one is not any more. */
+/* Rename a new cache, which is already counted, to its final name. The previous one is no longer
+ * counted then. */
 static enum tv_store_status cache_install(struct tv_store *store, const char *id, const char *part,
-                                         struct tv_error *err)
+                                          struct tv_error *err)
 {
+    assert(strlen(id) == TV_STORE_ID_DIGITS);
     char name[TV_STORE_CACHE_NAME];
     uint64_t old = 0;
     tv_store_cache_name(name, id, NULL);
-    /* A trace's row goes before its cache (changes.c): either it is not there, or its deletion
-     * waits for this lock. */
+    /* a trace's row is deleted before its cache: either the row is gone already, or that deletion
+     * waits for this lock */
     pthread_mutex_lock(&store->cache_lock);
     enum tv_store_status status = files_find_trace(store, id, err);
     bool replaces = status == TV_STORE_OK && tv_store_file_size(store->cache, name, &old);
@@ -160,9 +167,11 @@ void tv_store_cache_drop(struct tv_store *store, const char *id)
 }
 
 /*
- * scratch.c - folders for engines' temporary files, and removing them whatever somebody put there:
- * links are not followed, and folders in folders, however deep, are brought up and emptied one by
- * one.
+ * ---- Temporary directories ----
+ *
+ * An engine is not trusted, so its directory may contain anything. Links are not followed. To
+ * remove nested directories of any depth without recursion, a directory two levels below is moved
+ * up one level, until all are empty.
  */
 
 enum tv_store_status tv_store_scratch_make(struct tv_store *store, char *folder, size_t size,
@@ -180,27 +189,27 @@ enum tv_store_status tv_store_scratch_make(struct tv_store *store, char *folder,
     return tv_store_fail_errno(err, "a folder for temporary files cannot be made");
 }
 
-/* A folder that is being emptied, and one in it. */
+/* A directory that is being emptied, and one inside it. */
 struct scratch_emptying {
     int fd, below;
-    size_t removed; /* or brought up */
+    size_t removed; /* or moved up */
 };
 
-/* Removes a file or an empty folder. */
+/* Remove a file or an empty directory. */
 static bool scratch_remove_name(int folder, const char *name)
 {
     return unlinkat(folder, name, 0) == 0 || unlinkat(folder, name, AT_REMOVEDIR) == 0;
 }
 
-/* To move a folder, or what is in it, is to write in it.  Where that cannot be allowed, the move
- * fails and is counted so. */
+/* Moving a directory, or its contents, requires write permission in it. If that cannot be granted,
+ * the move fails and counts as failed. */
 static void scratch_allow_move(int folder, const char *name)
 {
     int failed = fchmodat(folder, name, 0700, 0);
     (void)failed;
 }
 
-/* A folder two below comes up one, under a name that was never there. */
+/* Move a directory from two levels below to one, under a new random name. */
 static void scratch_bring_up(void *context, const char *name)
 {
     struct scratch_emptying *emptying = context;
@@ -229,7 +238,7 @@ static void scratch_take_out(void *context, const char *name)
     emptying->removed += scratch_remove_name(emptying->fd, name);
 }
 
-/* How many things were there. */
+/* Empty a directory. Return the number of things removed. */
 static size_t scratch_empty_folder(int folder)
 {
     struct scratch_emptying round = {folder, -1, 0};

@@ -1,14 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inside.h - the store as the files of this room see it.
+ * internal.h - the store, as the files of this room see it.
  *
- * Locks, of which one is only taken while those before it in this list are held, or none:
+ *     store.c         opens the directory; files by name below it
+ *     catalogue.c     SQLite: transactions, statements, the schema
+ *     recovery.c      repairs what a killed process or a power loss left
+ *     uploads.c       rows of uploads: begin, finish, cancel
+ *     chunks.c        bytes of uploads, and who may write them
+ *     traces.c        rows of traces: read, change, delete, take the next one to read
+ *     search.c        lists of traces
+ *     files.c         originals, index caches, temporary directories
+ *     eviction.c      counts bytes, frees space, expires old things
+ *     text.c          cleans text from clients, and folds its case
  *
- *     evict_lock     who makes room
- *     cache_lock     a cache and its trace come and go as one
- *     write.lock, read.lock  a transaction (database.h); one of the two
- *     claim_lock     who writes which upload
- *     tally_lock     the counts
+ * Lock order.  A lock may only be taken while locks above it are held, or none:
+ *
+ *     evict_lock              who frees space
+ *     cache_lock              a cache and its trace appear and disappear together
+ *     write.lock, read.lock   a transaction (one of the two, never both)
+ *     claim_lock              who writes which upload
+ *     tally_lock              the totals
  */
 #ifndef TV_STORE_INTERNAL_H
 #define TV_STORE_INTERNAL_H
@@ -22,33 +33,102 @@
 struct tv_arena;
 struct tv_store_trace;
 
-/* Somebody who has an upload to himself: a piece that is being written, or whoever finishes or
- * cancels it. */
+/* ---- The database (catalogue.c) ---- */
+
+/* A connection to SQLite, with a lock for one transaction at a time.
+ *
+ * The first failure within a transaction sticks: later statements do nothing and find no rows, and
+ * tv_db_end reports the failure.  So a transaction needs no test after each statement.  Values are
+ * bound to parameters and never become part of the SQL. */
+
+/* Maximum number of different statements that are kept prepared. */
+#define TV_DB_STATEMENTS 64u
+
+struct tv_db {
+    sqlite3 *handle;
+    pthread_mutex_t lock;
+    struct {
+        const char *sql; /* a string literal, compared by address */
+        sqlite3_stmt *statement;
+    } kept[TV_DB_STATEMENTS];
+    size_t kept_count;
+    int code; /* SQLITE_OK, or the first failure of this transaction */
+    bool no_room;
+    bool durable; /* the present setting of PRAGMA synchronous */
+    char message[160];
+};
+
+enum tv_db_kind {
+    TV_DB_READ,    /* one consistent state of the catalogue, while others change it */
+    TV_DB_QUICK,   /* changes survive the death of this process */
+    TV_DB_DURABLE, /* changes are on disk when tv_db_end returns */
+};
+
+/* Open an existing file, which may be empty.  After an error there is nothing to close. */
+enum tv_status tv_db_open(struct tv_db *db, const char *path, struct tv_error *err) TV_MUST_CHECK;
+
+void tv_db_close(struct tv_db *db);
+
+/* Take the lock and begin a transaction.  tv_db_end must follow. */
+void tv_db_begin(struct tv_db *db, enum tv_db_kind kind);
+
+/* Commit if the status is TV_STORE_OK and nothing failed, else roll back; release the lock.  Return
+ * the status, or that of the failure. */
+enum tv_store_status tv_db_end(struct tv_db *db, enum tv_store_status status,
+                               struct tv_error *err) TV_MUST_CHECK;
+
+/* Prepare a statement for tv_db_row; NULL after a failure.  `types` has a letter for each value: i
+ * int64_t; n int64_t that is ignored, bind NULL; z const char *, NULL binds NULL; t struct tv_bytes
+ * as text; b struct tv_bytes as blob.  Texts must stay valid until the last row. */
+sqlite3_stmt *tv_db_query(struct tv_db *db, const char *sql, const char *types, ...);
+
+/* Step to the next row.  False: there is none, and the statement was reset. */
+bool tv_db_row(struct tv_db *db, sqlite3_stmt *statement);
+
+/* Reset a statement before its last row. */
+void tv_db_reset(sqlite3_stmt *statement);
+
+/* Run a statement without rows.  Return the number of rows that it changed. */
+int tv_db_run(struct tv_db *db, const char *sql, const char *types, ...);
+
+/* Return the first column of the first row; `otherwise` if there is none. */
+int64_t tv_db_number(struct tv_db *db, int64_t otherwise, const char *sql, const char *types, ...);
+
+/* Run constant SQL without values.  False after a failure. */
+bool tv_db_script(struct tv_db *db, const char *sql);
+
+/* Return a text or blob of the row, valid until the next row. */
+struct tv_bytes tv_db_column_text(sqlite3_stmt *statement, int column);
+
+/* ---- The store (store.c) ---- */
+
+/* The exclusive right to change an upload: held by a chunk while it is written, and by whoever
+ * finishes or cancels the upload.  See chunks.c. */
 struct tv_store_claim {
     struct tv_store_claim *next;
     struct tv_store_id uid;
-    bool can_be_taken;         /* a piece */
-    bool inside;               /* is at the file just now: to be waited for */
-    uint64_t at;               /* of a piece: where its next byte goes */
-    enum tv_store_status lost; /* why the claim is no longer good */
+    bool can_be_taken;         /* held by a chunk: another connection may take it over */
+    bool inside;               /* using the file right now: wait before taking over */
+    uint64_t at;               /* of a chunk: offset of its next byte */
+    enum tv_store_status lost; /* not OK: taken over, and what to tell the loser */
 };
 
-/* How the wall clock went beside the steady one: what the first is ahead, in milliseconds.  Of the
- * thread that calls tv_store_expire. */
+/* How the wall clock moved against the steady clock: their difference in milliseconds.  Used by the
+ * thread that calls tv_store_expire only. */
 struct tv_store_clock {
-    bool known;       /* it was looked at before */
-    bool holds;       /* it has jumped, and is not believed yet */
-    int64_t ahead;    /* when it was believed last */
-    int64_t jumped;   /* since it jumped */
-    int64_t until_ms; /* of the steady clock */
+    bool known;       /* there was an earlier call */
+    bool holds;       /* it jumped, and is not trusted yet */
+    int64_t ahead;    /* the difference when the clock was last trusted */
+    int64_t jumped;   /* the difference since the jump */
+    int64_t until_ms; /* steady time at which the new difference is trusted */
 };
 
 struct tv_store {
     struct tv_store_options options;
     struct tv_store_clock clock;
     char *path;                                        /* absolute */
-    int folder, uploads, traces, cache, scratch, lock; /* descriptors, -1 before they are open */
-    struct tv_db write, read;
+    int folder, uploads, traces, cache, scratch, lock; /* descriptors; -1: not open yet */
+    struct tv_db write, read;                          /* two connections to the catalogue */
     bool has_write, has_read;
     pthread_mutex_t evict_lock, cache_lock, claim_lock, tally_lock;
     pthread_cond_t claim_change;
@@ -56,211 +136,142 @@ struct tv_store {
     struct tv_store_totals totals;
 };
 
-/* What happened to a file or a row, for the log. */
+/* Report what happened to a file or a row, for the log. */
 void tv_store_report(struct tv_store *store, const char *format, ...) TV_PRINTF(2, 3);
 
-/* An identifier in a line of the log: its beginning, for whoever has all of it can look. */
+/* Digits of an identifier in the log.  Whoever knows a whole identifier can look at the trace. */
 #define TV_STORE_ID_SHOWN 8
 
-/* Whether it is an identifier. */
+/* Return true for 32 lower-case hexadecimal digits. */
 bool tv_store_is_id(const char *text);
 
-/* TV_STORE_NOT_FOUND, as "there is no such WHAT". */
+/* Fail with TV_STORE_NOT_FOUND: "there is no such WHAT". */
 enum tv_store_status tv_store_not_found(struct tv_error *err, const char *what);
 
-/* TV_STORE_FAILED, or TV_STORE_FULL if that is what errno says. */
+/* Fail with TV_STORE_INVALID and this sentence. */
+enum tv_store_status tv_store_invalid(struct tv_error *err, const char *sentence);
+
+/* Fail with errno: TV_STORE_FULL if it says so, else TV_STORE_FAILED. */
 enum tv_store_status tv_store_fail_errno(struct tv_error *err, const char *what);
 
-/* folder.c: files by their names in the folders of the store. */
-
-/* An identifier that was never there. */
+/* Draw a random identifier. */
 enum tv_store_status tv_store_new_id(struct tv_store_id *id, struct tv_error *err) TV_MUST_CHECK;
 
-/* Opens a regular file; no link is followed.  Below 0: none. */
+/* Open a regular file without following links.  Below 0: none, with errno. */
 int tv_store_open_file(int folder, const char *name, int flags);
 
-/* The size of a regular file; false when there is none. */
+/* Get the size of a regular file.  False: there is none. */
 bool tv_store_file_size(int folder, const char *name, uint64_t *bytes);
 
-/* Calls `each` for the name of everything in the folder; false with errno when it cannot be read.
- */
+/* Call `each` for every name in a directory.  False, with errno: it cannot be read. */
 bool tv_store_each_name(int folder, void (*each)(void *context, const char *name), void *context);
 
 #define TV_STORE_CACHE_NAME (2 * TV_STORE_ID_DIGITS + 16)
 
-/* "ID.index", or "ID.PART" of one that is not complete. */
+/* Write the name of a cache: "ID.index", or "ID.PART" while it is incomplete. */
 void tv_store_cache_name(char name[TV_STORE_CACHE_NAME], const char *id, const char *part);
 
-/* catalogue.c: the tables.  Opens both connections. */
+/* Open both connections to the catalogue, and create or check its tables (catalogue.c). */
 enum tv_status tv_store_catalogue_open(struct tv_store *store, struct tv_error *err) TV_MUST_CHECK;
 
-/* recovery.c: puts in order what an earlier process left, and counts what there is. */
+/* Repair what an earlier process left, and count what there is (recovery.c). */
 enum tv_status tv_store_recover(struct tv_store *store, struct tv_error *err) TV_MUST_CHECK;
 
-/* room.c: the counts and the cap. */
+/* Remove everything from scratch/ and return the number of things removed (files.c). */
+size_t tv_store_scratch_empty(struct tv_store *store);
 
-/* Adds to a count, or takes from it. */
+/* ---- Space (eviction.c) ---- */
+
+/* Add to one of store->totals; `by` may be negative. */
 void tv_store_count(struct tv_store *store, uint64_t *count, int64_t by);
 
-/* Takes room for so many bytes of an upload (a cache) and counts them; makes it by dropping caches
- * and, for uploads, evicting traces.  TV_STORE_FULL: there is none.  No lock is held. */
+/* Reserve and count space for bytes of an upload, or of a cache.  To make room, drop caches and,
+ * for uploads, evict traces.  TV_STORE_FULL: no room can be made.  No lock may be held. */
 enum tv_store_status tv_store_reserve_bytes(struct tv_store *store, uint64_t bytes, bool cache,
-                                        struct tv_error *err) TV_MUST_CHECK;
+                                            struct tv_error *err) TV_MUST_CHECK;
 
-/* Whether an upload of so many bytes could have room some day. */
+/* Check whether an upload of this size could ever fit. */
 enum tv_store_status tv_store_can_fit(struct tv_store *store, uint64_t bytes,
-                                       struct tv_error *err) TV_MUST_CHECK;
+                                      struct tv_error *err) TV_MUST_CHECK;
 
-/* How many bytes a cache may have. */
+/* Return the maximum size of a new cache. */
 uint64_t tv_store_cache_limit(struct tv_store *store);
 
-/* Brings the store below its cap again. */
-enum tv_store_status tv_store_enforce_cap(struct tv_store *store, struct tv_error *err) TV_MUST_CHECK;
+/* Evict until the store is below its cap. */
+enum tv_store_status tv_store_enforce_cap(struct tv_store *store,
+                                          struct tv_error *err) TV_MUST_CHECK;
 
-/* Drops the cache that was not used for the longest time, if there is one. */
+/* Drop the least recently used cache.  False: there is none. */
 bool tv_store_evict_oldest_cache(struct tv_store *store);
 
-/* uploads.c */
+/* ---- Uploads (uploads.c, chunks.c) ---- */
 
-/* The row of a trace for an upload whose bytes stand in traces/; within a transaction. */
+/* Insert the row of a trace for an upload whose file is in traces/.  Within a transaction. */
 void tv_store_insert_trace(struct tv_db *db, const char *uid, uint64_t bytes, int64_t now_ms);
 
-/* Writes down how large an upload is; for who has its claim. */
+/* Record the size of an upload.  The caller holds its claim. */
 enum tv_store_status tv_store_upload_announce(struct tv_store *store, const char *uid,
                                               uint64_t bytes, struct tv_error *err) TV_MUST_CHECK;
 
-/* claims.c: who may write. */
-
-/* Takes the upload.  A piece that stands at *at (any, when at is NULL) is taken over and hears
- * `verdict`; TV_STORE_WRONG_OFFSET: it stands elsewhere, *at tells; TV_STORE_BUSY: somebody does not let
- * go.  The new claim is inside. */
+/* Take the claim on an upload; the new claim is inside.  A chunk at offset *at (any offset, if `at`
+ * is NULL) loses its claim and gets `verdict`.  TV_STORE_WRONG_OFFSET: that chunk is at another
+ * offset, which *at is set to; TV_STORE_BUSY: the claim cannot be taken over. */
 enum tv_store_status tv_store_claim_take(struct tv_store *store, struct tv_store_claim *claim,
                                          uint64_t *at, enum tv_store_status verdict);
 
-/* Goes to the file; what it says when the claim was lost, else TV_STORE_OK. */
+/* Begin to use the file.  Return TV_STORE_OK, or the verdict if the claim was lost. */
 enum tv_store_status tv_store_claim_enter(struct tv_store *store, struct tv_store_claim *claim);
 
-/* Is away from the file, and stands at its byte `at`. */
+/* End using the file; the next byte goes to offset `at`. */
 void tv_store_claim_leave(struct tv_store *store, struct tv_store_claim *claim, uint64_t at);
 
-/* Gives it back; a lost one as well. */
+/* Give the claim up, lost or not. */
 void tv_store_claim_drop(struct tv_store *store, struct tv_store_claim *claim);
 
-/* Whether somebody has the upload. */
+/* Return true while somebody has a claim on the upload. */
 bool tv_store_is_claimed(struct tv_store *store, const char *uid);
 
-/* traces.c: the columns that tv_store_read_trace takes, of a table called t. */
+/* ---- Traces (traces.c) ---- */
+
+/* Columns for tv_store_read_trace, of a table with the alias t. */
 #define TV_STORE_TRACE_COLUMNS                                                                     \
     "t.number, t.id, t.name, t.bytes, t.uploaded, t.seen, t.pinned, t.note, t.state, t.error,"     \
     " t.error_offset, t.remedy, t.format, t.version, t.length_ns, t.events, t.calls, t.warnings,"  \
     " t.findings, t.recorded"
 
-/* The trace of a row, without facts, into the arena; within a transaction of store->read. */
+/* Read a trace from a row, without facts, into the arena.  Within a transaction of store->read. */
 void tv_store_read_trace(struct tv_store *store, sqlite3_stmt *row, struct tv_arena *arena,
                          struct tv_store_trace *trace);
 
-/* changes.c: the words that a trace is found by; within a transaction. */
+/* Update the words by which search finds a trace.  Within a transaction. */
 void tv_store_index_words(struct tv_db *db, int64_t number);
 
-/* Checks labels from a client: TV_STORE_INVALID. */
+/* Check labels from a client: TV_STORE_INVALID. */
 enum tv_store_status tv_store_check_labels(const struct tv_bytes *labels, size_t count,
                                            struct tv_error *err) TV_MUST_CHECK;
 
-/* Puts a label behind those that the trace has; within a transaction. */
+/* Append a label to those of a trace.  Within a transaction. */
 void tv_store_add_label(struct tv_db *db, int64_t number, struct tv_bytes label);
 
-/* Forgets a trace, saying nothing; *bytes are what its original had.  Of kind TV_DB_QUICK it may be
- * there again after the power went, or forgotten by the next start: for what goes by its age. */
+/* Delete a trace without a report; *bytes is the size of its original.  With TV_DB_QUICK it may
+ * reappear after a power loss, which is fine for what is deleted by age. */
 enum tv_store_status tv_store_remove_trace(struct tv_store *store, const char *id,
                                            enum tv_db_kind kind, uint64_t *bytes,
                                            struct tv_error *err) TV_MUST_CHECK;
 
-/* scratch.c: empties the folder of temporary files; how many things there were. */
-size_t tv_store_scratch_empty(struct tv_store *store);
+/* ---- Text (text.c) ---- */
 
-/*
- * database.h - SQLite as this room uses it: transactions under a lock, statements that are prepared
- * once, values that are bound and never part of the SQL.
- *
- * The first failure within a transaction sticks: what comes after it does nothing and finds no
- * rows, and tv_db_end says what it was.  So a transaction is written down without a test at each
- * step.
- */
-
-/* So many different statements are kept. */
-#define TV_DB_STATEMENTS 64u
-
-struct tv_db {
-    sqlite3 *handle;
-    pthread_mutex_t lock;
-    struct {
-        const char *sql; /* the literal itself: compared by its address */
-        sqlite3_stmt *statement;
-    } kept[TV_DB_STATEMENTS];
-    size_t kept_count;
-    int code; /* SQLITE_OK, or the first failure of this transaction */
-    bool no_room;
-    bool durable; /* how the connection stands */
-    char message[160];
-};
-
-enum tv_db_kind {
-    TV_DB_READ,    /* one state of the catalogue, whoever changes it meanwhile */
-    TV_DB_QUICK,   /* changes that survive the end of this process */
-    TV_DB_DURABLE, /* changes that are on the disk when tv_db_end comes back */
-};
-
-/* Opens the file, which is there (it may be empty).  A failure leaves nothing to close. */
-enum tv_status tv_db_open(struct tv_db *db, const char *path, struct tv_error *err) TV_MUST_CHECK;
-
-/* Gives everything back. */
-void tv_db_close(struct tv_db *db);
-
-/* Takes the lock and begins a transaction: tv_db_end is always to be called. */
-void tv_db_begin(struct tv_db *db, enum tv_db_kind kind);
-
-/* Commits when the status is TV_STORE_OK and nothing failed, else takes everything back; lets the
- * lock go.  The status, or that of the failure. */
-enum tv_store_status tv_db_end(struct tv_db *db, enum tv_store_status status,
-                               struct tv_error *err) TV_MUST_CHECK;
-
-/* A statement, ready for tv_db_row; NULL after a failure.  A letter of `types` for each value: i
- * int64_t, n int64_t that is not known (null), z const char * (NULL is null), t struct tv_bytes as
- * text, b as a blob.  Texts must live until the last row was taken. */
-sqlite3_stmt *tv_db_query(struct tv_db *db, const char *sql, const char *types, ...);
-
-/* Goes to the next row; false: there is none, and the statement can be used again. */
-bool tv_db_row(struct tv_db *db, sqlite3_stmt *statement);
-
-/* Leaves a statement before its last row. */
-void tv_db_reset(sqlite3_stmt *statement);
-
-/* Runs a statement without rows; how many rows it changed. */
-int tv_db_run(struct tv_db *db, const char *sql, const char *types, ...);
-
-/* The first number of the first row; `otherwise` when there is none. */
-int64_t tv_db_number(struct tv_db *db, int64_t otherwise, const char *sql, const char *types, ...);
-
-/* Runs SQL of our own that has no values; false after a failure. */
-bool tv_db_script(struct tv_db *db, const char *sql);
-
-/* A text or blob of the row, valid until the next row. */
-struct tv_bytes tv_db_column_text(sqlite3_stmt *statement, int column);
-
-/*
- * text.h - what clients write, made fit to be shown, and compared whatever its case.
- */
-
-/* Whether it is UTF-8 without control characters and without what turns the direction of a line. */
+/* Return true for UTF-8 without control characters and without marks that reverse the direction of
+ * text. */
 bool tv_store_text_is_clean(struct tv_bytes text);
 
-/* Writes the text and a NUL to `to`, of which size - 1 bytes at most are used: U+FFFD for each byte
- * that is not UTF-8 and for each character that tv_store_text_is_clean has none of; cut between two
- * characters.  With `lines`, line ends and tabs stay (CR LF becomes LF).  How long it is. */
+/* Copy the text with a NUL to `to`, using at most size - 1 bytes, and return its length.  U+FFFD
+ * replaces each byte that is not UTF-8 and each character that is not clean.  A cut never splits a
+ * character.  With `lines`, line ends and tabs stay, and CR LF becomes LF. */
 size_t tv_store_text_clean(struct tv_bytes text, bool lines, char *to, size_t size);
 
-/* The same text in small letters (Latin, Greek, Cyrillic), as many bytes as it has, to
- * to[0..length).  Both may be one. */
+/* Copy the text in lower case (Latin, Greek, Cyrillic) to to[0..length).  The length stays the
+ * same, so both may be the same memory. */
 void tv_store_text_fold(struct tv_bytes text, char *to);
 
 #endif

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recovery.c - what a start finds, put in order: each file has its row and each row its file
- * afterwards, and whatever was cleaned is said.
+ * recovery.c - repairs the store at its start. Afterwards each file has its row and each row its
+ * file, and every repair was reported.
  *
- * The order of writing (uploads.c, pieces.c, changes.c) leaves these cases and no others, but for
- * what other programs do to the folder:
+ * Apart from what other programs do to the directory, the order of writes (uploads.c, chunks.c,
+ * traces.c) leaves only these cases:
  *
- *     a file in uploads/ without a row       begun or cancelled half: removed
- *     a row, its file in traces/             finished half: the trace's row is made
- *     a file in traces/ without a row        deleted half: removed
- *     a file that is longer than its row     the same start of the machine: good bytes of a piece;
- *                                            another one: cut, for they may not be on the disk
+ *     file in uploads/ without a row     half begun or half cancelled: remove it
+ *     row of an upload, file in traces/  half finished: insert the row of the trace
+ *     file in traces/ without a row      half deleted: remove it
+ *     file longer than its row says      same boot: the bytes are good, only the process died;
+ *                                        another boot: cut them, they may not be on disk
  */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -24,7 +25,7 @@
 #include "store/internal.h"
 #include "store/traces.h"
 
-/* A name that is changed by each start of the machine; empty where the system has none. */
+/* A text that changes with each boot of the machine; empty where the system has none. */
 struct boot_id {
     char name[64];
 };
@@ -65,7 +66,7 @@ static void recovery_compare_boot(struct store_recovery *recovery)
         tv_db_run(recovery->db, "REPLACE INTO store(key, value) VALUES('boot', ?)", "z", boot.name);
 }
 
-/* Uploads. */
+/* ---- Uploads ---- */
 
 static struct recovered_upload *recovery_read_uploads(struct store_recovery *recovery)
 {
@@ -95,8 +96,9 @@ static bool recovery_truncate_upload(struct tv_store *store, const char *uid, ui
     return done;
 }
 
-/* An upload goes on at the byte where its file ends. */
-static void recovery_resume_upload(struct store_recovery *recovery, const struct recovered_upload *upload, uint64_t size)
+/* Let an upload resume at the end of its file. */
+static void recovery_resume_upload(struct store_recovery *recovery,
+                                   const struct recovered_upload *upload, uint64_t size)
 {
     struct tv_store *store = recovery->store;
     uint64_t wanted = size;
@@ -106,12 +108,12 @@ static void recovery_resume_upload(struct store_recovery *recovery, const struct
         wanted = upload->bytes;
     if (wanted < size && recovery_truncate_upload(store, upload->uid, wanted))
         tv_store_report(store,
-                     "upload %.*s: cut from %" PRIu64 " to the %" PRIu64
-                     " bytes that are known to be good",
-                     TV_STORE_ID_SHOWN, upload->uid, size, wanted);
+                        "upload %.*s: cut from %" PRIu64 " to the %" PRIu64
+                        " bytes that are known to be good",
+                        TV_STORE_ID_SHOWN, upload->uid, size, wanted);
     if (wanted < upload->held) {
         tv_store_report(store, "upload %.*s: only %" PRIu64 " of %" PRIu64 " bytes are here",
-                     TV_STORE_ID_SHOWN, upload->uid, wanted, upload->held);
+                        TV_STORE_ID_SHOWN, upload->uid, wanted, upload->held);
         tv_db_run(recovery->db, "UPDATE uploads SET held=? WHERE uid=?", "iz", (int64_t)wanted,
                   upload->uid);
     }
@@ -119,12 +121,14 @@ static void recovery_resume_upload(struct store_recovery *recovery, const struct
     store->totals.upload_bytes += wanted;
 }
 
-static void recovery_forget_upload(struct store_recovery *recovery, const struct recovered_upload *upload)
+static void recovery_forget_upload(struct store_recovery *recovery,
+                                   const struct recovered_upload *upload)
 {
     tv_db_run(recovery->db, "DELETE FROM uploads WHERE uid=?", "z", upload->uid);
 }
 
-static void recovery_check_done_upload(struct store_recovery *recovery, const struct recovered_upload *upload)
+static void recovery_check_done_upload(struct store_recovery *recovery,
+                                       const struct recovered_upload *upload)
 {
     struct tv_store *store = recovery->store;
     uint64_t size;
@@ -132,13 +136,15 @@ static void recovery_check_done_upload(struct store_recovery *recovery, const st
         tv_db_number(recovery->db, 0, "SELECT 1 FROM traces WHERE id=?", "z", upload->trace);
     if (row == 0)
         recovery_forget_upload(recovery, upload);
-    /* The disk refused the transaction, the file was put back, and the transaction was there. */
+    /* the disk refused the transaction and the file was moved back, but the transaction took
+     * effect */
     else if (!tv_store_file_size(store->traces, upload->trace, &size) &&
              renameat(store->uploads, upload->uid, store->traces, upload->trace) == 0)
         tv_store_report(store, "trace %.*s: moved to its place", TV_STORE_ID_SHOWN, upload->trace);
 }
 
-static void recovery_check_running_upload(struct store_recovery *recovery, const struct recovered_upload *upload)
+static void recovery_check_running_upload(struct store_recovery *recovery,
+                                          const struct recovered_upload *upload)
 {
     struct tv_store *store = recovery->store;
     uint64_t size;
@@ -147,23 +153,24 @@ static void recovery_check_running_upload(struct store_recovery *recovery, const
     } else if (tv_store_file_size(store->traces, upload->trace, &size)) {
         tv_store_insert_trace(recovery->db, upload->uid, size, tv_store_now());
         tv_store_report(store, "upload %.*s: was complete, is trace %.*s now", TV_STORE_ID_SHOWN,
-                     upload->uid, TV_STORE_ID_SHOWN, upload->trace);
+                        upload->uid, TV_STORE_ID_SHOWN, upload->trace);
     } else {
         recovery_forget_upload(recovery, upload);
-        tv_store_report(store, "upload %.*s: has no bytes, forgotten", TV_STORE_ID_SHOWN, upload->uid);
+        tv_store_report(store, "upload %.*s: has no bytes, forgotten", TV_STORE_ID_SHOWN,
+                        upload->uid);
     }
 }
 
-/* Files of nobody. */
+/* ---- Files without rows ---- */
 
 static void recovery_remove_file(struct tv_store *store, int folder, const char *folder_name,
-                        const char *name)
+                                 const char *name)
 {
     if (unlinkat(folder, name, 0) == 0)
         tv_store_report(store, "%s/%.80s: belongs to nothing, removed", folder_name, name);
     else
         tv_store_report(store, "%s/%.80s: belongs to nothing, cannot be removed: %s", folder_name,
-                     name, strerror(errno));
+                        name, strerror(errno));
 }
 
 static void recovery_check_upload_file(void *context, const char *name)
@@ -201,15 +208,17 @@ static void recovery_check_cache_file(void *context, const char *name)
     }
 }
 
-/* Rows without their file. */
+/* ---- Rows without files ---- */
 
-static void recovery_check_trace_row(struct store_recovery *recovery, const char *id, uint64_t bytes)
+static void recovery_check_trace_row(struct store_recovery *recovery, const char *id,
+                                     uint64_t bytes)
 {
     struct tv_store *store = recovery->store;
     uint64_t size;
     if (!tv_store_file_size(store->traces, id, &size)) {
         tv_db_run(recovery->db, "DELETE FROM traces WHERE id=?", "z", id);
-        tv_store_report(store, "trace %.*s: its file is not there, forgotten", TV_STORE_ID_SHOWN, id);
+        tv_store_report(store, "trace %.*s: its file is not there, forgotten", TV_STORE_ID_SHOWN,
+                        id);
         return;
     }
     if (size == bytes)
@@ -218,7 +227,7 @@ static void recovery_check_trace_row(struct store_recovery *recovery, const char
               (int64_t)TV_STORE_UNREADABLE, "the file in the store was changed from outside",
               (int64_t)size, id);
     tv_store_report(store, "trace %.*s: has %" PRIu64 " bytes instead of %" PRIu64 ", damaged",
-                 TV_STORE_ID_SHOWN, id, size, bytes);
+                    TV_STORE_ID_SHOWN, id, size, bytes);
 }
 
 static void recovery_check_trace_rows(struct store_recovery *recovery)
@@ -231,8 +240,9 @@ static void recovery_check_trace_rows(struct store_recovery *recovery)
     sqlite3_stmt *row = tv_db_query(recovery->db, "SELECT id, bytes FROM traces", "");
     while (tv_db_row(recovery->db, row)) {
         struct recovered_trace *known = tv_arena_alloc(&recovery->arena, 1, sizeof *known);
-        *known = (struct recovered_trace){first, tv_arena_text(&recovery->arena, tv_db_column_text(row, 0)),
-                                (uint64_t)sqlite3_column_int64(row, 1)};
+        *known = (struct recovered_trace){
+            first, tv_arena_text(&recovery->arena, tv_db_column_text(row, 0)),
+            (uint64_t)sqlite3_column_int64(row, 1)};
         first = known;
     }
     for (const struct recovered_trace *known = first; known; known = known->next)
@@ -257,6 +267,7 @@ static bool recovery_check_files(struct store_recovery *recovery)
 
 static enum tv_store_status recovery_run(struct store_recovery *recovery, struct tv_error *err)
 {
+    assert(recovery->db == &recovery->store->write);
     struct tv_store *store = recovery->store;
     enum tv_store_status status = TV_STORE_OK;
     store->totals = (struct tv_store_totals){0};
@@ -277,6 +288,7 @@ static enum tv_store_status recovery_run(struct store_recovery *recovery, struct
 
 enum tv_status tv_store_recover(struct tv_store *store, struct tv_error *err)
 {
+    assert(store->has_write && store->has_read);
     struct store_recovery recovery = {.store = store, .db = &store->write};
     struct tv_error failure = {0};
     size_t scratch = tv_store_scratch_empty(store);
@@ -284,7 +296,7 @@ enum tv_status tv_store_recover(struct tv_store *store, struct tv_error *err)
         tv_store_report(store, "scratch/: %zu temporary files and folders removed", scratch);
     tv_arena_init(&recovery.arena);
     enum tv_store_status status = recovery_run(&recovery, &failure);
-    /* On a full disk the caches can be spared. */
+    /* on a full disk, caches can go */
     while (status == TV_STORE_FULL && tv_store_evict_oldest_cache(store))
         status = recovery_run(&recovery, &failure);
     tv_arena_release(&recovery.arena);

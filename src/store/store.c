@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store.c - opening the folder: it is ours alone, for its owner alone, and what we think it is.
+ * store.c - opens the directory: it must be ours alone, private to its owner, and really a store.
+ * Then, access to files by name below it.
  */
 #include "store/store.h"
 
@@ -24,7 +25,7 @@
 #define DEFAULT_IDLE_MS INT64_C(86400000)
 #define DEFAULT_UPLOADS 4096u
 
-/* A message of the log has at most so many bytes. */
+/* Maximum length of a line in the log. */
 #define LINE 600
 
 int64_t tv_store_now(void)
@@ -58,7 +59,8 @@ static enum tv_status store_open_fail(struct tv_error *err, const char *what)
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", what, strerror(errno));
 }
 
-static enum tv_status store_open_folder(struct tv_store *store, const char *path, struct tv_error *err)
+static enum tv_status store_open_folder(struct tv_store *store, const char *path,
+                                        struct tv_error *err)
 {
     struct stat info;
     if (mkdir(path, 0700) != 0 && errno != EEXIST)
@@ -72,7 +74,7 @@ static enum tv_status store_open_folder(struct tv_store *store, const char *path
     return TV_OK;
 }
 
-/* The process that has the lock, as it wrote down. */
+/* Read the process id that the holder of the lock wrote down. */
 static uint64_t store_read_lock_owner(int lock)
 {
     char text[24] = "";
@@ -101,7 +103,7 @@ static enum tv_status store_take_lock(struct tv_store *store, struct tv_error *e
         return errno == EWOULDBLOCK ? store_fail_in_use(store->lock, err)
                                     : store_open_fail(err, "cannot lock the store");
     int length = snprintf(text, sizeof text, "%ld\n", (long)getpid());
-    /* For people alone: on a full disk the lock is as good without. */
+    /* the id is for people only: on a full disk the lock works without it */
     if (ftruncate(store->lock, 0) == 0 && pwrite(store->lock, text, (size_t)length, 0) != length)
         errno = 0;
     return TV_OK;
@@ -128,7 +130,7 @@ static bool store_is_empty_folder(int folder, const char *name)
     return known && !any;
 }
 
-/* Is it what a first start leaves that was cut off before there was a catalogue? */
+/* Return true for what an interrupted first start leaves before there is a catalogue. */
 static bool store_is_first_start_leftover(int folder, const char *name)
 {
     static const char *const folders[] = {"uploads", "traces", "cache", "scratch"};
@@ -149,7 +151,7 @@ static void store_look_at_name(void *context, const char *name)
         look->has_other = true;
 }
 
-/* What is no store is not made one when something is in it: it would be cleaned away. */
+/* Refuse a directory with other contents: recovery would remove them as orphans. */
 static enum tv_status store_check_folder(struct tv_store *store, struct tv_error *err)
 {
     struct store_folder_look look = {.folder = store->folder};
@@ -168,7 +170,7 @@ static enum tv_status store_check_folder(struct tv_store *store, struct tv_error
 }
 
 static enum tv_status store_open_subfolder(struct tv_store *store, const char *name, int *fd,
-                                 struct tv_error *err)
+                                           struct tv_error *err)
 {
     if (mkdirat(store->folder, name, 0700) != 0 && errno != EEXIST)
         return store_open_fail(err, name);
@@ -217,7 +219,7 @@ enum tv_status tv_store_open(const char *folder, const struct tv_store_options *
         status = store_take_lock(made, err);
     if (status == TV_OK)
         status = store_check_folder(made, err);
-    /* The catalogue last: where it is, the folders are. */
+    /* the catalogue is made last: where it exists, the directories exist */
     if (status == TV_OK)
         status = store_open_subfolders(made, err);
     if (status == TV_OK)
@@ -252,7 +254,7 @@ void tv_store_close(struct tv_store *store)
     store_close_fd(store->cache);
     store_close_fd(store->scratch);
     store_close_fd(store->folder);
-    store_close_fd(store->lock); /* last: another process may come now */
+    store_close_fd(store->lock); /* last: now another process may open the store */
     pthread_mutex_destroy(&store->evict_lock);
     pthread_mutex_destroy(&store->cache_lock);
     pthread_mutex_destroy(&store->claim_lock);
@@ -263,8 +265,9 @@ void tv_store_close(struct tv_store *store)
 }
 
 /*
- * folder.c - files by their names, below descriptors of the store's own folders: no path is ever
- * put together from what somebody said.
+ * ---- Files by name ----
+ *
+ * All names are relative to descriptors of the store's directories, and none comes from a client.
  */
 
 bool tv_store_is_id(const char *text)
@@ -288,6 +291,12 @@ enum tv_store_status tv_store_not_found(struct tv_error *err, const char *what)
     return TV_STORE_NOT_FOUND;
 }
 
+enum tv_store_status tv_store_invalid(struct tv_error *err, const char *sentence)
+{
+    tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "%s", sentence);
+    return TV_STORE_INVALID;
+}
+
 enum tv_store_status tv_store_fail_errno(struct tv_error *err, const char *what)
 {
     bool full = errno == ENOSPC || errno == EDQUOT;
@@ -298,7 +307,7 @@ enum tv_store_status tv_store_fail_errno(struct tv_error *err, const char *what)
 int tv_store_open_file(int folder, const char *name, int flags)
 {
     struct stat info;
-    /* Not to hang at a pipe that somebody put there. */
+    /* O_NONBLOCK: do not hang if somebody put a pipe there */
     int fd = openat(folder, name, flags | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK, 0600);
     if (fd < 0)
         return -1;

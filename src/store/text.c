@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * text.c - characters one by one: which may be shown, and which is the small one of a large one.
+ * text.c - UTF-8 text from clients: which characters may be shown, and lower case.
  */
 #include "store/internal.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/bytes.h"
 
 static const struct tv_bytes REPLACEMENT = {(const uint8_t *)"\xef\xbf\xbd", 3};
 
-/* The character that a sequence of so many bytes is. */
+/* Decode a sequence of that many bytes. */
 static uint32_t text_decode_utf8(const uint8_t *bytes, size_t length)
 {
     uint32_t character = length == 1 ? bytes[0] : bytes[0] & (0x7fu >> length);
@@ -24,15 +25,15 @@ static bool text_is_between(uint32_t character, uint32_t first, uint32_t last)
     return character >= first && character <= last;
 }
 
-/* Controls, line and paragraph separators, and the marks that turn text around, by which a name
- * could be made to look like another one. */
+/* Return true for control characters, line and paragraph separators, and marks that reverse the
+ * direction of text, by which a name could be made to look like another. */
 static bool text_is_hidden(uint32_t c)
 {
     return c < 0x20 || text_is_between(c, 0x7f, 0x9f) || text_is_between(c, 0x200e, 0x200f) ||
            text_is_between(c, 0x2028, 0x202e) || text_is_between(c, 0x2066, 0x2069);
 }
 
-/* The character at the beginning of the text: its length, 1 for a byte that is none. */
+/* Return the length of the first character; 1 for a byte that is not UTF-8. */
 static size_t text_next_character(struct tv_bytes text, bool *shown, uint32_t *character)
 {
     size_t length = tv_bytes_utf8(text);
@@ -46,12 +47,14 @@ bool tv_store_text_is_clean(struct tv_bytes text)
     bool shown = true;
     uint32_t character;
     for (size_t at = 0; at < text.length && shown;)
-        at += text_next_character((struct tv_bytes){text.data + at, text.length - at}, &shown, &character);
+        at += text_next_character((struct tv_bytes){text.data + at, text.length - at}, &shown,
+                                  &character);
     return shown;
 }
 
 size_t tv_store_text_clean(struct tv_bytes text, bool lines, char *to, size_t size)
 {
+    assert(size > 0);
     size_t length = 0;
     for (size_t at = 0; at < text.length;) {
         bool shown;
@@ -72,7 +75,8 @@ size_t tv_store_text_clean(struct tv_bytes text, bool lines, char *to, size_t si
     return length;
 }
 
-/* Pairs of a large and a small letter lie side by side there; the large one is even, or odd. */
+/* In Latin Extended-A, upper and lower case are neighbours. The upper case letter is even, except
+ * in two ranges where it is odd. */
 static uint32_t text_fold_latin_pair(uint32_t c)
 {
     bool large_is_odd = text_is_between(c, 0x139, 0x148) || text_is_between(c, 0x179, 0x17e);
@@ -94,7 +98,7 @@ static uint32_t text_fold_greek(uint32_t c)
     return c == 0x386 ? 0x3ac : c == 0x38c ? 0x3cc : c == 0x3c2 ? 0x3c3 : c;
 }
 
-/* Of two bytes in UTF-8, as is what comes back. */
+/* Convert a character of two bytes in UTF-8; the result also has two bytes. */
 static uint32_t text_fold_character(uint32_t c)
 {
     if (text_is_between(c, 0xc0, 0xde))

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * traces.c - rows of traces, read.
+ * traces.c - rows of traces: reads them, and changes them for users and engines.
  */
 #include "store/traces.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -28,9 +29,9 @@ static int64_t trace_column_number(sqlite3_stmt *row, int column, int64_t otherw
                                                            : sqlite3_column_int64(row, column);
 }
 
-/* The first column of up to `count` rows, as an array; how many there are. */
+/* Read the first column of at most `count` rows into an array. Return the number of rows. */
 static size_t trace_read_texts(struct tv_db *db, sqlite3_stmt *query, size_t count,
-                         struct tv_arena *arena, const char *const **texts)
+                               struct tv_arena *arena, const char *const **texts)
 {
     const char **made = tv_arena_alloc(arena, count, sizeof *made);
     size_t got = 0;
@@ -42,7 +43,7 @@ static size_t trace_read_texts(struct tv_db *db, sqlite3_stmt *query, size_t cou
 }
 
 static void trace_read_labels(struct tv_db *db, int64_t number, struct tv_arena *arena,
-                        struct tv_store_trace *trace)
+                              struct tv_store_trace *trace)
 {
     int64_t count = tv_db_number(db, 0, "SELECT count(*) FROM labels WHERE trace=?", "i", number);
     sqlite3_stmt *labels =
@@ -51,7 +52,7 @@ static void trace_read_labels(struct tv_db *db, int64_t number, struct tv_arena 
 }
 
 static void trace_read_processes(struct tv_db *db, int64_t number, struct tv_arena *arena,
-                           struct tv_store_trace *trace)
+                                 struct tv_store_trace *trace)
 {
     int64_t count =
         tv_db_number(db, 0, "SELECT count(*) FROM processes WHERE trace=?", "i", number);
@@ -60,7 +61,8 @@ static void trace_read_processes(struct tv_db *db, int64_t number, struct tv_are
     trace->process_count = trace_read_texts(db, names, (size_t)count, arena, &trace->processes);
 }
 
-static void trace_read_facts_columns(sqlite3_stmt *row, struct tv_arena *arena, struct tv_store_trace *trace)
+static void trace_read_facts_columns(sqlite3_stmt *row, struct tv_arena *arena,
+                                     struct tv_store_trace *trace)
 {
     trace->state = (enum tv_store_state)sqlite3_column_int(row, 8);
     trace->error = trace_column_text(row, 9, arena);
@@ -97,7 +99,8 @@ void tv_store_read_trace(struct tv_store *store, sqlite3_stmt *row, struct tv_ar
     trace_read_processes(&store->read, number, arena, trace);
 }
 
-static struct tv_bytes trace_read_facts_blob(struct tv_db *db, int64_t number, struct tv_arena *arena)
+static struct tv_bytes trace_read_facts_blob(struct tv_db *db, int64_t number,
+                                             struct tv_arena *arena)
 {
     struct tv_bytes facts = {0};
     sqlite3_stmt *row = tv_db_query(db, "SELECT facts FROM facts WHERE trace=?", "i", number);
@@ -134,27 +137,21 @@ enum tv_store_status tv_store_trace_get(struct tv_store *store, const char *id,
 }
 
 /*
- * changes.c - rows of traces, changed: by people, and by what engines find.
+ * ---- Changes ----
  */
 
-/* A message, a remedy, a version or a process' name has at most so many bytes. */
+/* Maximum size of a message, a remedy, a version or the name of a process. */
 #define SHORT_TEXT 1024
 
-static enum tv_store_status store_fail_invalid(struct tv_error *err, const char *what)
-{
-    tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "%s", what);
-    return TV_STORE_INVALID;
-}
-
-/* The row's number within a transaction; 0: there is none. */
+/* Return a trace's row number, within a transaction; 0: there is none. */
 static int64_t trace_find_number(struct tv_db *db, const char *id)
 {
     return tv_db_number(db, 0, "SELECT number FROM traces WHERE id=?", "z", id);
 }
 
-/* Words. */
+/* ---- Words ---- */
 
-/* The rows' texts in small letters, a line each. */
+/* Append the texts of the rows, one per line. */
 static void trace_add_words(struct tv_db *db, sqlite3_stmt *rows, struct tv_out *words)
 {
     while (tv_db_row(db, rows)) {
@@ -168,10 +165,14 @@ void tv_store_index_words(struct tv_db *db, int64_t number)
 {
     struct tv_out words;
     tv_out_init_memory(&words);
-    trace_add_words(db, tv_db_query(db, "SELECT name FROM traces WHERE number=?", "i", number), &words);
-    trace_add_words(db, tv_db_query(db, "SELECT name FROM processes WHERE trace=?", "i", number), &words);
-    trace_add_words(db, tv_db_query(db, "SELECT label FROM labels WHERE trace=?", "i", number), &words);
-    trace_add_words(db, tv_db_query(db, "SELECT note FROM traces WHERE number=?", "i", number), &words);
+    trace_add_words(db, tv_db_query(db, "SELECT name FROM traces WHERE number=?", "i", number),
+                    &words);
+    trace_add_words(db, tv_db_query(db, "SELECT name FROM processes WHERE trace=?", "i", number),
+                    &words);
+    trace_add_words(db, tv_db_query(db, "SELECT label FROM labels WHERE trace=?", "i", number),
+                    &words);
+    trace_add_words(db, tv_db_query(db, "SELECT note FROM traces WHERE number=?", "i", number),
+                    &words);
     struct tv_bytes text = {words.buffer, words.length};
     if (text.length > 0)
         tv_store_text_fold(text, (char *)words.buffer);
@@ -179,18 +180,18 @@ void tv_store_index_words(struct tv_db *db, int64_t number)
     tv_out_release(&words);
 }
 
-/* Labels. */
+/* ---- Labels ---- */
 
 enum tv_store_status tv_store_check_labels(const struct tv_bytes *labels, size_t count,
                                            struct tv_error *err)
 {
     if (count > TV_STORE_LABELS)
-        return store_fail_invalid(err, "a trace has at most 32 labels");
+        return tv_store_invalid(err, "a trace has at most 32 labels");
     for (size_t i = 0; i < count; i++) {
         if (labels[i].length == 0 || labels[i].length > TV_STORE_LABEL)
-            return store_fail_invalid(err, "a label has from 1 to 64 bytes");
+            return tv_store_invalid(err, "a label has from 1 to 64 bytes");
         if (!tv_store_text_is_clean(labels[i]))
-            return store_fail_invalid(err, "a label is UTF-8 text without control characters");
+            return tv_store_invalid(err, "a label is UTF-8 text without control characters");
     }
     return TV_STORE_OK;
 }
@@ -207,14 +208,15 @@ void tv_store_add_label(struct tv_db *db, int64_t number, struct tv_bytes label)
               "itt", number, label, ((struct tv_bytes){(const uint8_t *)key, label.length}));
 }
 
-/* What people change. */
+/* ---- Changes by users ---- */
 
-static enum tv_store_status trace_check_change(const struct tv_store_change *change, struct tv_error *err)
+static enum tv_store_status trace_check_change(const struct tv_store_change *change,
+                                               struct tv_error *err)
 {
     if (change->name && change->name->length == 0)
-        return store_fail_invalid(err, "a name must not be empty");
+        return tv_store_invalid(err, "a name must not be empty");
     if (change->note && change->note->length > TV_STORE_NOTE)
-        return store_fail_invalid(err, "a note has at most 16384 bytes");
+        return tv_store_invalid(err, "a note has at most 16384 bytes");
     return change->labels ? tv_store_check_labels(change->labels, change->label_count, err)
                           : TV_STORE_OK;
 }
@@ -231,7 +233,7 @@ static void trace_change_name(struct tv_db *db, int64_t number, struct tv_bytes 
 
 static void trace_change_note(struct tv_db *db, int64_t number, struct tv_bytes wanted)
 {
-    /* A byte that is replaced takes three. */
+    /* a byte that is not UTF-8 becomes three bytes */
     size_t size = 3 * TV_STORE_NOTE + 1;
     char *note = tv_alloc(size, 1);
     struct tv_bytes text = {(const uint8_t *)note, tv_store_text_clean(wanted, true, note, size)};
@@ -241,6 +243,7 @@ static void trace_change_note(struct tv_db *db, int64_t number, struct tv_bytes 
 
 static void trace_change_row(struct tv_db *db, int64_t number, const struct tv_store_change *change)
 {
+    assert(number > 0);
     if (change->name)
         trace_change_name(db, number, *change->name);
     if (change->note)
@@ -272,9 +275,9 @@ enum tv_store_status tv_store_trace_change(struct tv_store *store, const char *i
     return tv_db_end(db, status, err);
 }
 
-/* What engines find. */
+/* ---- Results of engines ---- */
 
-/* A text, cleaned and cut, or null. */
+/* Clean and cut a text; NULL if it is empty. */
 static const char *trace_shorten_text(struct tv_bytes text, char to[SHORT_TEXT])
 {
     return tv_store_text_clean(text, false, to, SHORT_TEXT) > 0 ? to : NULL;
@@ -285,13 +288,14 @@ static int64_t trace_clamp_int64(uint64_t number)
     return number < INT64_MAX ? (int64_t)number : INT64_MAX;
 }
 
-static void trace_set_processes(struct tv_db *db, int64_t number, const struct tv_store_trace_facts *found)
+static void trace_set_processes(struct tv_db *db, int64_t number,
+                                const struct tv_store_trace_facts *facts)
 {
     char name[SHORT_TEXT], key[SHORT_TEXT];
     tv_db_run(db, "DELETE FROM processes WHERE trace=?", "i", number);
-    for (size_t i = 0; i < found->process_count && i < TV_STORE_PROCESSES; i++) {
+    for (size_t i = 0; i < facts->process_count && i < TV_STORE_PROCESSES; i++) {
         struct tv_bytes text = {(const uint8_t *)name,
-                                tv_store_text_clean(found->processes[i], false, name, SHORT_TEXT)};
+                                tv_store_text_clean(facts->processes[i], false, name, SHORT_TEXT)};
         tv_store_text_fold(text, key);
         tv_db_run(db, "INSERT INTO processes(trace, place, name, name_key) VALUES(?, ?, ?, ?)",
                   "iitt", number, (int64_t)i, text,
@@ -299,36 +303,40 @@ static void trace_set_processes(struct tv_db *db, int64_t number, const struct t
     }
 }
 
-static void trace_set_numbers(struct tv_db *db, int64_t number, const struct tv_store_trace_facts *found)
+static void trace_set_numbers(struct tv_db *db, int64_t number,
+                              const struct tv_store_trace_facts *facts)
 {
-    bool recorded = found->recorded_ms != TV_STORE_NEVER;
+    bool recorded = facts->recorded_ms != TV_STORE_NEVER;
     tv_db_run(db,
               "UPDATE traces SET state=?, length_ns=?, events=?, calls=?, warnings=?,"
               " findings=? WHERE number=?",
-              "iiiiiii", (int64_t)found->state,
-              found->length_ns < 0 ? INT64_C(-1) : found->length_ns, trace_clamp_int64(found->events),
-              trace_clamp_int64(found->calls), (int64_t)found->warnings, (int64_t)found->findings,
-              number);
+              "iiiiiii", (int64_t)facts->state,
+              facts->length_ns < 0 ? INT64_C(-1) : facts->length_ns,
+              trace_clamp_int64(facts->events), trace_clamp_int64(facts->calls),
+              (int64_t)facts->warnings, (int64_t)facts->findings, number);
     tv_db_run(db, "UPDATE traces SET recorded=iif(?, ?, NULL) WHERE number=?", "iii",
-              (int64_t)recorded, found->recorded_ms, number);
+              (int64_t)recorded, facts->recorded_ms, number);
 }
 
-static void trace_set_texts(struct tv_db *db, int64_t number, const struct tv_store_trace_facts *found)
+static void trace_set_texts(struct tv_db *db, int64_t number,
+                            const struct tv_store_trace_facts *facts)
 {
     char error[SHORT_TEXT], remedy[SHORT_TEXT], format[SHORT_TEXT], version[SHORT_TEXT];
-    bool failed = found->state == TV_STORE_UNREADABLE;
-    bool has_offset = failed && found->error_offset != TV_NO_OFFSET;
+    bool failed = facts->state == TV_STORE_UNREADABLE;
+    bool has_offset = failed && facts->error_offset != TV_NO_OFFSET;
     tv_db_run(db,
               "UPDATE traces SET error=?, remedy=?, format=?, version=?,"
               " error_offset=iif(?, ?, NULL) WHERE number=?",
-              "zzzziii", failed ? trace_shorten_text(found->error, error) : NULL,
-              failed ? trace_shorten_text(found->remedy, remedy) : NULL, trace_shorten_text(found->format, format),
-              trace_shorten_text(found->version, version), (int64_t)has_offset,
-              trace_clamp_int64(found->error_offset), number);
+              "zzzziii", failed ? trace_shorten_text(facts->error, error) : NULL,
+              failed ? trace_shorten_text(facts->remedy, remedy) : NULL,
+              trace_shorten_text(facts->format, format),
+              trace_shorten_text(facts->version, version), (int64_t)has_offset,
+              trace_clamp_int64(facts->error_offset), number);
 }
 
 static enum tv_store_status trace_set_facts(struct tv_store *store, const char *id,
-                                      const struct tv_store_trace_facts *found, struct tv_error *err)
+                                            const struct tv_store_trace_facts *facts,
+                                            struct tv_error *err)
 {
     struct tv_db *db = &store->write;
     enum tv_store_status status = TV_STORE_OK;
@@ -337,24 +345,24 @@ static enum tv_store_status trace_set_facts(struct tv_store *store, const char *
     if (number == 0) {
         status = tv_store_not_found(err, "trace");
     } else {
-        trace_set_numbers(db, number, found);
-        trace_set_texts(db, number, found);
-        trace_set_processes(db, number, found);
-        tv_db_run(db, "REPLACE INTO facts(trace, facts) VALUES(?, ?)", "ib", number, found->facts);
+        trace_set_numbers(db, number, facts);
+        trace_set_texts(db, number, facts);
+        trace_set_processes(db, number, facts);
+        tv_db_run(db, "REPLACE INTO facts(trace, facts) VALUES(?, ?)", "ib", number, facts->facts);
         tv_store_index_words(db, number);
     }
     return tv_db_end(db, status, err);
 }
 
 enum tv_store_status tv_store_trace_set_facts(struct tv_store *store, const char *id,
-                                              const struct tv_store_trace_facts *found,
+                                              const struct tv_store_trace_facts *facts,
                                               struct tv_error *err)
 {
-    if (found->facts.length > TV_STORE_FACTS)
-        return store_fail_invalid(err, "more facts than are kept");
-    enum tv_store_status status = trace_set_facts(store, id, found, err);
+    if (facts->facts.length > TV_STORE_FACTS)
+        return tv_store_invalid(err, "more facts than are kept");
+    enum tv_store_status status = trace_set_facts(store, id, facts, err);
     while (status == TV_STORE_FULL && tv_store_evict_oldest_cache(store))
-        status = trace_set_facts(store, id, found, err);
+        status = trace_set_facts(store, id, facts, err);
     return status;
 }
 
@@ -370,14 +378,15 @@ enum tv_store_status tv_store_trace_set_state(struct tv_store *store, const char
 }
 
 enum tv_store_status tv_store_trace_take_next(struct tv_store *store, struct tv_store_id *id,
-                                         struct tv_error *err)
+                                              struct tv_error *err)
 {
     struct tv_db *db = &store->write;
     struct tv_store_id taken = {""};
     tv_db_begin(db, TV_DB_QUICK);
-    /* A client of whom fewer are being read comes first.  Then each has the time that it came,
-     * later by what reading it may take (10 MB a second): small ones overtake, large ones do not
-     * starve. */
+    /* The order of the reading queue. First the client of whom the fewest traces are being read, so
+     * that one client with many uploads does not delay others. Then by upload time plus the
+     * expected reading time (10 MB/s): small traces overtake large ones, but a large one is
+     * overtaken only for as long as reading it takes, so it does not starve. */
     sqlite3_stmt *row = tv_db_query(
         db,
         "SELECT id FROM traces LEFT JOIN clients ON trace=id WHERE state=0"
@@ -408,9 +417,9 @@ enum tv_store_status tv_store_trace_touch(struct tv_store *store, const char *id
     return tv_db_end(db, status, err);
 }
 
-/* Deleting. */
+/* ---- Deletion ---- */
 
-/* The counts follow the file: it may go before its row. */
+/* Remove the original. The totals follow the file, which may be removed before its row. */
 static bool trace_remove_original(struct tv_store *store, const char *id)
 {
     uint64_t bytes = 0;
@@ -420,7 +429,7 @@ static bool trace_remove_original(struct tv_store *store, const char *id)
     return true;
 }
 
-/* The files of a trace whose row is gone. */
+/* Remove the files of a trace whose row is gone. */
 static void trace_remove_files(struct tv_store *store, const char *id)
 {
     char cache[TV_STORE_CACHE_NAME];
@@ -438,8 +447,9 @@ static void trace_remove_files(struct tv_store *store, const char *id)
     tv_store_count(store, &store->totals.traces, -1);
 }
 
-static enum tv_store_status trace_delete_row(struct tv_store *store, const char *id, enum tv_db_kind kind,
-                                       uint64_t *bytes, struct tv_error *err)
+static enum tv_store_status trace_delete_row(struct tv_store *store, const char *id,
+                                             enum tv_db_kind kind, uint64_t *bytes,
+                                             struct tv_error *err)
 {
     struct tv_db *db = &store->write;
     enum tv_store_status status = TV_STORE_OK;
@@ -456,8 +466,8 @@ enum tv_store_status tv_store_remove_trace(struct tv_store *store, const char *i
                                            struct tv_error *err)
 {
     enum tv_store_status status = trace_delete_row(store, id, kind, bytes, err);
-    /* To delete must be possible on a full disk: caches give their room, then the file that is to
-     * go.  A row without one is cleaned at the next start. */
+    /* Deleting must work on a full disk: free space by dropping caches, then by removing the
+     * original before its row. Recovery deletes a row without a file. */
     while (status == TV_STORE_FULL && tv_store_evict_oldest_cache(store))
         status = trace_delete_row(store, id, kind, bytes, err);
     if (status == TV_STORE_FULL && tv_store_is_id(id) && trace_remove_original(store, id))

@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * uploads.c - the row of an upload: made, asked, turned into a trace, forgotten.
+ * uploads.c - rows of uploads: begin, look up, finish, cancel.
  *
- * Finishing is, in this order: the bytes on the disk, the file moved to traces/, that folder on the
- * disk, the rows in one transaction.  A start finds what was interrupted by the upload's row, which
- * names the trace (recovery.c).
+ * The order of writes makes every crash recoverable:
+ *
+ *     begin     create the file -> insert the row
+ *     finish    fsync(file) -> rename to traces/ -> fsync(traces/) -> one durable transaction:
+ *               insert the trace, mark the upload as done
+ *     cancel    delete the row -> remove the file
+ *
+ * After a crash between two steps of finish, the upload's row still exists and names the trace, so
+ * recovery.c finds the file in traces/ and inserts the trace. A crash in begin or cancel leaves a
+ * file without a row, which recovery.c removes.
  */
 #include "store/uploads.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -19,7 +27,7 @@
 #include "base/memory.h"
 #include "store/internal.h"
 
-/* The labels of an upload, a line each. */
+/* Size of the labels of an upload as text, one per line. */
 #define LABELS_TEXT (TV_STORE_LABELS * (TV_STORE_LABEL + 1) + 1)
 
 struct upload_row {
@@ -29,8 +37,8 @@ struct upload_row {
     struct tv_store_id trace;
 };
 
-static enum tv_store_status upload_read_row(struct tv_store *store, const char *uid, struct upload_row *row,
-                                     struct tv_error *err)
+static enum tv_store_status upload_read_row(struct tv_store *store, const char *uid,
+                                            struct upload_row *row, struct tv_error *err)
 {
     struct tv_db *db = &store->read;
     *row = (struct upload_row){0};
@@ -53,10 +61,10 @@ static enum tv_store_status upload_read_row(struct tv_store *store, const char *
     return status != TV_STORE_OK || row->found ? status : tv_store_not_found(err, "upload");
 }
 
-/* Takes the upload for itself. */
+/* Take the claim on an upload for finishing or cancelling it. */
 static enum tv_store_status upload_claim(struct tv_store *store, const char *uid,
-                                        struct tv_store_claim *claim, enum tv_store_status verdict,
-                                        struct tv_error *err)
+                                         struct tv_store_claim *claim, enum tv_store_status verdict,
+                                         struct tv_error *err)
 {
     if (!tv_store_is_id(uid))
         return tv_store_not_found(err, "upload");
@@ -67,10 +75,10 @@ static enum tv_store_status upload_claim(struct tv_store *store, const char *uid
     return status;
 }
 
-/* Forgetting. */
+/* ---- Dropping ---- */
 
 static enum tv_store_status upload_delete_row(struct tv_store *store, const char *uid,
-                                       struct tv_error *err)
+                                              struct tv_error *err)
 {
     struct tv_db *db = &store->write;
     enum tv_store_status status = TV_STORE_OK;
@@ -80,7 +88,7 @@ static enum tv_store_status upload_delete_row(struct tv_store *store, const char
     return tv_db_end(db, status, err);
 }
 
-/* Gives the room of its bytes back. */
+/* Free the space of an upload's bytes, but keep its file. */
 static void upload_truncate(struct tv_store *store, const char *uid)
 {
     uint64_t held = 0;
@@ -92,11 +100,12 @@ static void upload_truncate(struct tv_store *store, const char *uid)
     close(fd);
 }
 
-static enum tv_store_status upload_forget(struct tv_store *store, const char *uid, struct tv_error *err)
+static enum tv_store_status upload_forget(struct tv_store *store, const char *uid,
+                                          struct tv_error *err)
 {
     uint64_t held = 0;
     enum tv_store_status status = upload_delete_row(store, uid, err);
-    /* To cancel must be possible on a full disk. */
+    /* cancelling must work on a full disk */
     if (status == TV_STORE_FULL) {
         upload_truncate(store, uid);
         status = upload_delete_row(store, uid, err);
@@ -116,9 +125,10 @@ static bool upload_is_empty(struct tv_store *store, const char *uid)
     return tv_store_file_size(store->uploads, uid, &held) && held == 0;
 }
 
-/* Find the upload that nobody writes and that has no bytes for the longest time: of this client
- * when it has as many as it may, else of anybody. */
-static bool upload_find_empty(struct tv_store *store, struct tv_bytes client, struct tv_store_id *uid)
+/* Find the oldest upload without bytes that nobody writes: any, if the total is at its maximum,
+ * else one of this client. */
+static bool upload_find_empty(struct tv_store *store, struct tv_bytes client,
+                              struct tv_store_id *uid)
 {
     struct tv_db *db = &store->write;
     bool found = false;
@@ -140,7 +150,7 @@ static bool upload_find_empty(struct tv_store *store, struct tv_bytes client, st
     return tv_db_end(db, TV_STORE_OK, NULL) == TV_STORE_OK && found;
 }
 
-/* Make place for one more upload; false when all have bytes. */
+/* Drop an upload without bytes to make room for another. False: all have bytes. */
 static bool upload_forget_empty(struct tv_store *store, struct tv_bytes client)
 {
     struct tv_store_claim claim = {0};
@@ -155,14 +165,14 @@ static bool upload_forget_empty(struct tv_store *store, struct tv_bytes client)
     tv_store_claim_drop(store, &claim);
     if (forgotten)
         tv_store_report(store, "dropped: upload %.*s, which had no bytes, for another one",
-                     TV_STORE_ID_SHOWN, uid.text);
+                        TV_STORE_ID_SHOWN, uid.text);
     return forgotten;
 }
 
-/* Beginning. */
+/* ---- Begin ---- */
 
 static enum tv_store_status upload_check_size(const struct tv_store *store, uint64_t bytes,
-                                       struct tv_error *err)
+                                              struct tv_error *err)
 {
     uint64_t most = store->options.max_upload_bytes;
     if (most == 0 || most > INT64_MAX)
@@ -175,6 +185,7 @@ static enum tv_store_status upload_check_size(const struct tv_store *store, uint
 
 static void upload_join_labels(const struct tv_store_new_upload *upload, char text[LABELS_TEXT])
 {
+    assert(upload->label_count <= TV_STORE_LABELS);
     size_t length = 0;
     for (size_t i = 0; i < upload->label_count; i++) {
         memcpy(text + length, upload->labels[i].data, upload->labels[i].length);
@@ -184,8 +195,9 @@ static void upload_join_labels(const struct tv_store_new_upload *upload, char te
     text[length] = '\0';
 }
 
-/* Return true when one more upload would be too many.  Runs within a transaction. */
-static bool upload_are_too_many(struct tv_store *store, struct tv_bytes client, struct tv_error *err)
+/* Return true when one more upload would be too many. Within a transaction. */
+static bool upload_are_too_many(struct tv_store *store, struct tv_bytes client,
+                                struct tv_error *err)
 {
     struct tv_db *db = &store->write;
     int64_t running = tv_db_number(db, 0, "SELECT count(*) FROM uploads WHERE done=0", "");
@@ -203,9 +215,10 @@ static bool upload_are_too_many(struct tv_store *store, struct tv_bytes client, 
     return true;
 }
 
-static enum tv_store_status upload_insert_row(struct tv_store *store, const struct tv_store_new_upload *upload,
-                                   const struct tv_store_id *uid, const struct tv_store_id *trace,
-                                   struct tv_error *err)
+static enum tv_store_status upload_insert_row(struct tv_store *store,
+                                              const struct tv_store_new_upload *upload,
+                                              const struct tv_store_id *uid,
+                                              const struct tv_store_id *trace, struct tv_error *err)
 {
     char name[TV_STORE_NAME + 1], labels[LABELS_TEXT];
     struct tv_db *db = &store->write;
@@ -235,7 +248,8 @@ enum tv_store_status tv_store_upload_begin(struct tv_store *store,
 {
     struct tv_store_id made, trace;
     bool known = upload->bytes != TV_STORE_SIZE_UNKNOWN;
-    enum tv_store_status status = known ? upload_check_size(store, upload->bytes, err) : TV_STORE_OK;
+    enum tv_store_status status =
+        known ? upload_check_size(store, upload->bytes, err) : TV_STORE_OK;
     if (status == TV_STORE_OK)
         status = tv_store_check_labels(upload->labels, upload->label_count, err);
     if (status == TV_STORE_OK)
@@ -246,7 +260,7 @@ enum tv_store_status tv_store_upload_begin(struct tv_store *store,
         status = tv_store_new_id(&trace, err);
     if (status != TV_STORE_OK)
         return status;
-    /* The file before its row: a row without one would be cleaned away as lost. */
+    /* the file comes before its row, because recovery forgets a row without a file */
     int fd = tv_store_open_file(store->uploads, made.text, O_WRONLY | O_CREAT | O_EXCL);
     if (fd < 0)
         return tv_store_fail_errno(err, "the upload has no place");
@@ -263,7 +277,7 @@ enum tv_store_status tv_store_upload_begin(struct tv_store *store,
     return TV_STORE_OK;
 }
 
-/* Asking. */
+/* ---- Look up ---- */
 
 enum tv_store_status tv_store_upload_get(struct tv_store *store, const char *uid,
                                          struct tv_store_upload *upload, struct tv_error *err)
@@ -272,7 +286,7 @@ enum tv_store_status tv_store_upload_get(struct tv_store *store, const char *uid
     uint64_t held = 0;
     enum tv_store_status status = upload_read_row(store, uid, &row, err);
     if (status == TV_STORE_OK && !row.done && !tv_store_file_size(store->uploads, uid, &held)) {
-        /* Finished or cancelled between the two looks. */
+        /* it was finished or cancelled between the two looks */
         status = upload_read_row(store, uid, &row, err);
         held = row.held;
     }
@@ -308,7 +322,7 @@ enum tv_store_status tv_store_upload_announce(struct tv_store *store, const char
     return tv_db_end(db, status, err);
 }
 
-/* Finishing. */
+/* ---- Finish ---- */
 
 void tv_store_insert_trace(struct tv_db *db, const char *uid, uint64_t bytes, int64_t now_ms)
 {
@@ -333,16 +347,16 @@ void tv_store_insert_trace(struct tv_db *db, const char *uid, uint64_t bytes, in
               (int64_t)bytes, (int64_t)bytes, now_ms, uid);
 }
 
-static enum tv_store_status upload_commit_trace(struct tv_store *store, const char *uid, uint64_t bytes,
-                                         struct tv_error *err)
+static enum tv_store_status upload_commit_trace(struct tv_store *store, const char *uid,
+                                                uint64_t bytes, struct tv_error *err)
 {
     tv_db_begin(&store->write, TV_DB_DURABLE);
     tv_store_insert_trace(&store->write, uid, bytes, tv_store_now());
     return tv_db_end(&store->write, TV_STORE_OK, err);
 }
 
-static enum tv_store_status upload_sync_file(struct tv_store *store, const char *uid, uint64_t bytes,
-                                      struct tv_error *err)
+static enum tv_store_status upload_sync_file(struct tv_store *store, const char *uid,
+                                             uint64_t bytes, struct tv_error *err)
 {
     uint64_t held = 0;
     enum tv_store_status status = TV_STORE_OK;
@@ -360,10 +374,12 @@ static enum tv_store_status upload_sync_file(struct tv_store *store, const char 
     return status;
 }
 
-/* The upload's file becomes the trace's, and the row follows; else it is put back. */
+/* Move the file to traces/ and commit; if that fails, move it back. */
 static enum tv_store_status upload_move_and_commit(struct tv_store *store, const char *uid,
-                                            const struct upload_row *row, struct tv_error *err)
+                                                   const struct upload_row *row,
+                                                   struct tv_error *err)
 {
+    assert(!row->done);
     enum tv_store_status status = TV_STORE_OK;
     const char *trace = row->trace.text;
     if (renameat(store->uploads, uid, store->traces, trace) != 0)
@@ -386,7 +402,7 @@ static enum tv_store_status upload_move_and_commit(struct tv_store *store, const
 }
 
 static enum tv_store_status upload_finish(struct tv_store *store, const char *uid,
-                                   struct tv_store_id *trace, struct tv_error *err)
+                                          struct tv_store_id *trace, struct tv_error *err)
 {
     struct upload_row row;
     enum tv_store_status status = upload_read_row(store, uid, &row, err);
@@ -415,7 +431,7 @@ enum tv_store_status tv_store_upload_finish(struct tv_store *store, const char *
     return status;
 }
 
-/* Cancelling. */
+/* ---- Cancel ---- */
 
 enum tv_store_status tv_store_upload_cancel(struct tv_store *store, const char *uid,
                                             struct tv_error *err)

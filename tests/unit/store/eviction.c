@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * room.c - the cap, what goes for it, and what goes by its age.
+ * eviction.c - the cap of the store, what is evicted for it, and what expires.
  */
 #include "unit.h"
 
@@ -46,18 +46,18 @@ static void oldest_go_first(void **state)
     place_open(&place);
     for (size_t i = 0; i < 3; i++) {
         ids[i] = put_trace(place.store, "x", 1, 3000);
-        usleep(2000); /* another millisecond, another age */
+        usleep(2000); /* a later time of upload */
     }
     pin(place.store, ids[0]);
     put_cache(place.store, ids[0], 400);
     put_cache(place.store, ids[1], 500);
-    /* 9900 bytes.  900 can be had from caches: no trace goes. */
+    /* 9900 bytes are used; caches can free 900, so no trace is evicted */
     ids[3] = put_trace(place.store, "y", 1, 1000);
     assert_int_equal(tv_store_totals(place.store).cache_bytes, 0);
     assert_true(is_there(place.store, ids[1]));
     assert_int_equal(tv_store_totals(place.store).trace_bytes, 10000);
     assert_int_equal(tv_store_trace_delete(place.store, ids[3].text, NULL), TV_STORE_OK);
-    /* Now the oldest that is not pinned. */
+    /* now the oldest unpinned trace goes */
     place.said[0] = '\0';
     ids[3] = put_trace(place.store, "y", 1, 2500);
     assert_true(is_there(place.store, ids[0]));
@@ -85,7 +85,8 @@ static void least_used_cache_first(void **state)
     assert_int_equal(tv_store_cache_open(place.store, a.text, &fd, &bytes, NULL), TV_STORE_OK);
     close(fd);
     put_trace(place.store, "c", 1, 2500);
-    assert_int_equal(tv_store_cache_open(place.store, b.text, &fd, &bytes, NULL), TV_STORE_NOT_FOUND);
+    assert_int_equal(tv_store_cache_open(place.store, b.text, &fd, &bytes, NULL),
+                     TV_STORE_NOT_FOUND);
     assert_int_equal(tv_store_cache_open(place.store, a.text, &fd, &bytes, NULL), TV_STORE_OK);
     close(fd);
     place_remove(&place);
@@ -103,14 +104,15 @@ static void cannot_be_made(void **state)
     pinned = put_trace(place.store, "x", 1, 3000);
     pin(place.store, pinned);
     loose = put_trace(place.store, "x", 1, 3000);
-    /* Refused before anything is deleted for it. */
+    /* refused before anything is deleted for it */
     assert_int_equal(tv_store_upload_begin(place.store, &upload, &uid, &err), TV_STORE_FULL);
     assert_int_equal(err.status, TV_ERR_LIMIT);
     assert_true(is_there(place.store, loose));
     upload.bytes = 7000;
     assert_int_equal(tv_store_upload_begin(place.store, &upload, &uid, &err), TV_STORE_OK);
     assert_int_equal(tv_store_upload_cancel(place.store, uid.text, &err), TV_STORE_OK);
-    /* One that does not say: as far as there is room, what is there stays, and it may go on. */
+    /* without an announced size it is accepted while there is room, keeps its bytes, and may go
+     * on */
     uid = begin_upload(place.store, "x", TV_STORE_SIZE_UNKNOWN);
     assert_int_equal(put_piece(place.store, uid.text, 5, 0, 7500, &held), TV_STORE_FULL);
     assert_int_equal(held, 0);
@@ -129,7 +131,7 @@ static void cannot_be_made(void **state)
     place_remove(&place);
 }
 
-/* A cache makes room by other caches alone. */
+/* A new cache only evicts other caches. */
 static void caches_evict_no_traces(void **state)
 {
     (void)state;
@@ -172,8 +174,8 @@ static void old_traces_expire(void **state)
     place_remove(&place);
 }
 
-/* What a forgotten or wrong setting of the clock would cost: --keep is 2 days, the clock is set 10
- * days forward.  Times are those of the steady clock. */
+/* The cost of a wrong clock: traces are kept for 2 days, and the clock is set 10 days forward.
+ * Times are those of the steady clock. */
 static void a_jump_of_the_clock_costs_no_trace(void **state)
 {
     (void)state;
@@ -184,7 +186,7 @@ static void a_jump_of_the_clock_costs_no_trace(void **state)
     begin_upload(place.store, "b", 10);
     int64_t now = tv_store_now(), ahead = INT64_C(10) * DAY;
     assert_int_equal(tv_store_expire(place.store, now, 0, NULL), TV_STORE_OK);
-    /* Forth: nothing goes, and it is said once. */
+    /* forward: nothing is deleted, and it is reported once */
     for (int64_t t = HOUR; t < DAY; t += HOUR)
         assert_int_equal(tv_store_expire(place.store, now + t + ahead, t, NULL), TV_STORE_OK);
     assert_true(is_there(place.store, trace));
@@ -192,10 +194,10 @@ static void a_jump_of_the_clock_costs_no_trace(void **state)
     const char *said = strstr(place.said, "forward by 14400 minutes");
     assert_non_null(said);
     assert_null(strstr(strchr(said, '\n'), "clock"));
-    /* And back, within the day: it is as if nothing had been. */
+    /* back within the day: as if nothing had happened */
     assert_int_equal(tv_store_expire(place.store, now + DAY, DAY, NULL), TV_STORE_OK);
     assert_true(is_there(place.store, trace));
-    /* A clock that stays where it was set is believed a day later. */
+    /* a clock that stays where it was set is trusted a day later */
     assert_int_equal(tv_store_expire(place.store, now + DAY + HOUR + ahead, DAY + HOUR, NULL),
                      TV_STORE_OK);
     assert_int_equal(tv_store_expire(place.store, now + 2 * DAY + ahead, 2 * DAY, NULL),
@@ -233,16 +235,18 @@ static void idle_uploads_expire(void **state)
     assert_int_equal(
         tv_store_expire(place.store, upload.expires_ms + 1000, upload.expires_ms + 1000, NULL),
         TV_STORE_OK);
-    assert_int_equal(tv_store_upload_get(place.store, idle.text, &upload, NULL), TV_STORE_NOT_FOUND);
+    assert_int_equal(tv_store_upload_get(place.store, idle.text, &upload, NULL),
+                     TV_STORE_NOT_FOUND);
     assert_int_equal(tv_store_upload_get(place.store, busy.text, &upload, NULL), TV_STORE_OK);
-    assert_int_equal(tv_store_upload_get(place.store, done.text, &upload, NULL), TV_STORE_NOT_FOUND);
+    assert_int_equal(tv_store_upload_get(place.store, done.text, &upload, NULL),
+                     TV_STORE_NOT_FOUND);
     assert_true(is_there(place.store, trace));
     assert_int_equal(tv_store_chunk_end(piece, &held, NULL), TV_STORE_OK);
     assert_int_equal(tv_store_totals(place.store).upload_bytes, 0);
     place_remove(&place);
 }
 
-/* A store that was made with a larger cap. */
+/* The store was made with a larger cap. */
 static void a_smaller_cap(void **state)
 {
     (void)state;
@@ -258,7 +262,7 @@ static void a_smaller_cap(void **state)
                      TV_STORE_OK);
     assert_false(is_there(place.store, first));
     assert_true(is_there(place.store, last));
-    /* Nothing more can go: that is no failure. */
+    /* nothing more can be evicted: that is no failure */
     pin(place.store, last);
     place.options.max_store_bytes = 10;
     place_reopen(&place);
@@ -268,7 +272,7 @@ static void a_smaller_cap(void **state)
     place_remove(&place);
 }
 
-UNIT_TESTS(room, cmocka_unit_test(oldest_go_first), cmocka_unit_test(least_used_cache_first),
+UNIT_TESTS(eviction, cmocka_unit_test(oldest_go_first), cmocka_unit_test(least_used_cache_first),
            cmocka_unit_test(cannot_be_made), cmocka_unit_test(caches_evict_no_traces),
            cmocka_unit_test(old_traces_expire), cmocka_unit_test(idle_uploads_expire),
            cmocka_unit_test(a_jump_of_the_clock_costs_no_trace), cmocka_unit_test(a_smaller_cap));

@@ -28,7 +28,7 @@ void place_open(struct place *place)
 {
     struct tv_error err = {0};
     if (place->folder[0] == '\0') {
-        /* In memory where that is possible: a disk takes its time for each fsync. */
+        /* in memory if possible, because each fsync of a disk takes long */
         snprintf(place->folder, sizeof place->folder, "%s/traceview-store-XXXXXX",
                  access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
         assert_non_null(mkdtemp(place->folder));

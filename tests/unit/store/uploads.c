@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * uploads.c - uploads whole and in pieces, with every misuse that a client can think of.
+ * uploads.c - uploads whole and in chunks, with every misuse that a client can think of.
  */
 #include "unit.h"
 
@@ -32,7 +32,7 @@ static void assert_trace(struct tv_store *store, const char *id, uint32_t seed, 
     close(fd);
 }
 
-/* Goes on where the bytes end, and says how many there will be. */
+/* Resume where the bytes end, and announce the total size. */
 static enum tv_store_status announce_length(struct tv_store *store, const char *uid, uint64_t bytes,
                                             struct tv_error *err)
 {
@@ -81,12 +81,13 @@ static void pieces_go_on(void **state)
     assert_int_equal(held_of(place.store, uid.text), 0);
     assert_int_equal(put_piece(place.store, uid.text, 2, 0, 20000, &held), TV_STORE_OK);
     assert_int_equal(held, 20000);
-    /* Somewhere else: told where. */
+    /* a wrong offset is refused with the right one */
     assert_int_equal(put_piece(place.store, uid.text, 2, 0, 10, &held), TV_STORE_WRONG_OFFSET);
     assert_int_equal(held, 20000);
     assert_int_equal(put_piece(place.store, uid.text, 2, 20001, 10, &held), TV_STORE_WRONG_OFFSET);
-    assert_int_equal(tv_store_upload_finish(place.store, uid.text, &trace, NULL), TV_STORE_WRONG_OFFSET);
-    /* Another process goes on with it. */
+    assert_int_equal(tv_store_upload_finish(place.store, uid.text, &trace, NULL),
+                     TV_STORE_WRONG_OFFSET);
+    /* another process resumes it */
     place_reopen(&place);
     assert_string_equal(place.said, "");
     assert_int_equal(held_of(place.store, uid.text), 20000);
@@ -98,7 +99,7 @@ static void pieces_go_on(void **state)
     assert_int_equal(tv_store_upload_finish(place.store, uid.text, &trace, NULL), TV_STORE_OK);
     assert_string_equal(trace.text, upload.trace.text);
     assert_trace(place.store, trace.text, 2, 60000);
-    /* Whoever missed the answer. */
+    /* for a client that missed the answer */
     assert_int_equal(tv_store_upload_get(place.store, uid.text, &upload, NULL), TV_STORE_OK);
     assert_true(upload.done);
     assert_int_equal(upload.held, 60000);
@@ -155,7 +156,7 @@ static void too_large(void **state)
     assert_int_equal(put_piece(place.store, uid.text, 1, 0, 1000, &held), TV_STORE_OK);
     assert_int_equal(put_piece(place.store, uid.text, 1, 1000, 1, &held), TV_STORE_TOO_LARGE);
     assert_int_equal(held, 1000);
-    /* What was announced counts as well. */
+    /* the announced size counts as well */
     uid = begin_upload(place.store, "x", 10);
     assert_int_equal(put_piece(place.store, uid.text, 1, 0, 11, &held), TV_STORE_TOO_LARGE);
     assert_int_equal(held, 0);
@@ -203,7 +204,8 @@ static void wrong_identifiers(void **state)
         assert_int_equal(tv_store_file_open(place.store, n, &fd, &held, &err), TV_STORE_NOT_FOUND);
         assert_int_equal(tv_store_cache_open(place.store, n, &fd, &held, &err), TV_STORE_NOT_FOUND);
         assert_int_equal(tv_store_cache_begin(place.store, n, &cache, &err), TV_STORE_NOT_FOUND);
-        assert_int_equal(tv_store_trace_get(place.store, n, &arena, &trace, &err), TV_STORE_NOT_FOUND);
+        assert_int_equal(tv_store_trace_get(place.store, n, &arena, &trace, &err),
+                         TV_STORE_NOT_FOUND);
         assert_int_equal(tv_store_trace_change(place.store, n, &change, &err), TV_STORE_NOT_FOUND);
         assert_int_equal(tv_store_trace_touch(place.store, n, 1, &err), TV_STORE_NOT_FOUND);
         assert_int_equal(tv_store_trace_delete(place.store, n, &err), TV_STORE_NOT_FOUND);
@@ -219,7 +221,7 @@ static void names_are_text(void **state)
 {
     (void)state;
     char blocks[257];
-    /* Two bytes each, so that 255 falls within one. */
+    /* two bytes each, so that 255 falls within one */
     for (size_t i = 0; i < 256; i += 2)
         memcpy(blocks + i, "\xc3\xa4", 2);
     blocks[256] = '\0';
@@ -303,12 +305,12 @@ static void one_writer(void **state)
     assert_int_equal(tv_store_chunk_write(old, TV_BYTES("abc"), NULL), TV_STORE_OK);
     assert_int_equal(held_of(place.store, uid.text), 3);
     assert_int_equal(tv_store_upload_finish(place.store, uid.text, &trace, NULL), TV_STORE_BUSY);
-    /* Elsewhere: the first one is not disturbed. */
+    /* at another offset: the first connection is not disturbed */
     assert_int_equal(tv_store_chunk_begin(place.store, uid.text, 0, &new, &held, NULL),
                      TV_STORE_WRONG_OFFSET);
     assert_int_equal(held, 3);
     assert_int_equal(tv_store_chunk_write(old, TV_BYTES("d"), NULL), TV_STORE_OK);
-    /* Where it stands: taken over. */
+    /* at its offset: taken over */
     assert_int_equal(tv_store_chunk_begin(place.store, uid.text, 4, &new, &held, NULL),
                      TV_STORE_OK);
     assert_int_equal(tv_store_chunk_write(old, TV_BYTES("X"), NULL), TV_STORE_BUSY);
@@ -368,7 +370,7 @@ static void so_many_uploads(void **state)
     place_remove(&place);
 }
 
-/* A client that begins uploads and sends nothing keeps no other out, also after a restart. */
+/* A client that begins uploads without sending anything keeps nobody out, even after a restart. */
 static void empty_uploads_give_way(void **state)
 {
     (void)state;
@@ -388,12 +390,14 @@ static void empty_uploads_give_way(void **state)
         uid = begin_upload(place.store, "x", 2);
     assert_int_equal(place_count(&place, "uploads"), 4);
     assert_int_equal(tv_store_totals(place.store).uploads, 4);
-    /* Not those with bytes, nor one that is being written. */
+    /* neither those with bytes, nor one that is being written */
     assert_int_equal(held_of(place.store, ids[0].text), 1);
     assert_int_equal(held_of(place.store, ids[1].text), 0);
     assert_int_equal(held_of(place.store, uid.text), 0);
-    assert_int_equal(tv_store_upload_get(place.store, ids[2].text, &upload, NULL), TV_STORE_NOT_FOUND);
-    assert_int_equal(tv_store_upload_get(place.store, ids[3].text, &upload, NULL), TV_STORE_NOT_FOUND);
+    assert_int_equal(tv_store_upload_get(place.store, ids[2].text, &upload, NULL),
+                     TV_STORE_NOT_FOUND);
+    assert_int_equal(tv_store_upload_get(place.store, ids[3].text, &upload, NULL),
+                     TV_STORE_NOT_FOUND);
     assert_int_equal(tv_store_chunk_end(piece, &held, NULL), TV_STORE_OK);
     place_remove(&place);
 }
@@ -419,7 +423,7 @@ static void a_client_has_so_many_uploads(void **state)
         assert_int_equal(put_piece(place.store, ids[i].text, 1, 0, 1, &held), TV_STORE_OK);
     }
     assert_int_equal(begin_as(place.store, "one", &ids[2]), TV_STORE_FULL);
-    /* The client's own uploads give way, not those of others. */
+    /* the client's own uploads are dropped, not those of others */
     assert_int_equal(held_of(place.store, other.text), 0);
     assert_int_equal(put_piece(place.store, ids[0].text, 1, 1, 1, &held), TV_STORE_OK);
     assert_int_equal(tv_store_upload_finish(place.store, ids[0].text, &ids[3], NULL), TV_STORE_OK);
@@ -429,7 +433,7 @@ static void a_client_has_so_many_uploads(void **state)
     place_remove(&place);
 }
 
-/* A length that somebody else announces does not make an upload that never ends. */
+/* A size announced by somebody else does not make an upload endless. */
 static void only_the_writer_announces(void **state)
 {
     (void)state;
@@ -457,7 +461,7 @@ static void only_the_writer_announces(void **state)
     place_remove(&place);
 }
 
-/* Many at once: each has its own uploads, and all fight for one. */
+/* Many threads at once: each has its own uploads, and all compete for one. */
 
 struct crowd {
     struct tv_store *store;
