@@ -1,7 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * access.c - decides what a client may do: by token, session cookie or password.
+ *
+ *     Host header ours? ---> Origin ours (for changes)? ---> open, or no right needed? --->
+ * credentials no: 403                  no: 403                      yes: admitted          no: 401
+ * or 429
+ *
+ * A token has at least 16 characters and cannot be guessed, so guesses are not limited. Passwords
+ * can be guessed: wrong ones are limited per client address (rate_limit.c). A browser exchanges the
+ * token for a session cookie; sessions live in memory and end with the server. All secrets are
+ * compared in constant time.
+ */
 #include "hub/access.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <crypt.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -16,16 +29,16 @@
 #include "base/random.h"
 #include "hub/internal.h"
 
-/* Sessions that may be open at once; of more the oldest ends. */
+/* Maximum number of sessions; a new one replaces the oldest. */
 #define SESSIONS 1024u
 #define SESSION_SECONDS (30.0 * 24 * 3600)
-/* Ten wrong passwords from one address, then one each ten seconds. */
+/* Ten wrong passwords from one address, then one every ten seconds. */
 #define TRIES 10
 #define TRIES_A_SECOND 0.1
 
 struct access_session {
-    char secret[TV_ACCESS_SESSION + 1]; /* "": the place is free */
-    double begun;                       /* seconds */
+    char secret[TV_ACCESS_SESSION + 1]; /* "": unused */
+    double begun;                       /* seconds of tv_access_now */
 };
 
 struct tv_access {
@@ -34,28 +47,31 @@ struct tv_access {
     bool public_read;
     char **hosts;
     size_t host_count;
-    pthread_mutex_t lock; /* of `sessions` */
+    pthread_mutex_t lock; /* protects `sessions` */
     struct access_session sessions[SESSIONS];
-    struct tv_rate_limit tries; /* wrong passwords, by address */
+    struct tv_rate_limit guesses; /* wrong passwords, by client address */
 };
 
-static double access_now(void)
+double tv_access_now(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-static char *access_copy_text(const char *text)
+static char *access_copy_text(struct tv_bytes text)
 {
-    return text == NULL ? NULL : memcpy(tv_alloc(strlen(text) + 1, 1), text, strlen(text));
+    char *copy = tv_alloc(text.length + 1, 1);
+    if (text.length > 0)
+        memcpy(copy, text.data, text.length);
+    return copy;
 }
 
 enum tv_status tv_access_new(const struct tv_access_options *options, struct tv_access **access,
                              struct tv_error *err)
 {
     struct tv_passwords *passwords = NULL;
-    /* Guesses at a token are not limited: its length alone protects it. */
+    /* Its length is the only protection of a token. */
     if (options->token != NULL && strlen(options->token) < TV_ACCESS_MIN_TOKEN)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                        "the token has %zu characters and needs at least %u: "
@@ -67,15 +83,15 @@ enum tv_status tv_access_new(const struct tv_access_options *options, struct tv_
             return status;
     }
     struct tv_access *made = tv_alloc(1, sizeof *made);
-    made->token = access_copy_text(options->token);
+    made->token = options->token ? access_copy_text(tv_bytes_of(options->token)) : NULL;
     made->passwords = passwords;
     made->public_read = options->public_read;
     made->hosts = tv_alloc(options->host_count, sizeof *made->hosts);
     made->host_count = options->host_count;
     for (size_t i = 0; i < options->host_count; i++)
-        made->hosts[i] = access_copy_text(options->hosts[i]);
+        made->hosts[i] = access_copy_text(tv_bytes_of(options->hosts[i]));
     pthread_mutex_init(&made->lock, NULL);
-    tv_rate_limit_init(&made->tries, TRIES_A_SECOND, TRIES);
+    tv_rate_limit_init(&made->guesses, TRIES_A_SECOND, TRIES);
     *access = made;
     return TV_OK;
 }
@@ -86,7 +102,7 @@ void tv_access_free(struct tv_access *access)
         return;
     for (size_t i = 0; i < access->host_count; i++)
         tv_free(access->hosts[i]);
-    tv_rate_limit_release(&access->tries);
+    tv_rate_limit_release(&access->guesses);
     pthread_mutex_destroy(&access->lock);
     tv_passwords_free(access->passwords);
     tv_free(access->hosts);
@@ -101,10 +117,10 @@ const char *tv_access_login_kind(const struct tv_access *access)
     return access->passwords != NULL ? "basic" : NULL;
 }
 
-/* Hosts and origins. */
+/* ---- Host and Origin ---- */
 
-/* "name:8192", "192.168.1.5", "[::1]:80" without the port and the brackets; false when it is none
- * of these. */
+/* Remove port and brackets: "name:8192", "192.168.1.5", "[::1]:80". False: it has none of these
+ * forms. */
 static bool access_take_host_name(const char *host, char *name, size_t size)
 {
     const char *end = host + strcspn(host, ":");
@@ -124,7 +140,8 @@ static bool access_take_host_name(const char *host, char *name, size_t size)
     return true;
 }
 
-/* No name server answers for an address, so that none can lie about one. */
+/* Return true for an IP address. Such a Host header is safe, because no name server can make
+ * another site's name resolve to us under that spelling. */
 static bool access_is_ip_address(const char *name)
 {
     uint8_t address[sizeof(struct in6_addr)];
@@ -142,8 +159,8 @@ static bool access_is_our_host(const struct tv_access *access, const char *host)
     return ours;
 }
 
-/* Whether the page that sends it came from here: a browser says so of whatever may change
- * something.  What is no browser says nothing. */
+/* Return true unless a browser says that another site's page sent the request. Clients that are not
+ * browsers send neither header. */
 static bool access_is_our_origin(const struct tv_credentials *client)
 {
     if (client->fetch_site != NULL && strcasecmp(client->fetch_site, "same-origin") != 0 &&
@@ -155,9 +172,9 @@ static bool access_is_our_origin(const struct tv_credentials *client)
     return behind != NULL && strcasecmp(behind + 3, client->host) == 0;
 }
 
-/* Sessions. */
+/* ---- Sessions ---- */
 
-/* The value of our cookie among "a=1; traceview=...; b=2". */
+/* Return the value of our cookie in "a=1; traceview=...; b=2". */
 static struct tv_bytes access_find_cookie(const char *cookies)
 {
     struct tv_bytes rest = tv_bytes_of(cookies != NULL ? cookies : ""), cookie, name;
@@ -171,7 +188,8 @@ static struct tv_bytes access_find_cookie(const char *cookies)
     return (struct tv_bytes){NULL, 0};
 }
 
-/* With the lock held. */
+/* Find a session that has not expired. Runs under the lock, and looks at all of them, so that the
+ * time reveals nothing. */
 static struct access_session *access_find_session(struct tv_access *access, const char *cookies)
 {
     struct tv_bytes secret = access_find_cookie(cookies);
@@ -181,7 +199,7 @@ static struct access_session *access_find_session(struct tv_access *access, cons
     for (size_t i = 0; i < SESSIONS; i++)
         if (tv_secret_equal(tv_bytes_of(access->sessions[i].secret), secret))
             found = &access->sessions[i];
-    return found != NULL && access_now() - found->begun < SESSION_SECONDS ? found : NULL;
+    return found != NULL && tv_access_now() - found->begun < SESSION_SECONDS ? found : NULL;
 }
 
 static bool access_has_session(struct tv_access *access, const char *cookies)
@@ -194,13 +212,14 @@ static bool access_has_session(struct tv_access *access, const char *cookies)
 
 static void access_begin_session(struct tv_access *access, const char *secret)
 {
+    assert(strlen(secret) == TV_ACCESS_SESSION);
     pthread_mutex_lock(&access->lock);
     struct access_session *oldest = &access->sessions[0];
     for (size_t i = 1; i < SESSIONS; i++)
         if (access->sessions[i].begun < oldest->begun)
             oldest = &access->sessions[i];
     snprintf(oldest->secret, sizeof oldest->secret, "%s", secret);
-    oldest->begun = access_now();
+    oldest->begun = tv_access_now();
     pthread_mutex_unlock(&access->lock);
 }
 
@@ -213,7 +232,7 @@ void tv_access_logout(struct tv_access *access, const char *cookie)
     pthread_mutex_unlock(&access->lock);
 }
 
-/* Credentials. */
+/* ---- Credentials ---- */
 
 static bool access_is_token(const struct tv_access *access, struct tv_bytes token)
 {
@@ -234,23 +253,24 @@ static bool access_is_password(struct tv_access *access, struct tv_bytes text)
     return known;
 }
 
-/* Passwords are short and slow to check, so that wrong ones are limited by address: each guess is
- * counted before it is checked, and a right one is given back. */
+/* Check "user:password" in base64. The guess is counted before the slow check, and returned if it
+ * was right. */
 static enum tv_verdict access_check_password(struct tv_access *access, const char *peer,
-                                      struct tv_bytes text)
+                                             struct tv_bytes text)
 {
+    assert(peer != NULL);
     if (access->passwords == NULL)
         return TV_UNKNOWN_CLIENT;
-    if (!tv_rate_limit_begin_check(&access->tries, peer, access_now()))
+    if (!tv_rate_limit_begin_check(&access->guesses, peer, tv_access_now()))
         return TV_TOO_MANY_TRIES;
     bool right = access_is_password(access, text);
-    tv_rate_limit_end_check(&access->tries, peer, access_now(), right);
+    tv_rate_limit_end_check(&access->guesses, peer, tv_access_now(), right);
     return right ? TV_ADMITTED : TV_UNKNOWN_CLIENT;
 }
 
-/* "Bearer TOKEN" or "Basic BASE64" (RFC 6750 and 7617). */
+/* Check an Authorization header: "Bearer TOKEN" or "Basic BASE64" (RFC 6750 and 7617). */
 static enum tv_verdict access_check_authorization(struct tv_access *access,
-                                           const struct tv_credentials *client)
+                                                  const struct tv_credentials *client)
 {
     struct tv_bytes text = tv_bytes_of(client->authorization), scheme;
     tv_bytes_split(&text, ' ', &scheme);
@@ -263,11 +283,12 @@ static enum tv_verdict access_check_authorization(struct tv_access *access,
 }
 
 static enum tv_verdict access_check_credentials(struct tv_access *access,
-                                         const struct tv_credentials *client)
+                                                const struct tv_credentials *client)
 {
     if (access_has_session(access, client->cookie))
         return TV_ADMITTED;
-    return client->authorization != NULL ? access_check_authorization(access, client) : TV_UNKNOWN_CLIENT;
+    return client->authorization != NULL ? access_check_authorization(access, client)
+                                         : TV_UNKNOWN_CLIENT;
 }
 
 enum tv_verdict tv_access_check(struct tv_access *access, const struct tv_credentials *client,
@@ -294,20 +315,20 @@ enum tv_verdict tv_access_login(struct tv_access *access, struct tv_bytes token,
 }
 
 #define LARGEST_FILE ((size_t)1 << 20)
-/* The longest "user:password" that is looked at. */
+/* Maximum length of "user:password". */
 #define LONGEST 512u
 
 struct password_user {
     struct tv_bytes name;
     char *hash;
-    char known[LONGEST]; /* "user:password" that was right, NUL behind it; "" before */
+    char known[LONGEST]; /* the last right "user:password" with a NUL; "" at first */
 };
 
 struct tv_passwords {
     char *text;
     struct password_user *users;
     size_t count, capacity;
-    pthread_mutex_t lock; /* of `known` */
+    pthread_mutex_t lock; /* protects `known` */
 };
 
 void tv_passwords_free(struct tv_passwords *passwords)
@@ -324,16 +345,9 @@ void tv_passwords_free(struct tv_passwords *passwords)
     tv_free(passwords);
 }
 
-static char *passwords_copy_text(struct tv_bytes text)
-{
-    char *copy = tv_alloc(text.length + 1, 1);
-    memcpy(copy, text.data, text.length);
-    return copy;
-}
-
-/* The password's hash, made as `hash` says, in memory to be given back; NULL in *made when crypt
- * does not know that kind.  Not crypt_r: sanitizers put their own in its place, which calls
- * nothing. */
+/* Hash the password with the method and salt of `hash`. *made points into the returned memory;
+ * NULL: crypt does not know the method. crypt_rn instead of crypt_r, because sanitizers intercept
+ * the latter with a function that does nothing. */
 static struct crypt_data *passwords_hash(const char *password, const char *hash, const char **made)
 {
     struct crypt_data *work = tv_alloc(1, sizeof *work);
@@ -357,14 +371,14 @@ static bool passwords_is_hash(const char *hash)
 }
 
 static enum tv_status passwords_add_line(struct tv_passwords *passwords, struct tv_bytes line,
-                               uint64_t offset, struct tv_error *err)
+                                         uint64_t offset, struct tv_error *err)
 {
     struct tv_bytes hash = line, name;
     if (line.length == 0 || line.data[0] == '#')
         return TV_OK;
     if (!tv_bytes_split(&hash, ':', &name) || name.length == 0)
         return tv_fail(err, TV_ERR_SYNTAX, offset, "expected user:hash");
-    struct password_user user = {.name = name, .hash = passwords_copy_text(hash)};
+    struct password_user user = {.name = name, .hash = access_copy_text(hash)};
     if (!passwords_is_hash(user.hash)) {
         tv_free(user.hash);
         return tv_fail(err, TV_ERR_SYNTAX, offset,
@@ -404,7 +418,8 @@ enum tv_status tv_passwords_read(const char *path, struct tv_passwords **passwor
     return status;
 }
 
-static struct password_user *passwords_find_user(struct tv_passwords *passwords, struct tv_bytes name)
+static struct password_user *passwords_find_user(struct tv_passwords *passwords,
+                                                 struct tv_bytes name)
 {
     for (size_t i = 0; i < passwords->count; i++)
         if (tv_bytes_equal(passwords->users[i].name, name))
@@ -412,7 +427,8 @@ static struct password_user *passwords_find_user(struct tv_passwords *passwords,
     return NULL;
 }
 
-static bool passwords_was_right(struct tv_passwords *passwords, const struct password_user *user, struct tv_bytes both)
+static bool passwords_was_right(struct tv_passwords *passwords, const struct password_user *user,
+                                struct tv_bytes both)
 {
     pthread_mutex_lock(&passwords->lock);
     bool known = user->known[0] != '\0' && tv_secret_equal(tv_bytes_of(user->known), both);
@@ -422,6 +438,7 @@ static bool passwords_was_right(struct tv_passwords *passwords, const struct pas
 
 static bool passwords_fits_hash(const char *hash, const char *password)
 {
+    assert(hash[0] == '$');
     const char *made;
     struct crypt_data *work = passwords_hash(password, hash, &made);
     bool same = made != NULL && tv_secret_equal(tv_bytes_of(made), tv_bytes_of(hash));
@@ -435,9 +452,9 @@ bool tv_passwords_match(struct tv_passwords *passwords, struct tv_bytes both)
     if (both.length >= LONGEST || memchr(both.data, '\0', both.length) != NULL ||
         !tv_bytes_split(&password, ':', &name) || passwords->count == 0)
         return false;
-    /* Who is not there takes as long as who is. */
+    /* for an unknown user, hash as well, so that the time does not reveal which users exist */
     struct password_user *user = passwords_find_user(passwords, name);
-    char *text = passwords_copy_text(password);
+    char *text = access_copy_text(password);
     bool right = user != NULL && passwords_was_right(passwords, user, both);
     if (!right)
         right = passwords_fits_hash((user ? user : passwords->users)->hash, text) && user != NULL;
@@ -453,34 +470,35 @@ bool tv_passwords_match(struct tv_passwords *passwords, struct tv_bytes both)
 }
 
 /*
- * login.c - a browser shows the token once and gets a cookie for it.
+ * ---- Logging in and out ----
  */
 
 #define LONGEST_TOKEN 1024u
 
-bool tv_upload_login_begin(struct tv_upload_request *asked, struct tv_body *body, struct tv_answer *answer)
+bool tv_upload_login_begin(struct tv_upload_request *req, struct tv_body *body,
+                           struct tv_answer *answer)
 {
-    return tv_small_body_begin(asked, LONGEST_TOKEN, body, answer);
+    return tv_small_body_begin(req, LONGEST_TOKEN, body, answer);
 }
 
-/* The token is the body, as text. */
-void tv_upload_login(struct tv_upload_request *asked, struct tv_answer *answer)
+/* The body is the token, as text. */
+void tv_upload_login(struct tv_upload_request *req, struct tv_answer *answer)
 {
     char session[TV_ACCESS_SESSION + 1];
-    const struct tv_bytes token = tv_bytes_trim(tv_small_body_text(asked->request->body));
-    if (tv_access_login(asked->hub->access, token, session) != TV_ADMITTED) {
+    const struct tv_bytes token = tv_bytes_trim(tv_small_body_text(req->http->body));
+    if (tv_access_login(req->server->access, token, session) != TV_ADMITTED) {
         tv_upload_refuse(answer, TV_HTTP_FORBIDDEN, "this is not the token");
         return;
     }
     answer->status = TV_HTTP_NO_CONTENT;
     tv_answer_header(answer, "Set-Cookie",
                      TV_ACCESS_COOKIE "=%s; Path=/; Max-Age=2592000; HttpOnly; SameSite=Lax%s",
-                     session, asked->secure ? "; Secure" : "");
+                     session, req->secure ? "; Secure" : "");
 }
 
-void tv_upload_logout(struct tv_upload_request *asked, struct tv_answer *answer)
+void tv_upload_logout(struct tv_upload_request *req, struct tv_answer *answer)
 {
-    tv_access_logout(asked->hub->access, tv_request_header(asked->request, "Cookie"));
+    tv_access_logout(req->server->access, tv_request_header(req->http, "Cookie"));
     answer->status = TV_HTTP_NO_CONTENT;
     tv_answer_header(answer, "Set-Cookie", TV_ACCESS_COOKIE "=; Path=/; Max-Age=0; HttpOnly");
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pages.c - the pages inside the binary, and the original files.
+ * info.c - pages and original files, and what the server says about itself: to its page, to
+ * monitoring (Prometheus text format, https://prometheus.io/docs/instrumenting/exposition_formats),
+ * and to programmers (OpenAPI).
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,11 +15,11 @@
 #include "hub/internal.h"
 #include "server/viewer.h"
 
-static void pages_answer_page(struct tv_upload_request *asked, const char *start, const char *end,
-                        struct tv_answer *answer)
+static void pages_answer_page(struct tv_upload_request *req, const char *start, const char *end,
+                              struct tv_answer *answer)
 {
     const struct tv_bytes page = {(const uint8_t *)start, (size_t)(end - start)};
-    const char *known = tv_request_header(asked->request, "If-None-Match");
+    const char *known = tv_request_header(req->http, "If-None-Match");
     struct tv_page_headers *headers = tv_arena_alloc(&answer->arena, 1, sizeof *headers);
     tv_page_describe(page, headers);
     answer->type = "text/html; charset=utf-8";
@@ -29,24 +31,24 @@ static void pages_answer_page(struct tv_upload_request *asked, const char *start
         answer->constant = page;
 }
 
-void tv_upload_front_page(struct tv_upload_request *asked, struct tv_answer *answer)
+void tv_upload_front_page(struct tv_upload_request *req, struct tv_answer *answer)
 {
-    pages_answer_page(asked, tv_upload_page, tv_upload_page_end, answer);
+    pages_answer_page(req, tv_upload_page, tv_upload_page_end, answer);
 }
 
-void tv_upload_view_page(struct tv_upload_request *asked, struct tv_answer *answer)
+void tv_upload_view_page(struct tv_upload_request *req, struct tv_answer *answer)
 {
-    pages_answer_page(asked, tv_page, tv_page_end, answer);
+    pages_answer_page(req, tv_page, tv_page_end, answer);
 }
 
-void tv_upload_redirect_to_folder(struct tv_upload_request *asked, struct tv_answer *answer)
+void tv_upload_redirect_to_folder(struct tv_upload_request *req, struct tv_answer *answer)
 {
-    const struct tv_bytes path = asked->request->path;
+    const struct tv_bytes path = req->http->path;
     answer->status = TV_HTTP_PERMANENT_REDIRECT;
     tv_answer_header(answer, "Location", "%.*s/", (int)path.length, (const char *)path.data);
 }
 
-/* As RFC 8187 has it. */
+/* The encoding is that of RFC 8187. */
 void tv_upload_add_file_name(struct tv_answer *answer, const char *name)
 {
     static const char plain[] =
@@ -63,17 +65,16 @@ void tv_upload_add_file_name(struct tv_answer *answer, const char *name)
     tv_answer_header(answer, "Content-Disposition", "attachment; filename*=UTF-8''%s", text);
 }
 
-void tv_upload_get_original(struct tv_upload_request *asked, struct tv_answer *answer)
+void tv_upload_get_original(struct tv_upload_request *req, struct tv_answer *answer)
 {
-    struct tv_store *store = asked->hub->store;
+    struct tv_store *store = req->server->store;
     struct tv_store_trace trace;
     struct tv_error err = {0};
     uint64_t bytes;
     int fd = -1;
-    enum tv_store_status status =
-        tv_store_trace_get(store, asked->id, &answer->arena, &trace, &err);
+    enum tv_store_status status = tv_store_trace_get(store, req->id, &answer->arena, &trace, &err);
     if (status == TV_STORE_OK)
-        status = tv_store_file_open(store, asked->id, &fd, &bytes, &err);
+        status = tv_store_file_open(store, req->id, &fd, &bytes, &err);
     if (status != TV_STORE_OK) {
         tv_upload_refuse_store(answer, status, &err);
         return;
@@ -88,8 +89,7 @@ void tv_upload_get_original(struct tv_upload_request *asked, struct tv_answer *a
 }
 
 /*
- * about.c - what the server says of itself: to its page, to what watches it (Prometheus' text
- * format, https://prometheus.io/docs/instrumenting/exposition_formats), to who programs for it.
+ * ---- Server info ----
  */
 
 static void info_write_limit(struct tv_out *out, const char *name, uint64_t value)
@@ -100,20 +100,20 @@ static void info_write_limit(struct tv_out *out, const char *name, uint64_t valu
         tv_out_format(out, "\"%s\":null", name);
 }
 
-static bool info_client_may(struct tv_upload_request *asked, enum tv_right right)
+static bool info_client_may(struct tv_upload_request *req, enum tv_right right)
 {
     const struct tv_credentials client = {
-        .peer = asked->peer,
-        .host = tv_request_header(asked->request, "Host"),
-        .authorization = tv_request_header(asked->request, "Authorization"),
-        .cookie = tv_request_header(asked->request, "Cookie"),
+        .peer = req->peer,
+        .host = tv_request_header(req->http, "Host"),
+        .authorization = tv_request_header(req->http, "Authorization"),
+        .cookie = tv_request_header(req->http, "Cookie"),
     };
-    return tv_access_check(asked->hub->access, &client, right) == TV_ADMITTED;
+    return tv_access_check(req->server->access, &client, right) == TV_ADMITTED;
 }
 
-static void info_write_sandbox(const struct tv_upload_server *hub, struct tv_out *out)
+static void info_write_sandbox(const struct tv_upload_server *server, struct tv_out *out)
 {
-    const unsigned parts = tv_engines_sandbox(hub->engines);
+    const unsigned parts = tv_engines_sandbox(server->engines);
     tv_out_text(out, ",\"sandbox\":[\"limits\"");
     if (parts & TV_SANDBOX_SECCOMP)
         tv_out_text(out, ",\"seccomp\"");
@@ -122,29 +122,32 @@ static void info_write_sandbox(const struct tv_upload_server *hub, struct tv_out
     tv_out_char(out, ']');
 }
 
-/* Of those who may list, for its address is as secret as others; somebody may have deleted it. */
-static void info_write_sample(const struct tv_upload_server *hub, bool lists, struct tv_answer *answer)
+/* The sample's address is as secret as that of any trace, so only clients that may list traces see
+ * it. It may have been deleted. */
+static void info_write_sample(const struct tv_upload_server *server, bool lists,
+                              struct tv_answer *answer)
 {
     struct tv_store_trace trace;
     struct tv_error err;
-    if (lists && hub->sample.text[0] != '\0' &&
-        tv_store_trace_get(hub->store, hub->sample.text, &answer->arena, &trace, &err) ==
+    if (lists && server->sample.text[0] != '\0' &&
+        tv_store_trace_get(server->store, server->sample.text, &answer->arena, &trace, &err) ==
             TV_STORE_OK)
-        tv_out_format(&answer->body, ",\"sample\":\"%s\"", hub->sample.text);
+        tv_out_format(&answer->body, ",\"sample\":\"%s\"", server->sample.text);
     else
         tv_out_text(&answer->body, ",\"sample\":null");
 }
 
-void tv_upload_server_info(struct tv_upload_request *asked, struct tv_answer *answer)
+void tv_upload_server_info(struct tv_upload_request *req, struct tv_answer *answer)
 {
-    const struct tv_upload_server *hub = asked->hub;
-    const struct tv_store_options *limits = &hub->options.store;
-    const char *login = tv_access_login_kind(hub->access);
+    const struct tv_upload_server *server = req->server;
+    const struct tv_store_options *limits = &server->options.store;
+    const char *login = tv_access_login_kind(server->access);
     struct tv_out *out = &answer->body;
-    bool lists = info_client_may(asked, TV_RIGHT_LIST), changes = info_client_may(asked, TV_RIGHT_CHANGE);
+    bool lists = info_client_may(req, TV_RIGHT_LIST),
+         changes = info_client_may(req, TV_RIGHT_CHANGE);
     answer->type = "application/json";
     char name[256] = "";
-    bool known = lists || changes; /* strangers learn neither machine nor version */
+    bool known = lists || changes; /* strangers learn neither the machine nor the version */
     if (known)
         (void)gethostname(name, sizeof name - 1);
     tv_out_text(out, "{\"name\":");
@@ -154,7 +157,7 @@ void tv_upload_server_info(struct tv_upload_request *asked, struct tv_answer *an
     tv_out_format(out, ",\"may\":{\"upload\":%s,\"list\":%s,\"change\":%s}",
                   changes ? "true" : "false", lists ? "true" : "false", changes ? "true" : "false");
     tv_out_format(out, login != NULL ? ",\"login\":\"%s\"" : ",\"login\":null", login);
-    info_write_sample(hub, lists, answer);
+    info_write_sample(server, lists, answer);
     tv_out_text(out, ",\"limits\":{");
     info_write_limit(out, "upload_bytes", limits->max_upload_bytes);
     tv_out_char(out, ',');
@@ -163,69 +166,76 @@ void tv_upload_server_info(struct tv_upload_request *asked, struct tv_answer *an
     info_write_limit(out, "store_bytes", limits->max_store_bytes);
     tv_out_char(out, '}');
     if (lists) {
-        const struct tv_store_totals totals = tv_store_totals(hub->store);
+        const struct tv_store_totals totals = tv_store_totals(server->store);
         tv_out_format(out, ",\"store\":{\"traces\":%" PRIu64 ",\"bytes\":%" PRIu64 "}",
                       totals.traces, totals.trace_bytes);
     } else {
         tv_out_text(out, ",\"store\":null");
     }
-    info_write_sandbox(hub, out);
-    tv_out_text(out, hub->options.reports ? ",\"reports\":true}" : ",\"reports\":false}");
+    info_write_sandbox(server, out);
+    tv_out_text(out, server->options.reports ? ",\"reports\":true}" : ",\"reports\":false}");
 }
 
-void tv_upload_server_health(struct tv_upload_request *asked, struct tv_answer *answer)
+void tv_upload_server_health(struct tv_upload_request *req, struct tv_answer *answer)
 {
-    (void)asked;
+    (void)req;
     answer->type = "text/plain; charset=utf-8";
     tv_out_text(&answer->body, "ok\n");
 }
 
-void tv_upload_server_openapi(struct tv_upload_request *asked, struct tv_answer *answer)
+void tv_upload_server_openapi(struct tv_upload_request *req, struct tv_answer *answer)
 {
-    (void)asked;
+    (void)req;
     answer->type = "application/json";
     answer->constant =
         (struct tv_bytes){(const uint8_t *)tv_openapi, (size_t)(tv_openapi_end - tv_openapi)};
 }
 
-/* Metrics. */
+/* ---- Metrics ---- */
 
 static void metrics_write(struct tv_out *out, const char *name, const char *type, const char *help,
-                   uint64_t value)
+                          uint64_t value)
 {
     tv_out_format(out, "# HELP traceview_%s %s\n# TYPE traceview_%s %s\ntraceview_%s %" PRIu64 "\n",
                   name, help, name, type, name, value);
 }
 
-static void metrics_write_http(const struct tv_upload_server *hub, struct tv_out *out)
+static void metrics_write_http(const struct tv_upload_server *server, struct tv_out *out)
 {
-    const struct tv_http_counts http = tv_http_count(hub->http);
+    const struct tv_http_counts http = tv_http_count(server->http);
     tv_out_text(out, "# HELP traceview_answers_total Answers by hundreds of their status.\n"
                      "# TYPE traceview_answers_total counter\n");
-    for (unsigned i = 1; i < TV_COUNT(hub->counts.answers); i++)
+    for (unsigned i = 1; i < TV_COUNT(server->counts.answers); i++)
         tv_out_format(out, "traceview_answers_total{status=\"%uxx\"} %" PRIu64 "\n", i,
-                      atomic_load(&hub->counts.answers[i]));
+                      atomic_load(&server->counts.answers[i]));
     metrics_write(out, "connections", "gauge", "Connections now.", http.connections);
-    metrics_write(out, "connections_total", "counter", "Connections that got a place.", http.accepted);
-    metrics_write(out, "connections_refused_total", "counter", "Connections over a limit.", http.refused);
-    metrics_write(out, "connections_slow_total", "counter", "Connections cut for slowness.", http.slow);
+    metrics_write(out, "connections_total", "counter", "Connections that got a place.",
+                  http.accepted);
+    metrics_write(out, "connections_refused_total", "counter", "Connections over a limit.",
+                  http.refused);
+    metrics_write(out, "connections_slow_total", "counter", "Connections cut for slowness.",
+                  http.slow);
     metrics_write(out, "requests_total", "counter", "Requests.", http.requests);
-    metrics_write(out, "requests_malformed_total", "counter", "Requests that are none.", http.malformed);
-    metrics_write(out, "received_bytes_total", "counter", "Bytes of bodies that came.", http.received);
+    metrics_write(out, "requests_malformed_total", "counter", "Requests that are none.",
+                  http.malformed);
+    metrics_write(out, "received_bytes_total", "counter", "Bytes of bodies that came.",
+                  http.received);
     metrics_write(out, "sent_bytes_total", "counter", "Bytes of bodies that went.", http.sent);
     metrics_write(out, "clients_refused_total", "counter", "Answers 401, 403 and 429.",
-           hub->counts.refused_clients);
+                  server->counts.refused_clients);
 }
 
-static void metrics_write_store(const struct tv_upload_server *hub, struct tv_out *out)
+static void metrics_write_store(const struct tv_upload_server *server, struct tv_out *out)
 {
-    const struct tv_store_totals totals = tv_store_totals(hub->store);
-    metrics_write(out, "uploads_total", "counter", "Uploads that became traces.", hub->counts.uploads);
+    const struct tv_store_totals totals = tv_store_totals(server->store);
+    metrics_write(out, "uploads_total", "counter", "Uploads that became traces.",
+                  server->counts.uploads);
     metrics_write(out, "uploads_broken_total", "counter", "Requests of uploads that broke off.",
-           hub->counts.broken_uploads);
+                  server->counts.broken_uploads);
     metrics_write(out, "uploads_without_room_total", "counter", "Uploads that found no room.",
-           hub->counts.full_disks);
-    metrics_write(out, "upload_bytes_total", "counter", "Bytes of uploads.", hub->counts.upload_bytes);
+                  server->counts.full_disks);
+    metrics_write(out, "upload_bytes_total", "counter", "Bytes of uploads.",
+                  server->counts.upload_bytes);
     metrics_write(out, "store_traces", "gauge", "Traces in the store.", totals.traces);
     metrics_write(out, "store_trace_bytes", "gauge", "Bytes of them.", totals.trace_bytes);
     metrics_write(out, "store_caches", "gauge", "Caches in the store.", totals.caches);
@@ -234,28 +244,29 @@ static void metrics_write_store(const struct tv_upload_server *hub, struct tv_ou
     metrics_write(out, "store_upload_bytes", "gauge", "Bytes of them.", totals.upload_bytes);
 }
 
-static void metrics_write_engines(const struct tv_upload_server *hub, struct tv_out *out)
+static void metrics_write_engines(const struct tv_upload_server *server, struct tv_out *out)
 {
     struct tv_engines_counts counts;
-    tv_engines_count(hub->engines, &counts);
+    tv_engines_count(server->engines, &counts);
     metrics_write(out, "engines_waiting", "gauge", "Engines that wait to start.", counts.waiting);
     metrics_write(out, "engines_loading", "gauge", "Engines that read a trace.", counts.loading);
     metrics_write(out, "engines_ready", "gauge", "Engines that answer.", counts.ready);
     metrics_write(out, "engines_started_total", "counter", "Engines started.", counts.started);
-    metrics_write(out, "engines_failed_total", "counter", "Engines that could not read.", counts.failed);
+    metrics_write(out, "engines_failed_total", "counter", "Engines that could not read.",
+                  counts.failed);
     metrics_write(out, "engines_died_total", "counter", "Engines that died.", counts.died);
-    metrics_write(out, "traces_read_total", "counter", "Traces read.", hub->counts.read);
+    metrics_write(out, "traces_read_total", "counter", "Traces read.", server->counts.read);
     metrics_write(out, "traces_unreadable_total", "counter", "Traces that could not be read.",
-           hub->counts.unreadable);
+                  server->counts.unreadable);
 }
 
-void tv_upload_server_metrics(struct tv_upload_request *asked, struct tv_answer *answer)
+void tv_upload_server_metrics(struct tv_upload_request *req, struct tv_answer *answer)
 {
     struct tv_out *out = &answer->body;
     answer->type = "text/plain; version=0.0.4; charset=utf-8";
     metrics_write(out, "start_time_seconds", "gauge", "When the server started.",
-           (uint64_t)asked->hub->started);
-    metrics_write_http(asked->hub, out);
-    metrics_write_store(asked->hub, out);
-    metrics_write_engines(asked->hub, out);
+                  (uint64_t)req->server->started);
+    metrics_write_http(req->server, out);
+    metrics_write_store(req->server, out);
+    metrics_write_engines(req->server, out);
 }

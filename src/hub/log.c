@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * log.c - log lines in logfmt or JSON, and times as text.
+ */
 #include "hub/log.h"
 
+#include <assert.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -10,7 +14,7 @@
 
 static const char *const level_names[] = {"error", "warning", "info", "debug"};
 
-/* Whether logfmt needs no quotes around it. */
+/* Return true when logfmt needs no quotes around the value. */
 static bool log_is_plain(const char *value)
 {
     for (const char *c = value; *c != '\0'; c++)
@@ -21,6 +25,7 @@ static bool log_is_plain(const char *value)
 
 static void log_add_name(struct tv_log_line *line, const char *name)
 {
+    assert(line->wanted);
     if (!line->log->json)
         tv_out_format(&line->out, "%s%s=", line->out.length > 0 ? " " : "", name);
     else
@@ -29,6 +34,7 @@ static void log_add_name(struct tv_log_line *line, const char *name)
 
 void tv_log_text(struct tv_log_line *line, const char *name, const char *value)
 {
+    assert(name[0] != '\0');
     if (!line->wanted || value == NULL)
         return;
     log_add_name(line, name);
@@ -61,7 +67,7 @@ void tv_log_end(struct tv_log_line *line)
 {
     if (line->wanted) {
         tv_out_text(&line->out, line->log->json ? "}\n" : "\n");
-        /* Nobody is left to be told when that fails. */
+        /* if logging fails there is nobody to tell */
         ssize_t written = write(line->log->fd, line->out.buffer, line->out.length);
         (void)written;
     }
@@ -89,7 +95,7 @@ const char *tv_iso_time(int64_t seconds, char text[TV_ISO_TIME])
     return text;
 }
 
-/* Takes so many digits and the character behind them, if one is wanted. */
+/* Take that many digits, and the character after them unless `behind` is NUL. */
 static bool iso_take_number(struct tv_bytes *text, size_t digits, char behind, int *number)
 {
     uint64_t value;
@@ -106,7 +112,8 @@ static bool iso_take_number(struct tv_bytes *text, size_t digits, char behind, i
 static bool iso_take_time(struct tv_bytes *text, struct tm *parts)
 {
     return iso_take_number(text, 2, ':', &parts->tm_hour) &&
-           iso_take_number(text, 2, ':', &parts->tm_min) && iso_take_number(text, 2, 'Z', &parts->tm_sec);
+           iso_take_number(text, 2, ':', &parts->tm_min) &&
+           iso_take_number(text, 2, 'Z', &parts->tm_sec);
 }
 
 static bool iso_is_within(int value, int least, int most)
@@ -117,7 +124,8 @@ static bool iso_is_within(int value, int least, int most)
 bool tv_iso_parse(struct tv_bytes text, int64_t *seconds)
 {
     struct tm parts = {0};
-    if (!iso_take_number(&text, 4, '-', &parts.tm_year) || !iso_take_number(&text, 2, '-', &parts.tm_mon))
+    if (!iso_take_number(&text, 4, '-', &parts.tm_year) ||
+        !iso_take_number(&text, 2, '-', &parts.tm_mon))
         return false;
     bool day_alone = text.length == 2;
     if (!iso_take_number(&text, 2, day_alone ? '\0' : 'T', &parts.tm_mday) ||

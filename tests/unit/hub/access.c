@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * access.c - tests of hub/access.h.
+ * access.c - authentication, sessions and passwords.
  */
 #include "unit.h"
 
@@ -38,7 +38,7 @@ static void hosts_are_addresses_and_our_names(void **state)
         {"localhost:8192", true},
         {"Traces.Example.org", true},
         {"traces.example.org:443", true},
-        {"evil.example.org:8192", false}, /* made to point here: DNS rebinding */
+        {"evil.example.org:8192", false}, /* a foreign name that resolves to us (DNS rebinding) */
         {"127.0.0.1.evil.org", false},
         {"traces.example.org.evil.org", false},
         {"localhost:8192@evil.org", false},
@@ -67,10 +67,10 @@ static void other_pages_change_nothing(void **state)
     } cases[] = {
         {NULL, NULL, true}, /* curl */
         {"http://localhost:8192", NULL, true},
-        {"https://localhost:8192", "same-origin", true}, /* behind a proxy that speaks TLS */
-        {"http://localhost", NULL, false},               /* another port is another page */
+        {"https://localhost:8192", "same-origin", true}, /* behind a proxy that terminates TLS */
+        {"http://localhost", NULL, false},               /* another port is another origin */
         {"http://evil.org", NULL, false},
-        {"null", NULL, false}, /* a page in a sandbox, a file */
+        {"null", NULL, false}, /* a sandboxed page, or a file */
         {"", NULL, false},
         {NULL, "cross-site", false},
         {NULL, "same-site", false},
@@ -146,7 +146,7 @@ static void a_session_lasts_until_its_end(void **state)
     tv_access_free(access);
 }
 
-/* Others behind the address have the right one. */
+/* Others behind the same address may have the right token. */
 static void wrong_tokens_lock_nobody_out(void **state)
 {
     (void)state;
@@ -200,7 +200,7 @@ static void who_guesses_passwords_has_to_wait(void **state)
 {
     (void)state;
     struct tv_access *access = make_with_password();
-    /* "ada:secret", "ada:wrong". */
+    /* "ada:secret", "ada:wrong" */
     for (int i = 0; i < 20; i++)
         assert_int_equal(judge(access, "Basic YWRhOnNlY3JldA==", NULL, TV_RIGHT_LIST), TV_ADMITTED);
     for (int i = 0; i < 10; i++)
@@ -213,7 +213,7 @@ static void who_guesses_passwords_has_to_wait(void **state)
 }
 
 /*
- * passwords.c - tests of hub/access.h.
+ * ---- Passwords ----
  */
 
 /* "secret", by `openssl passwd -6 -salt abcdefgh`. */
@@ -269,7 +269,7 @@ static void names_the_line_that_is_none(void **state)
         {"ada", 0},
         {":" SECRET "\n", 0},
         {"#\nada:secret\n", 2},                      /* no hash */
-        {"#\nada:$apr1$abcdefgh$F0SsRQXeGtz0\n", 2}, /* Apache's own */
+        {"#\nada:$apr1$abcdefgh$F0SsRQXeGtz0\n", 2}, /* Apache's own method */
         {"ada:{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=\n", 0},
         {"ada:\n", 0},
     };

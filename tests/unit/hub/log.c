@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * log.c - tests of hub/log.h.
+ * log.c - log lines, and times as text.
  */
 #include "unit.h"
 
@@ -13,7 +13,7 @@
 #include "base/bytes.h"
 #include "hub/log.h"
 
-/* What a line about this name says behind its time. */
+/* Log a line about this name and check what follows the time. */
 static void check_line(bool json, const char *name, const char *wanted)
 {
     int ends[2];
@@ -64,10 +64,10 @@ static void no_name_begins_another_line(void **state)
 }
 
 /*
- * iso_time.c - tests of hub/log.h.
+ * ---- Times ----
  */
 
-/* Well-known seconds: `date -u -d @1000000000`. */
+/* Well-known times, from `date -u -d @1000000000`. */
 static void tells_and_reads_times(void **state)
 {
     (void)state;
@@ -81,7 +81,8 @@ static void tells_and_reads_times(void **state)
     assert_int_equal(seconds, 86400);
 }
 
-/* Hours that are twice or never in these zones, and half hours; UTC by `date -u -d @SECONDS`. */
+/* Hours that occur twice or never in these zones, and half-hour zones; UTC from `date -u -d
+ * @SECONDS`. */
 static void is_utc_in_every_zone(void **state)
 {
     (void)state;
@@ -91,10 +92,10 @@ static void is_utc_in_every_zone(void **state)
         int64_t seconds;
         const char *text;
     } moments[] = {
-        {1793511000, "2026-11-01T05:30:00Z"}, /* 01:30 in New York, for the first time */
-        {1793514600, "2026-11-01T06:30:00Z"}, /* and for the second */
+        {1793511000, "2026-11-01T05:30:00Z"}, /* 01:30 in New York, the first time */
+        {1793514600, "2026-11-01T06:30:00Z"}, /* and the second */
         {1805009400, "2027-03-14T07:30:00Z"},
-        {1325239200, "2011-12-30T10:00:00Z"}, /* no such day in Apia */
+        {1325239200, "2011-12-30T10:00:00Z"}, /* this day does not exist in Apia */
     };
     char text[TV_ISO_TIME];
     int64_t seconds;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tries.c - tests of hub/access.h.
+ * rate_limit.c - token buckets.
  */
 #include "unit.h"
 
@@ -12,101 +12,102 @@
 #include "base/memory.h"
 #include "hub/access.h"
 
-/* A bucket of three that fills with two a second. */
+/* A bucket of three tokens that refills with two per second. */
 static struct tv_rate_limit *three(void)
 {
-    struct tv_rate_limit *tries = tv_alloc(1, sizeof *tries);
-    tv_rate_limit_init(tries, 2, 3);
-    return tries;
+    struct tv_rate_limit *limit = tv_alloc(1, sizeof *limit);
+    tv_rate_limit_init(limit, 2, 3);
+    return limit;
 }
 
-static void release(struct tv_rate_limit *tries)
+static void release(struct tv_rate_limit *limit)
 {
-    tv_rate_limit_release(tries);
-    tv_free(tries);
+    tv_rate_limit_release(limit);
+    tv_free(limit);
 }
 
 static void gives_a_burst_and_then_the_rate(void **state)
 {
     (void)state;
-    struct tv_rate_limit *tries = three();
+    struct tv_rate_limit *limit = three();
     for (int i = 0; i < 3; i++)
-        assert_true(tv_rate_limit_take(tries, "192.0.2.1", 100));
-    assert_false(tv_rate_limit_take(tries, "192.0.2.1", 100));
-    assert_false(tv_rate_limit_take(tries, "192.0.2.1", 100.4));
-    assert_true(tv_rate_limit_take(tries, "192.0.2.1", 100.5));
-    assert_false(tv_rate_limit_take(tries, "192.0.2.1", 100.5));
-    /* However long nobody asks: no more than a burst. */
+        assert_true(tv_rate_limit_take(limit, "192.0.2.1", 100));
+    assert_false(tv_rate_limit_take(limit, "192.0.2.1", 100));
+    assert_false(tv_rate_limit_take(limit, "192.0.2.1", 100.4));
+    assert_true(tv_rate_limit_take(limit, "192.0.2.1", 100.5));
+    assert_false(tv_rate_limit_take(limit, "192.0.2.1", 100.5));
+    /* after a long pause there is one burst, not more */
     for (int i = 0; i < 3; i++)
-        assert_true(tv_rate_limit_take(tries, "192.0.2.1", 1000));
-    assert_false(tv_rate_limit_take(tries, "192.0.2.1", 1000));
-    release(tries);
+        assert_true(tv_rate_limit_take(limit, "192.0.2.1", 1000));
+    assert_false(tv_rate_limit_take(limit, "192.0.2.1", 1000));
+    release(limit);
 }
 
 static void addresses_do_not_share(void **state)
 {
     (void)state;
-    struct tv_rate_limit *tries = three();
+    struct tv_rate_limit *limit = three();
     for (int i = 0; i < 3; i++)
-        assert_true(tv_rate_limit_take(tries, "192.0.2.1", 0));
-    assert_true(tv_rate_limit_take(tries, "192.0.2.2", 0));
-    assert_false(tv_rate_limit_take(tries, "192.0.2.1", 0));
-    release(tries);
+        assert_true(tv_rate_limit_take(limit, "192.0.2.1", 0));
+    assert_true(tv_rate_limit_take(limit, "192.0.2.2", 0));
+    assert_false(tv_rate_limit_take(limit, "192.0.2.1", 0));
+    release(limit);
 }
 
-/* Ten times as many as there are places, each once: the one that asks often stays empty. */
+/* Ten times as many clients as buckets ask once each: the bucket of the frequent client stays
+ * empty. */
 static void who_asks_often_keeps_his_place(void **state)
 {
     (void)state;
-    struct tv_rate_limit *tries = three();
+    struct tv_rate_limit *limit = three();
     char peer[32];
     for (int i = 0; i < 3; i++)
-        assert_true(tv_rate_limit_take(tries, "192.0.2.1", 0));
+        assert_true(tv_rate_limit_take(limit, "192.0.2.1", 0));
     for (unsigned i = 0; i < 10 * TV_RATE_BUCKETS; i++) {
         snprintf(peer, sizeof peer, "2001:db8:%x::1", i);
-        assert_true(tv_rate_limit_take(tries, peer, 0));
+        assert_true(tv_rate_limit_take(limit, peer, 0));
     }
-    assert_false(tv_rate_limit_take(tries, "192.0.2.1", 0));
-    release(tries);
+    assert_false(tv_rate_limit_take(limit, "192.0.2.1", 0));
+    release(limit);
 }
 
 static void a_network_of_ipv6_is_one_client(void **state)
 {
     (void)state;
-    struct tv_rate_limit *tries = three();
-    assert_true(tv_rate_limit_take(tries, "2001:db8:1:2::1", 0));
-    assert_true(tv_rate_limit_take(tries, "2001:db8:1:2::2", 0));
-    assert_true(tv_rate_limit_take(tries, "2001:db8:1:2:ffff:ffff:ffff:ffff", 0));
-    assert_false(tv_rate_limit_take(tries, "2001:db8:1:2::3", 0));
-    assert_true(tv_rate_limit_take(tries, "2001:db8:1:3::1", 0));
-    /* IPv4 written as IPv6 is the address, not the network of all of these. */
+    struct tv_rate_limit *limit = three();
+    assert_true(tv_rate_limit_take(limit, "2001:db8:1:2::1", 0));
+    assert_true(tv_rate_limit_take(limit, "2001:db8:1:2::2", 0));
+    assert_true(tv_rate_limit_take(limit, "2001:db8:1:2:ffff:ffff:ffff:ffff", 0));
+    assert_false(tv_rate_limit_take(limit, "2001:db8:1:2::3", 0));
+    assert_true(tv_rate_limit_take(limit, "2001:db8:1:3::1", 0));
+    /* an IPv4 address in IPv6 form is that address, not the network of all of them */
     for (int i = 0; i < 3; i++)
-        assert_true(tv_rate_limit_take(tries, "::ffff:192.0.2.1", 0));
-    assert_false(tv_rate_limit_take(tries, "192.0.2.1", 0));
-    assert_true(tv_rate_limit_take(tries, "::ffff:192.0.2.2", 0));
-    /* Names that a proxy gives to clients without an address. */
+        assert_true(tv_rate_limit_take(limit, "::ffff:192.0.2.1", 0));
+    assert_false(tv_rate_limit_take(limit, "192.0.2.1", 0));
+    assert_true(tv_rate_limit_take(limit, "::ffff:192.0.2.2", 0));
+    /* names that a proxy gives to clients without an address */
     for (int i = 0; i < 3; i++)
-        assert_true(tv_rate_limit_take(tries, "unknown", 0));
-    assert_false(tv_rate_limit_take(tries, "unknown", 0));
-    assert_true(tv_rate_limit_take(tries, "_hidden", 0));
-    release(tries);
+        assert_true(tv_rate_limit_take(limit, "unknown", 0));
+    assert_false(tv_rate_limit_take(limit, "unknown", 0));
+    assert_true(tv_rate_limit_take(limit, "_hidden", 0));
+    release(limit);
 }
 
 #define CHECKERS 24
 
 struct crowd {
-    struct tv_rate_limit *tries;
+    struct tv_rate_limit *limit;
     pthread_barrier_t start;
     bool right;
     _Atomic unsigned checked, most_at_once, running, refused;
 };
 
-/* A check that lasts until other threads had their turn many times. */
+/* Run a check that lasts until other threads have had many turns. */
 static void *check_once(void *context)
 {
     struct crowd *crowd = context;
     pthread_barrier_wait(&crowd->start);
-    if (!tv_rate_limit_begin_check(crowd->tries, "192.0.2.1", 0)) {
+    if (!tv_rate_limit_begin_check(crowd->limit, "192.0.2.1", 0)) {
         crowd->refused++;
         return NULL;
     }
@@ -117,7 +118,7 @@ static void *check_once(void *context)
         sched_yield();
     crowd->checked++;
     crowd->running--;
-    tv_rate_limit_end_check(crowd->tries, "192.0.2.1", 0, crowd->right);
+    tv_rate_limit_end_check(crowd->limit, "192.0.2.1", 0, crowd->right);
     return NULL;
 }
 
@@ -135,27 +136,27 @@ static void check_as_crowd(struct crowd *crowd)
 static void checks_at_once_do_not_pass_the_limit(void **state)
 {
     (void)state;
-    struct crowd wrong = {.tries = three()};
+    struct crowd wrong = {.limit = three()};
     check_as_crowd(&wrong);
     assert_int_equal(wrong.checked, 3);
     assert_int_equal(wrong.refused, CHECKERS - 3);
-    release(wrong.tries);
+    release(wrong.limit);
 }
 
 static void who_is_right_waits_but_is_never_refused(void **state)
 {
     (void)state;
-    struct crowd right = {.tries = three(), .right = true};
+    struct crowd right = {.limit = three(), .right = true};
     check_as_crowd(&right);
     assert_int_equal(right.checked, CHECKERS);
     assert_true(right.most_at_once <= 3);
     for (int i = 0; i < 3; i++)
-        assert_true(tv_rate_limit_take(right.tries, "192.0.2.1", 0));
-    assert_false(tv_rate_limit_take(right.tries, "192.0.2.1", 0));
-    release(right.tries);
+        assert_true(tv_rate_limit_take(right.limit, "192.0.2.1", 0));
+    assert_false(tv_rate_limit_take(right.limit, "192.0.2.1", 0));
+    release(right.limit);
 }
 
-UNIT_TESTS(tries, cmocka_unit_test(gives_a_burst_and_then_the_rate),
+UNIT_TESTS(rate_limit, cmocka_unit_test(gives_a_burst_and_then_the_rate),
            cmocka_unit_test(addresses_do_not_share),
            cmocka_unit_test(who_asks_often_keeps_his_place),
            cmocka_unit_test(a_network_of_ipv6_is_one_client),
