@@ -5,9 +5,9 @@
  * Threads: the main thread receives messages; one thread loads the trace and then writes its index;
  * each question has a thread of its own while it is answered.
  *
- *     main      BEGIN -> sandbox -> HELLO -> [QUESTION -> start a thread] ... until the server
- * closes loader    load, or read the index -> LOADED -> write the index -> INDEXED question  parse
- * -> answer through its pipe -> end
+ *     main      BEGIN -> sandbox -> HELLO -> [QUESTION -> start a thread] ... end of the socket
+ *     loader    load, or read the index -> LOADED -> write the index -> INDEXED
+ *     question  parse -> answer through its pipe -> end
  *
  * The process ends with the server: when the socket closes, and by PR_SET_PDEATHSIG.
  *
@@ -191,9 +191,7 @@ static enum tv_status index_cache_write(int fd, const struct index_cache_key *ke
     return status;
 }
 
-/*
- * ---- The child ----
- */
+/* ---- The child ---- */
 
 /* Interval between progress messages. */
 #define TICK_MS 100

@@ -5,9 +5,10 @@
  * Everything here only changes the list of engines under the lock and wakes the supervisor, which
  * does the work (supervisor.c). The states of an engine:
  *
- *     WAITING ---> LOADING ---> READY ---> DIED     killed, evicted or idle
- *        |            | \-----------------> DIED     crashed while it loaded
- *        \------------\-------------------> FAILED   the trace cannot be read
+ *     WAITING ---> LOADING ---> READY ---> DIED     killed, evicted, idle or crashed
+ *        |            |
+ *        |            +------------------> DIED     crashed while it loaded
+ *        +------------+------------------> FAILED   the trace cannot be read
  */
 #include "engine/engine.h"
 

@@ -2,9 +2,11 @@
 /*
  * access.c - decides what a client may do: by token, session cookie or password.
  *
- *     Host header ours? ---> Origin ours (for changes)? ---> open, or no right needed? --->
- * credentials no: 403                  no: 403                      yes: admitted          no: 401
- * or 429
+ *     1. Host header ours?                                no: TV_FOREIGN_HOST      403
+ *     2. for changes: Origin and Sec-Fetch-Site ours?     no: TV_FOREIGN_ORIGIN    403
+ *     3. open server, or no right needed?                 yes: TV_ADMITTED
+ *     4. session cookie, token or password right?         no: TV_UNKNOWN_CLIENT    401
+ *                                                         too often: 429
  *
  * A token has at least 16 characters and cannot be guessed, so guesses are not limited. Passwords
  * can be guessed: wrong ones are limited per client address (rate_limit.c). A browser exchanges the
@@ -469,9 +471,7 @@ bool tv_passwords_match(struct tv_passwords *passwords, struct tv_bytes both)
     return right;
 }
 
-/*
- * ---- Logging in and out ----
- */
+/* ---- Logging in and out ---- */
 
 #define LONGEST_TOKEN 1024u
 

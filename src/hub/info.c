@@ -88,9 +88,7 @@ void tv_upload_get_original(struct tv_upload_request *req, struct tv_answer *ans
     tv_upload_add_file_name(answer, trace.name);
 }
 
-/*
- * ---- Server info ----
- */
+/* ---- Server info ---- */
 
 static void info_write_limit(struct tv_out *out, const char *name, uint64_t value)
 {

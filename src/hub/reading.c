@@ -5,10 +5,8 @@
  * The queue itself lives in the catalogue: a trace is WAITING, READING, READY or UNREADABLE, so a
  * restart loses nothing. As many reader threads as engines may load at once take traces from it:
  *
- *     upload done --wake--> reader: take next -> open engine -> wait -> "facts" -> catalogue
- *                                      |                         |
- *     fairness: store/traces.c, tv_store_trace_take_next         failed: error and remedy ->
- * catalogue
+ *     upload finished --wake--> reader: take next -> open engine -> wait --> facts ----> catalogue
+ *                                                                       \--> error ----> catalogue
  *
  * The order is decided in tv_store_trace_take_next: first the client of whom the fewest traces are
  * being read, then the oldest upload, with a bonus for small files. So one client with a hundred

@@ -22,9 +22,7 @@
 #include "base/memory.h"
 #include "hub/internal.h"
 
-/*
- * ---- Refusals ----
- */
+/* ---- Refusals ---- */
 
 void tv_upload_refuse(struct tv_answer *answer, enum tv_http_status status, const char *sentence)
 {
@@ -100,11 +98,9 @@ struct tv_bytes tv_small_body_text(const void *context)
     return (struct tv_bytes){body->text, body->length};
 }
 
-/*
- * ---- Routes ----
- *
- * All addresses of the server; docs/openapi.json describes them.
- */
+/* ---- Routes ---- */
+
+/* All addresses of the server; docs/openapi.json describes them. */
 
 static const struct tv_route upload_routes[] = {
     {TV_HTTP_GET, "/", TV_RIGHT_NONE, tv_upload_front_page, NULL},

@@ -127,9 +127,7 @@ static bool upload_body_finish(struct upload_body *in, struct tv_upload_request 
     return true;
 }
 
-/*
- * ---- PUT /NAME and PUT /: a whole file in one request, as `curl -T` sends it ----
- */
+/* ---- PUT /NAME and PUT /: a whole file in one request, as `curl -T` sends it ---- */
 
 /* Decode the name in the path ("app%20start.trace") into `text`. For standard input curl sends "-"
  * or no name. */
@@ -231,10 +229,10 @@ void tv_upload_put(struct tv_upload_request *req, struct tv_answer *answer)
     tv_answer_header(answer, "Location", "/t/%s/", trace.text);
 }
 
-/*
- * ---- The tus protocol 1.0 with its extensions creation, creation-defer-length, expiration and
- * termination (https://tus.io/protocols/resumable-upload) ----
- */
+/* ---- The tus protocol ---- */
+
+/* Version 1.0 with the extensions creation, creation-defer-length, expiration and termination
+ * (https://tus.io/protocols/resumable-upload). */
 
 #define TUS_VERSION "1.0.0"
 /* Maximum length of an Upload-Metadata header. */
@@ -528,11 +526,9 @@ static bool sample_is_trace(struct tv_upload_server *server, const struct tv_sto
     return same;
 }
 
-/*
- * ---- The sample trace ----
- *
- * Find the sample among the traces with its label, by comparing the bytes.
- */
+/* ---- The sample trace ---- */
+
+/* Find the sample among the traces with its label, by comparing the bytes. */
 static bool sample_find(struct tv_upload_server *server, struct tv_source *file)
 {
     const struct tv_store_query query = {.label = tv_bytes_of(LABEL), .limit = MOST_LABELLED};

@@ -218,13 +218,12 @@ struct tv_bytes tv_db_column_text(sqlite3_stmt *statement, int column)
     return (struct tv_bytes){data, (size_t)sqlite3_column_bytes(statement, column)};
 }
 
-/*
- * ---- The schema ----
- *
- * In `traces`, name_key and words are in lower case: name_key is for sorting, words for searching
- * (name, processes, labels and note, one per line). Facts have a table of their own, so that a list
- * does not read them. A finished upload is remembered beside its trace until it expires.
- */
+/* ---- The schema ---- */
+
+/* In `traces`, name_key and words are in lower case: name_key is for sorting, words for
+ * searching (name, processes, labels and note, one per line). Facts have a table of their own,
+ * so that a list does not read them. A finished upload is remembered beside its trace until it
+ * expires. */
 
 #define CATALOGUE "catalogue.sqlite3"
 

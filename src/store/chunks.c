@@ -10,8 +10,8 @@
  * Durability. The length of the file is the offset at which the upload resumes. The row's `held`
  * follows it: it is written after the bytes were synced.
  *
- *     write bytes ... -> fdatasync(file) [-> fsync(uploads/), once] -> UPDATE held (durable)
- *     |<------- lost with the power ------->|<-------- good from here on -------->|
+ *     write bytes ... -> fdatasync(file) [-> fsync(uploads/), once] -> UPDATE held, durable
+ *     |<--------------- lost if the power fails ---------------->|     safe from here on
  *
  * If only the process dies, the kernel still has all bytes, and the upload resumes at the end of
  * the file. After a power loss, bytes behind `held` may be anything, so recovery cuts the file
@@ -113,9 +113,7 @@ bool tv_store_is_claimed(struct tv_store *store, const char *uid)
     return claimed;
 }
 
-/*
- * ---- Chunks ----
- */
+/* ---- Chunks ---- */
 
 /* Sync after this many bytes of a chunk. This bounds what a power loss costs, and dirty memory. */
 #define SYNC_BYTES ((uint64_t)64 * 1024 * 1024)

@@ -274,9 +274,7 @@ enum tv_store_status tv_store_enforce_cap(struct tv_store *store, struct tv_erro
                                    : status; /* only pinned traces and uploads are left */
 }
 
-/*
- * ---- Expiry ----
- */
+/* ---- Expiry ---- */
 
 /* A row that is due. */
 struct expiry_due {

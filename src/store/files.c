@@ -166,13 +166,11 @@ void tv_store_cache_drop(struct tv_store *store, const char *id)
     pthread_mutex_unlock(&store->cache_lock);
 }
 
-/*
- * ---- Temporary directories ----
- *
- * An engine is not trusted, so its directory may contain anything. Links are not followed. To
- * remove nested directories of any depth without recursion, a directory two levels below is moved
- * up one level, until all are empty.
- */
+/* ---- Temporary directories ---- */
+
+/* An engine is not trusted, so its directory may contain anything. Links are not followed. To
+ * remove nested directories of any depth without recursion, a directory two levels below is
+ * moved up one level, until all are empty. */
 
 enum tv_store_status tv_store_scratch_make(struct tv_store *store, char *folder, size_t size,
                                            struct tv_error *err)

@@ -67,6 +67,7 @@ enum tv_db_kind {
 /* Open an existing file, which may be empty.  After an error there is nothing to close. */
 enum tv_status tv_db_open(struct tv_db *db, const char *path, struct tv_error *err) TV_MUST_CHECK;
 
+/* Finalize the statements and close the connection.  No transaction may be open. */
 void tv_db_close(struct tv_db *db);
 
 /* Take the lock and begin a transaction.  tv_db_end must follow. */

@@ -264,11 +264,10 @@ void tv_store_close(struct tv_store *store)
     tv_free(store);
 }
 
-/*
- * ---- Files by name ----
- *
- * All names are relative to descriptors of the store's directories, and none comes from a client.
- */
+/* ---- Files by name ---- */
+
+/* All names are relative to descriptors of the store's directories, and none comes from a
+ * client. */
 
 bool tv_store_is_id(const char *text)
 {

@@ -136,9 +136,7 @@ enum tv_store_status tv_store_trace_get(struct tv_store *store, const char *id,
     return status;
 }
 
-/*
- * ---- Changes ----
- */
+/* ---- Changes ---- */
 
 /* Maximum size of a message, a remedy, a version or the name of a process. */
 #define SHORT_TEXT 1024

@@ -117,7 +117,7 @@ static void assert_refused(struct tv_engine *engine, const char *question,
     tv_free(answer);
 }
 
-static void what_is_wrong_has_a_status(void **state)
+static void wrong_questions_have_a_status(void **state)
 {
     (void)state;
     struct started started;
@@ -135,7 +135,7 @@ static void what_is_wrong_has_a_status(void **state)
     finish(&started);
 }
 
-static void nothing_is_asked_before_it_is_there(void **state)
+static void questions_wait_for_the_trace(void **state)
 {
     (void)state;
     struct started started;
@@ -161,7 +161,7 @@ static void nothing_is_asked_before_it_is_there(void **state)
 }
 
 /* A client disconnects in the middle of an answer; the next one gets all of it. */
-static void a_reader_may_go(void **state)
+static void readers_may_disconnect(void **state)
 {
     (void)state;
     struct started started;
@@ -188,7 +188,7 @@ static void a_reader_may_go(void **state)
 }
 
 /* Answers that nobody reads do not delay others, until there are too many. */
-static void too_many_questions_are_told_so(void **state)
+static void too_many_questions_are_refused(void **state)
 {
     (void)state;
     struct started started;
@@ -210,7 +210,7 @@ static void too_many_questions_are_told_so(void **state)
     finish(&started);
 }
 
-static void what_cannot_be_read_says_why(void **state)
+static void unreadable_traces_say_why(void **state)
 {
     (void)state;
     struct started started;
@@ -257,7 +257,7 @@ static void assert_dies(const char *text, const char *words)
     assert_non_null(strstr(started.lines, words));
 }
 
-static void deaths_have_words(void **state)
+static void deaths_are_explained(void **state)
 {
     (void)state;
     assert_dies("spin", "it took more than 1 second of processor time");
@@ -267,7 +267,7 @@ static void deaths_have_words(void **state)
 #endif
 }
 
-static void what_is_forbidden_is_refused(void **state)
+static void forbidden_calls_are_refused(void **state)
 {
     (void)state;
     struct started started;
@@ -331,7 +331,7 @@ static void *visit(void *context)
 }
 
 /* Of twenty engines that are wanted at once, three exist at a time, and all are served. */
-static void many_take_turns(void **state)
+static void many_engines_take_turns(void **state)
 {
     (void)state;
     struct started started;
@@ -363,7 +363,7 @@ static void many_take_turns(void **state)
     finish(&started);
 }
 
-static void who_is_held_is_not_ended(void **state)
+static void held_engines_are_not_evicted(void **state)
 {
     (void)state;
     struct started started;
@@ -406,7 +406,7 @@ static void the_idle_end(void **state)
     finish(&started);
 }
 
-static void who_was_ended_is_dead_for_its_holder(void **state)
+static void ended_engines_are_dead_for_holders(void **state)
 {
     (void)state;
     struct started started;
@@ -429,7 +429,7 @@ static void who_was_ended_is_dead_for_its_holder(void **state)
     finish(&started);
 }
 
-static void a_program_that_is_none_is_told(void **state)
+static void bad_programs_are_reported(void **state)
 {
     (void)state;
     struct started started;
@@ -556,7 +556,7 @@ static void an_index_is_kept_and_used(void **state)
 }
 
 /* A child that dies while it loads leaves no index, and that is reported. */
-static void no_index_of_the_dead(void **state)
+static void dead_children_leave_no_index(void **state)
 {
     (void)state;
     struct started started;
@@ -572,15 +572,13 @@ static void no_index_of_the_dead(void **state)
     finish(&started);
 }
 
-UNIT_TESTS(engine, cmocka_unit_test(an_index_is_kept_and_used),
-           cmocka_unit_test(no_index_of_the_dead), cmocka_unit_test(answers_are_those_of_a_view),
-           cmocka_unit_test(what_is_wrong_has_a_status),
-           cmocka_unit_test(nothing_is_asked_before_it_is_there), cmocka_unit_test(a_reader_may_go),
-           cmocka_unit_test(too_many_questions_are_told_so),
-           cmocka_unit_test(what_cannot_be_read_says_why), cmocka_unit_test(deaths_have_words),
-           cmocka_unit_test(what_is_forbidden_is_refused),
-           cmocka_unit_test(a_child_does_not_fill_the_log), cmocka_unit_test(many_take_turns),
-           cmocka_unit_test(who_is_held_is_not_ended), cmocka_unit_test(the_idle_end),
-           cmocka_unit_test(who_was_ended_is_dead_for_its_holder),
-           cmocka_unit_test(a_program_that_is_none_is_told),
-           cmocka_unit_test(children_end_with_the_server));
+UNIT_TESTS(
+    engine, cmocka_unit_test(an_index_is_kept_and_used),
+    cmocka_unit_test(dead_children_leave_no_index), cmocka_unit_test(answers_are_those_of_a_view),
+    cmocka_unit_test(wrong_questions_have_a_status), cmocka_unit_test(questions_wait_for_the_trace),
+    cmocka_unit_test(readers_may_disconnect), cmocka_unit_test(too_many_questions_are_refused),
+    cmocka_unit_test(unreadable_traces_say_why), cmocka_unit_test(deaths_are_explained),
+    cmocka_unit_test(forbidden_calls_are_refused), cmocka_unit_test(a_child_does_not_fill_the_log),
+    cmocka_unit_test(many_engines_take_turns), cmocka_unit_test(held_engines_are_not_evicted),
+    cmocka_unit_test(the_idle_end), cmocka_unit_test(ended_engines_are_dead_for_holders),
+    cmocka_unit_test(bad_programs_are_reported), cmocka_unit_test(children_end_with_the_server));

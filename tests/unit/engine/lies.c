@@ -80,13 +80,13 @@ static void lies_in_answers_are_errors(void **state)
     assert_answer_fails('d', TV_ANSWER_BUSY, false); /* the question crashes the child */
 }
 
-static void who_does_not_answer_is_ended(void **state)
+static void silent_children_are_killed(void **state)
 {
     (void)state;
     assert_answer_fails('s', TV_ANSWER_BUSY, false);
 }
 
-static void saying_it_twice_is_the_end(void **state)
+static void repeated_messages_are_the_end(void **state)
 {
     (void)state;
     struct started started;
@@ -105,5 +105,5 @@ static void saying_it_twice_is_the_end(void **state)
 
 UNIT_TESTS(lies, cmocka_unit_test(lies_to_the_socket_are_the_end),
            cmocka_unit_test(lies_in_answers_are_errors),
-           cmocka_unit_test(who_does_not_answer_is_ended),
-           cmocka_unit_test(saying_it_twice_is_the_end));
+           cmocka_unit_test(silent_children_are_killed),
+           cmocka_unit_test(repeated_messages_are_the_end));

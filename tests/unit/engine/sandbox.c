@@ -188,7 +188,7 @@ static int abort_itself(void)
     abort();
 }
 
-static void calls_that_do_harm_are_the_end(void **state)
+static void harmful_calls_are_the_end(void **state)
 {
     (void)state;
     if (!(parts() & TV_SANDBOX_SECCOMP)) {
@@ -216,7 +216,7 @@ static void files_are_out_of_reach(void **state)
     assert_done(open_above);
 }
 
-static void what_reading_needs_goes_on(void **state)
+static void needed_calls_work(void **state)
 {
     (void)state;
     assert_done(work);
@@ -373,10 +373,9 @@ static int remove_folder(void **state)
 }
 
 UNIT_TESTS(
-    sandbox,
-    cmocka_unit_test_setup_teardown(calls_that_do_harm_are_the_end, make_folder, remove_folder),
+    sandbox, cmocka_unit_test_setup_teardown(harmful_calls_are_the_end, make_folder, remove_folder),
     cmocka_unit_test_setup_teardown(files_are_out_of_reach, make_folder, remove_folder),
-    cmocka_unit_test_setup_teardown(what_reading_needs_goes_on, make_folder, remove_folder),
+    cmocka_unit_test_setup_teardown(needed_calls_work, make_folder, remove_folder),
     cmocka_unit_test_setup_teardown(other_files_cannot_be_looked_at, make_folder, remove_folder),
     cmocka_unit_test_setup_teardown(commands_are_refused_and_go_on, make_folder, remove_folder),
     cmocka_unit_test_setup_teardown(viewers_answer_clients, make_folder, remove_folder),

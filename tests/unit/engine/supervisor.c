@@ -23,7 +23,7 @@ static void assert_words(int status, bool out_of_memory, const char *words)
         fail_msg("%s", error.message);
 }
 
-static void every_end_has_words(void **state)
+static void every_exit_is_explained(void **state)
 {
     (void)state;
     assert_words(CODE(1), true, "more memory than its limit of 1.5 GiB");
@@ -38,4 +38,4 @@ static void every_end_has_words(void **state)
     assert_non_null(strstr(error.message, "limit of 5 MiB"));
 }
 
-UNIT_TESTS(supervisor, cmocka_unit_test(every_end_has_words));
+UNIT_TESTS(supervisor, cmocka_unit_test(every_exit_is_explained));

@@ -138,7 +138,7 @@ static bool join_chunks(char *body, size_t *length)
     }
 }
 
-static void sends_what_is_made_meanwhile(void **state)
+static void sends_streams(void **state)
 {
     struct wire *w = *state;
     char *wanted = wire_body(2500), body[4096];
@@ -232,5 +232,5 @@ static void reads_one_range(void **state)
 
 UNIT_TESTS(answer, TEST(protects_every_answer), TEST(answers_head_without_the_body),
            TEST(lets_the_client_keep_what_has_a_tag), TEST(keeps_values_in_their_lines),
-           TEST(sends_parts_of_a_source), TEST(sends_what_is_made_meanwhile),
+           TEST(sends_parts_of_a_source), TEST(sends_streams),
            TEST(ends_a_stream_that_nobody_reads), cmocka_unit_test(reads_one_range));

@@ -147,7 +147,7 @@ static void takes_an_empty_body(void **state)
     assert_int_equal(w->taken, 0);
 }
 
-static void tells_that_a_client_has_gone(void **state)
+static void reports_disconnected_clients(void **state)
 {
     struct wire *w = *state;
     char text[512], *body = wire_body(1000);
@@ -235,7 +235,7 @@ static void ends_a_body_that_nobody_can_take(void **state)
     free(body);
 }
 
-static void notes_what_was_asked(void **state)
+static void logs_requests(void **state)
 {
     struct wire *w = *state;
     assert_int_equal(wire_ask(w, "PUT", "/taken", "Content-Length: 3\r\n\r\nabc"), 200);
@@ -274,7 +274,7 @@ static void bounds_headers_and_targets(void **state)
     assert_int_equal(wire_ask(w, "GET", "/x", ""), 200);
 }
 
-static void survives_what_is_no_http(void **state)
+static void survives_other_protocols(void **state)
 {
     struct wire *w = *state;
     static const char *const texts[] = {
@@ -314,8 +314,8 @@ static void listens_on_loopback_only(void **state)
 UNIT_TESTS(http, TEST(carries_question_and_answer), TEST(tells_every_method),
            TEST(keeps_a_connection), TEST(drops_bodies), TEST(ends_a_chunked_body_that_grows),
            TEST(hands_a_body_on_in_pieces), TEST(takes_a_body_in_chunks), TEST(takes_an_empty_body),
-           TEST(tells_that_a_client_has_gone), TEST(refuses_at_once),
+           TEST(reports_disconnected_clients), TEST(refuses_at_once),
            TEST(takes_no_refused_body_for_a_request), TEST(asks_for_a_body_that_it_wants),
-           TEST(ends_a_body_that_nobody_can_take), TEST(notes_what_was_asked),
-           TEST(bounds_headers_and_targets), TEST(survives_what_is_no_http),
+           TEST(ends_a_body_that_nobody_can_take), TEST(logs_requests),
+           TEST(bounds_headers_and_targets), TEST(survives_other_protocols),
            TEST(listens_on_loopback_only));

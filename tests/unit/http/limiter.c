@@ -35,7 +35,7 @@ static int ask_to_wait(struct wire *w)
     return fd;
 }
 
-static void turns_away_who_is_too_many(void **state)
+static void rejects_too_many_connections(void **state)
 {
     struct wire *w = *state;
     int fds[3];
@@ -134,7 +134,7 @@ static bool trickle(int fd, const char *bytes, size_t length, unsigned pause_us)
 }
 
 /* Each byte arrives in time, but the head never ends (Slowloris). */
-static void shows_out_whose_head_does_not_end(void **state)
+static void cuts_endless_heads(void **state)
 {
     struct wire *w = *state;
     static const char start[] = "GET / HTTP/1.1\r\nHost: x\r\nX: ";
@@ -154,7 +154,7 @@ static void shows_out_whose_head_does_not_end(void **state)
     assert_int_equal(w->began, 0);
 }
 
-static void shows_out_whose_body_trickles(void **state)
+static void cuts_slow_bodies(void **state)
 {
     struct wire *w = *state;
     char text[3000], *body = wire_body(sizeof text);
@@ -174,7 +174,7 @@ static void shows_out_whose_body_trickles(void **state)
 }
 
 /* The same with complete chunks. */
-static void shows_out_whose_chunks_trickle(void **state)
+static void cuts_slow_chunks(void **state)
 {
     struct wire *w = *state;
     char text[3000];
@@ -194,7 +194,7 @@ static void shows_out_whose_chunks_trickle(void **state)
 }
 
 /* A client reads nothing, or byte by byte. */
-static void shows_out_who_does_not_take_the_answer(void **state)
+static void cuts_slow_readers(void **state)
 {
     struct wire *w = *state;
     char text[512];
@@ -234,7 +234,7 @@ static void waits_for_the_handler(void **state)
     assert_int_equal(counts_of(w).slow, 0);
 }
 
-static void shows_out_who_rests(void **state)
+static void cuts_idle_connections(void **state)
 {
     struct wire *w = *state;
     static const char text[] = "GET /x HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -247,7 +247,7 @@ static void shows_out_who_rests(void **state)
 }
 
 /* A rejected client can read the 503, however much it was just sending. */
-static void lets_who_was_refused_read_so(void **state)
+static void lets_rejected_clients_read_the_answer(void **state)
 {
     struct wire *w = *state;
     size_t size = (size_t)8 * 1024 * 1024;
@@ -262,7 +262,7 @@ static void lets_who_was_refused_read_so(void **state)
     wait_for_connections(w, 0);
 }
 
-static void stops_without_breaking_anything_off(void **state)
+static void stops_without_cutting_requests(void **state)
 {
     struct wire *w = *state;
     static const char text[] = "GET /x HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -312,7 +312,7 @@ static void closes_everything_at_the_end(void **state)
 
 /* Some connections were accepted but not attached yet: this once leaked, and raced with the
  * limiter. */
-static void ends_while_they_come_in(void **state)
+static void stops_while_connections_arrive(void **state)
 {
     struct wire *w = *state;
     for (size_t turn = 0; turn < 50; turn++) {
@@ -331,10 +331,9 @@ static void ends_while_they_come_in(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, wire_make, wire_free)
 
-UNIT_TESTS(limiter, TEST(turns_away_who_is_too_many), TEST(leaves_room_for_other_clients),
-           TEST(few_clients_do_not_take_everything), TEST(shows_out_whose_head_does_not_end),
-           TEST(shows_out_whose_body_trickles), TEST(shows_out_whose_chunks_trickle),
-           TEST(shows_out_who_does_not_take_the_answer), TEST(waits_for_the_handler),
-           TEST(shows_out_who_rests), TEST(lets_who_was_refused_read_so),
-           TEST(stops_without_breaking_anything_off), TEST(closes_everything_at_the_end),
-           TEST(ends_while_they_come_in));
+UNIT_TESTS(limiter, TEST(rejects_too_many_connections), TEST(leaves_room_for_other_clients),
+           TEST(few_clients_do_not_take_everything), TEST(cuts_endless_heads),
+           TEST(cuts_slow_bodies), TEST(cuts_slow_chunks), TEST(cuts_slow_readers),
+           TEST(waits_for_the_handler), TEST(cuts_idle_connections),
+           TEST(lets_rejected_clients_read_the_answer), TEST(stops_without_cutting_requests),
+           TEST(closes_everything_at_the_end), TEST(stops_while_connections_arrive));

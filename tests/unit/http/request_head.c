@@ -105,7 +105,7 @@ static const struct head ambiguous[] = {
                                        "X-Forwarded-For: b\r\n" END),
 };
 
-static void refuses_what_means_two_things(void **state)
+static void refuses_ambiguous_heads(void **state)
 {
     struct wire *w = *state;
     for (size_t i = 0; i < TV_COUNT(ambiguous); i++) {
@@ -123,7 +123,7 @@ static void refuses_what_means_two_things(void **state)
 
 /* Without a version that it knows, the library closes silently or sends its own answer; for 1.0
  * also when there is a NUL before the version. */
-static void refuses_what_is_hardly_a_request(void **state)
+static void refuses_non_requests(void **state)
 {
     struct wire *w = *state;
     static const struct head heads[] = {
@@ -197,6 +197,5 @@ static void does_not_depend_on_pieces(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, wire_make_and_start, wire_free)
 
-UNIT_TESTS(request_head, TEST(refuses_what_means_two_things),
-           TEST(refuses_what_is_hardly_a_request), TEST(takes_what_is_well_formed),
-           TEST(does_not_depend_on_pieces));
+UNIT_TESTS(request_head, TEST(refuses_ambiguous_heads), TEST(refuses_non_requests),
+           TEST(takes_what_is_well_formed), TEST(does_not_depend_on_pieces));

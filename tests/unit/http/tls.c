@@ -194,7 +194,7 @@ static void speaks_nothing_older(void **state)
 }
 
 /* A client that never begins the handshake is cut as well. */
-static void shows_out_who_does_not_shake_hands(void **state)
+static void cuts_silent_handshakes(void **state)
 {
     struct wire *w = *state;
     w->options.limits.head_ms = 200;
@@ -237,4 +237,4 @@ static void says_when_a_certificate_is_wrong(void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, wire_make, wire_free)
 
 UNIT_TESTS(tls, TEST(answers_by_tls), TEST(ends_a_body_by_tls), TEST(speaks_nothing_older),
-           TEST(shows_out_who_does_not_shake_hands), TEST(says_when_a_certificate_is_wrong));
+           TEST(cuts_silent_handshakes), TEST(says_when_a_certificate_is_wrong));

@@ -196,7 +196,7 @@ static struct tv_access *make_with_password(void)
     return access;
 }
 
-static void who_guesses_passwords_has_to_wait(void **state)
+static void guessed_passwords_are_limited(void **state)
 {
     (void)state;
     struct tv_access *access = make_with_password();
@@ -212,9 +212,7 @@ static void who_guesses_passwords_has_to_wait(void **state)
     tv_access_free(access);
 }
 
-/*
- * ---- Passwords ----
- */
+/* ---- Passwords ---- */
 
 /* "secret", by `openssl passwd -6 -salt abcdefgh`. */
 #define SECRET                                                                                     \
@@ -259,7 +257,7 @@ static void knows_users_by_their_passwords(void **state)
     tv_passwords_free(passwords);
 }
 
-static void names_the_line_that_is_none(void **state)
+static void names_the_malformed_line(void **state)
 {
     (void)state;
     static const struct {
@@ -288,6 +286,6 @@ UNIT_TESTS(access, cmocka_unit_test(hosts_are_addresses_and_our_names),
            cmocka_unit_test(a_session_lasts_until_its_end),
            cmocka_unit_test(wrong_tokens_lock_nobody_out),
            cmocka_unit_test(short_tokens_are_refused),
-           cmocka_unit_test(who_guesses_passwords_has_to_wait),
+           cmocka_unit_test(guessed_passwords_are_limited),
            cmocka_unit_test(knows_users_by_their_passwords),
-           cmocka_unit_test(names_the_line_that_is_none));
+           cmocka_unit_test(names_the_malformed_line));

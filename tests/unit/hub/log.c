@@ -54,7 +54,7 @@ static void writes_json(void **state)
                "\"level\":\"info\",\"event\":\"upload.done\",\"name\":\"a\\\"b\",\"bytes\":12}\n");
 }
 
-static void no_name_begins_another_line(void **state)
+static void names_cannot_forge_lines(void **state)
 {
     (void)state;
     check_line(false, "x\nlevel=error event=fire",
@@ -63,12 +63,10 @@ static void no_name_begins_another_line(void **state)
                "level=info event=upload.done name=\"x bytes=99\\u001b[2J\" bytes=12\n");
 }
 
-/*
- * ---- Times ----
- */
+/* ---- Times ---- */
 
 /* Well-known times, from `date -u -d @1000000000`. */
-static void tells_and_reads_times(void **state)
+static void writes_and_reads_times(void **state)
 {
     (void)state;
     char text[TV_ISO_TIME];
@@ -112,7 +110,7 @@ static void is_utc_in_every_zone(void **state)
     tzset();
 }
 
-static void refuses_what_is_none(void **state)
+static void refuses_malformed_times(void **state)
 {
     (void)state;
     static const char *const bad[] = {
@@ -138,5 +136,5 @@ static void refuses_what_is_none(void **state)
 }
 
 UNIT_TESTS(log, cmocka_unit_test(writes_logfmt), cmocka_unit_test(writes_json),
-           cmocka_unit_test(no_name_begins_another_line), cmocka_unit_test(tells_and_reads_times),
-           cmocka_unit_test(is_utc_in_every_zone), cmocka_unit_test(refuses_what_is_none));
+           cmocka_unit_test(names_cannot_forge_lines), cmocka_unit_test(writes_and_reads_times),
+           cmocka_unit_test(is_utc_in_every_zone), cmocka_unit_test(refuses_malformed_times));

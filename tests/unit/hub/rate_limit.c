@@ -56,7 +56,7 @@ static void addresses_do_not_share(void **state)
 
 /* Ten times as many clients as buckets ask once each: the bucket of the frequent client stays
  * empty. */
-static void who_asks_often_keeps_his_place(void **state)
+static void frequent_clients_keep_their_bucket(void **state)
 {
     (void)state;
     struct tv_rate_limit *limit = three();
@@ -158,7 +158,7 @@ static void who_is_right_waits_but_is_never_refused(void **state)
 
 UNIT_TESTS(rate_limit, cmocka_unit_test(gives_a_burst_and_then_the_rate),
            cmocka_unit_test(addresses_do_not_share),
-           cmocka_unit_test(who_asks_often_keeps_his_place),
+           cmocka_unit_test(frequent_clients_keep_their_bucket),
            cmocka_unit_test(a_network_of_ipv6_is_one_client),
            cmocka_unit_test(checks_at_once_do_not_pass_the_limit),
            cmocka_unit_test(who_is_right_waits_but_is_never_refused));

@@ -221,7 +221,7 @@ static void answers_once_it_is_ready(void **state)
     end(traces, &source);
 }
 
-static void tells_what_is_wrong_with_a_question(void **state)
+static void explains_wrong_questions(void **state)
 {
     (void)state;
     struct source source = ready_source(false);
@@ -235,7 +235,7 @@ static void tells_what_is_wrong_with_a_question(void **state)
     end(traces, &source);
 }
 
-static void tells_why_there_is_no_trace(void **state)
+static void explains_why_there_is_no_trace(void **state)
 {
     (void)state;
     struct source source = ready_source(true);
@@ -370,8 +370,8 @@ static void quits_only_by_post(void **state)
 
 UNIT_TESTS(api, cmocka_unit_test(shows_nothing_before_it_is_ready),
            cmocka_unit_test(counts_while_it_loads), cmocka_unit_test(answers_once_it_is_ready),
-           cmocka_unit_test(tells_what_is_wrong_with_a_question),
-           cmocka_unit_test(tells_why_there_is_no_trace),
+           cmocka_unit_test(explains_wrong_questions),
+           cmocka_unit_test(explains_why_there_is_no_trace),
            cmocka_unit_test(keeps_the_trace_until_the_next_is_there),
            cmocka_unit_test(opens_only_what_is_there),
            cmocka_unit_test(changes_nothing_for_other_pages), cmocka_unit_test(knows_its_paths),

@@ -99,7 +99,7 @@ static void waits_for_a_sketch_alone(void **state)
     }
 }
 
-static void stops_a_loading_that_is_not_wanted_any_more(void **state)
+static void cancels_an_unwanted_loading(void **state)
 {
     (void)state;
     struct source source = {.how = HANGS_UNTIL_CANCELLED};
@@ -402,7 +402,7 @@ static void the_embedded_page_is_strict(void **state)
 
 UNIT_TESTS(viewer, cmocka_unit_test(needs_no_file), cmocka_unit_test(waits_for_the_trace),
            cmocka_unit_test(waits_for_a_sketch_alone),
-           cmocka_unit_test(stops_a_loading_that_is_not_wanted_any_more),
+           cmocka_unit_test(cancels_an_unwanted_loading),
            cmocka_unit_test(ends_by_itself_when_there_is_no_trace),
            cmocka_unit_test(draws_another_token_each_time), cmocka_unit_test(knows_its_own_hosts),
            cmocka_unit_test(refuses_other_hosts), cmocka_unit_test(takes_the_usual_port_unsaid),
