@@ -123,12 +123,7 @@ bool tv_store_evict_oldest_cache(struct tv_store *store)
     uint64_t bytes;
     pthread_mutex_lock(&store->cache_lock);
     bool found = tv_store_each_name(store->cache, eviction_compare_age, &oldest) &&
-                 oldest.name[0] != '\0' && tv_store_file_size(store->cache, oldest.name, &bytes) &&
-                 unlinkat(store->cache, oldest.name, 0) == 0;
-    if (found) {
-        tv_store_count(store, &store->totals.cache_bytes, -(int64_t)bytes);
-        tv_store_count(store, &store->totals.caches, -1);
-    }
+                 oldest.name[0] != '\0' && tv_store_remove_cache(store, oldest.name, &bytes);
     pthread_mutex_unlock(&store->cache_lock);
     if (found)
         tv_store_report(store, "to make room: dropped the cache of trace %.*s (%" PRIu64 " bytes)",

@@ -151,6 +151,15 @@ enum tv_store_status tv_store_cache_end(struct tv_store *store, struct tv_store_
     return status;
 }
 
+bool tv_store_remove_cache(struct tv_store *store, const char *name, uint64_t *bytes)
+{
+    if (!tv_store_file_size(store->cache, name, bytes) || unlinkat(store->cache, name, 0) != 0)
+        return false;
+    tv_store_count(store, &store->totals.cache_bytes, -(int64_t)*bytes);
+    tv_store_count(store, &store->totals.caches, -1);
+    return true;
+}
+
 void tv_store_cache_drop(struct tv_store *store, const char *id)
 {
     char name[TV_STORE_CACHE_NAME];
@@ -159,10 +168,7 @@ void tv_store_cache_drop(struct tv_store *store, const char *id)
         return;
     tv_store_cache_name(name, id, NULL);
     pthread_mutex_lock(&store->cache_lock);
-    if (tv_store_file_size(store->cache, name, &bytes) && unlinkat(store->cache, name, 0) == 0) {
-        tv_store_count(store, &store->totals.cache_bytes, -(int64_t)bytes);
-        tv_store_count(store, &store->totals.caches, -1);
-    }
+    (void)tv_store_remove_cache(store, name, &bytes);
     pthread_mutex_unlock(&store->cache_lock);
 }
 

@@ -172,6 +172,10 @@ bool tv_store_each_name(int folder, void (*each)(void *context, const char *name
 /* Write the name of a cache: "ID.index", or "ID.PART" while it is incomplete. */
 void tv_store_cache_name(char name[TV_STORE_CACHE_NAME], const char *id, const char *part);
 
+/* Remove a cache by its name and update the totals; *bytes is its size.  False: there is none. Runs
+ * under cache_lock (files.c). */
+bool tv_store_remove_cache(struct tv_store *store, const char *name, uint64_t *bytes);
+
 /* Open both connections to the catalogue, and create or check its tables (catalogue.c). */
 enum tv_status tv_store_catalogue_open(struct tv_store *store, struct tv_error *err) TV_MUST_CHECK;
 

@@ -431,15 +431,10 @@ static bool trace_remove_original(struct tv_store *store, const char *id)
 static void trace_remove_files(struct tv_store *store, const char *id)
 {
     char cache[TV_STORE_CACHE_NAME];
-    uint64_t cache_bytes = 0;
+    uint64_t cache_bytes;
     tv_store_cache_name(cache, id, NULL);
     pthread_mutex_lock(&store->cache_lock);
-    bool cached = tv_store_file_size(store->cache, cache, &cache_bytes) &&
-                  unlinkat(store->cache, cache, 0) == 0;
-    if (cached) {
-        tv_store_count(store, &store->totals.cache_bytes, -(int64_t)cache_bytes);
-        tv_store_count(store, &store->totals.caches, -1);
-    }
+    (void)tv_store_remove_cache(store, cache, &cache_bytes);
     pthread_mutex_unlock(&store->cache_lock);
     trace_remove_original(store, id);
     tv_store_count(store, &store->totals.traces, -1);
