@@ -20,8 +20,8 @@ static struct {
     bool counts;
 } seen;
 
-static void JNICALL on_object(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
-                              jclass class, jlong size)
+static void JNICALL allocations_on_object(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread,
+                                          jobject object, jclass class, jlong size)
 {
     (void)jvmti;
     (void)jni;
@@ -33,14 +33,14 @@ static void JNICALL on_object(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobj
 }
 
 /* The world stands still. */
-static void JNICALL on_collection(jvmtiEnv *jvmti)
+static void JNICALL allocations_on_gc_finish(jvmtiEnv *jvmti)
 {
     (void)jvmti;
     atomic_fetch_add_explicit(&seen.collections, 1, memory_order_relaxed);
 }
 
 /* What the functions of an environment of this version are is known only if there is one. */
-static bool prepare_samples(jvmtiEnv *jvmti)
+static bool allocations_prepare_sampled(jvmtiEnv *jvmti)
 {
     jvmtiCapabilities offered = {0}, wanted = {.can_generate_sampled_object_alloc_events = 1,
                                                .can_generate_garbage_collection_events = 1};
@@ -52,7 +52,7 @@ static bool prepare_samples(jvmtiEnv *jvmti)
            (*jvmti)->SetHeapSamplingInterval(jvmti, 0) == JVMTI_ERROR_NONE;
 }
 
-static bool prepare_all(jvmtiEnv *jvmti)
+static bool allocations_prepare_exact(jvmtiEnv *jvmti)
 {
     jvmtiCapabilities offered = {0}, wanted = {.can_generate_vm_object_alloc_events = 1,
                                                .can_generate_garbage_collection_events = 1};
@@ -65,12 +65,12 @@ static bool prepare_all(jvmtiEnv *jvmti)
 }
 
 /* Takes over the environment. */
-static bool keep(jvmtiEnv *jvmti, bool fine)
+static bool allocations_saved_functions(jvmtiEnv *jvmti, bool fine)
 {
     jvmtiEventCallbacks callbacks = {
-        .VMObjectAlloc = on_object,
-        .SampledObjectAlloc = on_object,
-        .GarbageCollectionFinish = on_collection,
+        .VMObjectAlloc = allocations_on_object,
+        .SampledObjectAlloc = allocations_on_object,
+        .GarbageCollectionFinish = allocations_on_gc_finish,
     };
     fine = fine &&
            (*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof callbacks) == JVMTI_ERROR_NONE;
@@ -93,10 +93,11 @@ bool tv_agent_allocations_prepare(void)
         return false;
     if (jvmti == NULL)
         return false;
-    return keep(jvmti, tv_agent.is_art ? prepare_all(jvmti) : prepare_samples(jvmti));
+    return allocations_saved_functions(jvmti, tv_agent.is_art ? allocations_prepare_exact(jvmti)
+                                                              : allocations_prepare_sampled(jvmti));
 }
 
-static bool set_modes(jvmtiEnv *jvmti, jvmtiEventMode mode)
+static bool allocations_set_events(jvmtiEnv *jvmti, jvmtiEventMode mode)
 {
     static const jvmtiEvent collection = JVMTI_EVENT_GARBAGE_COLLECTION_FINISH;
     bool samples = seen.event == JVMTI_EVENT_SAMPLED_OBJECT_ALLOC;
@@ -122,7 +123,7 @@ bool tv_agent_allocations_begin(void)
     bool fine = !tv_agent_heap_is_sampled() && tv_agent_attach(&attached) != NULL;
     if (!fine)
         return false;
-    fine = tv_agent_allocations_prepare() && set_modes(seen.jvmti, JVMTI_ENABLE);
+    fine = tv_agent_allocations_prepare() && allocations_set_events(seen.jvmti, JVMTI_ENABLE);
     tv_agent_detach(attached);
     seen.counts = fine;
     atomic_store(&seen.count, 0);
@@ -135,7 +136,7 @@ struct tv_recording_allocations tv_agent_allocations_end(void)
 {
     bool attached;
     if (tv_agent_attach(&attached) != NULL)
-        (void)set_modes(seen.jvmti, JVMTI_DISABLE);
+        (void)allocations_set_events(seen.jvmti, JVMTI_DISABLE);
     tv_agent_detach(attached);
     seen.counts = false;
     return (struct tv_recording_allocations){

@@ -64,7 +64,7 @@ struct tv_class_attribute tv_class_take_attribute(struct tv_class_cursor *cursor
     return attribute;
 }
 
-static void read_constants(struct tv_classfile *file, struct tv_class_cursor *cursor)
+static void classfile_read_constants(struct tv_classfile *file, struct tv_class_cursor *cursor)
 {
     for (unsigned i = 1; i < file->constant_count && !cursor->bad; i++) {
         file->constants[i] = (uint32_t)(cursor->at - file->bytes);
@@ -84,7 +84,7 @@ static void read_constants(struct tv_classfile *file, struct tv_class_cursor *cu
 }
 
 /* Over the fields, or the methods. */
-static void skip_members(struct tv_class_cursor *cursor)
+static void classfile_skip_members(struct tv_class_cursor *cursor)
 {
     for (unsigned count = tv_class_take_u16(cursor); count > 0 && !cursor->bad; count--) {
         tv_class_take(cursor, 6);
@@ -93,7 +93,7 @@ static void skip_members(struct tv_class_cursor *cursor)
     }
 }
 
-static void read_attributes(struct tv_classfile *file, struct tv_class_cursor *cursor)
+static void classfile_read_attributes(struct tv_classfile *file, struct tv_class_cursor *cursor)
 {
     for (unsigned i = tv_class_take_u16(cursor); i > 0 && !cursor->bad; i--) {
         struct tv_class_attribute attribute = tv_class_take_attribute(cursor);
@@ -117,17 +117,17 @@ bool tv_classfile_read(struct tv_classfile *file, const uint8_t *bytes, size_t l
     file->constants = calloc(file->constant_count, sizeof file->constants[0]);
     if (file->constants == NULL)
         return false;
-    read_constants(file, &cursor);
+    classfile_read_constants(file, &cursor);
     file->constants_end = (size_t)(cursor.at - bytes);
     tv_class_take_u16(&cursor);
     file->this_class = tv_class_take_u16(&cursor);
     file->super_class = tv_class_take_u16(&cursor);
     tv_class_take(&cursor, (size_t)2 * tv_class_take_u16(&cursor));
-    skip_members(&cursor);
+    classfile_skip_members(&cursor);
     file->methods = (size_t)(cursor.at - bytes);
-    skip_members(&cursor);
+    classfile_skip_members(&cursor);
     file->attributes = (size_t)(cursor.at - bytes);
-    read_attributes(file, &cursor);
+    classfile_read_attributes(file, &cursor);
     if (!cursor.bad && cursor.at == cursor.end)
         return true;
     tv_classfile_release(file);

@@ -34,7 +34,7 @@ static struct {
     bool start_pending;  /* after the delay */
 } control = {.event = -1, .fifo = -1};
 
-static void on_signal(int number)
+static void control_on_signal(int number)
 {
     int error = errno;
     uint64_t one = 1;
@@ -45,7 +45,7 @@ static void on_signal(int number)
     errno = error;
 }
 
-static void listen_to_signal(const char *name)
+static void control_install_signal(const char *name)
 {
     struct sigaction action = {0}, before;
     int number = tv_agent_signal_number(name);
@@ -54,18 +54,18 @@ static void listen_to_signal(const char *name)
         return;
     }
     /* Of those that the machine or the program uses, none is taken. */
-    bool ours = (before.sa_flags & SA_SIGINFO) == 0 && before.sa_handler == on_signal;
+    bool ours = (before.sa_flags & SA_SIGINFO) == 0 && before.sa_handler == control_on_signal;
     if (!ours && ((before.sa_flags & SA_SIGINFO) != 0 || before.sa_handler != SIG_DFL)) {
         tv_agent_say("control=%s: that signal is in use", name);
         return;
     }
-    action.sa_handler = on_signal;
+    action.sa_handler = control_on_signal;
     action.sa_flags = SA_RESTART;
     if (sigaction(number, &action, NULL) != 0)
         tv_agent_say("control=%s: %s", name, strerror(errno));
 }
 
-static void listen_to_fifo(const char *path)
+static void control_open_fifo(const char *path)
 {
     control.length = 0;
     control.made = mkfifo(path, 0600) == 0;
@@ -85,7 +85,7 @@ static void listen_to_fifo(const char *path)
     control.fifo = file;
 }
 
-static void obey(const char *word)
+static void control_obey(const char *word)
 {
     bool toggle = strcmp(word, "toggle") == 0;
     if (strcmp(word, "start") == 0 || (toggle && !tv_agent_session_active()))
@@ -96,7 +96,7 @@ static void obey(const char *word)
         tv_agent_say("control: expected start, stop or toggle, not \"%.40s\"", word);
 }
 
-static void take_byte(char byte)
+static void control_add_byte(char byte)
 {
     if (byte != '\n') {
         if (control.length < LINE)
@@ -105,7 +105,7 @@ static void take_byte(char byte)
     }
     if (control.length < LINE) {
         control.line[control.length] = '\0';
-        obey(control.line);
+        control_obey(control.line);
     } else {
         tv_agent_say("control: a line of more than %d bytes is no order", LINE - 1);
     }
@@ -113,15 +113,15 @@ static void take_byte(char byte)
 }
 
 /* Who writes may do so in parts: an order is there when its line ends. */
-static void read_fifo(void)
+static void control_read_fifo(void)
 {
     char text[512];
     ssize_t got = read(control.fifo, text, sizeof text);
     for (ssize_t i = 0; i < got; i++)
-        take_byte(text[i]);
+        control_add_byte(text[i]);
 }
 
-static int64_t now_us(void)
+static int64_t control_now_us(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -129,54 +129,54 @@ static int64_t now_us(void)
 }
 
 /* Waits for something to do until `until`, or for ever when that is 0; obeys. */
-static void wait_and_obey(int64_t until)
+static void control_wait_and_obey(int64_t until)
 {
     uint64_t count;
     struct pollfd files[] = {{control.event, POLLIN, 0}, {control.fifo, POLLIN, 0}};
     /* In milliseconds, and not too early. */
-    int64_t left = until == 0 ? -1 : (until - now_us() + THOUSAND - 1) / THOUSAND;
+    int64_t left = until == 0 ? -1 : (until - control_now_us() + THOUSAND - 1) / THOUSAND;
     if (until != 0 && left < 0)
         left = 0;
     if (poll(files, 2, left > INT32_MAX ? INT32_MAX : (int)left) <= 0)
         return;
     if ((files[0].revents & POLLIN) != 0 && read(control.event, &count, sizeof count) > 0)
         for (unsigned n = atomic_exchange(&control.toggles, 0); n > 0; n--)
-            obey("toggle");
+            control_obey("toggle");
     if ((files[1].revents & POLLIN) != 0 && !atomic_load(&control.ending))
-        read_fifo();
+        control_read_fifo();
 }
 
-static void *run(void *arg)
+static void *control_thread_main(void *arg)
 {
     const struct tv_agent_options *options = &tv_agent.options;
-    int64_t start = control.start_pending ? now_us() + (int64_t)options->delay_us : 0;
+    int64_t start = control.start_pending ? control_now_us() + (int64_t)options->delay_us : 0;
     int64_t stop = 0;
     (void)arg;
     while (!atomic_load(&control.ending)) {
-        if (start != 0 && now_us() >= start) {
+        if (start != 0 && control_now_us() >= start) {
             start = 0;
             tv_agent_session_start();
         }
         if (!tv_agent_session_active())
             stop = 0;
         else if (stop == 0 && options->duration_us > 0)
-            stop = now_us() + (int64_t)options->duration_us;
-        if (stop != 0 && now_us() >= stop) {
+            stop = control_now_us() + (int64_t)options->duration_us;
+        if (stop != 0 && control_now_us() >= stop) {
             stop = 0;
             tv_agent_session_stop();
         }
-        wait_and_obey(start != 0 ? start : stop);
+        control_wait_and_obey(start != 0 ? start : stop);
     }
     return NULL;
 }
 
 /* Signals are for the program's threads. */
-static bool start_thread(void)
+static bool control_start_thread(void)
 {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = tv_recorder_start_thread(&control.thread, run, NULL);
+    int error = tv_recorder_start_thread(&control.thread, control_thread_main, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error != 0)
         tv_agent_say("no thread for the control: %s", strerror(error));
@@ -196,11 +196,11 @@ void tv_agent_control_begin(void)
     if (control.event < 0)
         return;
     if (options->control != NULL && strncmp(options->control, "fifo:", 5) == 0)
-        listen_to_fifo(options->control + 5);
+        control_open_fifo(options->control + 5);
     else if (options->control != NULL)
-        listen_to_signal(options->control);
+        control_install_signal(options->control);
     atomic_store(&control.ending, false);
-    control.running = start_thread();
+    control.running = control_start_thread();
 }
 
 void tv_agent_control_end(void)

@@ -23,14 +23,14 @@ static struct {
     atomic_bool active;
 } heap;
 
-static uint64_t bytes_of(jlong size)
+static uint64_t heap_object_bytes(jlong size)
 {
     double share = -expm1(-(double)size / (double)heap.interval);
     return size <= 0 ? 0 : (uint64_t)((double)size / share + 0.5);
 }
 
-static void JNICALL on_sample(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
-                              jclass class, jlong size)
+static void JNICALL heap_on_sampled_allocation(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread,
+                                               jobject object, jclass class, jlong size)
 {
     (void)jvmti;
     (void)object;
@@ -42,7 +42,7 @@ static void JNICALL on_sample(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobj
                                     &(struct tv_profiler_allocation){
                                         .class = class,
                                         .size = (uint64_t)size,
-                                        .bytes = bytes_of(size),
+                                        .bytes = heap_object_bytes(size),
                                     });
         (*jni)->PopLocalFrame(jni, NULL);
     } else {
@@ -51,10 +51,10 @@ static void JNICALL on_sample(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobj
     tv_agent_sampling_release();
 }
 
-static bool equip(jvmtiEnv *jvmti)
+static bool heap_new_environment(jvmtiEnv *jvmti)
 {
     jvmtiCapabilities offered = {0}, wanted = {.can_generate_sampled_object_alloc_events = 1};
-    jvmtiEventCallbacks callbacks = {.SampledObjectAlloc = on_sample};
+    jvmtiEventCallbacks callbacks = {.SampledObjectAlloc = heap_on_sampled_allocation};
     if ((*jvmti)->GetPotentialCapabilities(jvmti, &offered) != JVMTI_ERROR_NONE ||
         !offered.can_generate_sampled_object_alloc_events)
         return false;
@@ -63,7 +63,7 @@ static bool equip(jvmtiEnv *jvmti)
            (*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof callbacks) == JVMTI_ERROR_NONE;
 }
 
-static bool set_interval(void)
+static bool heap_set_interval(void)
 {
     heap.interval = tv_agent.options.alloc.number;
     return (*heap.jvmti)->SetHeapSamplingInterval(heap.jvmti, (jint)heap.interval) ==
@@ -77,19 +77,19 @@ bool tv_agent_heap_prepare(void)
     jvmtiEnv *jvmti = NULL;
     if (heap.jvmti == NULL && !tv_agent.is_art &&
         (*vm)->GetEnv(vm, (void **)&jvmti, JVMTI_VERSION_11) == JNI_OK) {
-        if (equip(jvmti))
+        if (heap_new_environment(jvmti))
             heap.jvmti = jvmti;
         else
             (void)(*jvmti)->DisposeEnvironment(jvmti);
     }
-    return heap.jvmti != NULL && set_interval();
+    return heap.jvmti != NULL && heap_set_interval();
 }
 
-static bool set_mode(jvmtiEventMode mode)
+static bool heap_set_event_mode(jvmtiEventMode mode)
 {
     bool attached;
     bool fine =
-        tv_agent_attach(&attached) != NULL && (mode == JVMTI_DISABLE || set_interval()) &&
+        tv_agent_attach(&attached) != NULL && (mode == JVMTI_DISABLE || heap_set_interval()) &&
         (*heap.jvmti)
                 ->SetEventNotificationMode(heap.jvmti, mode, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC,
                                            NULL) == JVMTI_ERROR_NONE;
@@ -102,7 +102,7 @@ bool tv_agent_heap_begin(void)
     const char *why = NULL;
     if (tv_agent_allocations_are_counted())
         why = "they are being counted";
-    else if (!tv_agent_heap_prepare() || !set_mode(JVMTI_ENABLE))
+    else if (!tv_agent_heap_prepare() || !heap_set_event_mode(JVMTI_ENABLE))
         why = "this machine cannot tell";
     if (why != NULL)
         tv_agent_say("allocations are not sampled: %s", why);
@@ -113,7 +113,7 @@ bool tv_agent_heap_begin(void)
 void tv_agent_heap_end(void)
 {
     if (atomic_exchange(&heap.active, false))
-        (void)set_mode(JVMTI_DISABLE);
+        (void)heap_set_event_mode(JVMTI_DISABLE);
 }
 
 bool tv_agent_heap_is_sampled(void)

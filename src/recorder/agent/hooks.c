@@ -34,7 +34,7 @@ static void name_virtual(jvmtiEnv *jvmti, JNIEnv *jni, char *name, size_t room)
         tv_agent_virtual_name(jni, self, name, room);
 }
 
-static void take_name(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
+static void hooks_read_thread_name(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
     jvmtiThreadInfo info;
     char name[256];
@@ -48,14 +48,14 @@ static void take_name(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 }
 
 /* The machine's answer has references in it, which in an event would stay. */
-static void name_thread(jvmtiEnv *jvmti, jthread thread)
+static void hooks_name_thread(jvmtiEnv *jvmti, jthread thread)
 {
     JNIEnv *jni;
     if (!tv_agent_hold())
         return;
     if ((*tv_agent.vm)->GetEnv(tv_agent.vm, (void **)&jni, JNI_VERSION_1_6) == JNI_OK &&
         (*jni)->PushLocalFrame(jni, 8) == 0) {
-        take_name(jvmti, jni, thread);
+        hooks_read_thread_name(jvmti, jni, thread);
         (*jni)->PopLocalFrame(jni, NULL);
     }
     tv_agent_release();
@@ -65,71 +65,71 @@ void tv_agent_hooks_end_thread(jvmtiEnv *jvmti, jthread thread)
 {
     if (!joined)
         return; /* it never called */
-    name_thread(jvmti, thread);
+    hooks_name_thread(jvmti, thread);
     tv_recording_end_thread();
 }
 
-static void see_thread(void)
+static void hooks_join_thread(void)
 {
     joined = joined || !tv_recording_is_fiber();
-    name_thread(tv_agent.jvmti, NULL);
+    hooks_name_thread(tv_agent.jvmti, NULL);
 }
 
 void tv_agent_hooks_name_threads(void)
 {
-    tv_recorder.joined = see_thread;
+    tv_recorder.joined = hooks_join_thread;
 }
 
-static void JNICALL enter(JNIEnv *jni, jclass class, jint id)
+static void JNICALL hooks_on_enter(JNIEnv *jni, jclass class, jint id)
 {
     (void)jni;
     (void)class;
     tv_quick_enter((uint64_t)(uint32_t)id << 2, TV_FRAME_STAYS);
 }
 
-static void JNICALL leave(JNIEnv *jni, jclass class, jint id)
+static void JNICALL hooks_on_leave(JNIEnv *jni, jclass class, jint id)
 {
     (void)jni;
     (void)class;
     tv_quick_leave((uint64_t)(uint32_t)id << 2 | TV_MT_EXIT, 0, false);
 }
 
-static void JNICALL unroll(JNIEnv *jni, jclass class, jint id)
+static void JNICALL hooks_unwind_calls(JNIEnv *jni, jclass class, jint id)
 {
     (void)jni;
     (void)class;
     tv_quick_leave((uint64_t)(uint32_t)id << 2 | TV_MT_UNROLL, 0, false);
 }
 
-static void JNICALL caught(JNIEnv *jni, jclass class, jint id)
+static void JNICALL hooks_on_exception_caught(JNIEnv *jni, jclass class, jint id)
 {
     (void)jni;
     (void)class;
     tv_recorder_caught((uint64_t)(uint32_t)id << 2);
 }
 
-static void JNICALL made(JNIEnv *jni, jclass class, jint id)
+static void JNICALL hooks_on_object_made(JNIEnv *jni, jclass class, jint id)
 {
     (void)jni;
     (void)class;
     tv_recorder_made((uint64_t)(uint32_t)id << 2);
 }
 
-static void JNICALL handled(JNIEnv *jni, jclass class, jint id)
+static void JNICALL hooks_on_handler(JNIEnv *jni, jclass class, jint id)
 {
     (void)jni;
     (void)class;
     tv_recorder_handled((uint64_t)(uint32_t)id << 2);
 }
 
-static void put_text(struct tv_growing *out, const char *text)
+static void hooks_put_utf8_constant(struct tv_growing *out, const char *text)
 {
     tv_growing_put_u8(out, TV_CONSTANT_TEXT);
     tv_growing_put_u16(out, (unsigned)strlen(text));
     tv_growing_put(out, text, strlen(text));
 }
 
-static void put_class(struct tv_growing *out, unsigned name)
+static void hooks_put_class_constant(struct tv_growing *out, unsigned name)
 {
     tv_growing_put_u8(out, TV_CONSTANT_CLASS);
     tv_growing_put_u16(out, name);
@@ -140,7 +140,7 @@ static void put_class(struct tv_growing *out, unsigned name)
  */
 enum { ANNOTATIONS = 12, FIRST_ANNOTATION };
 
-static void put_annotations(struct tv_growing *out)
+static void hooks_put_annotations(struct tv_growing *out)
 {
     tv_growing_put_u16(out, 1); /* one attribute of the method */
     tv_growing_put_u16(out, ANNOTATIONS);
@@ -153,25 +153,25 @@ static void put_annotations(struct tv_growing *out)
 }
 
 /* The class file: version 49, so that it needs no frames. */
-static void make_class(struct tv_growing *out)
+static void hooks_build_class(struct tv_growing *out)
 {
     tv_growing_put_u32(out, 0xCAFEBABE);
     tv_growing_put_u32(out, 49);
     tv_growing_put_u16(out, 9 + HOOKS);
-    put_text(out, TV_AGENT_HOOKS);                         /* 1 */
-    put_class(out, 1);                                     /* 2 */
-    put_text(out, "java/lang/Object");                     /* 3 */
-    put_class(out, 3);                                     /* 4 */
-    put_text(out, "(I)V");                                 /* 5 */
-    put_text(out, "enter");                                /* 6 */
-    put_text(out, "exit");                                 /* 7 */
-    put_text(out, "unroll");                               /* 8 */
-    put_text(out, "caught");                               /* 9 */
-    put_text(out, "made");                                 /* 10 */
-    put_text(out, "handled");                              /* 11 */
-    put_text(out, "RuntimeVisibleAnnotations");            /* 12 */
-    put_text(out, "Ljava/lang/invoke/LambdaForm$Hidden;"); /* 13 */
-    put_text(out, "Ljdk/internal/vm/annotation/Hidden;");  /* 14 */
+    hooks_put_utf8_constant(out, TV_AGENT_HOOKS);                         /* 1 */
+    hooks_put_class_constant(out, 1);                                     /* 2 */
+    hooks_put_utf8_constant(out, "java/lang/Object");                     /* 3 */
+    hooks_put_class_constant(out, 3);                                     /* 4 */
+    hooks_put_utf8_constant(out, "(I)V");                                 /* 5 */
+    hooks_put_utf8_constant(out, "enter");                                /* 6 */
+    hooks_put_utf8_constant(out, "exit");                                 /* 7 */
+    hooks_put_utf8_constant(out, "unroll");                               /* 8 */
+    hooks_put_utf8_constant(out, "caught");                               /* 9 */
+    hooks_put_utf8_constant(out, "made");                                 /* 10 */
+    hooks_put_utf8_constant(out, "handled");                              /* 11 */
+    hooks_put_utf8_constant(out, "RuntimeVisibleAnnotations");            /* 12 */
+    hooks_put_utf8_constant(out, "Ljava/lang/invoke/LambdaForm$Hidden;"); /* 13 */
+    hooks_put_utf8_constant(out, "Ljdk/internal/vm/annotation/Hidden;");  /* 14 */
     tv_growing_put_u16(out, PUBLIC | FINAL | SUPER);
     tv_growing_put_u16(out, 2);
     tv_growing_put_u16(out, 4);
@@ -181,18 +181,19 @@ static void make_class(struct tv_growing *out)
         tv_growing_put_u16(out, PUBLIC | STATIC | NATIVE);
         tv_growing_put_u16(out, name);
         tv_growing_put_u16(out, 5);
-        put_annotations(out);
+        hooks_put_annotations(out);
     }
     tv_growing_put_u16(out, 0);
 }
 
 /* JNI takes texts that may be written to, and the address of a function as that of an object. */
-static bool bind(JNIEnv *jni, jclass class)
+static bool hooks_register_natives(JNIEnv *jni, jclass class)
 {
     static char names[HOOKS][8] = {"enter", "exit", "unroll", "caught", "made", "handled"};
     static char signature[] = "(I)V";
-    void(JNICALL *const functions[])(JNIEnv *, jclass, jint) = {enter,  leave, unroll,
-                                                                caught, made,  handled};
+    void(JNICALL *const functions[])(JNIEnv *, jclass, jint) = {
+        hooks_on_enter,       hooks_on_leave,  hooks_unwind_calls, hooks_on_exception_caught,
+        hooks_on_object_made, hooks_on_handler};
     JNINativeMethod methods[HOOKS];
     for (unsigned i = 0; i < HOOKS; i++) {
         methods[i] = (JNINativeMethod){names[i], signature, NULL};
@@ -217,12 +218,12 @@ bool tv_agent_hooks_define(JNIEnv *jni)
 {
     struct tv_growing bytes = {0};
     jclass class = NULL;
-    make_class(&bytes);
+    hooks_build_class(&bytes);
     if (!bytes.failed)
         class = (*jni)->DefineClass(jni, TV_AGENT_HOOKS, NULL, (const jbyte *)bytes.data,
                                     (jsize)bytes.length);
     tv_growing_release(&bytes);
-    if (class != NULL && bind(jni, class))
+    if (class != NULL && hooks_register_natives(jni, class))
         return true;
     (*jni)->ExceptionClear(jni);
     tv_agent_say("the class of the hooks could not be defined");

@@ -20,8 +20,8 @@ enum {
 enum { UNINITIALIZED_THIS = 6, OBJECT = 7, UNINITIALIZED = 8 };
 
 /* Puts `count` types; a type "made at" names the place of its `new`. */
-static bool put_types(const struct tv_rewrite_code *code, struct tv_class_cursor *cursor,
-                      unsigned count, struct tv_growing *out)
+static bool stack_map_put_types(const struct tv_rewrite_code *code, struct tv_class_cursor *cursor,
+                                unsigned count, struct tv_growing *out)
 {
     for (; count > 0; count--) {
         unsigned type = tv_class_take_u8(cursor);
@@ -41,46 +41,48 @@ static bool put_types(const struct tv_rewrite_code *code, struct tv_class_cursor
 }
 
 /* What stands between a frame's kind and its types. */
-struct head {
+struct stack_map_frame_head {
     unsigned kind; /* in its long form */
     unsigned delta;
 };
 
-static struct head take_head(struct tv_class_cursor *cursor)
+static struct stack_map_frame_head stack_map_read_frame_head(struct tv_class_cursor *cursor)
 {
     unsigned kind = tv_class_take_u8(cursor);
     if (kind <= SAME_LAST)
-        return (struct head){SAME_LONG, kind};
+        return (struct stack_map_frame_head){SAME_LONG, kind};
     if (kind <= SAME_WITH_STACK_LAST)
-        return (struct head){SAME_WITH_STACK_LONG, kind - SAME_LAST - 1};
+        return (struct stack_map_frame_head){SAME_WITH_STACK_LONG, kind - SAME_LAST - 1};
     if (kind < SAME_WITH_STACK_LONG)
         cursor->bad = true; /* reserved */
-    return (struct head){kind, tv_class_take_u16(cursor)};
+    return (struct stack_map_frame_head){kind, tv_class_take_u16(cursor)};
 }
 
-static bool put_full(const struct tv_rewrite_code *code, struct tv_class_cursor *cursor,
-                     struct tv_growing *out, bool *late)
+static bool stack_map_put_full_frame(const struct tv_rewrite_code *code,
+                                     struct tv_class_cursor *cursor, struct tv_growing *out,
+                                     bool *late)
 {
     unsigned locals = tv_class_take_u16(cursor);
     /* The object itself is the first variable. */
     *late = locals > 0 && cursor->at < cursor->end && *cursor->at == UNINITIALIZED_THIS;
     tv_growing_put_u16(out, locals);
-    if (!put_types(code, cursor, locals, out))
+    if (!stack_map_put_types(code, cursor, locals, out))
         return false;
     unsigned stack = tv_class_take_u16(cursor);
     tv_growing_put_u16(out, stack);
-    return put_types(code, cursor, stack, out);
+    return stack_map_put_types(code, cursor, stack, out);
 }
 
-static bool put_frame(const struct tv_rewrite_code *code, struct tv_class_cursor *cursor,
-                      struct head head, struct tv_rewrite_frames *frames, bool *late)
+static bool stack_map_put_frame(const struct tv_rewrite_code *code, struct tv_class_cursor *cursor,
+                                struct stack_map_frame_head head, struct tv_rewrite_frames *frames,
+                                bool *late)
 {
     if (head.kind == FULL)
-        return put_full(code, cursor, &frames->bytes, late);
+        return stack_map_put_full_frame(code, cursor, &frames->bytes, late);
     if (head.kind == SAME_WITH_STACK_LONG)
-        return put_types(code, cursor, 1, &frames->bytes);
+        return stack_map_put_types(code, cursor, 1, &frames->bytes);
     if (head.kind > SAME_LONG && head.kind <= APPEND_LAST)
-        return put_types(code, cursor, head.kind - SAME_LONG, &frames->bytes);
+        return stack_map_put_types(code, cursor, head.kind - SAME_LONG, &frames->bytes);
     return true; /* same and chop have no types */
 }
 
@@ -91,14 +93,14 @@ bool tv_rewrite_frames_read(const struct tv_rewrite_code *code, struct tv_class_
     uint32_t at = TV_NOWHERE; /* so that the first delta lands on itself */
     bool late = code->is_constructor;
     for (unsigned i = tv_class_take_u16(&cursor); i > 0; i--) {
-        struct head head = take_head(&cursor);
+        struct stack_map_frame_head head = stack_map_read_frame_head(&cursor);
         at += head.delta + 1;
         if (cursor.bad || at >= code->length || code->map[at] == TV_NOWHERE)
             return false;
         tv_growing_put_u8(&frames->bytes, head.kind);
         tv_growing_put_u16(&frames->bytes, code->map[at] - frames->last - 1);
         frames->last = code->map[at];
-        if (!put_frame(code, &cursor, head, frames, &late))
+        if (!stack_map_put_frame(code, &cursor, head, frames, &late))
             return false;
         frames->late = frames->late || (late && at >= code->guard_from);
         frames->count++;

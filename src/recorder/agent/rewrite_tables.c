@@ -12,7 +12,7 @@
 #define FULL_FRAME 255
 #define IS_OBJECT 7
 
-static bool place(const struct tv_rewrite_code *code, unsigned at, uint32_t *to)
+static bool code_tables_place(const struct tv_rewrite_code *code, unsigned at, uint32_t *to)
 {
     if (at > code->length || code->map[at] == TV_NOWHERE)
         return false;
@@ -22,10 +22,10 @@ static bool place(const struct tv_rewrite_code *code, unsigned at, uint32_t *to)
 
 /* A handler that covers itself, as that of synchronized, does not cover its hook: what would be
  * thrown there (the stack may be used up) would come back for ever. */
-static bool place_cover(const struct tv_rewrite_code *code, unsigned at, unsigned handler,
-                        uint32_t *to)
+static bool code_tables_place_range(const struct tv_rewrite_code *code, unsigned at,
+                                    unsigned handler, uint32_t *to)
 {
-    if (!place(code, at, to))
+    if (!code_tables_place(code, at, to))
         return false;
     if (at == handler)
         *to = tv_rewrite_code_place(code, at);
@@ -45,8 +45,9 @@ bool tv_rewrite_handlers_put(const struct tv_rewrite_code *code, struct tv_class
         unsigned start = tv_class_take_u16(tables);
         unsigned end = tv_class_take_u16(tables);
         unsigned handler = tv_class_take_u16(tables);
-        if (!place_cover(code, start, handler, &from) || !place(code, end, &to) ||
-            !place(code, handler, &target) || target == code->handler)
+        if (!code_tables_place_range(code, start, handler, &from) ||
+            !code_tables_place(code, end, &to) || !code_tables_place(code, handler, &target) ||
+            target == code->handler)
             return false;
         tv_growing_put_u16(out, from);
         tv_growing_put_u16(out, to);
@@ -63,17 +64,17 @@ bool tv_rewrite_handlers_put(const struct tv_rewrite_code *code, struct tv_class
 }
 
 /* The entry hook belongs to what starts at 0: a line or a variable there starts with it. */
-static bool place_start(const struct tv_rewrite_code *code, unsigned at, uint32_t *to)
+static bool code_tables_place_start(const struct tv_rewrite_code *code, unsigned at, uint32_t *to)
 {
-    if (!place(code, at, to))
+    if (!code_tables_place(code, at, to))
         return false;
     if (at == 0)
         *to = 0;
     return true;
 }
 
-static bool put_lines(const struct tv_rewrite_code *code, struct tv_class_span table,
-                      struct tv_growing *out)
+static bool code_tables_put_lines(const struct tv_rewrite_code *code, struct tv_class_span table,
+                                  struct tv_growing *out)
 {
     struct tv_class_cursor cursor = {table.data, table.data + table.length, false};
     unsigned count = tv_class_take_u16(&cursor);
@@ -81,7 +82,7 @@ static bool put_lines(const struct tv_rewrite_code *code, struct tv_class_span t
     for (unsigned i = 0; i < count; i++) {
         uint32_t to;
         unsigned at = tv_class_take_u16(&cursor);
-        if (at >= code->length || !place_start(code, at, &to))
+        if (at >= code->length || !code_tables_place_start(code, at, &to))
             return false;
         tv_growing_put_u16(out, to);
         tv_growing_put_u16(out, tv_class_take_u16(&cursor));
@@ -89,8 +90,8 @@ static bool put_lines(const struct tv_rewrite_code *code, struct tv_class_span t
     return !cursor.bad && cursor.at == cursor.end;
 }
 
-static bool put_variables(const struct tv_rewrite_code *code, struct tv_class_span table,
-                          struct tv_growing *out)
+static bool code_tables_put_variables(const struct tv_rewrite_code *code,
+                                      struct tv_class_span table, struct tv_growing *out)
 {
     struct tv_class_cursor cursor = {table.data, table.data + table.length, false};
     unsigned count = tv_class_take_u16(&cursor);
@@ -100,7 +101,8 @@ static bool put_variables(const struct tv_rewrite_code *code, struct tv_class_sp
         unsigned length = tv_class_take_u16(&cursor);
         struct tv_class_span rest = tv_class_take(&cursor, 6);
         uint32_t from, to;
-        if (cursor.bad || !place_start(code, at, &from) || !place(code, at + length, &to))
+        if (cursor.bad || !code_tables_place_start(code, at, &from) ||
+            !code_tables_place(code, at + length, &to))
             return false;
         tv_growing_put_u16(out, from);
         tv_growing_put_u16(out, length == 0 ? 0 : to - from);
@@ -109,17 +111,18 @@ static bool put_variables(const struct tv_rewrite_code *code, struct tv_class_sp
     return !cursor.bad && cursor.at == cursor.end;
 }
 
-static bool put_table(const struct tv_rewrite_code *code, struct tv_class_attribute attribute,
-                      bool lines, struct tv_growing *out)
+static bool code_tables_put(const struct tv_rewrite_code *code, struct tv_class_attribute attribute,
+                            bool lines, struct tv_growing *out)
 {
     tv_growing_put_u16(out, attribute.name);
     tv_growing_put_u32(out, (uint32_t)attribute.bytes.length);
-    return lines ? put_lines(code, attribute.bytes, out)
-                 : put_variables(code, attribute.bytes, out);
+    return lines ? code_tables_put_lines(code, attribute.bytes, out)
+                 : code_tables_put_variables(code, attribute.bytes, out);
 }
 
 /* In the handler nothing is known of the variables, and the exception is on the stack. */
-static void add_handler_frame(const struct tv_rewrite_code *code, struct tv_rewrite_frames *frames)
+static void code_tables_add_handler_frame(const struct tv_rewrite_code *code,
+                                          struct tv_rewrite_frames *frames)
 {
     tv_growing_put_u8(&frames->bytes, FULL_FRAME);
     tv_growing_put_u16(&frames->bytes, code->handler - frames->last - 1);
@@ -130,14 +133,14 @@ static void add_handler_frame(const struct tv_rewrite_code *code, struct tv_rewr
     frames->count++;
 }
 
-static bool put_frames(const struct tv_rewrite_code *code, struct tv_class_span table,
-                       struct tv_growing *out)
+static bool code_tables_put_frames(const struct tv_rewrite_code *code, struct tv_class_span table,
+                                   struct tv_growing *out)
 {
     struct tv_rewrite_frames frames = {.last = TV_NOWHERE};
     bool fine = tv_rewrite_frames_read(code, table, &frames) &&
                 !(frames.late && tv_rewrite_code_is_guarded(code));
     if (tv_rewrite_code_is_guarded(code))
-        add_handler_frame(code, &frames);
+        code_tables_add_handler_frame(code, &frames);
     tv_growing_put_u16(out, code->constants->frames);
     tv_growing_put_u32(out, (uint32_t)frames.bytes.length + 2);
     tv_growing_put_u16(out, frames.count);
@@ -149,7 +152,7 @@ static bool put_frames(const struct tv_rewrite_code *code, struct tv_class_span 
 
 enum table_kind { OTHER, LINES, VARIABLES, FRAMES };
 
-static enum table_kind kind_of(const struct tv_classfile *file, unsigned name)
+static enum table_kind code_tables_kind_of(const struct tv_classfile *file, unsigned name)
 {
     if (tv_classfile_text_is(file, name, "LineNumberTable"))
         return LINES;
@@ -172,7 +175,7 @@ bool tv_rewrite_attributes_put(const struct tv_rewrite_code *code, struct tv_cla
     tv_growing_put_u16(out, 0);
     for (unsigned i = tv_class_take_u16(tables); i > 0; i--) {
         struct tv_class_attribute attribute = tv_class_take_attribute(tables);
-        enum table_kind kind = kind_of(code->file, attribute.name);
+        enum table_kind kind = code_tables_kind_of(code->file, attribute.name);
         if (tables->bad)
             return false;
         if (kind == FRAMES) {
@@ -180,11 +183,11 @@ bool tv_rewrite_attributes_put(const struct tv_rewrite_code *code, struct tv_cla
             has_frames = true;
         } else if (kind != OTHER) {
             kept++;
-            if (!put_table(code, attribute, kind == LINES, out))
+            if (!code_tables_put(code, attribute, kind == LINES, out))
                 return false;
         }
     }
-    if (has_frames && !put_frames(code, frames, out))
+    if (has_frames && !code_tables_put_frames(code, frames, out))
         return false;
     tv_growing_set_u16(out, count_at, kept + has_frames);
     return tables->at == tables->end;
@@ -196,7 +199,7 @@ unsigned tv_rewrite_first_line(const struct tv_rewrite_code *code, struct tv_cla
     for (unsigned i = tv_class_take_u16(&tables); i > 0 && !tables.bad; i--) {
         struct tv_class_attribute attribute = tv_class_take_attribute(&tables);
         if (!tables.bad && attribute.bytes.length >= 6 &&
-            kind_of(code->file, attribute.name) == LINES)
+            code_tables_kind_of(code->file, attribute.name) == LINES)
             return tv_class_get_u16(attribute.bytes.data + 4);
     }
     return 0;

@@ -45,7 +45,7 @@ void tv_agent_sampling_release(void)
     pthread_rwlock_unlock(&listening.lock);
 }
 
-static void listen_with(struct tv_profiler *to)
+static void sampling_enable_thread_events(struct tv_profiler *to)
 {
     pthread_rwlock_wrlock(&listening.lock);
     listening.profiler = to;
@@ -65,7 +65,7 @@ bool tv_agent_wants_thread(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
     return tv_agent_thread_matches(jni, thread, tv_agent.options.threads);
 }
 
-static struct tv_profiler *the_profiler(void)
+static struct tv_profiler *sampling_new_profiler(void)
 {
     const struct tv_agent_options *options = &tv_agent.options;
     JNIEnv *jni = NULL; /* only a set needs it, and there is none */
@@ -87,16 +87,16 @@ void tv_agent_sampling_renew(void)
     profiler = NULL;
 }
 
-static void stop_listening(void)
+static void sampling_disable_thread_events(void)
 {
     tv_agent_heap_end();
     tv_agent_locks_end();
-    listen_with(NULL);
+    sampling_enable_thread_events(NULL);
     tv_profiler_end_locks(profiler);
 }
 
 /* Of a link, the file that it names. */
-static int open_file(const char *path)
+static int sampling_open_file(const char *path)
 {
     int error = tv_kept_check_path(path);
     if (error != 0)
@@ -108,7 +108,7 @@ static int open_file(const char *path)
     return output.file == NULL ? -errno : 0;
 }
 
-static int start_profiler(void)
+static int sampling_start_profiler(void)
 {
     const struct tv_agent_options *options = &tv_agent.options;
     bool allocations = tv_agent_options_sample_allocations(options);
@@ -117,7 +117,7 @@ static int start_profiler(void)
     if (allocations || locks) {
         tv_profiler_set_events(profiler, allocations ? options->alloc.number : 0,
                                locks ? options->lock.number * THOUSAND : 0);
-        listen_with(profiler);
+        sampling_enable_thread_events(profiler);
     }
     if (allocations)
         (void)tv_agent_heap_begin();
@@ -128,18 +128,18 @@ static int start_profiler(void)
                                                 ? (int64_t)options->interval_us * THOUSAND
                                                 : BILLION / (int64_t)options->rate);
     if (error != 0)
-        stop_listening();
+        sampling_disable_thread_events();
     return error;
 }
 
 bool tv_agent_sampling_start(const char *path)
 {
-    int error = open_file(path);
+    int error = sampling_open_file(path);
     if (error != 0) {
         tv_agent_say("%s: %s", path, tv_recording_error(error));
         return false;
     }
-    error = the_profiler() == NULL ? -ENOMEM : start_profiler();
+    error = sampling_new_profiler() == NULL ? -ENOMEM : sampling_start_profiler();
     if (error == 0)
         return true;
     tv_agent_say("no thread for the sampler: %s", strerror(-error));
@@ -150,7 +150,7 @@ bool tv_agent_sampling_start(const char *path)
 /* Samples whose stacks are not those of their moment are told, unless they are few. */
 #define TOLD_FROM 100u /* one of so many */
 
-static void tell_counts(const char *path, const struct tv_profiler_counts *counts)
+static void sampling_report_counts(const char *path, const struct tv_profiler_counts *counts)
 {
     const struct tv_agent_stack_counts *stacks = &counts->stacks;
     uint64_t failed = stacks->at_safepoints + stacks->lost;
@@ -181,12 +181,12 @@ void tv_agent_sampling_stop(const char *path)
 {
     struct tv_profiler_counts counts = {0};
     tv_profiler_stop(profiler);
-    stop_listening();
+    sampling_disable_thread_events();
     int error = tv_profiler_write(profiler, (enum tv_samples_form)tv_agent.options.format,
                                   output.file, &counts);
     error = tv_kept_finish_stream(output.file, error, output.part, output.path);
     if (error != 0)
         tv_agent_say("%s: could not be written: %s", path, strerror(-error));
     else
-        tell_counts(path, &counts);
+        sampling_report_counts(path, &counts);
 }

@@ -21,17 +21,17 @@ static struct {
 } session = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* The recorder has lines, as names of native functions have colons. */
-static const char *lines_of(char *patterns)
+static const char *session_patterns_to_lines(char *patterns)
 {
     for (char *at = patterns; at && (at = strchr(at, ':')) != NULL;)
         *at = '\n';
     return patterns;
 }
 
-static bool stop_after_slow(void *unused);
+static bool session_stop_after_slow(void *unused);
 
 /* What is recorded into session.paths.trace: every call, or what is seen of them now and then. */
-static int start_trace(const struct tv_agent_trace *wanted)
+static int session_start_trace(const struct tv_agent_trace *wanted)
 {
     const struct tv_agent_options *options = &tv_agent.options;
     struct tv_recording_options recording = {
@@ -43,10 +43,10 @@ static int start_trace(const struct tv_agent_trace *wanted)
         .full = (enum tv_recording_full)options->full,
         .grows = wanted->grows,
         .least_ns = wanted->least_us * 1000,
-        .trigger = lines_of(options->trigger),
-        .slow = lines_of(options->slow),
+        .trigger = session_patterns_to_lines(options->trigger),
+        .slow = session_patterns_to_lines(options->slow),
         .slow_ns = options->limit_us * 1000,
-        .stop = stop_after_slow,
+        .stop = session_stop_after_slow,
         .quiet = options->quiet,
         .drop_orphans = !options->orphans,
     };
@@ -68,17 +68,17 @@ static int start_trace(const struct tv_agent_trace *wanted)
 }
 
 /* The spool may be gone since the options were read. */
-static void say_why(int error)
+static void session_report_error(int error)
 {
     const char *spool = tv_agent.options.spool;
     bool at_spool = spool != NULL && tv_agent_paths_check_folder(spool) != 0;
     tv_agent_say("%s: %s", at_spool ? spool : session.paths.trace, tv_recording_error(error));
 }
 
-static void start_tracing(void)
+static void session_start_tracing(void)
 {
     const struct tv_agent_options *options = &tv_agent.options;
-    int error = start_trace(&(struct tv_agent_trace){
+    int error = session_start_trace(&(struct tv_agent_trace){
         .path = session.paths.trace,
         .buffer_bytes = options->buffer,
         .grows = options->grow,
@@ -86,10 +86,10 @@ static void start_tracing(void)
         .count_allocs = options->alloc.on && !tv_agent_options_sample_allocations(options),
     });
     if (error != 0)
-        say_why(error);
+        session_report_error(error);
 }
 
-static void start_all(void)
+static void session_start_all(void)
 {
     const struct tv_agent_options *options = &tv_agent.options;
     if (!tv_agent_paths_choose(options, ++session.number, &session.paths)) {
@@ -97,7 +97,7 @@ static void start_all(void)
         return;
     }
     if (options->mode != TV_AGENT_SAMPLE)
-        start_tracing();
+        session_start_tracing();
     if (options->mode != TV_AGENT_TRACE)
         session.sampling = tv_agent_sampling_start(session.paths.samples);
     atomic_store(&session.active, session.tracing || session.sampling);
@@ -107,11 +107,11 @@ void tv_agent_session_start(void)
 {
     pthread_mutex_lock(&session.lock);
     if (!atomic_load(&session.active) && atomic_load(&tv_agent.live))
-        start_all();
+        session_start_all();
     pthread_mutex_unlock(&session.lock);
 }
 
-static int stop_trace(struct tv_recording_info *info)
+static int session_stop_trace(struct tv_recording_info *info)
 {
     session.tracing = false;
     if (session.looks)
@@ -127,10 +127,10 @@ static int stop_trace(struct tv_recording_info *info)
     return tv_recording_stop(info);
 }
 
-static void stop_tracing(void)
+static void session_stop_tracing(void)
 {
     struct tv_recording_info info = {0};
-    int error = stop_trace(&info);
+    int error = session_stop_trace(&info);
     if (!session.looks && !tv_agent.uses_events)
         tv_agent_tracing_say_lacking();
     /* Of a recording of every call, it has been said. */
@@ -143,7 +143,7 @@ static void stop_tracing(void)
 }
 
 /* The machine's death stops by itself. */
-static bool stop_after_slow(void *unused)
+static bool session_stop_after_slow(void *unused)
 {
     (void)unused;
     if (atomic_load(&tv_agent.dying))
@@ -151,14 +151,14 @@ static bool stop_after_slow(void *unused)
     if (pthread_mutex_trylock(&session.lock) != 0)
         return false;
     if (session.tracing && !session.looks) {
-        stop_tracing();
+        session_stop_tracing();
         atomic_store(&session.active, session.sampling);
     }
     pthread_mutex_unlock(&session.lock);
     return true;
 }
 
-static void stop_sampling(void)
+static void session_stop_sampling(void)
 {
     session.sampling = false;
     tv_agent_sampling_stop(session.paths.samples);
@@ -169,15 +169,15 @@ void tv_agent_session_stop(void)
     pthread_mutex_lock(&session.lock);
     if (atomic_load(&session.active)) {
         if (session.sampling)
-            stop_sampling();
+            session_stop_sampling();
         if (session.tracing)
-            stop_tracing();
+            session_stop_tracing();
         atomic_store(&session.active, false);
     }
     pthread_mutex_unlock(&session.lock);
 }
 
-static int start_asked(const struct tv_agent_trace *wanted)
+static int session_start_asked(const struct tv_agent_trace *wanted)
 {
     if (session.tracing)
         return -EBUSY;
@@ -186,7 +186,7 @@ static int start_asked(const struct tv_agent_trace *wanted)
     int length = snprintf(session.paths.trace, sizeof session.paths.trace, "%s", wanted->path);
     if (length < 0 || (size_t)length >= sizeof session.paths.trace)
         return -ENAMETOOLONG;
-    int error = start_trace(wanted);
+    int error = session_start_trace(wanted);
     if (error == 0)
         atomic_store(&session.active, true);
     return error;
@@ -195,7 +195,7 @@ static int start_asked(const struct tv_agent_trace *wanted)
 int tv_agent_session_start_trace(const struct tv_agent_trace *wanted)
 {
     pthread_mutex_lock(&session.lock);
-    int error = start_asked(wanted);
+    int error = session_start_asked(wanted);
     pthread_mutex_unlock(&session.lock);
     return error;
 }
@@ -206,7 +206,7 @@ int tv_agent_session_stop_trace(void)
     struct tv_recording_info info;
     pthread_mutex_lock(&session.lock);
     if (session.tracing) {
-        error = stop_trace(&info);
+        error = session_stop_trace(&info);
         atomic_store(&session.active, session.sampling);
     }
     pthread_mutex_unlock(&session.lock);

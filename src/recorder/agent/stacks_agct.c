@@ -44,18 +44,18 @@
 #define MOST_CALLERS 16u     /* between a stub, or a C function, and code that the machine knows */
 
 /* What HotSpot calls ASGCT_CallFrame and ASGCT_CallTrace. */
-struct frame {
+struct agct_frame {
     jint place; /* in the bytecode; below 0: a native method, or unknown */
     jmethodID method;
 };
 
-struct trace {
+struct agct_trace {
     JNIEnv *jni;
     jint depth; /* 0 or less: why there is none */
-    struct frame *frames;
+    struct agct_frame *frames;
 };
 
-typedef void (*take_trace)(struct trace *trace, jint depth, void *context);
+typedef void (*take_trace)(struct agct_trace *trace, jint depth, void *context);
 
 /* Why there is no stack: from 0 down to this, the thread is not in Java's code but in the
  * machine's, or the machine collects garbage: it then stands where JVMTI says. */
@@ -64,11 +64,11 @@ typedef void (*take_trace)(struct trace *trace, jint depth, void *context);
 
 enum state { FREE, ASKED, BUSY, FULL };
 
-struct slot {
+struct agct_slot {
     _Atomic uint64_t word; /* generation << 2 | state */
     uint64_t generation;
-    struct trace trace;
-    struct frame *frames;
+    struct agct_trace trace;
+    struct agct_frame *frames;
     jint most;
     jint index;      /* in the caller's list */
     bool is_callers; /* the stack begins at a caller of the code that was interrupted */
@@ -81,14 +81,14 @@ static struct {
     pthread_mutex_t turn; /* one caller has the slots */
     atomic_bool works;
     int answers; /* an eventfd */
-    struct slot slots[SLOTS];
+    struct agct_slot slots[SLOTS];
     uint64_t generation;
 } agct = {.turn = PTHREAD_MUTEX_INITIALIZER};
 
 /* Asks about the caller of the interrupted code, then about that one's, until the machine knows the
  * code.  The registers are as they were afterwards. */
-static void walk_from_callers(struct slot *slot, const struct tv_kernel_thread *thread,
-                              ucontext_t *context)
+static void agct_walk_from_callers(struct agct_slot *slot, const struct tv_kernel_thread *thread,
+                                   ucontext_t *context)
 {
     struct tv_registers before, now;
     if (!tv_registers_read(context, &before))
@@ -108,34 +108,35 @@ static void walk_from_callers(struct slot *slot, const struct tv_kernel_thread *
     slot->is_callers = slot->trace.depth > 0;
 }
 
-static void take_stack(struct slot *slot, const struct tv_kernel_thread *thread, void *context)
+static void agct_read_stack(struct agct_slot *slot, const struct tv_kernel_thread *thread,
+                            void *context)
 {
-    slot->trace = (struct trace){thread->jni, 0, slot->frames};
+    slot->trace = (struct agct_trace){thread->jni, 0, slot->frames};
     slot->is_callers = false;
     agct.take(&slot->trace, slot->most, context);
     jint failure = slot->trace.depth;
     if (failure >= LAST_OUTSIDE || failure == THREAD_ENDS)
         return;
-    walk_from_callers(slot, thread, context);
+    agct_walk_from_callers(slot, thread, context);
     if (!slot->is_callers)
         slot->trace.depth = failure;
 }
 
-static void answer_request(struct tv_kernel_thread *thread, void *context)
+static void agct_answer_request(struct tv_kernel_thread *thread, void *context)
 {
     uint64_t request = atomic_exchange(&thread->request, 0);
-    struct slot *slot = &agct.slots[request % SLOTS];
+    struct agct_slot *slot = &agct.slots[request % SLOTS];
     uint64_t generation = request / SLOTS, expected = generation << 2 | ASKED, one = 1;
     if (request == 0 ||
         !atomic_compare_exchange_strong(&slot->word, &expected, generation << 2 | BUSY))
         return;
-    take_stack(slot, thread, context);
+    agct_read_stack(slot, thread, context);
     atomic_store(&slot->word, generation << 2 | FULL);
     ssize_t written = write(agct.answers, &one, sizeof one);
     (void)written; /* when it is full, the sampler is awake anyway */
 }
 
-static void on_signal(int number, siginfo_t *info, void *context)
+static void agct_on_signal(int number, siginfo_t *info, void *context)
 {
     int error = errno;
     struct tv_registers registers;
@@ -143,37 +144,37 @@ static void on_signal(int number, siginfo_t *info, void *context)
     (void)number;
     (void)info;
     if (self != NULL)
-        answer_request(self, context);
+        agct_answer_request(self, context);
     if (tv_registers_read(context, &registers))
         tv_kernel_thread_report(registers.stack);
     errno = error;
 }
 
 /* Is the signal ours, as far as the program is concerned? */
-static bool has_signal(void)
+static bool agct_has_signal(void)
 {
     struct sigaction now;
     return sigaction(SIGNAL, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) != 0 &&
-           now.sa_sigaction == on_signal;
+           now.sa_sigaction == agct_on_signal;
 }
 
 /* It is not given back: one that is still on its way would end the program. */
-static bool take_signal(void)
+static bool agct_install_signal(void)
 {
     struct sigaction before, action = {0};
-    if (has_signal())
+    if (agct_has_signal())
         return true;
     if (sigaction(SIGNAL, NULL, &before) != 0 || (before.sa_flags & SA_SIGINFO) != 0 ||
         before.sa_handler != SIG_DFL)
         return false;
-    action.sa_sigaction = on_signal;
+    action.sa_sigaction = agct_on_signal;
     action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
     sigfillset(&action.sa_mask);
     return sigaction(SIGNAL, &action, NULL) == 0;
 }
 
 /* The only way back is a new start of the machine. */
-static void give_up(const char *why)
+static void agct_give_up(const char *why)
 {
     if (atomic_exchange(&agct.works, false))
         tv_agent_say("stack=%s: %s; stacks are taken at safepoints",
@@ -183,7 +184,7 @@ static void give_up(const char *why)
 /* ---- what the machine has to know ---- */
 
 /* Asking for a class's methods gives them their ids. */
-static void give_ids(jvmtiEnv *jvmti, jclass class)
+static void agct_give_method_ids(jvmtiEnv *jvmti, jclass class)
 {
     jint count;
     jmethodID *methods;
@@ -191,18 +192,19 @@ static void give_ids(jvmtiEnv *jvmti, jclass class)
         (*jvmti)->Deallocate(jvmti, (unsigned char *)methods);
 }
 
-static void JNICALL on_class(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jclass class)
+static void JNICALL agct_on_class_prepare(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread,
+                                          jclass class)
 {
     (void)jni;
     (void)thread;
     if (!tv_agent_hold())
         return;
-    give_ids(jvmti, class);
+    agct_give_method_ids(jvmti, class);
     tv_agent_release();
 }
 
 /* Before the machine's birth there are no ids to be given; all get theirs at the begin. */
-static void give_all_ids(JNIEnv *jni)
+static void agct_give_all_method_ids(JNIEnv *jni)
 {
     jvmtiEnv *jvmti = agct.jvmti;
     jint count;
@@ -210,14 +212,14 @@ static void give_all_ids(JNIEnv *jni)
     if ((*jvmti)->GetLoadedClasses(jvmti, &count, &classes) != JVMTI_ERROR_NONE)
         return;
     for (jint i = 0; i < count; i++) {
-        give_ids(jvmti, classes[i]);
+        agct_give_method_ids(jvmti, classes[i]);
         (*jni)->DeleteLocalRef(jni, classes[i]);
     }
     (*jvmti)->Deallocate(jvmti, (unsigned char *)classes);
 }
 
 /* AsyncGetCallTrace answers only where somebody listens to it. */
-static void JNICALL on_load(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jclass class)
+static void JNICALL agct_on_class_load(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jclass class)
 {
     (void)jvmti;
     (void)jni;
@@ -226,8 +228,9 @@ static void JNICALL on_load(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jclass
 }
 
 /* See above. */
-static void JNICALL on_compiled(jvmtiEnv *jvmti, jmethodID method, jint size, const void *code,
-                                jint length, const jvmtiAddrLocationMap *map, const void *more)
+static void JNICALL agct_on_compiled_method_load(jvmtiEnv *jvmti, jmethodID method, jint size,
+                                                 const void *code, jint length,
+                                                 const jvmtiAddrLocationMap *map, const void *more)
 {
     (void)jvmti;
     (void)method;
@@ -240,7 +243,7 @@ static void JNICALL on_compiled(jvmtiEnv *jvmti, jmethodID method, jint size, co
 
 /* ---- the beginning ---- */
 
-static bool switch_events(jvmtiEnv *jvmti, jvmtiEventMode mode)
+static bool agct_set_event_modes(jvmtiEnv *jvmti, jvmtiEventMode mode)
 {
     static const jvmtiEvent events[] = {JVMTI_EVENT_CLASS_LOAD, JVMTI_EVENT_CLASS_PREPARE,
                                         JVMTI_EVENT_COMPILED_METHOD_LOAD};
@@ -250,23 +253,23 @@ static bool switch_events(jvmtiEnv *jvmti, jvmtiEventMode mode)
     return true;
 }
 
-static bool take_events(jvmtiEnv *jvmti)
+static bool agct_enable_events(jvmtiEnv *jvmti)
 {
     jvmtiCapabilities offered = {0}, wanted = {.can_generate_compiled_method_load_events = 1};
     jvmtiEventCallbacks callbacks = {
-        .ClassLoad = on_load,
-        .ClassPrepare = on_class,
-        .CompiledMethodLoad = on_compiled,
+        .ClassLoad = agct_on_class_load,
+        .ClassPrepare = agct_on_class_prepare,
+        .CompiledMethodLoad = agct_on_compiled_method_load,
     };
     return (*jvmti)->GetPotentialCapabilities(jvmti, &offered) == JVMTI_ERROR_NONE &&
            offered.can_generate_compiled_method_load_events &&
            (*jvmti)->AddCapabilities(jvmti, &wanted) == JVMTI_ERROR_NONE &&
            (*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof callbacks) == JVMTI_ERROR_NONE &&
-           switch_events(jvmti, JVMTI_ENABLE);
+           agct_set_event_modes(jvmti, JVMTI_ENABLE);
 }
 
 /* The object of the machine may have been loaded without showing its names to others. */
-static bool find_function(void)
+static bool agct_find_function(void)
 {
     void *symbol = dlsym(RTLD_DEFAULT, "AsyncGetCallTrace");
     void *machine = symbol == NULL ? dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD) : NULL;
@@ -276,10 +279,10 @@ static bool find_function(void)
     return symbol != NULL;
 }
 
-static bool make_slots(void)
+static bool agct_allocate_slots(void)
 {
     for (size_t i = 0; i < SLOTS; i++) {
-        size_t size = TV_AGENT_DEEPEST * sizeof(struct frame);
+        size_t size = TV_AGENT_DEEPEST * sizeof(struct agct_frame);
         agct.slots[i].frames = tv_recorder_pages_new(size);
         if (agct.slots[i].frames == NULL)
             return false;
@@ -288,18 +291,18 @@ static bool make_slots(void)
     return agct.answers >= 0;
 }
 
-static const char *prepare_first(JavaVM *vm)
+static const char *agct_prepare_once(JavaVM *vm)
 {
-    if (!find_function())
+    if (!agct_find_function())
         return "this machine has no AsyncGetCallTrace";
     if ((*vm)->GetEnv(vm, (void **)&agct.jvmti, JVMTI_VERSION_1_2) != JNI_OK ||
-        !take_events(agct.jvmti) || !tv_kernel_threads_prepare(vm) || !make_slots())
+        !agct_enable_events(agct.jvmti) || !tv_kernel_threads_prepare(vm) || !agct_allocate_slots())
         return "the machine does not give what it needs";
-    return take_signal() ? NULL : "the signal PROF is in use";
+    return agct_install_signal() ? NULL : "the signal PROF is in use";
 }
 
 /* Unless the user says so, only who samples by options takes the signal. */
-static bool is_wanted(void)
+static bool agct_is_wanted(void)
 {
     const struct tv_agent_options *options = &tv_agent.options;
     bool samples = !tv_agent.by_facade && !tv_agent.is_art && options->mode != TV_AGENT_TRACE &&
@@ -310,16 +313,16 @@ static bool is_wanted(void)
 
 void tv_agent_agct_prepare(JavaVM *vm)
 {
-    if (!is_wanted())
+    if (!agct_is_wanted())
         return;
     if (agct.jvmti != NULL) {
-        (void)switch_events(agct.jvmti, JVMTI_ENABLE);
+        (void)agct_set_event_modes(agct.jvmti, JVMTI_ENABLE);
         return;
     }
     atomic_store(&agct.works, true);
-    const char *why = prepare_first(vm);
+    const char *why = agct_prepare_once(vm);
     if (why != NULL)
-        give_up(why);
+        agct_give_up(why);
     else if (tv_agent.attached)
         tv_agent_say("code that was compiled before is seen at its safepoints");
     if (why != NULL && agct.jvmti != NULL)
@@ -330,13 +333,13 @@ void tv_agent_agct_prepare(JavaVM *vm)
 
 void tv_agent_agct_begin(JNIEnv *jni)
 {
-    if (!atomic_load(&agct.works) || !is_wanted())
+    if (!atomic_load(&agct.works) || !agct_is_wanted())
         return;
     /* A promise: there are more classes than that, and the machine makes room. */
     bool framed = (*jni)->PushLocalFrame(jni, MOST_REFERENCES) == 0;
     if (!framed)
         (*jni)->ExceptionClear(jni);
-    give_all_ids(jni);
+    agct_give_all_method_ids(jni);
     if (tv_agent.attached)
         tv_kernel_threads_call_roll(jni, SIGNAL);
     if (framed)
@@ -346,13 +349,13 @@ void tv_agent_agct_begin(JNIEnv *jni)
 void tv_agent_agct_end(void)
 {
     if (agct.jvmti != NULL)
-        (void)switch_events(agct.jvmti, JVMTI_DISABLE);
+        (void)agct_set_event_modes(agct.jvmti, JVMTI_DISABLE);
 }
 
 /* ---- one look ---- */
 
 /* Waiting or in native code, it stands where the machine says. */
-static bool runs_java(jthread thread)
+static bool agct_thread_runs_java(jthread thread)
 {
     jint state;
     return (*agct.jvmti)->GetThreadState(agct.jvmti, thread, &state) == JVMTI_ERROR_NONE &&
@@ -361,13 +364,13 @@ static bool runs_java(jthread thread)
 }
 
 /* One that a handler was still writing to when it was given up is left to it. */
-static bool is_usable(struct slot *slot)
+static bool agct_is_usable(struct agct_slot *slot)
 {
     return (atomic_load(&slot->word) & 3) != BUSY;
 }
 
 /* The lock is held. */
-static bool ask_thread(struct slot *slot, struct tv_kernel_thread *thread, jint most)
+static bool agct_ask_thread(struct agct_slot *slot, struct tv_kernel_thread *thread, jint most)
 {
     uint64_t generation = ++agct.generation;
     slot->generation = generation;
@@ -383,7 +386,7 @@ static bool ask_thread(struct slot *slot, struct tv_kernel_thread *thread, jint 
 }
 
 /* Until all have answered, or for as long as is bearable. */
-static void wait_for(uint64_t count)
+static void agct_wait_for_slots(uint64_t count)
 {
     struct pollfd file = {agct.answers, POLLIN, 0};
     uint64_t answers;
@@ -398,7 +401,7 @@ static void wait_for(uint64_t count)
 
 /* Takes the question back where there is no answer; the lock is held.  A thread that did not get a
  * processor meanwhile is asked again the next time. */
-static void note_missing(struct slot *slot)
+static void agct_note_missing(struct agct_slot *slot)
 {
     struct tv_kernel_thread *thread = slot->thread;
     uint64_t expected = slot->generation << 2 | ASKED;
@@ -410,42 +413,43 @@ static void note_missing(struct slot *slot)
 }
 
 /* The thread, if a signal says more than the machine does; the lock is held. */
-static struct tv_kernel_thread *choose_thread(const struct tv_agent_stacks *wanted, jint at)
+static struct tv_kernel_thread *agct_choose_thread(const struct tv_agent_stacks *wanted, jint at)
 {
     jthread thread = wanted->threads[at];
     const jthread *carriers = wanted->carriers != NULL ? wanted->carriers : wanted->threads;
-    struct tv_kernel_thread *found =
-        thread != NULL && runs_java(thread) ? tv_kernel_thread_find(carriers[at]) : NULL;
+    struct tv_kernel_thread *found = thread != NULL && agct_thread_runs_java(thread)
+                                         ? tv_kernel_thread_find(carriers[at])
+                                         : NULL;
     bool is_deaf = found != NULL && found->missed >= DEAF && ++found->missed % ASK_DEAF != 0;
     return is_deaf ? NULL : found;
 }
 
 /* Asks the threads from `at` on, as far as the slots go; returns where it ended. */
-static jint ask_some(const struct tv_agent_stacks *wanted, jint at)
+static jint agct_ask_batch(const struct tv_agent_stacks *wanted, jint at)
 {
-    struct slot *asked[SLOTS];
+    struct agct_slot *asked[SLOTS];
     size_t count = 0, next = 0;
     tv_kernel_threads_lock();
     for (; at < wanted->count && next < SLOTS; at++) {
-        struct tv_kernel_thread *thread = choose_thread(wanted, at);
-        while (thread != NULL && next < SLOTS && !is_usable(&agct.slots[next]))
+        struct tv_kernel_thread *thread = agct_choose_thread(wanted, at);
+        while (thread != NULL && next < SLOTS && !agct_is_usable(&agct.slots[next]))
             next++;
         if (thread == NULL || next == SLOTS)
             continue;
-        struct slot *slot = &agct.slots[next++];
+        struct agct_slot *slot = &agct.slots[next++];
         slot->index = at;
-        if (ask_thread(slot, thread, wanted->depth))
+        if (agct_ask_thread(slot, thread, wanted->depth))
             asked[count++] = slot;
     }
-    wait_for(count);
+    agct_wait_for_slots(count);
     for (size_t i = 0; i < count; i++)
-        note_missing(asked[i]);
+        agct_note_missing(asked[i]);
     tv_kernel_threads_unlock();
     return at;
 }
 
 /* The answer about one of the list, asked after `since`; NULL: it was not asked. */
-static struct slot *answer_for(jint index, uint64_t since)
+static struct agct_slot *agct_answer_for(jint index, uint64_t since)
 {
     for (size_t i = 0; i < SLOTS; i++)
         if (agct.slots[i].index == index && agct.slots[i].generation > since)
@@ -455,7 +459,7 @@ static struct slot *answer_for(jint index, uint64_t since)
 
 /* A method that runs on while its class has been rewritten has no id here, and has one by JVMTI.
  * Callers are the same in both stacks, so frames are counted from the outermost one. */
-static void name_old_methods(const struct tv_agent_stacks *wanted, struct slot *slot)
+static void agct_name_loaded_methods(const struct tv_agent_stacks *wanted, struct agct_slot *slot)
 {
     jvmtiEnv *jvmti = tv_agent.jvmti;
     jint depth = slot->trace.depth, known = 0, i = 0;
@@ -471,14 +475,14 @@ static void name_old_methods(const struct tv_agent_stacks *wanted, struct slot *
         jint at = known - (depth - i);
         if (slot->frames[i].method == NULL && at >= 0)
             slot->frames[i] =
-                (struct frame){(jint)wanted->frames[at].location, wanted->frames[at].method};
+                (struct agct_frame){(jint)wanted->frames[at].location, wanted->frames[at].method};
     }
 }
 
-static void hand_over_frames(const struct tv_agent_stacks *wanted, struct slot *slot)
+static void agct_hand_over_frames(const struct tv_agent_stacks *wanted, struct agct_slot *slot)
 {
     jint depth = slot->trace.depth;
-    name_old_methods(wanted, slot);
+    agct_name_loaded_methods(wanted, slot);
     for (jint i = 0; i < depth; i++) {
         jint place = slot->frames[i].place;
         wanted->frames[i] = (jvmtiFrameInfo){slot->frames[i].method, place < 0 ? -1 : place};
@@ -489,7 +493,8 @@ static void hand_over_frames(const struct tv_agent_stacks *wanted, struct slot *
 
 /* Replace a stack that could not be walked by that of the next safepoint; without that one, the
  * thread alone is known. */
-static void hand_over_substitute(const struct tv_agent_stacks *wanted, jint index, jint failure)
+static void agct_hand_over_substitute(const struct tv_agent_stacks *wanted, jint index,
+                                      jint failure)
 {
     bool outside = failure >= LAST_OUTSIDE;
     enum tv_agent_look look = tv_agent_stacks_take_one(wanted, index);
@@ -503,7 +508,7 @@ static void hand_over_substitute(const struct tv_agent_stacks *wanted, jint inde
 
 /* One that has not answered did not get a processor.  At its next safepoint it would be too late to
  * see where it was: samples would gather at calls. */
-static void hand_over_missing(const struct tv_agent_stacks *wanted, jint index)
+static void agct_hand_over_missing(const struct tv_agent_stacks *wanted, jint index)
 {
     if (wanted->skips_missing)
         wanted->counts->missing++;
@@ -511,36 +516,36 @@ static void hand_over_missing(const struct tv_agent_stacks *wanted, jint index)
         (void)tv_agent_stacks_take_one(wanted, index);
 }
 
-static void hand_over(const struct tv_agent_stacks *wanted, struct slot *slot)
+static void agct_hand_over_slot(const struct tv_agent_stacks *wanted, struct agct_slot *slot)
 {
     if (atomic_load(&slot->word) != (slot->generation << 2 | FULL)) {
-        hand_over_missing(wanted, slot->index);
+        agct_hand_over_missing(wanted, slot->index);
         return;
     }
     jint depth = slot->trace.depth;
     if (depth > 0)
-        hand_over_frames(wanted, slot);
+        agct_hand_over_frames(wanted, slot);
     atomic_store(&slot->word, slot->generation << 2 | FREE);
     if (depth <= 0 && depth != THREAD_ENDS)
-        hand_over_substitute(wanted, slot->index, depth);
+        agct_hand_over_substitute(wanted, slot->index, depth);
 }
 
 bool tv_agent_agct_take(const struct tv_agent_stacks *wanted)
 {
-    if (!atomic_load(&agct.works) || !is_wanted())
+    if (!atomic_load(&agct.works) || !agct_is_wanted())
         return false;
-    if (!has_signal()) {
-        give_up("the program took the signal PROF");
+    if (!agct_has_signal()) {
+        agct_give_up("the program took the signal PROF");
         return false;
     }
     pthread_mutex_lock(&agct.turn);
     for (jint first = 0, end; first < wanted->count; first = end) {
         uint64_t since = agct.generation;
-        end = ask_some(wanted, first);
+        end = agct_ask_batch(wanted, first);
         for (jint i = first; i < end; i++) {
-            struct slot *slot = answer_for(i, since);
+            struct agct_slot *slot = agct_answer_for(i, since);
             if (slot != NULL)
-                hand_over(wanted, slot);
+                agct_hand_over_slot(wanted, slot);
             else
                 (void)tv_agent_stacks_take_one(wanted, i);
         }

@@ -20,7 +20,7 @@
 /* The recording that is watched; one that has been ended is no longer. */
 static atomic_uint watched;
 
-static bool wait_for_lock(int file)
+static bool watch_wait_for_lock(int file)
 {
     int failed;
     while ((failed = flock(file, LOCK_SH)) != 0 && errno == EINTR)
@@ -34,11 +34,11 @@ struct watch {
     unsigned number;
 };
 
-static void *wait_for_command(void *context)
+static void *watch_wait_for_command(void *context)
 {
     struct watch watch = *(struct watch *)context;
     free(context);
-    bool is_gone = wait_for_lock(watch.file);
+    bool is_gone = watch_wait_for_lock(watch.file);
     close(watch.file);
     if (is_gone)
         tv_agent_end_lost(watch.number);
@@ -46,13 +46,13 @@ static void *wait_for_command(void *context)
 }
 
 /* Signals are for the program's threads. */
-static int start_watch_thread(struct watch *watch)
+static int watch_start_thread(struct watch *watch)
 {
     sigset_t all, before;
     pthread_t thread;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = tv_recorder_start_thread(&thread, wait_for_command, watch);
+    int error = tv_recorder_start_thread(&thread, watch_wait_for_command, watch);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error == 0)
         pthread_detach(thread);
@@ -70,7 +70,7 @@ void tv_agent_watch_begin(void)
     int error = watch == NULL ? ENOMEM : file < 0 ? errno : 0;
     if (error == 0) {
         *watch = (struct watch){file, number};
-        error = start_watch_thread(watch);
+        error = watch_start_thread(watch);
     }
     if (error == 0)
         return;
