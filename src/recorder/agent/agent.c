@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agent.c - the agent's entry points, and the machine's birth and death.
+ * agent.c - entry points of the agent: load, attach, VMInit and VMDeath.
  *
- * Loaded with the machine, all waits for its birth; attached to one that runs, there is no birth to
- * wait for.  Whatever fails later than the reading of the options leaves the program to run on
- * without us.
+ * Loaded at the start of the JVM, the agent begins at VMInit. Attached to a running JVM, it begins
+ * at once. After the options have been read, no failure stops the program: it runs on without a
+ * recording.
  */
 #include "recorder/agent/agent.h"
 
@@ -14,16 +14,16 @@
 #include <string.h>
 
 #include "recorder/agent/kernel_threads.h"
-#include "recorder/agent/paths.h"
+#include "recorder/agent/options.h"
 #include "recorder/agent/profiler.h"
 #include "recorder/samples.h"
 
-/* What ART offers to programs that may not be debugged. */
+/* JVMTI version that ART offers to programs that are not debuggable. */
 #define ART_VERSION 0x70010200
 
 struct tv_agent tv_agent;
 
-/* An order that is attached and the machine's death take turns. */
+/* Serializes attach requests, the end of a lost command, and VMDeath. */
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
 void tv_agent_say(const char *format, ...)
@@ -49,7 +49,7 @@ static bool agent_rewrites_classes(void)
     return agent_traces_calls() && !tv_agent.uses_events;
 }
 
-/* Readers ask the machine something; its death is the writer. */
+/* Callers of JVMTI hold it for reading (tv_agent_hold); VMDeath takes it for writing. */
 static pthread_rwlock_t life = PTHREAD_RWLOCK_INITIALIZER;
 
 bool tv_agent_hold(void)
@@ -86,7 +86,7 @@ void tv_agent_detach(bool attached)
         (*tv_agent.vm)->DetachCurrentThread(tv_agent.vm);
 }
 
-/* From now on classes may be rewritten. */
+/* Define the hooks once, then allow class rewriting. */
 static void agent_begin_call_tracing(JNIEnv *jni)
 {
     static bool defined;
@@ -97,7 +97,7 @@ static void agent_begin_call_tracing(JNIEnv *jni)
         tv_agent_tracing_retransform();
 }
 
-/* The machine runs: classes may be rewritten, or events come. */
+/* Start what the options ask for. The JVM must be past VMInit. */
 static void agent_begin_recording(JNIEnv *jni)
 {
     atomic_store(&tv_agent.live, true);
@@ -120,12 +120,12 @@ static void JNICALL jvmti_on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread threa
     agent_begin_recording(jni);
 }
 
-/* Comes on return from main, System.exit, halt, uncaught exceptions and SIGTERM. */
+/* Callback for VMDeath: return from main, System.exit, halt, an uncaught exception, or SIGTERM. */
 static void JNICALL jvmti_on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
 {
     (void)jvmti;
     (void)jni;
-    atomic_store(&tv_agent.dying, true); /* whoever has the turn ends early */
+    atomic_store(&tv_agent.dying, true); /* tells the holder of `turn` to finish early */
     pthread_mutex_lock(&turn);
     tv_agent_control_end();
     tv_agent_session_stop();
@@ -157,7 +157,7 @@ static jvmtiEnv *jvm_get_environment(JavaVM *vm)
     return jvmti;
 }
 
-/* HotSpot crashes when it is asked in a thread that it does not know. */
+/* HotSpot crashes when GetEnv for JVMTI is called in a thread that is not attached. */
 jvmtiEnv *tv_agent_new_environment(void)
 {
     bool attached = false;
@@ -192,7 +192,7 @@ static bool agent_connect_jvm(JavaVM *vm)
     return tv_agent.jvmti != NULL;
 }
 
-/* ART calls itself Dalvik. */
+/* ART reports the VM name Dalvik. */
 static bool jvm_is_art(jvmtiEnv *jvmti)
 {
     char *name;
@@ -204,7 +204,8 @@ static bool jvm_is_art(jvmtiEnv *jvmti)
     return is;
 }
 
-/* Events where they are wanted or nothing else is to be had. */
+/* Choose JVMTI events for calls: always on ART, and on other JVMs if engine=events and available.
+ */
 static bool agent_choose_call_events(const jvmtiCapabilities *offered)
 {
     unsigned engine = tv_agent.options.engine;
@@ -217,7 +218,7 @@ static bool agent_choose_call_events(const jvmtiCapabilities *offered)
     return tv_agent.is_art || (engine == TV_AGENT_ENGINE_EVENTS && can);
 }
 
-/* Takes what there is of what is wanted; a machine that refuses one refuses all. */
+/* Request only offered capabilities: AddCapabilities grants all or none. */
 static void jvmti_add_capabilities(jvmtiEnv *jvmti)
 {
     jvmtiCapabilities offered = {0}, wanted = {0};
@@ -242,7 +243,7 @@ static void jvmti_add_capabilities(jvmtiEnv *jvmti)
         wanted.can_generate_method_entry_events && wanted.can_generate_method_exit_events;
 }
 
-/* Those that come all the time; events of calls come only while a recording runs. */
+/* Enable the permanent events. MethodEntry and MethodExit are enabled only during a recording. */
 static bool jvmti_enable_events(jvmtiEnv *jvmti)
 {
     jvmtiEventCallbacks callbacks = {
@@ -286,7 +287,7 @@ static bool options_are_order(const struct tv_agent_options *options)
     return options->help || options->stop;
 }
 
-/* What would come to nothing is said before the program runs. */
+/* Parse the options and check the output paths, so that errors show before the program runs. */
 static bool agent_read_options(struct tv_agent_options *options, const char *text)
 {
     char why[TV_AGENT_PATH + 256];
@@ -303,7 +304,7 @@ static void agent_print_help(void)
     fflush(stdout);
 }
 
-/* Is it wanted which threads run?  The kernel knows. */
+/* Does the recording need the kernel's thread states? */
 static bool agent_samples_running_threads(void)
 {
     return !tv_agent.by_facade && tv_agent.options.mode != TV_AGENT_TRACE &&
@@ -316,7 +317,7 @@ static bool agent_samples_allocations(void)
     return !tv_agent.by_facade && tv_agent_options_sample_allocations(&tv_agent.options);
 }
 
-/* JNI_OK, or why there will be no recording. */
+/* Return JNI_OK, or JNI_ERR after a message that says why nothing will be recorded. */
 static jint agent_prepare_jvmti(JavaVM *vm)
 {
     if (tv_agent.jvmti == NULL && !agent_connect_jvm(vm)) {
@@ -363,7 +364,7 @@ static jint agent_load_at_start(JavaVM *vm, const char *text)
     return result;
 }
 
-/* The program runs on as it did before it was recorded. */
+/* Stop the recording and restore all classes, so that the program runs at its former speed. */
 static void agent_end_attached(void)
 {
     tv_agent_watch_end();
@@ -387,7 +388,8 @@ void tv_agent_end_lost(unsigned number)
     pthread_mutex_unlock(&turn);
 }
 
-/* A recording by these options.  Those of an earlier one stay in memory: threads may read them. */
+/* Start a recording with these options. The strings of earlier options are never freed, because
+ * threads may still read them. */
 static jint agent_begin_attached(JavaVM *vm, const struct tv_agent_options *options)
 {
     JNIEnv *jni;
@@ -406,7 +408,7 @@ static jint agent_begin_attached(JavaVM *vm, const struct tv_agent_options *opti
         agent_begin_recording(jni);
         tv_agent_watch_begin();
     }
-    /* Why it could not start has been said where the program says things. */
+    /* The reason has been printed to the program's standard error. */
     bool failed = options->start && options->delay_us == 0 && !tv_agent_session_active();
     return failed ? JNI_ERR : result;
 }

@@ -9,9 +9,11 @@
  * sample: prepared with the machine's start, counts are exact; later, threads that were there miss
  * what they make up to that sample, some 512 KiB.
  */
+#include <math.h>
 #include <stdint.h>
 
 #include "recorder/agent/agent.h"
+#include "recorder/agent/profiler.h"
 
 static struct {
     jvmtiEnv *jvmti; /* our own; NULL: not prepared, or the machine cannot tell */
@@ -144,4 +146,121 @@ struct tv_recording_allocations tv_agent_allocations_end(void)
         atomic_load(&seen.size),
         atomic_load(&seen.collections),
     };
+}
+
+/*
+ * heap.c - allocations that are sampled.  See agent.h.
+ *
+ * HotSpot tells of an object when the bytes that its thread has allocated since the last one reach
+ * a number that is drawn anew each time, so that sample points lie on the bytes at random, one in
+ * `interval` bytes.  An object of s bytes has one with the probability 1 - exp(-s / interval), so
+ * that each one that is seen stands for s / (1 - exp(-s / interval)) bytes: the interval and half
+ * of its size while it is small, its own size when it is large.
+ *
+ * A thread that was there before keeps the number that it has drawn, and the buffer that it has
+ * taken: of the first some 512 KiB (TLAB and default interval) it tells nothing.
+ */
+
+static struct {
+    jvmtiEnv *jvmti; /* our own; NULL: not prepared, or the machine cannot sample */
+    uint64_t interval;
+    atomic_bool active;
+} heap;
+
+static uint64_t heap_object_bytes(jlong size)
+{
+    double share = -expm1(-(double)size / (double)heap.interval);
+    return size <= 0 ? 0 : (uint64_t)((double)size / share + 0.5);
+}
+
+static void JNICALL heap_on_sampled_allocation(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread,
+                                               jobject object, jclass class, jlong size)
+{
+    (void)jvmti;
+    (void)object;
+    struct tv_profiler *profiler = tv_agent_sampling_hold();
+    if (profiler == NULL)
+        return;
+    if ((*jni)->PushLocalFrame(jni, 16) == 0) {
+        tv_profiler_keep_allocation(profiler, jni, thread,
+                                    &(struct tv_profiler_allocation){
+                                        .class = class,
+                                        .size = (uint64_t)size,
+                                        .bytes = heap_object_bytes(size),
+                                    });
+        (*jni)->PopLocalFrame(jni, NULL);
+    } else {
+        (*jni)->ExceptionClear(jni);
+    }
+    tv_agent_sampling_release();
+}
+
+static bool heap_new_environment(jvmtiEnv *jvmti)
+{
+    jvmtiCapabilities offered = {0}, wanted = {.can_generate_sampled_object_alloc_events = 1};
+    jvmtiEventCallbacks callbacks = {.SampledObjectAlloc = heap_on_sampled_allocation};
+    if ((*jvmti)->GetPotentialCapabilities(jvmti, &offered) != JVMTI_ERROR_NONE ||
+        !offered.can_generate_sampled_object_alloc_events)
+        return false;
+    (void)tv_agent_virtual_allow(&wanted, &offered);
+    return (*jvmti)->AddCapabilities(jvmti, &wanted) == JVMTI_ERROR_NONE &&
+           (*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof callbacks) == JVMTI_ERROR_NONE;
+}
+
+static bool heap_set_interval(void)
+{
+    heap.interval = tv_agent.options.alloc.number;
+    return (*heap.jvmti)->SetHeapSamplingInterval(heap.jvmti, (jint)heap.interval) ==
+           JVMTI_ERROR_NONE;
+}
+
+/* What the functions of an environment of this version are is known only if there is one. */
+bool tv_agent_heap_prepare(void)
+{
+    JavaVM *vm = tv_agent.vm;
+    jvmtiEnv *jvmti = NULL;
+    if (heap.jvmti == NULL && !tv_agent.is_art &&
+        (*vm)->GetEnv(vm, (void **)&jvmti, JVMTI_VERSION_11) == JNI_OK) {
+        if (heap_new_environment(jvmti))
+            heap.jvmti = jvmti;
+        else
+            (void)(*jvmti)->DisposeEnvironment(jvmti);
+    }
+    return heap.jvmti != NULL && heap_set_interval();
+}
+
+static bool heap_set_event_mode(jvmtiEventMode mode)
+{
+    bool attached;
+    bool fine =
+        tv_agent_attach(&attached) != NULL && (mode == JVMTI_DISABLE || heap_set_interval()) &&
+        (*heap.jvmti)
+                ->SetEventNotificationMode(heap.jvmti, mode, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC,
+                                           NULL) == JVMTI_ERROR_NONE;
+    tv_agent_detach(attached);
+    return fine;
+}
+
+bool tv_agent_heap_begin(void)
+{
+    const char *why = NULL;
+    if (tv_agent_allocations_are_counted())
+        why = "they are being counted";
+    else if (!tv_agent_heap_prepare() || !heap_set_event_mode(JVMTI_ENABLE))
+        why = "this machine cannot tell";
+    if (why != NULL)
+        tv_agent_say("allocations are not sampled: %s", why);
+    atomic_store(&heap.active, why == NULL);
+    return why == NULL;
+}
+
+void tv_agent_heap_end(void)
+{
+    if (atomic_exchange(&heap.active, false))
+        (void)heap_set_event_mode(JVMTI_DISABLE);
+}
+
+bool tv_agent_heap_is_sampled(void)
+{
+    return atomic_load(&heap.active);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * facade.c - the native side of the classes in src/recorder/java.
+ * facade.c - native methods of the Java classes in src/recorder/java.
  *
- * They are found by the loader of the class that loads this library, which is theirs.  Exceptions
- * are thrown on the Java side, by what these functions return.
+ * JNI_OnLoad finds the classes with the class loader that loads this library, which is the loader
+ * of these classes. The functions return error codes or messages; the Java side throws the
+ * exceptions.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -22,7 +23,7 @@
 
 static JavaVM *machine;
 
-/* Errors as the C locale has them, for NULL on success: what a class of Java throws. */
+/* Return the error text in the C locale, for the exception that Java throws; NULL for 0. */
 static jstring facade_error_text(JNIEnv *jni, int error)
 {
     if (error == 0)
@@ -35,7 +36,8 @@ static jstring facade_error_text(JNIEnv *jni, int error)
     return text;
 }
 
-/* The string's bytes in modified UTF-8, for free(); NULL: none, or no memory. */
+/* Copy the string as modified UTF-8. The caller frees it. Return NULL for null or without memory.
+ */
 static char *facade_copy_string(JNIEnv *jni, jstring string)
 {
     const char *text = string == NULL ? NULL : (*jni)->GetStringUTFChars(jni, string, NULL);
@@ -46,7 +48,7 @@ static char *facade_copy_string(JNIEnv *jni, jstring string)
     return copy;
 }
 
-/* The array's bytes with a NUL behind them, likewise. */
+/* Copy the array and add a NUL. The caller frees it. Return NULL for null or without memory. */
 static char *facade_byte_array(JNIEnv *jni, jbyteArray array)
 {
     jsize length = (*jni)->GetArrayLength(jni, array);
@@ -73,7 +75,7 @@ static int facade_start_trace(JNIEnv *jni, struct tv_agent_trace *wanted, size_t
     if (wanted->path == NULL)
         return -ENOMEM;
     if (strlen(wanted->path) != length)
-        return -EINVAL; /* a NUL among its characters */
+        return -EINVAL; /* the name contains a NUL */
     if (wanted->interval_us == 0 && !tv_agent_want_calls(jni))
         return -ENOTSUP;
     int error = tv_agent_session_start_trace(wanted);
@@ -126,7 +128,7 @@ static jlong JNICALL facade_profiler_make(JNIEnv *jni, jclass class, jobject set
     return (jlong)(uintptr_t)profiler;
 }
 
-/* 0, or the errno of tv_profiler_start without its sign. */
+/* Return 0, or the positive errno of tv_profiler_start. */
 static jint JNICALL facade_profiler_start(JNIEnv *jni, jobject self, jlong profiler, jint rate)
 {
     (void)jni;
@@ -149,7 +151,7 @@ static void JNICALL facade_profiler_shut_down(JNIEnv *jni, jobject self, jlong p
     tv_profiler_shut_down(facade_profiler_handle(profiler));
 }
 
-/* The text in UTF-8; NULL: it samples, or an exception is pending. */
+/* Return the samples as UTF-8 text, or NULL while sampling is on or an exception is pending. */
 static jbyteArray JNICALL facade_profiler_write(JNIEnv *jni, jobject self, jlong profiler)
 {
     char *text = NULL;
@@ -183,7 +185,7 @@ static void JNICALL facade_profiler_free(JNIEnv *jni, jclass class, jlong profil
     tv_profiler_free(facade_profiler_handle(profiler));
 }
 
-/* JNI takes texts that may be written to, and the address of a function as that of an object. */
+/* JNI declares names as writable char * and functions as void *. */
 struct native {
     char class_name[32];
     char name[16];
@@ -219,7 +221,7 @@ static bool facade_register_natives(JNIEnv *jni, struct native *native)
     return fine;
 }
 
-/* Called when Java code loads the library; a class that is not there is an exception already. */
+/* Runs when Java code loads the library. A missing class leaves its exception pending. */
 JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved)
 {
     JNIEnv *jni;

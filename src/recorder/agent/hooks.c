@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hooks.c - the class that rewritten methods call: six native methods.
+ * hooks.c - the class java.traceview.Hooks, whose six native methods rewritten methods call.
  *
- * It is in the boot loader's unnamed module, which every module can read once its classes are
- * rewritten, and in a package of java.*, which every class loader passes to its parent: those of
- * OSGi by default nothing else.  (In java.lang itself, a package of a module, the machine would
- * print a warning for each native method.)
+ * The class belongs to the unnamed module of the boot loader, which every module can read after its
+ * classes have been rewritten. Its package starts with java., which every class loader delegates to
+ * its parent; by default, OSGi loaders delegate nothing else. In a package of java.base, such as
+ * java.lang, HotSpot would print a warning for each native method that is bound.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,14 +19,14 @@
 
 enum { PUBLIC = 1, STATIC = 8, FINAL = 0x10, SUPER = 0x20, NATIVE = 0x100 };
 
-/* The thread was part of a recording. */
+/* The thread has been part of a recording. */
 static __thread bool joined __attribute__((tls_model("initial-exec")));
 
 #define HOOKS 6
 
 static _Atomic(jmethodID) hooks[HOOKS];
 
-/* Virtual threads have no names of their own unless the program gives them some. */
+/* A virtual thread has an empty name unless the program sets one. */
 static void name_virtual(jvmtiEnv *jvmti, JNIEnv *jni, char *name, size_t room)
 {
     jthread self;
@@ -47,7 +47,8 @@ static void hooks_read_thread_name(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
     (*jvmti)->Deallocate(jvmti, (unsigned char *)info.name);
 }
 
-/* The machine's answer has references in it, which in an event would stay. */
+/* Name the calling thread. The local frame frees the references in jvmtiThreadInfo, which would
+ * stay until the end of the event otherwise. */
 static void hooks_name_thread(jvmtiEnv *jvmti, jthread thread)
 {
     JNIEnv *jni;
@@ -64,7 +65,7 @@ static void hooks_name_thread(jvmtiEnv *jvmti, jthread thread)
 void tv_agent_hooks_end_thread(jvmtiEnv *jvmti, jthread thread)
 {
     if (!joined)
-        return; /* it never called */
+        return; /* no call of this thread was recorded */
     hooks_name_thread(jvmti, thread);
     tv_recording_end_thread();
 }
@@ -135,47 +136,47 @@ static void hooks_put_class_constant(struct tv_growing *out, unsigned name)
     tv_growing_put_u16(out, name);
 }
 
-/* HotSpot leaves methods of the boot loader with such an annotation out of the stack traces that
- * programs see.  Its name is the first one up to JDK 13, then the second; others are passed over.
- */
+/* HotSpot hides methods of the boot loader with this annotation from the stack traces of programs.
+ * The first name is for JDK 13 and older, the second for later ones; each JVM ignores the other
+ * name. */
 enum { ANNOTATIONS = 12, FIRST_ANNOTATION };
 
 static void hooks_put_annotations(struct tv_growing *out)
 {
-    tv_growing_put_u16(out, 1); /* one attribute of the method */
+    tv_growing_put_u16(out, 1); /* one method attribute */
     tv_growing_put_u16(out, ANNOTATIONS);
     tv_growing_put_u32(out, 2 + 2 * 4);
     tv_growing_put_u16(out, 2);
     for (unsigned i = 0; i < 2; i++) {
         tv_growing_put_u16(out, FIRST_ANNOTATION + i);
-        tv_growing_put_u16(out, 0); /* without values */
+        tv_growing_put_u16(out, 0); /* no values */
     }
 }
 
-/* The class file: version 49, so that it needs no frames. */
+/* Build the class file. Version 49 needs no StackMapTable. */
 static void hooks_build_class(struct tv_growing *out)
 {
     tv_growing_put_u32(out, 0xCAFEBABE);
     tv_growing_put_u32(out, 49);
     tv_growing_put_u16(out, 9 + HOOKS);
-    hooks_put_utf8_constant(out, TV_AGENT_HOOKS);                         /* 1 */
-    hooks_put_class_constant(out, 1);                                     /* 2 */
-    hooks_put_utf8_constant(out, "java/lang/Object");                     /* 3 */
-    hooks_put_class_constant(out, 3);                                     /* 4 */
-    hooks_put_utf8_constant(out, "(I)V");                                 /* 5 */
-    hooks_put_utf8_constant(out, "enter");                                /* 6 */
-    hooks_put_utf8_constant(out, "exit");                                 /* 7 */
-    hooks_put_utf8_constant(out, "unroll");                               /* 8 */
-    hooks_put_utf8_constant(out, "caught");                               /* 9 */
-    hooks_put_utf8_constant(out, "made");                                 /* 10 */
-    hooks_put_utf8_constant(out, "handled");                              /* 11 */
-    hooks_put_utf8_constant(out, "RuntimeVisibleAnnotations");            /* 12 */
-    hooks_put_utf8_constant(out, "Ljava/lang/invoke/LambdaForm$Hidden;"); /* 13 */
-    hooks_put_utf8_constant(out, "Ljdk/internal/vm/annotation/Hidden;");  /* 14 */
+    hooks_put_utf8_constant(out, TV_AGENT_HOOKS);                         /* #1 */
+    hooks_put_class_constant(out, 1);                                     /* #2 */
+    hooks_put_utf8_constant(out, "java/lang/Object");                     /* #3 */
+    hooks_put_class_constant(out, 3);                                     /* #4 */
+    hooks_put_utf8_constant(out, "(I)V");                                 /* #5 */
+    hooks_put_utf8_constant(out, "enter");                                /* #6 */
+    hooks_put_utf8_constant(out, "exit");                                 /* #7 */
+    hooks_put_utf8_constant(out, "unroll");                               /* #8 */
+    hooks_put_utf8_constant(out, "caught");                               /* #9 */
+    hooks_put_utf8_constant(out, "made");                                 /* #10 */
+    hooks_put_utf8_constant(out, "handled");                              /* #11 */
+    hooks_put_utf8_constant(out, "RuntimeVisibleAnnotations");            /* #12 */
+    hooks_put_utf8_constant(out, "Ljava/lang/invoke/LambdaForm$Hidden;"); /* #13 */
+    hooks_put_utf8_constant(out, "Ljdk/internal/vm/annotation/Hidden;");  /* #14 */
     tv_growing_put_u16(out, PUBLIC | FINAL | SUPER);
     tv_growing_put_u16(out, 2);
     tv_growing_put_u16(out, 4);
-    tv_growing_put_u32(out, 0); /* neither interfaces nor fields */
+    tv_growing_put_u32(out, 0); /* no interfaces, no fields */
     tv_growing_put_u16(out, HOOKS);
     for (unsigned name = 6; name < 6 + HOOKS; name++) {
         tv_growing_put_u16(out, PUBLIC | STATIC | NATIVE);
@@ -186,7 +187,7 @@ static void hooks_build_class(struct tv_growing *out)
     tv_growing_put_u16(out, 0);
 }
 
-/* JNI takes texts that may be written to, and the address of a function as that of an object. */
+/* JNI declares names as writable char * and functions as void *. */
 static bool hooks_register_natives(JNIEnv *jni, jclass class)
 {
     static char names[HOOKS][8] = {"enter", "exit", "unroll", "caught", "made", "handled"};
@@ -210,7 +211,7 @@ jint tv_agent_hooks_frames(const jvmtiFrameInfo *frames, jint depth)
 {
     for (unsigned i = 0; i < HOOKS && depth > 0; i++)
         if (frames[0].method == atomic_load_explicit(&hooks[i], memory_order_relaxed))
-            return 1; /* they call nothing */
+            return 1; /* hooks call no Java method, so at most one is on the stack */
     return 0;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* paths.c - see paths.h. */
-#include "recorder/agent/paths.h"
+#include "recorder/agent/options.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "recorder/agent/opcodes.h"
+#include "recorder/agent/classfile.h"
 #include "recorder/agent/rewrite_parts.h"
 
 #define LONGEST_CODE 65535u
