@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ticker.c - see ticker.h. */
+/* ticker.c - a thread that ticks at a steady rate (see ticker.h). */
 #include "recorder/agent/ticker.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ void tv_ticker_init(struct tv_ticker *ticker)
     pthread_condattr_destroy(&attributes);
 }
 
-/* The lock is held, here and below. */
+/* From here on, the functions up to ticker_tick_until_stopped need the lock. */
 static void ticker_wait_until(struct tv_ticker *ticker, int64_t due)
 {
     struct timespec until = {(time_t)(due / BILLION), (long)(due % BILLION)};
@@ -50,7 +50,7 @@ static void ticker_tick_once(struct tv_ticker *ticker, JNIEnv *jni)
     ticker->in_tick = false;
     ticker->ticks++;
     ticker->ending = ticker->ending || !go_on;
-    if (ticker->due_ns == due) /* else it was started anew meanwhile */
+    if (ticker->due_ns == due) /* else it was restarted meanwhile */
         ticker_plan_next(ticker);
     pthread_cond_broadcast(&ticker->changed);
 }
