@@ -8,6 +8,7 @@
  */
 #include "recorder/agent/agent.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -100,6 +101,7 @@ static void agent_begin_call_tracing(JNIEnv *jni)
 /* Start what the options ask for. The JVM must be past VMInit. */
 static void agent_begin_recording(JNIEnv *jni)
 {
+    assert(tv_agent.vm != NULL && tv_agent.jvmti != NULL);
     atomic_store(&tv_agent.live, true);
     tv_agent_facade_announce(jni);
     if (agent_rewrites_classes())

@@ -8,6 +8,7 @@
  * its next sample. Counts are exact if counting was prepared before VMInit; otherwise existing
  * threads miss what they allocate before that sample, some 512 KiB each.
  */
+#include <assert.h>
 #include <math.h>
 #include <stdint.h>
 
@@ -137,6 +138,7 @@ bool tv_agent_allocations_begin(void)
 
 struct tv_recording_allocations tv_agent_allocations_end(void)
 {
+    assert(seen.jvmti != NULL && seen.counts);
     bool attached;
     if (tv_agent_attach(&attached) != NULL)
         (void)allocations_set_events(seen.jvmti, JVMTI_DISABLE);
@@ -170,6 +172,7 @@ static struct {
 
 static uint64_t heap_object_bytes(jlong size)
 {
+    assert(heap.interval > 0);
     double share = -expm1(-(double)size / (double)heap.interval);
     return size <= 0 ? 0 : (uint64_t)((double)size / share + 0.5);
 }

@@ -2,6 +2,7 @@
 /* classfile.c - parser of class files and instructions (see classfile.h). */
 #include "recorder/agent/classfile.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,7 @@ uint32_t tv_class_get_u32(const uint8_t *at)
 
 struct tv_class_span tv_class_take(struct tv_class_cursor *cursor, size_t length)
 {
+    assert(cursor->at <= cursor->end);
     if (cursor->bad || length > (size_t)(cursor->end - cursor->at)) {
         cursor->bad = true;
         return (struct tv_class_span){NULL, 0};
@@ -220,6 +222,7 @@ static uint64_t switch_length(const uint8_t *code, uint32_t at, uint32_t length)
 
 uint32_t tv_opcode_length(const uint8_t *code, uint32_t at, uint32_t length)
 {
+    assert(at < length);
     uint64_t bytes = 0;
     if (code[at] > LAST_OPCODE)
         return 0;

@@ -22,6 +22,7 @@
 #define _GNU_SOURCE
 #include "recorder/agent/kernel_threads.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -89,6 +90,7 @@ static uintptr_t kernel_thread_own_stack_end(void)
 
 static bool kernel_threads_tag(jthread thread, const struct tv_kernel_thread *known)
 {
+    assert(threads.jvmti != NULL);
     return (*threads.jvmti)->SetTag(threads.jvmti, thread, (jlong)(uintptr_t)known) ==
            JVMTI_ERROR_NONE;
 }
@@ -377,6 +379,7 @@ void tv_kernel_threads_call_roll(JNIEnv *jni, int signal_number)
     if (field == NULL || threads.jvmti == NULL)
         return;
     unsigned count = kernel_threads_count();
+    assert(atomic_load(&roll.called) == NULL);
     struct called_thread *called = kernel_threads_reserve_answers(count + LATECOMERS);
     if (called == NULL)
         return;

@@ -19,6 +19,7 @@
  *
  * A virtual thread that parks unmounts and does not come here, unless it is pinned.
  */
+#include <assert.h>
 #include <pthread.h>
 #include <string.h>
 #include <time.h>
@@ -229,6 +230,7 @@ static bool lock_find_classes(JNIEnv *jni)
 /* Let Unsafe bind its native methods again. */
 static void lock_register_natives(JNIEnv *jni)
 {
+    assert(locks.register_natives != NULL);
     (*jni)->CallStaticVoidMethod(jni, locks.unsafe, locks.register_natives);
     (*jni)->ExceptionClear(jni);
 }
@@ -293,6 +295,7 @@ static bool lock_define_binder(JNIEnv *jni)
 
 static void lock_call_binder(JNIEnv *jni, jint what)
 {
+    assert(locks.binder != NULL && locks.bind != NULL);
     (*jni)->CallStaticVoidMethod(jni, locks.binder, locks.bind, what + THROUGH_ITSELF);
     (*jni)->ExceptionClear(jni);
 }

@@ -14,6 +14,7 @@
  * HotSpot never reuses a jmethodID. ART may reuse that of an unloaded class; the new method then
  * gets the old method's name.
  */
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +59,7 @@ static size_t method_id_hash(jmethodID method)
 /* Return the entry of the method, or the free entry for it. */
 static struct seen_method *method_seen_find(jmethodID method)
 {
+    assert(events.room > 0 && (events.room & (events.room - 1)) == 0);
     size_t at = method_id_hash(method) & (events.room - 1);
     while (events.table[at].method != NULL && events.table[at].method != method)
         at = (at + 1) & (events.room - 1);

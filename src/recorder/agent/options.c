@@ -2,6 +2,7 @@
 /* options.c - the option table and its parser (see options.h). */
 #include "recorder/agent/options.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -176,6 +177,7 @@ static bool options_read_number(const struct agent_option *option, const char *t
 
 static void options_print_number(enum option_kind kind, uint64_t number, char *text, size_t room)
 {
+    assert(kind >= NUMBER);
     size_t i = 0;
     while (i + 1 < UNITS && (units[i].kind != kind || number % units[i].factor != 0))
         i++;

@@ -12,6 +12,7 @@
  */
 #include "recorder/agent/profiler.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -241,6 +242,7 @@ static bool profiler_waits_in_jvm(struct tv_profiler *profiler, JNIEnv *jni, jme
 
 static uint32_t *profiler_root_of(struct tv_profiler *profiler, uint32_t id)
 {
+    assert(id >= TV_SAMPLES_FIRST_THREAD);
     uint32_t index = id - TV_SAMPLES_FIRST_THREAD;
     if (index >= profiler->root_room) {
         uint32_t room = (index + 1) * 2;
@@ -286,6 +288,7 @@ static uint32_t profiler_number_cut_stack(const struct profiler_look *look, jint
     struct tv_profiler *profiler = look->profiler;
     jint kept = (jint)profiler->options.depth;
     jint outer = kept < 2 ? 0 : !whole || kept < 8 ? 1 : kept / 4;
+    assert(depth > kept && outer <= kept);
     uint32_t at = profiler_number_frames(look, frames, kept - outer, 0);
     profiler->stack[at++] = profiler_substitute_virtual(profiler, "[frames left out]");
     if (whole)
@@ -297,6 +300,7 @@ static uint32_t profiler_number_cut_stack(const struct profiler_look *look, jint
 
 static void profiler_keep_sample(const struct profiler_look *look, jint index, uint32_t depth)
 {
+    assert(look->ids[index] >= TV_SAMPLES_FIRST_THREAD);
     struct tv_profiler *profiler = look->profiler;
     for (uint32_t i = 0; i < depth; i++)
         if (profiler->stack[i] == 0)
@@ -327,6 +331,7 @@ static void profiler_on_stack(void *context, jint index, const jvmtiFrameInfo *f
     const struct profiler_look *look = context;
     struct tv_profiler *profiler = look->profiler;
     bool is_virtual = look->carriers[index] != look->threads[index];
+    assert(depth <= profiler->walked);
     jint own = is_virtual ? tv_agent_virtual_frames(frames, depth) : depth;
     bool whole = depth < profiler->walked || own < depth;
     jint ours = tv_agent_hooks_frames(frames, depth);
@@ -532,6 +537,7 @@ void tv_profiler_keep_allocation(struct tv_profiler *profiler, JNIEnv *jni, jthr
 
 static struct tv_sample_lock *profiler_open_lock_of(struct tv_profiler *profiler, uint32_t id)
 {
+    assert(id >= TV_SAMPLES_FIRST_THREAD);
     uint32_t index = id - TV_SAMPLES_FIRST_THREAD;
     if (index >= profiler->open_room) {
         uint32_t room = (index + 1) * 2;

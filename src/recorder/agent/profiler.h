@@ -28,7 +28,7 @@ struct tv_profiler_options {
     const char *pattern; /* NULL: all threads; must outlive the profiler */
     int64_t depth;       /* most frames of a stack; below 1: keep no stacks */
     bool keeps_times;    /* keep each sample's time, for formats with a time line */
-    /* Of a deeper stack keep the outermost frames too, with a placeholder in between. Otherwise
+    /* Keep the outermost frames of a deeper stack too, with a placeholder in between. Otherwise
      * keep only the innermost frames, as Android does. */
     bool keeps_root;
     unsigned state; /* enum tv_agent_state: threads to count */

@@ -10,6 +10,7 @@
  */
 #include "recorder/agent/rewrite.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "recorder/agent/rewrite_parts.h"
@@ -34,6 +35,7 @@ struct rewrite_work {
 
 static unsigned constants_add(struct rewrite_work *work)
 {
+    assert(work->constant_count <= MOST_CONSTANTS);
     if (work->constant_count >= MOST_CONSTANTS) {
         work->pool.failed = true;
         return 0;
@@ -206,6 +208,7 @@ static bool rewrite_put_class(struct rewrite_work *work)
 bool tv_rewrite_class(const uint8_t *bytes, size_t length, const struct tv_rewrite_plan *plan,
                       struct tv_rewrite_result *result)
 {
+    assert(plan->hooks != NULL && plan->id != NULL);
     struct rewrite_work work = {.plan = plan, .result = result};
     *result = (struct tv_rewrite_result){0};
     if (!tv_classfile_read(&work.file, bytes, length))

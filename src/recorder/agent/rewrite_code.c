@@ -18,6 +18,7 @@
  * makes the method stay as it is. A switch needs care: its padding depends on its place, so
  * its length changes.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,6 +176,7 @@ static void code_put_hook(struct tv_growing *out, uint32_t id, unsigned push, un
 static bool code_move_jump(const struct tv_rewrite_code *code, uint32_t from, uint32_t new_from,
                            int64_t distance, int32_t *moved)
 {
+    assert(from < code->length && code->map[from] != TV_NOWHERE);
     int64_t to = (int64_t)from + distance;
     if (to < 0 || to >= code->length || code->map[to] == TV_NOWHERE)
         return false;
@@ -281,6 +283,8 @@ static bool code_put_instructions(const struct tv_rewrite_code *code, uint32_t i
 bool tv_rewrite_code_put(struct tv_rewrite_code *code, uint32_t id, unsigned push,
                          struct tv_growing *out)
 {
+    assert(id != 0);
+    assert(code->map != NULL && code->map[code->length] == code->handler);
     struct tv_class_cursor tables = code->tables;
     /* The added handler pushes the id on top of the exception. */
     unsigned max_stack = code->max_stack < 1 ? 2 : code->max_stack + 1;

@@ -3,6 +3,8 @@
 #ifndef TV_RECORDER_AGENT_REWRITE_PARTS_H
 #define TV_RECORDER_AGENT_REWRITE_PARTS_H
 
+#include <assert.h>
+
 #include "recorder/agent/classfile.h"
 #include "recorder/growing.h"
 
@@ -61,6 +63,7 @@ bool tv_rewrite_code_put(struct tv_rewrite_code *code, uint32_t id, unsigned pus
 /* Return the new place of the instruction itself; `map` leads to the caught hook before it. */
 static inline uint32_t tv_rewrite_code_place(const struct tv_rewrite_code *code, uint32_t at)
 {
+    assert(code->map[at] != TV_NOWHERE);
     return code->map[at] + (code->catches[at] ? TV_HOOK_BYTES : 0);
 }
 

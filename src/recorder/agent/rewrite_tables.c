@@ -5,6 +5,8 @@
  * The exception table, LineNumberTable, LocalVariableTable, LocalVariableTypeTable and
  * StackMapTable name places in the code. Each place is looked up in the map of the first pass.
  */
+#include <assert.h>
+
 #include "recorder/agent/rewrite_parts.h"
 
 /* JVMS 4.10: class files need a StackMapTable from this version on. */
@@ -37,6 +39,8 @@ static bool code_tables_place_range(const struct tv_rewrite_code *code, unsigned
 bool tv_rewrite_handlers_put(const struct tv_rewrite_code *code, struct tv_class_cursor *tables,
                              struct tv_growing *out)
 {
+    assert(code->map != NULL);
+    assert(code->guard_from <= code->length);
     bool guarded = tv_rewrite_code_is_guarded(code);
     unsigned count = tv_class_take_u16(tables);
     if (count + guarded > UINT16_MAX)
@@ -126,6 +130,7 @@ static bool code_tables_put(const struct tv_rewrite_code *code, struct tv_class_
 static void code_tables_add_handler_frame(const struct tv_rewrite_code *code,
                                           struct tv_rewrite_frames *frames)
 {
+    assert(frames->last == TV_NOWHERE || frames->last < code->handler);
     tv_growing_put_u8(&frames->bytes, FULL_FRAME);
     tv_growing_put_u16(&frames->bytes, code->handler - frames->last - 1);
     tv_growing_put_u16(&frames->bytes, 0);

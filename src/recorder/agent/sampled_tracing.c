@@ -6,6 +6,7 @@
  * stack with the previous one of the thread, and writes exits and entries for the difference. The
  * agent supplies thread numbers, kept as marks in an environment of its own, and method names.
  */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>
@@ -81,6 +82,7 @@ static uint32_t sampled_see_thread(struct sampled *self, jthread thread)
 
 static void sampled_on_stack(void *context, jint index, const jvmtiFrameInfo *frames, jint depth)
 {
+    assert(depth <= DEPTH);
     struct sampled *self = context;
     jint ours = tv_agent_hooks_frames(frames, depth);
     uint32_t number = sampled_see_thread(self, self->threads[index]);
@@ -190,6 +192,7 @@ static int sampled_reserve_buffers(struct sampled *self, const struct tv_agent_t
 
 int tv_agent_sampled_start(const struct tv_agent_trace *wanted)
 {
+    assert(sampled == NULL);
     struct sampled *self = calloc(1, sizeof *self);
     if (self == NULL)
         return -ENOMEM;
@@ -231,6 +234,7 @@ static void sampled_read_thread_names(struct sampled *self, JNIEnv *jni)
 
 int tv_agent_sampled_stop(void)
 {
+    assert(sampled != NULL);
     struct sampled *self = sampled;
     bool attached;
     sampled = NULL;

@@ -6,6 +6,7 @@
  * All starts and stops come here: VMInit and VMDeath, control requests, Java code, and the end of
  * an attached recording.
  */
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -45,6 +46,7 @@ static bool session_stop_after_slow(void *unused);
 /* Start the trace in session.paths.trace: of every call, or from sampled stacks. */
 static int session_start_trace(const struct tv_agent_trace *wanted)
 {
+    assert(!session.tracing);
     const struct tv_agent_options *options = &tv_agent.options;
     struct tv_recording_options recording = {
         .path = session.paths.trace,
@@ -104,6 +106,7 @@ static void session_start_tracing(void)
 
 static void session_start_all(void)
 {
+    assert(!atomic_load(&session.active));
     const struct tv_agent_options *options = &tv_agent.options;
     if (!tv_agent_paths_choose(options, ++session.number, &session.paths)) {
         tv_agent_say("%s: the name is too long", options->file);
@@ -126,6 +129,7 @@ void tv_agent_session_start(void)
 
 static int session_stop_trace(struct tv_recording_info *info)
 {
+    assert(session.tracing);
     session.tracing = false;
     if (session.looks)
         return tv_agent_sampled_stop();
@@ -174,6 +178,7 @@ static bool session_stop_after_slow(void *unused)
 
 static void session_stop_sampling(void)
 {
+    assert(session.sampling);
     session.sampling = false;
     tv_agent_sampling_stop(session.paths.samples);
 }

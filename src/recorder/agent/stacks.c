@@ -28,6 +28,7 @@
  * When AGCT knows no stack, as in the JVM's stubs, the handler unwinds to the caller (registers.h)
  * and asks again. The sampler hands over the answers in the order of the list.
  */
+#include <assert.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
@@ -384,6 +385,8 @@ static bool agct_is_usable(struct agct_slot *slot)
 /* Send a request. The caller holds the lock of the kernel threads. */
 static bool agct_ask_thread(struct agct_slot *slot, struct tv_kernel_thread *thread, jint most)
 {
+    assert(slot >= agct.slots && slot < agct.slots + SLOTS);
+    assert(most > 0 && most <= TV_AGENT_DEEPEST);
     uint64_t generation = ++agct.generation;
     slot->generation = generation;
     slot->most = most;
@@ -497,6 +500,7 @@ static void agct_hand_over_frames(const struct tv_agent_stacks *wanted, struct a
 {
     jint depth = slot->trace.depth;
     agct_name_loaded_methods(wanted, slot);
+    assert(depth > 0 && depth <= wanted->depth);
     for (jint i = 0; i < depth; i++) {
         jint place = slot->frames[i].place;
         wanted->frames[i] = (jvmtiFrameInfo){slot->frames[i].method, place < 0 ? -1 : place};
@@ -532,6 +536,7 @@ static void agct_hand_over_missing(const struct tv_agent_stacks *wanted, jint in
 
 static void agct_hand_over_slot(const struct tv_agent_stacks *wanted, struct agct_slot *slot)
 {
+    assert(slot->index >= 0 && slot->index < wanted->count);
     if (atomic_load(&slot->word) != (slot->generation << 2 | FULL)) {
         agct_hand_over_missing(wanted, slot->index);
         return;
@@ -586,6 +591,8 @@ enum tv_agent_look tv_agent_stacks_take_one(const struct tv_agent_stacks *wanted
 
 void tv_agent_stacks_take(const struct tv_agent_stacks *wanted)
 {
+    assert(wanted->depth > 0 && wanted->frames != NULL);
+    assert(wanted->take != NULL && wanted->lose != NULL && wanted->counts != NULL);
     if (tv_agent_agct_take(wanted))
         return;
     for (jint i = 0; i < wanted->count; i++)

@@ -6,6 +6,7 @@
  * sent through the same callback by RetransformClasses, in batches (see below); at its end they are
  * sent again, without hooks, if the agent was attached.
  */
+#include <assert.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -293,6 +294,7 @@ static int64_t tracing_blocked_ns(void)
 static bool retransform_batch_bisecting(struct retransform_passage *passage, const jclass *wanted,
                                         jint count)
 {
+    assert(count > 0);
     if (atomic_load(&tv_agent.dying) || !tv_agent_hold())
         return false;
     passage->calls++;
@@ -315,6 +317,7 @@ static void retransform_in_batches(struct retransform_passage *passage, const jc
     jint most = least;
     while (count > 0) {
         jint batch = most < count ? most : count;
+        assert(batch > 0 && most >= least);
         int64_t start = tracing_blocked_ns();
         if (!retransform_batch_bisecting(passage, wanted, batch))
             return;

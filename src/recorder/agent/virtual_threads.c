@@ -17,6 +17,7 @@
  *
  * JVMTI 21 defines the constants; the headers at build time may be older.
  */
+#include <assert.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,6 +162,7 @@ bool tv_agent_virtual_replace(jthread *threads, jint count)
 
 jint tv_agent_virtual_frames(const jvmtiFrameInfo *frames, jint depth)
 {
+    assert(depth >= 0);
     for (jint i = 0; i < depth; i++)
         if (frames[i].method == virtual.outermost)
             return i + 1;
@@ -212,6 +214,7 @@ static bool virtual_find_extension_events(jvmtiEnv *jvmti)
 /* Extension events need a callback of their own, and the switch that standard events have. */
 static bool virtual_set_event_modes(jvmtiEnv *jvmti, bool on)
 {
+    assert(virtual.mount != 0 && virtual.unmount != 0);
     const jint events[] = {virtual.mount, virtual.unmount, EVENT_VIRTUAL_END};
     const jvmtiExtensionEvent functions[] = {virtual_on_mount, virtual_on_unmount, NULL};
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
