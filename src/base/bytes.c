@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bytes.c - the parts of the cursor that are not worth a copy in every caller.
+ * bytes.c - LEB128, lines, comparisons, UTF-8, and numbers from text.
+ *
+ * bytes.h holds the short cursor functions inline; the longer ones are here.
  */
 #include "base/bytes.h"
 
-/* 64 bits are nine groups of seven and one bit more. */
+#include <assert.h>
+
+/* A 64-bit LEB128 number has at most ten groups of seven bits; the tenth holds one bit. */
 #define LEB_MAX 10
 
-/* The bits of the LEB128 number at the cursor and how many bytes it takes; false as take_*. The
- * tenth byte is left to the caller to judge: *last is the byte that ended the number. */
-static bool read_leb(const struct tv_cursor *cursor, uint64_t *bits, unsigned *size, uint8_t *last)
+/* Read the LEB128 number at the cursor without moving it.  *size is its length in bytes.  Return
+ * false when the bytes end first.  The caller judges *last, the byte that ended the number, because
+ * signed and unsigned numbers allow different tenth bytes. */
+static bool cursor_read_leb128(const struct tv_cursor *cursor, uint64_t *bits, unsigned *size,
+                               uint8_t *last)
 {
     size_t left = tv_cursor_left(cursor);
     unsigned most = left < LEB_MAX ? (unsigned)left : LEB_MAX;
@@ -32,7 +38,7 @@ bool tv_cursor_take_long_uleb(struct tv_cursor *cursor, uint64_t *value)
     uint64_t bits;
     unsigned size;
     uint8_t last;
-    if (!read_leb(cursor, &bits, &size, &last))
+    if (!cursor_read_leb128(cursor, &bits, &size, &last))
         return false;
     if (size == LEB_MAX && last > 1)
         return false;
@@ -46,9 +52,9 @@ bool tv_cursor_take_long_sleb(struct tv_cursor *cursor, int64_t *value)
     uint64_t bits;
     unsigned size;
     uint8_t last;
-    if (!read_leb(cursor, &bits, &size, &last))
+    if (!cursor_read_leb128(cursor, &bits, &size, &last))
         return false;
-    /* Beyond bit 63 there may only be copies of it. */
+    /* All bits above bit 63 must be copies of the sign. */
     if (size == LEB_MAX && last != 0 && last != 0x7f)
         return false;
     if (size < LEB_MAX && (last & 0x40) != 0)
@@ -95,6 +101,14 @@ bool tv_bytes_starts_with(struct tv_bytes bytes, struct tv_bytes prefix)
     if (bytes.length < prefix.length)
         return false;
     return prefix.length == 0 || memcmp(bytes.data, prefix.data, prefix.length) == 0;
+}
+
+bool tv_bytes_ends_with(struct tv_bytes bytes, struct tv_bytes suffix)
+{
+    if (bytes.length < suffix.length)
+        return false;
+    size_t at = bytes.length - suffix.length;
+    return suffix.length == 0 || memcmp(bytes.data + at, suffix.data, suffix.length) == 0;
 }
 
 int tv_bytes_compare(struct tv_bytes a, struct tv_bytes b)
@@ -152,4 +166,204 @@ struct tv_bytes tv_bytes_take_word(struct tv_bytes *bytes)
         bytes->data += length;
     bytes->length -= length;
     return word;
+}
+
+/*
+ * ---- Numbers from text ----
+ */
+
+static bool number_is_digit(uint8_t c)
+{
+    return c >= '0' && c <= '9';
+}
+
+bool tv_parse_u64(struct tv_bytes text, uint64_t *value)
+{
+    uint64_t number = 0;
+    if (text.length == 0)
+        return false;
+    for (size_t i = 0; i < text.length; i++) {
+        if (!number_is_digit(text.data[i]))
+            return false;
+        unsigned digit = text.data[i] - '0';
+        if (number > (UINT64_MAX - digit) / 10)
+            return false;
+        number = number * 10 + digit;
+    }
+    *value = number;
+    return true;
+}
+
+/* Remove a leading '-' and return whether there was one. */
+static bool number_take_minus(struct tv_bytes *text)
+{
+    if (text->length == 0 || text->data[0] != '-')
+        return false;
+    text->data++;
+    text->length--;
+    return true;
+}
+
+/* Store magnitude or -magnitude.  Return false when an int64_t cannot hold it. */
+static bool number_apply_sign(uint64_t magnitude, bool negative, int64_t *value)
+{
+    if (magnitude > (uint64_t)INT64_MAX + (negative ? 1 : 0))
+        return false;
+    if (!negative)
+        *value = (int64_t)magnitude;
+    else
+        *value = magnitude == 0 ? 0 : -(int64_t)(magnitude - 1) - 1;
+    return true;
+}
+
+bool tv_parse_i64(struct tv_bytes text, int64_t *value)
+{
+    bool negative = number_take_minus(&text);
+    uint64_t magnitude;
+    return tv_parse_u64(text, &magnitude) && number_apply_sign(magnitude, negative, value);
+}
+
+int tv_hex_digit(uint8_t c)
+{
+    if (number_is_digit(c))
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool tv_parse_hex(struct tv_bytes text, uint64_t *value)
+{
+    uint64_t number = 0;
+    if (tv_bytes_starts_with(text, TV_BYTES("0x")) || tv_bytes_starts_with(text, TV_BYTES("0X"))) {
+        text.data += 2;
+        text.length -= 2;
+    }
+    if (text.length == 0)
+        return false;
+    for (size_t i = 0; i < text.length; i++) {
+        int digit = tv_hex_digit(text.data[i]);
+        if (digit < 0 || number >> 60 != 0)
+            return false;
+        number = number << 4 | (uint64_t)digit;
+    }
+    *value = number;
+    return true;
+}
+
+/* Remove a time unit from the end of the text and return its nanoseconds, or `unit_ns` when there
+ * is none. */
+static tv_ns number_take_time_unit(struct tv_bytes *text, tv_ns unit_ns)
+{
+    static const struct {
+        struct tv_bytes name;
+        tv_ns ns;
+    } units[] = {
+        {{(const uint8_t *)"ns", 2}, 1},
+        {{(const uint8_t *)"us", 2}, 1000},
+        {{(const uint8_t *)"ms", 2}, 1000000},
+        {{(const uint8_t *)"s", 1}, 1000000000},
+    };
+    for (size_t i = 0; i < TV_COUNT(units); i++) {
+        size_t length = units[i].name.length;
+        if (text->length < length)
+            continue;
+        struct tv_bytes end = {text->data + text->length - length, length};
+        if (tv_bytes_equal(end, units[i].name)) {
+            text->length -= length;
+            return units[i].ns;
+        }
+    }
+    return unit_ns;
+}
+
+/* Compute 0.<digits> * unit, rounded down; *exact tells whether rounding lost nothing.  The loop
+ * runs from the last digit to the first: rounding down at each step gives the same result as
+ * rounding the sum once. */
+static bool number_parse_fraction(struct tv_bytes digits, uint64_t unit, uint64_t *value,
+                                  bool *exact)
+{
+    uint64_t part = 0;
+    *exact = true;
+    for (size_t i = digits.length; i-- > 0;) {
+        if (!number_is_digit(digits.data[i]))
+            return false;
+        part += (unsigned)(digits.data[i] - '0') * unit;
+        if (part % 10 != 0)
+            *exact = false;
+        part /= 10;
+    }
+    *value = part;
+    return true;
+}
+
+bool tv_parse_time(struct tv_bytes text, tv_ns unit_ns, tv_ns *value)
+{
+    assert(unit_ns > 0 && unit_ns <= INT64_MAX / 10);
+    uint64_t unit = (uint64_t)number_take_time_unit(&text, unit_ns);
+    bool negative = number_take_minus(&text);
+
+    struct tv_bytes whole_digits;
+    bool has_point = tv_bytes_split(&text, '.', &whole_digits);
+    if (has_point && text.length == 0)
+        return false;
+    uint64_t whole = 0, fraction = 0;
+    bool exact = true;
+    bool bare_point = has_point && whole_digits.length == 0; /* ".5" */
+    if (!bare_point && !tv_parse_u64(whole_digits, &whole))
+        return false;
+    if (has_point && !number_parse_fraction(text, unit, &fraction, &exact))
+        return false;
+
+    if (negative && !exact)
+        fraction++;
+    if (whole > (UINT64_MAX - fraction) / unit)
+        return false;
+    return number_apply_sign(whole * unit + fraction, negative, value);
+}
+
+/* A letter behind a number that multiplies it, as the K in "50K". */
+struct number_suffix {
+    char letter;
+    uint64_t factor;
+};
+
+static bool number_parse_scaled(struct tv_bytes text, const struct number_suffix *letters,
+                                size_t count, uint64_t *value)
+{
+    uint64_t factor = 1, number, fraction = 0;
+    struct tv_bytes whole;
+    bool exact;
+    for (size_t i = 0; i < count && text.length > 0; i++) {
+        if (text.data[text.length - 1] != (uint8_t)letters[i].letter)
+            continue;
+        factor = letters[i].factor;
+        text.length--;
+        break;
+    }
+    bool has_point = tv_bytes_split(&text, '.', &whole);
+    if (has_point && (factor == 1 || text.length == 0 ||
+                      !number_parse_fraction(text, factor, &fraction, &exact)))
+        return false;
+    if (!tv_parse_u64(whole, &number) || number > (UINT64_MAX - fraction) / factor)
+        return false;
+    *value = number * factor + fraction;
+    return true;
+}
+
+bool tv_parse_size(struct tv_bytes text, uint64_t *bytes)
+{
+    static const struct number_suffix letters[] = {
+        {'K', UINT64_C(1) << 10}, {'M', UINT64_C(1) << 20}, {'G', UINT64_C(1) << 30},
+        {'T', UINT64_C(1) << 40}, {'k', UINT64_C(1) << 10}, {'m', UINT64_C(1) << 20},
+        {'g', UINT64_C(1) << 30}, {'t', UINT64_C(1) << 40},
+    };
+    return number_parse_scaled(text, letters, TV_COUNT(letters), bytes);
+}
+
+bool tv_parse_seconds(struct tv_bytes text, uint64_t *seconds)
+{
+    static const struct number_suffix letters[] = {
+        {'s', 1}, {'m', 60}, {'h', 3600}, {'d', 24 * 3600}, {'w', 7 * 24 * 3600},
+    };
+    return number_parse_scaled(text, letters, TV_COUNT(letters), seconds);
 }

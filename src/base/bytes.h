@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bytes.h - a cursor over bytes that cannot leave them.
+ * bytes.h - views of bytes, a bounds-checked cursor over them, and numbers from text.
  *
- * The tv_cursor_take_* functions are the only code that moves a pointer through input.  Each
- * returns false and moves nothing when the bytes do not suffice (or, for LEB128, do not end within
- * 64 bits).
+ * All input is untrusted, so every reader goes through this cursor: the tv_cursor_take_* functions
+ * are the only code that moves a pointer through input.  Each returns false, and leaves the cursor
+ * where it is, when too few bytes are left (or when a LEB128 number does not end within 64 bits).
+ *
+ *     start          at              end
+ *       |  consumed   |   left        |
  */
 #ifndef TV_BASE_BYTES_H
 #define TV_BASE_BYTES_H
@@ -21,7 +24,7 @@ struct tv_cursor {
 
 static inline struct tv_cursor tv_cursor_over(struct tv_bytes bytes)
 {
-    /* No bytes may come as NULL, to which nothing may be added. */
+    /* An empty view may have a NULL pointer, and NULL + 0 is undefined in C. */
     const uint8_t *end = bytes.length == 0 ? bytes.data : bytes.data + bytes.length;
     return (struct tv_cursor){bytes.data, bytes.data, end};
 }
@@ -31,7 +34,7 @@ static inline size_t tv_cursor_left(const struct tv_cursor *cursor)
     return (size_t)(cursor->end - cursor->at);
 }
 
-/* Bytes already taken. */
+/* Return the number of bytes that were taken. */
 static inline size_t tv_cursor_position(const struct tv_cursor *cursor)
 {
     return (size_t)(cursor->at - cursor->start);
@@ -45,7 +48,7 @@ static inline bool tv_cursor_take_u8(struct tv_cursor *cursor, uint8_t *value)
     return true;
 }
 
-/* Little-endian, as all below. */
+/* This function and those below read little-endian numbers. */
 static inline bool tv_cursor_take_u16(struct tv_cursor *cursor, uint16_t *value)
 {
     const uint8_t *at = cursor->at;
@@ -88,7 +91,7 @@ static inline bool tv_cursor_take_u64(struct tv_cursor *cursor, uint64_t *value)
     return true;
 }
 
-/* What does not fit into one byte of LEB128. */
+/* Read a LEB128 number of any length; the inline functions below handle the one-byte case. */
 bool tv_cursor_take_long_uleb(struct tv_cursor *cursor, uint64_t *value);
 bool tv_cursor_take_long_sleb(struct tv_cursor *cursor, int64_t *value);
 
@@ -123,44 +126,48 @@ static inline bool tv_cursor_take_bytes(struct tv_cursor *cursor, size_t length,
     return true;
 }
 
-/* The next line without its '\n' (a '\r' before it stays). False at the end; a last line without
- * '\n' is a line. */
+/* Take the next line without its '\n'; a '\r' before it stays.  Return false at the end.  The last
+ * line needs no '\n'. */
 bool tv_cursor_take_line(struct tv_cursor *cursor, struct tv_bytes *line);
 
-/* Splits at the first `separator`: *head gets what is before it, *bytes what is behind. False, with
- * all of *bytes in *head and *bytes empty, when there is none. */
+/* Split at the first `separator`: *head becomes the bytes before it, *bytes those after it.  Return
+ * false when there is no separator; then *head is everything and *bytes is empty. */
 bool tv_bytes_split(struct tv_bytes *bytes, uint8_t separator, struct tv_bytes *head);
 
-/* Whether both are the same bytes. */
+/* Return whether both views hold the same bytes. */
 bool tv_bytes_equal(struct tv_bytes a, struct tv_bytes b);
 
-/* Whether the first bytes are those of `prefix`; the empty one is in front of everything. */
+/* Return whether the bytes start with `prefix`.  Everything starts with the empty one. */
 bool tv_bytes_starts_with(struct tv_bytes bytes, struct tv_bytes prefix);
 
-/* What separates words within a line: a blank, a tab, or the CR that stands before its end. */
+/* Return whether the bytes end with `suffix`.  Everything ends with the empty one. */
+bool tv_bytes_ends_with(struct tv_bytes bytes, struct tv_bytes suffix);
+
+/* Return whether a byte separates words within a line: a space, a tab, or the CR of a CR LF line
+ * end. */
 static inline bool tv_is_blank(uint8_t c)
 {
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Without the blanks at both ends. */
+/* Return the bytes without blanks at both ends. */
 struct tv_bytes tv_bytes_trim(struct tv_bytes bytes);
 
-/* The next word, up to a blank, without those before it; *bytes gets what is behind it.  Empty when
- * only blanks are left. */
+/* Skip blanks, take the word up to the next blank, and leave the rest in *bytes.  The word is empty
+ * when only blanks are left. */
 struct tv_bytes tv_bytes_take_word(struct tv_bytes *bytes);
 
-/* Below, at or above 0, as memcmp; of two that begin alike the shorter is first. */
+/* Compare as memcmp does; of two views with a common prefix the shorter one is smaller. */
 int tv_bytes_compare(struct tv_bytes a, struct tv_bytes b);
 
-/* Length of the UTF-8 sequence at the beginning of the bytes, of which there is at least one; 0:
- * none (table 3-7 of the Unicode standard: no overlong form, no surrogate, nothing above U+10FFFF).
- */
+/* Return the length of the UTF-8 sequence at the start of the bytes, or 0 when they start with
+ * none.  There must be at least one byte.  Table 3-7 of the Unicode standard decides: no overlong
+ * form, no surrogate, nothing above U+10FFFF. */
 size_t tv_bytes_utf8(struct tv_bytes bytes);
 
-/* Length of the control character at the beginning of the bytes, of which there is at least one; 0:
- * none.  Those are the ones that terminals obey: below a blank, DEL, and in UTF-8 U+0080 to U+009F,
- * of which U+009B is taken for ESC [. */
+/* Return the length of the control character at the start of the bytes, or 0 when they start with
+ * none.  There must be at least one byte.  Terminals obey these: C0 (below a space), DEL, and C1,
+ * which UTF-8 encodes as U+0080 to U+009F; U+009B, for example, acts as ESC [. */
 static inline size_t tv_bytes_control(struct tv_bytes bytes)
 {
     const uint8_t *at = bytes.data;
@@ -169,10 +176,46 @@ static inline size_t tv_bytes_control(struct tv_bytes bytes)
     return bytes.length > 1 && at[0] == 0xc2 && (at[1] & 0xe0) == 0x80 ? 2 : 0;
 }
 
-/* The bytes of a C string, without its NUL. */
+/* Return a view of a C string, without its NUL. */
 static inline struct tv_bytes tv_bytes_of(const char *text)
 {
     return (struct tv_bytes){(const uint8_t *)text, strlen(text)};
 }
+
+/* The same for C strings. */
+static inline bool tv_text_starts_with(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static inline bool tv_text_ends_with(const char *text, const char *suffix)
+{
+    size_t length = strlen(text), tail = strlen(suffix);
+    return length >= tail && memcmp(text + length - tail, suffix, tail) == 0;
+}
+
+/*
+ * Numbers from text, exact and independent of the C library's locale.  Each function parses the
+ * whole text and returns false for anything else, overflow included.
+ */
+
+bool tv_parse_u64(struct tv_bytes text, uint64_t *value); /* digits only */
+bool tv_parse_i64(struct tv_bytes text, int64_t *value);  /* an optional '-' and digits */
+/* Return the value of a hexadecimal digit, in either case, or -1. */
+int tv_hex_digit(uint8_t c);
+
+bool tv_parse_hex(struct tv_bytes text, uint64_t *value); /* with or without 0x */
+
+/* Parse a decimal number with an optional fraction and an optional unit (ns, us, ms, s) into
+ * nanoseconds, rounded down: "1.5ms" is 1500000 and "-.5ns" is -1.  `unit_ns` is the unit of a
+ * number without one, from 1 ns to 1 s.  No step goes through double. */
+bool tv_parse_time(struct tv_bytes text, tv_ns unit_ns, tv_ns *value);
+
+/* Parse a number of bytes with an optional K, M, G or T (powers of 1024): "50G".  With a letter the
+ * number may have a fraction, which is rounded down to bytes: "1.5M". */
+bool tv_parse_size(struct tv_bytes text, uint64_t *bytes);
+
+/* Parse a number of seconds with an optional s, m, h, d or w, in the same way: "30d", "1.5h". */
+bool tv_parse_seconds(struct tv_bytes text, uint64_t *seconds);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * error.c - filling an error, and showing it on one line that cannot upset a terminal.
+ * error.c - filling an error, and formatting it as one line that is safe for a terminal.
  */
 #include "base/error.h"
 
@@ -11,11 +11,11 @@
 
 #include "base/bytes.h"
 
-/* A context longer than this is cut, so that there is always room for what happened. */
+/* A longer context is cut, so that the message itself always has room. */
 #define CONTEXT_MAX (sizeof(((struct tv_error *)0)->message) / 2)
 
-/* vsnprintf may have cut a UTF-8 sequence in two: takes the first half of it away. */
-static void drop_half_character(char *text)
+/* Remove an incomplete UTF-8 sequence from the end, which vsnprintf leaves when it cuts a text. */
+static void error_drop_partial_utf8(char *text)
 {
     size_t length = strlen(text);
     size_t first = length;
@@ -29,16 +29,16 @@ static void drop_half_character(char *text)
         text[first - 1] = '\0';
 }
 
-static void format_text(char *buffer, size_t size, const char *format, va_list args)
+static void error_format_text(char *buffer, size_t size, const char *format, va_list args)
     TV_PRINTF(3, 0);
 
-static void format_text(char *buffer, size_t size, const char *format, va_list args)
+static void error_format_text(char *buffer, size_t size, const char *format, va_list args)
 {
     int length = vsnprintf(buffer, size, format, args);
     if (length < 0)
         buffer[0] = '\0';
     else if ((size_t)length >= size)
-        drop_half_character(buffer);
+        error_drop_partial_utf8(buffer);
 }
 
 enum tv_status tv_fail(struct tv_error *err, enum tv_status status, uint64_t offset,
@@ -46,11 +46,11 @@ enum tv_status tv_fail(struct tv_error *err, enum tv_status status, uint64_t off
 {
     if (err == NULL)
         return status;
-    /* Made aside: an argument may point into the old message. */
+    /* Build the new error aside: an argument may point into the old message. */
     struct tv_error made = {.status = status, .offset = offset};
     va_list args;
     va_start(args, format);
-    format_text(made.message, sizeof made.message, format, args);
+    error_format_text(made.message, sizeof made.message, format, args);
     va_end(args);
     *err = made;
     return status;
@@ -61,7 +61,7 @@ enum tv_status tv_error_prefix(struct tv_error *err, const char *format, ...)
     char prefix[CONTEXT_MAX];
     va_list args;
     va_start(args, format);
-    format_text(prefix, sizeof prefix - 2, format, args);
+    error_format_text(prefix, sizeof prefix - 2, format, args);
     va_end(args);
     size_t added = strlen(prefix);
     memcpy(prefix + added, ": ", 2);
@@ -75,15 +75,15 @@ enum tv_status tv_error_prefix(struct tv_error *err, const char *format, ...)
     memcpy(err->message, prefix, added);
     err->message[added + kept] = '\0';
     if (cut)
-        drop_half_character(err->message);
+        error_drop_partial_utf8(err->message);
 
     size_t length = strlen(err->message);
     err->context = added + err->context < length ? added + err->context : length;
     return err->status;
 }
 
-/* Control characters, which a file may have put into a message, become '?'. */
-static void make_printable(char *text)
+/* Replace control characters by '?': a message may quote text from a hostile file. */
+static void error_make_printable(char *text)
 {
     struct tv_bytes rest = tv_bytes_of(text);
     while (rest.length > 0) {
@@ -102,6 +102,6 @@ const char *tv_error_text(const struct tv_error *err, char *buffer, size_t size)
     else
         snprintf(buffer, size, "%.*sbyte %" PRIu64 ": %s", context, err->message, err->offset,
                  err->message + context);
-    make_printable(buffer);
+    error_make_printable(buffer);
     return buffer;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * map.h - a hash table from 64-bit keys to 32-bit values: open addressing, grows at half load,
- * keeps no order.
+ * map.h - hash tables: numbers by 64-bit keys (tv_map), and numbers for strings (tv_interner).
+ *
+ * tv_map maps 64-bit keys to 32-bit values by open addressing.  It grows at half load and keeps no
+ * order.
  */
 #ifndef TV_BASE_MAP_H
 #define TV_BASE_MAP_H
@@ -10,23 +12,24 @@
 
 struct tv_map {
     uint64_t *keys;
-    uint32_t *values; /* TV_NONE: the place is free */
-    size_t mask;      /* places - 1, or 0 when nothing is allocated */
+    uint32_t *values; /* TV_NONE: the slot is free */
+    size_t mask;      /* slots - 1, or 0 when nothing is allocated */
     size_t count;
 };
 
 void tv_map_init(struct tv_map *map);
 void tv_map_release(struct tv_map *map);
 
-/* Where the search for a key begins. One multiplication, as finding is often the innermost thing
- * done.  It carries bits upwards only, so high ones are folded down before and after it. */
+/* Return the first slot to probe.  Lookups are the innermost operation of many loops, so the hash
+ * is a single multiplication; that carries bits upwards only, so the high bits are folded down
+ * before and after it. */
 static inline size_t tv_map_start(const struct tv_map *map, uint64_t key)
 {
     uint64_t hash = (key ^ key >> 32) * UINT64_C(0x9e3779b97f4a7c15);
     return (size_t)(hash ^ hash >> 32) & map->mask;
 }
 
-/* The value of the key, or TV_NONE. */
+/* Return the value of the key, or TV_NONE. */
 static inline uint32_t tv_map_find(const struct tv_map *map, uint64_t key)
 {
     if (TV_UNLIKELY(map->mask == 0))
@@ -37,10 +40,42 @@ static inline uint32_t tv_map_find(const struct tv_map *map, uint64_t key)
     return map->values[place];
 }
 
-/* Sets the value (which is not TV_NONE) of the key, replacing one that is there. */
+/* Set the value of the key, replacing an existing one.  `value` is not TV_NONE. */
 void tv_map_set(struct tv_map *map, uint64_t key, uint32_t value);
 
-/* The value of the key; when there is none, sets `value` and returns it. */
+/* Return the value of the key; if there is none, set it to `value` first. */
 uint32_t tv_map_add(struct tv_map *map, uint64_t key, uint32_t value);
+
+/*
+ * An interner stores each distinct string once and gives it a number: two strings are equal when
+ * their numbers are.
+ */
+
+struct tv_interner;
+
+/* The number of the empty string in every interner. */
+#define TV_EMPTY_STRING 0u
+
+struct tv_interner *tv_interner_new(void);
+
+/* Create an interner of `count` strings with numbers in this order: string i ends at ends[i] of
+ * `texts`, followed by a NUL and the next string.  Return NULL when a string is there twice or the
+ * first one is not empty. */
+struct tv_interner *tv_interner_from_texts(struct tv_bytes texts, const uint64_t *ends,
+                                           uint32_t count);
+void tv_interner_free(struct tv_interner *interner);
+
+/* Return the number of the string, adding it if needed.  Numbers are consecutive from 0, the empty
+ * string. */
+uint32_t tv_interner_add(struct tv_interner *interner, struct tv_bytes text);
+
+/* Return the number of the string, or TV_NONE when it was never added. */
+uint32_t tv_interner_find(const struct tv_interner *interner, struct tv_bytes text);
+
+/* Return the string, with a NUL behind it.  The interner owns it and never moves it. */
+struct tv_bytes tv_interner_get(const struct tv_interner *interner, uint32_t id);
+
+/* Return the number of strings, the empty one included. */
+uint32_t tv_interner_count(const struct tv_interner *interner);
 
 #endif

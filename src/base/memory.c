@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory.c - memory from the C library and, for the big tables, whole pages from the system; or
- * from a file (swap.h).
+ * memory.c - memory from the C library, whole pages for big tables, blocks of the swap file
+ * (swap.h), and arenas.
+ *
+ *     tv_alloc(size)  --budget set and size >= 16 KiB-->  swap file
+ *                     --else-------------------------->  calloc
+ *     tv_pages_alloc  --size < 64 KiB----------------->  tv_alloc
+ *                     --else-------------------------->  mmap, huge pages from 2 MiB on
  */
 #include "base/memory.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +22,10 @@
 
 #include "base/swap.h"
 
-/* A growing array starts with this many elements. */
+/* Initial capacity of a growing array. */
 #define FIRST_CAPACITY 16
 
-/* No atexit handlers: this may be any thread, with anything half done. */
+/* Skip atexit handlers: any thread may be here, with any data structure half changed. */
 void tv_memory_exhausted(void)
 {
     fputs("traceview: out of memory\n", stderr);
@@ -28,15 +34,15 @@ void tv_memory_exhausted(void)
 
 #ifdef __GLIBC__
 
-/* What is larger than this goes back to the system when it is freed.  The C library would raise the
- * limit to 32 MiB with the first large array that is freed: then what comes later is cut from the
- * heap, which stays as long as anything above it does. */
-#define LARGE (1024 * 1024)
+/* A block above this size returns to the system when it is freed.  Without a fixed limit glibc
+ * raises it to 32 MiB when the first large array is freed; later arrays then come from the heap,
+ * which cannot shrink while anything above them is alive. */
+#define LARGE_BLOCK (1024 * 1024)
 
-__attribute__((constructor)) static void keep_limits(void)
+__attribute__((constructor)) static void memory_fix_malloc_limits(void)
 {
-    mallopt(M_MMAP_THRESHOLD, LARGE);
-    mallopt(M_TRIM_THRESHOLD, 2 * LARGE);
+    mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK);
+    mallopt(M_TRIM_THRESHOLD, 2 * LARGE_BLOCK);
 }
 
 #endif
@@ -59,8 +65,8 @@ void *tv_alloc(size_t count, size_t size)
     return memory;
 }
 
-/* Of a block of the C library. */
-static size_t usable_size(void *memory)
+/* Return the size of a block of the C library. */
+static size_t heap_usable_size(void *memory)
 {
 #ifdef __wasm__
     (void)memory;
@@ -70,10 +76,10 @@ static size_t usable_size(void *memory)
 #endif
 }
 
-static void *move_to_file(void *memory, size_t bytes)
+static void *memory_move_to_swap(void *memory, size_t bytes)
 {
     void *moved = tv_swap_alloc(bytes, false);
-    size_t used = memory ? usable_size(memory) : 0;
+    size_t used = memory ? heap_usable_size(memory) : 0;
     if (used > 0)
         memcpy(moved, memory, used < bytes ? used : bytes);
     free(memory);
@@ -86,7 +92,7 @@ void *tv_realloc(void *memory, size_t count, size_t size)
     if (tv_swap_owns(memory))
         return tv_swap_realloc(memory, bytes);
     if (tv_swap_wants(bytes))
-        return move_to_file(memory, bytes);
+        return memory_move_to_swap(memory, bytes);
     void *moved = realloc(memory, bytes == 0 ? 1 : bytes);
     if (moved == NULL)
         tv_memory_exhausted();
@@ -101,17 +107,19 @@ void tv_free(void *memory)
         free(memory);
 }
 
-void tv_memory_give_back(void)
+void tv_memory_trim(void)
 {
 #ifdef __GLIBC__
-    /* Trimming returns every free page, and the next small trace would fetch them all again. */
-    if (mallinfo2().fordblks >= LARGE)
+    /* malloc_trim returns every free page, and the next small trace would fault them all in again.
+     */
+    if (mallinfo2().fordblks >= LARGE_BLOCK)
         malloc_trim(0);
 #endif
 }
 
 void *tv_array_reserve(void *array, size_t *capacity, size_t needed, size_t size)
 {
+    assert(size > 0 && (array != NULL || *capacity == 0));
     if (needed <= *capacity)
         return array;
     size_t wanted = *capacity <= SIZE_MAX / 2 ? *capacity * 2 : SIZE_MAX;
@@ -124,9 +132,9 @@ void *tv_array_reserve(void *array, size_t *capacity, size_t needed, size_t size
     return array;
 }
 
-void tv_memory_expect(const void *bytes, size_t size)
+void tv_memory_prefetch(const void *bytes, size_t size)
 {
-    tv_swap_expect((struct tv_bytes){bytes, size});
+    tv_swap_prefetch((struct tv_bytes){bytes, size});
 }
 
 #ifdef __wasm__
@@ -144,13 +152,13 @@ void tv_pages_free(void *memory, size_t size)
 
 #else
 
-/* The size of a huge page on x86-64 and of the usual one on arm64. */
+/* The huge page size of x86-64, and the usual one of arm64. */
 #define HUGE_PAGE ((size_t)2 * 1024 * 1024)
 
 /* A multiple of every ordinary page size. */
 #define SMALL_STEP ((size_t)64 * 1024)
 
-static size_t pages_size(size_t size)
+static size_t pages_round_up(size_t size)
 {
     size_t step = size >= HUGE_PAGE ? HUGE_PAGE : SMALL_STEP;
     if (size > SIZE_MAX - 2 * HUGE_PAGE)
@@ -158,7 +166,7 @@ static size_t pages_size(size_t size)
     return (size + step - 1) / step * step;
 }
 
-static void *map_pages(size_t size)
+static void *pages_map(size_t size)
 {
     void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
@@ -168,23 +176,23 @@ static void *map_pages(size_t size)
 
 void *tv_pages_alloc(size_t size)
 {
-    if (size < SMALL_STEP) /* many small tables must not take a page each */
+    if (size < SMALL_STEP) /* small tables must not take a page each */
         return tv_alloc(size, 1);
     if (tv_swap_wants(size))
         return tv_swap_alloc(size, true);
-    size = pages_size(size);
+    size = pages_round_up(size);
     if (size < HUGE_PAGE)
-        return map_pages(size);
+        return pages_map(size);
 
-    /* Only an aligned stretch can be huge pages: ask for one page more, give back both ends. */
-    uint8_t *mapped = map_pages(size + HUGE_PAGE);
+    /* Huge pages need an aligned range: map one huge page more and unmap both ends. */
+    uint8_t *mapped = pages_map(size + HUGE_PAGE);
     size_t before = (HUGE_PAGE - (uintptr_t)mapped % HUGE_PAGE) % HUGE_PAGE;
     if (before > 0)
         munmap(mapped, before);
     if (before < HUGE_PAGE)
         munmap(mapped + before + size, HUGE_PAGE - before);
 #ifdef MADV_HUGEPAGE
-    madvise(mapped + before, size, MADV_HUGEPAGE); /* a wish: small pages will do */
+    madvise(mapped + before, size, MADV_HUGEPAGE); /* a hint: small pages work, too */
 #endif
     return mapped + before;
 }
@@ -194,7 +202,118 @@ void tv_pages_free(void *memory, size_t size)
     if (size < SMALL_STEP || tv_swap_owns(memory))
         tv_free(memory);
     else if (memory != NULL)
-        munmap(memory, pages_size(size));
+        munmap(memory, pages_round_up(size));
 }
 
 #endif
+
+/*
+ * ---- Arenas ----
+ *
+ * A list of blocks; each is filled from both ends, aligned memory from the front and texts from the
+ * back:
+ *
+ *     | header | aligned ...  ->      free      <- ... texts |
+ *                              ^next      left ^
+ */
+
+#define ARENA_ALIGNMENT ((size_t)16)
+
+/* One block serves a small answer; doubling serves a big trace with few blocks. */
+#define ARENA_FIRST_BLOCK ((size_t)4 * 1024)
+#define ARENA_LARGEST_BLOCK ((size_t)1024 * 1024)
+
+/* Blocks of this size use whole pages. */
+#define ARENA_PAGES_FROM ((size_t)2 * 1024 * 1024)
+
+struct tv_arena_block {
+    struct tv_arena_block *next;
+    size_t size; /* including this header */
+};
+
+/* Size of the block header, rounded up to the alignment. */
+#define ARENA_HEAD_SIZE ARENA_ALIGNMENT
+_Static_assert(sizeof(struct tv_arena_block) <= ARENA_HEAD_SIZE, "the head fits");
+
+void tv_arena_init(struct tv_arena *arena)
+{
+    *arena = (struct tv_arena){0};
+}
+
+void tv_arena_release(struct tv_arena *arena)
+{
+    struct tv_arena_block *block = arena->blocks;
+    while (block != NULL) {
+        struct tv_arena_block *next = block->next;
+        if (block->size >= ARENA_PAGES_FROM)
+            tv_pages_free(block, block->size);
+        else
+            tv_free(block);
+        block = next;
+    }
+    *arena = (struct tv_arena){0};
+}
+
+static struct tv_arena_block *arena_block_new(struct tv_arena *arena, size_t size)
+{
+    struct tv_arena_block *block =
+        size >= ARENA_PAGES_FROM ? tv_pages_alloc(size) : tv_alloc(size, 1);
+    block->size = size;
+    arena->total += size;
+    return block;
+}
+
+/* Return `size` bytes when the current block has too little room. */
+static void *arena_alloc_in_new_block(struct tv_arena *arena, size_t size)
+{
+    size_t wanted = arena->blocks == NULL ? ARENA_FIRST_BLOCK : arena->total;
+    if (wanted > ARENA_LARGEST_BLOCK)
+        wanted = ARENA_LARGEST_BLOCK;
+
+    if (size > wanted / 4 && arena->blocks != NULL) {
+        /* Give a large request a block of its own behind the current one, which stays in use. */
+        struct tv_arena_block *own = arena_block_new(arena, ARENA_HEAD_SIZE + size);
+        own->next = arena->blocks->next;
+        arena->blocks->next = own;
+        return (uint8_t *)own + ARENA_HEAD_SIZE;
+    }
+
+    if (wanted < ARENA_HEAD_SIZE + size)
+        wanted = ARENA_HEAD_SIZE + size;
+    struct tv_arena_block *block = arena_block_new(arena, wanted);
+    block->next = arena->blocks;
+    arena->blocks = block;
+    arena->next = (uint8_t *)block + ARENA_HEAD_SIZE + size;
+    arena->left = wanted - ARENA_HEAD_SIZE - size;
+    return (uint8_t *)block + ARENA_HEAD_SIZE;
+}
+
+void *tv_arena_alloc(struct tv_arena *arena, size_t count, size_t size)
+{
+    size_t bytes = tv_size_mul(count, size);
+    size_t places = bytes / ARENA_ALIGNMENT + (bytes % ARENA_ALIGNMENT != 0) + (bytes == 0);
+    /* Leave room for a header in the overflow check. */
+    bytes = tv_size_mul(places + 1, ARENA_ALIGNMENT) - ARENA_ALIGNMENT;
+    if (bytes > arena->left)
+        return arena_alloc_in_new_block(arena, bytes);
+    void *memory = arena->next;
+    assert((uintptr_t)memory % ARENA_ALIGNMENT == 0);
+    arena->next += bytes;
+    arena->left -= bytes;
+    return memory;
+}
+
+char *tv_arena_text(struct tv_arena *arena, struct tv_bytes text)
+{
+    char *copy;
+    if (text.length < arena->left) {
+        /* Texts come from the end of the block, where nothing needs alignment. */
+        arena->left -= text.length + 1;
+        copy = (char *)arena->next + arena->left;
+    } else {
+        copy = tv_arena_alloc(arena, text.length + 1, 1);
+    }
+    if (text.length > 0)
+        memcpy(copy, text.data, text.length);
+    return copy;
+}

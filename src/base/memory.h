@@ -2,44 +2,71 @@
 /*
  * memory.h - the only place that asks the system for memory.
  *
- * None of these returns NULL: when the system has no memory left, one line goes to standard error
- * and the program ends with exit code 1.  Sizes are multiplied with a check.  Memory comes zeroed.
+ * No function here returns NULL.  When memory runs out, one line goes to standard error and the
+ * program ends with exit code 1: a viewer cannot do anything useful then, and no caller has an
+ * error path that is never tested.  Sizes are multiplied with an overflow check.
  */
 #ifndef TV_BASE_MEMORY_H
 #define TV_BASE_MEMORY_H
 
 #include "base/types.h"
 
-/* count * size zeroed bytes, to be given back with tv_free. A count of 0 gives a valid pointer. */
+/* Return count * size zeroed bytes; free them with tv_free.  A count of 0 gives a valid pointer. */
 void *tv_alloc(size_t count, size_t size);
 
-/* As realloc to count * size bytes; what is new is not zeroed. */
+/* Resize to count * size bytes as realloc does; new bytes are not zeroed. */
 void *tv_realloc(void *memory, size_t count, size_t size);
 
-/* Gives back memory of tv_alloc or tv_realloc. NULL is fine. */
+/* Free memory of tv_alloc or tv_realloc.  NULL is allowed. */
 void tv_free(void *memory);
 
-/* Zeroed memory for the big tables: whole pages, huge ones where the system has them, touched only
- * when used (what is smaller than 64 KiB lies among other small things).  Give back with
+/* Return zeroed memory for a big table: whole pages, huge ones where the system has them, which
+ * take memory only once touched.  A size below 64 KiB comes from tv_alloc instead.  Free it with
  * tv_pages_free and the same size. */
 void *tv_pages_alloc(size_t size);
 void tv_pages_free(void *memory, size_t size);
 
-/* That these bytes, as many as fit well into memory, are read next, one behind the other. */
-void tv_memory_expect(const void *bytes, size_t size);
+/* Announce that these bytes are read next in order, so that swapped ones are loaded ahead.  The
+ * range should fit into memory. */
+void tv_memory_prefetch(const void *bytes, size_t size);
 
-/* Makes room for `needed` elements of `size` bytes in a growing array: doubles *capacity and
- * returns the array (perhaps moved; what is new is not zeroed). */
+/* Grow an array of `size`-byte elements to at least `needed` elements: double *capacity and return
+ * the array, which may have moved.  New elements are not zeroed. */
 void *tv_array_reserve(void *array, size_t *capacity, size_t needed, size_t size);
 
-/* Return free pages of the heap to the system. For use after much was freed between blocks that
- * stay; does nothing while less than a megabyte is free. Takes about a millisecond for 10 MB. */
-void tv_memory_give_back(void);
+/* Return free pages of the heap to the system.  Use it after freeing much memory between blocks
+ * that stay; with less than a megabyte free it does nothing.  10 MB take about a millisecond. */
+void tv_memory_trim(void);
 
-/* a * b, ending the program when it does not fit: only for sizes that are already bounded. */
+/* Return a * b and end the program on overflow: only for sizes that are already bounded. */
 size_t tv_size_mul(size_t a, size_t b);
 
-/* The end when memory, or the numbers that name things in it, run out. */
+/* End the program because memory, or the 32-bit numbers that name things in it, ran out. */
 _Noreturn void tv_memory_exhausted(void);
+
+/*
+ * An arena is memory with one lifetime: a trace has one, and so has an answer.
+ */
+
+struct tv_arena_block;
+
+struct tv_arena {
+    struct tv_arena_block *blocks;
+    uint8_t *next;
+    size_t left;
+    size_t total; /* bytes requested from the system */
+};
+
+/* Initialise an empty arena, which owns nothing until the first tv_arena_alloc. */
+void tv_arena_init(struct tv_arena *arena);
+
+/* Free everything at once. */
+void tv_arena_release(struct tv_arena *arena);
+
+/* Return count * size zeroed bytes, aligned to 16, valid until tv_arena_release. */
+void *tv_arena_alloc(struct tv_arena *arena, size_t count, size_t size);
+
+/* Return a copy of the bytes with a NUL behind them. */
+char *tv_arena_text(struct tv_arena *arena, struct tv_bytes text);
 
 #endif

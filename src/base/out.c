@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * out.c - the buffer behind an out, numbers, and the escapes of JSON, XML and CSV.
+ * out.c - the buffer of an output, decimal numbers, and the escapes of JSON, XML and CSV.
  */
 #include "base/out.h"
 
@@ -11,7 +11,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 
-/* Large enough that handing it on costs nothing beside filling it, small enough for the cache. */
+/* Large enough to make the write call cheap, small enough to stay in the cache. */
 #define BUFFER_SIZE ((size_t)128 * 1024)
 _Static_assert(BUFFER_SIZE > TV_OUT_ROOM, "an empty buffer has room for any piece");
 
@@ -40,8 +40,8 @@ void tv_out_set_limit(struct tv_out *out, uint64_t limit)
     out->limit = limit;
 }
 
-/* False: so many more bytes than were handed on, or stay in memory, go beyond the limit. */
-static bool is_within_limit(struct tv_out *out, uint64_t bytes)
+/* Return false, and set the error, when `bytes` more bytes would exceed the limit. */
+static bool out_is_within_limit(struct tv_out *out, uint64_t bytes)
 {
     if (out->limit == 0 || out->total + bytes <= out->limit)
         return true;
@@ -51,9 +51,10 @@ static bool is_within_limit(struct tv_out *out, uint64_t bytes)
     return false;
 }
 
-static void hand_on(struct tv_out *out, struct tv_bytes bytes)
+static void out_write_through(struct tv_out *out, struct tv_bytes bytes)
 {
-    if (out->error.status != TV_OK || bytes.length == 0 || !is_within_limit(out, bytes.length))
+    assert(out->write != NULL);
+    if (out->error.status != TV_OK || bytes.length == 0 || !out_is_within_limit(out, bytes.length))
         return;
     struct tv_error error = {.offset = TV_NO_OFFSET};
     enum tv_status status = out->write(out->context, bytes, &error);
@@ -65,31 +66,31 @@ static void hand_on(struct tv_out *out, struct tv_bytes bytes)
     out->total += bytes.length;
 }
 
-/* After an error the buffer is emptied all the same: what comes is dropped. */
+/* After an error the buffer is emptied as well: further output is dropped. */
 void tv_out_flush(struct tv_out *out)
 {
     if (out->write == NULL)
         return;
-    hand_on(out, (struct tv_bytes){out->buffer, out->length});
+    out_write_through(out, (struct tv_bytes){out->buffer, out->length});
     out->length = 0;
 }
 
 enum tv_status tv_out_finish(struct tv_out *out, struct tv_error *err)
 {
     tv_out_flush(out);
-    if (!is_within_limit(out, out->length) || tv_out_is_broken(out))
+    if (!out_is_within_limit(out, out->length) || tv_out_has_failed(out))
         out->length = 0;
-    if (tv_out_is_broken(out) && err != NULL)
+    if (tv_out_has_failed(out) && err != NULL)
         *err = out->error;
     return out->error.status;
 }
 
-/* Behind the limit the same bytes are filled again and again. */
-static void grow_memory(struct tv_out *out, size_t size)
+/* Beyond the limit the buffer is reused, so that memory stays bounded. */
+static void out_grow_memory(struct tv_out *out, size_t size)
 {
     if (size > SIZE_MAX - out->length)
         tv_memory_exhausted();
-    if (!is_within_limit(out, out->length))
+    if (!out_is_within_limit(out, out->length))
         out->length = 0;
     out->buffer = tv_array_reserve(out->buffer, &out->capacity, out->length + size, 1);
 }
@@ -98,23 +99,23 @@ void tv_out_make_room(struct tv_out *out, size_t size)
 {
     assert(size <= TV_OUT_ROOM);
     if (out->write == NULL)
-        grow_memory(out, size);
+        out_grow_memory(out, size);
     else
         tv_out_flush(out);
 }
 
-void tv_out_more_bytes(struct tv_out *out, struct tv_bytes bytes)
+void tv_out_bytes_slow(struct tv_out *out, struct tv_bytes bytes)
 {
-    if (out->write == NULL && !is_within_limit(out, (uint64_t)out->length + bytes.length)) {
+    if (out->write == NULL && !out_is_within_limit(out, (uint64_t)out->length + bytes.length)) {
         out->length = 0;
         return;
     }
     if (out->write == NULL)
-        grow_memory(out, bytes.length);
+        out_grow_memory(out, bytes.length);
     else
         tv_out_flush(out);
     if (bytes.length > out->capacity - out->length) {
-        hand_on(out, bytes); /* larger than the whole buffer */
+        out_write_through(out, bytes); /* larger than the whole buffer */
         return;
     }
     if (bytes.length > 0)
@@ -122,7 +123,7 @@ void tv_out_more_bytes(struct tv_out *out, struct tv_bytes bytes)
     out->length += bytes.length;
 }
 
-/* Numbers. */
+/* ---- Numbers ---- */
 
 static const char digit_pairs[] = "00010203040506070809"
                                   "10111213141516171819"
@@ -135,7 +136,7 @@ static const char digit_pairs[] = "00010203040506070809"
                                   "80818283848586878889"
                                   "90919293949596979899";
 
-static size_t count_digits(uint64_t value)
+static size_t decimal_count_digits(uint64_t value)
 {
     size_t count = 1;
     while (value >= 10000) {
@@ -147,34 +148,34 @@ static size_t count_digits(uint64_t value)
     return count + (value >= 10 ? 1 : 0);
 }
 
-static void put_pair(uint8_t *to, uint32_t value)
+static void decimal_write_pair(uint8_t *to, uint32_t value)
 {
     memcpy(to, digit_pairs + value * 2, 2);
 }
 
-/* The last eight digits.  By halves: none of the four pairs waits for another. */
-static void put_eight(uint8_t *to, uint32_t value)
+/* Write exactly eight digits.  Splitting into halves keeps the four divisions independent. */
+static void decimal_write_eight(uint8_t *to, uint32_t value)
 {
     uint32_t high = value / 10000;
     uint32_t low = value % 10000;
-    put_pair(to, high / 100);
-    put_pair(to + 2, high % 100);
-    put_pair(to + 4, low / 100);
-    put_pair(to + 6, low % 100);
+    decimal_write_pair(to, high / 100);
+    decimal_write_pair(to + 2, high % 100);
+    decimal_write_pair(to + 4, low / 100);
+    decimal_write_pair(to + 6, low % 100);
 }
 
-/* Exactly `count` digits, zeros in front. */
-static void put_digits(uint8_t *to, uint64_t value, size_t count)
+/* Write exactly `count` digits with leading zeros. */
+static void decimal_write_digits(uint8_t *to, uint64_t value, size_t count)
 {
     while (count >= 8) {
         count -= 8;
-        put_eight(to + count, (uint32_t)(value % 100000000));
+        decimal_write_eight(to + count, (uint32_t)(value % 100000000));
         value /= 100000000;
     }
     uint32_t rest = (uint32_t)value; /* fewer than eight digits */
     while (count >= 2) {
         count -= 2;
-        put_pair(to + count, rest % 100);
+        decimal_write_pair(to + count, rest % 100);
         rest /= 100;
     }
     if (count == 1)
@@ -183,12 +184,12 @@ static void put_digits(uint8_t *to, uint64_t value, size_t count)
 
 size_t tv_digits_u64(uint8_t *to, uint64_t value)
 {
-    size_t count = count_digits(value);
-    put_digits(to, value, count);
+    size_t count = decimal_count_digits(value);
+    decimal_write_digits(to, value, count);
     return count;
 }
 
-static uint64_t magnitude_of(int64_t value)
+static uint64_t decimal_magnitude(int64_t value)
 {
     return value < 0 ? (uint64_t) - (value + 1) + 1 : (uint64_t)value;
 }
@@ -197,7 +198,7 @@ void tv_out_i64(struct tv_out *out, int64_t value)
 {
     if (value < 0)
         tv_out_char(out, '-');
-    tv_out_u64(out, magnitude_of(value));
+    tv_out_u64(out, decimal_magnitude(value));
 }
 
 void tv_out_format(struct tv_out *out, const char *format, ...)
@@ -212,15 +213,15 @@ void tv_out_format(struct tv_out *out, const char *format, ...)
         out->length += length < TV_OUT_ROOM ? (size_t)length : TV_OUT_ROOM - 1;
 }
 
-/* More digits than these are zeros in any unit. */
+/* Further digits are zeros in any unit. */
 #define TIME_DIGITS 9
 
 static const uint32_t power_of_ten[TIME_DIGITS + 1] = {
     1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000,
 };
 
-/* Division by a constant is several times as fast. */
-static uint64_t divide_by_unit(uint64_t value, uint64_t unit)
+/* Division by a constant is several times faster. */
+static uint64_t time_divide_by_unit(uint64_t value, uint64_t unit)
 {
     switch (unit) {
     case 1:
@@ -238,14 +239,14 @@ void tv_out_time(struct tv_out *out, tv_ns value, tv_ns unit_ns, int decimals)
 {
     assert(unit_ns > 0 && unit_ns <= 1000000000 && decimals >= 0);
     uint64_t unit = (uint64_t)unit_ns;
-    uint64_t magnitude = magnitude_of(value);
+    uint64_t magnitude = decimal_magnitude(value);
     int digits = decimals < TIME_DIGITS ? decimals : TIME_DIGITS;
     uint32_t scale = power_of_ten[digits];
 
-    uint64_t whole = divide_by_unit(magnitude, unit);
-    /* Up is towards zero below it: there the exact half goes the other way. */
+    uint64_t whole = time_divide_by_unit(magnitude, unit);
+    /* Half up means towards zero for negative values, so an exact half rounds down there. */
     uint64_t half = (value < 0 ? unit - 1 : unit) / 2;
-    uint64_t fraction = divide_by_unit((magnitude - whole * unit) * scale + half, unit);
+    uint64_t fraction = time_divide_by_unit((magnitude - whole * unit) * scale + half, unit);
     if (fraction == scale) {
         whole++;
         fraction = 0;
@@ -256,7 +257,7 @@ void tv_out_time(struct tv_out *out, tv_ns value, tv_ns unit_ns, int decimals)
     if (decimals == 0)
         return;
     tv_out_char(out, '.');
-    put_digits(tv_out_room(out, TIME_DIGITS), fraction, (size_t)digits);
+    decimal_write_digits(tv_out_room(out, TIME_DIGITS), fraction, (size_t)digits);
     out->length += (size_t)digits;
     for (int i = digits; i < decimals; i++)
         tv_out_char(out, '0');
@@ -285,11 +286,11 @@ void tv_out_counted(struct tv_out *out, uint64_t count, const char *words)
     }
 }
 
-/* Escapes. */
+/* ---- Escapes ---- */
 
 #define REPLACEMENT TV_BYTES("\xef\xbf\xbd") /* U+FFFD */
 
-/* What needs a look in which text: a table, as names are scanned byte by byte. */
+/* Bytes that need attention, by format.  A table, because names are scanned byte by byte. */
 enum { IN_JSON = 1, IN_XML = 2, IN_CSV = 4, IN_HTML = 8 };
 
 static const uint8_t special[256] = {
@@ -308,8 +309,8 @@ static const uint8_t special[256] = {
     3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3,  3, 3,  3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3,
 };
 
-/* How many bytes from `from` on are not special. */
-static size_t plain_run(struct tv_bytes text, size_t from, uint8_t where)
+/* Return how many bytes from `from` on need no attention. */
+static size_t escape_plain_run(struct tv_bytes text, size_t from, uint8_t where)
 {
     size_t at = from;
     while (at < text.length && (special[text.data[at]] & where) == 0)
@@ -318,47 +319,48 @@ static size_t plain_run(struct tv_bytes text, size_t from, uint8_t where)
 }
 
 /* U+FFFE and U+FFFF, which XML excludes. */
-static bool is_no_xml_character(const uint8_t *at)
+static bool escape_is_xml_noncharacter(const uint8_t *at)
 {
     return at[0] == 0xef && at[1] == 0xbf && at[2] >= 0xbe;
 }
 
-/* How many bytes at a special one may be copied after all: those of a UTF-8 sequence, or none. */
-static size_t allowed_length(struct tv_bytes rest, uint8_t where)
+/* Return the length of a valid UTF-8 sequence that may be copied although its first byte is marked,
+ * or 0. */
+static size_t escape_allowed_length(struct tv_bytes rest, uint8_t where)
 {
     size_t length = rest.data[0] < 0x80 ? 0 : tv_bytes_utf8(rest);
-    if (where == IN_XML && length == 3 && is_no_xml_character(rest.data))
+    if (where == IN_XML && length == 3 && escape_is_xml_noncharacter(rest.data))
         return 0;
     if ((where & IN_JSON) && tv_bytes_control(rest) > 0)
         return 0;
     return length;
 }
 
-/* Copies the text, but gives what begins with a byte that may not be copied to `put_escaped`, which
- * returns how many bytes of it are done. */
-static void put_text(struct tv_out *out, struct tv_bytes text, uint8_t where,
-                     size_t (*put_escaped)(struct tv_out *out, struct tv_bytes rest))
+/* Copy the text; pass each byte that may not be copied to `put_escaped`, which returns how many
+ * bytes of input it has written. */
+static void escape_write_text(struct tv_out *out, struct tv_bytes text, uint8_t where,
+                              size_t (*put_escaped)(struct tv_out *out, struct tv_bytes rest))
 {
-    if (tv_out_is_broken(out))
-        return;      /* looking through long texts that are dropped takes its time */
-    size_t done = 0; /* bytes that are out */
-    size_t at = plain_run(text, 0, where);
+    if (tv_out_has_failed(out))
+        return;      /* scanning a long text that is dropped wastes time */
+    size_t done = 0; /* input bytes that are written */
+    size_t at = escape_plain_run(text, 0, where);
     while (at < text.length) {
         struct tv_bytes rest = {text.data + at, text.length - at};
-        size_t length = allowed_length(rest, where);
+        size_t length = escape_allowed_length(rest, where);
         if (length == 0) {
             tv_out_bytes(out, (struct tv_bytes){text.data + done, at - done});
             length = put_escaped(out, rest);
             done = at + length;
         }
         at += length;
-        at += plain_run(text, at, where);
+        at += escape_plain_run(text, at, where);
     }
     if (at > done)
         tv_out_bytes(out, (struct tv_bytes){text.data + done, at - done});
 }
 
-static void put_ascii_escape(struct tv_out *out, uint8_t c)
+static void json_write_ascii_escape(struct tv_out *out, uint8_t c)
 {
     switch (c) {
     case '"':
@@ -381,7 +383,7 @@ static void put_ascii_escape(struct tv_out *out, uint8_t c)
     }
 }
 
-static size_t put_json_escape(struct tv_out *out, struct tv_bytes rest)
+static size_t json_write_escape(struct tv_out *out, struct tv_bytes rest)
 {
     if (tv_bytes_control(rest) == 2) {
         tv_out_format(out, "\\u%04x", rest.data[1]);
@@ -390,25 +392,25 @@ static size_t put_json_escape(struct tv_out *out, struct tv_bytes rest)
     if (rest.data[0] >= 0x80)
         tv_out_bytes(out, REPLACEMENT);
     else
-        put_ascii_escape(out, rest.data[0]);
+        json_write_ascii_escape(out, rest.data[0]);
     return 1;
 }
 
 void tv_out_json(struct tv_out *out, struct tv_bytes text)
 {
     tv_out_char(out, '"');
-    put_text(out, text, IN_JSON, put_json_escape);
+    escape_write_text(out, text, IN_JSON, json_write_escape);
     tv_out_char(out, '"');
 }
 
 void tv_out_json_in_html(struct tv_out *out, struct tv_bytes text)
 {
     tv_out_char(out, '"');
-    put_text(out, text, IN_JSON | IN_HTML, put_json_escape);
+    escape_write_text(out, text, IN_JSON | IN_HTML, json_write_escape);
     tv_out_char(out, '"');
 }
 
-static void put_xml_byte(struct tv_out *out, uint8_t c)
+static void xml_write_byte(struct tv_out *out, uint8_t c)
 {
     switch (c) {
     case '&':
@@ -435,20 +437,20 @@ static void put_xml_byte(struct tv_out *out, uint8_t c)
     }
 }
 
-static size_t put_xml_escape(struct tv_out *out, struct tv_bytes rest)
+static size_t xml_write_escape(struct tv_out *out, struct tv_bytes rest)
 {
-    put_xml_byte(out, rest.data[0]);
+    xml_write_byte(out, rest.data[0]);
     return 1;
 }
 
 void tv_out_xml(struct tv_out *out, struct tv_bytes text)
 {
-    put_text(out, text, IN_XML, put_xml_escape);
+    escape_write_text(out, text, IN_XML, xml_write_escape);
 }
 
 void tv_out_csv(struct tv_out *out, struct tv_bytes text)
 {
-    if (plain_run(text, 0, IN_CSV) == text.length) {
+    if (escape_plain_run(text, 0, IN_CSV) == text.length) {
         tv_out_bytes(out, text);
         return;
     }
@@ -462,9 +464,9 @@ void tv_out_csv(struct tv_out *out, struct tv_bytes text)
     tv_out_char(out, '"');
 }
 
-/* Binary. */
+/* ---- Binary numbers ---- */
 
-static void put_le(struct tv_out *out, uint64_t value, size_t size)
+static void out_write_le(struct tv_out *out, uint64_t value, size_t size)
 {
     uint8_t *to = tv_out_room(out, size);
     for (size_t i = 0; i < size; i++)
@@ -474,14 +476,14 @@ static void put_le(struct tv_out *out, uint64_t value, size_t size)
 
 void tv_out_le32(struct tv_out *out, uint32_t value)
 {
-    put_le(out, value, 4);
+    out_write_le(out, value, 4);
 }
 
 void tv_out_f64(struct tv_out *out, double value)
 {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
-    put_le(out, bits, 8);
+    out_write_le(out, bits, 8);
 }
 
 void tv_out_align(struct tv_out *out, size_t alignment)

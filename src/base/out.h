@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * out.h - text and bytes on their way out, buffered.
+ * out.h - buffered output of text and bytes.
  *
- * An out goes to a function (a file descriptor in cli, an HTTP answer in server) or into memory.
- * The first error sticks: what is added after it is dropped and tv_out_finish reports it, so
- * writers need not check each line.  Long loops may ask tv_out_is_broken.
+ * An output goes to a function (a file descriptor in cli, an HTTP answer in server) or stays in
+ * memory.  The first error sticks: later output is dropped, and tv_out_finish reports the error, so
+ * a writer need not check each line.  Long loops may stop early by asking tv_out_has_failed.
  *
- * Short pieces are put down in line, as whole exports consist of them.
+ * Functions for short pieces are inline, because whole exports consist of them.
  */
 #ifndef TV_BASE_OUT_H
 #define TV_BASE_OUT_H
@@ -22,20 +22,20 @@ struct tv_out {
     uint8_t *buffer;
     size_t length; /* bytes in the buffer */
     size_t capacity;
-    uint64_t total; /* bytes handed on already */
-    uint64_t limit; /* of all bytes, see tv_out_set_limit; 0: none */
-    /* Where full buffers go; NULL: memory. */
+    uint64_t total; /* bytes already written */
+    uint64_t limit; /* most bytes in all (tv_out_set_limit); 0: none */
+    /* Receives full buffers; NULL: the output stays in memory. */
     enum tv_status (*write)(void *context, struct tv_bytes bytes, struct tv_error *err);
     void *context;
-    /* The screen that the text is shown on (writers/layout.h); NULL: a file or a pipe. */
+    /* Terminal that shows the text (writers/text/layout.h); NULL: a file or a pipe. */
     struct tv_layout *layout;
-    struct tv_error error; /* status TV_OK while all is well */
+    struct tv_error error; /* status TV_OK until the first error */
 };
 
-/* Everything stays in buffer[0..length). */
+/* Start an output that stays in buffer[0..length). */
 void tv_out_init_memory(struct tv_out *out);
 
-/* Hands on what it holds whenever its buffer is full. */
+/* Start an output that calls `write` whenever its buffer is full. */
 void tv_out_init(struct tv_out *out,
                  enum tv_status (*write)(void *context, struct tv_bytes bytes,
                                          struct tv_error *err),
@@ -43,24 +43,24 @@ void tv_out_init(struct tv_out *out,
 
 void tv_out_release(struct tv_out *out);
 
-/* Take at most `limit` bytes in all (0: any number). The byte behind them is an error,
- * TV_ERR_LIMIT: what is in memory is dropped, and nothing more is handed on. */
+/* Accept at most `limit` bytes in all (0: any number).  One byte more is TV_ERR_LIMIT: an output in
+ * memory is emptied, and nothing more is written. */
 void tv_out_set_limit(struct tv_out *out, uint64_t limit);
 
-/* Return true when all that is still added will be dropped. */
-static inline bool tv_out_is_broken(const struct tv_out *out)
+/* Return whether an error occurred, so that further output is dropped. */
+static inline bool tv_out_has_failed(const struct tv_out *out)
 {
     return out->error.status != TV_OK;
 }
 
-/* Hands on what it holds by now. Of what stays in memory it does nothing. */
+/* Write the buffered bytes now.  Does nothing for an output in memory. */
 void tv_out_flush(struct tv_out *out);
 
-/* Hands on the rest; the first error that happened, or TV_OK. */
+/* Write the rest and report the first error. */
 enum tv_status tv_out_finish(struct tv_out *out, struct tv_error *err) TV_MUST_CHECK;
 
-/* Room for at least `size` (at most TV_OUT_ROOM) more bytes behind buffer[length], to be filled by
- * the caller, who then adds to length. */
+/* Return room for `size` (at most TV_OUT_ROOM) bytes behind buffer[length].  The caller fills them
+ * and adds to length. */
 #define TV_OUT_ROOM 4096
 void tv_out_make_room(struct tv_out *out, size_t size);
 
@@ -71,13 +71,13 @@ static inline uint8_t *tv_out_room(struct tv_out *out, size_t size)
     return out->buffer + out->length;
 }
 
-/* What does not fit into the buffer. */
-void tv_out_more_bytes(struct tv_out *out, struct tv_bytes bytes);
+/* Append bytes for which the buffer has no room; called by tv_out_bytes. */
+void tv_out_bytes_slow(struct tv_out *out, struct tv_bytes bytes);
 
 static inline void tv_out_bytes(struct tv_out *out, struct tv_bytes bytes)
 {
     if (TV_UNLIKELY(out->capacity - out->length <= bytes.length)) {
-        tv_out_more_bytes(out, bytes);
+        tv_out_bytes_slow(out, bytes);
         return;
     }
     if (bytes.length > 0)
@@ -96,7 +96,8 @@ static inline void tv_out_char(struct tv_out *out, char c)
     out->length++;
 }
 
-/* Writes the number's decimal digits to `to`, which has room for 20; how many there are. */
+/* Write a number in decimal to `to`, which has room for 20 digits, and return the number of digits.
+ */
 size_t tv_digits_u64(uint8_t *to, uint64_t value);
 
 static inline void tv_out_u64(struct tv_out *out, uint64_t value)
@@ -104,48 +105,48 @@ static inline void tv_out_u64(struct tv_out *out, uint64_t value)
     out->length += tv_digits_u64(tv_out_room(out, 20), value);
 }
 
-/* With a '-' in front when it is below 0. */
+/* Append a signed number. */
 void tv_out_i64(struct tv_out *out, int64_t value);
 
-/* As printf, of less than TV_OUT_ROOM bytes: for what is short and rare. */
+/* Append as printf does, less than TV_OUT_ROOM bytes: for short and rare output. */
 void tv_out_format(struct tv_out *out, const char *format, ...) TV_PRINTF(2, 3);
 
-/* The count and the words behind it, each "one|several" in the form that the count asks for:
+/* Append the count and `words`, in which each "one|several" stands for the form that fits:
  * "slice|slices of threads becomes|become states". */
 void tv_out_counted(struct tv_out *out, uint64_t count, const char *words);
 
-/* The same choice, for printf. */
+/* The same choice for printf. */
 static inline const char *tv_plural(uint64_t count, const char *one, const char *several)
 {
     return count == 1 ? one : several;
 }
 
-/* Nanoseconds as a decimal number of `unit_ns` (1, 1000, 1000000, 1000000000) with `decimals`
- * digits, rounded half up; exact, no double. */
+/* Append nanoseconds as a decimal number of `unit_ns` (1, 1000, 1000000, 1000000000) with
+ * `decimals` digits, rounded half up, without going through double. */
 void tv_out_time(struct tv_out *out, tv_ns value, tv_ns unit_ns, int decimals);
 
-/* The same in sentences: exact, and without zeros at the end. */
+/* Append an exact time without trailing zeros, for sentences. */
 void tv_out_time_short(struct tv_out *out, tv_ns value, tv_ns unit_ns);
 
-/* A JSON string with its quotes: control characters (also DEL and U+0080 to U+009F, which terminals
- * obey), quotes and backslashes escaped, and each byte that is not UTF-8 replaced by U+FFFD. */
+/* Append a JSON string with its quotes.  Quotes, backslashes and control characters are escaped,
+ * also DEL and U+0080 to U+009F, which terminals obey; a byte that is not UTF-8 becomes U+FFFD. */
 void tv_out_json(struct tv_out *out, struct tv_bytes text);
 
 /* Append a JSON string for use inside an HTML element: '<' and '>' are escaped as well, so that no
  * text can end the element. */
 void tv_out_json_in_html(struct tv_out *out, struct tv_bytes text);
 
-/* Text inside XML or HTML: & < > " ' and control characters escaped, invalid UTF-8 replaced, and so
- * the characters that XML cannot hold even when escaped. */
+/* Append text for XML or HTML: & < > " ' and control characters are escaped; invalid UTF-8, and
+ * characters that XML cannot hold in any form, become U+FFFD. */
 void tv_out_xml(struct tv_out *out, struct tv_bytes text);
 
-/* A CSV field (RFC 4180): quoted when it holds a comma, a quote or a line break. */
+/* Append a CSV field (RFC 4180), in quotes when it holds a comma, a quote or a line break. */
 void tv_out_csv(struct tv_out *out, struct tv_bytes text);
 
-/* Little-endian numbers and padding, for binary answers. */
+/* Append little-endian numbers, for binary answers. */
 void tv_out_le32(struct tv_out *out, uint32_t value);
 void tv_out_f64(struct tv_out *out, double value);
-/* Zeros up to a multiple, counted from the start. */
+/* Append zeros up to a multiple of `alignment`, counted from the start of the output. */
 void tv_out_align(struct tv_out *out, size_t alignment);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * progress.h - how far a long piece of work is, and the request to stop it.
+ * progress.h - the progress of a long operation, and the request to stop it.
  *
- * The worker adds to the counters and looks at `cancel`; another thread reads the counters and sets
- * it.
+ * The working threads add to the counters and check `cancel`; another thread reads the counters and
+ * sets `cancel`.
  */
 #ifndef TV_BASE_PROGRESS_H
 #define TV_BASE_PROGRESS_H
@@ -15,13 +15,13 @@
 struct tv_sketch; /* model/sketch.h */
 
 struct tv_progress {
-    struct tv_sketch *sketch;     /* readers may mark there what they read; or NULL */
-    _Atomic uint64_t input_bytes; /* of the inputs, each once */
-    _Atomic uint64_t total_bytes; /* of all passes over them */
-    _Atomic uint64_t bytes;       /* gone over, in all passes */
-    _Atomic uint64_t records;     /* the same */
-    _Atomic bool unpacking;       /* the bytes are those of packed inputs: reading comes later */
-    _Atomic bool joining; /* what was read is put together: no byte is gone over meanwhile */
+    struct tv_sketch *sketch; /* readers may draw their events there (model/sketch.h); or NULL */
+    _Atomic uint64_t input_bytes; /* size of the inputs, each counted once */
+    _Atomic uint64_t total_bytes; /* of all passes over the inputs */
+    _Atomic uint64_t bytes;       /* processed, in all passes */
+    _Atomic uint64_t records;     /* processed, in all passes */
+    _Atomic bool unpacking;       /* `bytes` counts packed bytes: reading has not begun */
+    _Atomic bool joining;         /* the chunks are being stitched: no byte counts meanwhile */
     _Atomic bool cancel;
 };
 
@@ -32,15 +32,15 @@ static inline void tv_progress_join(struct tv_progress *progress, bool joining)
         atomic_store_explicit(&progress->joining, joining, memory_order_relaxed);
 }
 
-/* What people are shown: as if the inputs were gone over once. */
+/* Progress as users see it: as if there were one pass over the inputs. */
 struct tv_progress_shown {
     uint64_t total_bytes; /* 0: unknown */
-    uint64_t bytes;       /* at most total_bytes, where that is known */
+    uint64_t bytes;       /* at most total_bytes, if that is known */
     uint64_t records;
 };
 
-/* How far it is. A reader that looks at some bytes once more counts them once more: never past the
- * end. */
+/* Return the progress.  A reader that reads some bytes again counts them again, so `bytes` is
+ * capped. */
 static inline struct tv_progress_shown tv_progress_show(const struct tv_progress *progress)
 {
     uint64_t input = atomic_load_explicit(&progress->input_bytes, memory_order_relaxed);

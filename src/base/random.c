@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * random.c - random numbers from the kernel.
+ */
 #include "base/random.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,6 +12,7 @@
 enum tv_status tv_random_hex(char *text, size_t digits, struct tv_error *err)
 {
     static const char names[] = "0123456789abcdef";
+    assert(digits % 2 == 0 && digits <= TV_RANDOM_DIGITS);
     uint8_t random[TV_RANDOM_DIGITS / 2];
     size_t count = digits < TV_RANDOM_DIGITS ? digits / 2 : sizeof random;
     if (getentropy(random, count) != 0)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * random.h - secrets: numbers that nobody can guess, from the system.
+ * random.h - secrets: random numbers from the system, and their comparison.
+ *
+ * A platform file: POSIX, not compiled for WebAssembly.
  */
 #ifndef TV_BASE_RANDOM_H
 #define TV_BASE_RANDOM_H
@@ -8,14 +10,14 @@
 #include "base/error.h"
 #include "base/types.h"
 
-/* At most so many digits at once. */
+/* Most digits per call. */
 #define TV_RANDOM_DIGITS 64u
 
-/* Fills text[0..digits) with lower-case hexadecimal digits, four bits of chance each, and puts a
- * NUL behind them.  `digits` is even. */
+/* Fill text[0..digits) with random lower-case hexadecimal digits (four bits each) and append a NUL.
+ * `digits` is even. */
 enum tv_status tv_random_hex(char *text, size_t digits, struct tv_error *err) TV_MUST_CHECK;
 
-/* Whether both are the same bytes; the time it takes tells only their lengths. */
+/* Compare in constant time: the duration reveals only the lengths. */
 bool tv_secret_equal(struct tv_bytes a, struct tv_bytes b);
 
 #endif

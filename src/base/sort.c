@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sort.c - from the lowest digit to the highest, each time stable.  Digits that all keys share cost
- * nothing: times of one trace differ in half of their bits at most.
+ * sort.c - least-significant-digit radix sort.
+ *
+ * Each pass distributes all rows by one 11-bit digit and is stable, so after the pass on the
+ * highest digit the rows are sorted.  Digits that are equal in all keys are skipped: times of one
+ * trace share about half of their bits.
  */
 #include "base/sort.h"
 
@@ -13,10 +16,10 @@
 #define DIGIT_VALUES ((size_t)1 << DIGIT_BITS)
 #define DIGITS ((64u + DIGIT_BITS - 1) / DIGIT_BITS)
 
-/* Fewer are not worth counting digits. */
+/* Below this number insertion sort is faster than counting digits. */
 #define FEW 64u
 
-static bool is_sorted(const struct tv_sort_key *rows, size_t count)
+static bool sort_keys_are_sorted(const struct tv_sort_key *rows, size_t count)
 {
     for (size_t i = 1; i < count; i++)
         if (rows[i].key < rows[i - 1].key)
@@ -24,7 +27,7 @@ static bool is_sorted(const struct tv_sort_key *rows, size_t count)
     return true;
 }
 
-static void sort_few(struct tv_sort_key *rows, size_t count)
+static void sort_insert_few(struct tv_sort_key *rows, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
         struct tv_sort_key row = rows[i];
@@ -35,13 +38,13 @@ static void sort_few(struct tv_sort_key *rows, size_t count)
     }
 }
 
-static size_t digit_of(uint64_t key, unsigned digit)
+static size_t sort_digit_of(uint64_t key, unsigned digit)
 {
     return (size_t)(key >> digit * DIGIT_BITS) & (DIGIT_VALUES - 1);
 }
 
-/* Numbers of rows become the place of the first of them. */
-static void add_up(size_t *counts)
+/* Turn the count of each digit value into the index of its first row. */
+static void sort_counts_to_starts(size_t *counts)
 {
     size_t sum = 0;
     for (size_t i = 0; i < DIGIT_VALUES; i++) {
@@ -51,20 +54,20 @@ static void add_up(size_t *counts)
     }
 }
 
-static void sort_by_digit(const struct tv_sort_key *from, struct tv_sort_key *to, size_t count,
-                          unsigned digit)
+static void sort_pass_by_digit(const struct tv_sort_key *from, struct tv_sort_key *to, size_t count,
+                               unsigned digit)
 {
     size_t *places = tv_alloc(DIGIT_VALUES, sizeof *places);
     for (size_t i = 0; i < count; i++)
-        places[digit_of(from[i].key, digit)]++;
-    add_up(places);
+        places[sort_digit_of(from[i].key, digit)]++;
+    sort_counts_to_starts(places);
     for (size_t i = 0; i < count; i++)
-        to[places[digit_of(from[i].key, digit)]++] = from[i];
+        to[places[sort_digit_of(from[i].key, digit)]++] = from[i];
     tv_free(places);
 }
 
-/* The bits in which keys differ. */
-static uint64_t differing(const struct tv_sort_key *rows, size_t count)
+/* Return the bits in which the keys differ. */
+static uint64_t sort_differing_bits(const struct tv_sort_key *rows, size_t count)
 {
     uint64_t bits = 0;
     for (size_t i = 1; i < count; i++)
@@ -74,19 +77,19 @@ static uint64_t differing(const struct tv_sort_key *rows, size_t count)
 
 void tv_sort_keys(struct tv_sort_key *rows, size_t count)
 {
-    if (is_sorted(rows, count))
+    if (sort_keys_are_sorted(rows, count))
         return;
     if (count <= FEW) {
-        sort_few(rows, count);
+        sort_insert_few(rows, count);
         return;
     }
     size_t size = tv_size_mul(count, sizeof *rows);
     struct tv_sort_key *spare = tv_pages_alloc(size), *from = rows, *to = spare;
-    uint64_t bits = differing(rows, count);
+    uint64_t bits = sort_differing_bits(rows, count);
     for (unsigned digit = 0; digit < DIGITS; digit++) {
-        if (digit_of(bits, digit) == 0)
+        if (sort_digit_of(bits, digit) == 0)
             continue;
-        sort_by_digit(from, to, count, digit);
+        sort_pass_by_digit(from, to, count, digit);
         struct tv_sort_key *sorted = to;
         to = from;
         from = sorted;

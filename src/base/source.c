@@ -1,44 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source.c - sources over memory and over other sources, and the window that slides over any.
+ * source.c - sources over memory and over other sources, growing sources, and the window.
+ *
+ * A growing source (a pipe, a compressed file) has a lock while it grows: `grow` and `read` of its
+ * context run under it.  Once `ended` is set (release/acquire) size and failure never change again,
+ * and reads go on without the lock.
  */
 #include "base/source.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/lock.h"
 #include "base/memory.h"
+#include "base/workers.h"
 
-/* What a source that grows has besides. */
-struct growth {
-    struct tv_lock lock; /* of all here, and of the context, until the end */
+/* Additional state of a growing source. */
+struct source_growth_state {
+    struct tv_lock lock; /* guards this struct and the context until the end */
     enum tv_status (*grow)(void *context, uint64_t wanted, uint64_t *size, bool *ended,
                            struct tv_error *err);
     bool (*is_cut)(void *context);         /* or NULL */
     bool (*would_wait)(void *context);     /* or NULL */
     void (*before_waiting)(void *context); /* or NULL */
-    void *waiter;                          /* its context */
-    uint64_t size;                         /* so far */
-    atomic_bool ended;                     /* `size` and `failure` stay as they are */
+    void *waiter;                          /* argument of before_waiting */
+    uint64_t size;                         /* bytes so far */
+    atomic_bool ended;                     /* `size` and `failure` are final */
     struct tv_error failure;
 };
 
 struct tv_source {
     struct tv_source_reads reads;
     void *context;
-    uint64_t size;         /* 0 while it grows: see there */
-    struct growth *growth; /* or NULL */
+    uint64_t size;                      /* 0 while the source grows: see `growth` */
+    struct source_growth_state *growth; /* or NULL */
     char *name;
-    atomic_uint holders;     /* the one who made it, and parts of it */
-    atomic_uint failure_set; /* how far `failure` is: enum failure_state */
+    atomic_uint holders;     /* its creator, and the sources made of ranges of it */
+    atomic_uint failure_set; /* state of `failure`: enum source_failure_state */
     struct tv_error failure; /* of the first read that failed */
 };
 
-enum failure_state { NO_FAILURE, FAILURE_BEGUN, FAILURE_WHOLE };
+enum source_failure_state { NO_FAILURE, FAILURE_BEGUN, FAILURE_WHOLE };
 
-static char *copy_name(const char *name)
+static char *source_copy_name(const char *name)
 {
     size_t size = strlen(name) + 1;
     return memcpy(tv_alloc(size, 1), name, size);
@@ -51,13 +56,13 @@ struct tv_source *tv_source_from_reads(const struct tv_source_reads *reads, void
     source->reads = *reads;
     source->context = context;
     source->size = size;
-    source->name = copy_name(name);
+    source->name = source_copy_name(name);
     atomic_init(&source->holders, 1);
     atomic_init(&source->failure_set, NO_FAILURE);
     return source;
 }
 
-struct tv_source *tv_source_hold(struct tv_source *source)
+struct tv_source *tv_source_ref(struct tv_source *source)
 {
     atomic_fetch_add(&source->holders, 1);
     return source;
@@ -65,7 +70,11 @@ struct tv_source *tv_source_hold(struct tv_source *source)
 
 void tv_source_free(struct tv_source *source)
 {
-    if (source == NULL || atomic_fetch_sub(&source->holders, 1) > 1)
+    if (source == NULL)
+        return;
+    unsigned holders = atomic_fetch_sub(&source->holders, 1);
+    assert(holders > 0);
+    if (holders > 1)
         return;
     if (source->reads.close != NULL)
         source->reads.close(source->context);
@@ -81,13 +90,14 @@ const char *tv_source_name(const struct tv_source *source)
     return source->name;
 }
 
-/* ---- What grows ---- */
+/* ---- Growing sources ---- */
 
 struct tv_source *tv_source_from_growth(const struct tv_source_growth *growth, void *context,
                                         const char *name)
 {
     struct tv_source *source = tv_source_from_reads(&growth->reads, context, 0, name);
     source->growth = tv_alloc(1, sizeof *source->growth);
+    assert(growth->grow != NULL);
     source->growth->grow = growth->grow;
     source->growth->is_cut = growth->is_cut;
     source->growth->would_wait = growth->would_wait;
@@ -96,16 +106,16 @@ struct tv_source *tv_source_from_growth(const struct tv_source_growth *growth, v
     return source;
 }
 
-static bool has_ended(const struct growth *growth)
+static bool growth_has_ended(const struct source_growth_state *growth)
 {
     return atomic_load_explicit(&growth->ended, memory_order_acquire);
 }
 
-/* Within the lock. */
-static void grow_to(struct tv_source *source, uint64_t wanted)
+/* Grow to `wanted` bytes or to the end.  The caller holds the lock. */
+static void source_grow_to(struct tv_source *source, uint64_t wanted)
 {
-    struct growth *growth = source->growth;
-    bool ended = has_ended(growth);
+    struct source_growth_state *growth = source->growth;
+    bool ended = growth_has_ended(growth);
     while (!ended && growth->size < wanted) {
         uint64_t next = growth->before_waiting ? growth->size + 1 : wanted;
         if (growth->before_waiting && growth->would_wait(source->context))
@@ -118,23 +128,23 @@ static void grow_to(struct tv_source *source, uint64_t wanted)
 
 void tv_source_before_waiting(struct tv_source *source, void (*call)(void *context), void *context)
 {
-    struct growth *growth = source->growth;
+    struct source_growth_state *growth = source->growth;
     if (!growth || !growth->would_wait)
         return;
     growth->before_waiting = call;
     growth->waiter = context;
 }
 
-/* The bytes that are there when `wanted` of them are, or all. */
-static uint64_t size_for(struct tv_source *source, uint64_t wanted)
+/* Return the current size once it is at least `wanted` or final. */
+static uint64_t source_size_at_least(struct tv_source *source, uint64_t wanted)
 {
-    struct growth *growth = source->growth;
+    struct source_growth_state *growth = source->growth;
     if (!growth)
         return source->size;
-    if (has_ended(growth))
+    if (growth_has_ended(growth))
         return growth->size;
     tv_lock_enter(&growth->lock);
-    grow_to(source, wanted);
+    source_grow_to(source, wanted);
     uint64_t size = growth->size;
     tv_lock_leave(&growth->lock);
     return size;
@@ -142,26 +152,26 @@ static uint64_t size_for(struct tv_source *source, uint64_t wanted)
 
 uint64_t tv_source_size(struct tv_source *source)
 {
-    return size_for(source, UINT64_MAX);
+    return source_size_at_least(source, UINT64_MAX);
 }
 
 bool tv_source_reaches(struct tv_source *source, uint64_t size)
 {
-    return size_for(source, size) >= size;
+    return source_size_at_least(source, size) >= size;
 }
 
 bool tv_source_has_size(struct tv_source *source, uint64_t *size)
 {
-    bool known = !source->growth || has_ended(source->growth);
+    bool known = !source->growth || growth_has_ended(source->growth);
     *size = known ? tv_source_size(source) : UINT64_MAX;
     return known;
 }
 
-/* Fail when an earlier read of a growing source has failed. */
-static enum tv_status check_growth(struct tv_source *source, struct tv_error *err)
+/* Fail when the source ended with an error. */
+static enum tv_status source_check_growth(struct tv_source *source, struct tv_error *err)
 {
-    struct growth *growth = source->growth;
-    if (!growth || !has_ended(growth) || growth->failure.status == TV_OK)
+    struct source_growth_state *growth = source->growth;
+    if (!growth || !growth_has_ended(growth) || growth->failure.status == TV_OK)
         return TV_OK;
     if (err)
         *err = growth->failure;
@@ -170,7 +180,7 @@ static enum tv_status check_growth(struct tv_source *source, struct tv_error *er
 
 enum tv_status tv_source_check(struct tv_source *source, struct tv_error *err)
 {
-    enum tv_status status = check_growth(source, err);
+    enum tv_status status = source_check_growth(source, err);
     if (status != TV_OK || atomic_load(&source->failure_set) != FAILURE_WHOLE)
         return status;
     if (err)
@@ -178,23 +188,23 @@ enum tv_status tv_source_check(struct tv_source *source, struct tv_error *err)
     return source->failure.status;
 }
 
-bool tv_source_is_cut(struct tv_source *source)
+bool tv_source_is_truncated(struct tv_source *source)
 {
-    struct growth *growth = source->growth;
-    return growth && growth->is_cut && has_ended(growth) && growth->failure.status == TV_OK &&
-           growth->is_cut(source->context);
+    struct source_growth_state *growth = source->growth;
+    return growth && growth->is_cut && growth_has_ended(growth) &&
+           growth->failure.status == TV_OK && growth->is_cut(source->context);
 }
 
 /* ---- Reading ---- */
 
-/* Where bytes are wanted: fewer than `least` only at the end. */
-struct room {
+/* A request for at least `least` bytes; fewer come only at the end. */
+struct read_request {
     void *bytes;
     size_t least, most;
 };
 
-/* Keep the error of the first read that failed, of whichever thread. */
-static void note_failure(struct tv_source *source, const struct tv_error *failure)
+/* Keep the error of the first failed read, whichever thread it was on. */
+static void source_note_failure(struct tv_source *source, const struct tv_error *failure)
 {
     unsigned expected = NO_FAILURE;
     if (failure->status != TV_ERR_IO ||
@@ -204,16 +214,17 @@ static void note_failure(struct tv_source *source, const struct tv_error *failur
     atomic_store(&source->failure_set, FAILURE_WHOLE);
 }
 
-/* Of a source that has `there` bytes. */
-static enum tv_status read_of(struct tv_source *source, uint64_t there, uint64_t offset,
-                              const struct room *room, size_t *got, struct tv_error *err)
+/* Read from a source that has `there` bytes. */
+static enum tv_status source_read_available(struct tv_source *source, uint64_t there,
+                                            uint64_t offset, const struct read_request *request,
+                                            size_t *got, struct tv_error *err)
 {
     uint64_t left = offset < there ? there - offset : 0;
-    size_t size = room->most < left ? room->most : (size_t)left;
+    size_t size = request->most < left ? request->most : (size_t)left;
     struct tv_error failure = {.offset = TV_NO_OFFSET};
     if (size > 0 &&
-        source->reads.read(source->context, offset, room->bytes, size, &failure) != TV_OK) {
-        note_failure(source, &failure);
+        source->reads.read(source->context, offset, request->bytes, size, &failure) != TV_OK) {
+        source_note_failure(source, &failure);
         if (err)
             *err = failure;
         return failure.status;
@@ -222,47 +233,50 @@ static enum tv_status read_of(struct tv_source *source, uint64_t there, uint64_t
     return TV_OK;
 }
 
-static enum tv_status read_growing(struct tv_source *source, uint64_t offset,
-                                   const struct room *room, size_t *got, struct tv_error *err)
+static enum tv_status source_read_growing(struct tv_source *source, uint64_t offset,
+                                          const struct read_request *request, size_t *got,
+                                          struct tv_error *err)
 {
-    struct growth *growth = source->growth;
+    struct source_growth_state *growth = source->growth;
     uint64_t most = UINT64_MAX - offset;
     tv_lock_enter(&growth->lock);
-    grow_to(source, offset + (room->least < most ? room->least : most));
-    enum tv_status status = check_growth(source, err);
+    source_grow_to(source, offset + (request->least < most ? request->least : most));
+    enum tv_status status = source_check_growth(source, err);
     if (status == TV_OK)
-        status = read_of(source, growth->size, offset, room, got, err);
+        status = source_read_available(source, growth->size, offset, request, got, err);
     tv_lock_leave(&growth->lock);
     return status;
 }
 
-static enum tv_status read_some(struct tv_source *source, uint64_t offset, const struct room *room,
-                                size_t *got, struct tv_error *err)
+static enum tv_status source_read_range(struct tv_source *source, uint64_t offset,
+                                        const struct read_request *request, size_t *got,
+                                        struct tv_error *err)
 {
-    struct growth *growth = source->growth;
-    if (growth && !has_ended(growth))
-        return read_growing(source, offset, room, got, err);
-    enum tv_status status = check_growth(source, err);
+    struct source_growth_state *growth = source->growth;
+    if (growth && !growth_has_ended(growth))
+        return source_read_growing(source, offset, request, got, err);
+    enum tv_status status = source_check_growth(source, err);
     uint64_t there = growth ? growth->size : source->size;
-    return status == TV_OK ? read_of(source, there, offset, room, got, err) : status;
+    return status == TV_OK ? source_read_available(source, there, offset, request, got, err)
+                           : status;
 }
 
 enum tv_status tv_source_read(struct tv_source *source, uint64_t offset, void *buffer, size_t size,
                               size_t *got, struct tv_error *err)
 {
-    return read_some(source, offset, &(struct room){buffer, size, size}, got, err);
+    return source_read_range(source, offset, &(struct read_request){buffer, size, size}, got, err);
 }
 
 enum tv_status tv_source_read_some(struct tv_source *source, uint64_t offset, void *buffer,
                                    size_t size, size_t *got, struct tv_error *err)
 {
-    return read_some(source, offset, &(struct room){buffer, 1, size}, got, err);
+    return source_read_range(source, offset, &(struct read_request){buffer, 1, size}, got, err);
 }
 
-/* A source over memory. */
+/* ---- Sources over memory ---- */
 
-static enum tv_status read_memory(void *context, uint64_t offset, void *buffer, size_t size,
-                                  struct tv_error *err)
+static enum tv_status memory_source_read(void *context, uint64_t offset, void *buffer, size_t size,
+                                         struct tv_error *err)
 {
     (void)err;
     memcpy(buffer, (const uint8_t *)context + offset, size);
@@ -271,24 +285,25 @@ static enum tv_status read_memory(void *context, uint64_t offset, void *buffer, 
 
 struct tv_source *tv_source_from_memory(struct tv_bytes bytes, const char *name)
 {
-    static const struct tv_source_reads reads = {.read = read_memory};
+    static const struct tv_source_reads reads = {.read = memory_source_read};
     void *context;
-    /* The context is not const, as other sources own theirs; nothing is written through it. */
+    /* The context is not const because other sources own theirs; nothing writes through this one.
+     */
     memcpy(&context, &bytes.data, sizeof context);
     return tv_source_from_reads(&reads, context, bytes.length, name);
 }
 
-/* Sources one behind the other. */
+/* ---- Sources one after the other ---- */
 
-struct join {
+struct join_source {
     struct tv_source **parts;
     size_t count;
 };
 
-static enum tv_status read_join(void *context, uint64_t offset, void *buffer, size_t size,
-                                struct tv_error *err)
+static enum tv_status join_source_read(void *context, uint64_t offset, void *buffer, size_t size,
+                                       struct tv_error *err)
 {
-    const struct join *join = context;
+    const struct join_source *join = context;
     uint8_t *to = buffer;
     for (size_t i = 0; i < join->count && size > 0; i++) {
         uint64_t part_size = tv_source_size(join->parts[i]);
@@ -307,9 +322,9 @@ static enum tv_status read_join(void *context, uint64_t offset, void *buffer, si
     return TV_OK;
 }
 
-static void close_join(void *context)
+static void join_source_close(void *context)
 {
-    struct join *join = context;
+    struct join_source *join = context;
     for (size_t i = 0; i < join->count; i++)
         tv_source_free(join->parts[i]);
     tv_free(join->parts);
@@ -318,52 +333,55 @@ static void close_join(void *context)
 
 struct tv_source *tv_source_join(struct tv_source **parts, size_t count, const char *name)
 {
-    static const struct tv_source_reads reads = {.read = read_join, .close = close_join};
-    struct join *join = tv_alloc(1, sizeof *join);
+    static const struct tv_source_reads reads = {.read = join_source_read,
+                                                 .close = join_source_close};
+    struct join_source *join = tv_alloc(1, sizeof *join);
     join->parts = tv_alloc(count, sizeof(struct tv_source *));
     join->count = count;
     uint64_t size = 0;
     for (size_t i = 0; i < count; i++) {
         join->parts[i] = parts[i];
-        /* What lies behind the largest offset cannot be asked for. */
+        /* Bytes beyond offset 2^64 - 1 are unreachable; the size saturates. */
         uint64_t room = UINT64_MAX - size, part_size = tv_source_size(parts[i]);
         size += part_size < room ? part_size : room;
     }
     return tv_source_from_reads(&reads, join, size, name);
 }
 
-/* A part of another. */
+/* ---- A range of another source ---- */
 
-struct part {
+struct range_source {
     struct tv_source *whole;
     uint64_t start;
 };
 
-static enum tv_status read_part(void *context, uint64_t offset, void *buffer, size_t size,
-                                struct tv_error *err)
+static enum tv_status range_source_read(void *context, uint64_t offset, void *buffer, size_t size,
+                                        struct tv_error *err)
 {
-    const struct part *part = context;
+    const struct range_source *part = context;
     size_t got;
     return tv_source_read(part->whole, part->start + offset, buffer, size, &got, err);
 }
 
-static void close_part(void *context)
+static void range_source_close(void *context)
 {
-    struct part *part = context;
+    struct range_source *part = context;
     tv_source_free(part->whole);
     tv_free(part);
 }
 
-struct tv_source *tv_source_part(struct tv_source *whole, uint64_t start, uint64_t end,
-                                 const char *name)
+struct tv_source *tv_source_range(struct tv_source *whole, uint64_t start, uint64_t end,
+                                  const char *name)
 {
-    static const struct tv_source_reads reads = {.read = read_part, .close = close_part};
-    struct part *part = tv_alloc(1, sizeof *part);
-    *part = (struct part){tv_source_hold(whole), start};
+    static const struct tv_source_reads reads = {.read = range_source_read,
+                                                 .close = range_source_close};
+    assert(start <= end);
+    struct range_source *part = tv_alloc(1, sizeof *part);
+    *part = (struct range_source){tv_source_ref(whole), start};
     return tv_source_from_reads(&reads, part, end - start, name);
 }
 
-/* The window. */
+/* ---- The window ---- */
 
 void tv_window_init(struct tv_window *window, struct tv_source *source)
 {
@@ -376,8 +394,8 @@ void tv_window_release(struct tv_window *window)
     *window = (struct tv_window){0};
 }
 
-/* Makes the buffer hold `want` bytes.  At first it is no larger than the source: many are small. */
-static void make_room(struct tv_window *window, size_t want)
+/* Grow the buffer to `want` bytes.  It starts no larger than the source: many sources are small. */
+static void window_reserve(struct tv_window *window, size_t want)
 {
     uint64_t most;
     size_t capacity = TV_WINDOW_SIZE;
@@ -398,30 +416,31 @@ static void make_room(struct tv_window *window, size_t want)
     window->capacity = capacity;
 }
 
-/* How many of the buffer's bytes lie at `offset` and behind. */
-static size_t held_from(const struct tv_window *window, uint64_t offset)
+/* Return how many bytes of the buffer lie at or after `offset`. */
+static size_t window_held_from(const struct tv_window *window, uint64_t offset)
 {
     uint64_t skip = offset - window->offset;
     bool inside = offset >= window->offset && skip < window->length;
     return inside ? window->length - (size_t)skip : 0;
 }
 
-/* Moves what is held from `offset` on to the front and reads on behind it. */
-static enum tv_status fill(struct tv_window *window, uint64_t offset, size_t want,
-                           struct tv_error *err)
+/* Move the bytes from `offset` on to the front of the buffer and read more behind them. */
+static enum tv_status window_fill(struct tv_window *window, uint64_t offset, size_t want,
+                                  struct tv_error *err)
 {
-    size_t held = held_from(window, offset);
+    size_t held = window_held_from(window, offset);
     if (held > 0)
         memmove(window->buffer, window->buffer + window->length - held, held);
     window->offset = offset;
     window->length = held;
-    make_room(window, want);
+    window_reserve(window, want);
 
     size_t got = 0;
-    struct room room = {window->buffer + held, want > held ? want - held : 1,
-                        window->capacity - held};
-    enum tv_status status = read_some(window->source, offset + held, &room, &got, err);
+    struct read_request request = {window->buffer + held, want > held ? want - held : 1,
+                                   window->capacity - held};
+    enum tv_status status = source_read_range(window->source, offset + held, &request, &got, err);
     window->length += got;
+    assert(window->length <= window->capacity);
     memset(window->buffer + window->length, 0, TV_WINDOW_SLACK);
     return status;
 }
@@ -437,9 +456,9 @@ enum tv_status tv_window_move(struct tv_window *window, uint64_t offset, size_t 
     if (want > left)
         want = (size_t)left;
 
-    size_t held = held_from(window, offset);
+    size_t held = window_held_from(window, offset);
     if (held < want || held == 0) {
-        enum tv_status status = fill(window, offset, want, err);
+        enum tv_status status = window_fill(window, offset, want, err);
         if (status != TV_OK)
             return status;
         held = window->length;

@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * swap.c - blocks of a mapped file, by classes of a power of two, and the thread that keeps what is
- * resident below the budget.
+ * swap.c - blocks of a mapped file in size classes, and the thread that keeps the process within
+ * its budget.
  *
- * A block's address is its class's alone for ever, so that no table of holes is needed: addresses
- * are plenty, and what was given back has no room on the disk.  A page that is taken away with
- * MADV_DONTNEED stays in the system's cache of the file while that has room, and is written out by
- * it; so the budget costs little where the machine has memory, and holds where it has none.
+ *     file   | region of 16 KiB blocks | region of 32 KiB blocks | ... | region of 256 GiB blocks |
+ *     region | block 0 | block 1 | block 2 | ...        all regions have the same size
+ *
+ * Each size class owns its addresses for ever, so the address of a block tells its class and
+ * number, and no allocation table is needed.  Address space is plentiful, and a freed block holds
+ * no disk space.
+ *
+ * Eviction uses MADV_DONTNEED on the shared mapping: the page leaves the process, but stays in the
+ * page cache of the file while the system has memory, and is written out when it has none.  So the
+ * budget costs little on a machine with free memory and still holds on one without.
  */
 #include "base/swap.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -33,61 +40,61 @@
 #define LAST_CLASS 38u
 #define CLASSES (LAST_CLASS - FIRST_CLASS + 1)
 
-/* Part of a class: all addresses together are 6.25 TiB, which is less than the largest file of
- * ext4, or less where the file system or a limit wants that. */
-#define LARGEST_PART LAST_CLASS
-#define SMALLEST_PART 30u
+/* Size of a region.  All regions together have 6.25 TiB of addresses, less than the largest file of
+ * ext4; a file system or a limit may force smaller ones. */
+#define LARGEST_REGION LAST_CLASS
+#define SMALLEST_REGION 30u
 
-/* Smaller blocks keep their room on the disk for the next one, and take it together. */
+/* Blocks below this size keep their disk space for the next owner and reserve it in groups. */
 #define LARGE_FROM 20u
 #define STRETCH ((size_t)1 << LARGE_FROM)
 
-/* What the room of a large block is a multiple of: of pages of any size. */
+/* Disk space of a large block is reserved in these units, a multiple of every page size. */
 #define ROOM_STEP ((size_t)64 * 1024)
 
-/* So much is taken away between two looks at what is resident. */
+/* Number of bytes evicted between two checks of the resident size. */
 #define STEP ((size_t)8 << 20)
 
-/* The thread looks again when the process has used so much time of its processors, which is too
- * short to touch a quarter of the smallest budget; while that is idle it sleeps. */
+/* CPU time of the process between two checks: too short to touch a quarter of the smallest budget.
+ * An idle process uses none, so the thread sleeps with it. */
 #define PAUSE_NS 4000000L
 
 #define TMPFS 0x01021994L
 #define RAMFS 0x858458f6L
 
-struct part {
-    atomic_size_t count; /* blocks that ever were */
-    size_t reserved;     /* small ones: bytes from the part's start with room on the disk */
-    uint64_t *room;      /* large ones: bytes of each that have room, perhaps used; 0: all zeros */
-    uint32_t *unused;    /* numbers of blocks that were given back */
+struct swap_region {
+    atomic_size_t count; /* blocks ever claimed */
+    size_t reserved;     /* small blocks: bytes from the region's start with disk space */
+    uint64_t *room;      /* large blocks: bytes with disk space, perhaps dirty; 0: all zeros */
+    uint32_t *unused;    /* numbers of freed blocks */
     size_t room_capacity, unused_count, unused_capacity;
 };
 
-/* One a process, as its memory is. */
+/* One instance per process, as memory is. */
 static struct {
-    uint8_t *base; /* NULL: not begun */
+    uint8_t *base; /* NULL: tv_swap_begin was not called */
     size_t size;
-    unsigned part_shift;
+    unsigned region_shift;
     int fd, statm;
     uint64_t budget;
-    pthread_mutex_t lock; /* of the parts; may be held for long, while the disk is slow */
-    struct part parts[CLASSES];
+    pthread_mutex_t lock; /* guards the regions; held for long while the disk is slow */
+    struct swap_region regions[CLASSES];
     pthread_mutex_t watched_lock;
     struct tv_bytes *watched;
     size_t watched_count, watched_capacity;
-    size_t hand_range, hand; /* where pages are taken away next: parts, then watched files */
+    size_t hand_range, hand; /* next position to evict: regions, then watched files */
 } swap = {.lock = PTHREAD_MUTEX_INITIALIZER, .watched_lock = PTHREAD_MUTEX_INITIALIZER};
 
-static _Noreturn void end_without_room(int error)
+static _Noreturn void swap_exit_disk_full(int error)
 {
     fprintf(stderr, "traceview: no room for memory in the temporary file (TMPDIR says where): %s\n",
             strerror(error));
     _Exit(1);
 }
 
-/* ---- Tables of our own, which cannot lie in the file ---- */
+/* ---- Tables of this module, which cannot live in the file ---- */
 
-static void *grow(void *table, size_t *capacity, size_t needed, size_t size)
+static void *swap_table_reserve(void *table, size_t *capacity, size_t needed, size_t size)
 {
     if (needed <= *capacity)
         return table;
@@ -101,103 +108,110 @@ static void *grow(void *table, size_t *capacity, size_t needed, size_t size)
 
 /* ---- Blocks ---- */
 
-struct block {
+struct swap_block {
     unsigned class; /* its size is 1 << class */
     size_t number;
 };
 
-static struct part *part_of(struct block block)
+static struct swap_region *swap_region_of(struct swap_block block)
 {
-    return &swap.parts[block.class - FIRST_CLASS];
+    return &swap.regions[block.class - FIRST_CLASS];
 }
 
-static size_t offset_of(struct block block)
+static size_t swap_block_offset(struct swap_block block)
 {
-    return ((size_t)(block.class - FIRST_CLASS) << swap.part_shift) + (block.number << block.class);
+    return ((size_t)(block.class - FIRST_CLASS) << swap.region_shift) +
+           (block.number << block.class);
 }
 
-static struct block block_at(const void *memory)
+static struct swap_block swap_block_at(const void *memory)
 {
+    assert(tv_swap_owns(memory));
     size_t offset = (size_t)((const uint8_t *)memory - swap.base);
-    unsigned class = (unsigned)(offset >> swap.part_shift) + FIRST_CLASS;
-    size_t inside = offset & (((size_t)1 << swap.part_shift) - 1);
-    return (struct block){class, inside >> class};
+    unsigned class = (unsigned)(offset >> swap.region_shift) + FIRST_CLASS;
+    size_t inside = offset & (((size_t)1 << swap.region_shift) - 1);
+    return (struct swap_block){class, inside >> class};
 }
 
-static unsigned class_of(size_t size)
+static unsigned swap_class_for(size_t size)
 {
     unsigned class = FIRST_CLASS;
-    while (class <= swap.part_shift && (size_t)1 << class < size)
+    while (class <= swap.region_shift && (size_t)1 << class < size)
         class ++;
-    if (class > swap.part_shift)
+    if (class > swap.region_shift)
         tv_memory_exhausted();
     return class;
 }
 
-static bool is_large(struct block block)
+static bool swap_block_is_large(struct swap_block block)
 {
     return block.class >= LARGE_FROM;
 }
 
-static size_t room_of(struct block block)
+static size_t swap_block_reserved(struct swap_block block)
 {
-    return is_large(block) ? (size_t)part_of(block)->room[block.number] : (size_t)1 << block.class;
+    return swap_block_is_large(block) ? (size_t)swap_region_of(block)->room[block.number]
+                                      : (size_t)1 << block.class;
 }
 
-/* What cannot fit is not tried, which would fill the disk for everybody meanwhile. */
-static bool has_room(size_t size)
+/* Reject a request that cannot fit at once: trying would fill the disk for everybody meanwhile. */
+static bool swap_disk_has_room(size_t size)
 {
     struct statvfs info;
     return fstatvfs(swap.fd, &info) != 0 || info.f_frsize == 0 ||
            size / info.f_frsize <= info.f_bavail;
 }
 
-static void reserve(size_t offset, size_t size)
+static void swap_disk_reserve(size_t offset, size_t size)
 {
     int error;
-    if (!has_room(size))
-        end_without_room(ENOSPC);
+    if (!swap_disk_has_room(size))
+        swap_exit_disk_full(ENOSPC);
     do
         error = posix_fallocate(swap.fd, (off_t)offset, (off_t)size);
     while (error == EINTR);
     if (error != 0)
-        end_without_room(error);
+        swap_exit_disk_full(error);
 }
 
-/* Room on the disk for the block's first `size` bytes. */
-static void make_room(struct block block, size_t size)
+/* Reserve disk space for the first `size` bytes of the block. */
+static void swap_block_reserve(struct swap_block block, size_t size)
 {
-    struct part *part = part_of(block);
-    size_t offset = offset_of(block), wanted = (size + ROOM_STEP - 1) / ROOM_STEP * ROOM_STEP;
-    if (!is_large(block)) {
-        if ((block.number + 1) << block.class > part->reserved) {
-            reserve(offset, STRETCH);
-            part->reserved += STRETCH;
+    struct swap_region *region = swap_region_of(block);
+    assert(size <= (size_t)1 << block.class && block.number < region->count);
+    size_t offset = swap_block_offset(block),
+           wanted = (size + ROOM_STEP - 1) / ROOM_STEP * ROOM_STEP;
+    if (!swap_block_is_large(block)) {
+        if ((block.number + 1) << block.class > region->reserved) {
+            swap_disk_reserve(offset, STRETCH);
+            region->reserved += STRETCH;
         }
-    } else if (wanted > part->room[block.number]) {
-        size_t room = (size_t)part->room[block.number];
-        reserve(offset + room, wanted - room);
-        part->room[block.number] = wanted;
+    } else if (wanted > region->room[block.number]) {
+        size_t room = (size_t)region->room[block.number];
+        swap_disk_reserve(offset + room, wanted - room);
+        region->room[block.number] = wanted;
     }
 }
 
-/* A block that is nobody's; *used: bytes may stand in it. */
-static struct block take(unsigned class, bool *used)
+/* Claim a free or new block; *used tells that it may hold old bytes. */
+static struct swap_block swap_block_claim(unsigned class, bool *used)
 {
-    struct block block = {class, 0};
-    struct part *part = part_of(block);
-    if (part->unused_count > 0) {
-        block.number = part->unused[--part->unused_count];
-        *used = room_of(block) > 0;
+    struct swap_block block = {class, 0};
+    struct swap_region *region = swap_region_of(block);
+    if (region->unused_count > 0) {
+        block.number = region->unused[--region->unused_count];
+        *used = swap_block_reserved(block) > 0;
         return block;
     }
-    if (part->count >> (swap.part_shift - class) > 0)
+    if (region->count >> (swap.region_shift - class) > 0)
         tv_memory_exhausted();
-    block.number = atomic_fetch_add(&part->count, 1);
+    block.number = atomic_fetch_add(&region->count, 1);
     *used = false;
-    if (is_large(block)) {
-        part->room = grow(part->room, &part->room_capacity, part->count, sizeof *part->room);
-        part->room[block.number] = 0;
+    assert(block.number <= UINT32_MAX);
+    if (swap_block_is_large(block)) {
+        region->room = swap_table_reserve(region->room, &region->room_capacity, region->count,
+                                          sizeof *region->room);
+        region->room[block.number] = 0;
     }
     return block;
 }
@@ -215,19 +229,20 @@ bool tv_swap_owns(const void *memory)
 void *tv_swap_alloc(size_t size, bool zeros)
 {
     bool used;
-    unsigned class = class_of(size);
+    unsigned class = swap_class_for(size);
     pthread_mutex_lock(&swap.lock);
-    struct block block = take(class, &used);
-    make_room(block, size);
-    uint8_t *memory = swap.base + offset_of(block);
+    struct swap_block block = swap_block_claim(class, &used);
+    assert(block.class == class);
+    swap_block_reserve(block, size);
+    uint8_t *memory = swap.base + swap_block_offset(block);
     pthread_mutex_unlock(&swap.lock);
     if (used && zeros)
         memset(memory, 0, size);
     return memory;
 }
 
-/* Gives the block's room on the disk back, so that it is zeros. */
-static bool punch(uint8_t *memory, size_t size)
+/* Release the disk space of the block, which then reads as zeros. */
+static bool swap_block_punch(uint8_t *memory, size_t size)
 {
 #ifdef MADV_REMOVE
     return madvise(memory, size, MADV_REMOVE) == 0;
@@ -239,32 +254,32 @@ static bool punch(uint8_t *memory, size_t size)
 
 void tv_swap_free(void *memory)
 {
-    struct block block = block_at(memory);
-    struct part *part = part_of(block);
+    struct swap_block block = swap_block_at(memory);
+    struct swap_region *region = swap_region_of(block);
     bool empty = false;
-    if (is_large(block)) {
+    if (swap_block_is_large(block)) {
         pthread_mutex_lock(&swap.lock);
-        size_t room = room_of(block);
+        size_t room = swap_block_reserved(block);
         pthread_mutex_unlock(&swap.lock);
-        empty = punch(memory, room);
+        empty = swap_block_punch(memory, room);
     }
     pthread_mutex_lock(&swap.lock);
     if (empty)
-        part->room[block.number] = 0;
-    part->unused =
-        grow(part->unused, &part->unused_capacity, part->unused_count + 1, sizeof *part->unused);
-    part->unused[part->unused_count++] = (uint32_t)block.number;
+        region->room[block.number] = 0;
+    region->unused = swap_table_reserve(region->unused, &region->unused_capacity,
+                                        region->unused_count + 1, sizeof *region->unused);
+    region->unused[region->unused_count++] = (uint32_t)block.number;
     pthread_mutex_unlock(&swap.lock);
 }
 
 void *tv_swap_realloc(void *memory, size_t size)
 {
-    struct block block = block_at(memory);
+    struct swap_block block = swap_block_at(memory);
     bool fits = size <= (size_t)1 << block.class;
     pthread_mutex_lock(&swap.lock);
     if (fits)
-        make_room(block, size);
-    size_t room = room_of(block);
+        swap_block_reserve(block, size);
+    size_t room = swap_block_reserved(block);
     pthread_mutex_unlock(&swap.lock);
     if (fits)
         return memory;
@@ -274,26 +289,26 @@ void *tv_swap_realloc(void *memory, size_t size)
     return moved;
 }
 
-void tv_swap_expect(struct tv_bytes bytes)
+void tv_swap_prefetch(struct tv_bytes bytes)
 {
     if (!swap.base || bytes.length == 0)
         return;
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), skipped = (uintptr_t)bytes.data % page;
     const uint8_t *first = bytes.data - skipped;
     void *start;
-    memcpy(&start, &first, sizeof start); /* not written to */
+    memcpy(&start, &first, sizeof start); /* nothing writes through it */
     madvise(start, bytes.length + skipped, MADV_WILLNEED);
 }
 
-/* ---- What is resident ---- */
+/* ---- Eviction ---- */
 
 void tv_swap_watch(struct tv_bytes mapped)
 {
     if (!swap.base)
         return;
     pthread_mutex_lock(&swap.watched_lock);
-    swap.watched =
-        grow(swap.watched, &swap.watched_capacity, swap.watched_count + 1, sizeof *swap.watched);
+    swap.watched = swap_table_reserve(swap.watched, &swap.watched_capacity, swap.watched_count + 1,
+                                      sizeof *swap.watched);
     swap.watched[swap.watched_count++] = mapped;
     pthread_mutex_unlock(&swap.watched_lock);
 }
@@ -309,8 +324,9 @@ void tv_swap_forget(struct tv_bytes mapped)
     pthread_mutex_unlock(&swap.watched_lock);
 }
 
-/* Bytes of this process in memory, 0 when the system does not tell: "size resident shared ...". */
-static uint64_t resident(void)
+/* Return the resident bytes of this process, or 0 when the system does not tell.  The file holds
+ * "size resident shared ...", in pages. */
+static uint64_t swap_resident_bytes(void)
 {
     char text[128];
     ssize_t got = pread(swap.statm, text, sizeof text - 1, 0);
@@ -319,29 +335,29 @@ static uint64_t resident(void)
     return space ? strtoull(space, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
-/* The used addresses of a part, or a watched file. */
-static struct tv_bytes range_at(size_t index)
+/* Return the used addresses of a region, or a watched file. */
+static struct tv_bytes swap_range_at(size_t index)
 {
     if (index >= CLASSES)
         return swap.watched[index - CLASSES];
-    return (struct tv_bytes){swap.base + (index << swap.part_shift),
-                             swap.parts[index].count << (index + FIRST_CLASS)};
+    return (struct tv_bytes){swap.base + (index << swap.region_shift),
+                             swap.regions[index].count << (index + FIRST_CLASS)};
 }
 
-/* Takes the next pages away, of one range; the lock keeps a watched one mapped.  False: that was
- * the last range. */
-static bool take_step(void)
+/* Evict the next step of one range and return false after the last range.  The lock keeps a watched
+ * file mapped meanwhile. */
+static bool swap_evict_step(void)
 {
     pthread_mutex_lock(&swap.watched_lock);
     size_t ranges = CLASSES + swap.watched_count;
     struct tv_bytes range = {NULL, 0};
     if (swap.hand_range < ranges)
-        range = range_at(swap.hand_range);
+        range = swap_range_at(swap.hand_range);
     if (swap.hand < range.length) {
         size_t left = range.length - swap.hand;
         void *start;
         const uint8_t *at = range.data + swap.hand;
-        memcpy(&start, &at, sizeof start); /* not written to */
+        memcpy(&start, &at, sizeof start); /* nothing writes through it */
         madvise(start, left < STEP ? left : STEP, MADV_DONTNEED);
         swap.hand += STEP;
     } else {
@@ -355,22 +371,22 @@ static bool take_step(void)
     return more;
 }
 
-/* Once around at most: what is left then is in use this moment, or lies elsewhere. */
-static void take_pages(void)
+/* Go around at most once: pages that are still resident then are in use or lie elsewhere. */
+static void swap_evict_pages(void)
 {
     unsigned ends = 0;
-    while (ends < 2 && resident() > swap.budget / 3)
-        ends += !take_step();
+    while (ends < 2 && swap_resident_bytes() > swap.budget / 3)
+        ends += !swap_evict_step();
 }
 
-static void *keep_small(void *unused)
+static void *swap_thread_run(void *unused)
 {
     static const struct timespec pause = {0, PAUSE_NS};
     (void)unused;
     for (;;) {
         clock_nanosleep(CLOCK_PROCESS_CPUTIME_ID, 0, &pause, NULL);
-        if (resident() > swap.budget / 2)
-            take_pages();
+        if (swap_resident_bytes() > swap.budget / 2)
+            swap_evict_pages();
     }
     return NULL;
 }
@@ -379,9 +395,9 @@ enum tv_status tv_swap_start_thread(struct tv_error *err)
 {
     pthread_t thread;
     sigset_t all, before;
-    sigfillset(&all); /* signals are for the program's own threads */
+    sigfillset(&all); /* the program's own threads handle signals */
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = tv_thread_start(&thread, TV_THREAD_STACK, keep_small, NULL);
+    int error = tv_thread_start(&thread, TV_THREAD_STACK, swap_thread_run, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error != 0)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "--max-memory: cannot start a thread: %s",
@@ -390,24 +406,23 @@ enum tv_status tv_swap_start_thread(struct tv_error *err)
     return TV_OK;
 }
 
-/* ---- The beginning ---- */
+/* ---- Setup ---- */
 
-/* Maps the largest file that the system wants to have. */
-static bool map(int fd)
+/* Map the largest file that the system allows. */
+static bool swap_map_file(int fd)
 {
-    for (unsigned shift = LARGEST_PART; shift >= SMALLEST_PART; shift--) {
+    for (unsigned shift = LARGEST_REGION; shift >= SMALLEST_REGION; shift--) {
         size_t size = (size_t)CLASSES << shift;
         if (ftruncate(fd, (off_t)size) != 0)
             continue;
         void *base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
         if (base == MAP_FAILED)
             continue;
-        /* Slices are written to the places of thousands of rows: with reading ahead, each of them
-         * would hold 128 KiB, or the 8 MiB that some machines are set to.  Whoever reads much in
-         * one go says so (tv_swap_expect). */
+        /* Slices are written to thousands of rows in turn: readahead would load 128 KiB (8 MiB on
+         * some machines) around each.  Code that reads sequentially says so by tv_swap_prefetch. */
         madvise(base, size, MADV_RANDOM);
         swap.fd = fd;
-        swap.part_shift = shift;
+        swap.region_shift = shift;
         swap.size = size;
         swap.base = base;
         return true;
@@ -415,7 +430,7 @@ static bool map(int fd)
     return false;
 }
 
-static enum tv_status open_files(int *fd, struct tv_error *err)
+static enum tv_status swap_open_files(int *fd, struct tv_error *err)
 {
     struct statfs info;
     enum tv_status status = tv_file_open_temporary(fd, err);
@@ -438,15 +453,16 @@ static enum tv_status open_files(int *fd, struct tv_error *err)
 enum tv_status tv_swap_begin(uint64_t budget, struct tv_error *err)
 {
     int fd;
+    assert(swap.base == NULL); /* once per process */
     if (budget < TV_SWAP_LEAST)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--max-memory: expected at least %uM",
                        (unsigned)(TV_SWAP_LEAST >> 20));
-    enum tv_status status = open_files(&fd, err);
+    enum tv_status status = swap_open_files(&fd, err);
     if (status != TV_OK)
         return status;
-    signal(SIGXFSZ, SIG_IGN); /* a limit of files is an error like that of a full disk */
+    signal(SIGXFSZ, SIG_IGN); /* treat a file size limit like a full disk */
     swap.budget = budget;
-    if (map(fd))
+    if (swap_map_file(fd))
         return TV_OK;
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "--max-memory: cannot use a temporary file: %s",
                    strerror(errno));

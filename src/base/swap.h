@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * swap.h - memory in a file, for traces that are larger than the memory they may take.
+ * swap.h - memory in a private swap file, for traces larger than the memory they may use.
  *
- * Once begun, blocks from TV_SWAP_FROM on (memory.h asks for them) lie in an unlinked temporary
- * file that is mapped: the system writes their pages out and drops them when it needs memory.  A
- * thread keeps what the process has resident below a budget: it takes pages away, which come back
- * from the file when they are touched.  Files that are mapped to be read are kept so, too.
+ * After tv_swap_begin, blocks of TV_SWAP_FROM bytes and more (memory.h asks for them) live in an
+ * unlinked temporary file that is mapped; the system writes their pages out when it needs memory.
+ * A thread keeps the resident size of the process below a budget: it evicts pages, which return
+ * from the file when they are touched.  Mapped input files are evicted in the same way.
  *
- *     file    one part of equal size for each class of blocks, of 2^14, 2^15, 2^16... bytes
- *     part    blocks of its class one behind the other, so that an address tells class and number
+ * The file is sparse, but disk space is reserved before a block is handed out, so a full disk ends
+ * the program with a message, as memory exhaustion does, instead of SIGBUS.
  *
- * The file has holes wherever nothing was used, and room on the disk is taken before a block is
- * given: a disk that is full ends the program with one line, as memory that is used up does.  Low:
- * it knows the system alone, and takes what it needs for itself from the C library.  A platform
- * file: POSIX, not compiled for WebAssembly.
+ * The module sits below memory.h: it uses the C library for its own tables.  A platform file:
+ * POSIX, not compiled for WebAssembly.
  */
 #ifndef TV_BASE_SWAP_H
 #define TV_BASE_SWAP_H
@@ -21,15 +19,16 @@
 #include "base/error.h"
 #include "base/types.h"
 
-/* Smaller blocks lie in ordinary memory: they are as many as threads and rows, not as events. */
+/* Smaller blocks stay in ordinary memory: their number grows with threads and rows, not with
+ * events. */
 #define TV_SWAP_FROM ((size_t)16 * 1024)
 
-/* The smallest budget: what small blocks, stacks and the program itself take, and as much again. */
+/* Smallest budget: twice what small blocks, stacks and the program itself need. */
 #define TV_SWAP_LEAST (UINT64_C(128) << 20)
 
 #ifdef __wasm__
 
-/* There is no file: blocks never lie in one. */
+/* WebAssembly has no files: no block is ever in one. */
 static inline bool tv_swap_wants(size_t size)
 {
     (void)size;
@@ -59,43 +58,42 @@ static inline void tv_swap_free(void *memory)
     (void)memory;
 }
 
-static inline void tv_swap_expect(struct tv_bytes bytes)
+static inline void tv_swap_prefetch(struct tv_bytes bytes)
 {
     (void)bytes;
 }
 
 #else
 
-/* Put memory into a file from now on, until the program ends.  The file lies in TMPDIR, else
- * /var/tmp.  TV_ERR_USAGE: less than TV_SWAP_LEAST; TV_ERR_IO: there is no place for the file, or
- * only one in memory.  Once only, before there are other threads. */
+/* Put large blocks into a file from now on, for the life of the process.  The file is in TMPDIR, or
+ * else in /var/tmp.  Call this once, before there are other threads.  TV_ERR_USAGE: `budget` is
+ * below TV_SWAP_LEAST; TV_ERR_IO: no file can be created, or only one in memory. */
 enum tv_status tv_swap_begin(uint64_t budget, struct tv_error *err) TV_MUST_CHECK;
 
-/* Start the thread that keeps what is resident below the budget.  Apart from tv_swap_begin because
- * Landlock holds a thread only when whoever started it was held before. */
+/* Start the thread that evicts pages.  It is separate from tv_swap_begin because Landlock confines
+ * only threads whose creator was confined before. */
 enum tv_status tv_swap_start_thread(struct tv_error *err) TV_MUST_CHECK;
 
-/* Whether a block of that size is to lie in the file. */
+/* Return whether a block of this size belongs into the file. */
 bool tv_swap_wants(size_t size);
 
-/* A block, aligned to its size; of zeros if `zeros`.  Ends the program when there is no room. */
+/* Return a block, aligned to its size, zeroed if `zeros`.  A full disk ends the program. */
 void *tv_swap_alloc(size_t size, bool zeros);
 
-/* As realloc of a block that tv_swap_owns; what is new is not zeroed. */
+/* Resize a block that tv_swap_owns as realloc does; new bytes are not zeroed. */
 void *tv_swap_realloc(void *memory, size_t size);
 
-/* Whether it is a block of the file, not given back. */
+/* Return whether the pointer is a live block of the file. */
 bool tv_swap_owns(const void *memory);
 void tv_swap_free(void *memory);
 
-/* A file that was mapped to be read, whose pages may be taken away as well; and that it is about to
- * be mapped no longer. */
+/* Register a mapped input file, whose pages may be evicted, too; unregister it before unmapping. */
 void tv_swap_watch(struct tv_bytes mapped);
 void tv_swap_forget(struct tv_bytes mapped);
 
-/* That all of these bytes are read next, wherever they lie: what is in a file comes into memory at
- * once, instead of page by page.  Nothing before tv_swap_begin. */
-void tv_swap_expect(struct tv_bytes bytes);
+/* Load these bytes ahead, in one go instead of page by page, because they are read next.  Does
+ * nothing before tv_swap_begin. */
+void tv_swap_prefetch(struct tv_bytes bytes);
 
 #endif
 

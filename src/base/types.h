@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * types.h - the scalars that every room shares.
+ * types.h - the scalar types that every room uses.
  *
- * base is the lowest room: it knows nothing of traces and includes nothing of the other rooms.
+ * base is the lowest room: it knows nothing of traces and includes no other room.
  */
 #ifndef TV_BASE_TYPES_H
 #define TV_BASE_TYPES_H
@@ -11,11 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Nanoseconds, a point in time from the trace's origin or a length. */
+/* Nanoseconds: a point in time since the trace's origin, or a duration. */
 typedef int64_t tv_ns;
 
-/* Add to a sum of times.  A sum that does not fit stops at the largest number, 292 years, instead
- * of wrapping around to a negative one: a trace can state lengths whose sum no number holds
+/* Add a time to a sum that saturates at the largest number (292 years) instead of wrapping to a
+ * negative one: a trace can state durations whose sum no number holds
  * (TV_DIAGNOSTIC_TIME_SATURATED). */
 static inline void tv_time_add(tv_ns *sum, tv_ns time)
 {
@@ -23,14 +23,14 @@ static inline void tv_time_add(tv_ns *sum, tv_ns time)
         *sum = time > 0 ? INT64_MAX : INT64_MIN;
 }
 
-/* Add without a limit and without a branch: a sum that does not fit wraps around.  For loops whose
- * sums are known to fit, or are checked afterwards. */
+/* Add without a limit and without a branch; the sum wraps on overflow.  For loops whose sums are
+ * known to fit or are checked afterwards. */
 static inline void tv_time_add_fitting(tv_ns *sum, tv_ns time)
 {
     *sum = (tv_ns)((uint64_t)*sum + (uint64_t)time);
 }
 
-/* Return so many times a time, or the largest number of its sign. */
+/* Return time * times, saturating at the largest number of its sign. */
 static inline tv_ns tv_time_times(tv_ns time, int64_t times)
 {
     tv_ns product;
@@ -39,7 +39,7 @@ static inline tv_ns tv_time_times(tv_ns time, int64_t times)
     return product;
 }
 
-/* "None" for every index and id of 32 bits. */
+/* "None" for every 32-bit index and id. */
 #define TV_NONE UINT32_MAX
 
 /* A view of bytes that somebody else owns. */

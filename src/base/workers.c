@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * workers.c - threads of the system, or a loop where there are none.
+ * workers.c - parallel jobs on threads, or a loop where there are none.
  */
 #ifdef __linux__
 #define _GNU_SOURCE /* sched_getaffinity */
 #endif
 #include "base/workers.h"
 
-static void run_jobs_inline(unsigned count, void (*job)(void *context, unsigned index),
-                            void *context)
+static void workers_run_in_turn(unsigned count, void (*job)(void *context, unsigned index),
+                                void *context)
 {
     for (unsigned i = 0; i < count; i++)
         job(context, i);
@@ -23,7 +23,7 @@ unsigned tv_workers_available(void)
 
 void tv_workers_run(unsigned count, void (*job)(void *context, unsigned index), void *context)
 {
-    run_jobs_inline(count, job, context);
+    workers_run_in_turn(count, job, context);
 }
 
 #else
@@ -37,7 +37,7 @@ void tv_workers_run(unsigned count, void (*job)(void *context, unsigned index), 
 unsigned tv_workers_available(void)
 {
 #ifdef __linux__
-    /* What taskset and cpusets leave us. Fails on machines with more than 1024 processors. */
+    /* Respect taskset and cpusets.  The call fails on machines with more than 1024 processors. */
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set) == 0)
         return (unsigned)CPU_COUNT(&set);
@@ -74,7 +74,7 @@ struct worker {
     bool started;
 };
 
-static void *run_worker(void *argument)
+static void *worker_thread_run(void *argument)
 {
     struct worker *worker = argument;
     worker->job(worker->context, worker->index);
@@ -86,13 +86,14 @@ void tv_workers_run(unsigned count, void (*job)(void *context, unsigned index), 
     if (count == 0)
         return;
     if (runs_inline) {
-        run_jobs_inline(count, job, context);
+        workers_run_in_turn(count, job, context);
         return;
     }
     struct worker *workers = tv_alloc(count, sizeof *workers);
     for (unsigned i = 1; i < count; i++) {
         workers[i] = (struct worker){.job = job, .context = context, .index = i};
-        int error = tv_thread_start(&workers[i].thread, TV_THREAD_STACK, run_worker, &workers[i]);
+        int error =
+            tv_thread_start(&workers[i].thread, TV_THREAD_STACK, worker_thread_run, &workers[i]);
         workers[i].started = error == 0;
     }
     job(context, 0);

@@ -1,7 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * broker.c - opens files for a sandboxed command (broker.h).
+ *
+ * Every request comes from a process that a hostile trace may control.  So a request names things
+ * only by path, key or number; the broker looks each of them up in what the user's command line
+ * allows, or in what it has made itself, and refuses everything else with EACCES.  The size of a
+ * packet is fixed, texts must end within it, and no request can make the broker block: it opens
+ * files with O_NONBLOCK.
+ */
 #define _GNU_SOURCE /* MSG_CMSG_CLOEXEC */
 #include "cli/broker.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -10,31 +20,29 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "cli/atomic_file.h"
-#include "cli/cache.h"
 #include "cli/confine.h"
+#include "cli/input/index_cache.h"
+#include "cli/input/symbols.h"
 #include "cli/options.h"
-#include "cli/output.h"
-#include "cli/pager.h"
-#include "cli/per_thread.h"
-#include "cli/symbols.h"
-#include "server/browser.h"
+#include "cli/output/atomic_file.h"
+#include "cli/output/output.h"
+#include "viewer/viewer.h"
 
-/* Entries of the cache that are on their way at once, and keys that are known. */
-#define ENTRIES 4u
-#define KEYS 16u
+/* Limits: cache entries that are written at the same time, and keys to remember. */
+#define BROKER_ENTRIES 4u
+#define BROKER_KEYS 16u
 
-struct key {
+struct broker_key {
     uint8_t bytes[TV_SECTIONS_KEY];
     size_t length;
 };
 
 struct broker {
     const struct tv_settings *settings;
-    struct key keys[KEYS];
-    size_t key_count; /* all that were ever made; the last ones are kept */
-    struct tv_cache_file entries[ENTRIES];
-    bool entry_used[ENTRIES];
+    struct broker_key keys[BROKER_KEYS];
+    size_t key_count; /* number of keys made so far; the last ones are remembered */
+    struct tv_cache_file entries[BROKER_ENTRIES];
+    bool entry_used[BROKER_ENTRIES];
     struct tv_atomic_file output;
     bool output_open;
     pid_t pager; /* 0: none */
@@ -93,39 +101,43 @@ bool tv_broker_receive(int socket, void *packet, size_t size, int *descriptor)
     return (size_t)got == size && !(message.msg_flags & (MSG_TRUNC | MSG_CTRUNC));
 }
 
-/* ---- What the command line names ---- */
+/* ---- Access checks: what does the command line name? ---- */
 
-static bool is_joined(const char *path, const char *stem, size_t length, const char *end)
+static bool broker_is_joined_name(const char *path, const char *stem, size_t length,
+                                  const char *end)
 {
     return strncmp(path, stem, length) == 0 && strcmp(path + length, end) == 0;
 }
 
 /* Return true for a path that tv_inputs_find_files would try for this FILE. */
-static bool is_of_file(const char *path, const char *file)
+static bool broker_is_of_file(const char *path, const char *file)
 {
     size_t length = strlen(file);
     const char *dot = strrchr(file, '.');
     if (dot && (strcmp(dot, ".key") == 0 || strcmp(dot, ".data") == 0) &&
-        (is_joined(path, file, (size_t)(dot - file), ".key") ||
-         is_joined(path, file, (size_t)(dot - file), ".data")))
+        (broker_is_joined_name(path, file, (size_t)(dot - file), ".key") ||
+         broker_is_joined_name(path, file, (size_t)(dot - file), ".data")))
         return true;
-    return strcmp(path, file) == 0 || is_joined(path, file, length, ".trace") ||
-           is_joined(path, file, length, ".key") || is_joined(path, file, length, ".data");
+    return strcmp(path, file) == 0 || broker_is_joined_name(path, file, length, ".trace") ||
+           broker_is_joined_name(path, file, length, ".key") ||
+           broker_is_joined_name(path, file, length, ".data");
 }
 
-static bool is_named(const struct tv_settings *settings, const char *path)
+/* Is the path an input of the command line: a FILE, the mapping or a symbol file? */
+static bool broker_allows_input(const struct tv_settings *settings, const char *path)
 {
     char symbols[PATH_MAX];
     bool named = settings->mapping && strcmp(path, settings->mapping) == 0;
     for (size_t i = 0; i < settings->files.count && !named; i++)
-        named = is_of_file(path, settings->files.items[i]);
+        named = broker_is_of_file(path, settings->files.items[i]);
     for (size_t i = 0; i < settings->symbols.count && !named; i++)
         named = tv_symbols_path(settings->symbols.items[i], symbols, sizeof symbols) &&
                 strcmp(path, symbols) == 0;
     return named;
 }
 
-static bool is_output(const struct tv_settings *settings, const char *path)
+/* Is the path the output, or a file of --split-threads? */
+static bool broker_allows_output(const struct tv_settings *settings, const char *path)
 {
     if (settings->split_threads)
         return tv_per_thread_is_name(settings, path);
@@ -134,15 +146,16 @@ static bool is_output(const struct tv_settings *settings, const char *path)
 
 /* ---- Files ---- */
 
-/* Return the descriptor of the reply, which is closed when it has been sent; or -1.  A FIFO does
- * not hold the broker up until somebody writes to it: the command waits for that (confine.c). */
-static int open_named(const struct broker *broker, const struct tv_broker_request *request,
-                      struct tv_broker_reply *reply)
+/* Open an input. Return the descriptor for the reply, which is closed after sending; or -1. Opening
+ * a FIFO must not block the broker until somebody writes to it, so the command waits for that
+ * (confine.c). */
+static int broker_open_input(const struct broker *broker, const struct tv_broker_request *request,
+                             struct tv_broker_reply *reply)
 {
     int kept = request->flags & (O_NOCTTY | O_NONBLOCK);
     int descriptor = -1;
     errno = EACCES;
-    if (is_named(broker->settings, request->path))
+    if (broker_allows_input(broker->settings, request->path))
         descriptor = open(request->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | kept);
     reply->number = descriptor < 0 ? errno : 0;
     if (descriptor >= 0 && !(kept & O_NONBLOCK))
@@ -150,16 +163,16 @@ static int open_named(const struct broker *broker, const struct tv_broker_reques
     return descriptor;
 }
 
-static void look_at_named(const struct broker *broker, const struct tv_broker_request *request,
-                          struct tv_broker_reply *reply)
+static void broker_stat_input(const struct broker *broker, const struct tv_broker_request *request,
+                              struct tv_broker_reply *reply)
 {
     errno = EACCES;
-    bool known =
-        is_named(broker->settings, request->path) && stat(request->path, &reply->info) == 0;
+    bool known = broker_allows_input(broker->settings, request->path) &&
+                 stat(request->path, &reply->info) == 0;
     reply->number = known ? 0 : errno;
 }
 
-static int open_temporary(struct tv_broker_reply *reply)
+static int broker_open_temporary(struct tv_broker_reply *reply)
 {
     int descriptor = -1;
     reply->error = (struct tv_error){0};
@@ -168,23 +181,25 @@ static int open_temporary(struct tv_broker_reply *reply)
 
 /* ---- The cache ---- */
 
-static void make_key(struct broker *broker, const struct tv_broker_request *request,
-                     struct tv_broker_reply *reply)
+/* Make the key of FILE arguments and remember it: only these entries can be opened or written
+ * later. */
+static void broker_make_key(struct broker *broker, const struct tv_broker_request *request,
+                            struct tv_broker_reply *reply)
 {
-    static struct tv_cached cached;
+    static struct tv_index_cache cached;
     const struct tv_words *files = &broker->settings->files;
-    cached = (struct tv_cached){.settings = broker->settings};
-    for (size_t i = 0; i < request->length && i < TV_CACHED_FILES; i++) {
+    cached = (struct tv_index_cache){.settings = broker->settings};
+    for (size_t i = 0; i < request->length && i < TV_INDEX_CACHE_FILES; i++) {
         if (request->look.files[i] >= files->count)
             return;
         cached.paths[i] = files->items[request->look.files[i]];
         cached.offsets[i] = request->look.offsets[i];
         cached.count++;
     }
-    reply->done = tv_cached_look(&cached);
+    reply->done = tv_index_cache_make_key(&cached);
     if (!reply->done)
         return;
-    struct key *key = &broker->keys[broker->key_count++ % KEYS];
+    struct broker_key *key = &broker->keys[broker->key_count++ % BROKER_KEYS];
     memcpy(key->bytes, cached.key, cached.key_length);
     key->length = cached.key_length;
     memcpy(reply->looked.key, cached.key, cached.key_length);
@@ -193,29 +208,30 @@ static void make_key(struct broker *broker, const struct tv_broker_request *requ
     reply->looked.places_length = (uint32_t)cached.places_length;
 }
 
-static bool knows_key(const struct broker *broker, const struct tv_broker_request *request)
+static bool broker_knows_key(const struct broker *broker, const struct tv_broker_request *request)
 {
-    for (size_t i = 0; i < KEYS; i++)
+    for (size_t i = 0; i < BROKER_KEYS; i++)
         if (broker->keys[i].length > 0 && broker->keys[i].length == request->length &&
             memcmp(broker->keys[i].bytes, request->key, request->length) == 0)
             return true;
     return false;
 }
 
-static int open_entry(const struct broker *broker, const struct tv_broker_request *request)
+static int broker_open_entry(const struct broker *broker, const struct tv_broker_request *request)
 {
-    return knows_key(broker, request)
+    return broker_knows_key(broker, request)
                ? tv_cache_open((struct tv_bytes){request->key, request->length})
                : -1;
 }
 
-static int begin_entry(struct broker *broker, const struct tv_broker_request *request,
-                       struct tv_broker_reply *reply)
+static int broker_begin_entry(struct broker *broker, const struct tv_broker_request *request,
+                              struct tv_broker_reply *reply)
 {
+    assert(!reply->has_file);
     uint32_t free = 0;
-    while (free < ENTRIES && broker->entry_used[free])
+    while (free < BROKER_ENTRIES && broker->entry_used[free])
         free++;
-    if (free == ENTRIES || !knows_key(broker, request) ||
+    if (free == BROKER_ENTRIES || !broker_knows_key(broker, request) ||
         !tv_cache_begin((struct tv_bytes){request->key, request->length}, &broker->entries[free]))
         return -1;
     broker->entry_used[free] = true;
@@ -224,9 +240,9 @@ static int begin_entry(struct broker *broker, const struct tv_broker_request *re
     return fcntl(broker->entries[free].fd, F_DUPFD_CLOEXEC, 0);
 }
 
-static void end_entry(struct broker *broker, uint32_t number, bool whole)
+static void broker_end_entry(struct broker *broker, uint32_t number, bool whole)
 {
-    if (number >= ENTRIES || !broker->entry_used[number])
+    if (number >= BROKER_ENTRIES || !broker->entry_used[number])
         return;
     tv_cache_end(&broker->entries[number], whole);
     broker->entry_used[number] = false;
@@ -234,20 +250,21 @@ static void end_entry(struct broker *broker, uint32_t number, bool whole)
 
 /* ---- The output ---- */
 
-static int open_output(struct broker *broker, const struct tv_broker_request *request,
-                       struct tv_broker_reply *reply)
+/* Open the output; there is one at a time. */
+static int broker_open_output(struct broker *broker, const struct tv_broker_request *request,
+                              struct tv_broker_reply *reply)
 {
     const char *path = request->path;
     reply->error = (struct tv_error){0};
-    if (broker->output_open || !is_output(broker->settings, path))
-        tv_fail(&reply->error, TV_ERR_IO, TV_NO_OFFSET, "%s: it is not the output", path);
+    if (broker->output_open || !broker_allows_output(broker->settings, path))
+        tv_fail(&reply->error, TV_ERR_IO, TV_NO_OFFSET, "%s: not the output of this command", path);
     else if (tv_output_check(path, broker->settings, &reply->error) == TV_OK &&
              tv_atomic_file_open(&broker->output, path, &reply->error) == TV_OK)
         broker->output_open = true;
     return broker->output_open ? fcntl(broker->output.descriptor, F_DUPFD_CLOEXEC, 0) : -1;
 }
 
-static void commit_output(struct broker *broker, struct tv_broker_reply *reply)
+static void broker_commit_output(struct broker *broker, struct tv_broker_reply *reply)
 {
     reply->error = (struct tv_error){0};
     if (broker->output_open)
@@ -255,14 +272,14 @@ static void commit_output(struct broker *broker, struct tv_broker_reply *reply)
     broker->output_open = false;
 }
 
-static void discard_output(struct broker *broker)
+static void broker_discard_output(struct broker *broker)
 {
     if (broker->output_open)
         tv_atomic_file_discard(&broker->output);
     broker->output_open = false;
 }
 
-static int start_pager(struct broker *broker)
+static int broker_start_pager(struct broker *broker)
 {
     int descriptor = -1;
     if (broker->pager == 0 && isatty(STDOUT_FILENO) && !broker->settings->no_pager &&
@@ -271,14 +288,14 @@ static int start_pager(struct broker *broker)
     return -1;
 }
 
-static void finish_pager(struct broker *broker)
+static void broker_finish_pager(struct broker *broker)
 {
     if (broker->pager > 0)
         tv_pager_finish(-1, broker->pager);
     broker->pager = 0;
 }
 
-static void open_browser(struct broker *broker, struct tv_broker_reply *reply)
+static void broker_open_browser(struct broker *broker, struct tv_broker_reply *reply)
 {
     if (broker->address && broker->browser.directory[0] == '\0')
         reply->done = tv_browser_open(&broker->browser, broker->address);
@@ -286,43 +303,43 @@ static void open_browser(struct broker *broker, struct tv_broker_reply *reply)
 
 /* ---- The loop ---- */
 
-/* The descriptor of the reply, or -1. */
-static int answer(struct broker *broker, struct tv_broker_request *request,
-                  struct tv_broker_reply *reply)
+/* Handle one request. Return the descriptor for the reply, or -1. */
+static int broker_answer(struct broker *broker, struct tv_broker_request *request,
+                         struct tv_broker_reply *reply)
 {
     switch (request->word) {
     case TV_BROKER_OPEN:
-        return open_named(broker, request, reply);
+        return broker_open_input(broker, request, reply);
     case TV_BROKER_STAT:
-        look_at_named(broker, request, reply);
+        broker_stat_input(broker, request, reply);
         break;
     case TV_BROKER_TEMPORARY:
-        return open_temporary(reply);
-    case TV_BROKER_LOOK:
-        make_key(broker, request, reply);
+        return broker_open_temporary(reply);
+    case TV_BROKER_MAKE_KEY:
+        broker_make_key(broker, request, reply);
         break;
     case TV_BROKER_CACHE_OPEN:
-        return open_entry(broker, request);
+        return broker_open_entry(broker, request);
     case TV_BROKER_CACHE_BEGIN:
-        return begin_entry(broker, request, reply);
+        return broker_begin_entry(broker, request, reply);
     case TV_BROKER_CACHE_END:
-        end_entry(broker, request->number, request->whole);
+        broker_end_entry(broker, request->number, request->whole);
         break;
     case TV_BROKER_OUTPUT_OPEN:
-        return open_output(broker, request, reply);
+        return broker_open_output(broker, request, reply);
     case TV_BROKER_OUTPUT_COMMIT:
-        commit_output(broker, reply);
+        broker_commit_output(broker, reply);
         break;
     case TV_BROKER_OUTPUT_DISCARD:
-        discard_output(broker);
+        broker_discard_output(broker);
         break;
     case TV_BROKER_PAGER_START:
-        return start_pager(broker);
+        return broker_start_pager(broker);
     case TV_BROKER_PAGER_FINISH:
-        finish_pager(broker);
+        broker_finish_pager(broker);
         break;
     case TV_BROKER_BROWSER_OPEN:
-        open_browser(broker, reply);
+        broker_open_browser(broker, reply);
         break;
     default:
         break;
@@ -330,19 +347,19 @@ static int answer(struct broker *broker, struct tv_broker_request *request,
     return -1;
 }
 
-/* Texts end within their room; a key is no longer than its own. */
-static bool is_sound(struct tv_broker_request *request)
+/* Is the request well formed: does its path end within the packet, does its key fit? */
+static bool broker_is_sound(struct tv_broker_request *request)
 {
     bool has_key = request->word == TV_BROKER_CACHE_OPEN || request->word == TV_BROKER_CACHE_BEGIN;
     if (has_key)
         return request->length <= sizeof request->key;
-    return request->word == TV_BROKER_LOOK ||
+    return request->word == TV_BROKER_MAKE_KEY ||
            memchr(request->path, '\0', sizeof request->path) != NULL;
 }
 
-/* The terminal sends these to the viewer and to its broker alike; the broker still has to remove
- * the browser's file, and ends when the viewer does. */
-static void leave_signals_to_viewer(void)
+/* Block the signals that the terminal sends to both the viewer and its broker. The broker must
+ * still remove the browser's file, and ends when the viewer ends. */
+static void broker_block_signals(void)
 {
     sigset_t signals;
     sigemptyset(&signals);
@@ -354,6 +371,7 @@ static void leave_signals_to_viewer(void)
 
 void tv_broker_main(int socket, const struct tv_confine_options *options)
 {
+    assert(options->settings);
     static struct broker broker;
     static struct tv_broker_request request;
     static struct tv_broker_reply reply;
@@ -361,12 +379,12 @@ void tv_broker_main(int socket, const struct tv_confine_options *options)
     broker.settings = options->settings;
     broker.address = options->address;
     if (options->address)
-        leave_signals_to_viewer();
+        broker_block_signals();
     while (tv_broker_receive(socket, &request, sizeof request, &unwanted)) {
         if (unwanted >= 0)
             close(unwanted);
         memset(&reply, 0, sizeof reply);
-        int descriptor = is_sound(&request) ? answer(&broker, &request, &reply) : -1;
+        int descriptor = broker_is_sound(&request) ? broker_answer(&broker, &request, &reply) : -1;
         reply.has_file = descriptor >= 0;
         bool sent = tv_broker_send(socket, &reply, sizeof reply, descriptor);
         if (descriptor >= 0)
@@ -374,9 +392,9 @@ void tv_broker_main(int socket, const struct tv_confine_options *options)
         if (!sent)
             break;
     }
-    discard_output(&broker);
-    for (uint32_t i = 0; i < ENTRIES; i++)
-        end_entry(&broker, i, false);
+    broker_discard_output(&broker);
+    for (uint32_t i = 0; i < BROKER_ENTRIES; i++)
+        broker_end_entry(&broker, i, false);
     tv_browser_close(&broker.browser);
     _exit(0);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * command.h - what a command is.
+ * command.h - a command of the program: its name, its options and the function that runs it.
  *
- * A command is one file, cmd_NAME.c, with one const struct tv_command; commands.c lists them all.
- * Its options are a table (options.h).  run() returns the exit code.
+ * A file of commands/ defines one or more const struct tv_command; commands.c lists them all. The
+ * options of a command are a table (options.h). run() returns the exit code.
  */
 #ifndef TV_CLI_COMMAND_H
 #define TV_CLI_COMMAND_H
@@ -11,48 +11,50 @@
 #include "cli/options.h"
 
 enum tv_exit {
-    TV_EXIT_OK = 0,    /* also when something of the input was repaired: that is a diagnostic */
-    TV_EXIT_INPUT = 1, /* an input could not be read, or the output not be written */
-    TV_EXIT_USAGE = 2, /* wrong usage */
+    TV_EXIT_OK = 0,    /* also when the input was repaired: that is a diagnostic */
+    TV_EXIT_INPUT = 1, /* an input could not be read, or the output could not be written */
+    TV_EXIT_USAGE = 2, /* the command line is not valid */
 };
 
 struct tv_command {
     const char *name;
     const char *summary;   /* one line */
     const char *arguments; /* "[OPTION]... FILE" */
-    const char *details;   /* more for --help, or NULL */
+    const char *details;   /* more text for --help, or NULL */
     const struct tv_option *options;
     size_t min_files, max_files;
-    bool reads_traces;      /* run behind a lock (confine.h); the viewer locks itself in */
-    bool (*is_there)(void); /* whether this build has what it needs; NULL: all do */
+    bool reads_traces;      /* run in the sandbox (confine.h); the viewer enters it by itself */
+    bool (*is_there)(void); /* can this build run it? NULL: every build can */
     int (*run)(const struct tv_command *command, const struct tv_settings *settings);
 };
 
 #define TV_ANY_FILES SIZE_MAX
 
-/* "traceview profile: --sort: expected ...", to standard error. Returns TV_EXIT_USAGE. */
+/* Print "traceview profile: --sort: expected ..." to standard error. Return TV_EXIT_USAGE. */
 int tv_command_usage(const struct tv_command *command, const struct tv_error *err);
 
-/* "traceview: app.trace: byte 12: ...", to standard error. Returns the exit code that fits. */
+/* Print "traceview: app.trace: byte 12: ..." to standard error. Return the exit code for the error.
+ */
 int tv_command_failed(const struct tv_command *command, const struct tv_error *err);
 
-/* The whole program but for its name: dispatches to a command. */
+/* Run the command that the arguments name. Return the exit code of the program. */
 int tv_commands_main(int argc, char **argv);
 
-/* The command's --help to standard output. The exit code. */
+/* Print --help of the command to standard output. Return the exit code. */
 int tv_command_print_help(const struct tv_command *command);
 
-/* The command of that name, or NULL. */
+/* Return the command of that name, or NULL. */
 const struct tv_command *tv_commands_find(const char *name);
 
-/* The place of the first argument that is neither an option nor an option's value, or argc: the
- * command's name, where it is one.  A line of -r or -- has none. */
+/* Return the index of the first argument that is neither an option nor the value of an option: the
+ * name of the command, if there is one. Return argc if there is none, or if the arguments contain
+ * -r or --. */
 int tv_commands_first_word(int argc, char **argv);
 
-/* The command whose name is nearest to a mistyped one, or NULL: none is near. */
+/* Return the command whose name is closest to a mistyped word; NULL when none is close. */
 const struct tv_command *tv_commands_near(const char *word);
 
-/* Every command in the order of --help; ends with NULL. */
+/* All commands in the order of --help; NULL ends the list. */
 extern const struct tv_command *const tv_commands[];
 
 extern const struct tv_command tv_command_view;       /* `traceview FILE` */
@@ -77,7 +79,16 @@ extern const struct tv_command tv_command_recover;
 extern const struct tv_command tv_command_help;
 extern const struct tv_command tv_command_version;
 
-/* What a server runs to have a trace read (engine/messages.h): no command for people. */
+/* Run the child of an upload server that reads one trace (engine/messages.h). This is not a command
+ * for people. */
 int tv_command_engine(void);
+
+/* ---- Completion of command lines in shells ---- */
+
+/* The first argument of the completion scripts in data/completion. It is not for people. */
+#define TV_COMPLETE_COMMAND "--complete"
+
+/* Print the completions of the last word, one per line. Return the exit code. */
+int tv_complete(int argc, char **argv);
 
 #endif

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * commands.c - the table of commands, and which of them a command line means.
- */
+/* commands.c - the table of commands, and the command that a command line means.
+ *
+ *     traceview [OPTION]... WORD ...     WORD is a command: run it; options may stand before it
+ *     traceview -r ... FILE              regression text
+ *     traceview --version                version
+ *     traceview [OPTION]... [FILE]...    the viewer, unless FILE is a mistyped command */
 #include "cli/command.h"
 
+#include <assert.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/out.h"
 #include "base/swap.h"
-#include "cli/complete.h"
 #include "cli/confine.h"
-#include "cli/inputs.h"
-#include "cli/message.h"
-#include "cli/output.h"
+#include "cli/input/inputs.h"
+#include "cli/output/message.h"
+#include "cli/output/output.h"
 #include "engine/messages.h"
 
 const struct tv_command *const tv_commands[] = {
@@ -34,23 +37,23 @@ const struct tv_command *tv_commands_find(const char *name)
     return NULL;
 }
 
-/* What the two forms without a command word are called in messages: the program alone. */
-static bool is_named(const struct tv_command *command)
+/* Is the command called by a word? The viewer and -r are not: messages call them "traceview". */
+static bool command_has_word(const struct tv_command *command)
 {
     return command != &tv_command_view && command != &tv_command_regression;
 }
 
-static void print_name(char *buffer, size_t size, const struct tv_command *command)
+static void command_print_name(char *buffer, size_t size, const struct tv_command *command)
 {
-    snprintf(buffer, size, "traceview%s%s", is_named(command) ? " " : "",
-             is_named(command) ? command->name : "");
+    snprintf(buffer, size, "traceview%s%s", command_has_word(command) ? " " : "",
+             command_has_word(command) ? command->name : "");
 }
 
 int tv_command_usage(const struct tv_command *command, const struct tv_error *err)
 {
     char name[64], text[512];
-    print_name(name, sizeof name, command);
-    tv_message("%s: %s; '%s --help' tells more", name, tv_error_text(err, text, sizeof text), name);
+    command_print_name(name, sizeof name, command);
+    tv_message("%s: %s; see '%s --help'", name, tv_error_text(err, text, sizeof text), name);
     return TV_EXIT_USAGE;
 }
 
@@ -63,36 +66,37 @@ int tv_command_failed(const struct tv_command *command, const struct tv_error *e
     return TV_EXIT_INPUT;
 }
 
-static bool is_there(const struct tv_command *command)
+static bool command_is_available(const struct tv_command *command)
 {
     return !command->is_there || command->is_there();
 }
 
-static void print_overview(struct tv_out *out)
+static void command_print_overview(struct tv_out *out)
 {
-    tv_out_text(out, "usage: traceview [OPTION]... [FILE]...      open the viewer\n"
-                     "       traceview -r [OPTION]... FILE        print everything as text\n"
-                     "       traceview COMMAND [OPTION]... FILE   one of:\n\n");
+    tv_out_text(out, "usage: traceview [OPTION]... [FILE]...      open the viewer\n       "
+                     "traceview -r [OPTION]... FILE        print everything as text\n       "
+                     "traceview COMMAND [OPTION]... FILE   one of:\n\n");
     for (const struct tv_command *const *command = tv_commands; *command; command++)
         tv_out_format(out, "  %-12s%s%s\n", (*command)->name, (*command)->summary,
-                      is_there(*command) ? "" : " (not in this build)");
+                      command_is_available(*command) ? "" : " (not in this build)");
     tv_out_text(out, "\noptions of the viewer:\n");
     tv_options_help(out, tv_command_view.options);
-    tv_out_text(
-        out, "\noptions without a command:\n"
-             "  -r\n        Traceview's regression text\n"
-             "  --version\n        the version\n\n"
-             "FILE is a trace, \"-\" for standard input, or a name x for which x.trace, or x.key\n"
-             "with x.data, exist. Packed files (gzip, zstd, zip, tar) are unpacked on the fly.\n"
-             "'traceview COMMAND --help' and the manual page traceview(1) tell more.\n");
+    tv_out_text(out,
+                "\noptions without a command:\n  -r\n        print the regression text of "
+                "Android's Traceview\n  --version\n        the version\n\nFILE is a trace, \"-\" "
+                "for standard input, or a name x if x.trace exists, or x.key and\nx.data. Packed "
+                "files (gzip, zstd, zip, tar) are unpacked automatically.\nFor more see 'traceview "
+                "COMMAND --help' and the manual page traceview(1).\n");
 }
 
-static void print_command(struct tv_out *out, const struct tv_command *command)
+static void command_print_details(struct tv_out *out, const struct tv_command *command)
 {
+    assert(command_has_word(command));
     tv_out_format(out, "usage: traceview %s %s\n\n%s\n", command->name, command->arguments,
                   command->summary);
-    if (!is_there(command))
-        tv_out_text(out, "\nThis build lacks what the command needs: it can only say so.\n");
+    if (!command_is_available(command))
+        tv_out_text(out,
+                    "\nThis build cannot run the command: something that it needs is missing.\n");
     if (command->details)
         tv_out_format(out, "\n%s\n", command->details);
     if (command->options->name)
@@ -106,17 +110,17 @@ int tv_command_print_help(const struct tv_command *command)
     struct tv_error err = {0};
     if (tv_output_open(&output, NULL, true, &err) != TV_OK)
         return tv_command_failed(command, &err);
-    if (is_named(command))
-        print_command(&output.out, command);
+    if (command_has_word(command))
+        command_print_details(&output.out, command);
     else
-        print_overview(&output.out);
+        command_print_overview(&output.out);
     if (tv_output_close(&output, &err) != TV_OK)
         return tv_command_failed(command, &err);
     return TV_EXIT_OK;
 }
 
-static bool right_number_of_files(const struct tv_command *command, size_t count,
-                                  struct tv_error *err)
+static bool command_check_file_count(const struct tv_command *command, size_t count,
+                                     struct tv_error *err)
 {
     if (count < command->min_files)
         tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "expected %s",
@@ -128,18 +132,19 @@ static bool right_number_of_files(const struct tv_command *command, size_t count
     return false;
 }
 
-/* Before anything is opened: a command that reads while it writes would lose its input.  Files of
- * one thread each have other names, which per_thread.c looks at, and a recording's words are a
- * program's. */
-static enum tv_status check_output(const struct tv_command *command,
-                                   const struct tv_settings *settings, struct tv_error *err)
+/* Refuse an output that is also an input, before anything is opened: writing would destroy the
+ * input. per_thread checks the files of --split-threads, and the words of `record` are those of a
+ * program. */
+static enum tv_status command_check_output(const struct tv_command *command,
+                                           const struct tv_settings *settings, struct tv_error *err)
 {
     if (command == &tv_command_record || settings->split_threads)
         return TV_OK;
     return tv_output_check(settings->output, settings, err);
 }
 
-static int run_with(const struct tv_command *command, const struct tv_settings *settings)
+static int command_run_confined(const struct tv_command *command,
+                                const struct tv_settings *settings)
 {
     struct tv_confine_options confinement = {.settings = settings};
     struct tv_error err = {0};
@@ -152,7 +157,8 @@ static int run_with(const struct tv_command *command, const struct tv_settings *
     return code;
 }
 
-static int run_command(const struct tv_command *command, int argc, char **argv)
+/* Parse the options, then show help, refuse wrong usage, or run the command. */
+static int command_run(const struct tv_command *command, int argc, char **argv)
 {
     struct tv_settings settings;
     struct tv_error err = {0};
@@ -162,24 +168,24 @@ static int run_command(const struct tv_command *command, int argc, char **argv)
         code = tv_command_usage(command, &err);
     else if (settings.help)
         code = tv_command_print_help(command);
-    else if (!right_number_of_files(command, settings.files.count, &err))
+    else if (!command_check_file_count(command, settings.files.count, &err))
         code = tv_command_usage(command, &err);
-    else if (check_output(command, &settings, &err) != TV_OK)
+    else if (command_check_output(command, &settings, &err) != TV_OK)
         code = tv_command_failed(command, &err);
     else
-        code = run_with(command, &settings);
+        code = command_run_confined(command, &settings);
     tv_settings_release(&settings);
     return code;
 }
 
 /* ---- Which command ---- */
 
-/* Does the value of this option, of whatever command, stand in the next argument? */
-static bool wants_next_argument(const char *word)
+/* Does an option of any command take the next argument as its value? */
+static bool command_line_wants_next(const char *word)
 {
-    bool wants = tv_options_waiting(tv_command_view.options, word) != NULL;
+    bool wants = tv_options_wanting_value(tv_command_view.options, word) != NULL;
     for (const struct tv_command *const *command = tv_commands; *command && !wants; command++)
-        wants = tv_options_waiting((*command)->options, word) != NULL;
+        wants = tv_options_wanting_value((*command)->options, word) != NULL;
     return wants;
 }
 
@@ -190,24 +196,25 @@ int tv_commands_first_word(int argc, char **argv)
             return i;
         if (strcmp(argv[i], "-r") == 0 || strcmp(argv[i], "--") == 0)
             break;
-        i += wants_next_argument(argv[i]);
+        i += command_line_wants_next(argv[i]);
     }
     return argc;
 }
 
-/* Longer words are no commands. */
+/* Longer words cannot be mistyped commands. */
 #define LONGEST_NAME 16
 
-static unsigned least_of(unsigned a, unsigned b, unsigned c)
+static unsigned least_of_three(unsigned a, unsigned b, unsigned c)
 {
     unsigned least = a < b ? a : b;
     return least < c ? least : c;
 }
 
-/* How many letters to insert, drop, replace or swap with their neighbours make one word of the
- * other (optimal string alignment).  Both have at most LONGEST_NAME letters. */
-static unsigned measure_distance(const char *a, const char *b)
+/* Return the number of letters to insert, drop, replace or swap to turn one word into the other
+ * (optimal string alignment). Both words have at most LONGEST_NAME letters. */
+static unsigned edit_distance(const char *a, const char *b)
 {
+    assert(strlen(a) <= LONGEST_NAME && strlen(b) <= LONGEST_NAME);
     unsigned rows[LONGEST_NAME + 1][LONGEST_NAME + 1];
     size_t height = strlen(a), width = strlen(b);
     for (size_t i = 0; i <= height; i++)
@@ -219,15 +226,16 @@ static unsigned measure_distance(const char *a, const char *b)
             bool same = a[i - 1] == b[k - 1];
             bool swapped = i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1];
             rows[i][k] =
-                least_of(rows[i - 1][k] + 1, rows[i][k - 1] + 1, rows[i - 1][k - 1] + !same);
+                least_of_three(rows[i - 1][k] + 1, rows[i][k - 1] + 1, rows[i - 1][k - 1] + !same);
             if (swapped && rows[i - 2][k - 2] + 1 < rows[i][k])
                 rows[i][k] = rows[i - 2][k - 2] + 1;
         }
     return rows[height][width];
 }
 
-/* The one command whose name begins with at least three letters; NULL when there is none. */
-static const struct tv_command *find_abbreviated(const char *word)
+/* Return the only command whose name begins with the word, which has at least three letters; NULL
+ * when there is none, or several. */
+static const struct tv_command *commands_find_abbreviated(const char *word)
 {
     const struct tv_command *found = NULL;
     size_t length = strlen(word);
@@ -243,15 +251,15 @@ static const struct tv_command *find_abbreviated(const char *word)
 
 const struct tv_command *tv_commands_near(const char *word)
 {
-    const struct tv_command *abbreviated = find_abbreviated(word);
+    const struct tv_command *abbreviated = commands_find_abbreviated(word);
     if (abbreviated)
         return abbreviated;
     const struct tv_command *near = NULL;
-    unsigned least = strlen(word) > 4 ? 3 : 2; /* fewer changes than that */
+    unsigned least = strlen(word) > 4 ? 3 : 2; /* the distance must be smaller */
     if (strlen(word) > LONGEST_NAME)
         return NULL;
     for (const struct tv_command *const *command = tv_commands; *command; command++) {
-        unsigned distance = measure_distance(word, (*command)->name);
+        unsigned distance = edit_distance(word, (*command)->name);
         if (distance < least) {
             least = distance;
             near = *command;
@@ -260,8 +268,8 @@ const struct tv_command *tv_commands_near(const char *word)
     return near;
 }
 
-/* A word that is no file, and nearly a command: says so. */
-static bool is_mistyped(const char *word)
+/* Is the word not a file, but almost a command? Print a hint. */
+static bool command_line_is_mistyped(const char *word)
 {
     struct tv_inputs_files files;
     const struct tv_command *near = tv_commands_near(word);
@@ -272,8 +280,8 @@ static bool is_mistyped(const char *word)
     return true;
 }
 
-/* Does one of the arguments say so, before a "--"? */
-static bool has_word(int argc, char **argv, const char *word)
+/* Is the word among the arguments before a "--"? */
+static bool command_line_has_word(int argc, char **argv, const char *word)
 {
     for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
         if (strcmp(argv[i], word) == 0)
@@ -282,43 +290,44 @@ static bool has_word(int argc, char **argv, const char *word)
     return false;
 }
 
-/* The viewer, or the text of -r. */
-static int run_without_command(int argc, char **argv, int first)
+/* Run the viewer, -r or --version. */
+static int command_run_nameless(int argc, char **argv, int first)
 {
-    bool text = has_word(argc, argv, "-r");
-    if (has_word(argc, argv, "--version"))
+    bool text = command_line_has_word(argc, argv, "-r");
+    if (command_line_has_word(argc, argv, "--version"))
         return tv_command_version.run(&tv_command_version, NULL);
-    if (!text && first < argc && is_mistyped(argv[first]))
+    if (!text && first < argc && command_line_is_mistyped(argv[first]))
         return TV_EXIT_USAGE;
-    return run_command(text ? &tv_command_regression : &tv_command_view, argc, argv);
+    return command_run(text ? &tv_command_regression : &tv_command_view, argc, argv);
 }
 
-static void ignore_signal(int number)
+static void command_ignore_signal(int number)
 {
     (void)number;
 }
 
-/* A limit on the size of files (RLIMIT_FSIZE) is an error of the write, with a message.  A handler,
- * because programs that are started would inherit SIG_IGN. */
-static void turn_file_limit_into_error(void)
+/* Make RLIMIT_FSIZE an error of the write, with a message, by catching SIGXFSZ. SIG_IGN would be
+ * inherited by the programs that we start, a handler is not. */
+static void command_handle_file_limit(void)
 {
-    struct sigaction action = {.sa_handler = ignore_signal, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_handler = command_ignore_signal, .sa_flags = SA_RESTART};
     sigaction(SIGXFSZ, &action, NULL);
 }
 
 int tv_commands_main(int argc, char **argv)
 {
-    turn_file_limit_into_error();
+    command_handle_file_limit();
     if (argc == 2 && strcmp(argv[1], TV_ENGINE_COMMAND) == 0)
         return tv_command_engine();
     if (argc > 1 && strcmp(argv[1], TV_COMPLETE_COMMAND) == 0)
         return tv_complete(argc - 2, argv + 2);
     if (argc < 2)
-        return run_without_command(0, argv, 0);
+        return command_run_nameless(0, argv, 0);
     int first = tv_commands_first_word(argc - 1, argv + 1) + 1;
     const struct tv_command *command = first < argc ? tv_commands_find(argv[first]) : NULL;
-    if (!command || has_word(first - 1, argv + 1, "--version"))
-        return run_without_command(argc - 1, argv + 1, first - 1);
-    memmove(argv + 2, argv + 1, (size_t)(first - 1) * sizeof *argv); /* its options behind it */
-    return run_command(command, argc - 2, argv + 2);
+    if (!command || command_line_has_word(first - 1, argv + 1, "--version"))
+        return command_run_nameless(argc - 1, argv + 1, first - 1);
+    memmove(argv + 2, argv + 1,
+            (size_t)(first - 1) * sizeof *argv); /* move the options after the command */
+    return command_run(command, argc - 2, argv + 2);
 }

@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * confine.c - the command's side of the sandbox (confine.h): one function for each thing that a
+ * command can ask of its broker.
+ *
+ * All requests share one socket and one lock, because threads of the command open files at the same
+ * time.  A request that fails because the broker has gone is an error of that file, not of the
+ * program.
+ */
 #define _GNU_SOURCE /* SOCK_CLOEXEC */
 #include "cli/confine.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -17,17 +26,17 @@
 #include "base/memory.h"
 #include "base/swap.h"
 #include "cli/broker.h"
-#include "cli/message.h"
 #include "cli/options.h"
+#include "cli/output/message.h"
 #include "engine/sandbox.h"
 #include "symbols/demangle.h"
 #include "unpack/unpack.h"
 
 static struct {
     struct tv_confine_options options;
-    pid_t broker; /* 0: there is none */
+    pid_t broker; /* 0: there is no broker */
     int socket;
-    pthread_mutex_t lock; /* one question at a time */
+    pthread_mutex_t lock; /* one request at a time */
 } confined = {.socket = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 bool tv_is_confined(void)
@@ -35,12 +44,13 @@ bool tv_is_confined(void)
     return confined.broker > 0;
 }
 
-/* ---- Asking ---- */
+/* ---- Requests to the broker ---- */
 
-/* False: the broker has gone, as it does when somebody ends it.  `descriptor` may be NULL. */
-static bool ask_broker(const struct tv_broker_request *request, struct tv_broker_reply *reply,
-                       int *descriptor)
+/* Send a request and receive the reply. False: the broker has ended. `descriptor` may be NULL. */
+static bool confine_ask_broker(const struct tv_broker_request *request,
+                               struct tv_broker_reply *reply, int *descriptor)
 {
+    assert(tv_is_confined());
     int got = -1;
     pthread_mutex_lock(&confined.lock);
     bool done = tv_broker_send(confined.socket, request, sizeof *request, -1) &&
@@ -55,20 +65,20 @@ static bool ask_broker(const struct tv_broker_request *request, struct tv_broker
     return done;
 }
 
-/* Requests and replies are large for a stack. */
-struct exchange {
+/* A request and its reply, on the heap because they are large. */
+struct broker_exchange {
     struct tv_broker_request request;
     struct tv_broker_reply reply;
 };
 
-static struct exchange *new_exchange(enum tv_broker_word word)
+static struct broker_exchange *broker_exchange_new(enum tv_broker_word word)
 {
-    struct exchange *made = tv_alloc(1, sizeof *made);
+    struct broker_exchange *made = tv_alloc(1, sizeof *made);
     made->request.word = word;
     return made;
 }
 
-static bool set_path(struct exchange *exchange, const char *path)
+static bool broker_exchange_set_path(struct broker_exchange *exchange, const char *path)
 {
     size_t size = strlen(path) + 1;
     if (size > sizeof exchange->request.path)
@@ -77,7 +87,7 @@ static bool set_path(struct exchange *exchange, const char *path)
     return true;
 }
 
-static bool set_key(struct exchange *exchange, struct tv_bytes key)
+static bool broker_exchange_set_key(struct broker_exchange *exchange, struct tv_bytes key)
 {
     if (key.length > sizeof exchange->request.key)
         return false;
@@ -86,17 +96,17 @@ static bool set_key(struct exchange *exchange, struct tv_bytes key)
     return true;
 }
 
-static enum tv_status fail_gone(struct tv_error *err)
+static enum tv_status confine_fail_gone(struct tv_error *err)
 {
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
-                   "the process that opens files for this one has ended");
+                   "internal error: the process that opens files for this command has ended");
 }
 
 /* ---- Files to read ---- */
 
-/* Do what open(2) does with a FIFO: wait until somebody writes to it.  Linux reports POLLHUP only
- * when there has been a writer since the FIFO was opened (fs/pipe.c, pipe_poll). */
-static void await_writer(int descriptor)
+/* Wait until a FIFO has a writer, as open(2) would. Linux reports POLLHUP only if there was a
+ * writer since the FIFO was opened (fs/pipe.c, pipe_poll). */
+static void confine_await_writer(int descriptor)
 {
     struct pollfd file = {descriptor, POLLIN, 0};
     struct stat info;
@@ -105,29 +115,31 @@ static void await_writer(int descriptor)
             ;
 }
 
-static int open_by_broker(const char *path, int flags)
+/* Replaces open(2) for files to read. */
+static int confine_open(const char *path, int flags)
 {
-    struct exchange *exchange = new_exchange(TV_BROKER_OPEN);
+    struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_OPEN);
     int descriptor = -1, error = ENAMETOOLONG;
     exchange->request.flags = flags;
-    if (set_path(exchange, path))
-        error = ask_broker(&exchange->request, &exchange->reply, &descriptor)
+    if (broker_exchange_set_path(exchange, path))
+        error = confine_ask_broker(&exchange->request, &exchange->reply, &descriptor)
                     ? exchange->reply.number
                     : EIO;
     tv_free(exchange);
     if (descriptor >= 0 && !(flags & O_NONBLOCK))
-        await_writer(descriptor);
+        confine_await_writer(descriptor);
     errno = error;
     return descriptor;
 }
 
-static int stat_by_broker(const char *path, struct stat *info)
+static int confine_stat(const char *path, struct stat *info)
 {
-    struct exchange *exchange = new_exchange(TV_BROKER_STAT);
+    struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_STAT);
     int error = ENAMETOOLONG;
-    if (set_path(exchange, path))
-        error =
-            ask_broker(&exchange->request, &exchange->reply, NULL) ? exchange->reply.number : EIO;
+    if (broker_exchange_set_path(exchange, path))
+        error = confine_ask_broker(&exchange->request, &exchange->reply, NULL)
+                    ? exchange->reply.number
+                    : EIO;
     if (error == 0)
         *info = exchange->reply.info;
     tv_free(exchange);
@@ -135,13 +147,13 @@ static int stat_by_broker(const char *path, struct stat *info)
     return error == 0 ? 0 : -1;
 }
 
-static enum tv_status open_temporary_by_broker(int *descriptor, struct tv_error *err)
+static enum tv_status confine_open_temporary(int *descriptor, struct tv_error *err)
 {
-    struct exchange *exchange = new_exchange(TV_BROKER_TEMPORARY);
-    bool asked = ask_broker(&exchange->request, &exchange->reply, descriptor);
+    struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_TEMPORARY);
+    bool asked = confine_ask_broker(&exchange->request, &exchange->reply, descriptor);
     enum tv_status status = TV_OK;
     if (!asked)
-        status = fail_gone(err);
+        status = confine_fail_gone(err);
     else if (*descriptor < 0)
         status = (*err = exchange->reply.error).status;
     tv_free(exchange);
@@ -150,8 +162,8 @@ static enum tv_status open_temporary_by_broker(int *descriptor, struct tv_error 
 
 /* ---- The cache ---- */
 
-/* The place of the file on the command line. */
-static bool find_file(const char *path, uint32_t *number)
+/* Find the index of the file among the FILE arguments. */
+static bool confine_find_file(const char *path, uint32_t *number)
 {
     const struct tv_words *files = &confined.options.settings->files;
     for (*number = 0; *number < files->count; ++*number)
@@ -160,16 +172,18 @@ static bool find_file(const char *path, uint32_t *number)
     return false;
 }
 
-bool tv_confined_look(struct tv_cached *cached)
+/* The broker makes the key itself, so that a hostile command cannot choose a cache entry. */
+bool tv_confined_make_key(struct tv_index_cache *cached)
 {
-    struct exchange *exchange = new_exchange(TV_BROKER_LOOK);
+    struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_MAKE_KEY);
     bool known = true;
     for (size_t i = 0; i < cached->count && known; i++) {
-        known = find_file(cached->paths[i], &exchange->request.look.files[i]);
+        known = confine_find_file(cached->paths[i], &exchange->request.look.files[i]);
         exchange->request.look.offsets[i] = cached->offsets[i];
     }
     exchange->request.length = (uint32_t)cached->count;
-    known = known && ask_broker(&exchange->request, &exchange->reply, NULL) && exchange->reply.done;
+    known = known && confine_ask_broker(&exchange->request, &exchange->reply, NULL) &&
+            exchange->reply.done;
     if (known) {
         cached->key_length = exchange->reply.looked.key_length;
         cached->places_length = exchange->reply.looked.places_length;
@@ -182,20 +196,20 @@ bool tv_confined_look(struct tv_cached *cached)
 
 int tv_confined_cache_open(struct tv_bytes key)
 {
-    struct exchange *exchange = new_exchange(TV_BROKER_CACHE_OPEN);
+    struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_CACHE_OPEN);
     int descriptor = -1;
-    if (set_key(exchange, key))
-        (void)ask_broker(&exchange->request, &exchange->reply, &descriptor);
+    if (broker_exchange_set_key(exchange, key))
+        (void)confine_ask_broker(&exchange->request, &exchange->reply, &descriptor);
     tv_free(exchange);
     return descriptor;
 }
 
 bool tv_confined_cache_begin(struct tv_bytes key, struct tv_cache_file *file)
 {
-    struct exchange *exchange = new_exchange(TV_BROKER_CACHE_BEGIN);
+    struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_CACHE_BEGIN);
     *file = (struct tv_cache_file){.folder = -1, .fd = -1};
-    if (set_key(exchange, key))
-        (void)ask_broker(&exchange->request, &exchange->reply, &file->fd);
+    if (broker_exchange_set_key(exchange, key))
+        (void)confine_ask_broker(&exchange->request, &exchange->reply, &file->fd);
     file->folder = exchange->reply.number;
     file->room = exchange->reply.room;
     tv_free(exchange);
@@ -204,10 +218,10 @@ bool tv_confined_cache_begin(struct tv_bytes key, struct tv_cache_file *file)
 
 void tv_confined_cache_end(struct tv_cache_file *file, bool whole)
 {
-    struct exchange *exchange = new_exchange(TV_BROKER_CACHE_END);
+    struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_CACHE_END);
     exchange->request.whole = close(file->fd) == 0 && whole;
     exchange->request.number = (uint32_t)file->folder;
-    (void)ask_broker(&exchange->request, &exchange->reply, NULL);
+    (void)confine_ask_broker(&exchange->request, &exchange->reply, NULL);
     tv_free(exchange);
 }
 
@@ -216,13 +230,13 @@ void tv_confined_cache_end(struct tv_cache_file *file, bool whole)
 enum tv_status tv_confined_file_open(struct tv_atomic_file *file, const char *path,
                                      struct tv_error *err)
 {
-    struct exchange *exchange = new_exchange(TV_BROKER_OUTPUT_OPEN);
+    struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_OUTPUT_OPEN);
     enum tv_status status = TV_OK;
     *file = (struct tv_atomic_file){.descriptor = -1};
-    if (!set_path(exchange, path))
+    if (!broker_exchange_set_path(exchange, path))
         status = tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", path, strerror(ENAMETOOLONG));
-    else if (!ask_broker(&exchange->request, &exchange->reply, &file->descriptor))
-        status = fail_gone(err);
+    else if (!confine_ask_broker(&exchange->request, &exchange->reply, &file->descriptor))
+        status = confine_fail_gone(err);
     else if (file->descriptor < 0)
         status = (*err = exchange->reply.error).status;
     tv_free(exchange);
@@ -231,12 +245,13 @@ enum tv_status tv_confined_file_open(struct tv_atomic_file *file, const char *pa
 
 enum tv_status tv_confined_file_commit(struct tv_atomic_file *file, struct tv_error *err)
 {
-    struct exchange *exchange = new_exchange(TV_BROKER_OUTPUT_COMMIT);
+    assert(file->descriptor >= 0);
+    struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_OUTPUT_COMMIT);
     enum tv_status status = TV_OK;
-    close(file->descriptor); /* the broker has it too, and sees the error */
+    close(file->descriptor); /* the broker also has it, and sees errors */
     file->descriptor = -1;
-    if (!ask_broker(&exchange->request, &exchange->reply, NULL))
-        status = fail_gone(err);
+    if (!confine_ask_broker(&exchange->request, &exchange->reply, NULL))
+        status = confine_fail_gone(err);
     else if (!exchange->reply.done)
         status = (*err = exchange->reply.error).status;
     tv_free(exchange);
@@ -245,10 +260,10 @@ enum tv_status tv_confined_file_commit(struct tv_atomic_file *file, struct tv_er
 
 void tv_confined_file_discard(struct tv_atomic_file *file)
 {
-    struct exchange *exchange = new_exchange(TV_BROKER_OUTPUT_DISCARD);
+    struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_OUTPUT_DISCARD);
     if (file->descriptor >= 0) {
         close(file->descriptor);
-        (void)ask_broker(&exchange->request, &exchange->reply, NULL);
+        (void)confine_ask_broker(&exchange->request, &exchange->reply, NULL);
     }
     file->descriptor = -1;
     tv_free(exchange);
@@ -256,44 +271,45 @@ void tv_confined_file_discard(struct tv_atomic_file *file)
 
 int tv_confined_pager_start(void)
 {
-    struct exchange *exchange = new_exchange(TV_BROKER_PAGER_START);
+    struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_PAGER_START);
     int descriptor;
-    (void)ask_broker(&exchange->request, &exchange->reply, &descriptor);
+    (void)confine_ask_broker(&exchange->request, &exchange->reply, &descriptor);
     tv_free(exchange);
     return descriptor;
 }
 
 void tv_confined_pager_finish(void)
 {
-    struct exchange *exchange = new_exchange(TV_BROKER_PAGER_FINISH);
-    (void)ask_broker(&exchange->request, &exchange->reply, NULL);
+    struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_PAGER_FINISH);
+    (void)confine_ask_broker(&exchange->request, &exchange->reply, NULL);
     tv_free(exchange);
 }
 
 bool tv_confined_browser_open(void)
 {
-    struct exchange *exchange = new_exchange(TV_BROKER_BROWSER_OPEN);
-    (void)ask_broker(&exchange->request, &exchange->reply, NULL);
+    struct broker_exchange *exchange = broker_exchange_new(TV_BROKER_BROWSER_OPEN);
+    (void)confine_ask_broker(&exchange->request, &exchange->reply, NULL);
     bool done = exchange->reply.done;
     tv_free(exchange);
     return done;
 }
 
-/* ---- The beginning and the end ---- */
+/* ---- Entering and leaving ---- */
 
-static void warn_unconfined(const struct tv_confine_options *options)
+static void confine_warn(const struct tv_confine_options *options)
 {
     if (!options->settings->quiet)
-        tv_message("traceview: no second process can be started to open files (%s): this one reads "
-                   "without its lock",
+        tv_message("traceview: warning: no sandbox, because a second process to open files could "
+                   "not be started (%s)",
                    strerror(errno));
 }
 
-static void start_broker(const struct tv_confine_options *options)
+static void confine_start_broker(const struct tv_confine_options *options)
 {
+    assert(!tv_is_confined());
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
-        warn_unconfined(options);
+        confine_warn(options);
         return;
     }
     pid_t broker = fork();
@@ -302,7 +318,7 @@ static void start_broker(const struct tv_confine_options *options)
         tv_broker_main(ends[1], options);
     }
     if (broker < 0)
-        warn_unconfined(options);
+        confine_warn(options);
     close(ends[1]);
     if (broker < 0) {
         close(ends[0]);
@@ -313,11 +329,12 @@ static void start_broker(const struct tv_confine_options *options)
     confined.options = *options;
 }
 
-static void lock_in(void)
+static void confine_lock_in(void)
 {
-    static const struct tv_file_access access = {open_by_broker, stat_by_broker,
-                                                 open_temporary_by_broker};
-    /* Libraries open some files by name at their first use: make them do it now. */
+    assert(tv_is_confined());
+    static const struct tv_file_access access = {confine_open, confine_stat,
+                                                 confine_open_temporary};
+    /* Libraries open some files by name at their first use: trigger that now. */
     tzset();
     tv_unpack_prepare();
     if (confined.options.settings->symbols.count > 0)
@@ -326,16 +343,16 @@ static void lock_in(void)
     (void)tv_sandbox_confine(confined.options.address != NULL);
 }
 
-/* The broker is forked first: its memory shall not lie in the file.  The thread comes last, for
- * Landlock would not hold one that was there before. */
+/* The order matters. The broker is forked first, so that its memory does not lie in the swap file.
+ * The thread is started last, because Landlock would not restrict an existing thread. */
 enum tv_status tv_confine(const struct tv_confine_options *options, struct tv_error *err)
 {
     uint64_t memory = options->settings->max_memory;
     bool swaps = memory != TV_ANY_MEMORY;
-    start_broker(options);
+    confine_start_broker(options);
     enum tv_status status = swaps ? tv_swap_begin(memory, err) : TV_OK;
     if (status == TV_OK && tv_is_confined())
-        lock_in();
+        confine_lock_in();
     return status == TV_OK && swaps ? tv_swap_start_thread(err) : status;
 }
 

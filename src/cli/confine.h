@@ -1,53 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * confine.h - a command locks itself in before it reads the first byte of a trace.
+ * confine.h - the sandbox of a command, entered before the first byte of a trace is read.
  *
- *     run_with           options are parsed, the output is checked
- *       tv_confine       forks the broker (broker.h), which keeps the user's rights; begins the
- *                        file for memory (--max-memory); locks the process in: no file can be
- *                        opened by its name any more, no process started, no connection made
- *                        (engine/sandbox.h), for good; starts the thread of that file
- *       command->run     opens its files through the broker
- *       tv_confine_end
+ *     command_run_confined   options are parsed, the output is checked
+ *       tv_confine           forks the broker (broker.h), which keeps the user's rights; begins the
+ *                            file for memory (--max-memory); enters the sandbox for good: no file
+ * can be opened by name, no program started, no connection made (engine/sandbox.h); starts the
+ * thread of that file command->run         opens its files through the broker tv_confine_end
  *
- * The viewer calls tv_confine itself, between listening and the first answer.
+ * The viewer calls tv_confine itself, after it listens and before the first answer.
  *
- * The process stays the one that the shell knows: its exit code, signals, memory and standard
- * streams are its own.  Where the kernel has neither Landlock nor seccomp the broker opens the
- * files all the same, and nothing holds the process; `traceview --version` says so.
+ * The sandboxed process remains the one that the shell started: its exit code, signals, memory
+ * limits and standard streams are its own. On a kernel without Landlock and seccomp the broker
+ * opens the files all the same, but nothing restricts the process; `traceview --version` says so.
+
  */
 #ifndef TV_CLI_CONFINE_H
 #define TV_CLI_CONFINE_H
 
 #include <sys/types.h>
 
-#include "cli/atomic_file.h"
-#include "cli/cache.h"
-#include "cli/cached.h"
+#include "cli/input/index_cache.h"
+#include "cli/output/atomic_file.h"
 
 struct tv_settings;
 
 struct tv_confine_options {
     const struct tv_settings *settings;
-    /* The viewer's page, which the broker opens in the user's browser when it is asked to.  The
-     * process then also answers clients of sockets that listen already.  NULL: no viewer. */
+    /* Address of the viewer's page, which the broker opens in the user's browser on request. The
+     * process may then also answer clients of sockets that listen already. NULL: not the viewer. */
     const char *address;
 };
 
-/* Lock the process in, where the kernel can.  Called before there are other threads; the options
- * live until tv_confine_end.  Where no broker can be started the command opens its files itself,
- * and is not locked in.  An error: the bound on memory cannot be kept. */
+/* Enter the sandbox, as far as the kernel supports it. Call this before there are other threads;
+ * the options must live until tv_confine_end. If the broker cannot be started, the command opens
+ * its files itself, without a sandbox. An error means that the memory limit cannot be kept. */
 enum tv_status tv_confine(const struct tv_confine_options *options,
                           struct tv_error *err) TV_MUST_CHECK;
-/* Let the broker end, and wait for that. */
+/* End the broker and wait for it. */
 void tv_confine_end(void);
 
-/* Is there a broker?  If so it does what the functions below are named after, in place of those
- * of their modules, which call them. */
+/* Is there a broker? If so, the functions that are named below call their tv_confined_
+ * counterparts, and the broker does the work. */
 bool tv_is_confined(void);
 
-/* See tv_cached_look. */
-bool tv_confined_look(struct tv_cached *cached);
+/* See tv_index_cache_make_key. */
+bool tv_confined_make_key(struct tv_index_cache *cached);
 
 /* See tv_cache_open, tv_cache_begin and tv_cache_end. */
 int tv_confined_cache_open(struct tv_bytes key);
@@ -64,12 +62,12 @@ enum tv_status tv_confined_file_commit(struct tv_atomic_file *file, struct tv_er
 /* See above. */
 void tv_confined_file_discard(struct tv_atomic_file *file);
 
-/* See tv_browser_open; the broker removes the file at its end. */
+/* See tv_browser_open; the broker removes the file when it ends. */
 bool tv_confined_browser_open(void);
 
-/* A descriptor to write to, or -1. */
+/* Start the pager; return a descriptor to write to, or -1. */
 int tv_confined_pager_start(void);
-/* Wait until the user has left the pager; the descriptor must be closed. */
+/* Wait until the user leaves the pager; close the descriptor before. */
 void tv_confined_pager_finish(void);
 
 #endif

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * options.c - parses options by a table (options.h), from arguments and from a file.
+ *
+ * A value is written into the member of struct tv_settings at the offset in the table, with the
+ * type that belongs to the kind of the option.  settings->given has one bit per table entry.
+ */
 #include "cli/options.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/file.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "base/out.h"
 
 void tv_settings_init(struct tv_settings *settings)
@@ -24,6 +31,7 @@ void tv_settings_init(struct tv_settings *settings)
 
 void tv_settings_release(struct tv_settings *settings)
 {
+    assert(settings->files.count <= settings->files.capacity);
     tv_free(settings->files.items);
     tv_free(settings->symbols.items);
     tv_free(settings->offsets.items);
@@ -42,27 +50,40 @@ void tv_settings_release(struct tv_settings *settings)
     tv_free(settings->record.trigger.items);
 }
 
-static void add_word(struct tv_words *words, const char *word)
+static void words_add(struct tv_words *words, const char *word)
 {
     words->items =
         tv_array_reserve(words->items, &words->capacity, words->count + 1, sizeof *words->items);
     words->items[words->count++] = word;
 }
 
-/* Which of the words "a|b|c" it is, or -1. */
-static int find_choice(const char *choices, struct tv_bytes word)
+/* Does the word name the choice?  The wall clock was called "real" once: "incl-real" still means
+ * "incl-wall". */
+static bool option_is_choice(struct tv_bytes choice, struct tv_bytes word)
 {
+    struct tv_bytes stem = {choice.data, choice.length < 4 ? 0 : choice.length - 4};
+    if (tv_bytes_equal(choice, word))
+        return true;
+    return choice.length >= 4 && word.length == choice.length &&
+           memcmp(choice.data + stem.length, "wall", 4) == 0 &&
+           memcmp(word.data + stem.length, "real", 4) == 0 && tv_bytes_starts_with(word, stem);
+}
+
+/* Return the index of the word in "a|b|c", or -1. */
+static int option_find_choice(const char *choices, struct tv_bytes word)
+{
+    assert(choices);
     struct tv_bytes rest = tv_bytes_of(choices), head;
     for (int i = 0; rest.length > 0; i++) {
         tv_bytes_split(&rest, '|', &head);
-        if (tv_bytes_equal(head, word))
+        if (option_is_choice(head, word))
             return i;
     }
     return -1;
 }
 
-/* "0.5" or "0.5%" into millionths of a percent. */
-static bool parse_percent(const char *word, uint64_t *value)
+/* Parse "0.5" or "0.5%" into millionths of a percent. */
+static bool option_parse_percent(const char *word, uint64_t *value)
 {
     struct tv_bytes text = tv_bytes_of(word);
     if (text.length > 1 && text.data[text.length - 1] == '%')
@@ -75,57 +96,58 @@ static bool parse_percent(const char *word, uint64_t *value)
     return true;
 }
 
-/* Are all of "a,b" among "a|b|c"? */
-static bool are_choices(const char *choices, const char *words)
+/* Are all words of "a,b" among "a|b|c"? */
+static bool option_are_choices(const char *choices, const char *words)
 {
     struct tv_bytes rest = tv_bytes_of(words), word;
     bool more = true;
     while (more) {
         more = tv_bytes_split(&rest, ',', &word);
-        if (find_choice(choices, word) < 0)
+        if (option_find_choice(choices, word) < 0)
             return false;
     }
     return true;
 }
 
-static bool parse_count(const char *word, uint64_t *value)
+static bool option_parse_count(const char *word, uint64_t *value)
 {
     return tv_parse_u64(tv_bytes_of(word), value);
 }
 
-static bool parse_jobs(const char *word, uint64_t *value)
+static bool option_parse_jobs(const char *word, uint64_t *value)
 {
     uint64_t jobs;
-    if (!parse_count(word, &jobs) || jobs > TV_JOBS_LIMIT)
+    if (!option_parse_count(word, &jobs) || jobs > TV_JOBS_LIMIT)
         return false;
     *value = jobs;
     return true;
 }
 
-static bool parse_size(const char *word, uint64_t *value)
+static bool option_parse_size(const char *word, uint64_t *value)
 {
     return tv_parse_size(tv_bytes_of(word), value);
 }
 
-static bool parse_seconds(const char *word, uint64_t *value)
+static bool option_parse_seconds(const char *word, uint64_t *value)
 {
     return tv_parse_seconds(tv_bytes_of(word), value);
 }
 
-/* Options whose value is a number, and what it looks like. */
+/* Parsers of numeric options, and what they expect. */
 static const struct {
     bool (*parse)(const char *word, uint64_t *value);
     const char *expected;
 } numbers[] = {
-    [TV_OPTION_COUNT] = {parse_count, "a number"},
-    [TV_OPTION_JOBS] = {parse_jobs, "a number from 0 to 64"},
-    [TV_OPTION_PERCENT] = {parse_percent, "a percentage from 0 to 100"},
-    [TV_OPTION_SIZE] = {parse_size, "a size such as 500M or 50G"},
-    [TV_OPTION_SECONDS] = {parse_seconds, "a time such as 90s, 12h or 30d"},
+    [TV_OPTION_COUNT] = {option_parse_count, "a number"},
+    [TV_OPTION_JOBS] = {option_parse_jobs, "a number from 0 to 64"},
+    [TV_OPTION_PERCENT] = {option_parse_percent, "a percentage from 0 to 100"},
+    [TV_OPTION_SIZE] = {option_parse_size, "a size such as 500M or 50G"},
+    [TV_OPTION_SECONDS] = {option_parse_seconds, "a time such as 90s, 12h or 30d"},
 };
 
-static enum tv_status set_value(const struct tv_option *option, struct tv_settings *settings,
-                                const char *word, struct tv_error *err)
+/* Parse a value by the kind of its option, and store it. */
+static enum tv_status option_set_value(const struct tv_option *option, struct tv_settings *settings,
+                                       const char *word, struct tv_error *err)
 {
     void *place = (char *)settings + option->place;
     int choice;
@@ -137,20 +159,20 @@ static enum tv_status set_value(const struct tv_option *option, struct tv_settin
         *(const char **)place = word;
         return TV_OK;
     case TV_OPTION_LIST:
-        add_word(place, word);
+        words_add(place, word);
         return TV_OK;
     case TV_OPTION_CHOICE:
-        choice = find_choice(option->argument, tv_bytes_of(word));
+        choice = option_find_choice(option->argument, tv_bytes_of(word));
         if (choice < 0)
             return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s: expected one of %s, found '%s'",
                            option->name, option->argument, word);
         *(unsigned *)place = (unsigned)choice;
         return TV_OK;
     case TV_OPTION_CHOICES:
-        if (!are_choices(option->argument, word))
+        if (!option_are_choices(option->argument, word))
             return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
-                           "--%s: expected words of %s with commas, found '%s'", option->name,
-                           option->argument, word);
+                           "--%s: expected one or more of %s, separated by commas, found '%s'",
+                           option->name, option->argument, word);
         *(const char **)place = word;
         return TV_OK;
     default:
@@ -161,14 +183,16 @@ static enum tv_status set_value(const struct tv_option *option, struct tv_settin
     }
 }
 
-static enum tv_status give(const struct tv_option *table, const struct tv_option *option,
-                           struct tv_settings *settings, const char *word, struct tv_error *err)
+static enum tv_status option_give(const struct tv_option *table, const struct tv_option *option,
+                                  struct tv_settings *settings, const char *word,
+                                  struct tv_error *err)
 {
+    assert(option >= table && option - table < 64);
     settings->given |= UINT64_C(1) << (option - table);
-    return set_value(option, settings, word, err);
+    return option_set_value(option, settings, word, err);
 }
 
-static const struct tv_option *find_option(const struct tv_option *table, struct tv_bytes name)
+static const struct tv_option *option_find(const struct tv_option *table, struct tv_bytes name)
 {
     for (; table->name; table++) {
         if (tv_bytes_equal(tv_bytes_of(table->name), name))
@@ -177,72 +201,76 @@ static const struct tv_option *find_option(const struct tv_option *table, struct
     return NULL;
 }
 
-/* Its value is given by --name=value or not at all. */
-static bool is_optional(const struct tv_option *option)
+/* Is the value optional ("[=SIZE]")? It must be given as --name=value then. */
+static bool option_value_is_optional(const struct tv_option *option)
 {
     return option->argument && option->argument[0] == '[';
 }
 
+/* Also used for options from a file (tv_config_read). */
 enum tv_status tv_options_set(const struct tv_option *table, struct tv_bytes name,
                               const char *value, struct tv_settings *settings, struct tv_error *err)
 {
-    const struct tv_option *option = name.length > 1 ? find_option(table, name) : NULL;
+    const struct tv_option *option = name.length > 1 ? option_find(table, name) : NULL;
     if (!option)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "unknown option --%.*s", (int)name.length,
                        (const char *)name.data);
     if (value && !option->argument)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s takes no value", option->name);
-    if (!value && is_optional(option)) {
+    if (!value && option_value_is_optional(option)) {
         settings->given |= UINT64_C(1) << (option - table);
         return TV_OK;
     }
     if (!value && option->argument)
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s wants %s", option->name,
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--%s: expected %s", option->name,
                        option->argument);
-    return give(table, option, settings, value, err);
+    return option_give(table, option, settings, value, err);
 }
 
-struct arguments {
+struct option_arguments {
     const struct tv_option *table;
     char **next, **end;
     struct tv_settings *settings;
 };
 
-/* --name, --name=value or --name value. */
-static enum tv_status parse_long(struct arguments *a, const char *word, struct tv_error *err)
+/* Parse --name, --name=value or --name value. */
+static enum tv_status option_parse_long(struct option_arguments *a, const char *word,
+                                        struct tv_error *err)
 {
     const char *value = strchr(word, '=');
     struct tv_bytes name = {(const uint8_t *)word, value ? (size_t)(value - word) : strlen(word)};
-    const struct tv_option *option = find_option(a->table, name);
+    const struct tv_option *option = option_find(a->table, name);
     if (value)
         value++;
-    else if (option && option->argument && !is_optional(option) && a->next < a->end)
+    else if (option && option->argument && !option_value_is_optional(option) && a->next < a->end)
         value = *a->next++;
     return tv_options_set(a->table, name, value, a->settings, err);
 }
 
-/* -xVALUE or -x VALUE. */
-static enum tv_status parse_letter_value(struct arguments *a, const struct tv_option *option,
-                                         const char *rest, struct tv_error *err)
+/* Parse -xVALUE or -x VALUE. */
+static enum tv_status option_parse_letter_value(struct option_arguments *a,
+                                                const struct tv_option *option, const char *rest,
+                                                struct tv_error *err)
 {
     const char *value = rest[0] ? rest : a->next < a->end ? *a->next++ : NULL;
     if (!value)
-        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "-%s wants %s", option->name,
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "-%s: expected %s", option->name,
                        option->argument);
-    return give(a->table, option, a->settings, value, err);
+    return option_give(a->table, option, a->settings, value, err);
 }
 
-/* -x, or several letters behind one dash. */
-static enum tv_status parse_letters(struct arguments *a, const char *letters, struct tv_error *err)
+/* Parse -x, or several letters after one dash. */
+static enum tv_status option_parse_letters(struct option_arguments *a, const char *letters,
+                                           struct tv_error *err)
 {
     for (; *letters; letters++) {
         const struct tv_option *option =
-            find_option(a->table, (struct tv_bytes){(const uint8_t *)letters, 1});
+            option_find(a->table, (struct tv_bytes){(const uint8_t *)letters, 1});
         if (!option)
             return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "unknown option -%c", *letters);
         if (option->argument)
-            return parse_letter_value(a, option, letters + 1, err);
-        enum tv_status status = give(a->table, option, a->settings, NULL, err);
+            return option_parse_letter_value(a, option, letters + 1, err);
+        enum tv_status status = option_give(a->table, option, a->settings, NULL, err);
         if (status != TV_OK)
             return status;
     }
@@ -252,33 +280,33 @@ static enum tv_status parse_letters(struct arguments *a, const char *letters, st
 enum tv_status tv_options_parse(const struct tv_option *table, int argc, char **argv,
                                 struct tv_settings *settings, struct tv_error *err)
 {
-    struct arguments a = {table, argv, argv + argc, settings};
+    struct option_arguments a = {table, argv, argv + argc, settings};
     bool only_files = false;
     while (a.next < a.end) {
         const char *word = *a.next++;
         enum tv_status status = TV_OK;
         if (only_files || word[0] != '-' || word[1] == '\0')
-            add_word(&settings->files, word);
+            words_add(&settings->files, word);
         else if (strcmp(word, "--") == 0)
             only_files = true;
         else if (word[1] == '-')
-            status = parse_long(&a, word + 2, err);
+            status = option_parse_long(&a, word + 2, err);
         else
-            status = parse_letters(&a, word + 1, err);
+            status = option_parse_letters(&a, word + 1, err);
         if (status != TV_OK)
             return status;
     }
     return TV_OK;
 }
 
-const struct tv_option *tv_options_waiting(const struct tv_option *table, const char *word)
+const struct tv_option *tv_options_wanting_value(const struct tv_option *table, const char *word)
 {
     size_t dashes = strspn(word, "-");
     struct tv_bytes name = tv_bytes_of(word + dashes);
     if (dashes == 0 || dashes > 2 || (dashes == 1) != (name.length == 1))
         return NULL;
-    const struct tv_option *option = find_option(table, name);
-    return option && option->argument && !is_optional(option) ? option : NULL;
+    const struct tv_option *option = option_find(table, name);
+    return option && option->argument && !option_value_is_optional(option) ? option : NULL;
 }
 
 void tv_options_help(struct tv_out *out, const struct tv_option *table)
@@ -286,8 +314,99 @@ void tv_options_help(struct tv_out *out, const struct tv_option *table)
     for (const struct tv_option *option = table; option->name; option++) {
         const char *dashes = option->name[1] ? "--" : "-";
         tv_out_format(out, "  %s%s%s%s\n", dashes, option->name,
-                      option->argument && !is_optional(option) ? " " : "",
+                      option->argument && !option_value_is_optional(option) ? " " : "",
                       option->argument ? option->argument : "");
         tv_out_format(out, "        %s\n", option->help);
     }
+}
+
+/* ---- Options from a file ---- */
+
+#define CONFIG_LARGEST_FILE ((size_t)1 << 20)
+
+/* Was the option given on the command line? */
+static bool config_is_given(const struct tv_option *table, struct tv_bytes name, uint64_t given)
+{
+    for (size_t i = 0; table[i].name != NULL; i++)
+        if (tv_bytes_equal(tv_bytes_of(table[i].name), name))
+            return (given >> i & 1) != 0;
+    return false;
+}
+
+/* Parse a line of the file, without its line end. The line is modified: a NUL is put after the
+ * value. */
+static enum tv_status config_read_line(const struct tv_option *table, char *line, size_t length,
+                                       uint64_t given, struct tv_settings *settings,
+                                       struct tv_error *err)
+{
+    struct tv_bytes rest = tv_bytes_trim((struct tv_bytes){(const uint8_t *)line, length}), name;
+    const char *value = NULL;
+    if (rest.length == 0 || rest.data[0] == '#')
+        return TV_OK;
+    if (tv_bytes_split(&rest, '=', &name)) {
+        rest = tv_bytes_trim(rest);
+        char *start = line + (rest.data - (const uint8_t *)line);
+        start[rest.length] = '\0';
+        value = start;
+    }
+    name = tv_bytes_trim(name);
+    if (tv_bytes_equal(name, TV_BYTES("config")) || tv_bytes_equal(name, TV_BYTES("help")))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "--%.*s is allowed only on the command line", (int)name.length,
+                       (const char *)name.data);
+    if (config_is_given(table, name, given))
+        return TV_OK;
+    return tv_options_set(table, name, value, settings, err);
+}
+
+enum tv_status tv_config_read(const struct tv_option *table, const char *path,
+                              struct tv_settings *settings, char **text, struct tv_error *err)
+{
+    const uint64_t given = settings->given;
+    size_t length;
+    *text = NULL;
+    enum tv_status status = tv_file_read_text(path, CONFIG_LARGEST_FILE, text, &length, err);
+    if (status != TV_OK) {
+        *text = NULL;
+        return tv_error_prefix(err, "%s", path);
+    }
+    char *line = *text, *end = *text + length;
+    for (unsigned number = 1; status == TV_OK && line < end; number++) {
+        char *next = memchr(line, '\n', (size_t)(end - line));
+        if (next == NULL)
+            next = end;
+        status = config_read_line(table, line, (size_t)(next - line), given, settings, err);
+        if (status != TV_OK)
+            tv_error_prefix(err, "%s: line %u", path, number);
+        line = next + 1;
+    }
+    return status;
+}
+
+/* ---- Secrets ---- */
+
+#define LONGEST_SECRET 1024u
+
+enum tv_status tv_secret_read(const char *text, const char *path, char **secret,
+                              struct tv_error *err)
+{
+    size_t length;
+    *secret = NULL;
+    if (path != NULL) {
+        enum tv_status status = tv_file_read_text(path, LONGEST_SECRET, secret, &length, err);
+        if (status != TV_OK) {
+            *secret = NULL;
+            return tv_error_prefix(err, "%s", path);
+        }
+        (*secret)[strcspn(*secret, "\r\n")] = '\0';
+    } else if (text != NULL) {
+        *secret = memcpy(tv_alloc(strlen(text) + 1, 1), text, strlen(text));
+    }
+    if (*secret != NULL && (*secret)[0] == '\0') {
+        tv_free(*secret);
+        *secret = NULL;
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "the token is empty: it needs at least one character");
+    }
+    return TV_OK;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * options.h - a command's options as a table: parsing and --help both come from it, and
- * tools/check-docs holds the man page against that help.
+ * options.h - the options of a command as a table. Parsing and --help use the same table, and
+ * tools/check-docs compares the man page with --help.
  *
- * Every option writes one member of struct tv_settings.  An option that several commands know is
- * one macro at the end of this file, so that it is called and described the same everywhere.
+ * Each option writes one member of struct tv_settings. An option of several commands is one macro
+ * at the end of this file, so that it has the same name and description everywhere.
  */
 #ifndef TV_CLI_OPTIONS_H
 #define TV_CLI_OPTIONS_H
@@ -12,7 +12,8 @@
 #include "base/error.h"
 #include "base/types.h"
 
-/* Words given one by one, in their order. They live as long as the program's arguments. */
+/* A list of words in the order of the command line. The words live as long as the arguments of the
+ * program. */
 struct tv_words {
     const char **items;
     size_t count, capacity;
@@ -21,40 +22,41 @@ struct tv_words {
 enum tv_option_kind {
     TV_OPTION_FLAG,    /* bool */
     TV_OPTION_TEXT,    /* const char *; NULL when not given */
-    TV_OPTION_LIST,    /* struct tv_words: may be given again */
+    TV_OPTION_LIST,    /* struct tv_words: the option may be repeated */
     TV_OPTION_COUNT,   /* uint64_t: a decimal number */
     TV_OPTION_JOBS,    /* uint64_t: 0 to TV_JOBS_LIMIT */
     TV_OPTION_PERCENT, /* uint64_t: millionths of one percent */
     TV_OPTION_SIZE,    /* uint64_t: bytes, "50G" */
     TV_OPTION_SECONDS, /* uint64_t: "30d" */
-    TV_OPTION_CHOICE,  /* unsigned: which of the words that `argument` lists, from 0 */
-    TV_OPTION_CHOICES, /* const char *: words of those that `argument` lists, with commas */
+    TV_OPTION_CHOICE,  /* unsigned: index of the word in `argument` */
+    TV_OPTION_CHOICES, /* const char *: some of the words in `argument`, separated by commas */
 };
 
 struct tv_option {
     const char *name; /* without the dashes: one letter is -x, more are --xxx; NULL ends a table */
-    /* As --help shows it; of a choice "text|json"; NULL for a flag.  "[=SIZE]" may be left away:
-     * the member then keeps its default. */
+    /* As shown by --help; for a choice "text|json"; NULL for a flag. "[=SIZE]" may be omitted: the
+     * member keeps its default then. */
     const char *argument;
     const char *help; /* one line */
     enum tv_option_kind kind;
-    size_t place; /* of its member in struct tv_settings */
+    size_t place; /* offset of its member in struct tv_settings */
 };
 
-/* Clocks as --clock names them: its place among "real|cpu". */
+/* --clock: index of the word in "wall|cpu". */
 enum tv_clock_choice {
-    TV_CHOICE_REAL,
+    TV_CHOICE_WALL,
     TV_CHOICE_CPU,
     TV_CHOICE_ANY, /* not given */
 };
 
-/* --samples: its place among "count|weight|time", as enum tv_sample_measure has them. */
+/* --samples: index of the word in "count|weight|time", as in enum tv_sample_measure; or not given.
+ */
 #define TV_CHOICE_NO_SAMPLES 3u
 
-/* --order: not given. */
+/* --order: index of the word in "file|time"; or not given. */
 #define TV_CHOICE_NO_ORDER 2u
 
-/* What `traceview serve` is asked for (docs/man/traceview-serve.1.scd). */
+/* Options of `traceview serve` (docs/man/traceview-serve.1.scd). */
 struct tv_serve_settings {
     const char *config, *store, *sample;
     struct tv_words listen, hosts, proxies;
@@ -62,16 +64,16 @@ struct tv_serve_settings {
     bool public_read, no_login, no_sample;
     uint64_t keep, max_store, max_upload, max_unpacked;
     uint64_t max_memory, max_cpu, engines, connections, client_connections, rate, grace;
-    unsigned log, log_level; /* their places among the choices */
+    unsigned log, log_level; /* indices of the words */
 };
 
-/* What `traceview push` is asked for. */
+/* Options of `traceview push`. */
 struct tv_push_settings {
     const char *to, *token, *token_file, *user;
     struct tv_words labels;
 };
 
-/* What `traceview record` is asked for. */
+/* Options of `traceview record` (docs/man/traceview-record.1.scd). */
 struct tv_record_settings {
     const char *spool, *threads, *delay, *duration, *min_duration, *stop_after_slow, *android,
         *device;
@@ -82,10 +84,10 @@ struct tv_record_settings {
     bool follow, boot, open, off_cpu;
 };
 
-/* What the user asked for. Members that the command does not offer keep their defaults. */
+/* The parsed command line. Members that the command does not offer keep their defaults. */
 struct tv_settings {
     bool help, quiet;
-    uint64_t given; /* bit i: option i of the table was */
+    uint64_t given; /* bit i is set when option i of the table was given */
     struct tv_words files;
     const char *mapping;
     struct tv_words symbols, offsets;
@@ -93,14 +95,14 @@ struct tv_settings {
     uint64_t jobs;
     struct tv_words threads, processes, categories, cpus;
     const char *range;
-    struct tv_words ranges; /* of diff: one for both files, or one for each */
+    struct tv_words ranges; /* diff: one range for both files, or one for each */
     const char *filter;     /* docs/filter.md; NULL: none */
     uint64_t limit;         /* 0: no limit; TV_ANY_LIMIT: not given */
-    const char *columns;    /* of text tables, with commas; NULL: those that fit */
+    const char *columns;    /* columns of text tables, separated by commas; NULL: those that fit */
     bool wide, no_pager;
-    unsigned clock;   /* enum tv_clock_choice */
-    unsigned order;   /* of dump: its place among "file|time", or TV_CHOICE_NO_ORDER */
-    unsigned samples; /* enum tv_sample_measure, or TV_CHOICE_NO_SAMPLES */
+    unsigned clock;                          /* enum tv_clock_choice */
+    unsigned order;                          /* dump: index in "file|time", or TV_CHOICE_NO_ORDER */
+    unsigned samples;                        /* enum tv_sample_measure, or TV_CHOICE_NO_SAMPLES */
     unsigned format, sort, colors, to, unit; /* their places among the choices */
     bool callers_callees, context_switch, compensate, bottom_up, split_threads, inverted, hash,
         async;
@@ -108,13 +110,14 @@ struct tv_settings {
     struct tv_words fail_on;
     uint64_t threshold, min_percent, depth;
     const char *title, *countname, *min_width;
-    uint64_t unpacked_bytes; /* ceiling of what packed files hold; 0: by their size (unpack.h) */
-    uint64_t max_size;       /* of a report, in bytes; TV_ANY_SIZE: any */
+    uint64_t unpacked_bytes; /* limit for the contents of packed files; 0: depends on their size
+                                (unpack.h) */
+    uint64_t max_size;       /* limit for a report, in bytes; TV_ANY_SIZE: none */
     bool hash_names, strip_args;
-    const char *salt;    /* NULL: by chance */
-    uint64_t max_memory; /* of the program, in bytes; TV_ANY_MEMORY: what it takes */
+    const char *salt;    /* NULL: a random one */
+    uint64_t max_memory; /* memory limit of the program, in bytes; TV_ANY_MEMORY: none */
     bool no_browser, no_cache;
-    bool one_by_one; /* no option: see cli/inputs.h */
+    bool one_by_one; /* not an option: see input/inputs.h */
     uint64_t port;
     struct tv_serve_settings serve;
     struct tv_push_settings push;
@@ -125,34 +128,34 @@ struct tv_settings {
 #define TV_ANY_SIZE UINT64_MAX
 #define TV_ANY_LIMIT UINT64_MAX
 
-/* The defaults; release gives back the lists. */
+/* Set the defaults, or free the lists. */
 void tv_settings_init(struct tv_settings *settings);
 void tv_settings_release(struct tv_settings *settings);
 
-/* --jobs: threads to work with, 0 for one a processor.  Each costs memory, so that there is a
- * ceiling. */
+/* --jobs: number of threads; 0: one per processor. Every thread needs memory, so there is a limit.
+ */
 #define TV_JOBS_LIMIT 64u
 static inline unsigned tv_settings_jobs(const struct tv_settings *settings)
 {
     return settings->jobs < TV_JOBS_LIMIT ? (unsigned)settings->jobs : TV_JOBS_LIMIT;
 }
 
-/* Fills `settings` from the arguments: options of the table anywhere, "--" before arguments that
- * begin with a dash, "-" is a file.  TV_ERR_USAGE with a sentence in *err. */
+/* Parse the arguments into `settings`. Options may stand anywhere; "--" ends them; "-" is a file.
+ * TV_ERR_USAGE with a message in *err. */
 enum tv_status tv_options_parse(const struct tv_option *table, int argc, char **argv,
                                 struct tv_settings *settings, struct tv_error *err) TV_MUST_CHECK;
 
-/* Sets the option that is called so, without dashes; the value is NULL where none stands. */
+/* Set the option of this name, without dashes. `value` is NULL when none was given. */
 enum tv_status tv_options_set(const struct tv_option *table, struct tv_bytes name,
                               const char *value, struct tv_settings *settings,
                               struct tv_error *err) TV_MUST_CHECK;
 
-/* The option that takes its value from the argument behind this one ("--jobs", "-o"), or NULL. */
-const struct tv_option *tv_options_waiting(const struct tv_option *table, const char *word);
+/* Return the option whose value is the argument after this one ("--jobs", "-o"), or NULL. */
+const struct tv_option *tv_options_wanting_value(const struct tv_option *table, const char *word);
 
 struct tv_out;
 
-/* The options, a line each, as --help shows them. */
+/* Print the options as --help shows them. */
 void tv_options_help(struct tv_out *out, const struct tv_option *table);
 
 #define TV_OPTION(name_, argument_, kind_, member, help_)                                          \
@@ -164,62 +167,84 @@ void tv_options_help(struct tv_out *out, const struct tv_option *table);
         NULL, NULL, NULL, TV_OPTION_FLAG, 0                                                        \
     }
 
-/* What every command that reads a trace knows. */
+/* Options of every command that reads a trace. */
 #define TV_OPTIONS_READING                                                                         \
     TV_OPTION("mapping", "FILE", TV_OPTION_TEXT, mapping,                                          \
-              "give back original names from an R8 or ProGuard mapping file"),                     \
-        TV_OPTION("symbols", "ELF[@BASE]", TV_OPTION_LIST, symbols,                                \
-                  "name the addresses on stacks by this program or library (may be given again)"), \
+              "restore original names from an R8 or ProGuard mapping file"),                       \
+        TV_OPTION(                                                                                 \
+            "symbols", "ELF[@BASE]", TV_OPTION_LIST, symbols,                                      \
+            "name stack addresses with the symbols of this program or library (repeatable)"),      \
         TV_OPTION("no-cache", NULL, TV_OPTION_FLAG, no_cache,                                      \
-                  "read the files themselves, and keep nothing for the next time"),                \
+                  "neither read nor write the index cache"),                                       \
         TV_OPTION("max-memory", "SIZE", TV_OPTION_SIZE, max_memory,                                \
-                  "keep what is larger in a temporary file: 1G (at least 128M)"),                  \
+                  "memory limit, at least 128M; larger data goes to a temporary file"),            \
         TV_OPTION("jobs", "N", TV_OPTION_JOBS, jobs,                                               \
-                  "threads that read and compute, at most 64 (default: one a processor)"),         \
+                  "number of threads, at most 64 (default: one per processor)"),                   \
         TV_OPTION("q", NULL, TV_OPTION_FLAG, quiet,                                                \
-                  "no diagnostics, losses and progress; errors still"),                            \
-        TV_OPTION("help", NULL, TV_OPTION_FLAG, help, "this text")
+                  "print only errors: no diagnostics, losses or progress"),                        \
+        TV_OPTION("help", NULL, TV_OPTION_FLAG, help, "show this help")
 
 #define TV_OPTION_OUTPUT                                                                           \
-    TV_OPTION("output", "FILE", TV_OPTION_TEXT, output, "write there instead of standard output"), \
-        TV_OPTION("o", "FILE", TV_OPTION_TEXT, output, "the same")
+    TV_OPTION("output", "FILE", TV_OPTION_TEXT, output,                                            \
+              "write to FILE instead of standard output"),                                         \
+        TV_OPTION("o", "FILE", TV_OPTION_TEXT, output, "same as --output")
 #define TV_OPTION_THREADS                                                                          \
     TV_OPTION("thread", "NAME|ID", TV_OPTION_LIST, threads,                                        \
-              "only this thread; * stands for anything (may be given again)")
+              "only this thread; * matches any text (repeatable)")
 #define TV_OPTION_FILTER                                                                           \
     TV_OPTION("filter", "TEXT", TV_OPTION_TEXT, filter,                                            \
-              "only events that all terms want: 'thread:main -name:init dur>2ms cat:gpu'")
+              "only events that match every term: 'thread:main -name:init dur>2ms cat:gpu'")
 #define TV_OPTION_FILTERS                                                                          \
     TV_OPTION("process", "NAME|ID", TV_OPTION_LIST, processes,                                     \
-              "only this process; * stands for anything (may be given again)"),                    \
+              "only this process; * matches any text (repeatable)"),                               \
         TV_OPTION("category", "NAME", TV_OPTION_LIST, categories,                                  \
-                  "only slices of this category; * stands for anything (may be given again)"),     \
+                  "only slices of this category; * matches any text (repeatable)"),                \
         TV_OPTION_FILTER
 #define TV_OPTION_RANGE                                                                            \
     TV_OPTION("range", "A:B", TV_OPTION_TEXT, range,                                               \
-              "only from time A to time B: 1.5ms:2s, :300us, 2s: (ms when no unit is written)")
+              "only the time from A to B: 1.5ms:2s, :300us, 2s: (default unit: ms)")
 #define TV_OPTION_COMPENSATE                                                                       \
     TV_OPTION("compensate", NULL, TV_OPTION_FLAG, compensate,                                      \
-              "take off what recording cost each call, as the file states it")
+              "subtract the recording overhead of each call, as stated in the file")
 #define TV_OPTION_OFFSET                                                                           \
     TV_OPTION("offset", "FILE=TIME", TV_OPTION_LIST, offsets,                                      \
-              "move this file's times: b.trace=12ms, b.json=-1.5s (may be given again)")
+              "shift the times of this file: b.trace=12ms, b.json=-1.5s (repeatable)")
 #define TV_OPTION_ASYNC                                                                            \
-    TV_OPTION("async", NULL, TV_OPTION_FLAG, async,                                                \
-              "asynchronous slices instead of those of threads")
+    TV_OPTION("async", NULL, TV_OPTION_FLAG, async, "asynchronous slices instead of thread slices")
 #define TV_OPTION_SAMPLES                                                                          \
     TV_OPTION("samples", "count|weight|time", TV_OPTION_CHOICE, samples,                           \
-              "stacks of samples instead of slices: how many, their weight, or until the next")
-/* Options of every command that prints tables for people. */
+              "stacks of samples instead of slices: their number, weight, or time to the next")
+/* Options of every command that prints text tables. */
 #define TV_OPTIONS_SCREEN                                                                          \
     TV_OPTION("wide", NULL, TV_OPTION_FLAG, wide,                                                  \
-              "on a terminal: all columns and full names, however wide"),                          \
+              "on a terminal: show all columns and full names"),                                   \
         TV_OPTION("no-pager", NULL, TV_OPTION_FLAG, no_pager,                                      \
-                  "on a terminal: long text without a pager")
+                  "on a terminal: do not start a pager")
 #define TV_OPTION_COLUMNS(columns_)                                                                \
     TV_OPTION("columns", columns_, TV_OPTION_CHOICES, columns,                                     \
-              "of the text, these columns in this order, with commas")
+              "text columns to show, in this order, separated by commas")
 #define TV_OPTION_CLOCK                                                                            \
-    TV_OPTION("clock", "real|cpu", TV_OPTION_CHOICE, clock, "which clock (default: real)")
+    TV_OPTION("clock", "wall|cpu", TV_OPTION_CHOICE, clock, "clock to use (default: wall)")
+
+/* ---- Options from a file ----
+ *
+ *     # options of the team's server
+ *     store = /var/lib/traceview
+ *     keep = 30d
+ *     public-read */
+
+/* Set the options in the file at `path`, except those that are given already: the command line
+ * overrides the file. Each line is "name = value", or "name" for an option without a value; lines
+ * that begin with '#' are comments. *text holds the file; the settings point into it, so the caller
+ * frees it after them, also after an error. TV_ERR_USAGE names the line. */
+enum tv_status tv_config_read(const struct tv_option *table, const char *path,
+                              struct tv_settings *settings, char **text,
+                              struct tv_error *err) TV_MUST_CHECK;
+
+/* ---- Secrets ---- */
+
+/* *secret becomes a copy to be freed, NULL when neither is given; of a file its first line. */
+enum tv_status tv_secret_read(const char *text, const char *path, char **secret,
+                              struct tv_error *err) TV_MUST_CHECK;
 
 #endif

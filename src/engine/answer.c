@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * answer.c - a question on its way to a child, and its answer on the way back: through a pipe of
- * its own, so that a reader who is slow or has gone is nobody else's trouble.
+ * answer.c - asks a child a question, and reads the answer from a pipe (messages.h).
+ *
+ * Reading waits at most question_seconds for each piece. A child that is late, or breaks the
+ * protocol, is killed. Each second that somebody reads, the child is granted CPU time again, so a
+ * long answer is not cut as long as it flows.
+ *
+ * Questions that no child can answer now are answered here from memory: "status" while there is no
+ * child, and refusals.
  */
 #define _GNU_SOURCE /* pipe2 */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -14,10 +21,9 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/out.h"
-#include "engine/engines.h"
-#include "engine/status.h"
+#include "engine/internal.h"
 
-/* Who reads an answer is asking: how often that is looked at. */
+/* Interval at which a reader grants the child more CPU time. */
 #define ALLOW_MS 1000
 
 struct tv_engine_answer {
@@ -25,17 +31,17 @@ struct tv_engine_answer {
     enum tv_answer_status status;
     enum tv_answer_type type;
     int pipe;        /* -1: the answer is `text` */
-    uint32_t left;   /* of the piece that is being read */
-    bool over;       /* nothing comes any more */
-    bool failed;     /* and that was too early */
-    int64_t allowed; /* when the engine was last given time */
+    uint32_t left;   /* bytes left of the current block */
+    bool over;       /* nothing more will arrive */
+    bool failed;     /* the answer ended too early */
+    int64_t allowed; /* ms: last time that CPU time was granted */
     struct tv_out text;
     size_t at;
 };
 
-/* Ends the engine, for it does not keep to what was agreed, or takes too long. */
-static enum tv_status end_engine(struct tv_engine_answer *answer, struct tv_error *err,
-                                 const char *words)
+/* Kill the engine because it broke the protocol or took too long. */
+static enum tv_status answer_kill_engine(struct tv_engine_answer *answer, struct tv_error *err,
+                                         const char *words)
 {
     struct tv_engines *engines = answer->engine->engines;
     pthread_mutex_lock(&engines->lock);
@@ -45,17 +51,17 @@ static enum tv_status end_engine(struct tv_engine_answer *answer, struct tv_erro
     return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, "%s", words);
 }
 
-static enum tv_status end_late(struct tv_engine_answer *answer, struct tv_error *err)
+static enum tv_status answer_fail_timeout(struct tv_engine_answer *answer, struct tv_error *err)
 {
     char words[64];
     unsigned seconds = answer->engine->engines->options.question_seconds;
     snprintf(words, sizeof words, "a question took more than %u %s", seconds,
              tv_plural(seconds, "second", "seconds"));
-    return end_engine(answer, err, words);
+    return answer_kill_engine(answer, err, words);
 }
 
-/* Until there is something to read, or the pipe has ended. */
-static enum tv_status wait_for_more(struct tv_engine_answer *answer, struct tv_error *err)
+/* Wait until the pipe is readable or closed. */
+static enum tv_status answer_wait_readable(struct tv_engine_answer *answer, struct tv_error *err)
 {
     int64_t until =
         tv_engine_now() + (int64_t)answer->engine->engines->options.question_seconds * 1000;
@@ -66,19 +72,20 @@ static enum tv_status wait_for_more(struct tv_engine_answer *answer, struct tv_e
         if (got > 0)
             return TV_OK;
         if (got == 0)
-            return end_late(answer, err);
+            return answer_fail_timeout(answer, err);
         if (errno != EINTR)
             return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "cannot wait: %s", strerror(errno));
     }
 }
 
-/* At least one byte, at most `size`. */
-static enum tv_status read_some(struct tv_engine_answer *answer, void *buffer, size_t size,
-                                size_t *got, struct tv_error *err)
+/* Read at least one byte and at most `size`. */
+static enum tv_status answer_read_some(struct tv_engine_answer *answer, void *buffer, size_t size,
+                                       size_t *got, struct tv_error *err)
 {
+    assert(size > 0);
     ssize_t n = -1;
     while (n < 0) {
-        enum tv_status status = wait_for_more(answer, err);
+        enum tv_status status = answer_wait_readable(answer, err);
         if (status != TV_OK)
             return status;
         n = read(answer->pipe, buffer, size);
@@ -94,24 +101,24 @@ static enum tv_status read_some(struct tv_engine_answer *answer, void *buffer, s
     return TV_OK;
 }
 
-static enum tv_status read_all(struct tv_engine_answer *answer, void *buffer, size_t size,
-                               struct tv_error *err)
+static enum tv_status answer_read_all(struct tv_engine_answer *answer, void *buffer, size_t size,
+                                      struct tv_error *err)
 {
     uint8_t *to = buffer;
     enum tv_status status = TV_OK;
     while (size > 0 && status == TV_OK) {
         size_t got = 0;
-        status = read_some(answer, to, size, &got, err);
+        status = answer_read_some(answer, to, size, &got, err);
         to += got;
         size -= got;
     }
     return status;
 }
 
-/* Answers of our own. */
+/* ---- Answers from the server itself ---- */
 
-static void answer_self(struct tv_engine_answer *answer, enum tv_answer_status status,
-                        const char *sentence)
+static void answer_refuse_locally(struct tv_engine_answer *answer, enum tv_answer_status status,
+                                  const char *sentence)
 {
     answer->status = status;
     answer->type = TV_ANSWER_JSON;
@@ -119,7 +126,7 @@ static void answer_self(struct tv_engine_answer *answer, enum tv_answer_status s
     tv_engine_write_refusal(&answer->text, sentence);
 }
 
-static void answer_status(struct tv_engine_answer *answer)
+static void answer_status_locally(struct tv_engine_answer *answer)
 {
     struct tv_engine_status status;
     char name[sizeof answer->engine->name];
@@ -132,12 +139,13 @@ static void answer_status(struct tv_engine_answer *answer)
     tv_engine_write_status(&answer->text, &status, name);
 }
 
-/* Asking. */
+/* ---- Asking ---- */
 
-/* With the lock held: the pipe to read from, -1 where the child takes no question now. */
-static int send_question(struct tv_engine *engine, struct tv_bytes question)
+/* Send the question with the write end of a new pipe. Return the read end; -1: the child takes no
+ * question now. Runs under the lock. */
+static int answer_send_question(struct tv_engine *engine, struct tv_bytes question)
 {
-    static const struct tv_engine_message message = {.word = TV_ENGINE_QUESTION};
+    static const struct tv_engine_message message = {.kind = TV_ENGINE_QUESTION};
     int pipes[2];
     if (!tv_engine_is_alive(engine) || pipe2(pipes, O_CLOEXEC) != 0)
         return -1;
@@ -145,15 +153,15 @@ static int send_question(struct tv_engine *engine, struct tv_bytes question)
     close(pipes[1]);
     if (sent) {
         fcntl(pipes[0], F_SETFL, O_NONBLOCK);
-        tv_engine_allow(engine);
+        tv_engine_grant_cpu_time(engine);
         return pipes[0];
     }
     close(pipes[0]);
     return -1;
 }
 
-/* False: there is none, and *err says why. */
-static bool read_outcome(struct tv_engine_answer *answer, struct tv_error *err)
+/* Read the first byte. False: the child does not answer, and *err says why. */
+static bool answer_read_outcome(struct tv_engine_answer *answer, struct tv_error *err)
 {
     static const enum tv_answer_status statuses[] = {
         [TV_OUTCOME_OK] = TV_ANSWER_OK,
@@ -164,9 +172,9 @@ static bool read_outcome(struct tv_engine_answer *answer, struct tv_error *err)
         [TV_OUTCOME_TOO_LARGE] = TV_ANSWER_TOO_LARGE,
     };
     uint8_t outcome = TV_OUTCOMES;
-    enum tv_status status = read_all(answer, &outcome, 1, err);
+    enum tv_status status = answer_read_all(answer, &outcome, 1, err);
     if (status == TV_OK && outcome >= TV_OUTCOMES)
-        status = end_engine(answer, err, "it broke the rules of the conversation");
+        status = answer_kill_engine(answer, err, "it broke the rules of the conversation");
     if (status == TV_OK) {
         answer->status = statuses[outcome];
         if (outcome != TV_OUTCOME_OK)
@@ -178,9 +186,10 @@ static bool read_outcome(struct tv_engine_answer *answer, struct tv_error *err)
     return false;
 }
 
-static void ask_child(struct tv_engine_answer *answer, const struct tv_view_question *question,
-                      bool is_status)
+static void answer_ask_child(struct tv_engine_answer *answer,
+                             const struct tv_view_question *question, bool is_status)
 {
+    assert(answer->pipe < 0);
     struct tv_engine *engine = answer->engine;
     struct tv_out bytes;
     tv_out_init_memory(&bytes);
@@ -189,20 +198,20 @@ static void ask_child(struct tv_engine_answer *answer, const struct tv_view_ques
     bool ready = engine->state == TV_ENGINE_READY;
     bool loading = engine->state == TV_ENGINE_LOADING;
     if (fits && (ready || (is_status && loading)))
-        answer->pipe = send_question(engine, (struct tv_bytes){bytes.buffer, bytes.length});
+        answer->pipe = answer_send_question(engine, (struct tv_bytes){bytes.buffer, bytes.length});
     pthread_mutex_unlock(&engine->engines->lock);
     tv_out_release(&bytes);
     struct tv_error err = {.message = "the process that reads the trace does not answer"};
-    if (answer->pipe >= 0 && read_outcome(answer, &err))
+    if (answer->pipe >= 0 && answer_read_outcome(answer, &err))
         return;
     if (is_status)
-        answer_status(answer);
+        answer_status_locally(answer);
     else if (!fits)
-        answer_self(answer, TV_ANSWER_WRONG, "the question is too long");
+        answer_refuse_locally(answer, TV_ANSWER_WRONG, "the question is too long");
     else if (ready)
-        answer_self(answer, TV_ANSWER_BUSY, err.message);
+        answer_refuse_locally(answer, TV_ANSWER_BUSY, err.message);
     else
-        answer_self(answer, TV_ANSWER_NOT_READY, "the trace is not there yet");
+        answer_refuse_locally(answer, TV_ANSWER_NOT_READY, "the trace is not there yet");
 }
 
 struct tv_engine_answer *tv_engine_ask(struct tv_engine *engine,
@@ -216,10 +225,10 @@ struct tv_engine_answer *tv_engine_ask(struct tv_engine *engine,
     pthread_mutex_lock(&engine->engines->lock);
     engine->holders++;
     pthread_mutex_unlock(&engine->engines->lock);
-    if (is_status || tv_view_knows(question->name, &answer->type))
-        ask_child(answer, question, is_status);
+    if (is_status || tv_view_find_question(question->name, &answer->type))
+        answer_ask_child(answer, question, is_status);
     else
-        answer_self(answer, TV_ANSWER_UNKNOWN, "there is no such question");
+        answer_refuse_locally(answer, TV_ANSWER_UNKNOWN, "there is no such question");
     return answer;
 }
 
@@ -233,10 +242,10 @@ enum tv_answer_type tv_engine_answer_type(const struct tv_engine_answer *answer)
     return answer->type;
 }
 
-/* Reading. */
+/* ---- Reading ---- */
 
-static enum tv_status read_text(struct tv_engine_answer *answer, void *buffer, size_t size,
-                                size_t *got)
+static enum tv_status answer_read_text(struct tv_engine_answer *answer, void *buffer, size_t size,
+                                       size_t *got)
 {
     size_t left = answer->text.length - answer->at;
     *got = left < size ? left : size;
@@ -246,7 +255,7 @@ static enum tv_status read_text(struct tv_engine_answer *answer, void *buffer, s
     return TV_OK;
 }
 
-static void allow(struct tv_engine_answer *answer)
+static void answer_extend_cpu_time(struct tv_engine_answer *answer)
 {
     struct tv_engines *engines = answer->engine->engines;
     int64_t now = tv_engine_now();
@@ -255,31 +264,33 @@ static void allow(struct tv_engine_answer *answer)
     answer->allowed = now;
     pthread_mutex_lock(&engines->lock);
     if (tv_engine_is_alive(answer->engine))
-        tv_engine_allow(answer->engine);
+        tv_engine_grant_cpu_time(answer->engine);
     pthread_mutex_unlock(&engines->lock);
 }
 
-static enum tv_status begin_piece(struct tv_engine_answer *answer, struct tv_error *err)
+static enum tv_status answer_begin_block(struct tv_engine_answer *answer, struct tv_error *err)
 {
+    assert(answer->left == 0 && !answer->over);
     uint32_t length = 0;
-    enum tv_status status = read_all(answer, &length, sizeof length, err);
+    enum tv_status status = answer_read_all(answer, &length, sizeof length, err);
     if (status != TV_OK)
         return status;
     if (length > TV_ENGINE_PIECE)
-        return end_engine(answer, err, "it broke the rules of the conversation");
+        return answer_kill_engine(answer, err, "it broke the rules of the conversation");
     answer->left = length;
     answer->over = length == 0;
-    allow(answer);
+    answer_extend_cpu_time(answer);
     return TV_OK;
 }
 
-static enum tv_status read_pipe(struct tv_engine_answer *answer, void *buffer, size_t size,
-                                size_t *got, struct tv_error *err)
+static enum tv_status answer_read_pipe(struct tv_engine_answer *answer, void *buffer, size_t size,
+                                       size_t *got, struct tv_error *err)
 {
-    enum tv_status status = answer->left == 0 && !answer->over ? begin_piece(answer, err) : TV_OK;
+    enum tv_status status =
+        answer->left == 0 && !answer->over ? answer_begin_block(answer, err) : TV_OK;
     if (status != TV_OK || answer->left == 0)
         return status;
-    status = read_some(answer, buffer, size < answer->left ? size : answer->left, got, err);
+    status = answer_read_some(answer, buffer, size < answer->left ? size : answer->left, got, err);
     if (status == TV_OK)
         answer->left -= (uint32_t)*got;
     return status;
@@ -290,10 +301,10 @@ enum tv_status tv_engine_answer_read(struct tv_engine_answer *answer, void *buff
 {
     *got = 0;
     if (answer->pipe < 0)
-        return read_text(answer, buffer, size, got);
+        return answer_read_text(answer, buffer, size, got);
     if (answer->failed)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "the rest of the answer is not to be had");
-    enum tv_status status = read_pipe(answer, buffer, size, got, err);
+    enum tv_status status = answer_read_pipe(answer, buffer, size, got, err);
     answer->failed = status != TV_OK;
     return status;
 }

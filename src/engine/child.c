@@ -1,11 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * child.c - the process that reads a trace: one thread listens to the server, one loads, and each
- * question has one while it is answered.
+ * child.c - the child process: reads one trace and answers questions about it.
+ *
+ * Threads: the main thread receives messages; one thread loads the trace and then writes its index;
+ * each question has a thread of its own while it is answered.
+ *
+ *     main      BEGIN -> sandbox -> HELLO -> [QUESTION -> start a thread] ... end of the socket
+ *     loader    load, or read the index -> LOADED -> write the index -> INDEXED
+ *     question  parse -> answer through its pipe -> end
+ *
+ * The process ends with the server: when the socket closes, and by PR_SET_PDEATHSIG.
+ *
+ * The index cache (index/index.h) lets a trace open without reading it again. Its key is made of
+ * the trace file's size and time and of the trace's name, which is part of the trace. When the
+ * trace comes from its index and an event's details are needed, the original is opened, and
+ * unpacked, on demand.
  */
 #define _GNU_SOURCE /* close_range */
 #include "engine/child.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -22,36 +36,184 @@
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "base/number.h"
+#include "base/source.h"
 #include "base/workers.h"
 #include "engine/engine.h"
-#include "engine/kept.h"
+#include "engine/internal.h"
 #include "engine/messages.h"
-#include "engine/status.h"
+#include "index/index.h"
 #include "view/session.h"
+#include "view/view.h"
 
-/* How often the server is told how far the loading is. */
+/* Identifies what was read: size and time of the file, and the name of the trace. */
+#define INDEX_CACHE_KEY 600
+
+struct index_cache_key {
+    uint8_t bytes[INDEX_CACHE_KEY];
+    size_t length;
+};
+
+static bool index_cache_make_key(int fd, const char *name, struct index_cache_key *key)
+{
+    struct stat info;
+    size_t length = strlen(name);
+    if (fstat(fd, &info) != 0)
+        return false;
+    const int64_t numbers[] = {info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec};
+    if (length > sizeof key->bytes - sizeof numbers)
+        return false;
+    memcpy(key->bytes, numbers, sizeof numbers);
+    memcpy(key->bytes + sizeof numbers, name, length);
+    key->length = sizeof numbers + length;
+    return true;
+}
+
+static struct tv_bytes index_cache_key_bytes(const struct index_cache_key *key)
+{
+    return (struct tv_bytes){key->bytes, key->length};
+}
+
+/* The inputs of a trace that came from its index. They are opened when they are first needed. */
+struct index_cache_inputs {
+    const struct tv_engine_loader *loader;
+    struct tv_engine_input input; /* with a source of its own; NULL after `tried` */
+    pthread_mutex_t lock;
+    bool tried;
+    struct tv_error error;      /* of the attempt */
+    struct tv_source **sources; /* each NULL once it was handed out */
+    size_t count;
+};
+
+static void index_cache_open_sources(struct index_cache_inputs *later)
+{
+    if (later->tried)
+        return;
+    later->tried = true;
+    struct tv_engine_input input = later->input;
+    later->input.source = NULL;
+    if (later->loader->open(later->loader->context, &input, &later->sources, &later->count,
+                            &later->error) != TV_OK)
+        later->count = 0;
+}
+
+static enum tv_status index_cache_open_input(void *context, uint32_t number,
+                                             struct tv_source **source, struct tv_error *err)
+{
+    struct index_cache_inputs *later = context;
+    enum tv_status status = TV_OK;
+    pthread_mutex_lock(&later->lock);
+    index_cache_open_sources(later);
+    if (number < later->count && later->sources[number]) {
+        *source = later->sources[number];
+        later->sources[number] = NULL;
+    } else if (later->error.status != TV_OK) {
+        *err = later->error;
+        status = err->status;
+    } else {
+        status = tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "it is not in the file any more");
+    }
+    pthread_mutex_unlock(&later->lock);
+    return status;
+}
+
+static void index_cache_free_inputs(void *context)
+{
+    struct index_cache_inputs *later = context;
+    for (size_t i = 0; i < later->count; i++)
+        if (later->sources[i])
+            tv_source_free(later->sources[i]);
+    tv_free(later->sources);
+    if (later->input.source)
+        tv_source_free(later->input.source);
+    pthread_mutex_destroy(&later->lock);
+    tv_free(later);
+}
+
+static enum tv_status index_cache_read(int fd, const struct index_cache_key *key,
+                                       const struct tv_engine_loader *loader,
+                                       const struct tv_engine_input *input, struct tv_trace **trace,
+                                       struct tv_error *err)
+{
+    struct tv_sections_memory memory = {.release = tv_file_unmap};
+    enum tv_status status = tv_file_map(fd, &memory.bytes, err);
+    close(fd);
+    if (status != TV_OK)
+        return status;
+    struct index_cache_inputs *later = tv_alloc(1, sizeof *later);
+    later->loader = loader;
+    later->input = *input;
+    later->input.source = tv_source_range(input->source, 0, tv_source_size(input->source),
+                                          tv_source_name(input->source));
+    pthread_mutex_init(&later->lock, NULL);
+    struct tv_index_inputs inputs = {index_cache_open_input, index_cache_free_inputs, later};
+    status = tv_index_read(&memory, index_cache_key_bytes(key), &inputs, trace, err);
+    if (status ==
+        TV_OK) /* `later` may already be freed if the trace never reads its inputs again */
+        tv_source_free(input->source);
+    return status;
+}
+
+static enum tv_status index_cache_write_bytes(void *context, struct tv_bytes bytes,
+                                              struct tv_error *err)
+{
+    int fd = *(const int *)context;
+    while (bytes.length > 0) {
+        ssize_t n = write(fd, bytes.data, bytes.length);
+        if (n < 0 && errno != EINTR)
+            return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "cannot write the index: %s",
+                           strerror(errno));
+        if (n > 0) {
+            bytes.data += n;
+            bytes.length -= (size_t)n;
+        }
+    }
+    return TV_OK;
+}
+
+static void index_cache_add_view(const void *view, struct tv_sections_writer *writer)
+{
+    tv_view_store(view, writer);
+}
+
+static enum tv_status index_cache_write(int fd, const struct index_cache_key *key,
+                                        const struct tv_trace *trace, const struct tv_view *view,
+                                        struct tv_error *err)
+{
+    struct tv_index_more more = {index_cache_add_view, view};
+    struct tv_out out;
+    tv_out_init(&out, index_cache_write_bytes, &fd);
+    enum tv_status status = tv_index_write(trace, index_cache_key_bytes(key), &more, &out, err);
+    tv_out_release(&out);
+    if (status == TV_OK && fsync(fd) != 0)
+        status =
+            tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "cannot write the index: %s", strerror(errno));
+    return status;
+}
+
+/* ---- The child ---- */
+
+/* Interval between progress messages. */
 #define TICK_MS 100
 
-/* Of a thread that answers: address space, of which the limit of memory counts all. */
+/* Stack of a thread that answers. The memory limit counts all of it, used or not. */
 #define STACK_SIZE ((size_t)1024 * 1024)
 
-/* The server comes first, and whoever sits before this machine. */
+/* Run at lower priority than the server and the user of this machine. */
 #define NICE 5
 #define NICE_WRITING 15
 
-struct child {
+struct engine_child {
     const struct tv_engine_loader *loader;
     struct tv_engine_begin begin;
     struct tv_session *session;
-    const struct tv_trace *trace; /* the session's */
-    struct tv_kept_key key;
+    const struct tv_trace *trace; /* owned by the session */
+    struct index_cache_key key;
     bool has_key, from_index;
-    atomic_uint questions; /* being answered */
+    atomic_uint questions; /* in progress */
 };
 
-/* False: the server has gone. */
-static bool say(const struct tv_engine_message *message)
+/* Send a message, and wait while the queue is full. False: the server is gone. */
+static bool child_send(const struct tv_engine_message *message)
 {
     while (!tv_engine_send(TV_ENGINE_FD_SOCKET, message, (struct tv_bytes){NULL, 0}, -1)) {
         struct pollfd wait = {.fd = TV_ENGINE_FD_SOCKET, .events = POLLOUT};
@@ -61,15 +223,16 @@ static bool say(const struct tv_engine_message *message)
     return true;
 }
 
-/* Answers. */
+/* ---- Answers ---- */
 
-struct answer {
+struct child_reply_state {
     int pipe;
     enum tv_engine_outcome outcome;
-    bool begun; /* the outcome is on its way */
+    bool begun; /* the outcome byte was written */
 };
 
-static enum tv_status write_pipe(int pipe, const void *bytes, size_t length, struct tv_error *err)
+static enum tv_status child_write_pipe(int pipe, const void *bytes, size_t length,
+                                       struct tv_error *err)
 {
     const uint8_t *at = bytes;
     while (length > 0) {
@@ -84,63 +247,66 @@ static enum tv_status write_pipe(int pipe, const void *bytes, size_t length, str
     return TV_OK;
 }
 
-static enum tv_status begin_answer(struct answer *answer, struct tv_error *err)
+static enum tv_status child_begin_reply(struct child_reply_state *answer, struct tv_error *err)
 {
+    assert(answer->pipe >= 0);
     uint8_t outcome = (uint8_t)answer->outcome;
     if (answer->begun)
         return TV_OK;
     answer->begun = true;
-    return write_pipe(answer->pipe, &outcome, 1, err);
+    return child_write_pipe(answer->pipe, &outcome, 1, err);
 }
 
-static enum tv_status write_length(struct answer *answer, uint32_t length, struct tv_error *err)
+static enum tv_status child_write_block_length(struct child_reply_state *answer, uint32_t length,
+                                               struct tv_error *err)
 {
-    return write_pipe(answer->pipe, &length, sizeof length, err);
+    return child_write_pipe(answer->pipe, &length, sizeof length, err);
 }
 
-/* As an out's function. */
-static enum tv_status write_pieces(void *context, struct tv_bytes bytes, struct tv_error *err)
+/* Write function of a tv_out: send the bytes in blocks. */
+static enum tv_status child_write_blocks(void *context, struct tv_bytes bytes, struct tv_error *err)
 {
-    struct answer *answer = context;
-    enum tv_status status = begin_answer(answer, err);
+    struct child_reply_state *answer = context;
+    enum tv_status status = child_begin_reply(answer, err);
     while (bytes.length > 0 && status == TV_OK) {
         uint32_t length = bytes.length < TV_ENGINE_PIECE ? (uint32_t)bytes.length : TV_ENGINE_PIECE;
-        status = write_length(answer, length, err);
+        status = child_write_block_length(answer, length, err);
         if (status == TV_OK)
-            status = write_pipe(answer->pipe, bytes.data, length, err);
+            status = child_write_pipe(answer->pipe, bytes.data, length, err);
         bytes.data += length;
         bytes.length -= length;
     }
     return status;
 }
 
-static void refuse(struct answer *answer, struct tv_out *out, enum tv_engine_outcome outcome,
-                   const char *sentence)
+static void child_refuse(struct child_reply_state *answer, struct tv_out *out,
+                         enum tv_engine_outcome outcome, const char *sentence)
 {
     answer->outcome = outcome;
     tv_engine_write_refusal(out, sentence);
 }
 
-/* A wrong filter has a place. */
-static void refuse_wrong(struct answer *answer, struct tv_out *out, const struct tv_error *err)
+/* Refuse with an error of the view. The error of a filter has a column. */
+static void child_refuse_error(struct child_reply_state *answer, struct tv_out *out,
+                               const struct tv_error *err)
 {
     out->length = 0;
-    refuse(answer, out, err->status == TV_ERR_LIMIT ? TV_OUTCOME_TOO_LARGE : TV_OUTCOME_WRONG,
-           err->message);
+    child_refuse(answer, out, err->status == TV_ERR_LIMIT ? TV_OUTCOME_TOO_LARGE : TV_OUTCOME_WRONG,
+                 err->message);
     if (err->offset == TV_NO_OFFSET)
         return;
     out->length--;
     tv_out_format(out, ",\"column\":%" PRIu64 "}", err->offset);
 }
 
-static void write_status(const struct child *child, struct tv_out *out)
+static void child_write_status(const struct engine_child *child, struct tv_out *out)
 {
     tv_out_char(out, '{');
     tv_session_write_status(child->session, out);
     tv_engine_write_status_end(out, child->begin.name);
 }
 
-static bool is_about(const struct tv_view_question *question)
+static bool child_is_about_trace(const struct tv_view_question *question)
 {
     uint64_t asked;
     for (size_t i = 0; i < question->count; i++)
@@ -149,30 +315,31 @@ static bool is_about(const struct tv_view_question *question)
     return true;
 }
 
-/* False: what was written of it is not whole, and cannot be taken back. */
-static bool reply(const struct child *child, const struct tv_view_question *question,
-                  struct answer *answer, struct tv_out *out)
+/* Answer a question. False: part of the answer was already sent and the rest failed, so the pipe
+ * must close without the final block. */
+static bool child_reply(const struct engine_child *child, const struct tv_view_question *question,
+                        struct child_reply_state *answer, struct tv_out *out)
 {
     struct tv_error err = {0};
     const struct tv_view *view = tv_session_view(child->session);
     if (tv_bytes_equal(question->name, TV_BYTES("status")))
-        write_status(child, out);
+        child_write_status(child, out);
     else if (!view)
-        refuse(answer, out, TV_OUTCOME_NOT_READY, "the trace is not there yet");
-    else if (!is_about(question))
-        refuse(answer, out, TV_OUTCOME_OTHER_TRACE, "another trace lies open now");
+        child_refuse(answer, out, TV_OUTCOME_NOT_READY, "the trace is not there yet");
+    else if (!child_is_about_trace(question))
+        child_refuse(answer, out, TV_OUTCOME_OTHER_TRACE, "another trace lies open now");
     else if (tv_view_answer(view, question, out, &err) != TV_OK) {
         if (answer->begun)
             return false;
-        refuse_wrong(answer, out, &err);
+        child_refuse_error(answer, out, &err);
     }
     return true;
 }
 
-/* A picture is called as the file is that was sent, as the command calls it; a packed one has
+/* Use the file's name as the title of a flame graph, as the command does. A packed trace has
  * another name inside. */
-static void add_title(struct tv_view_question *question, struct tv_view_parameter *parameters,
-                      const char *name)
+static void child_add_title(struct tv_view_question *question, struct tv_view_parameter *parameters,
+                            const char *name)
 {
     if (!tv_bytes_equal(question->name, TV_BYTES("flamegraph")) ||
         question->count == TV_ENGINE_PARAMETERS)
@@ -185,31 +352,31 @@ static void add_title(struct tv_view_question *question, struct tv_view_paramete
 }
 
 /* A question on its way to its thread. */
-struct asked {
-    struct child *child;
+struct child_question {
+    struct engine_child *child;
     uint8_t *text;
     size_t length;
     int pipe;
 };
 
-static void *answer_one(void *context)
+static void *child_answer_question(void *context)
 {
-    struct asked *asked = context;
+    struct child_question *asked = context;
     struct tv_view_parameter parameters[TV_ENGINE_PARAMETERS];
     struct tv_view_question question;
-    struct answer answer = {.pipe = asked->pipe};
+    struct child_reply_state answer = {.pipe = asked->pipe};
     struct tv_error err = {0};
     struct tv_out out;
     bool whole = false;
-    tv_out_init(&out, write_pieces, &answer);
+    tv_out_init(&out, child_write_blocks, &answer);
     if (tv_engine_read_question((struct tv_bytes){asked->text, asked->length}, &question,
                                 parameters)) {
-        add_title(&question, parameters, asked->child->begin.name);
-        whole = reply(asked->child, &question, &answer, &out);
+        child_add_title(&question, parameters, asked->child->begin.name);
+        whole = child_reply(asked->child, &question, &answer, &out);
     }
-    if (whole && tv_out_finish(&out, &err) == TV_OK && begin_answer(&answer, &err) == TV_OK &&
-        write_length(&answer, 0, &err) != TV_OK)
-        err.status = TV_ERR_IO; /* the pipe's end tells the server */
+    if (whole && tv_out_finish(&out, &err) == TV_OK && child_begin_reply(&answer, &err) == TV_OK &&
+        child_write_block_length(&answer, 0, &err) != TV_OK)
+        err.status = TV_ERR_IO; /* the server sees the pipe close early */
     tv_out_release(&out);
     close(asked->pipe);
     atomic_fetch_sub(&asked->child->questions, 1);
@@ -218,21 +385,21 @@ static void *answer_one(void *context)
     return NULL;
 }
 
-/* Takes the pipe over. */
-static void refuse_now(int pipe)
+/* Refuse a question from the main thread. Closes the pipe. */
+static void child_refuse_at_once(int pipe)
 {
-    struct answer answer = {.pipe = pipe};
+    struct child_reply_state answer = {.pipe = pipe};
     struct tv_error err = {0};
     struct tv_out out;
-    tv_out_init(&out, write_pieces, &answer);
-    refuse(&answer, &out, TV_OUTCOME_BUSY, "too many questions at once");
-    if (tv_out_finish(&out, &err) == TV_OK && write_length(&answer, 0, &err) != TV_OK)
+    tv_out_init(&out, child_write_blocks, &answer);
+    child_refuse(&answer, &out, TV_OUTCOME_BUSY, "too many questions at once");
+    if (tv_out_finish(&out, &err) == TV_OK && child_write_block_length(&answer, 0, &err) != TV_OK)
         err.status = TV_ERR_IO;
     tv_out_release(&out);
     close(pipe);
 }
 
-static bool start_thread(void *(*run)(void *context), void *context, size_t stack)
+static bool child_start_thread(void *(*run)(void *context), void *context, size_t stack)
 {
     pthread_t thread;
     bool started = tv_thread_start(&thread, stack, run, context) == 0;
@@ -241,126 +408,131 @@ static bool start_thread(void *(*run)(void *context), void *context, size_t stac
     return started;
 }
 
-/* Takes the pipe over. */
-static void take_question(struct child *child, const void *text, size_t length, int pipe)
+/* Start a thread for the question, which owns the pipe from now on. */
+static void child_take_question(struct engine_child *child, const void *text, size_t length,
+                                int pipe)
 {
+    assert(length <= TV_ENGINE_QUESTION_SIZE);
     if (pipe < 0)
         return;
     if (atomic_fetch_add(&child->questions, 1) >= TV_ENGINE_QUESTIONS) {
         atomic_fetch_sub(&child->questions, 1);
-        refuse_now(pipe);
+        child_refuse_at_once(pipe);
         return;
     }
-    struct asked *asked = tv_alloc(1, sizeof *asked);
-    *asked = (struct asked){child, tv_alloc(length, 1), length, pipe};
+    struct child_question *asked = tv_alloc(1, sizeof *asked);
+    *asked = (struct child_question){child, tv_alloc(length, 1), length, pipe};
     memcpy(asked->text, text, length);
-    if (start_thread(answer_one, asked, STACK_SIZE))
+    if (child_start_thread(child_answer_question, asked, STACK_SIZE))
         return;
     atomic_fetch_sub(&child->questions, 1);
     tv_free(asked->text);
     tv_free(asked);
-    refuse_now(pipe);
+    child_refuse_at_once(pipe);
 }
 
-/* Loading. */
+/* ---- Loading ---- */
 
-static enum tv_status load(void *context, const struct tv_session_input *inputs, size_t count,
-                           struct tv_progress *progress, struct tv_trace **trace,
-                           struct tv_error *err)
+static enum tv_status child_load(void *context, const struct tv_session_input *inputs, size_t count,
+                                 struct tv_progress *progress, struct tv_trace **trace,
+                                 struct tv_error *err)
 {
-    struct child *child = context;
+    struct engine_child *child = context;
     struct tv_error why = {0};
     (void)count;
-    struct tv_engine_wish wish = {inputs[0].source, child->begin.unpacked_bytes, child->begin.jobs};
+    struct tv_engine_input input = {inputs[0].source, child->begin.unpacked_bytes,
+                                    child->begin.jobs};
     if (child->begin.has_index && child->has_key) {
-        child->from_index = tv_kept_read(TV_ENGINE_FD_INDEX, &child->key, child->loader, &wish,
-                                         trace, &why) == TV_OK;
+        child->from_index = index_cache_read(TV_ENGINE_FD_INDEX, &child->key, child->loader, &input,
+                                             trace, &why) == TV_OK;
         if (!child->from_index)
             fprintf(stderr, "the index is made anew: %s\n", why.message);
     }
     enum tv_status status = TV_OK;
     if (!child->from_index)
-        status = child->loader->load(child->loader->context, &wish, progress, trace, err);
+        status = child->loader->load(child->loader->context, &input, progress, trace, err);
     child->trace = status == TV_OK ? *trace : NULL;
     return status;
 }
 
-/* While questions are answered, which come first. */
-static void write_index(const struct child *child)
+/* Write the index at low priority, while questions are answered. */
+static void child_write_index(const struct engine_child *child)
 {
-    struct tv_engine_message message = {.word = TV_ENGINE_INDEXED};
+    struct tv_engine_message message = {.kind = TV_ENGINE_INDEXED};
     struct tv_error err = {0};
-    setpriority(PRIO_PROCESS, 0, NICE_WRITING); /* of this thread alone */
+    setpriority(PRIO_PROCESS, 0, NICE_WRITING); /* of this thread only (a property of Linux) */
     message.flag =
-        child->has_key && tv_kept_write(TV_ENGINE_FD_NEW_INDEX, &child->key, child->trace,
-                                        tv_session_view(child->session), &err) == TV_OK;
+        child->has_key && index_cache_write(TV_ENGINE_FD_NEW_INDEX, &child->key, child->trace,
+                                            tv_session_view(child->session), &err) == TV_OK;
     if (!message.flag)
         fprintf(stderr, "no index is kept: %s\n", err.message);
     close(TV_ENGINE_FD_NEW_INDEX);
-    say(&message);
+    child_send(&message);
 }
 
-static void say_refused(const struct tv_error *error)
+static void child_send_refused(const struct tv_error *error)
 {
-    struct tv_engine_message message = {.word = TV_ENGINE_REFUSED};
+    struct tv_engine_message message = {.kind = TV_ENGINE_REFUSED};
     message.refused.offset = error->offset;
     message.refused.status = error->status;
-    /* The offset goes apart: what tv_error_text puts between is put there by the server. */
+    /* Send the offset apart from the message: the server composes the text with tv_error_text. */
     memcpy(message.refused.message, error->message, sizeof message.refused.message);
     message.parts = (uint32_t)error->context;
-    say(&message);
+    child_send(&message);
 }
 
-static void *load_all(void *context)
+static void *child_run_loading(void *context)
 {
-    struct child *child = context;
-    struct tv_engine_message message = {.word = TV_ENGINE_LOADED};
+    assert(((struct engine_child *)context)->session != NULL);
+    struct engine_child *child = context;
+    struct tv_engine_message message = {.kind = TV_ENGINE_LOADED};
     if (tv_session_load(child->session) != TV_SESSION_READY) {
-        say_refused(tv_session_error(child->session));
+        child_send_refused(tv_session_error(child->session));
         return NULL;
     }
     message.flag = child->from_index;
-    say(&message);
+    child_send(&message);
     if (child->begin.has_new_index && !child->from_index)
-        write_index(child);
+        child_write_index(child);
     return NULL;
 }
 
-static bool begin_loading(struct child *child)
+static bool child_begin_loading(struct engine_child *child)
 {
     struct tv_error err = {0};
     struct tv_source *source;
-    struct tv_loader loader = {.load = load, .context = child, .reporter = child->loader->reporter};
+    struct tv_loader loader = {
+        .load = child_load, .context = child, .reporter = child->loader->reporter};
     const char *name = child->begin.name;
-    child->has_key = tv_kept_make_key(TV_ENGINE_FD_TRACE, name, &child->key);
+    child->has_key = index_cache_make_key(TV_ENGINE_FD_TRACE, name, &child->key);
     if (tv_source_open_fd(TV_ENGINE_FD_TRACE, name, &source, &err) != TV_OK) {
-        say_refused(&err);
+        child_send_refused(&err);
         return false;
     }
     struct tv_session_input input = {.source = source};
     child->session = tv_session_new(&loader, &input, &name, 1);
-    if (start_thread(load_all, child, TV_THREAD_STACK))
+    if (child_start_thread(child_run_loading, child, TV_THREAD_STACK))
         return true;
     tv_fail(&err, TV_ERR_LIMIT, TV_NO_OFFSET, "the limits leave no room for a thread");
-    say_refused(&err);
+    child_send_refused(&err);
     return false;
 }
 
-static void say_progress(struct child *child, struct tv_engine_progress *said)
+static void child_send_progress(struct engine_child *child, struct tv_engine_progress *said)
 {
     struct tv_progress_shown shown = tv_session_progress(child->session);
-    struct tv_engine_message message = {.word = TV_ENGINE_PROGRESS};
+    struct tv_engine_message message = {.kind = TV_ENGINE_PROGRESS};
     message.progress = (struct tv_engine_progress){shown.bytes, shown.total_bytes, shown.records,
                                                    tv_session_is_unpacking(child->session)};
     if (memcmp(said, &message.progress, sizeof *said) == 0)
         return;
     *said = message.progress;
-    /* The next one comes soon. */
+    /* a lost message does not matter, the next one follows soon */
     (void)tv_engine_send(TV_ENGINE_FD_SOCKET, &message, (struct tv_bytes){NULL, 0}, -1);
 }
 
-/* Until the server has gone. */
-static void listen_to_server(struct child *child)
+/* Receive messages until the server is gone. */
+static void child_serve(struct engine_child *child)
 {
     struct tv_engine_progress said = {0};
     struct tv_engine_message message;
@@ -372,19 +544,19 @@ static void listen_to_server(struct child *child)
         if (got == TV_GOT_NOTHING && poll(&wait, 1, loading ? TICK_MS : -1) < 0 && errno != EINTR)
             break;
         if (loading)
-            say_progress(child, &said);
+            child_send_progress(child, &said);
         int pipe = -1;
         size_t length = TV_ENGINE_QUESTION_SIZE;
         got = tv_engine_receive(TV_ENGINE_FD_SOCKET, &message, text, &length, &pipe);
         if (got == TV_GOT_MESSAGE)
-            take_question(child, text, length, pipe);
+            child_take_question(child, text, length, pipe);
     }
     tv_free(text);
 }
 
-/* The beginning. */
+/* ---- Start ---- */
 
-static bool hear_begin(struct tv_engine_begin *begin)
+static bool child_receive_begin(struct tv_engine_begin *begin)
 {
     struct tv_engine_message message;
     enum tv_engine_got got = TV_GOT_NOTHING;
@@ -394,48 +566,51 @@ static bool hear_begin(struct tv_engine_begin *begin)
             return false;
         got = tv_engine_receive(TV_ENGINE_FD_SOCKET, &message, NULL, NULL, NULL);
     }
-    if (got != TV_GOT_MESSAGE || message.word != TV_ENGINE_BEGIN)
+    if (got != TV_GOT_MESSAGE || message.kind != TV_ENGINE_BEGIN)
         return false;
     *begin = message.begin;
     begin->name[sizeof begin->name - 1] = '\0';
     return true;
 }
 
-/* The server may have ended between its fork and this: then nobody would tell us. */
-static bool follow_server(int64_t server)
+/* Ask the kernel to kill this process with the server. The server may already have died since its
+ * fork, so compare the parent. */
+static bool child_die_with_server(int64_t server)
 {
     return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0 && getppid() == (pid_t)server;
 }
 
-static bool lock_in(const struct tv_engine_begin *begin)
+static bool child_enter_sandbox(const struct tv_engine_begin *begin)
 {
     struct tv_error err = {0};
-    /* The server looks itself, and has words for it; this is for one that does not come to it. */
+    /* The server enforces the CPU limit itself, with a better message. This limit is for a server
+     * that does not get to it. */
     struct tv_sandbox_options options = {begin->memory_bytes, begin->file_bytes,
                                          begin->load_seconds + 1, TV_ENGINE_FD_SCRATCH};
-    struct tv_engine_message hello = {.word = TV_ENGINE_HELLO};
+    struct tv_engine_message hello = {.kind = TV_ENGINE_HELLO};
     unsigned parts = 0;
     umask(077);
     signal(SIGPIPE, SIG_IGN);
     setpriority(PRIO_PROCESS, 0, NICE);
     if (tv_sandbox_enter(&options, &parts, &err) != TV_OK) {
-        say_refused(&err);
+        child_send_refused(&err);
         return false;
     }
     hello.parts = parts;
-    return say(&hello);
+    return child_send(&hello);
 }
 
 int tv_engine_main(const struct tv_engine_loader *loader)
 {
-    struct child child = {.loader = loader};
+    struct engine_child child = {.loader = loader};
     close_range(TV_ENGINE_FD_END, ~0u, 0);
-    if (!hear_begin(&child.begin) || !follow_server(child.begin.server) || !lock_in(&child.begin))
+    if (!child_receive_begin(&child.begin) || !child_die_with_server(child.begin.server) ||
+        !child_enter_sandbox(&child.begin))
         return 2;
     if (child.begin.only_hello)
         return 0;
-    if (!begin_loading(&child))
+    if (!child_begin_loading(&child))
         return 2;
-    listen_to_server(&child);
+    child_serve(&child);
     return 0;
 }

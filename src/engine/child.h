@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * child.h - the child's side of an engine: what the hidden command runs.
+ * child.h - the child's side of an engine: the hidden command that the server starts.
  *
- * The server has opened all files that the child may use, by the numbers of messages.h; it says
- * what the limits are, the child locks itself in, says what holds it, and only then reads a byte.
+ * The server passes all files that the child may use under the descriptor numbers of messages.h,
+ * and sends the limits.  The child enters the sandbox, reports what protects it, and only then
+ * reads the first byte of the trace.
  */
 #ifndef TV_ENGINE_CHILD_H
 #define TV_ENGINE_CHILD_H
@@ -14,28 +15,29 @@
 struct tv_source;
 struct tv_trace;
 
-/* What is to be read, and how far that may go. */
-struct tv_engine_wish {
-    struct tv_source *source; /* the loader's from now on */
-    uint64_t unpacked_bytes;  /* ceiling of what comes out of it */
-    unsigned jobs;            /* threads; 0: as many as processors */
+/* The file to read, and limits for reading it. */
+struct tv_engine_input {
+    struct tv_source *source; /* the loader takes ownership */
+    uint64_t unpacked_bytes;  /* limit of what a packed file may unpack to */
+    unsigned jobs;            /* threads; 0: one for each processor */
 };
 
-/* How to come by a trace: this room knows no formats. */
+/* Reads traces: this room does not know any format. */
 struct tv_engine_loader {
-    /* The same sources that `load` read, in the order in which its trace keeps them, for what is
-     * read again; without reading.  The array is to be given back with tv_free. */
-    enum tv_status (*open)(void *context, const struct tv_engine_wish *wish,
+    /* Open the sources that `load` would read, in the order of the trace's inputs, without reading
+     * them.  Used when the trace came from its index and some event must be read again.  The caller
+     * frees the array with tv_free. */
+    enum tv_status (*open)(void *context, const struct tv_engine_input *input,
                            struct tv_source ***sources, size_t *count, struct tv_error *err);
-    enum tv_status (*load)(void *context, const struct tv_engine_wish *wish,
+    enum tv_status (*load)(void *context, const struct tv_engine_input *input,
                            struct tv_progress *progress, struct tv_trace **trace,
                            struct tv_error *err);
     void *context;
     const struct tv_view_reporter *reporter; /* as in struct tv_loader */
 };
 
-/* Serves until the server wants no more; the exit code.  The process must end then at once, without
- * whatever else is done at the end of a program: the sandbox does not allow it. */
+/* Serve until the server disconnects, and return the exit code.  The process must end with _exit
+ * then: the sandbox forbids what exit handlers do. */
 int tv_engine_main(const struct tv_engine_loader *loader);
 
 #endif

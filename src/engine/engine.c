@@ -1,8 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * engine.c - opens, closes and ends engines, and reports their status.
+ *
+ * Everything here only changes the list of engines under the lock and wakes the supervisor, which
+ * does the work (supervisor.c). The states of an engine:
+ *
+ *     WAITING ---> LOADING ---> READY ---> DIED     killed, evicted, idle or crashed
+ *        |            |
+ *        |            +------------------> DIED     crashed while it loaded
+ *        +------------+------------------> FAILED   the trace cannot be read
+ */
 #include "engine/engine.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,13 +23,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/memory.h"
 #include "base/workers.h"
-#include "engine/engines.h"
+#include "engine/internal.h"
 #include "view/session.h"
 
 #define NS INT64_C(1000000000)
-/* Seconds in which a killed process is gone, unless the kernel is very busy. */
+/* Seconds within which a killed process is gone, unless the kernel is very busy. */
 #define LONGEST_END 5
 
 int64_t tv_engine_now(void)
@@ -26,16 +40,16 @@ int64_t tv_engine_now(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* What is done under the lock. */
+/* ---- Helpers that run under the lock ---- */
 
 void tv_engine_wake(struct tv_engines *engines)
 {
-    /* A full pipe wakes as well. */
+    /* a full pipe wakes the supervisor as well */
     if (write(engines->wake[1], "", 1) < 0)
         return;
 }
 
-int64_t tv_engine_cpu(const struct tv_engine *engine)
+int64_t tv_engine_cpu_time(const struct tv_engine *engine)
 {
     clockid_t clock;
     struct timespec used;
@@ -45,10 +59,11 @@ int64_t tv_engine_cpu(const struct tv_engine *engine)
     return (int64_t)used.tv_sec * NS + used.tv_nsec;
 }
 
-void tv_engine_allow(struct tv_engine *engine)
+void tv_engine_grant_cpu_time(struct tv_engine *engine)
 {
+    assert(engine->engines->processors > 0);
     const struct tv_engines *engines = engine->engines;
-    int64_t limit = tv_engine_cpu(engine) +
+    int64_t limit = tv_engine_cpu_time(engine) +
                     (int64_t)engines->options.question_seconds * engines->processors * NS;
     if (limit > engine->cpu_limit)
         engine->cpu_limit = limit;
@@ -75,15 +90,15 @@ void tv_engine_kill(struct tv_engine *engine, const char *format, ...)
     tv_engine_wake(engine->engines);
 }
 
-/* The engines. */
+/* ---- All engines ---- */
 
-static char *copy(const char *text)
+static char *engines_copy_text(const char *text)
 {
     size_t size = strlen(text) + 1;
     return memcpy(tv_alloc(size, 1), text, size);
 }
 
-static void release(struct tv_engines *engines)
+static void engines_release(struct tv_engines *engines)
 {
     for (int i = 0; i < 2; i++)
         if (engines->wake[i] >= 0)
@@ -95,13 +110,13 @@ static void release(struct tv_engines *engines)
     tv_free(engines);
 }
 
-static struct tv_engines *make(const struct tv_engines_options *options)
+static struct tv_engines *engines_make(const struct tv_engines_options *options)
 {
     struct tv_engines *engines = tv_alloc(1, sizeof *engines);
     pthread_condattr_t attributes;
     engines->options = *options;
-    engines->program = options->program ? copy(options->program) : NULL;
-    engines->scratch = copy(options->scratch);
+    engines->program = options->program ? engines_copy_text(options->program) : NULL;
+    engines->scratch = engines_copy_text(options->scratch);
     engines->processors = tv_workers_available();
     engines->wake[0] = engines->wake[1] = -1;
     pthread_mutex_init(&engines->lock, NULL);
@@ -112,7 +127,7 @@ static struct tv_engines *make(const struct tv_engines_options *options)
     return engines;
 }
 
-static enum tv_status begin(struct tv_engines *engines, struct tv_error *err)
+static enum tv_status engines_start_supervisor(struct tv_engines *engines, struct tv_error *err)
 {
     int error = pipe(engines->wake) == 0 ? 0 : errno;
     for (int i = 0; i < 2 && error == 0; i++) {
@@ -120,7 +135,8 @@ static enum tv_status begin(struct tv_engines *engines, struct tv_error *err)
         fcntl(engines->wake[i], F_SETFL, O_NONBLOCK);
     }
     if (error == 0)
-        error = tv_thread_start(&engines->keeper, TV_THREAD_STACK, tv_engine_keep, engines);
+        error =
+            tv_thread_start(&engines->supervisor, TV_THREAD_STACK, tv_engine_supervise, engines);
     if (error == 0)
         return TV_OK;
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "cannot start the engines: %s", strerror(error));
@@ -129,10 +145,10 @@ static enum tv_status begin(struct tv_engines *engines, struct tv_error *err)
 enum tv_status tv_engines_new(const struct tv_engines_options *options, struct tv_engines **engines,
                               struct tv_error *err)
 {
-    struct tv_engines *made = make(options);
-    enum tv_status status = begin(made, err);
+    struct tv_engines *made = engines_make(options);
+    enum tv_status status = engines_start_supervisor(made, err);
     if (status != TV_OK) {
-        release(made);
+        engines_release(made);
         return status;
     }
     pthread_mutex_lock(&made->lock);
@@ -157,8 +173,8 @@ void tv_engines_free(struct tv_engines *engines)
     engines->stop = true;
     tv_engine_wake(engines);
     pthread_mutex_unlock(&engines->lock);
-    pthread_join(engines->keeper, NULL);
-    release(engines);
+    pthread_join(engines->supervisor, NULL);
+    engines_release(engines);
 }
 
 unsigned tv_engines_sandbox(const struct tv_engines *engines)
@@ -166,7 +182,7 @@ unsigned tv_engines_sandbox(const struct tv_engines *engines)
     return engines->sandbox;
 }
 
-bool tv_engines_sandbox_lacks(const struct tv_engines *engines, size_t i, const char **sentence)
+bool tv_engines_sandbox_missing(const struct tv_engines *engines, size_t i, const char **sentence)
 {
     static const struct {
         enum tv_sandbox_part part;
@@ -201,9 +217,9 @@ void tv_engines_count(struct tv_engines *engines, struct tv_engines_counts *coun
     pthread_mutex_unlock(&engines->lock);
 }
 
-/* One engine. */
+/* ---- One engine ---- */
 
-static struct tv_engine *find(struct tv_engines *engines, const char *id)
+static struct tv_engine *engines_find(struct tv_engines *engines, const char *id)
 {
     struct tv_engine *engine = engines->first;
     while (engine && (engine->left || strcmp(engine->id, id) != 0))
@@ -211,14 +227,15 @@ static struct tv_engine *find(struct tv_engines *engines, const char *id)
     return engine;
 }
 
-/* What cannot be asked any more and could be, were it started anew. */
-static bool is_spent(const struct tv_engine *engine)
+/* Return true when the engine cannot be asked any more, but a new one for the same trace could. */
+static bool engine_is_spent(const struct tv_engine *engine)
 {
     return engine->ending && (engine->was_ready || engine->unwanted);
 }
 
-static struct tv_engine *add(struct tv_engines *engines, const char *id)
+static struct tv_engine *engines_add(struct tv_engines *engines, const char *id)
 {
+    assert(engines_find(engines, id) == NULL);
     struct tv_engine *engine = tv_alloc(1, sizeof *engine);
     engine->engines = engines;
     engine->number = ++engines->last_number;
@@ -232,13 +249,13 @@ static struct tv_engine *add(struct tv_engines *engines, const char *id)
 struct tv_engine *tv_engine_open(struct tv_engines *engines, const char *id)
 {
     pthread_mutex_lock(&engines->lock);
-    struct tv_engine *engine = find(engines, id);
-    if (engine && is_spent(engine)) {
+    struct tv_engine *engine = engines_find(engines, id);
+    if (engine && engine_is_spent(engine)) {
         engine->left = true;
         engine = NULL;
     }
     if (!engine) {
-        engine = add(engines, id);
+        engine = engines_add(engines, id);
         tv_engine_wake(engines);
     }
     engine->holders++;
@@ -249,6 +266,7 @@ struct tv_engine *tv_engine_open(struct tv_engines *engines, const char *id)
 
 void tv_engine_close(struct tv_engine *engine)
 {
+    assert(engine->holders > 0);
     struct tv_engines *engines = engine->engines;
     pthread_mutex_lock(&engines->lock);
     engine->touched = tv_engine_now();
@@ -257,8 +275,8 @@ void tv_engine_close(struct tv_engine *engine)
     pthread_mutex_unlock(&engines->lock);
 }
 
-/* Whether a process has the trace's file open, or is just getting it. */
-static bool is_held(const struct tv_engines *engines, const char *id)
+/* Return true while a process has the trace's file open, or is about to. */
+static bool engines_has_child_for(const struct tv_engines *engines, const char *id)
 {
     for (const struct tv_engine *engine = engines->first; engine; engine = engine->next)
         if (strcmp(engine->id, id) == 0 &&
@@ -274,20 +292,20 @@ void tv_engines_end(struct tv_engines *engines, const char *id)
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += LONGEST_END;
     pthread_mutex_lock(&engines->lock);
-    struct tv_engine *engine = find(engines, id);
+    struct tv_engine *engine = engines_find(engines, id);
     if (engine) {
         engine->left = true;
         engine->unwanted = true;
         tv_engine_kill(engine, "the server has ended it");
         tv_engine_wake(engines);
     }
-    while (is_held(engines, id) && error == 0)
+    while (engines_has_child_for(engines, id) && error == 0)
         error = pthread_cond_timedwait(&engines->changed, &engines->lock, &until);
     pthread_mutex_unlock(&engines->lock);
 }
 
-/* What one may do about it. */
-static const char *remedy(const struct tv_engine *engine)
+/* Return advice to the user about an error, or NULL. */
+static const char *engine_error_remedy(const struct tv_engine *engine)
 {
     if (engine->state == TV_ENGINE_DIED)
         return engine->line.out_of_memory
@@ -320,12 +338,12 @@ void tv_engine_get_status(struct tv_engine *engine, struct tv_engine_status *sta
         status->error = engine->error;
         status->kind =
             engine->state == TV_ENGINE_DIED ? "died" : tv_session_error_kind(engine->error.status);
-        status->remedy = remedy(engine);
+        status->remedy = engine_error_remedy(engine);
     }
     pthread_mutex_unlock(&engine->engines->lock);
 }
 
-static bool is_settled(const struct tv_engine *engine)
+static bool engine_is_settled(const struct tv_engine *engine)
 {
     return engine->state != TV_ENGINE_WAITING && engine->state != TV_ENGINE_LOADING;
 }
@@ -343,9 +361,53 @@ enum tv_engine_state tv_engine_wait(struct tv_engine *engine, unsigned timeout_m
         until.tv_nsec -= NS;
     }
     pthread_mutex_lock(&engines->lock);
-    while (!is_settled(engine) && error == 0)
+    while (!engine_is_settled(engine) && error == 0)
         error = pthread_cond_timedwait(&engines->changed, &engines->lock, &until);
     enum tv_engine_state state = engine->state;
     pthread_mutex_unlock(&engines->lock);
     return state;
+}
+
+void tv_engine_write_status_end(struct tv_out *out, const char *name)
+{
+    tv_out_format(
+        out, ",\"trace\":%d,\"behind\":false,\"files\":[{\"input\":0,\"name\":", TV_ENGINE_TRACE);
+    tv_out_json(out, tv_bytes_of(name));
+    tv_out_text(
+        out, ",\"bytes\":null}],\"start\":[{\"input\":0,\"offset_ns\":\"0\"}],\"home\":\"../\"}");
+}
+
+static void status_write_error(struct tv_out *out, const struct tv_engine_status *status)
+{
+    char line[sizeof status->error.message + 32];
+    tv_out_text(out, ",\"error\":{\"message\":");
+    tv_out_json(out, tv_bytes_of(tv_error_text(&status->error, line, sizeof line)));
+    tv_out_format(out, ",\"kind\":\"%s\"", status->kind);
+    if (status->error.offset != TV_NO_OFFSET)
+        tv_out_format(out, ",\"offset\":%" PRIu64, status->error.offset);
+    tv_out_char(out, '}');
+}
+
+void tv_engine_write_status(struct tv_out *out, const struct tv_engine_status *status,
+                            const char *name)
+{
+    assert(status->state != TV_ENGINE_READY || status->kind == NULL);
+    bool over = status->state == TV_ENGINE_FAILED || status->state == TV_ENGINE_DIED;
+    tv_out_format(out, "{\"state\":\"%s\",\"name\":", over ? "error" : "loading");
+    tv_out_json(out, tv_bytes_of(name));
+    tv_out_format(out, ",\"bytes\":%" PRIu64 ",\"total_bytes\":%" PRIu64 ",\"records\":%" PRIu64,
+                  status->bytes, status->total_bytes, status->records);
+    tv_out_text(out, ",\"inputs\":[{\"input\":0,\"name\":");
+    tv_out_json(out, tv_bytes_of(name));
+    tv_out_text(out, ",\"offset_ns\":\"0\"}]");
+    if (over)
+        status_write_error(out, status);
+    tv_engine_write_status_end(out, name);
+}
+
+void tv_engine_write_refusal(struct tv_out *out, const char *sentence)
+{
+    tv_out_text(out, "{\"error\":");
+    tv_out_json(out, tv_bytes_of(sentence));
+    tv_out_char(out, '}');
 }

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * messages.c - serializes questions, and sends and receives packets with descriptors.
+ */
 #define _GNU_SOURCE /* MSG_CMSG_CLOEXEC */
 #include "engine/messages.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The questions as bytes. */
+/* ---- Questions as bytes ---- */
 
-static void write_text(struct tv_out *out, struct tv_bytes text)
+static void message_write_text(struct tv_out *out, struct tv_bytes text)
 {
     tv_out_le32(out, (uint32_t)text.length);
     tv_out_bytes(out, text);
@@ -29,15 +33,15 @@ bool tv_engine_write_question(struct tv_out *out, const struct tv_view_question 
     }
     if (length > TV_ENGINE_QUESTION_SIZE)
         return false;
-    write_text(out, question->name);
+    message_write_text(out, question->name);
     for (size_t i = 0; i < question->count; i++) {
-        write_text(out, question->parameters[i].name);
-        write_text(out, question->parameters[i].value);
+        message_write_text(out, question->parameters[i].name);
+        message_write_text(out, question->parameters[i].value);
     }
     return true;
 }
 
-static bool take_text(struct tv_bytes *bytes, struct tv_bytes *text)
+static bool message_take_text(struct tv_bytes *bytes, struct tv_bytes *text)
 {
     if (bytes->length < 4)
         return false;
@@ -54,21 +58,21 @@ bool tv_engine_read_question(struct tv_bytes bytes, struct tv_view_question *que
                              struct tv_view_parameter *parameters)
 {
     *question = (struct tv_view_question){.parameters = parameters};
-    if (!take_text(&bytes, &question->name))
+    if (!message_take_text(&bytes, &question->name))
         return false;
     while (bytes.length > 0) {
         struct tv_view_parameter *next = &parameters[question->count];
-        if (question->count == TV_ENGINE_PARAMETERS || !take_text(&bytes, &next->name) ||
-            !take_text(&bytes, &next->value))
+        if (question->count == TV_ENGINE_PARAMETERS || !message_take_text(&bytes, &next->name) ||
+            !message_take_text(&bytes, &next->value))
             return false;
         question->count++;
     }
     return true;
 }
 
-/* Packets. */
+/* ---- Packets ---- */
 
-union file_room {
+union message_fd_space {
     struct cmsghdr header;
     uint8_t bytes[CMSG_SPACE(sizeof(int))];
 };
@@ -76,10 +80,11 @@ union file_room {
 bool tv_engine_send(int socket, const struct tv_engine_message *message, struct tv_bytes more,
                     int fd)
 {
+    assert(more.length <= TV_ENGINE_QUESTION_SIZE);
     struct tv_engine_message copy = *message;
-    /* sendmsg() changes nothing that it is given. */
+    /* sendmsg() does not modify its buffers, though their type is not const */
     struct iovec parts[] = {{&copy, sizeof copy}, {(void *)(uintptr_t)more.data, more.length}};
-    union file_room room = {.header = {.cmsg_len = 0}};
+    union message_fd_space room = {.header = {.cmsg_len = 0}};
     struct msghdr packet = {.msg_iov = parts, .msg_iovlen = more.length > 0 ? 2 : 1};
     if (fd >= 0) {
         packet.msg_control = &room;
@@ -96,8 +101,8 @@ bool tv_engine_send(int socket, const struct tv_engine_message *message, struct 
     return sent >= 0;
 }
 
-/* The file that came with a packet, or -1. */
-static int take_file(struct msghdr *packet)
+/* Return the descriptor that came with a packet, or -1. */
+static int message_take_fd(struct msghdr *packet)
 {
     int fd = -1;
     struct cmsghdr *header = CMSG_FIRSTHDR(packet);
@@ -110,8 +115,9 @@ static int take_file(struct msghdr *packet)
 enum tv_engine_got tv_engine_receive(int socket, struct tv_engine_message *message, void *more,
                                      size_t *length, int *fd)
 {
+    assert(more == NULL || length != NULL);
     struct iovec parts[] = {{message, sizeof *message}, {more, more ? *length : 0}};
-    union file_room room;
+    union message_fd_space room;
     struct msghdr packet = {.msg_iov = parts, .msg_iovlen = more ? 2 : 1};
     if (fd) {
         packet.msg_control = &room;
@@ -121,7 +127,7 @@ enum tv_engine_got tv_engine_receive(int socket, struct tv_engine_message *messa
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return TV_GOT_NOTHING;
     if (fd)
-        *fd = got < 0 ? -1 : take_file(&packet);
+        *fd = got < 0 ? -1 : message_take_fd(&packet);
     if (got < (ssize_t)sizeof *message || (packet.msg_flags & MSG_TRUNC) != 0) {
         if (fd && *fd >= 0)
             close(*fd);

@@ -1,6 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sandbox.c - limits and Landlock.
+ * sandbox.c - resource limits and Landlock, and how the layers of the sandbox work together.
+ *
+ * Two kinds of process are confined:
+ *
+ *                      child of the upload server        command or viewer of the user
+ *     function         tv_sandbox_enter                  tv_sandbox_confine
+ *     limits           memory, CPU, files, processes     none: it is the user's machine
+ *     Landlock         one scratch directory             no directory at all
+ *     seccomp          short list, else the process      longer list, else ENOSYS
+ *                      is killed
+ *     files come       as open descriptors, before       from the broker (cli/broker.c), a process
+ *     from             the sandbox is entered            outside that opens files on request
+ *
+ * The layers cover for each other. Landlock decides which paths may be opened, which seccomp
+ * cannot: a filter sees pointers, not the strings behind them. Seccomp removes the attack surface
+ * of the kernel, which Landlock leaves open. Limits bound what an attacker may consume, which
+ * neither of the two does.
+ *
+ * The order matters: set limits, give up privileges (no_new_privs, which both layers require),
+ * Landlock, then seccomp, after which no further layer can be installed. A missing layer is not an
+ * error, but the server logs it at its start. Without Landlock, seccomp refuses to open any file by
+ * name; then packed traces that need temporary files cannot be read.
+ *
+ * In a build with sanitizers or coverage, tv_sandbox_confine does nothing, because their run-time
+ * libraries open files when the process exits.
  */
 #define _GNU_SOURCE /* O_PATH */
 #include "engine/sandbox.h"
@@ -28,22 +52,23 @@
 #define IS_SANITIZED false
 #endif
 
-/* Does the build itself look around, or write files, when the process ends? */
+/* Does the run-time library of this build open files when the process exits? */
 #ifdef TV_COVERAGE
 #define WRITES_AT_END true
 #else
 #define WRITES_AT_END IS_SANITIZED
 #endif
 
-/* Spools of an archive's members and pipes of answers. */
+/* Enough for the spools of an archive's members and the pipes of answers. */
 #define OPEN_FILES 1024
 
-/* Of the user who runs the server, threads of the server included: a bound for what multiplies
- * itself where no seccomp stops it before. */
+/* Counts all processes and threads of the user, including the server's threads. Bounds a fork bomb
+ * where seccomp is missing. */
 #define PROCESSES 4096
 
-/* Lowers a limit, for good, to what is there anyway if that is less. */
-static int lower(int resource, uint64_t value, bool for_good)
+/* Lower a resource limit to `value`, unless it is lower already; `for_good` lowers the hard limit
+ * too. */
+static int sandbox_lower_limit(int resource, uint64_t value, bool for_good)
 {
     struct rlimit limit;
     if (getrlimit((__rlimit_resource_t)resource, &limit) != 0)
@@ -57,43 +82,46 @@ static int lower(int resource, uint64_t value, bool for_good)
     return setrlimit((__rlimit_resource_t)resource, &limit);
 }
 
-/* When the machine itself has no memory left, an engine ends rather than the server. */
-static void go_first(void)
+/* Make the kernel's out-of-memory killer choose this process before the server. */
+static void sandbox_prefer_oom_kill(void)
 {
     int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
     if (file < 0)
         return;
     ssize_t written = write(file, "1000", 4);
-    (void)written; /* the server's own score then */
+    (void)written; /* if this fails, the score is that of the server */
     close(file);
 }
 
-static enum tv_status set_limits(const struct tv_sandbox_options *options, struct tv_error *err)
+static enum tv_status sandbox_set_limits(const struct tv_sandbox_options *options,
+                                         struct tv_error *err)
 {
-    int failed = lower(RLIMIT_CORE, 0, true) | lower(RLIMIT_FSIZE, options->file_bytes, true) |
-                 lower(RLIMIT_NOFILE, OPEN_FILES, true) | lower(RLIMIT_NPROC, PROCESSES, true) |
-                 lower(RLIMIT_CPU, options->cpu_seconds, false);
+    int failed = sandbox_lower_limit(RLIMIT_CORE, 0, true) |
+                 sandbox_lower_limit(RLIMIT_FSIZE, options->file_bytes, true) |
+                 sandbox_lower_limit(RLIMIT_NOFILE, OPEN_FILES, true) |
+                 sandbox_lower_limit(RLIMIT_NPROC, PROCESSES, true) |
+                 sandbox_lower_limit(RLIMIT_CPU, options->cpu_seconds, false);
     if (!IS_SANITIZED)
-        failed |= lower(RLIMIT_DATA, options->memory_bytes, true);
+        failed |= sandbox_lower_limit(RLIMIT_DATA, options->memory_bytes, true);
     if (failed != 0)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "cannot set the limits: %s", strerror(errno));
-    go_first();
-    /* A file that grows too large is an error of write(), which has words. */
+    sandbox_prefer_oom_kill();
+    /* A file that grows beyond its limit makes write() fail with EFBIG, instead of a signal. */
     signal(SIGXFSZ, SIG_IGN);
     return TV_OK;
 }
 
 /*
- * Landlock, by the numbers of the kernel's interface (linux/landlock.h), for headers may be older
- * than the kernel: https://docs.kernel.org/userspace-api/landlock.html
+ * Landlock, with the numbers of the kernel's interface (linux/landlock.h), because the headers may
+ * be older than the kernel: https://docs.kernel.org/userspace-api/landlock.html
  */
 #ifdef SYS_landlock_create_ruleset
 
-struct ruleset {
+struct landlock_ruleset {
     uint64_t files, network, scopes;
 };
 
-struct beneath {
+struct landlock_path_rule {
     uint64_t allowed;
     int32_t folder;
 } __attribute__((packed));
@@ -107,24 +135,24 @@ struct beneath {
 #define MAKE_REG (UINT64_C(1) << 8)
 #define TRUNCATE (UINT64_C(1) << 14)
 
-/* What each version of the interface can forbid; all of it is. */
-static struct ruleset everything(long version)
+/* Return all rights that this version of the interface can restrict; all of them are. */
+static struct landlock_ruleset landlock_all_rights(long version)
 {
-    struct ruleset all = {(UINT64_C(1) << 13) - 1, 0, 0};
+    struct landlock_ruleset all = {(UINT64_C(1) << 13) - 1, 0, 0};
     if (version >= 2)
-        all.files |= UINT64_C(1) << 13; /* moving to another folder */
+        all.files |= UINT64_C(1) << 13; /* rename and link across directories */
     if (version >= 3)
         all.files |= TRUNCATE;
     if (version >= 4)
-        all.network = 3; /* binding and connecting of TCP */
+        all.network = 3; /* bind and connect of TCP */
     if (version >= 5)
-        all.files |= UINT64_C(1) << 15; /* ioctl of devices */
+        all.files |= UINT64_C(1) << 15; /* ioctl on devices */
     if (version >= 6)
-        all.scopes = 3; /* sockets without a name in the file system; signals to others */
+        all.scopes = 3; /* abstract UNIX sockets, and signals to processes outside */
     return all;
 }
 
-static size_t ruleset_size(long version)
+static size_t landlock_ruleset_size(long version)
 {
     return version >= 6 ? 24 : version >= 4 ? 16 : 8;
 }
@@ -134,17 +162,17 @@ static long landlock_version(void)
     return syscall(SYS_landlock_create_ruleset, NULL, 0, VERSION_FLAG);
 }
 
-static bool restrict_files(int scratch)
+static bool landlock_restrict_files(int scratch)
 {
     long version = landlock_version();
     if (version < 1)
         return false;
-    struct ruleset all = everything(version);
-    int rules = (int)syscall(SYS_landlock_create_ruleset, &all, ruleset_size(version), 0);
+    struct landlock_ruleset all = landlock_all_rights(version);
+    int rules = (int)syscall(SYS_landlock_create_ruleset, &all, landlock_ruleset_size(version), 0);
     if (rules < 0)
         return false;
-    struct beneath own = {(WRITE_FILE | READ_FILE | REMOVE_FILE | MAKE_REG | TRUNCATE) & all.files,
-                          scratch};
+    struct landlock_path_rule own = {
+        (WRITE_FILE | READ_FILE | REMOVE_FILE | MAKE_REG | TRUNCATE) & all.files, scratch};
     bool held =
         (scratch < 0 || syscall(SYS_landlock_add_rule, rules, RULE_BENEATH, &own, 0) == 0) &&
         syscall(SYS_landlock_restrict_self, rules, 0) == 0;
@@ -159,7 +187,7 @@ static long landlock_version(void)
     return -1;
 }
 
-static bool restrict_files(int scratch)
+static bool landlock_restrict_files(int scratch)
 {
     (void)scratch;
     return false;
@@ -184,7 +212,7 @@ unsigned tv_sandbox_confine(bool serves)
     unsigned parts = 0;
     if (WRITES_AT_END || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return 0;
-    if (restrict_files(-1))
+    if (landlock_restrict_files(-1))
         parts |= TV_SANDBOX_LANDLOCK;
     if (tv_sandbox_filter_command(serves))
         parts |= TV_SANDBOX_SECCOMP;
@@ -195,14 +223,14 @@ enum tv_status tv_sandbox_enter(const struct tv_sandbox_options *options, unsign
                                 struct tv_error *err)
 {
     *parts = 0;
-    enum tv_status status = set_limits(options, err);
+    enum tv_status status = sandbox_set_limits(options, err);
     if (status != TV_OK)
         return status;
     *parts |= TV_SANDBOX_LIMITS;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "cannot give up privileges: %s",
                        strerror(errno));
-    if (restrict_files(options->scratch))
+    if (landlock_restrict_files(options->scratch))
         *parts |= TV_SANDBOX_LANDLOCK;
     if (options->scratch >= 0)
         close(options->scratch);

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sandbox.h - a process locks itself in, before it looks at what somebody sent.
+ * sandbox.h - confines a process before it reads untrusted bytes.
  *
- *     limits     memory, processor time, size of a file, open files, processes, no core dumps
- *     Landlock   no file can be opened but in one scratch folder; no network, no signals to others
- *     seccomp    every call of the system that reading does not need ends the process
+ *     limits     memory, CPU time, file size, open files, processes, no core dumps (setrlimit)
+ *     Landlock   files can be opened in one directory only; no network; no signals to others
+ *     seccomp    a system call that is not on the list ends the process, or is refused
  *
- * The first is always there, the others where the kernel (and, for seccomp, the build) has them.
+ * Limits always work; Landlock and seccomp need support of the kernel, and seccomp of the build.
+ * sandbox.c says how the layers work together.
  */
 #ifndef TV_ENGINE_SANDBOX_H
 #define TV_ENGINE_SANDBOX_H
 
 #include "base/error.h"
 
-/* What holds the process. */
+/* The layers that are in force. */
 enum tv_sandbox_part {
     TV_SANDBOX_LIMITS = 1,
     TV_SANDBOX_SECCOMP = 2,
@@ -22,45 +23,46 @@ enum tv_sandbox_part {
 
 struct tv_sandbox_options {
     uint64_t memory_bytes; /* of data: heap, tables and stacks (RLIMIT_DATA) */
-    uint64_t file_bytes;   /* the largest file that it may write */
-    uint64_t cpu_seconds;  /* the server may raise this one */
-    int scratch;           /* the folder, open; it is closed */
+    uint64_t file_bytes;   /* of the largest file that it may write */
+    uint64_t cpu_seconds;  /* soft limit, which the server may raise */
+    int scratch;           /* descriptor of the directory; closed here */
 };
 
 /*
- * Locks this process in, with all of its threads where it has more than one; *parts tells by what.
- * An error: not even the limits could be set.
+ * Confine this process, which may have threads already; *parts says by which layers.  An error: not
+ * even the limits could be set.
  *
- * Memory is limited by RLIMIT_DATA and not by RLIMIT_AS: that would count the file mappings of
- * libraries and the address space which the C library reserves for each thread without using it. In
- * a build with sanitizers it is not limited: their shadow would count.
+ * Memory is limited by RLIMIT_DATA and not by RLIMIT_AS, which would count file mappings of
+ * libraries and the address space that the C library reserves for each thread without using it.
+ * Builds with sanitizers have no memory limit, because their shadow memory would count.
  */
 enum tv_status tv_sandbox_enter(const struct tv_sandbox_options *options, unsigned *parts,
                                 struct tv_error *err) TV_MUST_CHECK;
 
 /*
- * Locks the process of a command in, with all of its threads, for good: nothing that is called by
- * its name can be opened, looked at, made or removed, nothing connected to, no process started.
- * Open descriptors stay open; with `serves` clients may come in through sockets that listen.
- * Without limits, for the machine is the user's own.  Landlock holds only the calling thread and
- * those that it starts.  What the kernel has of it (enum tv_sandbox_part); nothing in a build with
- * sanitizers or for coverage, which write files of their own at the end.
+ * Confine the process of a command for good: no file can be opened, examined, made or removed by
+ * name, no connection made and no process started.  Open descriptors stay usable, and with `serves`
+ * listening sockets accept clients.  There are no limits, since the machine belongs to the user.
+ * Landlock confines only the calling thread and threads that it starts later; seccomp confines all.
+ * Return the layers in force (enum tv_sandbox_part): 0 in builds with sanitizers or coverage, which
+ * write files when they exit.
  */
 unsigned tv_sandbox_confine(bool serves);
 
-/* Return the parts that tv_sandbox_confine would set up on this machine. */
+/* Return the layers that tv_sandbox_confine would have on this machine. */
 unsigned tv_sandbox_available(void);
 
-/* The list of calls of a command alone, or of one that serves clients: those that are not in it are
- * refused (ENOSYS) instead of being the end of the process.  False: see below. */
+/* ---- seccomp.c; all three return false without libseccomp ---- */
+
+/* Install the list of system calls of a command, or of one that serves clients.  Other calls are
+ * refused with ENOSYS, and the process goes on. */
 bool tv_sandbox_filter_command(bool serves);
 
-/* Does this build have such lists? */
+/* Return true when this build has such lists. */
 bool tv_sandbox_has_filter(void);
 
-/* The list of calls alone, behind which there is no way back; `files`: opening and removing are
- * let through, for something else holds them.  False where the kernel or the build cannot do it
- * (seccomp.c, seccomp_none.c). */
+/* Install the list of system calls of a child, permanently.  Other calls end the process.  `files`:
+ * allow opening and removing files by name, because Landlock already restricts them. */
 bool tv_sandbox_filter_calls(bool files);
 
 #endif

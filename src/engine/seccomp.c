@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * seccomp.c - the calls of the system that reading a trace and answering need.  Any other ends the
- * process.
+ * seccomp.c - the system calls that a confined process may use (a seccomp filter).
+ *
+ * A child may use what reading a trace and answering needs, and is killed by any other call. A
+ * command may use a few more; other calls fail with ENOSYS and the command goes on. Without
+ * libseccomp this file is a stub.
  */
 #define _GNU_SOURCE /* CLONE_THREAD, AT_EMPTY_PATH */
+#include "engine/sandbox.h"
+
+#ifdef TV_HAS_SECCOMP
+
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -17,11 +24,10 @@
 #include <unistd.h>
 
 #include "base/types.h"
-#include "engine/sandbox.h"
 
-/* Whatever their arguments are. */
-static const int allowed[] = {
-    /* files that are open */
+/* Allowed with any arguments. */
+static const int seccomp_allowed[] = {
+    /* open files */
     SCMP_SYS(read),
     SCMP_SYS(write),
     SCMP_SYS(pread64),
@@ -39,7 +45,7 @@ static const int allowed[] = {
     SCMP_SYS(ftruncate64),
     SCMP_SYS(fsync),
     SCMP_SYS(fdatasync),
-    /* what came from the server: the conversation, and the pipes of answers */
+    /* messages from the server, and pipes for answers */
     SCMP_SYS(recvmsg),
     SCMP_SYS(sendmsg),
     SCMP_SYS(poll),
@@ -68,7 +74,7 @@ static const int allowed[] = {
     SCMP_SYS(sigreturn),
     SCMP_SYS(sigaltstack),
     SCMP_SYS(restart_syscall),
-    /* time, chance, and how large the machine is */
+    /* time, random numbers, and the size of the machine */
     SCMP_SYS(clock_gettime),
     SCMP_SYS(clock_gettime64),
     SCMP_SYS(clock_getres),
@@ -81,15 +87,15 @@ static const int allowed[] = {
     SCMP_SYS(sysinfo),
 };
 
-/* Commands may also have a file for memory (--max-memory), read files ahead, wait for the broker's
- * end and ask for the user's limits. */
-static const int of_command[] = {
+/* Commands may also use a file as memory (--max-memory), read ahead, wait for the broker to end,
+ * and ask for the user's limits. */
+static const int seccomp_command_calls[] = {
     SCMP_SYS(fallocate), SCMP_SYS(fadvise64), SCMP_SYS(mincore),    SCMP_SYS(wait4),
     SCMP_SYS(getrusage), SCMP_SYS(getrlimit), SCMP_SYS(ugetrlimit), SCMP_SYS(dup),
 };
 
-/* The viewer also answers clients, and has threads that wait for each other and for signals. */
-static const int of_viewer[] = {
+/* The viewer also serves clients, and has threads that wait for each other and for signals. */
+static const int seccomp_viewer_calls[] = {
     SCMP_SYS(accept4),         SCMP_SYS(recvfrom),
     SCMP_SYS(sendto),          SCMP_SYS(shutdown),
     SCMP_SYS(getsockopt),      SCMP_SYS(getsockname),
@@ -97,16 +103,17 @@ static const int of_viewer[] = {
     SCMP_SYS(rt_sigtimedwait), SCMP_SYS(rt_sigtimedwait_time64),
 };
 
-/* Those that name files. */
-static const int by_name[] = {SCMP_SYS(open), SCMP_SYS(openat), SCMP_SYS(unlink),
-                              SCMP_SYS(unlinkat)};
+/* Calls that open or remove a file by name. */
+static const int seccomp_path_calls[] = {SCMP_SYS(open), SCMP_SYS(openat), SCMP_SYS(unlink),
+                                         SCMP_SYS(unlinkat)};
 
-struct rule {
+struct seccomp_rule {
     int call;
     struct scmp_arg_cmp condition;
 };
 
-static bool add_rules(scmp_filter_ctx filter, const struct rule *rules, size_t count)
+static bool seccomp_add_rules(scmp_filter_ctx filter, const struct seccomp_rule *rules,
+                              size_t count)
 {
     bool good = true;
     for (size_t i = 0; i < count; i++)
@@ -115,9 +122,9 @@ static bool add_rules(scmp_filter_ctx filter, const struct rule *rules, size_t c
 }
 
 /*
- * newfstatat is what the C library calls for fstat, with an empty path and AT_EMPTY_PATH; a filter
- * cannot see whether the path is empty, and with another one the call tells about files that are
- * not open.  So it raises SIGSYS, and the handler does what fstat does, which has no path.
+ * The C library implements fstat as newfstatat with an empty path and AT_EMPTY_PATH. A filter
+ * cannot see whether the path is empty, and with another path the call reveals metadata of any
+ * file. So newfstatat raises SIGSYS, and the handler does the same with fstat, which takes no path.
  */
 #if defined(__x86_64__) || defined(__aarch64__)
 
@@ -130,7 +137,7 @@ static const int call_registers[] = {REG_RDI, REG_RSI, REG_RDX, REG_R10};
 #define RESULT(registers) ((registers)->regs[0])
 #endif
 
-static void look_without_path(int number, siginfo_t *info, void *context)
+static void seccomp_emulate_fstat(int number, siginfo_t *info, void *context)
 {
     mcontext_t *registers = &((ucontext_t *)context)->uc_mcontext;
     const char *path = (const char *)(uintptr_t)ARGUMENT(registers, 1);
@@ -146,9 +153,9 @@ static void look_without_path(int number, siginfo_t *info, void *context)
     RESULT(registers) = (__typeof__(RESULT(registers)))result;
 }
 
-static bool add_looks(scmp_filter_ctx filter)
+static bool seccomp_add_stat_calls(scmp_filter_ctx filter)
 {
-    struct sigaction action = {.sa_sigaction = look_without_path,
+    struct sigaction action = {.sa_sigaction = seccomp_emulate_fstat,
                                .sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART};
     return sigaction(SIGSYS, &action, NULL) == 0 &&
            seccomp_rule_add(filter, SCMP_ACT_TRAP, SCMP_SYS(newfstatat), 0) == 0 &&
@@ -157,22 +164,22 @@ static bool add_looks(scmp_filter_ctx filter)
 
 #else
 
-/* Elsewhere the size and the times of other files can be seen, where Landlock does not help. */
-static bool add_looks(scmp_filter_ctx filter)
+/* On other processors the size and times of any file are visible unless Landlock helps. */
+static bool seccomp_add_stat_calls(scmp_filter_ctx filter)
 {
-    const struct rule rules[] = {
+    const struct seccomp_rule rules[] = {
         {SCMP_SYS(newfstatat), SCMP_A3_64(SCMP_CMP_MASKED_EQ, AT_EMPTY_PATH, AT_EMPTY_PATH)},
         {SCMP_SYS(statx), SCMP_A2_64(SCMP_CMP_MASKED_EQ, AT_EMPTY_PATH, AT_EMPTY_PATH)},
     };
-    return add_rules(filter, rules, TV_COUNT(rules));
+    return seccomp_add_rules(filter, rules, TV_COUNT(rules));
 }
 
 #endif
 
-/* With the arguments that are harmless alone. */
-static bool add_conditions(scmp_filter_ctx filter)
+/* Add the calls that are harmless with certain arguments only. */
+static bool seccomp_add_conditional(scmp_filter_ctx filter)
 {
-    const struct rule rules[] = {
+    const struct seccomp_rule rules[] = {
         {SCMP_SYS(mmap), SCMP_A2_64(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)},
         {SCMP_SYS(mmap2), SCMP_A2_64(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)},
         {SCMP_SYS(mprotect), SCMP_A2_64(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)},
@@ -183,34 +190,34 @@ static bool add_conditions(scmp_filter_ctx filter)
         {SCMP_SYS(fcntl64), SCMP_A1_64(SCMP_CMP_EQ, F_GETFD, 0)},
         {SCMP_SYS(fcntl64), SCMP_A1_64(SCMP_CMP_EQ, F_SETFD, 0)},
         {SCMP_SYS(fcntl64), SCMP_A1_64(SCMP_CMP_EQ, F_GETFL, 0)},
-        /* of a thread that stands back: its own priority */
+        /* the priority of the calling thread */
         {SCMP_SYS(setpriority), SCMP_A1_64(SCMP_CMP_EQ, 0, 0)},
         /* abort() */
         {SCMP_SYS(tgkill), SCMP_A0_64(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0)},
-        /* asking for a limit; setting one has a third argument */
+        /* reading a limit; setting one has a third argument */
         {SCMP_SYS(prlimit64), SCMP_A2_64(SCMP_CMP_EQ, 0, 0)},
     };
-    return add_rules(filter, rules, TV_COUNT(rules)) && add_looks(filter);
+    return seccomp_add_rules(filter, rules, TV_COUNT(rules)) && seccomp_add_stat_calls(filter);
 }
 
-static bool add_by_name(scmp_filter_ctx filter, uint32_t action)
+static bool seccomp_add_path_calls(scmp_filter_ctx filter, uint32_t action)
 {
     bool good = true;
-    for (size_t i = 0; i < TV_COUNT(by_name); i++)
-        good &= seccomp_rule_add(filter, action, by_name[i], 0) == 0;
+    for (size_t i = 0; i < TV_COUNT(seccomp_path_calls); i++)
+        good &= seccomp_rule_add(filter, action, seccomp_path_calls[i], 0) == 0;
     return good;
 }
 
-/* What has another way when it is refused: clone3 hides its flags where no filter sees them, and
- * the C library takes clone then; ioctl asks whether standard error is a terminal. */
-static bool add_refusals(scmp_filter_ctx filter, bool files)
+/* Refuse calls for which there is a fallback: clone3 passes its flags in memory, where no filter
+ * sees them, and the C library then uses clone; ioctl asks whether standard error is a terminal. */
+static bool seccomp_add_refused(scmp_filter_ctx filter, bool files)
 {
     bool good = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0 &&
                 seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOTTY), SCMP_SYS(ioctl), 0) == 0;
-    return good && add_by_name(filter, files ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EACCES));
+    return good && seccomp_add_path_calls(filter, files ? SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EACCES));
 }
 
-static bool add_allowed(scmp_filter_ctx filter, const int *calls, size_t count)
+static bool seccomp_add_allowed(scmp_filter_ctx filter, const int *calls, size_t count)
 {
     bool good = true;
     for (size_t i = 0; i < count; i++)
@@ -218,15 +225,16 @@ static bool add_allowed(scmp_filter_ctx filter, const int *calls, size_t count)
     return good;
 }
 
-/* Make the rules that every filter has; all other calls get the action `otherwise`.  NULL: the
- * filter cannot be made. */
-static scmp_filter_ctx make_filter(uint32_t otherwise)
+/* Make a filter with the rules that all filters share; all other calls get the action `otherwise`.
+ * NULL: out of memory, or the kernel lacks seccomp. */
+static scmp_filter_ctx seccomp_make_filter(uint32_t otherwise)
 {
     scmp_filter_ctx filter = seccomp_init(otherwise);
     if (!filter)
         return NULL;
     if (seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1) == 0 &&
-        add_allowed(filter, allowed, TV_COUNT(allowed)) && add_conditions(filter))
+        seccomp_add_allowed(filter, seccomp_allowed, TV_COUNT(seccomp_allowed)) &&
+        seccomp_add_conditional(filter))
         return filter;
     seccomp_release(filter);
     return NULL;
@@ -234,36 +242,39 @@ static scmp_filter_ctx make_filter(uint32_t otherwise)
 
 bool tv_sandbox_filter_calls(bool files)
 {
-    scmp_filter_ctx filter = make_filter(SCMP_ACT_KILL_PROCESS);
-    bool good = filter && add_refusals(filter, files) && seccomp_load(filter) == 0;
+    scmp_filter_ctx filter = seccomp_make_filter(SCMP_ACT_KILL_PROCESS);
+    bool good = filter && seccomp_add_refused(filter, files) && seccomp_load(filter) == 0;
     if (filter)
         seccomp_release(filter);
     return good;
 }
 
-static bool add_viewer(scmp_filter_ctx filter)
+static bool seccomp_add_viewer_calls(scmp_filter_ctx filter)
 {
-    const struct rule rules[] = {
+    const struct seccomp_rule rules[] = {
         {SCMP_SYS(fcntl), SCMP_A1_64(SCMP_CMP_EQ, F_SETFL, 0)},
         {SCMP_SYS(fcntl64), SCMP_A1_64(SCMP_CMP_EQ, F_SETFL, 0)},
         {SCMP_SYS(setsockopt), SCMP_A1_64(SCMP_CMP_EQ, IPPROTO_TCP, 0)},
     };
-    return add_allowed(filter, of_viewer, TV_COUNT(of_viewer)) &&
-           add_rules(filter, rules, TV_COUNT(rules));
+    return seccomp_add_allowed(filter, seccomp_viewer_calls, TV_COUNT(seccomp_viewer_calls)) &&
+           seccomp_add_rules(filter, rules, TV_COUNT(rules));
 }
 
 bool tv_sandbox_filter_command(bool serves)
 {
-    const struct rule rules[] = {
+    const struct seccomp_rule rules[] = {
         {SCMP_SYS(ioctl), SCMP_A1_64(SCMP_CMP_EQ, TCGETS, 0)},
         {SCMP_SYS(ioctl), SCMP_A1_64(SCMP_CMP_EQ, TIOCGWINSZ, 0)},
         {SCMP_SYS(fcntl), SCMP_A1_64(SCMP_CMP_EQ, F_DUPFD_CLOEXEC, 0)},
         {SCMP_SYS(fcntl64), SCMP_A1_64(SCMP_CMP_EQ, F_DUPFD_CLOEXEC, 0)},
     };
-    scmp_filter_ctx filter = make_filter(SCMP_ACT_ERRNO(ENOSYS));
-    bool good = filter && add_allowed(filter, of_command, TV_COUNT(of_command)) &&
-                add_rules(filter, rules, TV_COUNT(rules)) && (!serves || add_viewer(filter)) &&
-                add_by_name(filter, SCMP_ACT_ERRNO(EACCES)) && seccomp_load(filter) == 0;
+    scmp_filter_ctx filter = seccomp_make_filter(SCMP_ACT_ERRNO(ENOSYS));
+    bool good =
+        filter &&
+        seccomp_add_allowed(filter, seccomp_command_calls, TV_COUNT(seccomp_command_calls)) &&
+        seccomp_add_rules(filter, rules, TV_COUNT(rules)) &&
+        (!serves || seccomp_add_viewer_calls(filter)) &&
+        seccomp_add_path_calls(filter, SCMP_ACT_ERRNO(EACCES)) && seccomp_load(filter) == 0;
     if (filter)
         seccomp_release(filter);
     return good;
@@ -273,3 +284,24 @@ bool tv_sandbox_has_filter(void)
 {
     return true;
 }
+
+#else
+
+bool tv_sandbox_filter_calls(bool files)
+{
+    (void)files;
+    return false;
+}
+
+bool tv_sandbox_filter_command(bool serves)
+{
+    (void)serves;
+    return false;
+}
+
+bool tv_sandbox_has_filter(void)
+{
+    return false;
+}
+
+#endif

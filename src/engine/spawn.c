@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * spawn.c - starts a child process with exactly the descriptors, signals and environment it needs.
+ *
+ * Every descriptor is first duplicated to a high number, then to its place in the child
+ * (messages.h); all others are close-on-exec. So the order of the places cannot overwrite a source.
+ */
 #define _GNU_SOURCE /* O_PATH, pipe2, environ */
-#include "engine/spawn.h"
+#include "engine/internal.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,38 +22,40 @@
 
 #include "base/memory.h"
 
-/* Numbers from here on are none that the child has. */
+/* Higher than any descriptor number of the child. */
 #define ABOVE 64
 
-/* What the child's environment has of ours: sanitizers are told there how strict they are. */
+/* Variables that the child inherits: settings of sanitizers. */
 static const char *const passed_on[] = {"ASAN_OPTIONS=", "UBSAN_OPTIONS=", "TSAN_OPTIONS="};
 
-static enum tv_status fail(struct tv_error *err, const char *what, int error)
+static enum tv_status spawn_fail(struct tv_error *err, const char *what, int error)
 {
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", what, strerror(error));
 }
 
-static void close_one(int *fd)
+static void spawn_close_fd(int *fd)
 {
     if (*fd >= 0)
         close(*fd);
     *fd = -1;
 }
 
-/* The child's folder. */
+/* ---- The child's directory ---- */
 
-static enum tv_status make_folder(const struct tv_spawn *spawn, char **path, struct tv_error *err)
+static enum tv_status spawn_make_folder(const struct tv_spawn *spawn, char **path,
+                                        struct tv_error *err)
 {
     size_t size = strlen(spawn->scratch) + strlen(spawn->name) + 2;
     *path = tv_alloc(size, 1);
     snprintf(*path, size, "%s/%s", spawn->scratch, spawn->name);
     if (mkdir(*path, 0700) == 0)
         return TV_OK;
-    return fail(err, "cannot make a folder for temporary files", errno);
+    return spawn_fail(err, "cannot make a folder for temporary files", errno);
 }
 
-/* Files in it have lost their names already, unless the child was killed before that. */
-static void remove_folder(const char *path)
+/* Remove the directory. Files in it have no names any more, unless the child was killed right after
+ * it created one. */
+static void spawn_remove_folder(const char *path)
 {
     DIR *folder = opendir(path);
     if (!folder)
@@ -58,42 +67,43 @@ static void remove_folder(const char *path)
     rmdir(path);
 }
 
-/* Its files. */
+/* ---- Its descriptors ---- */
 
-struct handed {
-    int errors;                  /* standard error */
-    int files[TV_ENGINE_FD_END]; /* from TV_ENGINE_FD_SOCKET on */
+struct spawn_fds {
+    int errors;                  /* becomes standard error */
+    int files[TV_ENGINE_FD_END]; /* by enum tv_engine_fd */
 };
 
-static int move_up(int fd)
+static int spawn_dup_above(int fd)
 {
     return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, ABOVE);
 }
 
-/* Takes the child's ends over. */
-static bool gather(const struct tv_spawn *spawn, const char *folder, int socket, int errors,
-                   struct handed *handed)
+/* Duplicate the child's ends. False: no descriptors are left. */
+static bool spawn_gather_fds(const struct tv_spawn *spawn, const char *folder, int socket,
+                             int errors, struct spawn_fds *handed)
 {
     int scratch = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    handed->errors = move_up(errors);
-    handed->files[TV_ENGINE_FD_SOCKET] = move_up(socket);
-    handed->files[TV_ENGINE_FD_SCRATCH] = move_up(scratch);
-    handed->files[TV_ENGINE_FD_TRACE] = move_up(spawn->trace);
-    handed->files[TV_ENGINE_FD_INDEX] = move_up(spawn->index);
-    handed->files[TV_ENGINE_FD_NEW_INDEX] = move_up(spawn->new_index);
-    close_one(&scratch);
+    handed->errors = spawn_dup_above(errors);
+    handed->files[TV_ENGINE_FD_SOCKET] = spawn_dup_above(socket);
+    handed->files[TV_ENGINE_FD_SCRATCH] = spawn_dup_above(scratch);
+    handed->files[TV_ENGINE_FD_TRACE] = spawn_dup_above(spawn->trace);
+    handed->files[TV_ENGINE_FD_INDEX] = spawn_dup_above(spawn->index);
+    handed->files[TV_ENGINE_FD_NEW_INDEX] = spawn_dup_above(spawn->new_index);
+    spawn_close_fd(&scratch);
     return handed->errors >= 0 && handed->files[TV_ENGINE_FD_SOCKET] >= 0 &&
            handed->files[TV_ENGINE_FD_SCRATCH] >= 0;
 }
 
-static void release_handed(struct handed *handed)
+static void spawn_release_fds(struct spawn_fds *handed)
 {
-    close_one(&handed->errors);
+    spawn_close_fd(&handed->errors);
     for (int i = TV_ENGINE_FD_SOCKET; i < TV_ENGINE_FD_END; i++)
-        close_one(&handed->files[i]);
+        spawn_close_fd(&handed->files[i]);
 }
 
-static void add_files(posix_spawn_file_actions_t *actions, const struct handed *handed)
+static void spawn_add_file_actions(posix_spawn_file_actions_t *actions,
+                                   const struct spawn_fds *handed)
 {
     posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(actions, 1, "/dev/null", O_WRONLY, 0);
@@ -103,8 +113,9 @@ static void add_files(posix_spawn_file_actions_t *actions, const struct handed *
             posix_spawn_file_actions_adddup2(actions, handed->files[i], i);
 }
 
-/* No signal of ours is blocked or ignored in it, and those of the terminal are not for it. */
-static void set_attributes(posix_spawnattr_t *attributes)
+/* Unblock and reset all signals, and use a process group of its own, so that Ctrl-C does not reach
+ * the child. */
+static void spawn_set_attributes(posix_spawnattr_t *attributes)
 {
     sigset_t none, all;
     sigemptyset(&none);
@@ -116,8 +127,8 @@ static void set_attributes(posix_spawnattr_t *attributes)
                                              POSIX_SPAWN_SETPGROUP);
 }
 
-/* [TV_COUNT(passed_on) + 2] */
-static void fill_environment(char **environment, char *folder)
+/* Fill environment[TV_COUNT(passed_on) + 2]. */
+static void spawn_fill_environment(char **environment, char *folder)
 {
     size_t count = 0;
     environment[count++] = folder;
@@ -131,9 +142,9 @@ static void fill_environment(char **environment, char *folder)
     environment[count] = NULL;
 }
 
-/* An error number. */
-static int run(const struct tv_spawn *spawn, const char *folder, const struct handed *handed,
-               pid_t *pid)
+/* Start the process. Return 0 or an error number. */
+static int spawn_run(const struct tv_spawn *spawn, const char *folder,
+                     const struct spawn_fds *handed, pid_t *pid)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -142,11 +153,11 @@ static int run(const struct tv_spawn *spawn, const char *folder, const struct ha
     size_t size = strlen(folder) + sizeof "TMPDIR=";
     char *variable = tv_alloc(size, 1);
     snprintf(variable, size, "TMPDIR=%s", folder);
-    fill_environment(environment, variable);
+    spawn_fill_environment(environment, variable);
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attributes);
-    add_files(&actions, handed);
-    set_attributes(&attributes);
+    spawn_add_file_actions(&actions, handed);
+    spawn_set_attributes(&attributes);
     int error = posix_spawn(pid, spawn->program ? spawn->program : "/proc/self/exe", &actions,
                             &attributes, arguments, environment);
     posix_spawn_file_actions_destroy(&actions);
@@ -155,23 +166,24 @@ static int run(const struct tv_spawn *spawn, const char *folder, const struct ha
     return error;
 }
 
-static enum tv_status start(const struct tv_spawn *spawn, struct tv_spawned *spawned, int socket,
-                            int errors, struct tv_error *err)
+static enum tv_status spawn_start(const struct tv_spawn *spawn, struct tv_spawned *spawned,
+                                  int socket, int errors, struct tv_error *err)
 {
-    struct handed handed;
+    assert(spawned->scratch != NULL && spawned->socket >= 0);
+    struct spawn_fds handed;
     int error = EMFILE;
     memset(&handed, 0xff, sizeof handed);
-    if (gather(spawn, spawned->scratch, socket, errors, &handed))
-        error = run(spawn, spawned->scratch, &handed, &spawned->pid);
-    release_handed(&handed);
+    if (spawn_gather_fds(spawn, spawned->scratch, socket, errors, &handed))
+        error = spawn_run(spawn, spawned->scratch, &handed, &spawned->pid);
+    spawn_release_fds(&handed);
     if (error != 0)
-        return fail(err, "cannot start the process that reads the trace", error);
-    struct tv_engine_message message = {.word = TV_ENGINE_BEGIN};
+        return spawn_fail(err, "cannot start the process that reads the trace", error);
+    struct tv_engine_message message = {.kind = TV_ENGINE_BEGIN};
     message.begin = spawn->begin;
     message.begin.server = getpid();
     message.begin.has_index = spawn->index >= 0;
     message.begin.has_new_index = spawn->new_index >= 0;
-    /* A child that is gone already is found so. */
+    /* if the child is gone already, the supervisor notices */
     (void)tv_engine_send(spawned->socket, &message, (struct tv_bytes){NULL, 0}, -1);
     return TV_OK;
 }
@@ -179,18 +191,19 @@ static enum tv_status start(const struct tv_spawn *spawn, struct tv_spawned *spa
 enum tv_status tv_spawn(const struct tv_spawn *spawn, struct tv_spawned *spawned,
                         struct tv_error *err)
 {
+    assert(spawn->begin.name[sizeof spawn->begin.name - 1] == '\0');
     int sockets[2] = {-1, -1}, pipes[2] = {-1, -1};
     *spawned = (struct tv_spawned){.socket = -1, .errors = -1};
-    enum tv_status status = make_folder(spawn, &spawned->scratch, err);
+    enum tv_status status = spawn_make_folder(spawn, &spawned->scratch, err);
     if (status == TV_OK && (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0 ||
                             pipe2(pipes, O_CLOEXEC) != 0))
-        status = fail(err, "cannot talk to a child", errno);
+        status = spawn_fail(err, "cannot talk to a child", errno);
     spawned->socket = sockets[0];
     spawned->errors = pipes[0];
     if (status == TV_OK)
-        status = start(spawn, spawned, sockets[1], pipes[1], err);
-    close_one(&sockets[1]);
-    close_one(&pipes[1]);
+        status = spawn_start(spawn, spawned, sockets[1], pipes[1], err);
+    spawn_close_fd(&sockets[1]);
+    spawn_close_fd(&pipes[1]);
     if (status != TV_OK)
         tv_spawned_release(spawned);
     else
@@ -200,10 +213,10 @@ enum tv_status tv_spawn(const struct tv_spawn *spawn, struct tv_spawned *spawned
 
 void tv_spawned_release(struct tv_spawned *spawned)
 {
-    close_one(&spawned->socket);
-    close_one(&spawned->errors);
+    spawn_close_fd(&spawned->socket);
+    spawn_close_fd(&spawned->errors);
     if (spawned->scratch)
-        remove_folder(spawned->scratch);
+        spawn_remove_folder(spawned->scratch);
     tv_free(spawned->scratch);
     *spawned = (struct tv_spawned){.socket = -1, .errors = -1};
 }

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "http/answer.h"
-
+/*
+ * answer.c - the headers of an answer, and answers to Range requests.
+ *
+ * Every answer gets the strictest policy that its handler does not loosen: no script, no framing,
+ * no sniffing of types, no caching by proxies.
+ */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,11 +13,11 @@
 #include <strings.h>
 
 #include "base/bytes.h"
-#include "http/range.h"
+#include "http/internal.h"
 
 #define NOTHING_ALLOWED "default-src 'none'; frame-ancestors 'none'"
 
-/* Longer values are cut. */
+/* Longer header values are cut. */
 #define VALUE_SIZE 2048
 
 void tv_answer_init(struct tv_answer *answer)
@@ -52,9 +57,10 @@ void tv_answer_header(struct tv_answer *answer, const char *name, const char *fo
     };
 }
 
-size_t tv_answer_list(const struct tv_answer *answer, bool closes,
-                      struct tv_http_header lines[TV_ANSWER_LINES])
+size_t tv_answer_list_headers(const struct tv_answer *answer, bool closes,
+                              struct tv_http_header lines[TV_ANSWER_LINES])
 {
+    assert(answer->header_count <= TV_ANSWER_HEADERS);
     const char *usual_cache = answer->tag != NULL ? "no-cache" : "no-store";
     const struct tv_http_header own[] = {
         {"Content-Type", answer->type},
@@ -84,17 +90,19 @@ void tv_answer_refuse(struct tv_answer *answer, enum tv_http_status status)
     tv_out_format(&answer->body, "%u\n", (unsigned)status);
 }
 
-static void refuse_range(struct tv_answer *answer, uint64_t size)
+static void answer_refuse_range(struct tv_answer *answer, uint64_t size)
 {
+    assert(answer->source != NULL);
     tv_source_free(answer->source);
     answer->source = NULL;
     tv_answer_header(answer, "Content-Range", "bytes */%" PRIu64, size);
-    tv_answer_refuse(answer, TV_HTTP_WRONG_RANGE);
+    tv_answer_refuse(answer, TV_HTTP_RANGE_NOT_SATISFIABLE);
 }
 
-void tv_answer_take_range(struct tv_answer *answer, const char *range, const char *condition,
-                          uint64_t *from, uint64_t *to)
+void tv_answer_apply_range(struct tv_answer *answer, const char *range, const char *condition,
+                           uint64_t *from, uint64_t *to)
 {
+    assert(answer->source != NULL);
     uint64_t first, behind, size = tv_source_size(answer->source);
     *from = 0;
     *to = size;
@@ -105,7 +113,7 @@ void tv_answer_take_range(struct tv_answer *answer, const char *range, const cha
     case TV_RANGE_NONE:
         return;
     case TV_RANGE_OUTSIDE:
-        refuse_range(answer, size);
+        answer_refuse_range(answer, size);
         return;
     case TV_RANGE_PART:
         *from = first;
@@ -120,7 +128,7 @@ void tv_answer_write(const struct tv_answer *answer, const char *reason, struct 
 {
     struct tv_http_header lines[TV_ANSWER_LINES];
     struct tv_bytes body = {answer->body.buffer, answer->body.length};
-    size_t count = tv_answer_list(answer, true, lines);
+    size_t count = tv_answer_list_headers(answer, true, lines);
     if (answer->constant.data != NULL)
         body = answer->constant;
     tv_out_format(out, "HTTP/1.1 %u %s\r\nContent-Length: %zu\r\n", (unsigned)answer->status,
@@ -133,4 +141,42 @@ void tv_answer_write(const struct tv_answer *answer, const char *reason, struct 
     }
     tv_out_text(out, "\r\n");
     tv_out_bytes(out, body);
+}
+
+/* Parse a suffix range: "-5" asks for the last five bytes. */
+static enum tv_range_kind range_read_suffix(struct tv_bytes length, uint64_t size, uint64_t *from,
+                                            uint64_t *to)
+{
+    uint64_t wanted;
+    if (!tv_parse_u64(length, &wanted))
+        return TV_RANGE_NONE;
+    if (wanted == 0 || size == 0)
+        return TV_RANGE_OUTSIDE;
+    *from = wanted < size ? size - wanted : 0;
+    *to = size;
+    return TV_RANGE_PART;
+}
+
+enum tv_range_kind tv_range_read(const char *text, uint64_t size, uint64_t *from, uint64_t *to)
+{
+    static const struct tv_bytes unit = {(const uint8_t *)"bytes=", 6};
+    struct tv_bytes rest, first;
+    uint64_t last;
+    if (text == NULL || !tv_bytes_starts_with(tv_bytes_of(text), unit))
+        return TV_RANGE_NONE;
+    rest = tv_bytes_of(text + unit.length);
+    if (!tv_bytes_split(&rest, '-', &first))
+        return TV_RANGE_NONE;
+    if (first.length == 0)
+        return range_read_suffix(rest, size, from, to);
+    if (!tv_parse_u64(first, from))
+        return TV_RANGE_NONE;
+    if (rest.length == 0)
+        last = UINT64_MAX;
+    else if (!tv_parse_u64(rest, &last) || last < *from)
+        return TV_RANGE_NONE;
+    if (*from >= size)
+        return TV_RANGE_OUTSIDE;
+    *to = last < size ? last + 1 : size;
+    return TV_RANGE_PART;
 }

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "http/listen.h"
+/*
+ * listen.c - sockets that listen on the addresses that a user writes.
+ */
+#include "http/internal.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -12,25 +16,26 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
-#include "base/number.h"
 #include "http/http.h"
 
-/* Longer names than DNS has are none. */
+/* DNS names are at most 253 characters long. */
 #define HOST_SIZE 256
 
-struct place {
+struct listen_address {
     char host[HOST_SIZE];
     uint16_t port;
 };
 
-static enum tv_status wrong_address(const char *address, struct tv_error *err)
+static enum tv_status listen_fail_address(const char *address, struct tv_error *err)
 {
     return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                    "cannot listen on '%s': expected HOST:PORT, [IPV6]:PORT or *:PORT", address);
 }
 
-/* Takes "HOST:PORT" apart; what has several colons and no brackets is an IPv6 address alone. */
-static enum tv_status read_place(const char *address, struct place *place, struct tv_error *err)
+/* Split "HOST:PORT". A text with several colons and no brackets is an IPv6 address without a
+ * port. */
+static enum tv_status listen_parse_address(const char *address, struct listen_address *place,
+                                           struct tv_error *err)
 {
     struct tv_bytes host = tv_bytes_of(address), port = {NULL, 0};
     const char *colon = strrchr(address, ':');
@@ -41,23 +46,23 @@ static enum tv_status read_place(const char *address, struct place *place, struc
         host.length = (size_t)(colon - address);
         port = tv_bytes_of(colon + 1);
         if (!tv_parse_u64(port, &number) || number > UINT16_MAX)
-            return wrong_address(address, err);
+            return listen_fail_address(address, err);
         place->port = (uint16_t)number;
     }
     if (bracketed) {
         host.data++;
         host.length -= 2;
         if (host.data + host.length != (const uint8_t *)bracket)
-            return wrong_address(address, err);
+            return listen_fail_address(address, err);
     }
     if (host.length == 0 || host.length >= sizeof place->host)
-        return wrong_address(address, err);
+        return listen_fail_address(address, err);
     memcpy(place->host, host.data, host.length);
     place->host[host.length] = '\0';
     return TV_OK;
 }
 
-static void set_port(struct sockaddr_storage *address, uint16_t port)
+static void listen_set_port(struct sockaddr_storage *address, uint16_t port)
 {
     if (address->ss_family == AF_INET6)
         ((struct sockaddr_in6 *)address)->sin6_port = htons(port);
@@ -65,13 +70,13 @@ static void set_port(struct sockaddr_storage *address, uint16_t port)
         ((struct sockaddr_in *)address)->sin_port = htons(port);
 }
 
-static uint16_t get_port(const struct sockaddr_storage *address)
+static uint16_t listen_get_port(const struct sockaddr_storage *address)
 {
     return ntohs(address->ss_family == AF_INET6 ? ((const struct sockaddr_in6 *)address)->sin6_port
                                                 : ((const struct sockaddr_in *)address)->sin_port);
 }
 
-static void write_host(const struct sockaddr_storage *address, char *host, size_t size)
+static void listen_write_host(const struct sockaddr_storage *address, char *host, size_t size)
 {
     char text[INET6_ADDRSTRLEN] = "";
     if (address->ss_family == AF_INET6) {
@@ -83,8 +88,9 @@ static void write_host(const struct sockaddr_storage *address, char *host, size_
     snprintf(host, size, "%s", text);
 }
 
-/* IPv6 sockets are for IPv6 alone, so that "*" can have one of each kind. */
-static bool bind_and_listen(int fd, struct sockaddr_storage *address, socklen_t size)
+/* Bind and listen. IPv6 sockets do not accept IPv4 clients, so that "*" can have a socket of each
+ * family on one port. */
+static bool listen_bind(int fd, struct sockaddr_storage *address, socklen_t size)
 {
     int yes = 1;
     return fcntl(fd, F_SETFL, O_NONBLOCK) == 0 &&
@@ -95,46 +101,47 @@ static bool bind_and_listen(int fd, struct sockaddr_storage *address, socklen_t 
            getsockname(fd, (struct sockaddr *)address, &size) == 0;
 }
 
-/* The socket, or -1 with errno. */
-static int listen_at(const struct addrinfo *found, uint16_t port, struct tv_listener *listener)
+/* Return the socket, or -1 with errno. */
+static int listen_on_port(const struct addrinfo *found, uint16_t port, struct tv_listener *listener)
 {
     struct sockaddr_storage address = {0};
     memcpy(&address, found->ai_addr, found->ai_addrlen);
-    set_port(&address, port);
+    listen_set_port(&address, port);
     int fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return -1;
-    if (!bind_and_listen(fd, &address, found->ai_addrlen)) {
+    if (!listen_bind(fd, &address, found->ai_addrlen)) {
         int error = errno;
         close(fd);
         errno = error;
         return -1;
     }
     listener->fd = fd;
-    listener->port = get_port(&address);
-    write_host(&address, listener->host, sizeof listener->host);
+    listener->port = listen_get_port(&address);
+    listen_write_host(&address, listener->host, sizeof listener->host);
     return fd;
 }
 
-/* Without a wish the first home port that is free, where none is any other. */
-static int listen_at_any(const struct addrinfo *found, uint16_t port, struct tv_listener *listener)
+/* Listen on the given port; for port 0 on the first free home port, else on any free port. */
+static int listen_on_any_port(const struct addrinfo *found, uint16_t port,
+                              struct tv_listener *listener)
 {
     for (uint16_t i = 0; port == 0 && i < TV_HTTP_HOME_PORTS; i++) {
-        int fd = listen_at(found, (uint16_t)(TV_HTTP_HOME_PORT + i), listener);
+        int fd = listen_on_port(found, (uint16_t)(TV_HTTP_HOME_PORT + i), listener);
         if (fd >= 0)
             return fd;
     }
-    return listen_at(found, port, listener);
+    return listen_on_port(found, port, listener);
 }
 
-/* A machine need not have every kind of network that a name has addresses of. */
-static bool is_not_of_this_machine(int error)
+/* Return true for an error that means: this machine has no network of that address's family. */
+static bool listen_is_foreign_address(int error)
 {
     return error == EADDRNOTAVAIL || error == EAFNOSUPPORT;
 }
 
-/* All addresses of one name get one port. */
-static enum tv_status listen_at_all(const struct addrinfo *found, struct place *place,
+/* Listen on all addresses of one name. They share the port that the first one got. */
+static enum tv_status listen_on_all(const struct addrinfo *found, struct listen_address *place,
                                     struct tv_listener *listeners, size_t *count,
                                     struct tv_error *err)
 {
@@ -143,15 +150,15 @@ static enum tv_status listen_at_all(const struct addrinfo *found, struct place *
     for (; found != NULL && *count < TV_LISTENERS; found = found->ai_next) {
         if (found->ai_family != AF_INET && found->ai_family != AF_INET6)
             continue;
-        if (listen_at_any(found, place->port, &listeners[*count]) >= 0) {
+        if (listen_on_any_port(found, place->port, &listeners[*count]) >= 0) {
             place->port = listeners[(*count)++].port;
             continue;
         }
         error = errno;
-        if (!is_not_of_this_machine(error))
+        if (!listen_is_foreign_address(error))
             break;
     }
-    if (*count > before && (error == 0 || is_not_of_this_machine(error)))
+    if (*count > before && (error == 0 || listen_is_foreign_address(error)))
         return TV_OK;
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "cannot listen on %s, port %u: %s", place->host,
                    (unsigned)place->port, strerror(error != 0 ? error : EAFNOSUPPORT));
@@ -160,16 +167,17 @@ static enum tv_status listen_at_all(const struct addrinfo *found, struct place *
 enum tv_status tv_listen(const char *address, uint16_t port, struct tv_listener *listeners,
                          size_t *count, struct tv_error *err)
 {
-    struct place place = {.port = port};
+    assert(*count <= TV_LISTENERS);
+    struct listen_address place = {.port = port};
     struct addrinfo *found, hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
-    enum tv_status status = read_place(address, &place, err);
+    enum tv_status status = listen_parse_address(address, &place, err);
     if (status != TV_OK)
         return status;
     int error = getaddrinfo(strcmp(place.host, "*") == 0 ? NULL : place.host, "0", &hints, &found);
     if (error != 0)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "cannot listen on %s: %s", place.host,
                        gai_strerror(error));
-    status = listen_at_all(found, &place, listeners, count, err);
+    status = listen_on_all(found, &place, listeners, count, err);
     freeaddrinfo(found);
     return status;
 }

@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check_columns.c - every slice once, shared between the processors: paths that exist, times that
- * go up, and flags that agree with the counts by which parents and children are found.
+ * check_columns.c - checks every slice once, in parallel: paths exist, times increase, and flags
+ * agree with the counts that find parents and children.
  */
 #include <stdatomic.h>
 
 #include "base/memory.h"
 #include "base/workers.h"
-#include "index/check.h"
+#include "index/layout.h"
 
-/* Slices of a row that are looked at in one go: whole blocks. */
+/* Number of blocks of a row that one worker checks at a time. */
 #define STRETCH_BLOCKS 64u
 
 struct row_sums {
     uint32_t first_children, parents;
 };
 
-struct checking {
+struct column_check {
     const struct tv_trace *trace;
-    struct row_sums *sums; /* of each row */
-    uint32_t *depths;      /* of each path */
+    struct row_sums *sums; /* per row */
+    uint32_t *depths;      /* per path */
     unsigned workers;
     atomic_bool wrong;
 };
 
-/* One row's columns, from its first slice on. */
+/* The columns of a row, from its first slice on. */
 struct row_view {
     const struct tv_columns *columns;
     const struct tv_row *row;
     const struct tv_slice_block *blocks;
-    const uint32_t *start, *length; /* of the axis */
+    const uint32_t *start, *length; /* on the axis */
     const uint32_t *path;
     const uint8_t *flags;
     const struct tv_trace *trace;
@@ -37,7 +37,7 @@ struct row_view {
     bool cpu;
 };
 
-static struct row_view view_of(const struct tv_trace *trace, const struct tv_row *row)
+static struct row_view row_view_of(const struct tv_trace *trace, const struct tv_row *row)
 {
     const struct tv_columns *c = &trace->columns[row->columns];
     bool cpu = !c->start;
@@ -55,9 +55,9 @@ static struct row_view view_of(const struct tv_trace *trace, const struct tv_row
     };
 }
 
-/* How many nodes lie above each path: a slice's has one for each row above it, which is whom sums
- * of its parent's frame rely on. */
-static uint32_t *find_depths(const struct tv_paths *paths)
+/* Return the depth of each path.  The path of a slice must be as deep as its row, because sums by
+ * the parent's frame rely on that. */
+static uint32_t *column_path_depths(const struct tv_paths *paths)
 {
     uint32_t *depths = tv_alloc(paths->count, sizeof *depths);
     for (uint32_t i = 1; i < paths->count; i++)
@@ -65,8 +65,8 @@ static uint32_t *find_depths(const struct tv_paths *paths)
     return depths;
 }
 
-static bool are_paths(const struct checking *checking, const uint32_t *path, uint32_t count,
-                      uint32_t depth)
+static bool column_paths_are_valid(const struct column_check *checking, const uint32_t *path,
+                                   uint32_t count, uint32_t depth)
 {
     uint32_t all = checking->trace->paths.count, wrong = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -74,7 +74,7 @@ static bool are_paths(const struct checking *checking, const uint32_t *path, uin
     return !wrong;
 }
 
-static struct row_sums sum_flags(const uint8_t *flags, uint32_t count)
+static struct row_sums column_sum_flags(const uint8_t *flags, uint32_t count)
 {
     struct row_sums sums = {0, 0};
     for (uint32_t i = 0; i < count; i++) {
@@ -84,48 +84,49 @@ static struct row_sums sum_flags(const uint8_t *flags, uint32_t count)
     return sums;
 }
 
-/* The times that a slice, or a block of them, begins at. */
-static bool are_starts(const struct row_view *view, int64_t wall, int64_t cpu)
+/* Return whether the start times of a slice or a block are valid. */
+static bool column_starts_are_valid(const struct row_view *view, int64_t wall, int64_t cpu)
 {
     uint32_t input = view->row->input;
     return tv_index_are_ticks(cpu, view->tick) &&
            tv_index_is_tick_on_axis(view->trace, input, view->cpu ? cpu : wall);
 }
 
-static bool is_wide_time(const struct row_view *view, const struct tv_wide_time *time)
+static bool column_wide_time_is_valid(const struct row_view *view, const struct tv_wide_time *time)
 {
-    return are_starts(view, time->start, time->cpu_start) &&
+    return column_starts_are_valid(view, time->start, time->cpu_start) &&
            tv_index_are_ticks(time->length, view->tick) && time->length >= 0 &&
            tv_index_are_ticks(time->cpu_length, view->tick) && time->cpu_length >= 0;
 }
 
-/* Times of a block that go up, from *end on, which becomes the last end. */
-static bool are_wide_times(const struct row_view *view, const struct tv_slice_block *block,
-                           uint32_t count, int64_t *end)
+/* Check that the times of a block increase from *end on; *end becomes the last end. */
+static bool column_wide_times_are_valid(const struct row_view *view,
+                                        const struct tv_slice_block *block, uint32_t count,
+                                        int64_t *end)
 {
     if (!tv_index_is_range(block->wide, count, view->columns->wide_count))
         return false;
     const struct tv_wide_time *times = view->columns->wide + block->wide;
     for (uint32_t i = 0; i < count; i++) {
         int64_t start = view->cpu ? times[i].cpu_start : times[i].start;
-        if (!is_wide_time(view, &times[i]) || start < *end)
+        if (!column_wide_time_is_valid(view, &times[i]) || start < *end)
             return false;
         *end = start + (view->cpu ? times[i].cpu_length : times[i].length);
     }
     return true;
 }
 
-static bool are_times(const struct row_view *view, const struct tv_slice_block *block,
-                      uint32_t first, uint32_t count, int64_t *end)
+static bool column_times_are_valid(const struct row_view *view, const struct tv_slice_block *block,
+                                   uint32_t first, uint32_t count, int64_t *end)
 {
     int64_t base = view->cpu ? block->cpu_base : block->wall_base;
     const uint32_t *start = view->start + first, *length = view->length + first;
     uint64_t last = 0;
     bool sorted = true;
-    if (!are_starts(view, block->wall_base, block->cpu_base))
+    if (!column_starts_are_valid(view, block->wall_base, block->cpu_base))
         return false;
     if (block->wide != TV_NONE)
-        return are_wide_times(view, block, count, end);
+        return column_wide_times_are_valid(view, block, count, end);
     if (base + (uint32_t)(start[0] - (uint32_t)base) < *end)
         return false;
     for (uint32_t i = 0; i < count; i++) {
@@ -137,8 +138,8 @@ static bool are_times(const struct row_view *view, const struct tv_slice_block *
     return sorted;
 }
 
-/* Where the slice before a block ends, ticks, as far as can be told before it was looked at. */
-static int64_t end_before(const struct row_view *view, uint32_t block)
+/* Return the end of the slice before a block, in ticks; its block may not be checked yet. */
+static int64_t column_end_before_block(const struct row_view *view, uint32_t block)
 {
     if (block == 0)
         return INT64_MIN;
@@ -146,32 +147,34 @@ static int64_t end_before(const struct row_view *view, uint32_t block)
     uint32_t index = block * TV_BLOCK_SLICES - 1;
     if (before->wide != TV_NONE) {
         uint64_t at = (uint64_t)before->wide + TV_BLOCK_SLICES - 1;
-        if (at >= view->columns->wide_count || !is_wide_time(view, &view->columns->wide[at]))
+        if (at >= view->columns->wide_count ||
+            !column_wide_time_is_valid(view, &view->columns->wide[at]))
             return INT64_MAX;
         const struct tv_wide_time *time = &view->columns->wide[at];
         return view->cpu ? time->cpu_start + time->cpu_length : time->start + time->length;
     }
     int64_t base = view->cpu ? before->cpu_base : before->wall_base;
-    if (!are_starts(view, before->wall_base, before->cpu_base))
+    if (!column_starts_are_valid(view, before->wall_base, before->cpu_base))
         return INT64_MAX;
     return base + (uint32_t)(view->start[index] - (uint32_t)base) + view->length[index];
 }
 
-/* The blocks [first, end) of a row.  The last of the row leaves its sums. */
-static bool check_blocks(struct checking *checking, uint32_t row, uint32_t first, uint32_t end)
+/* Check the blocks [first, end) of a row; the last block stores the sums of the row. */
+static bool column_check_blocks(struct column_check *checking, uint32_t row, uint32_t first,
+                                uint32_t end)
 {
     const struct tv_row *r = &checking->trace->rows[row];
-    struct row_view view = view_of(checking->trace, r);
-    int64_t time = end_before(&view, first);
+    struct row_view view = row_view_of(checking->trace, r);
+    int64_t time = column_end_before_block(&view, first);
     for (uint32_t b = first; b < end; b++) {
         const struct tv_slice_block *block = &view.blocks[b];
         uint32_t at = b * TV_BLOCK_SLICES, left = r->count - at;
         uint32_t count = left < TV_BLOCK_SLICES ? left : TV_BLOCK_SLICES;
-        struct row_sums sums = sum_flags(view.flags + at, count);
+        struct row_sums sums = column_sum_flags(view.flags + at, count);
         sums.first_children += block->first_children;
         sums.parents += block->parents;
-        if (!are_paths(checking, view.path + at, count, r->depth + 1) ||
-            !are_times(&view, block, at, count, &time))
+        if (!column_paths_are_valid(checking, view.path + at, count, r->depth + 1) ||
+            !column_times_are_valid(&view, block, at, count, &time))
             return false;
         if (left <= TV_BLOCK_SLICES)
             checking->sums[row] = sums;
@@ -181,10 +184,10 @@ static bool check_blocks(struct checking *checking, uint32_t row, uint32_t first
     return true;
 }
 
-/* Each worker takes every so-manieth stretch of all rows. */
-static void check_share(void *context, unsigned index)
+/* Distribute all groups of blocks to the workers in turn. */
+static void column_worker_check(void *context, unsigned index)
 {
-    struct checking *checking = context;
+    struct column_check *checking = context;
     const struct tv_trace *trace = checking->trace;
     uint64_t number = 0;
     for (uint32_t row = 0; row < trace->row_count; row++) {
@@ -192,21 +195,21 @@ static void check_share(void *context, unsigned index)
         for (uint32_t first = 0; first < blocks; first += STRETCH_BLOCKS, number++) {
             uint32_t left = blocks - first;
             if (number % checking->workers == index &&
-                !check_blocks(checking, row, first,
-                              first + (left < STRETCH_BLOCKS ? left : STRETCH_BLOCKS)))
+                !column_check_blocks(checking, row, first,
+                                     first + (left < STRETCH_BLOCKS ? left : STRETCH_BLOCKS)))
                 atomic_store(&checking->wrong, true);
         }
     }
 }
 
-/* Every slice below the first row is a child of one above, and every parent has children. */
-static bool are_related(const struct checking *checking, uint32_t row)
+/* Check that every slice below the first row has a parent, and every parent has children. */
+static bool column_rows_are_related(const struct column_check *checking, uint32_t row)
 {
     const struct tv_trace *trace = checking->trace;
     const struct tv_row *r = &trace->rows[row];
     if (r->count == 0)
         return true;
-    struct row_view view = view_of(trace, r);
+    struct row_view view = row_view_of(trace, r);
     const struct tv_track *track = &trace->tracks[r->track];
     uint32_t children =
         r->depth + 1 < track->row_count ? checking->sums[row + 1].first_children : 0;
@@ -218,14 +221,14 @@ static bool are_related(const struct checking *checking, uint32_t row)
 
 const char *tv_index_check_columns(const struct tv_trace *trace)
 {
-    struct checking checking = {.trace = trace, .workers = tv_workers_available()};
+    struct column_check checking = {.trace = trace, .workers = tv_workers_available()};
     checking.sums = tv_alloc(trace->row_count, sizeof *checking.sums);
-    checking.depths = find_depths(&trace->paths);
+    checking.depths = column_path_depths(&trace->paths);
     atomic_init(&checking.wrong, false);
-    tv_workers_run(checking.workers, check_share, &checking);
+    tv_workers_run(checking.workers, column_worker_check, &checking);
     bool wrong = atomic_load(&checking.wrong);
     for (uint32_t row = 0; row < trace->row_count && !wrong; row++)
-        wrong = !are_related(&checking, row);
+        wrong = !column_rows_are_related(&checking, row);
     tv_free(checking.sums);
     tv_free(checking.depths);
     return wrong ? "its slices" : NULL;

@@ -1,15 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * read.c - sections become a trace: the head and what points to something are made anew, columns
- * and tables stay where they lie.  Then all of it is checked.
+ * read.c - turns the sections of an index into a trace.
+ *
+ * Columns and tables stay in the memory of the file.  Everything small, and everything with
+ * pointers, is rebuilt: tracks, rows, and the trace info, which a subset may take over and which
+ * must then outlive the index.  At the end the whole trace is checked.
  */
+#include <assert.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/memory.h"
+#include "base/source.h"
 #include "index/index.h"
-#include "index/reading.h"
+#include "index/layout.h"
+#include "readers/reader.h"
 
-const void *tv_index_take(struct tv_index_reading *r, uint32_t tag, size_t size, uint32_t *count)
+struct index_reading {
+    struct tv_trace *trace; /* with an empty trace info */
+    struct tv_sections *sections;
+    struct tv_index_lender *lender;
+    const char *wrong; /* name of the first damaged part; NULL: none yet */
+};
+
+static const void *index_take(struct index_reading *r, uint32_t tag, size_t size, uint32_t *count)
 {
     uint64_t found;
     const void *elements = tv_sections_find(r->sections, tag, 0, size, &found);
@@ -19,22 +33,28 @@ const void *tv_index_take(struct tv_index_reading *r, uint32_t tag, size_t size,
     return elements;
 }
 
-void *tv_index_copy(struct tv_index_reading *r, uint32_t tag, size_t size, uint32_t *count)
+static void *index_copy(struct index_reading *r, uint32_t tag, size_t size, uint32_t *count)
 {
-    const void *elements = tv_index_take(r, tag, size, count);
+    const void *elements = index_take(r, tag, size, count);
     void *copied = tv_alloc(*count, size);
     if (*count > 0)
         memcpy(copied, elements, *count * size);
     return copied;
 }
 
-static void read_tracks(struct tv_index_reading *r)
+#define INDEX_COPY(r, tag, array, count)                                                           \
+    do {                                                                                           \
+        tv_free(array);                                                                            \
+        (array) = index_copy(r, tag, sizeof *(array), count);                                      \
+    } while (0)
+
+static void index_read_tracks(struct index_reading *r)
 {
     struct tv_trace *trace = r->trace;
     uint32_t wait_count, done = 0;
-    const struct tv_wait *waits = tv_index_take(r, TV_INDEX_WAITS, sizeof *waits, &wait_count);
-    TV_INDEX_COPY(r, TV_INDEX_TRACKS, trace->tracks, &trace->track_count);
-    TV_INDEX_COPY(r, TV_INDEX_ROWS, trace->rows, &trace->row_count);
+    const struct tv_wait *waits = index_take(r, TV_INDEX_WAITS, sizeof *waits, &wait_count);
+    INDEX_COPY(r, TV_INDEX_TRACKS, trace->tracks, &trace->track_count);
+    INDEX_COPY(r, TV_INDEX_ROWS, trace->rows, &trace->row_count);
     for (uint32_t i = 0; i < trace->track_count; i++) {
         struct tv_track *track = &trace->tracks[i];
         track->waits = NULL;
@@ -48,9 +68,9 @@ static void read_tracks(struct tv_index_reading *r)
     }
 }
 
-/* A column that is not there has no section. */
-static void *take_column(struct tv_index_reading *r, uint32_t tag, uint32_t number, size_t size,
-                         uint64_t count)
+/* A missing column has no section. */
+static void *index_take_column(struct index_reading *r, uint32_t tag, uint32_t number, size_t size,
+                               uint64_t count)
 {
     uint64_t found;
     const void *elements = tv_sections_find(r->sections, tag, number, size, &found);
@@ -59,9 +79,9 @@ static void *take_column(struct tv_index_reading *r, uint32_t tag, uint32_t numb
     return tv_index_lent(elements);
 }
 
-/* Whether what must be there together is; columns that nothing was ever put into have not even
- * flags. */
-static bool are_whole(const struct tv_columns *c)
+/* Return whether columns that belong together are all there.  Columns without any slice have not
+ * even flags. */
+static bool index_columns_are_whole(const struct tv_columns *c)
 {
     if (!c->blocks || !c->wide || !c->start != !c->length || !c->cpu_start != !c->cpu_length ||
         (c->offset_high && !c->offset))
@@ -70,7 +90,7 @@ static bool are_whole(const struct tv_columns *c)
     return c->flags ? c->path && (c->start || c->cpu_start) : !any;
 }
 
-static void read_columns(struct tv_index_reading *r, uint32_t number)
+static void index_read_columns(struct index_reading *r, uint32_t number)
 {
     struct tv_columns *c = &r->trace->columns[number];
     uint64_t wide;
@@ -81,14 +101,15 @@ static void read_columns(struct tv_index_reading *r, uint32_t number)
         tv_index_lent(tv_sections_find(r->sections, TV_INDEX_WIDE, number, sizeof *c->wide, &wide));
     c->wide_count = (size_t)wide;
 #define TAKE_COLUMN(member, ...)                                                                   \
-    c->member = take_column(r, TV_SECTION_TAG(__VA_ARGS__), number, sizeof *c->member, c->count);
+    c->member =                                                                                    \
+        index_take_column(r, TV_SECTION_TAG(__VA_ARGS__), number, sizeof *c->member, c->count);
     TV_INDEX_COLUMNS(TAKE_COLUMN)
 #undef TAKE_COLUMN
-    if (!are_whole(c))
+    if (!index_columns_are_whole(c))
         r->wrong = "a column is missing";
 }
 
-static void read_counter_samples(struct tv_index_reading *r)
+static void index_read_counter_samples(struct index_reading *r)
 {
     struct tv_tables *t = &r->trace->tables;
     uint64_t times, offsets, values;
@@ -104,14 +125,14 @@ static void read_counter_samples(struct tv_index_reading *r)
     t->counter_value_count = (size_t)values;
 }
 
-static void read_tables(struct tv_index_reading *r)
+static void index_read_tables(struct index_reading *r)
 {
     struct tv_tables *t = &r->trace->tables;
     uint32_t count;
     uint64_t keys;
 #define TAKE_TABLE(table, ...)                                                                     \
-    t->table.rows = tv_index_lent(                                                                 \
-        tv_index_take(r, TV_SECTION_TAG(__VA_ARGS__), sizeof *t->table.rows, &count));             \
+    t->table.rows =                                                                                \
+        tv_index_lent(index_take(r, TV_SECTION_TAG(__VA_ARGS__), sizeof *t->table.rows, &count));  \
     t->table.count = count;
     TV_INDEX_TABLES(TAKE_TABLE)
 #undef TAKE_TABLE
@@ -119,27 +140,219 @@ static void read_tables(struct tv_index_reading *r)
         tv_sections_find(r->sections, TV_INDEX_OBJECT_KEYS, 0, sizeof *t->object_keys, &keys));
     if (!t->object_keys || keys != t->objects.count)
         r->wrong = "its objects";
-    read_counter_samples(r);
+    index_read_counter_samples(r);
 }
 
-static void read_body(struct tv_index_reading *r)
+static void index_read_body(struct index_reading *r)
 {
     struct tv_trace *trace = r->trace;
     trace->paths.nodes = tv_index_lent(
-        tv_index_take(r, TV_INDEX_PATHS, sizeof *trace->paths.nodes, &trace->paths.count));
-    read_tracks(r);
-    if (trace->columns_count > tv_sections_count(r->sections)) /* each has some of its own */
+        index_take(r, TV_INDEX_PATHS, sizeof *trace->paths.nodes, &trace->paths.count));
+    index_read_tracks(r);
+    if (trace->columns_count >
+        tv_sections_count(r->sections)) /* each set of columns has sections of its own */
         r->wrong = "its columns";
     if (r->wrong)
         return;
     trace->columns = tv_alloc(trace->columns_count, sizeof *trace->columns);
     for (uint32_t i = 0; i < trace->columns_count; i++)
-        read_columns(r, i);
-    read_tables(r);
+        index_read_columns(r, i);
+    index_read_tables(r);
 }
 
-/* Each part relies on those before it. */
-static const char *check(const struct tv_trace *trace)
+/*
+ * ---- Trace info ----
+ */
+
+/* Return whether each string ends with a NUL and the last one ends the section. */
+static bool index_texts_are_valid(struct tv_bytes texts, const uint64_t *ends, uint32_t count)
+{
+    uint64_t start = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (ends[i] < start || ends[i] >= texts.length || texts.data[ends[i]] != 0)
+            return false;
+        start = ends[i] + 1;
+    }
+    return start == texts.length;
+}
+
+static void index_read_strings(struct index_reading *r)
+{
+    struct tv_trace_info *head = r->trace->head;
+    uint64_t length;
+    uint32_t count;
+    const uint64_t *ends = index_take(r, TV_INDEX_STRING_ENDS, sizeof *ends, &count);
+    const uint8_t *texts = tv_sections_find(r->sections, TV_INDEX_STRINGS, 0, 1, &length);
+    struct tv_interner *strings = NULL;
+    if (ends && texts &&
+        index_texts_are_valid((struct tv_bytes){texts, (size_t)length}, ends, count))
+        strings = tv_interner_from_texts((struct tv_bytes){texts, (size_t)length}, ends, count);
+    if (!strings) {
+        r->wrong = "its strings";
+        return;
+    }
+    tv_interner_free(head->strings);
+    head->strings = strings;
+}
+
+static void index_read_facts(struct index_reading *r)
+{
+    struct tv_trace *trace = r->trace;
+    uint32_t count;
+    const struct tv_index_facts *facts = index_take(r, TV_INDEX_FACTS, sizeof *facts, &count);
+    if (!facts || count != 1) {
+        r->wrong = "its facts";
+        return;
+    }
+    trace->origin = facts->origin;
+    trace->start = facts->start;
+    trace->end = facts->end;
+    trace->slice_count = facts->slice_count;
+    trace->recorded_calls = facts->recorded_calls;
+    trace->unmatched_exits = facts->unmatched_exits;
+    trace->open_calls = facts->open_calls;
+    trace->max_depth = facts->max_depth;
+    trace->columns_count = facts->columns_count;
+    trace->cpu_axis = facts->cpu_axis != 0;
+    trace->is_subset = facts->is_subset != 0;
+    INDEX_COPY(r, TV_INDEX_OFFSETS, trace->offset, &trace->offset_count);
+}
+
+static struct tv_source *index_read_source(struct index_reading *r, uint32_t number, uint32_t inner,
+                                           const struct tv_index_source *kept)
+{
+    uint64_t length, size = 0;
+    const char *name = tv_sections_find(r->sections, TV_INDEX_SOURCE_NAME, number, 1, &length);
+    const void *bytes = tv_sections_find(r->sections, TV_INDEX_SOURCE_BYTES, number, 1, &size);
+    if (!name || length == 0 || name[length - 1] != '\0' ||
+        (number < inner) != (kept->inner == 1) || (kept->inner && (!bytes || size != kept->size))) {
+        r->wrong = "its sources";
+        return NULL;
+    }
+    if (!kept->inner)
+        return tv_index_lender_source(r->lender, number - inner, kept->size, name);
+    return tv_index_copied_source((struct tv_bytes){bytes, (size_t)size}, name);
+}
+
+/* Return all sources in order; NULL for those that cannot be opened. */
+static struct tv_source **index_read_sources(struct index_reading *r, uint32_t *count)
+{
+    const struct tv_index_source *kept = index_take(r, TV_INDEX_SOURCES, sizeof *kept, count);
+    struct tv_source **sources = tv_alloc(*count, sizeof *sources);
+    uint32_t inner = 0;
+    while (inner < *count && kept[inner].inner == 1)
+        inner++;
+    for (uint32_t i = 0; i < *count; i++) {
+        sources[i] = index_read_source(r, i, inner, &kept[i]);
+        if (sources[i] && i < inner)
+            tv_trace_keep_inner_source(r->trace, sources[i]);
+        else if (sources[i])
+            tv_trace_keep_source(r->trace, sources[i]);
+    }
+    return sources;
+}
+
+static bool index_input_has_flags(const struct tv_input *input)
+{
+    return tv_index_is_flag(&input->verbatim) && tv_index_is_flag(&input->assembled) &&
+           tv_index_is_flag(&input->eventless) && tv_index_is_flag(&input->callless) &&
+           tv_index_is_flag(&input->own_zero) && tv_index_is_flag(&input->overflow) &&
+           tv_index_is_flag(&input->sampling_inferred);
+}
+
+/* Rebuild an input with its pointers. */
+static void index_read_input(struct index_reading *r, const struct tv_index_input *kept,
+                             struct tv_bytes format)
+{
+    static const char *const units[] = {NULL, "ns", "us", "ms"};
+    struct tv_trace_info *head = r->trace->head;
+    if (!index_input_has_flags(&kept->input) || kept->unit >= TV_COUNT(units)) {
+        r->wrong = "its inputs";
+        return;
+    }
+    uint32_t string = tv_trace_info_string(head, format);
+    uint32_t input =
+        tv_trace_info_add_input(head, "", (const char *)tv_trace_info_text(head, string).data);
+    struct tv_input *made = &head->inputs[input];
+    const char *name = made->format;
+    memcpy(made, &kept->input, sizeof *made);
+    made->format = name;
+    made->unit = units[kept->unit];
+    made->source = NULL;
+    made->describe = kept->describes ? tv_readers_describe(format) : NULL;
+}
+
+static void index_read_inputs(struct index_reading *r)
+{
+    uint32_t count, source_count;
+    uint64_t length, start = 0;
+    const struct tv_index_input *kept = index_take(r, TV_INDEX_INPUTS, sizeof *kept, &count);
+    const uint8_t *formats = tv_sections_find(r->sections, TV_INDEX_FORMATS, 0, 1, &length);
+    struct tv_source **sources = index_read_sources(r, &source_count);
+    for (uint32_t i = 0; i < count && !r->wrong; i++) {
+        uint64_t end = kept[i].format_end;
+        if (!formats || end < start || end > length ||
+            (kept[i].source != TV_NONE && kept[i].source >= source_count)) {
+            r->wrong = "its inputs";
+            break;
+        }
+        index_read_input(r, &kept[i], (struct tv_bytes){formats + start, (size_t)(end - start)});
+        start = end;
+        if (!r->wrong && kept[i].source != TV_NONE)
+            r->trace->head->inputs[i].source = sources[kept[i].source];
+    }
+    tv_free(sources);
+}
+
+static void index_read_diagnostics(struct index_reading *r)
+{
+    struct tv_diagnostics *all = &r->trace->head->diagnostics;
+    uint32_t count, letters, times;
+    const struct tv_index_diagnostic *kept =
+        index_take(r, TV_INDEX_DIAGNOSTICS, sizeof *kept, &count);
+    const uint64_t *phases = index_take(r, TV_INDEX_PHASES, sizeof *phases, &letters);
+    const int64_t *quiet = index_take(r, TV_INDEX_QUIET, sizeof *quiet, &times);
+    for (uint32_t i = 0; i < count; i++) {
+        if (kept[i].kind >= TV_DIAGNOSTIC_COUNT || kept[i].offset_count > TV_DIAGNOSTIC_OFFSETS ||
+            all->kinds[kept[i].kind].places) {
+            r->wrong = "its diagnostics";
+            return;
+        }
+        struct tv_diagnostic *one = &all->kinds[kept[i].kind];
+        *one = (struct tv_diagnostic){kept[i].count, kept[i].offset_count, NULL};
+        if (one->offset_count > 0) {
+            one->places = tv_alloc(1, sizeof *one->places);
+            *one->places = kept[i].places;
+        }
+    }
+    if (letters != TV_DIAGNOSTIC_LETTERS || times != 1) {
+        r->wrong = "its diagnostics";
+        return;
+    }
+    memcpy(all->phases, phases, sizeof all->phases);
+    all->quiet = *quiet;
+}
+
+static void index_read_info(struct index_reading *r)
+{
+    struct tv_trace_info *head = r->trace->head;
+    index_read_strings(r);
+    index_read_facts(r);
+    if (!r->wrong)
+        index_read_inputs(r);
+    INDEX_COPY(r, TV_INDEX_PROCESSES, head->processes, &head->process_count);
+    INDEX_COPY(r, TV_INDEX_THREADS, head->threads, &head->thread_count);
+    INDEX_COPY(r, TV_INDEX_FRAMES, head->frames, &head->frame_count);
+    INDEX_COPY(r, TV_INDEX_METADATA, head->metadata, &head->metadata_count);
+    head->process_capacity = head->process_count;
+    head->thread_capacity = head->thread_count;
+    head->frame_capacity = head->frame_count;
+    head->metadata_capacity = head->metadata_count;
+    index_read_diagnostics(r);
+}
+
+/* Each check relies on those before it. */
+static const char *index_check(const struct tv_trace *trace)
 {
     const char *wrong = tv_index_check_head(trace);
     if (!wrong)
@@ -154,20 +367,21 @@ enum tv_status tv_index_read(const struct tv_sections_memory *memory, struct tv_
                              struct tv_error *err)
 {
     struct tv_sections_id id = {TV_VERSION, tv_index_layout(), key};
-    struct tv_index_reading r = {.lender = tv_index_lender_new(inputs)};
+    struct index_reading r = {.lender = tv_index_lender_new(inputs)};
     enum tv_status status = tv_sections_open(memory, &id, 0, &r.sections, err);
     if (status == TV_OK) {
         r.trace = tv_alloc(1, sizeof *r.trace);
-        r.trace->head = tv_head_new();
+        r.trace->head = tv_trace_info_new();
         r.trace->sections = r.sections;
-        tv_index_read_head(&r);
+        index_read_info(&r);
         if (!r.wrong)
-            read_body(&r);
+            index_read_body(&r);
         if (!r.wrong)
-            r.wrong = check(r.trace);
+            r.wrong = index_check(r.trace);
         if (r.wrong)
             status = tv_fail(err, TV_ERR_SYNTAX, TV_NO_OFFSET, "the index is damaged: %s", r.wrong);
     }
+    assert(status != TV_OK || r.trace->base == NULL);
     if (status == TV_OK)
         *trace = r.trace;
     else

@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sources.c - sources that are opened when somebody first reads them: a trace that is looked at
- * needs its file only for the arguments of events, and a packed file takes its time.
+ * sources.c - sources that open when they are first read.  A trace from an index needs its file
+ * only for the arguments of events, and unpacking a compressed file takes time.
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <string.h>
 
-#include "base/lock.h"
 #include "base/memory.h"
 #include "base/source.h"
+#include "base/workers.h"
 #include "index/index.h"
 #include "index/layout.h"
 
 struct tv_index_lender {
     struct tv_index_inputs inputs;
     bool there;
-    struct tv_lock lock; /* one is opened at a time */
-    atomic_uint holders; /* its maker and its sources */
+    struct tv_lock lock; /* one source is opened at a time */
+    atomic_uint holders; /* its creator and its sources */
 };
 
-struct late {
+struct late_source {
     struct tv_index_lender *lender;
     uint32_t number;
     uint64_t size;
     _Atomic(struct tv_source *) source; /* NULL: not opened yet */
-    struct tv_error failure;            /* status TV_OK: it did not fail yet */
+    struct tv_error failure;            /* status TV_OK: no failure yet */
 };
 
 struct tv_index_lender *tv_index_lender_new(const struct tv_index_inputs *inputs)
@@ -41,7 +42,9 @@ struct tv_index_lender *tv_index_lender_new(const struct tv_index_inputs *inputs
 
 void tv_index_lender_release(struct tv_index_lender *lender)
 {
-    if (atomic_fetch_sub(&lender->holders, 1) > 1)
+    unsigned holders = atomic_fetch_sub(&lender->holders, 1);
+    assert(holders > 0);
+    if (holders > 1)
         return;
     if (lender->inputs.free)
         lender->inputs.free(lender->inputs.context);
@@ -49,8 +52,8 @@ void tv_index_lender_release(struct tv_index_lender *lender)
     tv_free(lender);
 }
 
-/* Under the lock. */
-static void open_late(struct late *late)
+/* Open the source.  The caller holds the lock. */
+static void late_source_open(struct late_source *late)
 {
     const struct tv_index_inputs *inputs = &late->lender->inputs;
     struct tv_source *source = NULL;
@@ -68,30 +71,30 @@ static void open_late(struct late *late)
             late->size, size);
 }
 
-static enum tv_status read_late(void *context, uint64_t offset, void *buffer, size_t size,
-                                struct tv_error *err)
+static enum tv_status late_source_read(void *context, uint64_t offset, void *buffer, size_t size,
+                                       struct tv_error *err)
 {
-    struct late *late = context;
+    struct late_source *late = context;
     struct tv_source *source = atomic_load_explicit(&late->source, memory_order_acquire);
     size_t got;
     if (!source) {
         tv_lock_enter(&late->lender->lock);
         if (!atomic_load_explicit(&late->source, memory_order_relaxed))
-            open_late(late);
+            late_source_open(late);
         tv_lock_leave(&late->lender->lock);
         source = atomic_load_explicit(&late->source, memory_order_acquire);
     }
     if (!source) {
         if (err)
-            *err = late->failure; /* which nobody changes any more */
+            *err = late->failure; /* final, so no lock is needed */
         return late->failure.status;
     }
     return tv_source_read(source, offset, buffer, size, &got, err);
 }
 
-static void close_late(void *context)
+static void late_source_close(void *context)
 {
-    struct late *late = context;
+    struct late_source *late = context;
     tv_source_free(atomic_load_explicit(&late->source, memory_order_relaxed));
     tv_index_lender_release(late->lender);
     tv_free(late);
@@ -100,10 +103,11 @@ static void close_late(void *context)
 struct tv_source *tv_index_lender_source(struct tv_index_lender *lender, uint32_t number,
                                          uint64_t size, const char *name)
 {
-    static const struct tv_source_reads reads = {.read = read_late, .close = close_late};
+    static const struct tv_source_reads reads = {.read = late_source_read,
+                                                 .close = late_source_close};
     if (!lender->there)
         return NULL;
-    struct late *late = tv_alloc(1, sizeof *late);
+    struct late_source *late = tv_alloc(1, sizeof *late);
     late->lender = lender;
     late->number = number;
     late->size = size;
@@ -112,8 +116,8 @@ struct tv_source *tv_index_lender_source(struct tv_index_lender *lender, uint32_
     return tv_source_from_reads(&reads, late, size, name);
 }
 
-static enum tv_status read_copy(void *context, uint64_t offset, void *buffer, size_t size,
-                                struct tv_error *err)
+static enum tv_status copied_source_read(void *context, uint64_t offset, void *buffer, size_t size,
+                                         struct tv_error *err)
 {
     (void)err;
     memcpy(buffer, (const uint8_t *)context + offset, size);
@@ -122,7 +126,7 @@ static enum tv_status read_copy(void *context, uint64_t offset, void *buffer, si
 
 struct tv_source *tv_index_copied_source(struct tv_bytes bytes, const char *name)
 {
-    static const struct tv_source_reads reads = {.read = read_copy, .close = tv_free};
+    static const struct tv_source_reads reads = {.read = copied_source_read, .close = tv_free};
     uint8_t *copy = tv_alloc(bytes.length, 1);
     if (bytes.length > 0)
         memcpy(copy, bytes.data, bytes.length);

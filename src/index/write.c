@@ -1,34 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * write.c - writes the sections of an index, and computes the number of its layout.
+ */
 #include <assert.h>
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/source.h"
 #include "index/index.h"
 #include "index/layout.h"
 
-struct writing {
+struct index_writing {
     const struct tv_trace *trace;
     struct tv_sections_writer sections;
     struct tv_error *err;
 };
 
-static void add(struct writing *w, uint32_t tag, size_t size, uint64_t count, const void *elements)
+static void index_add_section(struct index_writing *w, uint32_t tag, size_t size, uint64_t count,
+                              const void *elements)
 {
     tv_sections_add(&w->sections, tag, 0, size, count, elements);
 }
 
-#define ADD(w, tag, count, array) add(w, tag, sizeof *(array), count, array)
+#define ADD(w, tag, count, array) index_add_section(w, tag, sizeof *(array), count, array)
 
-static void add_bytes(struct writing *w, uint32_t tag, uint32_t number, struct tv_bytes bytes)
+static void index_add_bytes(struct index_writing *w, uint32_t tag, uint32_t number,
+                            struct tv_bytes bytes)
 {
     tv_sections_add(&w->sections, tag, number, 1, bytes.length, bytes.data);
 }
 
-/* ---- The head ---- */
+/* ---- Trace info ---- */
 
-static void write_facts(struct writing *w)
+static void index_write_facts(struct index_writing *w)
 {
     const struct tv_trace *t = w->trace;
     struct tv_index_facts facts = {
@@ -42,14 +48,14 @@ static void write_facts(struct writing *w)
         .max_depth = t->max_depth,
         .columns_count = t->columns_count,
         .cpu_axis = t->cpu_axis,
-        .sifted = t->sifted,
+        .is_subset = t->is_subset,
     };
     ADD(w, TV_INDEX_FACTS, 1, &facts);
     ADD(w, TV_INDEX_OFFSETS, t->offset_count, t->offset);
 }
 
-/* Each with a NUL behind it, and where that is. */
-static void write_strings(struct writing *w)
+/* Write each string with a NUL, and the ends of all strings. */
+static void index_write_strings(struct index_writing *w)
 {
     const struct tv_interner *strings = w->trace->head->strings;
     uint32_t count = tv_interner_count(strings);
@@ -61,13 +67,13 @@ static void write_strings(struct writing *w)
         ends[i] = texts.length;
         tv_out_char(&texts, 0);
     }
-    add_bytes(w, TV_INDEX_STRINGS, 0, (struct tv_bytes){texts.buffer, texts.length});
+    index_add_bytes(w, TV_INDEX_STRINGS, 0, (struct tv_bytes){texts.buffer, texts.length});
     ADD(w, TV_INDEX_STRING_ENDS, count, ends);
     tv_out_release(&texts);
     tv_free(ends);
 }
 
-static uint32_t number_of_source(const struct tv_trace *trace, const struct tv_source *source)
+static uint32_t index_source_number(const struct tv_trace *trace, const struct tv_source *source)
 {
     for (size_t i = 0; source && i < trace->source_count; i++)
         if (trace->sources[i] == source)
@@ -75,7 +81,7 @@ static uint32_t number_of_source(const struct tv_trace *trace, const struct tv_s
     return TV_NONE;
 }
 
-static uint32_t unit_of(const struct tv_input *input)
+static uint32_t index_unit_of(const struct tv_input *input)
 {
     static const char *const units[] = {"ns", "us", "ms"};
     for (unsigned i = 0; input->unit && i < TV_COUNT(units); i++)
@@ -84,9 +90,9 @@ static uint32_t unit_of(const struct tv_input *input)
     return TV_INDEX_NO_UNIT;
 }
 
-static void write_inputs(struct writing *w)
+static void index_write_inputs(struct index_writing *w)
 {
-    const struct tv_head *head = w->trace->head;
+    const struct tv_trace_info *head = w->trace->head;
     struct tv_index_input *inputs = tv_alloc(head->input_count, sizeof *inputs);
     struct tv_out formats;
     tv_out_init_memory(&formats);
@@ -95,31 +101,32 @@ static void write_inputs(struct writing *w)
         memcpy(&kept->input, &head->inputs[i], sizeof kept->input);
         tv_out_text(&formats, kept->input.format);
         kept->format_end = (uint32_t)formats.length;
-        kept->source = number_of_source(w->trace, kept->input.source);
-        kept->unit = unit_of(&kept->input);
+        kept->source = index_source_number(w->trace, kept->input.source);
+        kept->unit = index_unit_of(&kept->input);
         kept->describes = kept->input.describe != NULL;
         kept->input.format = kept->input.unit = NULL;
         kept->input.source = NULL;
         kept->input.describe = NULL;
     }
     ADD(w, TV_INDEX_INPUTS, head->input_count, inputs);
-    add_bytes(w, TV_INDEX_FORMATS, 0, (struct tv_bytes){formats.buffer, formats.length});
+    index_add_bytes(w, TV_INDEX_FORMATS, 0, (struct tv_bytes){formats.buffer, formats.length});
     tv_out_release(&formats);
     tv_free(inputs);
 }
 
-static enum tv_status write_inner_source(struct writing *w, uint32_t number)
+static enum tv_status index_write_inner_source(struct index_writing *w, uint32_t number)
 {
     struct tv_source *source = w->trace->sources[number];
-    size_t size = (size_t)tv_source_size(source), got = 0; /* it lies in memory */
+    assert(number < w->trace->inner_count);
+    size_t size = (size_t)tv_source_size(source), got = 0; /* embedded sources are in memory */
     uint8_t *bytes = tv_alloc(size, 1);
     enum tv_status status = tv_source_read(source, 0, bytes, size, &got, w->err);
-    add_bytes(w, TV_INDEX_SOURCE_BYTES, number, (struct tv_bytes){bytes, got});
+    index_add_bytes(w, TV_INDEX_SOURCE_BYTES, number, (struct tv_bytes){bytes, got});
     tv_free(bytes);
     return status;
 }
 
-static enum tv_status write_sources(struct writing *w)
+static enum tv_status index_write_sources(struct index_writing *w)
 {
     const struct tv_trace *trace = w->trace;
     struct tv_index_source *sources = tv_alloc(trace->source_count, sizeof *sources);
@@ -128,17 +135,17 @@ static enum tv_status write_sources(struct writing *w)
         const char *name = tv_source_name(trace->sources[i]);
         sources[i].size = tv_source_size(trace->sources[i]);
         sources[i].inner = i < trace->inner_count;
-        add_bytes(w, TV_INDEX_SOURCE_NAME, i,
-                  (struct tv_bytes){(const uint8_t *)name, strlen(name) + 1});
+        index_add_bytes(w, TV_INDEX_SOURCE_NAME, i,
+                        (struct tv_bytes){(const uint8_t *)name, strlen(name) + 1});
         if (sources[i].inner)
-            status = write_inner_source(w, i);
+            status = index_write_inner_source(w, i);
     }
     ADD(w, TV_INDEX_SOURCES, trace->source_count, sources);
     tv_free(sources);
     return status;
 }
 
-static void write_diagnostics(struct writing *w)
+static void index_write_diagnostics(struct index_writing *w)
 {
     const struct tv_diagnostics *all = &w->trace->head->diagnostics;
     struct tv_index_diagnostic *kept = tv_alloc(TV_DIAGNOSTIC_COUNT, sizeof *kept);
@@ -159,22 +166,22 @@ static void write_diagnostics(struct writing *w)
     tv_free(kept);
 }
 
-static void write_head(struct writing *w)
+static void index_write_info(struct index_writing *w)
 {
-    const struct tv_head *head = w->trace->head;
-    write_facts(w);
-    write_strings(w);
-    write_inputs(w);
+    const struct tv_trace_info *head = w->trace->head;
+    index_write_facts(w);
+    index_write_strings(w);
+    index_write_inputs(w);
     ADD(w, TV_INDEX_PROCESSES, head->process_count, head->processes);
     ADD(w, TV_INDEX_THREADS, head->thread_count, head->threads);
     ADD(w, TV_INDEX_FRAMES, head->frame_count, head->frames);
     ADD(w, TV_INDEX_METADATA, head->metadata_count, head->metadata);
-    write_diagnostics(w);
+    index_write_diagnostics(w);
 }
 
-/* ---- The body ---- */
+/* ---- Tracks, columns, tables ---- */
 
-static void write_tracks(struct writing *w)
+static void index_write_tracks(struct index_writing *w)
 {
     const struct tv_trace *trace = w->trace;
     struct tv_track *tracks = tv_alloc(trace->track_count, sizeof *tracks);
@@ -197,7 +204,7 @@ static void write_tracks(struct writing *w)
 }
 
 /* A column that is not there has no section. */
-static void write_columns(struct writing *w, uint32_t number)
+static void index_write_columns(struct index_writing *w, uint32_t number)
 {
     const struct tv_columns *c = &w->trace->columns[number];
 #define ADD_COLUMN(member, ...)                                                                    \
@@ -211,11 +218,12 @@ static void write_columns(struct writing *w, uint32_t number)
     tv_sections_add(&w->sections, TV_INDEX_WIDE, number, sizeof *c->wide, c->wide_count, c->wide);
 }
 
-static void write_tables(struct writing *w)
+static void index_write_tables(struct index_writing *w)
 {
     const struct tv_tables *t = &w->trace->tables;
 #define ADD_TABLE(table, ...)                                                                      \
-    add(w, TV_SECTION_TAG(__VA_ARGS__), sizeof *t->table.rows, t->table.count, t->table.rows);
+    index_add_section(w, TV_SECTION_TAG(__VA_ARGS__), sizeof *t->table.rows, t->table.count,       \
+                      t->table.rows);
     TV_INDEX_TABLES(ADD_TABLE)
 #undef ADD_TABLE
     ADD(w, TV_INDEX_OBJECT_KEYS, t->object_keys ? t->objects.count : 0, t->object_keys);
@@ -229,21 +237,52 @@ enum tv_status tv_index_write(const struct tv_trace *trace, struct tv_bytes key,
                               struct tv_error *err)
 {
     struct tv_sections_id id = {TV_VERSION, tv_index_layout(), key};
-    struct writing w = {.trace = trace, .err = err};
+    struct index_writing w = {.trace = trace, .err = err};
+    assert(trace->offset_count == trace->head->input_count);
     assert(!trace->base);
     if (key.length > TV_SECTIONS_KEY)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "the key of the index is too long");
     tv_sections_begin(&w.sections, &id, out);
-    write_head(&w);
-    enum tv_status status = write_sources(&w);
+    index_write_info(&w);
+    enum tv_status status = index_write_sources(&w);
     ADD(&w, TV_INDEX_PATHS, trace->paths.count, trace->paths.nodes);
-    write_tracks(&w);
+    index_write_tracks(&w);
     ADD(&w, TV_INDEX_ROWS, trace->row_count, trace->rows);
     for (uint32_t i = 0; i < trace->columns_count; i++)
-        write_columns(&w, i);
-    write_tables(&w);
+        index_write_columns(&w, i);
+    index_write_tables(&w);
     if (more)
         more->add(more->context, &w.sections);
     tv_sections_end(&w.sections);
     return status == TV_OK ? tv_out_finish(out, err) : status;
+}
+
+static uint64_t layout_add_size(uint64_t sum, size_t size)
+{
+    return tv_checksum((struct tv_bytes){(const uint8_t *)&size, sizeof size}, sum);
+}
+
+uint64_t tv_index_layout(void)
+{
+    const struct tv_tables *tables = NULL;
+    uint64_t sum = TV_INDEX_FORMAT;
+    static const size_t sizes[] = {
+        sizeof(struct tv_index_facts),  sizeof(struct tv_index_input),
+        sizeof(struct tv_index_source), sizeof(struct tv_index_diagnostic),
+        sizeof(struct tv_process),      sizeof(struct tv_thread),
+        sizeof(struct tv_frame),        sizeof(struct tv_metadata),
+        sizeof(struct tv_path_node),    sizeof(struct tv_track),
+        sizeof(struct tv_wait),         sizeof(struct tv_row),
+        sizeof(struct tv_slice_block),  sizeof(struct tv_wide_time),
+        sizeof(struct tv_object_key),
+    };
+    for (size_t i = 0; i < TV_COUNT(sizes); i++)
+        sum = layout_add_size(sum, sizes[i]);
+#define ADD_TABLE(table, ...) sum = layout_add_size(sum, sizeof *tables->table.rows);
+    TV_INDEX_TABLES(ADD_TABLE)
+#undef ADD_TABLE
+    /* Diagnostics are stored by number, so a new kind makes old indexes invalid. */
+    for (unsigned i = 0; i < TV_DIAGNOSTIC_COUNT; i++)
+        sum = tv_checksum(tv_bytes_of(tv_diagnostic_name((enum tv_diagnostic_kind)i)), sum);
+    return sum;
 }

@@ -1,35 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "model/clocks.h"
+/*
+ * clocks.c - aligns the clocks of several inputs (finalize.h).
+ */
+#include "model/finalize.h"
 
 #include "base/map.h"
 #include "base/memory.h"
+#include <assert.h>
 
-/* Marks beyond these (two years before the epoch, three centuries behind it) say nothing; the
- * difference of two within fits. */
+/* Marks outside these bounds (two years before the epoch, three centuries after it) are invalid;
+ * the difference of two valid ones fits 64 bits. */
 #define EARLIEST (-((int64_t)1 << 56))
 #define LATEST (INT64_MAX + EARLIEST)
 
-/* Larger differences between clocks are nonsense, and sums of them would not fit. */
+/* Larger differences between clocks are invalid, and their sums could overflow. */
 #define SHIFT_MAX (LATEST / 2)
 
-/* Two inputs' clocks: a's time is b's time and `shift`, give or take `error`. */
-struct tie {
+/* A relation between the clocks of two inputs: a's time = b's time + shift, within +- error. */
+struct clock_tie {
     uint32_t a, b;
     int64_t shift, error;
 };
 
-struct ties {
-    struct tie *rows;
+struct clock_ties {
+    struct clock_tie *rows;
     size_t count, capacity;
 };
 
-static void add_tie(struct ties *ties, struct tie tie)
+static void clock_add_tie(struct clock_ties *ties, struct clock_tie tie)
 {
+    assert(tie.a != tie.b && tie.error >= 0);
     ties->rows = tv_array_reserve(ties->rows, &ties->capacity, ties->count + 1, sizeof *ties->rows);
     ties->rows[ties->count++] = tie;
 }
 
-static void tie_by_names(struct ties *ties, const struct tv_head *head)
+static void clock_tie_by_names(struct clock_ties *ties, const struct tv_trace_info *head)
 {
     struct tv_map first;
     tv_map_init(&first);
@@ -39,38 +44,40 @@ static void tie_by_names(struct ties *ties, const struct tv_head *head)
             continue;
         uint32_t other = tv_map_add(&first, name, input);
         if (other != input)
-            add_tie(ties, (struct tie){other, input, 0, 0});
+            clock_add_tie(ties, (struct clock_tie){other, input, 0, 0});
     }
     tv_map_release(&first);
 }
 
-static int64_t middle(const struct tv_clock_sync *mark)
+static int64_t clock_sync_middle(const struct tv_clock_sync *mark)
 {
     return mark->asked + (mark->time - mark->asked) / 2;
 }
 
-static bool is_sound(const struct tv_clock_sync *mark)
+static bool clock_sync_is_valid(const struct tv_clock_sync *mark)
 {
     return mark->asked >= EARLIEST && mark->asked <= mark->time && mark->time <= LATEST;
 }
 
-/* False: the mark says nothing, as it is in one input twice, or no clock has such times. */
-static bool tie_marks(struct ties *ties, const struct tv_clock_sync *a,
-                      const struct tv_clock_sync *b)
+/* Return false when the mark is useless: both are in one input, or a time is invalid. */
+static bool clock_tie_marks(struct clock_ties *ties, const struct tv_clock_sync *a,
+                            const struct tv_clock_sync *b)
 {
-    if (a->input == b->input || !is_sound(a) || !is_sound(b))
+    if (a->input == b->input || !clock_sync_is_valid(a) || !clock_sync_is_valid(b))
         return false;
-    int64_t shift = middle(a) - middle(b);
+    int64_t shift = clock_sync_middle(a) - clock_sync_middle(b);
     int64_t error_a = a->time - a->asked, error_b = b->time - b->asked;
     if (shift > SHIFT_MAX || shift < -SHIFT_MAX)
         return false;
-    add_tie(ties, (struct tie){a->input, b->input, shift, error_a / 2 + error_b / 2});
+    clock_add_tie(ties, (struct clock_tie){a->input, b->input, shift, error_a / 2 + error_b / 2});
     return true;
 }
 
-#define PAIRED UINT32_C(0x80000000) /* of a mark's number: its id is in two inputs */
+#define PAIRED                                                                                     \
+    UINT32_C(0x80000000) /* added to a mark's number: its id is in two inputs already              \
+                          */
 
-static void tie_by_marks(struct ties *ties, struct tv_trace *trace)
+static void clock_tie_by_marks(struct clock_ties *ties, struct tv_trace *trace)
 {
     const struct tv_clock_sync *marks = trace->tables.clock_syncs.rows;
     uint32_t count = (uint32_t)trace->tables.clock_syncs.count;
@@ -80,7 +87,7 @@ static void tie_by_marks(struct ties *ties, struct tv_trace *trace)
         uint32_t other = tv_map_add(&first, marks[i].id, i);
         if (other == i)
             continue;
-        if ((other & PAIRED) == 0 && tie_marks(ties, &marks[other], &marks[i]))
+        if ((other & PAIRED) == 0 && clock_tie_marks(ties, &marks[other], &marks[i]))
             tv_map_set(&first, marks[i].id, other | PAIRED);
         else {
             trace->head->diagnostics.input = marks[i].input;
@@ -91,15 +98,15 @@ static void tie_by_marks(struct ties *ties, struct tv_trace *trace)
     tv_map_release(&first);
 }
 
-struct clock {
-    uint32_t root; /* the first input that it can be put against */
+struct clock_offset {
+    uint32_t root; /* the first input that this one is connected to */
     int64_t offset, error;
 };
 
-static bool set_clock(struct clock *clocks, uint32_t from, uint32_t to, int64_t shift,
-                      int64_t error)
+static bool clock_improve_offset(struct clock_offset *clocks, uint32_t from, uint32_t to,
+                                 int64_t shift, int64_t error)
 {
-    struct clock better = {clocks[from].root, clocks[from].offset + shift, 0};
+    struct clock_offset better = {clocks[from].root, clocks[from].offset + shift, 0};
     if (better.offset > SHIFT_MAX || better.offset < -SHIFT_MAX ||
         clocks[from].error > INT64_MAX - error)
         return false;
@@ -111,20 +118,21 @@ static bool set_clock(struct clock *clocks, uint32_t from, uint32_t to, int64_t 
     return true;
 }
 
-/* Every input against the first it is tied to, by the way of the least error. */
-static void set_offsets(struct tv_trace *trace, const struct ties *ties)
+/* Align every input with the first one that it is connected to, along the path of least error
+ * (Bellman-Ford). */
+static void clock_set_offsets(struct tv_trace *trace, const struct clock_ties *ties)
 {
     uint32_t count = trace->head->input_count;
-    struct clock *clocks = tv_alloc(count, sizeof *clocks);
+    struct clock_offset *clocks = tv_alloc(count, sizeof *clocks);
     bool changed = true;
     for (uint32_t i = 0; i < count; i++)
-        clocks[i] = (struct clock){i, 0, 0};
+        clocks[i] = (struct clock_offset){i, 0, 0};
     for (uint32_t round = 0; changed && round < 2 * count; round++) {
         changed = false;
         for (size_t i = 0; i < ties->count; i++) {
-            const struct tie *tie = &ties->rows[i];
-            changed |= set_clock(clocks, tie->a, tie->b, tie->shift, tie->error);
-            changed |= set_clock(clocks, tie->b, tie->a, -tie->shift, tie->error);
+            const struct clock_tie *tie = &ties->rows[i];
+            changed |= clock_improve_offset(clocks, tie->a, tie->b, tie->shift, tie->error);
+            changed |= clock_improve_offset(clocks, tie->b, tie->a, -tie->shift, tie->error);
         }
     }
     for (uint32_t i = 0; i < count; i++)
@@ -133,24 +141,25 @@ static void set_offsets(struct tv_trace *trace, const struct ties *ties)
     tv_free(clocks);
 }
 
-static bool has_times(const struct tv_input *input)
+static bool clock_input_has_times(const struct tv_input *input)
 {
     return input->assembled && !input->eventless;
 }
 
-/* Without these an axis would reach from their zero to the times of the others. */
-static void put_untied(struct tv_trace *trace, const struct ties *ties)
+/* An input without ties that counts from 0 would stretch the axis from 0 to the epoch of the
+ * others, so it begins where they begin. */
+static void clock_place_untied(struct tv_trace *trace, const struct clock_ties *ties)
 {
-    struct tv_head *head = trace->head;
+    struct tv_trace_info *head = trace->head;
     bool any = false, *loose = tv_alloc(head->input_count, sizeof *loose);
     int64_t start = 0;
     for (uint32_t i = 0; i < head->input_count; i++)
-        loose[i] = head->inputs[i].own_zero && has_times(&head->inputs[i]);
+        loose[i] = head->inputs[i].own_zero && clock_input_has_times(&head->inputs[i]);
     for (size_t i = 0; i < ties->count; i++)
         loose[ties->rows[i].a] = loose[ties->rows[i].b] = false;
     for (uint32_t i = 0; i < head->input_count; i++) {
         int64_t origin = head->inputs[i].origin + trace->offset[i];
-        if (loose[i] || !has_times(&head->inputs[i]))
+        if (loose[i] || !clock_input_has_times(&head->inputs[i]))
             continue;
         start = !any || origin < start ? origin : start;
         any = true;
@@ -166,14 +175,14 @@ static void put_untied(struct tv_trace *trace, const struct ties *ties)
     tv_free(loose);
 }
 
-void tv_trace_tie_clocks(struct tv_trace *trace)
+void tv_trace_align_clocks(struct tv_trace *trace)
 {
-    struct ties ties = {NULL, 0, 0};
+    struct clock_ties ties = {NULL, 0, 0};
     if (trace->head->input_count < 2)
         return;
-    tie_by_names(&ties, trace->head);
-    tie_by_marks(&ties, trace);
-    set_offsets(trace, &ties);
-    put_untied(trace, &ties);
+    clock_tie_by_names(&ties, trace->head);
+    clock_tie_by_marks(&ties, trace);
+    clock_set_offsets(trace, &ties);
+    clock_place_untied(trace, &ties);
     tv_free(ties.rows);
 }

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * diagnostic.c - names, counts and offsets of diagnostics.
+ */
 #include "model/diagnostic.h"
 
 #include <assert.h>
@@ -13,7 +16,7 @@ static const char *const severities[TV_SEVERITIES] = {
     [TV_ERROR] = "error",
 };
 
-/* Severities, short for the table of kinds. */
+/* Short names of the severities for the table of kinds. */
 enum { N = TV_NOTE, W = TV_WARNING, E = TV_ERROR };
 
 static const struct {
@@ -95,14 +98,16 @@ void tv_diagnostics_write_json(struct tv_out *out, const struct tv_diagnostics *
     tv_out_release(&text);
 }
 
-static bool stands_behind(const struct tv_diagnostic_places *places, uint32_t i, uint64_t offset,
-                          uint32_t input)
+static bool diagnostic_is_after(const struct tv_diagnostic_places *places, uint32_t i,
+                                uint64_t offset, uint32_t input)
 {
     return places->inputs[i] != input ? places->inputs[i] > input : places->offsets[i] > offset;
 }
 
-/* The first ones of the file, in whatever order they are found: threads and parts take turns. */
-static void keep_offset(struct tv_diagnostic *diagnostic, uint64_t offset, uint32_t input)
+/* Keep the first offsets of the file, in whatever order they come: threads and chunks run in
+ * parallel. */
+static void diagnostic_keep_offset(struct tv_diagnostic *diagnostic, uint64_t offset,
+                                   uint32_t input)
 {
     uint32_t at = diagnostic->offset_count;
     if (offset == TV_NO_OFFSET)
@@ -110,12 +115,13 @@ static void keep_offset(struct tv_diagnostic *diagnostic, uint64_t offset, uint3
     if (!diagnostic->places)
         diagnostic->places = tv_alloc(1, sizeof *diagnostic->places);
     struct tv_diagnostic_places *places = diagnostic->places;
-    if (at == TV_DIAGNOSTIC_OFFSETS && !stands_behind(places, --at, offset, input))
+    if (at == TV_DIAGNOSTIC_OFFSETS && !diagnostic_is_after(places, --at, offset, input))
         return;
-    for (; at > 0 && stands_behind(places, at - 1, offset, input); at--) {
+    for (; at > 0 && diagnostic_is_after(places, at - 1, offset, input); at--) {
         places->offsets[at] = places->offsets[at - 1];
         places->inputs[at] = places->inputs[at - 1];
     }
+    assert(at < TV_DIAGNOSTIC_OFFSETS);
     places->offsets[at] = offset;
     places->inputs[at] = input;
     diagnostic->offset_count += diagnostic->offset_count < TV_DIAGNOSTIC_OFFSETS;
@@ -126,7 +132,7 @@ void tv_diagnostics_add(struct tv_diagnostics *all, enum tv_diagnostic_kind kind
     struct tv_diagnostic *diagnostic = &all->kinds[kind];
     assert(kind < TV_DIAGNOSTIC_COUNT);
     diagnostic->count++;
-    keep_offset(diagnostic, offset, all->input);
+    diagnostic_keep_offset(diagnostic, offset, all->input);
 }
 
 void tv_diagnostics_merge_kind(struct tv_diagnostics *to, enum tv_diagnostic_kind kind,
@@ -134,7 +140,7 @@ void tv_diagnostics_merge_kind(struct tv_diagnostics *to, enum tv_diagnostic_kin
 {
     to->kinds[kind].count += from->count;
     for (uint32_t i = 0; i < from->offset_count; i++)
-        keep_offset(&to->kinds[kind], from->places->offsets[i], to->input);
+        diagnostic_keep_offset(&to->kinds[kind], from->places->offsets[i], to->input);
 }
 
 void tv_diagnostics_merge(struct tv_diagnostics *to, const struct tv_diagnostics *from)

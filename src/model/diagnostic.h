@@ -1,29 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diagnostic.h - what was repaired, moved, skipped or is merely worth knowing about an input.
+ * diagnostic.h - counts everything in an input that was repaired, moved, skipped or is worth
+ * knowing.
  *
- * Nothing is dropped in silence: every such event counts under its kind, and the first hundred
- * keep their byte offset.  The names are a contract (info --format json); texts may change.
+ * Nothing is dropped silently: every such event counts under its kind, and the first hundred of a
+ * kind keep their offset.  The names of the kinds are part of the output format (info --format
+ * json); the texts may change.
  */
 #ifndef TV_MODEL_DIAGNOSTIC_H
 #define TV_MODEL_DIAGNOSTIC_H
 
 #include "base/out.h"
 
-/* How much a kind of diagnostic, or a finding, matters.  The order is that of gravity. */
+/* Severity of a kind of diagnostic, or of a finding, in increasing order. */
 enum tv_severity {
     TV_NOTE,    /* worth knowing: nothing is lost */
-    TV_WARNING, /* something beside the events is lost or guessed, such as a flow, a name or a unit;
-                 * or what began before the trace or ends after it has a guessed end */
+    TV_WARNING, /* something besides events is lost or guessed (a flow, a name, a unit), or a call
+                   at either end of the trace has a guessed start or end */
     TV_ERROR,   /* events are lost, or have times that nobody recorded: sums and counts are wrong */
     TV_SEVERITIES,
 };
 
-/* "note", "warning", "error"; the severity of that name, or TV_SEVERITIES. */
+/* Return "note", "warning" or "error"; return the severity with a name, or TV_SEVERITIES. */
 const char *tv_severity_name(enum tv_severity severity);
 enum tv_severity tv_severity_find(const char *name);
 
-/* X(enumerator, name, severity, text): severity N a note, W a warning, E an error. */
+/* X(enumerator, name, severity, text); severity: N note, W warning, E error. */
 #define TV_DIAGNOSTIC_KINDS(X)                                                                     \
     X(UNMATCHED_EXIT, "unmatched-exit", N,                                                         \
       "exits without an entry: the call began before the trace")                                   \
@@ -210,49 +212,49 @@ enum tv_diagnostic_kind {
 #define TV_DIAGNOSTIC_OFFSETS 100
 
 struct tv_diagnostic_places {
-    uint64_t offsets[TV_DIAGNOSTIC_OFFSETS]; /* the first bytes in the inputs, ascending in each */
-    uint32_t inputs[TV_DIAGNOSTIC_OFFSETS];  /* in which input each of them is */
+    uint64_t offsets[TV_DIAGNOSTIC_OFFSETS]; /* smallest offsets, ascending within each input */
+    uint32_t inputs[TV_DIAGNOSTIC_OFFSETS];  /* input of each offset */
 };
 
 struct tv_diagnostic {
     uint64_t count;
     uint32_t offset_count;
-    struct tv_diagnostic_places *places; /* NULL without an offset: most kinds never occur */
+    struct tv_diagnostic_places *places; /* NULL without an offset; most kinds never occur */
 };
 
-/* Letters of phases are ASCII; what is none counts under 0. */
+/* Phase letters are ASCII; a phase that is not a letter counts under 0. */
 #define TV_DIAGNOSTIC_LETTERS 128
 
-/* Starts as zeros, and owns the places of its kinds. */
+/* Starts as zeros and owns the offsets of its kinds. */
 struct tv_diagnostics {
     struct tv_diagnostic kinds[TV_DIAGNOSTIC_COUNT];
-    uint64_t phases[TV_DIAGNOSTIC_LETTERS]; /* of unknown-phase, how many of each letter */
-    int64_t quiet;  /* of open-until-silence: the last end, in ns from the start of its input */
-    uint32_t input; /* of what is added from now on */
+    uint64_t phases[TV_DIAGNOSTIC_LETTERS]; /* unknown-phase: count per letter */
+    int64_t quiet;  /* open-until-silence: last end, ns from the start of its input */
+    uint32_t input; /* input of everything added from now on */
 };
 
-/* Forget everything that was counted; `input` stays. */
+/* Forget all counts; `input` stays. */
 void tv_diagnostics_clear(struct tv_diagnostics *all);
 void tv_diagnostics_clear_kind(struct tv_diagnostics *all, enum tv_diagnostic_kind kind);
 
-/* "unmatched-exit"; a sentence. */
+/* Return the name, as "unmatched-exit", or the sentence of a kind. */
 const char *tv_diagnostic_name(enum tv_diagnostic_kind kind);
 const char *tv_diagnostic_text(enum tv_diagnostic_kind kind);
 enum tv_severity tv_diagnostic_severity(enum tv_diagnostic_kind kind);
-/* "note", "warning" or "error". */
+/* Return "note", "warning" or "error". */
 const char *tv_diagnostic_severity_name(enum tv_diagnostic_kind kind);
 
-/* The sentence with what is known beside the count: "..., left out: 2 Z, 1 without a letter". */
+/* Write the sentence of a kind with its details: "..., left out: 2 Z, 1 without a letter". */
 void tv_diagnostics_write_text(struct tv_out *out, const struct tv_diagnostics *all,
                                enum tv_diagnostic_kind kind);
-/* The same as a JSON string. */
+/* Write the same as a JSON string. */
 void tv_diagnostics_write_json(struct tv_out *out, const struct tv_diagnostics *all,
                                enum tv_diagnostic_kind kind);
 
-/* Counts one more; `offset` may be TV_NO_OFFSET. */
+/* Count a diagnostic; `offset` may be TV_NO_OFFSET. */
 void tv_diagnostics_add(struct tv_diagnostics *all, enum tv_diagnostic_kind kind, uint64_t offset);
 
-/* Adds what `from` counted, behind what `to` has, as of the input that `to` is at. */
+/* Add the counts of `from`, as belonging to the current input of `to`. */
 void tv_diagnostics_merge(struct tv_diagnostics *to, const struct tv_diagnostics *from);
 void tv_diagnostics_merge_kind(struct tv_diagnostics *to, enum tv_diagnostic_kind kind,
                                const struct tv_diagnostic *from);

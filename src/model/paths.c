@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Trees of millions of paths are larger than the caches: what counts is how many places of memory a
- * step touches, and whether it must wait for one to know the next.
+ * paths.c - insertion into the call-path tree, and merging of trees.
+ *
+ * Trees of millions of paths exceed the caches.  The cost of a step is the number of cache lines
+ * that it touches, and whether it must wait for one of them to know the next.
  */
 #include "model/paths.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -13,7 +16,7 @@
 
 #define TOGETHER 16u
 
-static void free_places(struct tv_paths *paths)
+static void paths_free_slots(struct tv_paths *paths)
 {
     if (paths->places)
         tv_pages_free(paths->places, (paths->mask + 1) * sizeof *paths->places);
@@ -22,7 +25,7 @@ static void free_places(struct tv_paths *paths)
     paths->most = 0;
 }
 
-static void free_nodes(struct tv_paths *paths)
+static void paths_free_nodes(struct tv_paths *paths)
 {
     if (paths->nodes)
         tv_pages_free(paths->nodes, paths->capacity * sizeof *paths->nodes);
@@ -32,8 +35,8 @@ static void free_nodes(struct tv_paths *paths)
         tv_pages_free(paths->recents, paths->capacity * sizeof *paths->recents);
 }
 
-/* Room for one more node. Recents that nobody wrote to stay untouched. */
-static TV_NOINLINE void grow_nodes(struct tv_paths *paths)
+/* Make room for more nodes.  Untouched `recents` stay untouched, so they take no memory. */
+static TV_NOINLINE void paths_grow_nodes(struct tv_paths *paths)
 {
     struct tv_paths grown = *paths;
     grown.capacity = paths->capacity ? tv_size_mul(paths->capacity, 2) : FIRST_NODES;
@@ -47,21 +50,22 @@ static TV_NOINLINE void grow_nodes(struct tv_paths *paths)
         memcpy(grown.hashes, paths->hashes, paths->count * sizeof *grown.hashes);
         memcpy(grown.recents, paths->recents, paths->recent_count * sizeof *grown.recents);
     }
-    free_nodes(paths);
+    paths_free_nodes(paths);
     *paths = grown;
 }
 
-TV_INLINE uint32_t append(struct tv_paths *paths, struct tv_path_node node, uint32_t hash)
+TV_INLINE uint32_t paths_append(struct tv_paths *paths, struct tv_path_node node, uint32_t hash)
 {
     if (TV_UNLIKELY(paths->count == paths->capacity))
-        grow_nodes(paths);
+        paths_grow_nodes(paths);
+    assert(node.parent < paths->count || paths->count == 0); /* parents come first */
     paths->nodes[paths->count] = node;
     paths->hashes[paths->count] = hash;
     return paths->count++;
 }
 
-/* Puts nodes from `first` on, which are not there yet, into their places. */
-static void fill_places(struct tv_paths *paths, uint32_t first)
+/* Insert the nodes from `first` on into the hash slots. */
+static void paths_fill_slots(struct tv_paths *paths, uint32_t first)
 {
     for (uint32_t i = first; i < paths->count; i++) {
         if (i + TOGETHER < paths->count)
@@ -70,29 +74,29 @@ static void fill_places(struct tv_paths *paths, uint32_t first)
     }
 }
 
-/* How many nodes so many places are for: a quarter stays free. */
-static size_t most_of(size_t places)
+/* Return the number of nodes for so many slots; a quarter stays free. */
+static size_t paths_slots_limit(size_t places)
 {
     return places / 4 * 3;
 }
 
-/* Makes the places anew, with room for all nodes and some more. */
-static TV_NOINLINE void make_places(struct tv_paths *paths)
+/* Rebuild the hash table with room for all nodes and some more. */
+static TV_NOINLINE void paths_rebuild_slots(struct tv_paths *paths)
 {
     size_t count = FIRST_NODES * 2;
-    while (most_of(count) <= paths->count)
+    while (paths_slots_limit(count) <= paths->count)
         count *= 2;
-    free_places(paths);
-    paths->most = most_of(count);
+    paths_free_slots(paths);
+    paths->most = paths_slots_limit(count);
     paths->places = tv_pages_alloc(tv_size_mul(count, sizeof *paths->places));
     paths->mask = count - 1;
-    fill_places(paths, 1);
+    paths_fill_slots(paths, 1);
 }
 
 void tv_paths_init(struct tv_paths *paths)
 {
     memset(paths, 0, sizeof *paths);
-    append(paths, (struct tv_path_node){TV_ROOT_PATH, TV_NONE}, TV_ROOT_HASH);
+    paths_append(paths, (struct tv_path_node){TV_ROOT_PATH, TV_NONE}, TV_ROOT_HASH);
 }
 
 void tv_paths_clear(struct tv_paths *paths)
@@ -106,20 +110,20 @@ void tv_paths_clear(struct tv_paths *paths)
 
 void tv_paths_release(struct tv_paths *paths)
 {
-    free_places(paths);
-    free_nodes(paths);
+    paths_free_slots(paths);
+    paths_free_nodes(paths);
     memset(paths, 0, sizeof *paths);
 }
 
-/* The node, or 0; *at is its place, or where it belongs. */
-TV_INLINE uint32_t find(const struct tv_paths *paths, struct tv_path_node wanted, uint32_t hash,
-                        size_t *at, bool recents)
+/* Return the node, or 0; *at is its slot, or the free one where it belongs. */
+TV_INLINE uint32_t paths_find_slot(const struct tv_paths *paths, struct tv_path_node wanted,
+                                   uint32_t hash, size_t *at, bool recents)
 {
     for (*at = hash & paths->mask; paths->places[*at].node != 0; *at = (*at + 1) & paths->mask) {
         struct tv_path_place place = paths->places[*at];
         if (place.hash != hash)
             continue;
-        if (recents) /* its children will be asked for next */
+        if (recents) /* its children are looked up next */
             TV_PREFETCH(&paths->recents[place.node]);
         if (paths->nodes[place.node].parent == wanted.parent &&
             paths->nodes[place.node].frame == wanted.frame)
@@ -128,27 +132,29 @@ TV_INLINE uint32_t find(const struct tv_paths *paths, struct tv_path_node wanted
     return 0;
 }
 
-TV_INLINE uint32_t find_or_add(struct tv_paths *paths, struct tv_path_node wanted, uint32_t hash)
+TV_INLINE uint32_t paths_find_or_add(struct tv_paths *paths, struct tv_path_node wanted,
+                                     uint32_t hash)
 {
     size_t at;
     if (TV_UNLIKELY(paths->count >= paths->most))
-        make_places(paths);
-    uint32_t node = find(paths, wanted, hash, &at, true);
+        paths_rebuild_slots(paths);
+    uint32_t node = paths_find_slot(paths, wanted, hash, &at, true);
     if (node == 0) {
-        node = append(paths, wanted, hash);
+        node = paths_append(paths, wanted, hash);
         paths->places[at] = (struct tv_path_place){hash, node};
     }
     return node;
 }
 
-/* The child that was asked for before the last one, or 0. */
-TV_INLINE uint32_t other_child(const struct tv_paths *paths, struct tv_path_node wanted)
+/* Return the child that was looked up before the last one, or 0. */
+TV_INLINE uint32_t paths_previous_child(const struct tv_paths *paths, struct tv_path_node wanted)
 {
     const struct tv_path_recent *recent = &paths->recents[wanted.parent];
     return recent->other_frame == wanted.frame ? recent->other_child : 0;
 }
 
-TV_INLINE uint32_t remember(struct tv_paths *paths, struct tv_path_node wanted, uint32_t child)
+TV_INLINE uint32_t paths_remember_child(struct tv_paths *paths, struct tv_path_node wanted,
+                                        uint32_t child)
 {
     struct tv_path_recent *recent = &paths->recents[wanted.parent];
     recent->other_frame = recent->last_frame;
@@ -163,30 +169,32 @@ TV_INLINE uint32_t remember(struct tv_paths *paths, struct tv_path_node wanted, 
 TV_NOINLINE uint32_t tv_paths_child_slow(struct tv_paths *paths, uint32_t parent, uint32_t frame)
 {
     struct tv_path_node wanted = {parent, frame};
-    uint32_t child = other_child(paths, wanted);
+    assert(parent < paths->count);
+    uint32_t child = paths_previous_child(paths, wanted);
     if (child == 0)
-        child = find_or_add(paths, wanted, tv_path_hash(paths->hashes[parent], frame));
-    return remember(paths, wanted, child);
+        child = paths_find_or_add(paths, wanted, tv_path_hash(paths->hashes[parent], frame));
+    return paths_remember_child(paths, wanted, child);
 }
 
 TV_NOINLINE uint32_t tv_paths_child_of_hash_slow(struct tv_paths *paths, struct tv_path_node wanted,
                                                  uint32_t hash)
 {
-    uint32_t child = other_child(paths, wanted);
+    uint32_t child = paths_previous_child(paths, wanted);
     if (child == 0)
-        child = find_or_add(paths, wanted, hash);
-    return remember(paths, wanted, child);
+        child = paths_find_or_add(paths, wanted, hash);
+    return paths_remember_child(paths, wanted, child);
 }
 
-/* No two nodes of a tree are one path: so what is new is new to those that come after it as well,
- * and children of new nodes need not be looked for.  map[i] is the hash of node i until its number
- * takes the place. */
+/* The nodes of a tree are distinct paths.  So a node that is new in `to` is new to all nodes after
+ * it as well, and children of new nodes need no lookup.  map[i] holds the hash of node i until its
+ * number replaces it. */
 void tv_paths_merge_nodes(struct tv_paths *to, const struct tv_path_node *nodes, uint32_t count,
                           uint32_t *map)
 {
     uint32_t first = to->count;
+    assert(first > 0 && count > 0 && to->hashes != NULL); /* `to` is not finished */
     if (!to->places)
-        make_places(to);
+        paths_rebuild_slots(to);
     map[TV_ROOT_PATH] = TV_ROOT_HASH;
     for (uint32_t i = 1; i < count; i++)
         map[i] = tv_path_hash(map[nodes[i].parent], nodes[i].frame);
@@ -197,26 +205,26 @@ void tv_paths_merge_nodes(struct tv_paths *to, const struct tv_path_node *nodes,
         size_t at;
         if (i + TOGETHER < count)
             TV_PREFETCH(&to->places[map[i + TOGETHER] & to->mask]);
-        map[i] = wanted.parent < first ? find(to, wanted, hash, &at, false) : 0;
+        map[i] = wanted.parent < first ? paths_find_slot(to, wanted, hash, &at, false) : 0;
         if (map[i] == 0)
-            map[i] = append(to, wanted, hash);
+            map[i] = paths_append(to, wanted, hash);
     }
     if (to->count > to->most)
-        make_places(to);
+        paths_rebuild_slots(to);
     else
-        fill_places(to, first);
+        paths_fill_slots(to, first);
 }
 
 void tv_paths_rest(struct tv_paths *paths)
 {
-    free_places(paths);
+    paths_free_slots(paths);
 }
 
 void tv_paths_finish(struct tv_paths *paths)
 {
     struct tv_paths kept = *paths;
-    free_places(paths);
+    paths_free_slots(paths);
     paths->nodes = NULL;
-    free_nodes(paths);
+    paths_free_nodes(paths);
     *paths = (struct tv_paths){.nodes = kept.nodes, .capacity = kept.capacity, .count = kept.count};
 }

@@ -1,26 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sketch.c - counts of events in buckets that double in length.
+ */
 #include "model/sketch.h"
 
+#include <assert.h>
 #include <string.h>
 
-#include "base/lock.h"
 #include "base/memory.h"
+#include "base/workers.h"
 
-/* The first buckets are a microsecond long: shorter ones would show nothing. */
+/* The first buckets last a microsecond; shorter ones would show nothing. */
 #define FIRST_SHIFT 10u
 
-struct track {
+struct sketch_track {
     char name[TV_SKETCH_NAME + 1];
     uint32_t counts[TV_SKETCH_BUCKETS];
 };
 
 struct tv_sketch {
     struct tv_lock lock;
-    unsigned shift; /* a bucket is 2 to this many nanoseconds */
+    unsigned shift; /* a bucket lasts 2^shift ns */
     int64_t first;  /* number of the first bucket, counted from time 0 */
-    bool any;       /* there was a mark: `first` means something */
+    bool any;       /* there was a mark, so `first` is valid */
     uint32_t track_count;
-    struct track tracks[TV_SKETCH_TRACKS];
+    struct sketch_track tracks[TV_SKETCH_TRACKS];
 };
 
 struct tv_sketch *tv_sketch_new(void)
@@ -39,7 +43,7 @@ void tv_sketch_free(struct tv_sketch *sketch)
     tv_free(sketch);
 }
 
-static uint32_t find_track(struct tv_sketch *sketch, const char *name)
+static uint32_t sketch_find_track(struct tv_sketch *sketch, const char *name)
 {
     for (uint32_t i = 0; i < sketch->track_count; i++)
         if (strcmp(sketch->tracks[i].name, name) == 0)
@@ -57,20 +61,20 @@ uint32_t tv_sketch_track(struct tv_sketch *sketch, struct tv_bytes name)
     if (length > 0)
         memcpy(text, name.data, length);
     tv_lock_enter(&sketch->lock);
-    uint32_t track = find_track(sketch, text);
+    uint32_t track = sketch_find_track(sketch, text);
     tv_lock_leave(&sketch->lock);
     return track;
 }
 
-/* Rounds down, also before 0. */
-static int64_t bucket_of(int64_t time, unsigned shift)
+/* Round down, also below 0. */
+static int64_t sketch_bucket_of(int64_t time, unsigned shift)
 {
     int64_t length = (int64_t)1 << shift;
     return time / length - (time % length < 0);
 }
 
-/* The first bucket and how many there are up to the last in use. */
-static uint32_t used(const struct tv_sketch *sketch, uint32_t *first)
+/* Return the number of buckets from the first to the last one in use. */
+static uint32_t sketch_used_buckets(const struct tv_sketch *sketch, uint32_t *first)
 {
     uint32_t end = 0;
     *first = TV_SKETCH_BUCKETS;
@@ -83,46 +87,47 @@ static uint32_t used(const struct tv_sketch *sketch, uint32_t *first)
     return end > *first ? end - *first : 0;
 }
 
-/* Puts the counts into buckets that begin at `first` and are 2 to `shift` long. */
-static void rearrange(struct tv_sketch *sketch, int64_t first, unsigned shift)
+/* Move the counts to buckets that start at `first` and last 2^shift ns. */
+static void sketch_rearrange(struct tv_sketch *sketch, int64_t first, unsigned shift)
 {
     for (uint32_t i = 0; i < sketch->track_count; i++) {
         uint32_t counts[TV_SKETCH_BUCKETS] = {0};
         for (uint32_t j = 0; j < TV_SKETCH_BUCKETS; j++)
             if (sketch->tracks[i].counts[j] > 0)
-                counts[bucket_of(sketch->first + j, shift - sketch->shift) - first] +=
+                counts[sketch_bucket_of(sketch->first + j, shift - sketch->shift) - first] +=
                     sketch->tracks[i].counts[j];
         memcpy(sketch->tracks[i].counts, counts, sizeof counts);
     }
+    assert(shift >= sketch->shift); /* buckets never become shorter */
     sketch->first = first;
     sketch->shift = shift;
 }
 
-/* Makes room for a time outside of the buckets. */
-static void include(struct tv_sketch *sketch, int64_t time)
+/* Extend the range to a time outside of the buckets. */
+static void sketch_include_time(struct tv_sketch *sketch, int64_t time)
 {
-    uint32_t begin, count = used(sketch, &begin);
+    uint32_t begin, count = sketch_used_buckets(sketch, &begin);
     unsigned shift = sketch->shift;
-    int64_t bucket = bucket_of(time, shift);
+    int64_t bucket = sketch_bucket_of(time, shift);
     int64_t low = count > 0 ? sketch->first + begin : bucket, high = low + count;
     low = bucket < low ? bucket : low;
     high = bucket >= high ? bucket + 1 : high;
     for (; (uint64_t)high - (uint64_t)low > TV_SKETCH_BUCKETS; shift++) {
-        high = bucket_of(high - 1, 1) + 1;
-        low = bucket_of(low, 1);
+        high = sketch_bucket_of(high - 1, 1) + 1;
+        low = sketch_bucket_of(low, 1);
     }
-    rearrange(sketch, low, shift);
+    sketch_rearrange(sketch, low, shift);
     sketch->any = true;
 }
 
-static void add(struct tv_sketch *sketch, const struct tv_sketch_mark *mark)
+static void sketch_add_mark(struct tv_sketch *sketch, const struct tv_sketch_mark *mark)
 {
     if (mark->track >= sketch->track_count)
         return;
-    int64_t bucket = bucket_of(mark->time, sketch->shift) - sketch->first;
+    int64_t bucket = sketch_bucket_of(mark->time, sketch->shift) - sketch->first;
     if (!sketch->any || bucket < 0 || bucket >= (int64_t)TV_SKETCH_BUCKETS) {
-        include(sketch, mark->time);
-        bucket = bucket_of(mark->time, sketch->shift) - sketch->first;
+        sketch_include_time(sketch, mark->time);
+        bucket = sketch_bucket_of(mark->time, sketch->shift) - sketch->first;
     }
     sketch->tracks[mark->track].counts[bucket]++;
 }
@@ -131,7 +136,7 @@ void tv_sketch_add(struct tv_sketch *sketch, const struct tv_sketch_mark *marks,
 {
     tv_lock_enter(&sketch->lock);
     for (size_t i = 0; i < count; i++)
-        add(sketch, &marks[i]);
+        sketch_add_mark(sketch, &marks[i]);
     tv_lock_leave(&sketch->lock);
 }
 
@@ -165,7 +170,7 @@ void tv_sketch_show(struct tv_sketch *sketch, struct tv_sketch_shown *shown)
                             : INT64_MAX;
     }
     for (uint32_t i = 0; i < shown->track_count; i++) {
-        const struct track *track = &sketch->tracks[i];
+        const struct sketch_track *track = &sketch->tracks[i];
         memcpy(shown->names[i], track->name, sizeof shown->names[i]);
         for (uint32_t j = 0; j < TV_SKETCH_BUCKETS; j++)
             shown->heights[i][j] = (uint8_t)((track->counts[j] * UINT64_C(255) + most - 1) / most);

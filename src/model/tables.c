@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tables.c - growing and sorting the tables beside the slices.
+ * tables.c - growing, sorting and searching the tables of a trace.
  */
 #include "model/tables.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,8 +56,8 @@ void tv_tables_reserve_samples(struct tv_tables *tables, size_t samples, size_t 
                          tables->counter_value_count + values, sizeof *tables->counter_values);
 }
 
-static void add_samples(struct tv_tables *tables, size_t count, const tv_ns *times,
-                        const uint64_t *offsets)
+static void counter_add_samples(struct tv_tables *tables, size_t count, const tv_ns *times,
+                                const uint64_t *offsets)
 {
     memcpy(tables->counter_times + tables->counter_sample_count, times, count * sizeof *times);
     memcpy(tables->counter_offsets + tables->counter_sample_count, offsets,
@@ -64,7 +65,7 @@ static void add_samples(struct tv_tables *tables, size_t count, const tv_ns *tim
     tables->counter_sample_count += count;
 }
 
-static void add_values(struct tv_tables *tables, size_t count, const double *values)
+static void counter_add_values(struct tv_tables *tables, size_t count, const double *values)
 {
     memcpy(tables->counter_values + tables->counter_value_count, values, count * sizeof *values);
     tables->counter_value_count += count;
@@ -83,16 +84,17 @@ void tv_tables_add_counter(struct tv_tables *tables, const struct tv_counter *co
         tv_table_add(&tables->series)->name = series_names[i];
     if (counter->sample_count == 0)
         return;
+    assert(times != NULL && offsets != NULL);
     size_t value_count = tv_size_mul(counter->sample_count, counter->series_count);
     tv_tables_reserve_samples(tables, counter->sample_count, value_count);
-    add_samples(tables, counter->sample_count, times, offsets);
+    counter_add_samples(tables, counter->sample_count, times, offsets);
     if (value_count > 0)
-        add_values(tables, value_count, values);
+        counter_add_values(tables, value_count, values);
 }
 
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
-/* By input and time; events of one time stay in the order of the file. */
+/* By input and time; events at equal times keep the order of the file. */
 #define DEFINE_COMPARE_TIMES(name, type)                                                           \
     static int name(const void *left, const void *right)                                           \
     {                                                                                              \
@@ -145,7 +147,7 @@ static int compare_async_extras(const void *left, const void *right)
     return COMPARE_SLICES(a, b);
 }
 
-/* By input and key; that of the whole file last, so that searching for the end finds it. */
+/* By input and key; the entry of the whole file sorts last, so an upper bound finds it first. */
 static int compare_stack_keys(const struct tv_stack_frame *a, const struct tv_stack_frame *b)
 {
     return a->input != b->input ? COMPARE(a->input, b->input) : COMPARE(a->key, b->key);
@@ -158,7 +160,7 @@ static int compare_stack_frames(const void *left, const void *right)
     return keys ? keys : COMPARE(a->process, b->process);
 }
 
-/* Those of one group together. */
+/* By group. */
 static int compare_joins(const void *left, const void *right)
 {
     const struct tv_join *a = left, *b = right;
@@ -183,7 +185,7 @@ static int compare_blockings(const void *left, const void *right)
     return a->time != b->time ? COMPARE(a->time, b->time) : COMPARE(a->offset, b->offset);
 }
 
-/* What most of the order of a row is. */
+/* The most significant part of a row's sort key. */
 typedef uint64_t key_function(const void *row);
 typedef int compare_function(const void *left, const void *right);
 
@@ -200,7 +202,8 @@ DEFINE_KEY(flow_key, tv_flow, tv_sort_signed(r->from.time))
 DEFINE_KEY(slice_extra_key, tv_slice_extra, (uint64_t)r->row << 32 | r->index)
 DEFINE_KEY(async_extra_key, tv_async_extra, (uint64_t)r->row << 32 | r->index)
 
-static bool is_sorted(const uint8_t *rows, size_t count, size_t size, compare_function *compare)
+static bool table_is_sorted(const uint8_t *rows, size_t count, size_t size,
+                            compare_function *compare)
 {
     for (size_t i = 1; i < count; i++)
         if (compare(rows + (i - 1) * size, rows + i * size) > 0)
@@ -209,7 +212,7 @@ static bool is_sorted(const uint8_t *rows, size_t count, size_t size, compare_fu
 }
 
 /* By key alone. */
-static void sort_by_key(uint8_t *rows, size_t count, size_t size, key_function *key)
+static void table_sort_by_key(uint8_t *rows, size_t count, size_t size, key_function *key)
 {
     struct tv_sort_key *keys = tv_alloc(count, sizeof *keys);
     uint8_t *sorted = tv_alloc(count, size);
@@ -223,27 +226,27 @@ static void sort_by_key(uint8_t *rows, size_t count, size_t size, key_function *
     tv_free(keys);
 }
 
-/* Most tables are sorted when they come, or but for their keys. */
-static void sort(void *rows, size_t count, size_t size, compare_function *compare,
-                 key_function *key)
+/* Most tables are sorted already, or differ only within equal keys. */
+static void table_sort(void *rows, size_t count, size_t size, compare_function *compare,
+                       key_function *key)
 {
-    if (is_sorted(rows, count, size, compare))
+    if (table_is_sorted(rows, count, size, compare))
         return;
     if (key) {
-        sort_by_key(rows, count, size, key);
-        if (is_sorted(rows, count, size, compare))
+        table_sort_by_key(rows, count, size, key);
+        if (table_is_sorted(rows, count, size, compare))
             return;
     }
     qsort(rows, count, size, compare);
 }
 
 #define SORT(table, compare, key)                                                                  \
-    sort((table)->rows, (table)->count, sizeof *(table)->rows, compare, key)
+    table_sort((table)->rows, (table)->count, sizeof *(table)->rows, compare, key)
 
 typedef void end_function(struct tv_tables *tables, struct tv_flow_end *end, void *context);
 
-/* Calls for each end of a flow that is an instant. */
-static void each_instant_end(struct tv_tables *tables, end_function *call, void *context)
+/* Call a function for each flow end that is an instant. */
+static void flow_each_instant_end(struct tv_tables *tables, end_function *call, void *context)
 {
     for (size_t i = 0; i < tables->flows.count; i++) {
         struct tv_flow *flow = &tables->flows.rows[i];
@@ -254,41 +257,42 @@ static void each_instant_end(struct tv_tables *tables, end_function *call, void 
     }
 }
 
-/* Instants that flows touch, in the order of the flows. */
-struct touched {
+/* The instants at flow ends, in the order of the flows. */
+struct flow_instants {
     TV_TABLE(tv_instant) instants;
     size_t next;
 };
 
-static void note_instant(struct tv_tables *tables, struct tv_flow_end *end, void *context)
+static void flow_note_instant(struct tv_tables *tables, struct tv_flow_end *end, void *context)
 {
-    struct touched *touched = context;
+    struct flow_instants *touched = context;
     *tv_table_add(&touched->instants) = tables->instants.rows[end->index];
 }
 
-static void find_instant(struct tv_tables *tables, struct tv_flow_end *end, void *context)
+static void flow_find_instant(struct tv_tables *tables, struct tv_flow_end *end, void *context)
 {
-    struct touched *touched = context;
+    struct flow_instants *touched = context;
     const struct tv_instant *instants = tables->instants.rows;
     const struct tv_instant *found =
         bsearch(&touched->instants.rows[touched->next++], instants, tables->instants.count,
                 sizeof *found, compare_instants);
+    assert(found != NULL);
     end->index = (uint32_t)(found - instants);
 }
 
-/* Sorting changes the numbers by which flows name them. */
-static void sort_instants(struct tv_tables *tables)
+/* Sort the instants and renumber them in the flows. */
+static void tables_sort_instants(struct tv_tables *tables)
 {
-    struct touched touched = {.next = 0};
-    each_instant_end(tables, note_instant, &touched);
+    struct flow_instants touched = {.next = 0};
+    flow_each_instant_end(tables, flow_note_instant, &touched);
     SORT(&tables->instants, compare_instants, instant_key);
-    each_instant_end(tables, find_instant, &touched);
+    flow_each_instant_end(tables, flow_find_instant, &touched);
     tv_free(touched.instants.rows);
 }
 
 void tv_tables_finish(struct tv_tables *tables)
 {
-    sort_instants(tables);
+    tables_sort_instants(tables);
     SORT(&tables->flows, compare_flows, flow_key);
     SORT(&tables->samples, compare_samples, sample_key);
     SORT(&tables->memory_dumps, compare_dumps, NULL);
@@ -321,41 +325,47 @@ const struct tv_async_extra *tv_tables_async_extra(const struct tv_tables *table
                    compare_async_extras);
 }
 
+struct join_search {
+    const struct tv_tables *tables;
+    uint32_t group;
+};
+
+static bool join_is_before(const void *context, size_t index)
+{
+    const struct join_search *search = context;
+    return search->tables->joins.rows[index].group < search->group;
+}
+
 size_t tv_tables_joins(const struct tv_tables *tables, uint32_t group, size_t *first)
 {
-    size_t low = 0, count = tables->joins.count, end;
     *first = 0;
     if (group == TV_NONE)
         return 0;
-    while (count > 0) {
-        size_t half = count / 2;
-        if (tables->joins.rows[low + half].group < group) {
-            low += half + 1;
-            count -= half + 1;
-        } else {
-            count = half;
-        }
-    }
+    struct join_search search = {tables, group};
+    size_t low = tv_lower_bound(0, tables->joins.count, join_is_before, &search), end;
     *first = low;
     for (end = low; end < tables->joins.count && tables->joins.rows[end].group == group;)
         end++;
     return end - low;
 }
 
+struct stack_frame_search {
+    const struct tv_tables *tables;
+    const struct tv_stack_frame *wanted;
+};
+
+static bool stack_frame_is_not_after(const void *context, size_t index)
+{
+    const struct stack_frame_search *search = context;
+    return compare_stack_keys(&search->tables->stack_frames.rows[index], search->wanted) <= 0;
+}
+
 const struct tv_stack_frame *tv_tables_stack_frame(const struct tv_tables *tables, uint32_t input,
                                                    uint32_t key)
 {
     struct tv_stack_frame wanted = {.input = input, .key = key};
-    size_t low = 0, count = tables->stack_frames.count;
-    while (count > 0) {
-        size_t half = count / 2;
-        if (compare_stack_keys(&tables->stack_frames.rows[low + half], &wanted) <= 0) {
-            low += half + 1;
-            count -= half + 1;
-        } else {
-            count = half;
-        }
-    }
+    struct stack_frame_search search = {tables, &wanted};
+    size_t low = tv_lower_bound(0, tables->stack_frames.count, stack_frame_is_not_after, &search);
     if (low == 0 || compare_stack_keys(&tables->stack_frames.rows[low - 1], &wanted) != 0)
         return NULL;
     return &tables->stack_frames.rows[low - 1];

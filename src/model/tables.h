@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tables.h - what a trace has beside slices: instants, counters, flows, objects with their
- * snapshots, samples, memory dumps, contexts, stack frames.
+ * tables.h - everything in a trace that is not a slice: instants, counters, flows, objects with
+ * their snapshots, samples, memory dumps, contexts, stack frames and more.
  *
- * A reader of such a format fills them; tv_builder_finish sorts each by input and time.  Times are
- * nanoseconds on the clock of the row's input: tv_trace_time (trace.h) puts them on the trace's
- * axis.  `offset` is where the event's text begins in the input (TV_NO_OFFSET: nowhere): its
- * arguments are read from there when somebody looks.  Strings are numbers of the head's strings.
+ * Readers fill the tables; tv_builder_finish sorts them by input and time.  Times are nanoseconds
+ * on the clock of the row's input; tv_trace_time (trace.h) converts them to the axis of the trace.
+ * `offset` is the position of the event's text in the input (TV_NO_OFFSET: none), from which
+ * arguments are read when somebody looks.  Strings are numbers in the trace info's interner.
  */
 #ifndef TV_MODEL_TABLES_H
 #define TV_MODEL_TABLES_H
@@ -20,8 +20,8 @@ enum tv_scope {
     TV_SCOPE_TRACK, /* of a processor */
 };
 
-/* An index keeps rows as they lie in memory (index/index.h): bytes that nobody sets would make two
- * of the same trace differ. */
+/* An index stores these rows as they are in memory (index/index.h).  Padding bytes would be random
+ * and make indexes of equal traces differ. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic error "-Wpadded"
 
@@ -29,19 +29,19 @@ struct tv_instant {
     tv_ns time;
     uint64_t offset;
     uint32_t frame;
-    uint32_t of; /* thread, process or track, by the scope; TV_NONE: global */
+    uint32_t of; /* thread, process or track, depending on the scope; TV_NONE: global */
     uint32_t input;
     uint8_t scope;  /* enum tv_scope */
     uint8_t colour; /* as tv_slice_extra */
     uint8_t no_padding[2];
 };
 
-/* Series that change together. Sample i has values[first_value + i * series_count + series]; NaN:
- * the event did not tell that series. */
+/* Series that change together.  Sample i has values[first_value + i * series_count + series]; NaN:
+ * the event has no value for that series. */
 struct tv_counter {
     uint32_t name;     /* with its id, "name[id]", as shown */
     uint32_t category; /* string */
-    uint32_t process;  /* TV_NONE: of none */
+    uint32_t process;  /* TV_NONE: no process */
     uint32_t input;
     uint32_t first_series, series_count;
     uint64_t first_sample; /* in counter_times and counter_offsets */
@@ -55,8 +55,8 @@ struct tv_series {
     uint32_t name;
 };
 
-/* An end of a flow: a slice or an instant, and the time at which the arrow touches it.  An instant
- * has no row, TV_NONE, and `index` is its number in the table. */
+/* An end of a flow: a slice or an instant, and the time at which the arrow touches it.  For an
+ * instant `row` is TV_NONE and `index` its number in the table. */
 struct tv_flow_end {
     tv_ns time;
     uint32_t row, index;
@@ -72,8 +72,8 @@ struct tv_flow {
 };
 
 enum tv_object_flags {
-    TV_OBJECT_CREATED = 1, /* by an event, not by its first snapshot */
-    TV_OBJECT_DELETED = 2, /* by an event, not by the end of the trace */
+    TV_OBJECT_CREATED = 1, /* by an event, else by its first snapshot */
+    TV_OBJECT_DELETED = 2, /* by an event, else by the end of the trace */
 };
 
 struct tv_object {
@@ -83,13 +83,13 @@ struct tv_object {
     uint32_t category, id, scope;
     uint32_t process, input;
     uint32_t first_snapshot, snapshot_count, no_gap;
-    uint64_t created_at, deleted_at; /* offsets of the events that did so, where they did */
-    uint32_t group; /* objects and async slices joined by "=" have the same; TV_NONE: not joined */
+    uint64_t created_at, deleted_at; /* of the events that created and deleted it */
+    uint32_t group; /* same for objects and async slices joined by "="; TV_NONE: not joined */
     uint8_t flags;
     uint8_t no_padding[3];
 };
 
-/* An object as references name it: process, id and scope as numbers of strings. */
+/* An object as references name it; process, id and scope are strings. */
 struct tv_object_key {
     tv_ns created;
     uint32_t input, pid, id, scope;
@@ -98,7 +98,7 @@ struct tv_object_key {
 
 struct tv_snapshot {
     tv_ns time;
-    uint64_t offset; /* of the event; of an inner one, of the object itself */
+    uint64_t offset; /* of the event, or of the object itself if it is inside another one */
     uint32_t object;
     uint32_t input;
     bool inner; /* found inside the snapshot of another object */
@@ -120,13 +120,13 @@ struct tv_memory_dump {
     tv_ns time;
     uint64_t offset;
     uint32_t process; /* TV_NONE: the global dump */
-    uint32_t id;      /* string: dumps of several processes belong together by it */
+    uint32_t id;      /* string: connects the dumps of several processes */
     uint32_t level;   /* string: "background", "light", "detailed" */
     uint32_t input;
     uint32_t first_figure, figure_count;
 };
 
-/* One figure of a memory dump: of the process ("totals"), or of an allocator ("malloc/heap"). */
+/* One figure of a memory dump, of the process ("totals") or an allocator ("malloc/heap"). */
 struct tv_memory_figure {
     uint32_t of;    /* string */
     uint32_t name;  /* string: "size", "effective_size", "resident_set_bytes" */
@@ -135,7 +135,7 @@ struct tv_memory_figure {
     double value;
 };
 
-/* A thread was in a context over [start, end). */
+/* A thread was in a context during [start, end). */
 struct tv_context {
     tv_ns start, end;
     uint64_t offset;
@@ -144,78 +144,78 @@ struct tv_context {
     uint32_t input;
 };
 
-/* An event "=": two ids are the same thing. */
+/* An event "=": two ids name the same object. */
 struct tv_join {
     uint64_t offset;
-    uint32_t group;  /* as in tv_object; TV_NONE: an id with itself, which joins nothing */
-    uint32_t id;     /* string, as it stands in the event */
+    uint32_t group;  /* as in tv_object; TV_NONE: an id joined with itself, which has no effect */
+    uint32_t id;     /* string: the id as in the event */
     uint32_t linked; /* string: the other id */
     uint32_t input;
 };
 
-/* A moment that is marked in two inputs, so that their clocks can be put against each other. */
+/* A moment marked in two inputs, which aligns their clocks (finalize.h). */
 struct tv_clock_sync {
     tv_ns time;
-    tv_ns asked; /* when the mark was asked for, by the clock of who asked; else the same */
+    tv_ns asked; /* time of the request, on the clock of the requester; else the same as `time` */
     uint64_t offset;
     uint32_t id; /* string */
     uint32_t input;
 };
 
-/* What an input says the name of a process or thread of any input is (known_names.h). */
+/* A name that one input knows for a process or thread of any input (finalize.h). */
 struct tv_known_name {
     uint64_t pid, tid;
     uint32_t name; /* string */
     uint32_t input;
-    bool is_thread; /* else `tid` means nothing */
+    bool is_thread; /* else `tid` is meaningless */
     uint8_t no_padding[7];
 };
 
 /* An entry of a table of stack frames: the stack that ends with it. */
 struct tv_stack_frame {
     uint32_t key;     /* string: its id in the file */
-    uint32_t process; /* TV_NONE: of the whole file */
+    uint32_t process; /* TV_NONE: valid for the whole file */
     uint32_t path;
     uint32_t input;
 };
 
-/* What few slices have. Sorted by row and index. */
+/* Rare properties of slices, sorted by row and index. */
 struct tv_slice_extra {
     uint32_t row, index;
-    uint64_t end_offset; /* of the event that ended it, when that tells something; TV_NO_OFFSET */
-    uint8_t colour;      /* 0: automatic; else a reserved colour: its id less 22 (trace-event.md
-                          * section 5 counts them from 23); from TV_COLOUR_HASHED on: that of
-                          * another name, by its number among the automatic ones */
+    uint64_t end_offset; /* of the event that ended it, if that has more to tell; or TV_NO_OFFSET */
+    uint8_t
+        colour; /* 0: automatic; a reserved colour: its id of trace-event.md section 5 minus 22;
+                   from TV_COLOUR_HASHED on: the automatic colour of another name, by its number */
     uint8_t no_padding[7];
 };
 
 #define TV_COLOUR_HASHED 64
 
-/* What slices of async tracks have. Sorted by row and index. */
+/* Properties of async slices, sorted by row and index. */
 struct tv_async_extra {
     uint32_t row, index;
     uint32_t id;                       /* string, as shown: "cat:scope:id" */
     uint32_t start_thread, end_thread; /* TV_NONE: unknown */
     uint32_t group;                    /* as in tv_object */
-    bool lifetime;                     /* that of an object whose id is joined */
+    bool lifetime;                     /* lifetime of an object whose id is joined */
     uint8_t no_padding[3];
 };
 
-/* A thread was woken, which it may take note of later. Sorted by thread and time. */
+/* A thread was made runnable; it may run later.  Sorted by thread and time. */
 struct tv_wakeup {
     tv_ns time;
     uint64_t offset;
     uint32_t thread;
-    uint32_t by; /* thread; TV_NONE: the idle task, or unknown */
+    uint32_t by; /* thread that woke it; TV_NONE: the idle task, or unknown */
     uint32_t input, no_padding;
 };
 
-/* Why a thread was blocked: said when it is woken again. Sorted by thread and time. */
+/* Why a thread was blocked, reported when it is woken.  Sorted by thread and time. */
 struct tv_blocking {
     tv_ns time;
     uint64_t offset;
     uint32_t thread;
-    uint32_t caller; /* string: the function of the kernel that waited */
+    uint32_t caller; /* string: the kernel function that waited */
     uint32_t input;
     bool io;
     uint8_t no_padding[3];
@@ -249,7 +249,7 @@ struct tv_tables {
     TV_TABLE(tv_async_extra) async_extras;
     TV_TABLE(tv_wakeup) wakeups;
     TV_TABLE(tv_blocking) blockings;
-    struct tv_object_key *object_keys; /* [objects.count] sorted (objects.h) */
+    struct tv_object_key *object_keys; /* [objects.count] sorted for tv_object_find_snapshot */
     tv_ns *counter_times;
     uint64_t *counter_offsets;
     double *counter_values;
@@ -257,7 +257,7 @@ struct tv_tables {
     size_t counter_value_count, counter_value_capacity;
 };
 
-/* A pointer to a new zeroed row at the end of a table: tv_table_add(&tables->flows). */
+/* Append a zeroed row and return a pointer to it: tv_table_add(&tables->flows). */
 #define tv_table_add(table)                                                                        \
     ((table)->rows = tv_array_reserve((table)->rows, &(table)->capacity, (table)->count + 1,       \
                                       sizeof *(table)->rows),                                      \
@@ -266,29 +266,30 @@ struct tv_tables {
 
 void tv_tables_release(struct tv_tables *tables);
 
-/* Adds a counter with its samples, which stand in `times`, `offsets` and `values` as in struct
- * tv_counter, sorted by time.  Copies; fills the places of *counter itself. */
+/* Append a counter with its samples from `times`, `offsets` and `values` (layout as in struct
+ * tv_counter, sorted by time).  The function copies them and sets the indices in the copy of
+ * *counter. */
 void tv_tables_add_counter(struct tv_tables *tables, const struct tv_counter *counter,
                            const uint32_t *series_names, const tv_ns *times,
                            const uint64_t *offsets, const double *values);
 
-/* Makes room for that many more samples and values of counters that come one by one. */
+/* Reserve room for more samples and values of counters that are added one by one. */
 void tv_tables_reserve_samples(struct tv_tables *tables, size_t samples, size_t values);
 
-/* The extra of a slice, or NULL. */
+/* Return the extra of a slice, or NULL. */
 const struct tv_slice_extra *tv_tables_slice_extra(const struct tv_tables *tables, uint32_t row,
                                                    uint32_t index);
 const struct tv_async_extra *tv_tables_async_extra(const struct tv_tables *tables, uint32_t row,
                                                    uint32_t index);
 
-/* How many "=" events made a group, and which is the first; 0 for TV_NONE. */
+/* Return the number of "=" events of a group, and the first of them; 0 for TV_NONE. */
 size_t tv_tables_joins(const struct tv_tables *tables, uint32_t group, size_t *first);
 
-/* The entry with that key, of the whole file if there is one; NULL: there is none. */
+/* Return the entry with a key, preferably one of the whole file, or NULL. */
 const struct tv_stack_frame *tv_tables_stack_frame(const struct tv_tables *tables, uint32_t input,
                                                    uint32_t key);
 
-/* Sorts what is to be sorted. Objects keep their numbers. */
+/* Sort all tables that need it.  Objects keep their numbers. */
 void tv_tables_finish(struct tv_tables *tables);
 
 #endif

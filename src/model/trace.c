@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * trace.c - decoding and searching the columns of a finished trace, and resolving references.
+ */
 #include "model/trace.h"
 
 #include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/memory.h"
 #include "base/sections.h"
+#include "base/sort.h"
 #include "base/source.h"
-#include "model/builder_store.h"
+#include "model/columns.h"
 
 void tv_trace_keep_source(struct tv_trace *trace, struct tv_source *source)
 {
@@ -38,8 +45,8 @@ uint8_t tv_slice_colour(const struct tv_trace *trace, uint32_t row, uint32_t ind
     return extra && extra->colour ? extra->colour : trace->head->frames[frame].colour;
 }
 
-/* What lies in the sections of a file, when there is one. */
-static void release_parts(struct tv_trace *trace)
+/* Free the columns, paths, waits and tables that do not lie in an index file. */
+static void trace_release_columns(struct tv_trace *trace)
 {
     tv_paths_release(&trace->paths);
     for (uint32_t i = 0; i < trace->columns_count; i++)
@@ -64,7 +71,7 @@ void tv_trace_free(struct tv_trace *trace)
     if (trace->sections)
         tv_sections_close(trace->sections);
     else
-        release_parts(trace);
+        trace_release_columns(trace);
     tv_free(trace->columns);
     tv_free(trace->tracks);
     tv_free(trace->rows);
@@ -73,7 +80,7 @@ void tv_trace_free(struct tv_trace *trace)
         tv_source_free(trace->sources[i]);
     tv_free(trace->sources);
     if (!trace->base)
-        tv_head_free(trace->head);
+        tv_trace_info_free(trace->head);
     tv_free(trace);
 }
 
@@ -87,36 +94,37 @@ uint64_t tv_slice_offset(const struct tv_trace *trace, uint32_t row, uint32_t in
     return high << 32 | columns->offset[at];
 }
 
-/* What decoding a row's slices takes. */
-struct decoder {
+/* Everything needed to decode the slices of a row. */
+struct row_decoder {
     const struct tv_columns *columns;
     const struct tv_row *row;
-    const struct tv_slice_block *blocks; /* the row's */
+    const struct tv_slice_block *blocks; /* of the row */
     int64_t tick;
     tv_ns offset;
     bool cpu_axis;
 };
 
-static struct decoder decoder_for(const struct tv_trace *trace, uint32_t row)
+static struct row_decoder decoder_for_row(const struct tv_trace *trace, uint32_t row)
 {
+    assert(row < trace->row_count);
     const struct tv_row *r = &trace->rows[row];
     const struct tv_columns *columns = &trace->columns[r->columns];
-    return (struct decoder){columns,
-                            r,
-                            columns->blocks + r->first_block,
-                            trace->head->inputs[r->input].tick_ns,
-                            trace->offset[r->input],
-                            columns->start == NULL};
+    return (struct row_decoder){columns,
+                                r,
+                                columns->blocks + r->first_block,
+                                trace->head->inputs[r->input].tick_ns,
+                                trace->offset[r->input],
+                                columns->start == NULL};
 }
 
-static struct tv_wide_time read_ticks(const struct decoder *d, uint32_t index)
+static struct tv_wide_time decoder_ticks(const struct row_decoder *d, uint32_t index)
 {
     return tv_columns_ticks(d->columns, d->row, index);
 }
 
-static struct tv_slice decode(const struct decoder *d, uint32_t index)
+static struct tv_slice decoder_slice(const struct row_decoder *d, uint32_t index)
 {
-    struct tv_wide_time ticks = read_ticks(d, index);
+    struct tv_wide_time ticks = decoder_ticks(d, index);
     struct tv_slice slice = {
         .cpu_start = ticks.cpu_start * d->tick,
         .cpu_length = ticks.cpu_length * d->tick,
@@ -131,50 +139,51 @@ static struct tv_slice decode(const struct decoder *d, uint32_t index)
 void tv_slices_read(const struct tv_trace *trace, uint32_t row, uint32_t first, uint32_t count,
                     struct tv_slice *slices)
 {
-    struct decoder d = decoder_for(trace, row);
+    struct row_decoder d = decoder_for_row(trace, row);
     assert(first <= d.row->count && count <= d.row->count - first);
     for (uint32_t i = 0; i < count; i++)
-        slices[i] = decode(&d, first + i);
+        slices[i] = decoder_slice(&d, first + i);
 }
 
 struct tv_slice tv_slice_get(const struct tv_trace *trace, uint32_t row, uint32_t index)
 {
-    struct decoder d = decoder_for(trace, row);
+    struct row_decoder d = decoder_for_row(trace, row);
     assert(index < d.row->count);
-    return decode(&d, index);
+    return decoder_slice(&d, index);
 }
 
-static tv_ns start_of(const struct decoder *d, uint32_t index)
+static tv_ns decoder_start(const struct row_decoder *d, uint32_t index)
 {
-    struct tv_wide_time ticks = read_ticks(d, index);
+    struct tv_wide_time ticks = decoder_ticks(d, index);
     return (d->cpu_axis ? ticks.cpu_start : ticks.start) * d->tick + d->offset;
 }
 
-static tv_ns end_of(const struct decoder *d, uint32_t index)
+static tv_ns decoder_end(const struct row_decoder *d, uint32_t index)
 {
-    struct tv_wide_time ticks = read_ticks(d, index);
+    struct tv_wide_time ticks = decoder_ticks(d, index);
     tv_ns end = d->cpu_axis ? ticks.cpu_start + ticks.cpu_length : ticks.start + ticks.length;
     return end * d->tick + d->offset;
 }
 
 tv_ns tv_slice_start(const struct tv_trace *trace, uint32_t row, uint32_t index)
 {
-    struct decoder d = decoder_for(trace, row);
-    return start_of(&d, index);
+    struct row_decoder d = decoder_for_row(trace, row);
+    return decoder_start(&d, index);
 }
 
 tv_ns tv_slice_end(const struct tv_trace *trace, uint32_t row, uint32_t index)
 {
-    struct decoder d = decoder_for(trace, row);
-    return end_of(&d, index);
+    struct row_decoder d = decoder_for_row(trace, row);
+    return decoder_end(&d, index);
 }
 
-/* The first of [low, low + count) that ends after the time. */
-static uint32_t find_end(const struct decoder *d, uint32_t low, uint32_t count, tv_ns time)
+/* Return the first slice in [low, low + count) that ends after the time. */
+static uint32_t decoder_find_end(const struct row_decoder *d, uint32_t low, uint32_t count,
+                                 tv_ns time)
 {
     while (count) {
         uint32_t half = count / 2;
-        if (end_of(d, low + half) <= time) {
+        if (decoder_end(d, low + half) <= time) {
             low += half + 1;
             count -= half + 1;
         } else {
@@ -186,27 +195,29 @@ static uint32_t find_end(const struct decoder *d, uint32_t low, uint32_t count, 
 
 uint32_t tv_row_find(const struct tv_trace *trace, uint32_t row, tv_ns time)
 {
-    struct decoder d = decoder_for(trace, row);
-    return find_end(&d, 0, d.row->count, time);
+    struct row_decoder d = decoder_for_row(trace, row);
+    return decoder_find_end(&d, 0, d.row->count, time);
 }
 
 uint32_t tv_row_find_from(const struct tv_trace *trace, uint32_t row, uint32_t from, tv_ns time)
 {
-    struct decoder d = decoder_for(trace, row);
+    struct row_decoder d = decoder_for_row(trace, row);
     uint32_t low = from, step = 1;
-    /* Steps that double, then halves of the last. */
-    for (; d.row->count - low >= step && end_of(&d, low + step - 1) <= time; step *= 2)
+    assert(from <= d.row->count);
+    /* Double the step until it overshoots, then search within it. */
+    for (; d.row->count - low >= step && decoder_end(&d, low + step - 1) <= time; step *= 2)
         low += step;
     uint32_t left = d.row->count - low;
-    return find_end(&d, low, left < step ? left : step, time);
+    return decoder_find_end(&d, low, left < step ? left : step, time);
 }
 
-/* The first of [low, low + count) that does not start before the time. */
-TV_INLINE uint32_t find_start(const struct decoder *d, uint32_t low, uint32_t count, tv_ns time)
+/* Return the first slice in [low, low + count) that starts at or after the time. */
+TV_INLINE uint32_t decoder_find_start(const struct row_decoder *d, uint32_t low, uint32_t count,
+                                      tv_ns time)
 {
     while (count) {
         uint32_t half = count / 2;
-        if (start_of(d, low + half) < time) {
+        if (decoder_start(d, low + half) < time) {
             low += half + 1;
             count -= half + 1;
         } else {
@@ -218,21 +229,21 @@ TV_INLINE uint32_t find_start(const struct decoder *d, uint32_t low, uint32_t co
 
 uint32_t tv_row_find_start(const struct tv_trace *trace, uint32_t row, tv_ns time)
 {
-    struct decoder d = decoder_for(trace, row);
-    return find_start(&d, 0, d.row->count, time);
+    struct row_decoder d = decoder_for_row(trace, row);
+    return decoder_find_start(&d, 0, d.row->count, time);
 }
 
-/* Steps double until they go too far. */
+/* Double the step until it overshoots, then search within it. */
 uint32_t tv_row_find_start_near(const struct tv_trace *trace, uint32_t row, tv_ns time,
                                 uint32_t near)
 {
-    struct decoder d = decoder_for(trace, row);
+    struct row_decoder d = decoder_for_row(trace, row);
     uint32_t low = 0, high = d.row->count;
     uint64_t step = 1;
-    if (near < high && start_of(&d, near) < time) {
+    if (near < high && decoder_start(&d, near) < time) {
         for (low = near + 1; high - low > step; step *= 2) {
             uint32_t far = low + (uint32_t)step;
-            if (start_of(&d, far) >= time) {
+            if (decoder_start(&d, far) >= time) {
                 high = far;
                 break;
             }
@@ -241,28 +252,32 @@ uint32_t tv_row_find_start_near(const struct tv_trace *trace, uint32_t row, tv_n
     } else {
         for (high = near < high ? near : high; high - low > step; step *= 2) {
             uint32_t far = high - (uint32_t)step;
-            if (start_of(&d, far) < time) {
+            if (decoder_start(&d, far) < time) {
                 low = far + 1;
                 break;
             }
             high = far;
         }
     }
-    return find_start(&d, low, high - low, time);
+    return decoder_find_start(&d, low, high - low, time);
 }
 
 /*
- * The i-th call with children of a row made the i-th first child of the row below: parents and
- * children are found by counting the one flag and selecting the other.
+ * Parents and children are found by rank and select: the i-th call with children in a row is the
+ * parent of the i-th "first child" in the row below.  Flags are counted within a block of 1024
+ * slices; each block stores the counts before it.
+ *
+ *     row 1   | a* | b | c* |            * TV_SLICE_HAS_CHILDREN: a is the 1st, c the 2nd
+ *     row 2   | d^ | e | f^ | g |        ^ TV_SLICE_FIRST_CHILD: d the 1st, f the 2nd
  */
 
-static uint32_t counted_before(const struct tv_slice_block *block, unsigned flag)
+static uint32_t flag_count_before(const struct tv_slice_block *block, unsigned flag)
 {
     return flag == TV_SLICE_FIRST_CHILD ? block->first_children : block->parents;
 }
 
-/* How many of eight bytes have the flag. */
-TV_INLINE uint32_t count_eight(const uint8_t *flags, unsigned flag)
+/* Return how many of eight bytes have the flag. */
+TV_INLINE uint32_t flag_count_eight(const uint8_t *flags, unsigned flag)
 {
     uint64_t word;
     memcpy(&word, flags, sizeof word);
@@ -270,35 +285,35 @@ TV_INLINE uint32_t count_eight(const uint8_t *flags, unsigned flag)
     return (uint32_t)((word * UINT64_C(0x0101010101010101)) >> 56);
 }
 
-/* Among `count` slices; `flag` is TV_SLICE_FIRST_CHILD or TV_SLICE_HAS_CHILDREN. */
-TV_INLINE uint32_t count_among(const uint8_t *flags, uint32_t count, unsigned flag)
+/* Count a flag, TV_SLICE_FIRST_CHILD or TV_SLICE_HAS_CHILDREN, in `count` bytes. */
+TV_INLINE uint32_t flag_count(const uint8_t *flags, uint32_t count, unsigned flag)
 {
     uint32_t found = 0, i = 0;
     for (; count - i >= 8; i += 8)
-        found += count_eight(flags + i, flag);
+        found += flag_count_eight(flags + i, flag);
     for (; i < count; i++)
         found += (flags[i] & flag) != 0;
     return found;
 }
 
-/* Slices with the flag among [0, index]. */
-static uint32_t rank(const struct decoder *d, unsigned flag, uint32_t index)
+/* Return the number of slices with the flag in [0, index]. */
+static uint32_t flag_rank(const struct row_decoder *d, unsigned flag, uint32_t index)
 {
     uint32_t block = index / TV_BLOCK_SLICES, first = block * TV_BLOCK_SLICES;
     const uint8_t *flags = d->columns->flags + d->row->first + first;
-    uint32_t before = counted_before(&d->blocks[block], flag), count = index + 1 - first;
+    uint32_t before = flag_count_before(&d->blocks[block], flag), count = index + 1 - first;
     if (flag == TV_SLICE_FIRST_CHILD)
-        return before + count_among(flags, count, TV_SLICE_FIRST_CHILD);
-    return before + count_among(flags, count, TV_SLICE_HAS_CHILDREN);
+        return before + flag_count(flags, count, TV_SLICE_FIRST_CHILD);
+    return before + flag_count(flags, count, TV_SLICE_HAS_CHILDREN);
 }
 
-/* The index of the number-th slice (from 1) with the flag; row.count when there are fewer. */
-static uint32_t select_slice(const struct decoder *d, unsigned flag, uint32_t number)
+/* Return the index of the number-th slice (from 1) with the flag, or row.count. */
+static uint32_t flag_select(const struct row_decoder *d, unsigned flag, uint32_t number)
 {
     uint32_t low = 0, blocks = (d->row->count + TV_BLOCK_SLICES - 1) / TV_BLOCK_SLICES;
     while (blocks) {
         uint32_t half = blocks / 2;
-        if (counted_before(&d->blocks[low + half], flag) < number) {
+        if (flag_count_before(&d->blocks[low + half], flag) < number) {
             low += half + 1;
             blocks -= half + 1;
         } else {
@@ -308,13 +323,13 @@ static uint32_t select_slice(const struct decoder *d, unsigned flag, uint32_t nu
     if (!low)
         return d->row->count;
     uint32_t first = (low - 1) * TV_BLOCK_SLICES;
-    uint32_t count = counted_before(&d->blocks[low - 1], flag);
+    uint32_t count = flag_count_before(&d->blocks[low - 1], flag);
     const uint8_t *flags = d->columns->flags + d->row->first;
     uint32_t i = first;
     for (; d->row->count - i >= 8; i += 8) {
         uint32_t among = flag == TV_SLICE_FIRST_CHILD
-                             ? count_eight(flags + i, TV_SLICE_FIRST_CHILD)
-                             : count_eight(flags + i, TV_SLICE_HAS_CHILDREN);
+                             ? flag_count_eight(flags + i, TV_SLICE_FIRST_CHILD)
+                             : flag_count_eight(flags + i, TV_SLICE_HAS_CHILDREN);
         if (count + among >= number)
             break;
         count += among;
@@ -331,29 +346,30 @@ uint32_t tv_slice_parent(const struct tv_trace *trace, uint32_t row, uint32_t in
 {
     if (trace->rows[row].depth == 0)
         return TV_NONE;
-    struct decoder below = decoder_for(trace, row), above = decoder_for(trace, row - 1);
-    return select_slice(&above, TV_SLICE_HAS_CHILDREN, rank(&below, TV_SLICE_FIRST_CHILD, index));
+    struct row_decoder below = decoder_for_row(trace, row), above = decoder_for_row(trace, row - 1);
+    return flag_select(&above, TV_SLICE_HAS_CHILDREN,
+                       flag_rank(&below, TV_SLICE_FIRST_CHILD, index));
 }
 
 void tv_slice_children(const struct tv_trace *trace, uint32_t row, uint32_t index, uint32_t *first,
                        uint32_t *count)
 {
-    struct decoder above = decoder_for(trace, row);
+    struct row_decoder above = decoder_for_row(trace, row);
     *first = *count = 0;
     if (!(above.columns->flags[above.row->first + index] & TV_SLICE_HAS_CHILDREN))
         return;
-    struct decoder below = decoder_for(trace, row + 1);
-    uint32_t number = rank(&above, TV_SLICE_HAS_CHILDREN, index);
-    *first = select_slice(&below, TV_SLICE_FIRST_CHILD, number);
-    *count = select_slice(&below, TV_SLICE_FIRST_CHILD, number + 1) - *first;
+    struct row_decoder below = decoder_for_row(trace, row + 1);
+    uint32_t number = flag_rank(&above, TV_SLICE_HAS_CHILDREN, index);
+    *first = flag_select(&below, TV_SLICE_FIRST_CHILD, number);
+    *count = flag_select(&below, TV_SLICE_FIRST_CHILD, number + 1) - *first;
 }
 
 /* The records of a track around a wall time. */
-struct around {
+struct around_time {
     tv_ns wall_before, cpu_before, wall_after, cpu_after;
 };
 
-static void consider(struct around *around, tv_ns at, tv_ns wall, tv_ns cpu)
+static void around_consider(struct around_time *around, tv_ns at, tv_ns wall, tv_ns cpu)
 {
     if (wall <= at &&
         (wall > around->wall_before || (wall == around->wall_before && cpu > around->cpu_before))) {
@@ -367,19 +383,21 @@ static void consider(struct around *around, tv_ns at, tv_ns wall, tv_ns cpu)
     }
 }
 
-static void consider_slice(struct around *around, tv_ns at, const struct tv_slice *slice)
+static void around_consider_slice(struct around_time *around, tv_ns at,
+                                  const struct tv_slice *slice)
 {
     if (slice->flags & TV_SLICE_NO_CPU)
         return;
-    consider(around, at, slice->start, slice->cpu_start);
+    around_consider(around, at, slice->start, slice->cpu_start);
     if (!(slice->flags & TV_SLICE_OPEN))
-        consider(around, at, slice->start + slice->length, slice->cpu_start + slice->cpu_length);
+        around_consider(around, at, slice->start + slice->length,
+                        slice->cpu_start + slice->cpu_length);
 }
 
 __extension__ typedef unsigned __int128 wide_product;
 
-/* before + (after - before) * part / whole, rounded down, for 0 <= part < whole. */
-static tv_ns on_line(tv_ns before, tv_ns after, tv_ns part, tv_ns whole)
+/* Return before + (after - before) * part / whole, rounded down, for 0 <= part < whole. */
+static tv_ns interpolate_floor(tv_ns before, tv_ns after, tv_ns part, tv_ns whole)
 {
     uint64_t rise = (uint64_t)(after - before);
     uint64_t quotient = rise / (uint64_t)whole, rest = rise % (uint64_t)whole;
@@ -392,22 +410,22 @@ tv_ns tv_track_cpu_at(const struct tv_trace *trace, uint32_t track, tv_ns wall)
     const struct tv_track *t = &trace->tracks[track];
     int64_t tick = tv_track_tick(trace, track);
     tv_ns offset = trace->offset[t->input];
-    struct around around = {t->first_wall * tick + offset, t->first_cpu * tick,
-                            t->last_wall * tick + offset, t->last_cpu * tick};
+    struct around_time around = {t->first_wall * tick + offset, t->first_cpu * tick,
+                                 t->last_wall * tick + offset, t->last_cpu * tick};
     if (wall < around.wall_before)
         return around.cpu_before;
     if (wall >= around.wall_after)
         return around.cpu_after;
     for (uint32_t row = t->first_row; row < t->first_row + t->row_count; row++) {
         uint32_t next = tv_row_find_start(trace, row, wall + 1);
-        struct decoder d = decoder_for(trace, row);
+        struct row_decoder d = decoder_for_row(trace, row);
         for (uint32_t i = next ? next - 1 : 0; i <= next && i < d.row->count; i++) {
-            struct tv_slice slice = decode(&d, i);
-            consider_slice(&around, wall, &slice);
+            struct tv_slice slice = decoder_slice(&d, i);
+            around_consider_slice(&around, wall, &slice);
         }
     }
-    return on_line(around.cpu_before, around.cpu_after, wall - around.wall_before,
-                   around.wall_after - around.wall_before);
+    return interpolate_floor(around.cpu_before, around.cpu_after, wall - around.wall_before,
+                             around.wall_after - around.wall_before);
 }
 
 uint32_t *tv_path_frames(const struct tv_trace *trace, uint32_t path, size_t *count)
@@ -430,4 +448,170 @@ uint32_t *tv_path_innermost(const struct tv_trace *trace, uint32_t path, size_t 
     for (size_t i = depth; i > 0; path = nodes[path].parent)
         frames[--i] = nodes[path].frame;
     return frames;
+}
+
+#define DEFAULT_SCOPE TV_BYTES("ptr")
+
+/* Number of objects with equal names that a search examines before and after a time. */
+#define MOST_LIVES 16u
+
+/* ---- Objects: sorting ---- */
+
+static int object_compare_u32(uint32_t a, uint32_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int object_compare_names(const struct tv_object_key *a, const struct tv_object_key *b)
+{
+    int order = object_compare_u32(a->input, b->input);
+    order = order != 0 ? order : object_compare_u32(a->id, b->id);
+    order = order != 0 ? order : object_compare_u32(a->pid, b->pid);
+    return order != 0 ? order : object_compare_u32(a->scope, b->scope);
+}
+
+static int object_compare_keys(const void *left, const void *right)
+{
+    const struct tv_object_key *a = left, *b = right;
+    int order = object_compare_names(a, b);
+    order = order != 0 ? order : (a->created > b->created) - (a->created < b->created);
+    return order != 0 ? order : object_compare_u32(a->object, b->object);
+}
+
+static uint32_t object_pid_string(struct tv_trace_info *head, uint32_t process)
+{
+    char number[24];
+    if (process >= head->process_count)
+        return TV_NONE;
+    if (head->processes[process].key != TV_EMPTY_STRING)
+        return head->processes[process].key;
+    snprintf(number, sizeof number, "%llu", (unsigned long long)head->processes[process].id);
+    return tv_trace_info_string(head, tv_bytes_of(number));
+}
+
+void tv_objects_index(struct tv_trace *trace)
+{
+    struct tv_tables *tables = &trace->tables;
+    if (tables->objects.count == 0)
+        return;
+    tables->object_keys = tv_alloc(tables->objects.count, sizeof *tables->object_keys);
+    for (size_t i = 0; i < tables->objects.count; i++) {
+        const struct tv_object *object = &tables->objects.rows[i];
+        tables->object_keys[i] = (struct tv_object_key){
+            .created = object->created,
+            .input = object->input,
+            .pid = object_pid_string(trace->head, object->process),
+            .id = object->id,
+            .scope = object->scope,
+            .object = (uint32_t)i,
+        };
+    }
+    qsort(tables->object_keys, tables->objects.count, sizeof *tables->object_keys,
+          object_compare_keys);
+}
+
+/* ---- Objects: searching ---- */
+
+/* An object without a creation event may be older than its first snapshot. */
+static bool object_is_alive(const struct tv_object *object, tv_ns time)
+{
+    if (time < object->created)
+        return (object->flags & TV_OBJECT_CREATED) == 0;
+    return time < object->deleted || (object->flags & TV_OBJECT_DELETED) == 0;
+}
+
+static uint32_t object_find_snapshot_at(const struct tv_trace *trace,
+                                        const struct tv_object *object, tv_ns time)
+{
+    const struct tv_snapshot *snapshots = trace->tables.snapshots.rows;
+    uint32_t low = object->first_snapshot, high = low + object->snapshot_count;
+    if (object->snapshot_count == 0)
+        return TV_NONE;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (snapshots[middle].time <= time)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Return false when no object has such a name. */
+static bool object_make_key(const struct tv_trace *trace,
+                            const struct tv_object_reference *reference, struct tv_object_key *key)
+{
+    const struct tv_interner *strings = trace->head->strings;
+    struct tv_bytes scope = reference->scope.data == NULL ? DEFAULT_SCOPE : reference->scope;
+    *key = (struct tv_object_key){
+        .created = reference->time,
+        .input = reference->input,
+        .pid = tv_interner_find(strings, reference->pid),
+        .id = tv_interner_find(strings, reference->id),
+        .scope = tv_interner_find(strings, scope),
+        .object = TV_NONE,
+    };
+    return key->pid != TV_NONE && key->id != TV_NONE && key->scope != TV_NONE;
+}
+
+struct object_search {
+    const struct tv_object_key *keys, *wanted;
+};
+
+static bool object_key_is_not_after(const void *context, size_t index)
+{
+    const struct object_search *search = context;
+    return object_compare_keys(&search->keys[index], search->wanted) <= 0;
+}
+
+/* Among objects with one id return the latest that existed at the time, else the first one. */
+static const struct tv_object *object_find_life(const struct tv_trace *trace,
+                                                const struct tv_object_key *wanted)
+{
+    const struct tv_object_key *keys = trace->tables.object_keys;
+    const struct tv_object *objects = trace->tables.objects.rows;
+    size_t count = trace->tables.objects.count;
+    struct object_search search = {keys, wanted};
+    size_t low = tv_lower_bound(0, count, object_key_is_not_after, &search);
+    for (size_t i = low, tried = 0; i > 0 && tried < MOST_LIVES; i--, tried++) {
+        if (object_compare_names(&keys[i - 1], wanted) != 0)
+            break;
+        if (object_is_alive(&objects[keys[i - 1].object], wanted->created))
+            return &objects[keys[i - 1].object];
+    }
+    for (size_t i = low; i < count && i - low < MOST_LIVES; i++) {
+        if (object_compare_names(&keys[i], wanted) != 0)
+            break;
+        if (object_is_alive(&objects[keys[i].object], wanted->created))
+            return &objects[keys[i].object];
+    }
+    return NULL;
+}
+
+uint32_t tv_object_find_snapshot(const struct tv_trace *trace,
+                                 const struct tv_object_reference *reference)
+{
+    struct tv_object_key wanted;
+    if (!trace->tables.object_keys || !object_make_key(trace, reference, &wanted))
+        return TV_NONE;
+    const struct tv_object *life = object_find_life(trace, &wanted);
+    return life == NULL ? TV_NONE : object_find_snapshot_at(trace, life, reference->time);
+}
+
+uint32_t tv_flow_end_frame(const struct tv_trace *trace, const struct tv_flow_end *end)
+{
+    if (tv_flow_end_is_instant(end))
+        return trace->tables.instants.rows[end->index].frame;
+    return trace->paths.nodes[tv_slice_get(trace, end->row, end->index).path].frame;
+}
+
+uint32_t tv_flow_end_track(const struct tv_trace *trace, const struct tv_flow_end *end)
+{
+    return tv_flow_end_is_instant(end) ? TV_NONE : trace->rows[end->row].track;
+}
+
+uint32_t tv_flow_end_thread(const struct tv_trace *trace, const struct tv_flow_end *end)
+{
+    return tv_flow_end_is_instant(end) ? trace->tables.instants.rows[end->index].of
+                                       : trace->tracks[trace->rows[end->row].track].thread;
 }

@@ -2,27 +2,28 @@
 /* collect.c - see collect.h. */
 #include "perf/collect.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/memory.h"
 
-#define NAME 64u
+#define TASK_NAME_SIZE 64u
 
-/* A thread. */
+/* A thread that was seen in records. */
 struct tv_perf_task {
     uint32_t tid, pid;
-    uint32_t id; /* in the samples; 0: it has none yet */
-    char name[NAME];
-    uint64_t off_ns; /* when it left its processor; 0: it did not */
+    uint32_t id; /* its id in the samples; 0: none yet */
+    char name[TASK_NAME_SIZE];
+    uint64_t off_ns; /* when it left its processor; 0: it is running */
     bool preempted;
-    uint32_t *stack; /* where it was then */
+    uint32_t *stack; /* its stack at that time */
     size_t stack_capacity;
     uint32_t depth;
 };
 
 /* ---- Threads ---- */
 
-static size_t task_place(const struct tv_perf_collector *c, uint32_t tid)
+static size_t perf_task_place(const struct tv_perf_collector *c, uint32_t tid)
 {
     size_t low = 0, high = c->task_count;
     while (low < high) {
@@ -35,50 +36,51 @@ static size_t task_place(const struct tv_perf_collector *c, uint32_t tid)
     return low;
 }
 
-static struct tv_perf_task *find_task(const struct tv_perf_collector *c, uint32_t tid)
+static struct tv_perf_task *perf_task_find(const struct tv_perf_collector *c, uint32_t tid)
 {
-    size_t place = task_place(c, tid);
+    size_t place = perf_task_place(c, tid);
     return place < c->task_count && c->tasks[place].tid == tid ? &c->tasks[place] : NULL;
 }
 
-static struct tv_perf_task *find_or_add_task(struct tv_perf_collector *c, uint32_t pid,
-                                             uint32_t tid)
+static struct tv_perf_task *perf_task_find_or_add(struct tv_perf_collector *c, uint32_t pid,
+                                                  uint32_t tid)
 {
-    struct tv_perf_task *found = find_task(c, tid);
+    struct tv_perf_task *found = perf_task_find(c, tid);
     if (found)
         return found;
-    size_t place = task_place(c, tid);
+    size_t place = perf_task_place(c, tid);
     c->tasks = tv_array_reserve(c->tasks, &c->task_capacity, c->task_count + 1, sizeof *c->tasks);
     struct tv_perf_task *task = &c->tasks[place];
     memmove(task + 1, task, (c->task_count++ - place) * sizeof *task);
     *task = (struct tv_perf_task){.tid = tid, .pid = pid};
-    const struct tv_perf_task *leader = find_task(c, pid);
+    const struct tv_perf_task *leader = perf_task_find(c, pid);
     if (leader && leader != task)
-        memcpy(task->name, leader->name, NAME);
+        memcpy(task->name, leader->name, TASK_NAME_SIZE);
     return task;
 }
 
-/* The id of its samples; 0: no memory. */
-static uint32_t sample_id(struct tv_perf_collector *c, struct tv_perf_task *task)
+/* Return the id of the thread in the samples; 0: out of memory. */
+static uint32_t perf_task_sample_id(struct tv_perf_collector *c, struct tv_perf_task *task)
 {
     if (task->id == 0) {
-        task->id = tv_samples_see(&c->samples, task->name[0] ? task->name : "?", "main");
+        task->id = tv_samples_add_thread(&c->samples, task->name[0] ? task->name : "?", "main");
         if (task->id != 0)
             tv_samples_number_thread(&c->samples, task->id, task->pid, task->tid);
     }
     return task->id;
 }
 
-static void name_task(struct tv_perf_collector *c, struct tv_perf_task *task, const char *name)
+static void perf_task_rename(struct tv_perf_collector *c, struct tv_perf_task *task,
+                             const char *name)
 {
-    size_t length = strnlen(name, NAME - 1);
+    size_t length = strnlen(name, TASK_NAME_SIZE - 1);
     memcpy(task->name, name, length);
     task->name[length] = '\0';
     if (task->id != 0)
         tv_samples_rename_thread(&c->samples, task->id, task->name);
 }
 
-static bool has_threads(const struct tv_perf_collector *c, uint32_t pid)
+static bool perf_has_threads(const struct tv_perf_collector *c, uint32_t pid)
 {
     for (size_t i = 0; i < c->task_count; i++)
         if (c->tasks[i].pid == pid)
@@ -86,24 +88,25 @@ static bool has_threads(const struct tv_perf_collector *c, uint32_t pid)
     return false;
 }
 
-static void forget_task(struct tv_perf_collector *c, uint32_t pid, uint32_t tid)
+/* Remove an ended thread; the address space of a process goes with its last thread. */
+static void perf_task_forget(struct tv_perf_collector *c, uint32_t pid, uint32_t tid)
 {
-    struct tv_perf_task *task = find_task(c, tid);
+    struct tv_perf_task *task = perf_task_find(c, tid);
     if (!task)
         return;
     if (task->id != 0)
-        (void)tv_samples_end(&c->samples, task->id);
+        (void)tv_samples_end_thread(&c->samples, task->id);
     tv_free(task->stack);
     size_t place = (size_t)(task - c->tasks);
     memmove(task, task + 1, (--c->task_count - place) * sizeof *task);
-    if (!has_threads(c, pid))
+    if (!perf_has_threads(c, pid))
         tv_perf_spaces_clear(&c->spaces, pid);
 }
 
 /* ---- Stacks ---- */
 
-/* The number of a place, 0: no memory. */
-static uint32_t element_of(struct tv_perf_collector *c, uint32_t file, uint64_t place)
+/* Return the number of the element for a place; 0: out of memory. */
+static uint32_t perf_element_of(struct tv_perf_collector *c, uint32_t file, uint64_t place)
 {
     static char none[] = "";
     struct tv_sample_element element = {place, (int32_t)file, none, none, NULL};
@@ -111,10 +114,11 @@ static uint32_t element_of(struct tv_perf_collector *c, uint32_t file, uint64_t 
     return known != 0 ? known : tv_samples_add_element(&c->samples, &element);
 }
 
-/* The element of a frame; 0: it is to be left out.  All but the innermost addresses of a kind are
- * where calls return to, which may be the start of the next function. */
-static uint32_t frame_element(struct tv_perf_collector *c, uint32_t pid, uint64_t address,
-                              bool kernel, bool innermost)
+/* Return the element of a frame; 0: omit the frame. All addresses of a chain except the innermost
+ * one are return addresses, which may be the start of the next function: so look one byte before
+ * them. */
+static uint32_t perf_frame_element(struct tv_perf_collector *c, uint32_t pid, uint64_t address,
+                                   bool kernel, bool innermost)
 {
     uint64_t at = address -= !innermost;
     uint32_t file = TV_PERF_KERNEL_FILE;
@@ -124,16 +128,17 @@ static uint32_t frame_element(struct tv_perf_collector *c, uint32_t pid, uint64_
         at = 0;
     if (kernel && !c->names_kernel && !innermost)
         return 0;
-    /* An address in no file comes from a register that held no frame pointer. */
+    /* An address outside of every file comes from a register that held no frame pointer. */
     if (file == TV_PERF_NO_FILE && !innermost)
         return 0;
-    return element_of(c, file, file == TV_PERF_NO_FILE ? 0 : at);
+    return perf_element_of(c, file, file == TV_PERF_NO_FILE ? 0 : at);
 }
 
-/* The registers of a sample in the order of DWARF. */
-static void read_registers(const struct tv_perf_record *record, uint64_t *registers,
-                           struct tv_unwind_thread *thread)
+/* Copy the registers of a sample in DWARF order. */
+static void perf_read_registers(const struct tv_perf_record *record, uint64_t *registers,
+                                struct tv_unwind_thread *thread)
 {
+    assert(record->sample.registers);
     uint64_t from[TV_PERF_REGISTER_COUNT + 1];
     memcpy(from, record->sample.registers, TV_PERF_REGISTER_COUNT * sizeof *from);
 #if defined(__x86_64__)
@@ -153,15 +158,15 @@ static void read_registers(const struct tv_perf_record *record, uint64_t *regist
     thread->length = record->sample.stack_length;
 }
 
-/* Adds the user's part, where the kernel has copied it, to the stack at hand. */
-static uint32_t add_copied_stack(struct tv_perf_collector *c, const struct tv_perf_record *record,
-                                 uint32_t depth)
+/* Append the user part of a copied stack to c->stack. Return the new depth. */
+static uint32_t perf_add_copied_stack(struct tv_perf_collector *c,
+                                      const struct tv_perf_record *record, uint32_t depth)
 {
     uint64_t registers[TV_PERF_REGISTER_COUNT + 1];
     struct tv_unwind_thread thread;
     if (!record->sample.registers)
         return depth;
-    read_registers(record, registers, &thread);
+    perf_read_registers(record, registers, &thread);
     uint32_t count =
         tv_perf_spaces_unwind(&c->spaces, record->pid, &thread, c->addresses, TV_PERF_UNWOUND);
     if (count == 0) {
@@ -169,15 +174,15 @@ static uint32_t add_copied_stack(struct tv_perf_collector *c, const struct tv_pe
         count = 1;
     }
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t element = frame_element(c, record->pid, c->addresses[i], false, i == 0);
+        uint32_t element = perf_frame_element(c, record->pid, c->addresses[i], false, i == 0);
         if (element != 0)
             c->stack[depth++] = element;
     }
     return depth;
 }
 
-/* The number of frames in c->stack. */
-static uint32_t read_stack(struct tv_perf_collector *c, const struct tv_perf_record *record)
+/* Read the stack of a sample into c->stack. Return the number of frames. */
+static uint32_t perf_read_stack(struct tv_perf_collector *c, const struct tv_perf_record *record)
 {
     uint32_t depth = 0;
     bool kernel = false, innermost = true;
@@ -191,35 +196,37 @@ static uint32_t read_stack(struct tv_perf_collector *c, const struct tv_perf_rec
             innermost = true;
             continue;
         }
-        uint32_t element = frame_element(c, record->pid, address, kernel, innermost);
+        uint32_t element = perf_frame_element(c, record->pid, address, kernel, innermost);
         innermost = false;
         if (element != 0)
             c->stack[depth++] = element;
     }
-    return add_copied_stack(c, record, depth);
+    return perf_add_copied_stack(c, record, depth);
 }
 
 /* ---- Records ---- */
 
-static void keep_stack(struct tv_perf_task *task, const uint32_t *stack, uint32_t depth)
+static void perf_task_keep_stack(struct tv_perf_task *task, const uint32_t *stack, uint32_t depth)
 {
+    assert(stack);
     task->stack =
         tv_array_reserve(task->stack, &task->stack_capacity, depth + 1, sizeof *task->stack);
     memcpy(task->stack, stack, depth * sizeof *stack);
     task->depth = depth;
 }
 
-static void take_sample(struct tv_perf_collector *c, const struct tv_perf_record *record)
+static void perf_collect_sample(struct tv_perf_collector *c, const struct tv_perf_record *record)
 {
-    /* A thread in the last moments of its end has no number any more. */
+    assert(record->type == PERF_RECORD_SAMPLE);
+    /* An ending thread has lost its id already. */
     if (record->tid == UINT32_MAX) {
         c->samples.lost++;
         return;
     }
-    struct tv_perf_task *task = find_or_add_task(c, record->pid, record->tid);
-    uint32_t depth = read_stack(c, record);
+    struct tv_perf_task *task = perf_task_find_or_add(c, record->pid, record->tid);
+    uint32_t depth = perf_read_stack(c, record);
     if (tv_map_find(&c->switches, record->event) != TV_NONE) {
-        keep_stack(task, c->stack, depth);
+        perf_task_keep_stack(task, c->stack, depth);
         return;
     }
     struct tv_sample_moment moment = {
@@ -228,17 +235,19 @@ static void take_sample(struct tv_perf_collector *c, const struct tv_perf_record
         .state = TV_SAMPLE_RUNNING,
     };
     if (depth == 0) {
-        c->stack[0] = element_of(c, TV_PERF_NO_FILE, 0);
+        c->stack[0] = perf_element_of(c, TV_PERF_NO_FILE, 0);
         depth = c->stack[0] != 0;
     }
-    if (!tv_samples_add_at(&c->samples, sample_id(c, task), c->stack, depth, &moment))
+    if (!tv_samples_add_at(&c->samples, perf_task_sample_id(c, task), c->stack, depth, &moment))
         c->samples.lost++;
 }
 
-static void end_wait(struct tv_perf_collector *c, struct tv_perf_task *task, uint64_t now)
+/* End the off-CPU time of a thread with the stack that it had when it left the processor. */
+static void perf_task_end_wait(struct tv_perf_collector *c, struct tv_perf_task *task, uint64_t now)
 {
     if (task->off_ns != 0 && now > task->off_ns)
-        (void)tv_samples_add_wait(&c->samples, sample_id(c, task), task->stack, task->depth,
+        (void)tv_samples_add_wait(&c->samples, perf_task_sample_id(c, task), task->stack,
+                                  task->depth,
                                   &(struct tv_sample_wait){
                                       .from_ns = task->off_ns,
                                       .to_ns = now,
@@ -248,76 +257,80 @@ static void end_wait(struct tv_perf_collector *c, struct tv_perf_task *task, uin
     task->depth = 0;
 }
 
-static void take_switch(struct tv_perf_collector *c, const struct tv_perf_record *record)
+/* A thread leaves or enters a processor. */
+static void perf_collect_switch(struct tv_perf_collector *c, const struct tv_perf_record *record)
 {
-    struct tv_perf_task *task = find_or_add_task(c, record->pid, record->tid);
+    assert(record->type == PERF_RECORD_SWITCH);
+    struct tv_perf_task *task = perf_task_find_or_add(c, record->pid, record->tid);
     if (!(record->misc & PERF_RECORD_MISC_SWITCH_OUT)) {
-        end_wait(c, task, record->time_ns);
+        perf_task_end_wait(c, task, record->time_ns);
         return;
     }
     task->off_ns = record->time_ns;
     task->preempted = (record->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0;
 }
 
-static void take_fork(struct tv_perf_collector *c, const struct tv_perf_record *record)
+/* A new thread or process inherits the name, and a process also the mappings, of its parent. */
+static void perf_collect_fork(struct tv_perf_collector *c, const struct tv_perf_record *record)
 {
-    const struct tv_perf_task *parent = find_task(c, record->fork.parent_tid);
-    char name[NAME] = "";
+    const struct tv_perf_task *parent = perf_task_find(c, record->fork.parent_tid);
+    char name[TASK_NAME_SIZE] = "";
     if (parent)
-        memcpy(name, parent->name, NAME);
+        memcpy(name, parent->name, TASK_NAME_SIZE);
     if (record->pid != record->fork.parent_pid)
         tv_perf_spaces_fork(&c->spaces, record->fork.parent_pid, record->pid);
-    forget_task(c, 0, record->tid);
-    name_task(c, find_or_add_task(c, record->pid, record->tid), name);
+    perf_task_forget(c, 0, record->tid);
+    perf_task_rename(c, perf_task_find_or_add(c, record->pid, record->tid), name);
 }
 
-static void take_name(struct tv_perf_collector *c, const struct tv_perf_record *record)
+/* A thread gets a name; after an exec the mappings are gone. */
+static void perf_collect_name(struct tv_perf_collector *c, const struct tv_perf_record *record)
 {
     if (record->misc & PERF_RECORD_MISC_COMM_EXEC)
         tv_perf_spaces_clear(&c->spaces, record->pid);
-    name_task(c, find_or_add_task(c, record->pid, record->tid), record->name);
+    perf_task_rename(c, perf_task_find_or_add(c, record->pid, record->tid), record->name);
 }
 
-void tv_perf_collector_take(void *collector, const struct tv_perf_record *record)
+void tv_perf_collector_add(void *collector, const struct tv_perf_record *record)
 {
     struct tv_perf_collector *c = collector;
     if (record->time_ns > c->last_ns)
         c->last_ns = record->time_ns;
     switch (record->type) {
     case PERF_RECORD_SAMPLE:
-        take_sample(c, record);
+        perf_collect_sample(c, record);
         break;
     case PERF_RECORD_MMAP2:
         tv_perf_spaces_map(&c->spaces, record->pid, &record->mapping);
         break;
     case PERF_RECORD_COMM:
-        take_name(c, record);
+        perf_collect_name(c, record);
         break;
     case PERF_RECORD_FORK:
-        take_fork(c, record);
+        perf_collect_fork(c, record);
         break;
     case PERF_RECORD_EXIT:
-        forget_task(c, record->pid, record->tid);
+        perf_task_forget(c, record->pid, record->tid);
         break;
     case PERF_RECORD_SWITCH:
-        take_switch(c, record);
+        perf_collect_switch(c, record);
         break;
-    default: /* of lost records */
+    default: /* PERF_RECORD_LOST and PERF_RECORD_LOST_SAMPLES */
         c->kernel_lost += record->lost;
         break;
     }
 }
 
-void tv_perf_collector_know(struct tv_perf_collector *collector, uint32_t pid, uint32_t tid,
-                            const char *name)
+void tv_perf_collector_add_thread(struct tv_perf_collector *collector, uint32_t pid, uint32_t tid,
+                                  const char *name)
 {
-    name_task(collector, find_or_add_task(collector, pid, tid), name);
+    perf_task_rename(collector, perf_task_find_or_add(collector, pid, tid), name);
 }
 
 void tv_perf_collector_end(struct tv_perf_collector *collector)
 {
     for (size_t i = 0; i < collector->task_count; i++)
-        end_wait(collector, &collector->tasks[i], collector->last_ns);
+        perf_task_end_wait(collector, &collector->tasks[i], collector->last_ns);
 }
 
 void tv_perf_collector_init(struct tv_perf_collector *collector, uint64_t period_ns)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * names.c - see names.h.
+/* names.c - names for the places of a recording (collect.h).
  *
- * Elements are resolved file by file, so that one file is open at a time, however many a recording
- * has.  Then the samples are counted anew: two places of one line are one element.
- */
-#include "perf/names.h"
+ * Places are sorted by file and resolved file by file, so only one file is open at a time, however
+ * many a recording has. Then all samples are copied with the new elements, because two places in
+ * one source line become one element. */
+#include "perf/collect.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,37 +19,37 @@
 
 #define NAME_ROOM 4096u
 
-/* A place, and its number among the elements. */
-struct place {
+/* A place, and the index of its element. */
+struct perf_element_address {
     uint32_t file, element;
     uint64_t place;
 };
 
-/* The source of the names of one file. */
-struct source {
+/* The symbols of one file. */
+struct perf_name_source {
     const struct tv_perf_file *file;
     struct tv_elf *elf; /* NULL: none */
     struct tv_symbol_list list;
 };
 
-struct resolving {
+struct perf_name_resolution {
     const struct tv_perf_collector *from;
     struct tv_samples *to;
     struct tv_demangler demangler;
-    uint32_t *elements; /* [elements of `from`]: the number in `to` */
+    uint32_t *elements; /* [elements of `from`]: number of the element in `to` */
 };
 
 /* ---- Sources ---- */
 
-static bool has_build_id(const struct tv_elf *elf, const struct tv_perf_file *file)
+static bool perf_has_build_id(const struct tv_elf *elf, const struct tv_perf_file *file)
 {
     struct tv_bytes id = tv_elf_build_id(elf);
     return file->build_id_size == 0 ||
            (id.length == file->build_id_size && memcmp(id.data, file->build_id, id.length) == 0);
 }
 
-/* The ELF file as the processes see it, if it is the one that was mapped. */
-static struct tv_elf *open_elf(const char *root, const struct tv_perf_file *file)
+/* Open the ELF file as the processes see it; NULL when it is not the one that was mapped. */
+static struct tv_elf *perf_open_elf(const char *root, const struct tv_perf_file *file)
 {
     struct tv_error unread = {0};
     struct tv_elf *elf;
@@ -57,22 +57,24 @@ static struct tv_elf *open_elf(const char *root, const struct tv_perf_file *file
     snprintf(path, sizeof path, "%s%s", root, file->path);
     if (tv_elf_read(path, TV_ELF_UNMOVED, &elf, &unread) != TV_OK)
         return NULL;
-    if (has_build_id(elf, file))
+    if (perf_has_build_id(elf, file))
         return elf;
     tv_elf_free(elf);
     return NULL;
 }
 
-static void open_source(struct source *source, const struct resolving *r, uint32_t number)
+static void perf_name_source_open(struct perf_name_source *source,
+                                  const struct perf_name_resolution *r, uint32_t number)
 {
+    assert(number < r->from->spaces.file_count);
     const struct tv_perf_file *file = &r->from->spaces.files[number];
     char path[8192];
-    *source = (struct source){.file = file};
+    *source = (struct perf_name_source){.file = file};
     switch (file->kind) {
     case TV_PERF_ELF:
-        source->elf = open_elf(r->from->spaces.root, file);
+        source->elf = perf_open_elf(r->from->spaces.root, file);
         break;
-    case TV_PERF_MADE:
+    case TV_PERF_JIT:
         snprintf(path, sizeof path, "%s%s", r->from->spaces.root, file->dump ? file->dump : "");
         if (file->dump && tv_symbol_list_read_dump(&source->list, path, r->from->owner))
             break;
@@ -87,7 +89,7 @@ static void open_source(struct source *source, const struct resolving *r, uint32
     }
 }
 
-static void close_source(struct source *source)
+static void perf_name_source_close(struct perf_name_source *source)
 {
     tv_elf_free(source->elf);
     tv_symbol_list_release(&source->list);
@@ -95,7 +97,7 @@ static void close_source(struct source *source)
 
 /* ---- Elements ---- */
 
-static void copy_text(char *to, struct tv_bytes text)
+static void perf_copy_text(char *to, struct tv_bytes text)
 {
     size_t length = text.length < NAME_ROOM - 1 ? text.length : NAME_ROOM - 1;
     if (length > 0)
@@ -103,7 +105,7 @@ static void copy_text(char *to, struct tv_bytes text)
     to[length] = '\0';
 }
 
-static uint64_t hash_text(uint64_t hash, const char *text)
+static uint64_t perf_hash_text(uint64_t hash, const char *text)
 {
     do
         hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001B3); /* FNV-1a, with the NUL */
@@ -111,33 +113,36 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return hash;
 }
 
-static bool has_texts(const struct tv_sample_element *one, const struct tv_sample_element *other)
+static bool perf_element_has_texts(const struct tv_sample_element *one,
+                                   const struct tv_sample_element *other)
 {
     return strcmp(one->class_name, other->class_name) == 0 && strcmp(one->name, other->name) == 0 &&
            strcmp(one->file ? one->file : "", other->file ? other->file : "") == 0;
 }
 
-/* The number of an element by its texts and line. */
-static uint32_t find_or_add_element(struct tv_samples *samples, struct tv_sample_element *element)
+/* Return the number of the element with these texts and line. On a hash collision the next hash
+ * value is used. */
+static uint32_t perf_element_find_or_add(struct tv_samples *samples,
+                                         struct tv_sample_element *element)
 {
-    element->method = hash_text(hash_text(1, element->class_name), element->name);
-    element->method = hash_text(element->method, element->file ? element->file : "");
+    element->method = perf_hash_text(perf_hash_text(1, element->class_name), element->name);
+    element->method = perf_hash_text(element->method, element->file ? element->file : "");
     for (;; element->method++) {
         uint32_t number = tv_samples_find_element(samples, element->method, element->line);
         if (number == 0)
             return tv_samples_add_element(samples, element);
         const struct tv_sample_element *elements = samples->elements.at;
-        if (has_texts(&elements[number - 1], element))
+        if (perf_element_has_texts(&elements[number - 1], element))
             return number;
     }
 }
 
-/* The name of a module: what stands behind the last slash. */
-static void name_module(const struct tv_perf_file *file, char *text)
+/* Write the name of a module: the file name without directories. */
+static void perf_module_name(const struct tv_perf_file *file, char *text)
 {
     static const char *const kinds[] = {
         [TV_PERF_ELF] = "",
-        [TV_PERF_MADE] = "[made at run time]",
+        [TV_PERF_JIT] = "[made at run time]",
         [TV_PERF_VDSO] = "[vdso]",
         [TV_PERF_KERNEL] = "[kernel]",
     };
@@ -145,91 +150,98 @@ static void name_module(const struct tv_perf_file *file, char *text)
     snprintf(text, NAME_ROOM, "%s", slash ? slash + 1 : kinds[file->kind]);
 }
 
-/* False: the file does not say what lies there. */
-static bool name_elf_place(struct resolving *r, const struct source *source, uint64_t offset,
-                           char *name, char *path, int32_t *line)
+/* Look up an offset in an ELF file; false when the file has no symbol there. */
+static bool perf_name_elf_address(struct perf_name_resolution *r,
+                                  const struct perf_name_source *source, uint64_t offset,
+                                  char *name, char *path, int32_t *line)
 {
     struct tv_elf_place found;
     struct tv_demangled written;
     uint64_t own;
     if (!tv_elf_address_of_offset(source->elf, offset, &own) ||
-        !tv_elf_find_own(source->elf, own, &found) || found.function.length == 0)
+        !tv_elf_find_in_file(source->elf, own, &found) || found.function.length == 0)
         return false;
     if (!tv_demangler_read(&r->demangler, found.function, &written))
         written.name = found.function;
-    copy_text(name, written.name);
-    copy_text(path, found.file);
+    perf_copy_text(name, written.name);
+    perf_copy_text(path, found.file);
     *line = found.line > 0 ? found.line : TV_SAMPLES_NO_LINE;
     return true;
 }
 
-static uint32_t resolve_place(struct resolving *r, const struct source *source, uint64_t place)
+/* Name an element: by DWARF and symbols of an ELF file, else by a symbol list, else by its address
+ * or the name of its module. */
+static uint32_t perf_resolve_address(struct perf_name_resolution *r,
+                                     const struct perf_name_source *source, uint64_t place)
 {
     static char module[NAME_ROOM], name[NAME_ROOM], path[NAME_ROOM];
     struct tv_sample_element element = {0, TV_SAMPLES_NO_LINE, module, name, NULL};
     struct tv_bytes symbol = tv_symbol_list_find(&source->list, place);
     path[0] = '\0';
-    name_module(source->file, module);
-    if (source->elf && name_elf_place(r, source, place, name, path, &element.line))
+    perf_module_name(source->file, module);
+    if (source->elf && perf_name_elf_address(r, source, place, name, path, &element.line))
         element.file = path[0] ? path : NULL;
     else if (symbol.length > 0)
-        copy_text(name, symbol);
+        perf_copy_text(name, symbol);
     else if (source->file->kind == TV_PERF_ELF)
         snprintf(name, sizeof name, "0x%" PRIx64, place);
     else
         snprintf(name, sizeof name, "%s", module);
-    return find_or_add_element(r->to, &element);
+    return perf_element_find_or_add(r->to, &element);
 }
 
-static int compare_places(const void *left, const void *right)
+static int perf_compare_addresses(const void *left, const void *right)
 {
-    const struct place *a = left, *b = right;
+    const struct perf_element_address *a = left, *b = right;
     if (a->file != b->file)
         return a->file < b->file ? -1 : 1;
     return a->place < b->place ? -1 : a->place > b->place;
 }
 
-static struct place *list_places(const struct tv_samples *samples)
+static struct perf_element_address *perf_list_addresses(const struct tv_samples *samples)
 {
     const struct tv_sample_element *elements = samples->elements.at;
-    struct place *places = tv_alloc(samples->elements.count, sizeof *places);
+    struct perf_element_address *places = tv_alloc(samples->elements.count, sizeof *places);
     for (uint32_t i = 0; i < samples->elements.count; i++)
-        places[i] = (struct place){(uint32_t)elements[i].line, i, elements[i].method};
+        places[i] =
+            (struct perf_element_address){(uint32_t)elements[i].line, i, elements[i].method};
     if (samples->elements.count > 0)
-        qsort(places, samples->elements.count, sizeof *places, compare_places);
+        qsort(places, samples->elements.count, sizeof *places, perf_compare_addresses);
     return places;
 }
 
-static void resolve_unknown(struct resolving *r, uint32_t element)
+static void perf_resolve_unknown(struct perf_name_resolution *r, uint32_t element)
 {
     static char unknown[] = "[unknown]";
     struct tv_sample_element none = {0, TV_SAMPLES_NO_LINE, unknown, unknown, NULL};
-    r->elements[element] = find_or_add_element(r->to, &none);
+    r->elements[element] = perf_element_find_or_add(r->to, &none);
 }
 
-static void resolve_elements(struct resolving *r)
+static void perf_resolve_elements(struct perf_name_resolution *r)
 {
     uint32_t count = r->from->samples.elements.count;
-    struct place *places = list_places(&r->from->samples);
+    struct perf_element_address *places = perf_list_addresses(&r->from->samples);
     for (uint32_t i = 0; i < count;) {
         uint32_t file = places[i].file;
-        struct source source;
+        struct perf_name_source source;
         if (file >= r->from->spaces.file_count) {
-            resolve_unknown(r, places[i++].element);
+            perf_resolve_unknown(r, places[i++].element);
             continue;
         }
-        open_source(&source, r, file);
+        perf_name_source_open(&source, r, file);
         for (; i < count && places[i].file == file; i++)
-            r->elements[places[i].element] = resolve_place(r, &source, places[i].place);
-        close_source(&source);
+            r->elements[places[i].element] = perf_resolve_address(r, &source, places[i].place);
+        perf_name_source_close(&source);
     }
     tv_free(places);
 }
 
 /* ---- Samples ---- */
 
-static uint32_t translate_stack(const struct resolving *r, uint32_t trace, uint32_t *stack)
+static uint32_t perf_translate_stack(const struct perf_name_resolution *r, uint32_t trace,
+                                     uint32_t *stack)
 {
+    assert(trace < r->from->samples.traces.count);
     const struct tv_sample_trace *traces = r->from->samples.traces.at;
     const uint32_t *stacks = r->from->samples.stacks.at;
     for (uint32_t i = 0; i < traces[trace].depth; i++)
@@ -237,7 +249,7 @@ static uint32_t translate_stack(const struct resolving *r, uint32_t trace, uint3
     return traces[trace].depth;
 }
 
-static uint32_t deepest_stack(const struct tv_samples *samples)
+static uint32_t perf_deepest_stack(const struct tv_samples *samples)
 {
     const struct tv_sample_trace *traces = samples->traces.at;
     uint32_t deepest = 0;
@@ -246,39 +258,40 @@ static uint32_t deepest_stack(const struct tv_samples *samples)
     return deepest;
 }
 
-static void copy_threads(const struct resolving *r)
+static void perf_copy_threads(const struct perf_name_resolution *r)
 {
     const struct tv_sample_thread *threads = r->from->samples.threads.at;
     for (uint32_t i = 0; i < r->from->samples.threads.count; i++) {
-        uint32_t id = tv_samples_see(r->to, threads[i].name, threads[i].group);
+        uint32_t id = tv_samples_add_thread(r->to, threads[i].name, threads[i].group);
         if (id == 0)
             tv_memory_exhausted();
         tv_samples_number_thread(r->to, id, threads[i].pid, threads[i].tid);
         if (threads[i].ended)
-            (void)tv_samples_end(r->to, id);
+            (void)tv_samples_end_thread(r->to, id);
     }
 }
 
-static void copy_moments(const struct resolving *r, uint32_t *stack)
+/* Copy all samples with their new elements; a sample that cannot be added counts as lost. */
+static void perf_copy_moments(const struct perf_name_resolution *r, uint32_t *stack)
 {
     const struct tv_samples *from = &r->from->samples;
     const struct tv_sample_moment *moments = from->moments.at;
     const struct tv_sample_trace *traces = from->traces.at;
     for (uint32_t i = 0; i < from->moments.count; i++) {
-        uint32_t depth = translate_stack(r, moments[i].trace, stack);
+        uint32_t depth = perf_translate_stack(r, moments[i].trace, stack);
         uint32_t id = traces[moments[i].trace].thread + TV_SAMPLES_FIRST_THREAD;
         if (!tv_samples_add_at(r->to, id, stack, depth, &moments[i]))
             r->to->lost++;
     }
 }
 
-static void copy_waits(const struct resolving *r, uint32_t *stack)
+static void perf_copy_waits(const struct perf_name_resolution *r, uint32_t *stack)
 {
     const struct tv_sample_wait *waits = r->from->samples.waits.at;
     for (uint32_t i = 0; i < r->from->samples.waits.count; i++) {
         uint32_t depth = 0;
         if (waits[i].trace != TV_SAMPLES_NO_TRACE)
-            depth = translate_stack(r, waits[i].trace, stack);
+            depth = perf_translate_stack(r, waits[i].trace, stack);
         (void)tv_samples_add_wait(r->to, waits[i].thread + TV_SAMPLES_FIRST_THREAD, stack, depth,
                                   &waits[i]);
     }
@@ -286,8 +299,9 @@ static void copy_waits(const struct resolving *r, uint32_t *stack)
 
 void tv_perf_names_resolve(const struct tv_perf_collector *collector, struct tv_samples *samples)
 {
+    assert(samples != &collector->samples);
     const struct tv_samples *from = &collector->samples;
-    struct resolving resolving = {.from = collector, .to = samples};
+    struct perf_name_resolution resolving = {.from = collector, .to = samples};
     *samples = (struct tv_samples){
         .period_ns = from->period_ns,
         .lost = from->lost,
@@ -296,11 +310,11 @@ void tv_perf_names_resolve(const struct tv_perf_collector *collector, struct tv_
         .classes_are_modules = from->classes_are_modules,
     };
     resolving.elements = tv_alloc(from->elements.count, sizeof *resolving.elements);
-    resolve_elements(&resolving);
-    uint32_t *stack = tv_alloc(deepest_stack(from), sizeof *stack);
-    copy_threads(&resolving);
-    copy_moments(&resolving, stack);
-    copy_waits(&resolving, stack);
+    perf_resolve_elements(&resolving);
+    uint32_t *stack = tv_alloc(perf_deepest_stack(from), sizeof *stack);
+    perf_copy_threads(&resolving);
+    perf_copy_moments(&resolving, stack);
+    perf_copy_waits(&resolving, stack);
     tv_free(stack);
     tv_free(resolving.elements);
     tv_demangler_release(&resolving.demangler);

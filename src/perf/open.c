@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * open.c - the events of a recording and their buffers.
+/* open.c - the events of a recording and their ring buffers.
  *
- * Events are inherited by the threads and children of theirs.  The kernel has no buffer for an
- * inherited event of all processors, so there is one event for each thread and processor; those of
- * one processor share its buffer.
- */
+ *     thread 1   event  event          Every thread has an event on each processor.
+ *     thread 2   event  event          Events of one processor share its ring.
+ *                  |      |
+ *                ring   ring
+ *                cpu 0  cpu 1
+ *
+ * Events are inherited by new threads and children. The kernel has no ring for an inherited event
+ * on all processors, so there is one event per thread and processor. */
 #define _GNU_SOURCE
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -25,41 +29,40 @@
 
 #include "base/memory.h"
 #include "perf/collect.h"
-#include "perf/names.h"
 #include "perf/perf.h"
-#include "perf/ring.h"
+#include "perf/records.h"
 #include "perf/symbol_list.h"
 
 #define BILLION UINT64_C(1000000000)
-/* Half a megabyte a processor, what an ordinary user may lock unless the system says otherwise. */
+/* Half a megabyte per processor: the default limit of locked memory for ordinary users. */
 #define RING_PAGES 128u
-/* Samples with a copy of the stack are longer; who may not lock so much gets less. */
+/* Samples with a copied stack are longer. If less memory may be locked, smaller rings are tried. */
 #define RING_PAGES_COPIES 2048u
 #define COPIED_BYTES 16384u
 #define RING_PAGES_LEAST 8u
 #define MOST_THREADS 100000u
 
-struct cpu {
+struct perf_cpu {
     int number;
-    int file; /* the event whose buffer it is; -1: none yet */
+    int file; /* the event that owns the ring; -1: none yet */
     struct tv_perf_ring ring;
 };
 
 struct tv_perf {
     struct tv_perf_options options;
-    bool user_only;                    /* the kernel's part cannot be seen */
-    bool no_lost_counts, no_build_ids; /* the kernel is older */
-    struct cpu *cpus;
+    bool user_only;                    /* the kernel may not be sampled */
+    bool no_lost_counts, no_build_ids; /* not supported by an older kernel */
+    struct perf_cpu *cpus;
     size_t cpu_count;
-    int *files; /* of all events */
+    int *files; /* one per event */
     size_t file_count, file_capacity;
     struct tv_perf_queue queue;
     struct tv_perf_collector collector;
-    uint64_t looked_ns; /* when the buffers were looked at last */
+    uint64_t looked_ns; /* time of the last look at the rings */
     size_t page;
 };
 
-static uint64_t monotonic_ns(void)
+static uint64_t perf_now_ns(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -68,7 +71,7 @@ static uint64_t monotonic_ns(void)
 
 /* ---- What the system says ---- */
 
-static long read_setting(const char *path, long otherwise)
+static long perf_read_setting(const char *path, long otherwise)
 {
     char text[32] = "";
     int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -78,34 +81,37 @@ static long read_setting(const char *path, long otherwise)
     return length > 0 ? strtol(text, NULL, 10) : otherwise;
 }
 
-static enum tv_status refused(int error, struct tv_error *err)
+/* Explain why perf events cannot be opened, and what to do about it. */
+static enum tv_status perf_fail_refused(int error, struct tv_error *err)
 {
-    long paranoid = read_setting("/proc/sys/kernel/perf_event_paranoid", LONG_MIN);
+    long paranoid = perf_read_setting("/proc/sys/kernel/perf_event_paranoid", LONG_MIN);
     if (error == ENOSYS || paranoid == LONG_MIN)
         return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
                        "this kernel has no perf events (perf_event_open: %s)", strerror(error));
     if (error == EMFILE)
         return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
-                       "perf events of so many threads and processors need more open files: raise "
-                       "the limit (ulimit -n)");
+                       "too many open files for the perf events of all threads and processors: "
+                       "raise the limit (ulimit -n)");
     if (error == ESRCH)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "the process has ended");
     if (error != EACCES && error != EPERM)
         return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET, "perf_event_open: %s",
                        strerror(error));
     return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
-                   "the system does not allow perf events (kernel.perf_event_paranoid is %ld): "
-                   "'sysctl kernel.perf_event_paranoid=2' or CAP_PERFMON allows those of your own "
-                   "processes; a container must allow the system call perf_event_open too",
+                   "the system does not allow perf events (kernel.perf_event_paranoid is %ld): use "
+                   "'sysctl kernel.perf_event_paranoid=2' or CAP_PERFMON; a container must also "
+                   "allow the system call perf_event_open",
                    paranoid);
 }
 
 /* ---- Events ---- */
 
-static struct perf_event_attr make_attributes(const struct tv_perf *perf, bool switches)
+/* Only the sampling event reports mappings, names and forks; the event of context switches would
+ * repeat them. */
+static struct perf_event_attr perf_make_attributes(const struct tv_perf *perf, bool switches)
 {
     const struct tv_perf_options *options = &perf->options;
-    long most = read_setting("/proc/sys/kernel/perf_event_max_stack", TV_PERF_DEPTH);
+    long most = perf_read_setting("/proc/sys/kernel/perf_event_max_stack", TV_PERF_DEPTH);
     uint32_t depth = options->depth == 0 || options->depth > most ? (uint32_t)most : options->depth;
     struct perf_event_attr attr = {
         .type = PERF_TYPE_SOFTWARE,
@@ -143,17 +149,18 @@ static struct perf_event_attr make_attributes(const struct tv_perf *perf, bool s
     return attr;
 }
 
-static int open_event(const struct tv_perf *perf, pid_t tid, int cpu, bool switches)
+static int perf_open_event(const struct tv_perf *perf, pid_t tid, int cpu, bool switches)
 {
-    struct perf_event_attr attr = make_attributes(perf, switches);
+    struct perf_event_attr attr = perf_make_attributes(perf, switches);
     return (int)syscall(SYS_perf_event_open, &attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Try once, with less where the system is older or does not allow everything; 0 or an error. */
-static int settle_attributes(struct tv_perf *perf)
+/* Open one event for a test, and give up features that the kernel lacks or does not allow. Return 0
+ * or errno. */
+static int perf_probe_attributes(struct tv_perf *perf)
 {
     for (;;) {
-        int file = open_event(perf, perf->options.pid, -1, false);
+        int file = perf_open_event(perf, perf->options.pid, -1, false);
         int error = errno;
         if (file >= 0)
             close(file);
@@ -170,8 +177,9 @@ static int settle_attributes(struct tv_perf *perf)
     }
 }
 
-static int map_ring(struct tv_perf *perf, struct cpu *cpu, int file)
+static int perf_map_ring(struct tv_perf *perf, struct perf_cpu *cpu, int file)
 {
+    assert(cpu->file < 0 && file >= 0);
     int error = 0;
     size_t most = perf->options.copies_stacks ? RING_PAGES_COPIES : RING_PAGES;
     for (size_t pages = most; pages >= RING_PAGES_LEAST; pages /= 2) {
@@ -187,43 +195,45 @@ static int map_ring(struct tv_perf *perf, struct cpu *cpu, int file)
     return error;
 }
 
-static void keep_file(struct tv_perf *perf, int file)
+static void perf_keep_event(struct tv_perf *perf, int file)
 {
+    assert(file >= 0);
     perf->files = tv_array_reserve(perf->files, &perf->file_capacity, perf->file_count + 1,
                                    sizeof *perf->files);
     perf->files[perf->file_count++] = file;
 }
 
-/* 0, or an error; a processor that is switched off is none. */
-static int add_event(struct tv_perf *perf, struct cpu *cpu, pid_t tid, bool switches)
+/* Add an event. Return 0 or errno; a processor that is offline is not an error. */
+static int perf_add_event(struct tv_perf *perf, struct perf_cpu *cpu, pid_t tid, bool switches)
 {
-    int file = open_event(perf, tid, cpu->number, switches);
+    int file = perf_open_event(perf, tid, cpu->number, switches);
     if (file < 0)
         return errno == ENODEV ? 0 : errno;
-    keep_file(perf, file);
+    perf_keep_event(perf, file);
     uint64_t id;
     if (switches && ioctl(file, PERF_EVENT_IOC_ID, &id) == 0)
         tv_map_set(&perf->collector.switches, id, 1);
     if (cpu->file < 0)
-        return map_ring(perf, cpu, file);
+        return perf_map_ring(perf, cpu, file);
     return ioctl(file, PERF_EVENT_IOC_SET_OUTPUT, cpu->file) == 0 ? 0 : errno;
 }
 
-static int add_thread(struct tv_perf *perf, pid_t tid)
+static int perf_add_thread(struct tv_perf *perf, pid_t tid)
 {
     int error = 0;
     for (size_t i = 0; i < perf->cpu_count && error == 0; i++) {
-        error = add_event(perf, &perf->cpus[i], tid, false);
-        /* Leaving a processor happens in the kernel: who may not see that has no stacks of it. */
+        error = perf_add_event(perf, &perf->cpus[i], tid, false);
+        /* A context switch happens in the kernel, so without the right to see it there are no
+         * stacks of it. */
         if (error == 0 && perf->options.off_cpu && !perf->user_only)
-            error = add_event(perf, &perf->cpus[i], tid, true);
+            error = perf_add_event(perf, &perf->cpus[i], tid, true);
     }
     return error;
 }
 
 /* ---- A process that runs ---- */
 
-static void read_line_of(const char *path, char *text, size_t size)
+static void perf_read_line(const char *path, char *text, size_t size)
 {
     int file = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t length = file < 0 ? 0 : read(file, text, size - 1);
@@ -233,16 +243,17 @@ static void read_line_of(const char *path, char *text, size_t size)
     text[strcspn(text, "\n")] = '\0';
 }
 
-static void know_thread(struct tv_perf *perf, pid_t tid)
+static void perf_seed_thread(struct tv_perf *perf, pid_t tid)
 {
     char path[64], name[64];
     snprintf(path, sizeof path, "/proc/%d/task/%d/comm", (int)perf->options.pid, (int)tid);
-    read_line_of(path, name, sizeof name);
-    tv_perf_collector_know(&perf->collector, (uint32_t)perf->options.pid, (uint32_t)tid, name);
+    perf_read_line(path, name, sizeof name);
+    tv_perf_collector_add_thread(&perf->collector, (uint32_t)perf->options.pid, (uint32_t)tid,
+                                 name);
 }
 
-/* A thread that ends meanwhile is no error. */
-static int add_threads(struct tv_perf *perf)
+/* Add events for all threads of the process. A thread that ends meanwhile is not an error. */
+static int perf_add_threads(struct tv_perf *perf)
 {
     char path[64];
     struct dirent *entry;
@@ -253,18 +264,18 @@ static int add_threads(struct tv_perf *perf)
         pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
         if (tid <= 0)
             continue;
-        error = add_thread(perf, tid);
+        error = perf_add_thread(perf, tid);
         if (error == ESRCH)
             error = 0;
-        know_thread(perf, tid);
+        perf_seed_thread(perf, tid);
     }
     if (tasks)
         closedir(tasks);
     return perf->file_count == 0 && error == 0 ? ESRCH : error;
 }
 
-/* START-END PERMISSIONS OFFSET DEVICE INODE PATH */
-static void know_mapping(struct tv_perf *perf, char *line)
+/* Parse a line "START-END PERMISSIONS OFFSET DEVICE INODE PATH" of /proc/PID/maps. */
+static void perf_seed_mapping(struct tv_perf *perf, char *line)
 {
     struct tv_perf_mapping mapping = {.executable = true};
     uint64_t end;
@@ -285,20 +296,20 @@ static void know_mapping(struct tv_perf *perf, char *line)
     tv_perf_spaces_map(&perf->collector.spaces, (uint32_t)perf->options.pid, &mapping);
 }
 
-static void know_mappings(struct tv_perf *perf)
+static void perf_seed_mappings(struct tv_perf *perf)
 {
     char path[64], line[8192];
     snprintf(path, sizeof path, "/proc/%d/maps", (int)perf->options.pid);
     FILE *maps = fopen(path, "re");
     while (maps && fgets(line, sizeof line, maps))
-        know_mapping(perf, line);
+        perf_seed_mapping(perf, line);
     if (maps)
         fclose(maps);
 }
 
 /* ---- From the start to the end ---- */
 
-static void raise_file_limit(void)
+static void perf_raise_file_limit(void)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
@@ -307,25 +318,26 @@ static void raise_file_limit(void)
     }
 }
 
-static int open_all(struct tv_perf *perf)
+/* Open all events, and enable them now or at the next exec. */
+static int perf_open_events(struct tv_perf *perf)
 {
-    int error = settle_attributes(perf);
+    int error = perf_probe_attributes(perf);
     if (error != 0)
         return error;
-    raise_file_limit();
+    perf_raise_file_limit();
     perf->collector.names_kernel = tv_symbol_list_has_kernel();
     if (!perf->options.is_running)
-        return add_thread(perf, perf->options.pid);
-    error = add_threads(perf);
-    know_mappings(perf);
+        return perf_add_thread(perf, perf->options.pid);
+    error = perf_add_threads(perf);
+    perf_seed_mappings(perf);
     for (size_t i = 0; i < perf->file_count && error == 0; i++)
         if (ioctl(perf->files[i], PERF_EVENT_IOC_ENABLE, 0) != 0)
             error = errno;
     return error;
 }
 
-/* In a container other files have the paths that the kernel tells. */
-static void find_root(struct tv_perf_spaces *spaces, pid_t pid)
+/* In a container, the paths in records belong to another root directory. */
+static void perf_find_root(struct tv_perf_spaces *spaces, pid_t pid)
 {
     char path[64];
     struct stat its, ours;
@@ -335,7 +347,7 @@ static void find_root(struct tv_perf_spaces *spaces, pid_t pid)
         snprintf(spaces->root, sizeof spaces->root, "/proc/%d/root", (int)pid);
 }
 
-static uint32_t owner_of(pid_t pid)
+static uint32_t perf_process_owner(pid_t pid)
 {
     char path[32];
     struct stat found;
@@ -346,6 +358,7 @@ static uint32_t owner_of(pid_t pid)
 enum tv_status tv_perf_open(const struct tv_perf_options *options, struct tv_perf **perf,
                             struct tv_error *err)
 {
+    assert(options->rate > 0);
     long count = sysconf(_SC_NPROCESSORS_CONF);
     struct tv_perf *new = tv_alloc(1, sizeof *new);
     new->options = *options;
@@ -353,18 +366,18 @@ enum tv_status tv_perf_open(const struct tv_perf_options *options, struct tv_per
     new->cpu_count = count > 0 ? (size_t)count : 1;
     new->cpus = tv_alloc(new->cpu_count, sizeof *new->cpus);
     for (size_t i = 0; i < new->cpu_count; i++)
-        new->cpus[i] = (struct cpu){.number = (int)i, .file = -1};
+        new->cpus[i] = (struct perf_cpu){.number = (int)i, .file = -1};
     tv_perf_collector_init(&new->collector, BILLION / options->rate);
-    new->collector.owner = owner_of(options->pid);
-    find_root(&new->collector.spaces, options->pid);
-    int error = open_all(new);
+    new->collector.owner = perf_process_owner(options->pid);
+    perf_find_root(&new->collector.spaces, options->pid);
+    int error = perf_open_events(new);
     if (error == 0) {
         *perf = new;
         return TV_OK;
     }
     tv_perf_close(new);
     *perf = NULL;
-    return refused(error, err);
+    return perf_fail_refused(error, err);
 }
 
 void tv_perf_close(struct tv_perf *perf)
@@ -388,15 +401,15 @@ bool tv_perf_sees_kernel(const struct tv_perf *perf)
     return !perf->user_only;
 }
 
-/* Read all buffers.  What is older than the look before this one is in order: it was in a buffer
- * then, or is read now. */
-static void look_at_rings(struct tv_perf *perf)
+/* Read all rings. Records that are older than the previous look are complete, so hand them on
+ * (records.h). */
+static void perf_read_rings(struct tv_perf *perf)
 {
-    uint64_t now = monotonic_ns();
+    uint64_t now = perf_now_ns();
     for (size_t i = 0; i < perf->cpu_count; i++)
         if (perf->cpus[i].ring.pages)
             tv_perf_ring_drain(&perf->cpus[i].ring, &perf->queue);
-    tv_perf_queue_flush(&perf->queue, perf->looked_ns, tv_perf_collector_take, &perf->collector);
+    tv_perf_queue_flush(&perf->queue, perf->looked_ns, tv_perf_collector_add, &perf->collector);
     perf->looked_ns = now;
 }
 
@@ -414,18 +427,18 @@ bool tv_perf_wait(struct tv_perf *perf, int also, int timeout_ms)
     for (size_t i = 1; i < count; i++)
         ended |= ready > 0 && (files[i].revents & POLLHUP) != 0;
     tv_free(files);
-    look_at_rings(perf);
-    /* After a process has ended, poll on its events returns at once, for ever. */
+    perf_read_rings(perf);
+    /* After a process has ended, poll on its events returns at once, forever. */
     if (ended && !seen && also >= 0)
         seen = poll(&(struct pollfd){.fd = also, .events = POLLIN}, 1, timeout_ms) > 0;
     return seen;
 }
 
-/* Records that had no room.  The buffers tell of them before the next record that has room, which
- * may never come; the events know. */
-static uint64_t count_lost(const struct tv_perf *perf)
+/* Return the number of lost records. A ring reports them before the next record that fits, which
+ * may never come; the counts of the events have all. */
+static uint64_t perf_count_lost(const struct tv_perf *perf)
 {
-    uint64_t lost = 0, values[2]; /* the count, and what was lost of it */
+    uint64_t lost = 0, values[2]; /* event count, lost records */
     for (size_t i = 0; i < perf->file_count && !perf->no_lost_counts; i++)
         if (read(perf->files[i], values, sizeof values) == (ssize_t)sizeof values)
             lost += values[1];
@@ -436,9 +449,9 @@ void tv_perf_finish(struct tv_perf *perf, struct tv_samples *samples)
 {
     for (size_t i = 0; i < perf->file_count; i++)
         (void)ioctl(perf->files[i], PERF_EVENT_IOC_DISABLE, 0);
-    look_at_rings(perf);
-    tv_perf_queue_flush(&perf->queue, UINT64_MAX, tv_perf_collector_take, &perf->collector);
+    perf_read_rings(perf);
+    tv_perf_queue_flush(&perf->queue, UINT64_MAX, tv_perf_collector_add, &perf->collector);
     tv_perf_collector_end(&perf->collector);
-    perf->collector.samples.lost += count_lost(perf);
+    perf->collector.samples.lost += perf_count_lost(perf);
     tv_perf_names_resolve(&perf->collector, samples);
 }

@@ -1,49 +1,53 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* spaces.c - see spaces.h. */
-#include "perf/spaces.h"
+/* spaces.c - address spaces of processes: sorted, non-overlapping mappings per process (collect.h).
+ */
+#include "perf/collect.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "perf/jit_dump.h"
+#include "perf/symbol_list.h"
 
-/* More in one process, or files in all, are a mistake or an attack. */
+/* Limits against damaged or hostile input: mappings per process, files in total. */
 #define MOST_MAPS 65536u
 #define MOST_FILES 1000000u
 
-struct map {
+struct perf_map {
     uint64_t start, end;
-    uint64_t bias; /* to be added to an address for the place in the file */
+    uint64_t bias; /* address + bias is the place in the file */
     uint32_t file;
 };
 
 struct tv_perf_space {
     uint32_t pid;
-    struct map *maps; /* by rising start, none within another */
+    struct perf_map *maps; /* sorted by start, without overlaps */
     size_t count, capacity;
-    struct tv_unwind *unwind; /* of these mappings; NULL: not asked for since they changed */
+    struct tv_unwind *unwind; /* unwind tables; NULL: not loaded */
 };
 
 /* ---- Files ---- */
 
-static bool starts_with(const char *text, const char *head)
+static bool perf_path_starts(const char *text, const char *head)
 {
     return strncmp(text, head, strlen(head)) == 0;
 }
 
-static enum tv_perf_file_kind kind_of(const char *path)
+/* Classify a mapping by its path. Anonymous memory, memfds and jitdump files hold generated code.
+ */
+static enum tv_perf_file_kind perf_file_kind_of(const char *path)
 {
     static const char *const made[] = {"//", "/memfd:", "/dev/", "/SYSV", "/anon_hugepage"};
     if (strcmp(path, "[vdso]") == 0)
         return TV_PERF_VDSO;
     for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
-        if (starts_with(path, made[i]))
-            return TV_PERF_MADE;
-    return path[0] == '/' && !tv_jit_dump_is_name(path) ? TV_PERF_ELF : TV_PERF_MADE;
+        if (perf_path_starts(path, made[i]))
+            return TV_PERF_JIT;
+    return path[0] == '/' && !tv_jit_dump_is_name(path) ? TV_PERF_ELF : TV_PERF_JIT;
 }
 
-static bool is_file(const struct tv_perf_file *file, const struct tv_perf_file *wanted)
+static bool perf_file_equals(const struct tv_perf_file *file, const struct tv_perf_file *wanted)
 {
     return file->kind == wanted->kind && file->pid == wanted->pid &&
            file->build_id_size == wanted->build_id_size &&
@@ -51,11 +55,12 @@ static bool is_file(const struct tv_perf_file *file, const struct tv_perf_file *
            strcmp(file->path, wanted->path) == 0;
 }
 
-/* The newest first: a program maps a library several times in a row. */
-static uint32_t number_file(struct tv_perf_spaces *spaces, const struct tv_perf_file *wanted)
+/* Return the number of a file, and add it if it is new. Search from the end: a program maps a
+ * library several times in a row. */
+static uint32_t perf_file_number(struct tv_perf_spaces *spaces, const struct tv_perf_file *wanted)
 {
     for (size_t i = spaces->file_count; i-- > 0;)
-        if (is_file(&spaces->files[i], wanted))
+        if (perf_file_equals(&spaces->files[i], wanted))
             return (uint32_t)i;
     if (spaces->file_count == MOST_FILES)
         return TV_PERF_NO_FILE;
@@ -69,23 +74,24 @@ static uint32_t number_file(struct tv_perf_spaces *spaces, const struct tv_perf_
     return (uint32_t)spaces->file_count++;
 }
 
-static uint32_t file_of_mapping(struct tv_perf_spaces *spaces, uint32_t pid,
-                                const struct tv_perf_mapping *mapping)
+/* Return the number of the file of a mapping, and remember a jitdump file of the process. */
+static uint32_t perf_file_of_mapping(struct tv_perf_spaces *spaces, uint32_t pid,
+                                     const struct tv_perf_mapping *mapping)
 {
     static char made[] = "";
-    struct tv_perf_file wanted = {.kind = kind_of(mapping->path)};
+    struct tv_perf_file wanted = {.kind = perf_file_kind_of(mapping->path)};
     char path[4096];
     size_t length = strnlen(mapping->path, sizeof path - 1);
     memcpy(path, mapping->path, length);
     path[length] = '\0';
-    wanted.path = wanted.kind == TV_PERF_MADE ? made : path;
-    wanted.pid = wanted.kind == TV_PERF_MADE ? pid : 0;
+    wanted.path = wanted.kind == TV_PERF_JIT ? made : path;
+    wanted.pid = wanted.kind == TV_PERF_JIT ? pid : 0;
     if (wanted.kind == TV_PERF_ELF) {
         wanted.build_id_size = mapping->build_id_size;
         memcpy(wanted.build_id, mapping->build_id, mapping->build_id_size);
     }
-    uint32_t file = number_file(spaces, &wanted);
-    if (wanted.kind == TV_PERF_MADE && file != TV_PERF_NO_FILE && tv_jit_dump_is_name(path) &&
+    uint32_t file = perf_file_number(spaces, &wanted);
+    if (wanted.kind == TV_PERF_JIT && file != TV_PERF_NO_FILE && tv_jit_dump_is_name(path) &&
         !spaces->files[file].dump) {
         spaces->files[file].dump = tv_alloc(length + 1, 1);
         memcpy(spaces->files[file].dump, path, length);
@@ -95,8 +101,8 @@ static uint32_t file_of_mapping(struct tv_perf_spaces *spaces, uint32_t pid,
 
 /* ---- Processes ---- */
 
-/* The place of the first process that has not a lower number. */
-static size_t space_place(const struct tv_perf_spaces *spaces, uint32_t pid)
+/* Return the index of the first process whose pid is not lower. */
+static size_t perf_space_place(const struct tv_perf_spaces *spaces, uint32_t pid)
 {
     size_t low = 0, high = spaces->count;
     while (low < high) {
@@ -109,19 +115,19 @@ static size_t space_place(const struct tv_perf_spaces *spaces, uint32_t pid)
     return low;
 }
 
-static struct tv_perf_space *find_space(const struct tv_perf_spaces *spaces, uint32_t pid)
+static struct tv_perf_space *perf_space_find(const struct tv_perf_spaces *spaces, uint32_t pid)
 {
-    size_t place = space_place(spaces, pid);
+    size_t place = perf_space_place(spaces, pid);
     bool found = place < spaces->count && spaces->spaces[place].pid == pid;
     return found ? &spaces->spaces[place] : NULL;
 }
 
-static struct tv_perf_space *find_or_add_space(struct tv_perf_spaces *spaces, uint32_t pid)
+static struct tv_perf_space *perf_space_find_or_add(struct tv_perf_spaces *spaces, uint32_t pid)
 {
-    struct tv_perf_space *found = find_space(spaces, pid);
+    struct tv_perf_space *found = perf_space_find(spaces, pid);
     if (found)
         return found;
-    size_t place = space_place(spaces, pid);
+    size_t place = perf_space_place(spaces, pid);
     spaces->spaces = tv_array_reserve(spaces->spaces, &spaces->capacity, spaces->count + 1,
                                       sizeof *spaces->spaces);
     struct tv_perf_space *space = &spaces->spaces[place];
@@ -130,8 +136,8 @@ static struct tv_perf_space *find_or_add_space(struct tv_perf_spaces *spaces, ui
     return space;
 }
 
-/* The place of the first mapping that ends behind the address. */
-static size_t map_place(const struct tv_perf_space *space, uint64_t address)
+/* Return the index of the first mapping that ends after the address. */
+static size_t perf_space_map_place(const struct tv_perf_space *space, uint64_t address)
 {
     size_t low = 0, high = space->count;
     while (low < high) {
@@ -144,9 +150,12 @@ static size_t map_place(const struct tv_perf_space *space, uint64_t address)
     return low;
 }
 
-/* False: there are too many. */
-static bool insert_map(struct tv_perf_space *space, size_t place, struct map map)
+/* Insert a mapping; false when there are too many. */
+static bool perf_space_insert_map(struct tv_perf_space *space, size_t place, struct perf_map map)
 {
+    assert(place <= space->count && map.start < map.end);
+    assert(place == 0 || space->maps[place - 1].end <= map.start);
+    assert(place == space->count || map.end <= space->maps[place].start);
     if (space->count >= MOST_MAPS)
         return false;
     space->maps =
@@ -157,15 +166,16 @@ static bool insert_map(struct tv_perf_space *space, size_t place, struct map map
     return true;
 }
 
-/* Make [start, end) empty; returns the place of what comes behind it. */
-static size_t cut_maps(struct tv_perf_space *space, uint64_t start, uint64_t end)
+/* Remove [start, end) from the mappings, and return the index of the first mapping after it. */
+static size_t perf_space_cut_maps(struct tv_perf_space *space, uint64_t start, uint64_t end)
 {
-    size_t place = map_place(space, start), behind;
+    assert(start < end);
+    size_t place = perf_space_map_place(space, start), behind;
     if (place < space->count && space->maps[place].start < start) {
-        struct map left = space->maps[place];
+        struct perf_map left = space->maps[place];
         left.end = start;
         space->maps[place].start = start;
-        place += insert_map(space, place, left);
+        place += perf_space_insert_map(space, place, left);
     }
     behind = place;
     while (behind < space->count && space->maps[behind].end <= end)
@@ -178,37 +188,38 @@ static size_t cut_maps(struct tv_perf_space *space, uint64_t start, uint64_t end
     return place;
 }
 
-static void forget_unwind(struct tv_perf_space *space)
+static void perf_space_forget_unwind(struct tv_perf_space *space)
 {
     tv_unwind_free(space->unwind);
     space->unwind = NULL;
 }
 
+/* The unwind tables are dropped at each change and loaded again on demand. */
 void tv_perf_spaces_map(struct tv_perf_spaces *spaces, uint32_t pid,
                         const struct tv_perf_mapping *mapping)
 {
     if (mapping->length == 0 || mapping->length > UINT64_MAX - mapping->start)
         return;
-    struct map map = {.start = mapping->start, .end = mapping->start + mapping->length};
-    struct tv_perf_space *space = find_or_add_space(spaces, pid);
-    forget_unwind(space);
+    struct perf_map map = {.start = mapping->start, .end = mapping->start + mapping->length};
+    struct tv_perf_space *space = perf_space_find_or_add(spaces, pid);
+    perf_space_forget_unwind(space);
     if (space->count > 0)
-        cut_maps(space, map.start, map.end);
+        perf_space_cut_maps(space, map.start, map.end);
     if (!mapping->executable)
         return;
-    map.file = file_of_mapping(spaces, pid, mapping);
+    map.file = perf_file_of_mapping(spaces, pid, mapping);
     if (map.file == TV_PERF_NO_FILE)
         return;
     map.bias = spaces->files[map.file].kind == TV_PERF_ELF ? mapping->offset - map.start : 0;
-    (void)insert_map(space, map_place(space, map.start), map);
+    (void)perf_space_insert_map(space, perf_space_map_place(space, map.start), map);
 }
 
 void tv_perf_spaces_fork(struct tv_perf_spaces *spaces, uint32_t parent, uint32_t child)
 {
     tv_perf_spaces_clear(spaces, child);
-    (void)find_or_add_space(spaces, child);
-    const struct tv_perf_space *from = find_space(spaces, parent);
-    struct tv_perf_space *to = find_space(spaces, child);
+    (void)perf_space_find_or_add(spaces, child);
+    const struct tv_perf_space *from = perf_space_find(spaces, parent);
+    struct tv_perf_space *to = perf_space_find(spaces, child);
     if (!from || from->count == 0 || from == to)
         return;
     to->maps = tv_array_reserve(to->maps, &to->capacity, from->count, sizeof *to->maps);
@@ -218,10 +229,10 @@ void tv_perf_spaces_fork(struct tv_perf_spaces *spaces, uint32_t parent, uint32_
 
 void tv_perf_spaces_clear(struct tv_perf_spaces *spaces, uint32_t pid)
 {
-    struct tv_perf_space *space = find_space(spaces, pid);
+    struct tv_perf_space *space = perf_space_find(spaces, pid);
     if (!space)
         return;
-    forget_unwind(space);
+    perf_space_forget_unwind(space);
     tv_free(space->maps);
     size_t place = (size_t)(space - spaces->spaces);
     memmove(space, space + 1, (--spaces->count - place) * sizeof *space);
@@ -230,8 +241,8 @@ void tv_perf_spaces_clear(struct tv_perf_spaces *spaces, uint32_t pid)
 uint32_t tv_perf_spaces_find(const struct tv_perf_spaces *spaces, uint32_t pid, uint64_t address,
                              uint64_t *place)
 {
-    const struct tv_perf_space *space = find_space(spaces, pid);
-    size_t at = space ? map_place(space, address) : 0;
+    const struct tv_perf_space *space = perf_space_find(spaces, pid);
+    size_t at = space ? perf_space_map_place(space, address) : 0;
     *place = address;
     if (!space || at == space->count || address < space->maps[at].start)
         return TV_PERF_NO_FILE;
@@ -239,11 +250,13 @@ uint32_t tv_perf_spaces_find(const struct tv_perf_spaces *spaces, uint32_t pid, 
     return space->maps[at].file;
 }
 
-static void add_files(const struct tv_perf_spaces *spaces, const struct tv_perf_space *space)
+static void perf_space_add_unwind_files(const struct tv_perf_spaces *spaces,
+                                        const struct tv_perf_space *space)
 {
+    assert(space->unwind);
     char path[8192];
     for (size_t i = 0; i < space->count; i++) {
-        const struct map *map = &space->maps[i];
+        const struct perf_map *map = &space->maps[i];
         const struct tv_perf_file *file = &spaces->files[map->file];
         if (file->kind != TV_PERF_ELF)
             continue;
@@ -256,14 +269,15 @@ uint32_t tv_perf_spaces_unwind(struct tv_perf_spaces *spaces, uint32_t pid,
                                const struct tv_unwind_thread *thread, uint64_t *addresses,
                                uint32_t room)
 {
-    struct tv_perf_space *space = find_space(spaces, pid);
+    assert(addresses && room > 0);
+    struct tv_perf_space *space = perf_space_find(spaces, pid);
     if (!space)
         return 0;
     if (!space->unwind) {
         space->unwind = tv_unwind_new();
         if (!space->unwind)
             return 0;
-        add_files(spaces, space);
+        perf_space_add_unwind_files(spaces, space);
     }
     return tv_unwind_walk(space->unwind, thread, addresses, room);
 }
@@ -272,7 +286,7 @@ void tv_perf_spaces_init(struct tv_perf_spaces *spaces)
 {
     static char kernel[] = "[kernel]";
     *spaces = (struct tv_perf_spaces){0};
-    number_file(spaces, &(struct tv_perf_file){.kind = TV_PERF_KERNEL, .path = kernel});
+    perf_file_number(spaces, &(struct tv_perf_file){.kind = TV_PERF_KERNEL, .path = kernel});
 }
 
 void tv_perf_spaces_release(struct tv_perf_spaces *spaces)
@@ -282,7 +296,7 @@ void tv_perf_spaces_release(struct tv_perf_spaces *spaces)
         tv_free(spaces->files[i].dump);
     }
     for (size_t i = 0; i < spaces->count; i++) {
-        forget_unwind(&spaces->spaces[i]);
+        perf_space_forget_unwind(&spaces->spaces[i]);
         tv_free(spaces->spaces[i].maps);
     }
     tv_free(spaces->files);

@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "readers/collapsed.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "base/number.h"
-#include "readers/chains.h"
 #include "readers/foreign.h"
 #include "readers/text_lines.h"
 
-/* Among lines of one frame each, "word 12", so many are expected for one that is none: other text
- * may have such lines too. */
+/* Lines of a single frame ("word 12") occur in other text, too, so this many of them are
+ * required per line that is not one. */
 #define FLAT_SHARE 9
 
-/* A beginning of a line with so many ';' is one of a chain. */
+/* A line with this many ';' at its beginning is a chain. */
 #define SURELY_DEEP 16
 
-/* A line taken apart. */
-struct chain {
+/* A parsed line. */
+struct collapsed_chain {
     struct tv_bytes frames; /* separated by ';' */
     tv_ns weight;
 };
 
-static bool is_blank(struct tv_bytes line)
+static bool collapsed_is_blank_line(struct tv_bytes line)
 {
     for (size_t i = 0; i < line.length; i++)
         if (line.data[i] != ' ' && line.data[i] != '\t')
@@ -31,8 +30,8 @@ static bool is_blank(struct tv_bytes line)
     return true;
 }
 
-/* Digits with a fraction or without. */
-static bool parse_weight(struct tv_bytes text, tv_ns *weight)
+/* Parse digits, with or without a fraction. */
+static bool collapsed_parse_weight(struct tv_bytes text, tv_ns *weight)
 {
     for (size_t i = 0; i < text.length; i++)
         if ((text.data[i] < '0' || text.data[i] > '9') && text.data[i] != '.')
@@ -40,7 +39,7 @@ static bool parse_weight(struct tv_bytes text, tv_ns *weight)
     return tv_parse_time(text, TV_SAMPLE_NS, weight);
 }
 
-static bool parse_chain(struct tv_bytes line, struct chain *chain)
+static bool collapsed_parse_chain(struct tv_bytes line, struct collapsed_chain *chain)
 {
     while (line.length > 0 &&
            (line.data[line.length - 1] == ' ' || line.data[line.length - 1] == '\t'))
@@ -52,10 +51,10 @@ static bool parse_chain(struct tv_bytes line, struct chain *chain)
         return false;
     struct tv_bytes text = {line.data + number, line.length - number};
     chain->frames = (struct tv_bytes){line.data, number - 1};
-    return !is_blank(chain->frames) && parse_weight(text, &chain->weight);
+    return !collapsed_is_blank_line(chain->frames) && collapsed_parse_weight(text, &chain->weight);
 }
 
-static bool has_controls(struct tv_bytes text)
+static bool collapsed_has_controls(struct tv_bytes text)
 {
     for (size_t i = 0; i < text.length; i++)
         if (text.data[i] < ' ' && text.data[i] != '\t')
@@ -66,32 +65,32 @@ static bool has_controls(struct tv_bytes text)
 #define BYTE_ORDER_MARK TV_BYTES("\xef\xbb\xbf")
 #define MARK_LENGTH 3
 
-static size_t mark_length(struct tv_bytes head)
+static size_t collapsed_mark_length(struct tv_bytes prefix)
 {
-    return tv_bytes_starts_with(head, BYTE_ORDER_MARK) ? MARK_LENGTH : 0;
+    return tv_bytes_starts_with(prefix, BYTE_ORDER_MARK) ? MARK_LENGTH : 0;
 }
 
-/* "# made by ...": what some scripts write in front.  "#0 main" may be a frame. */
-static bool is_comment(struct tv_bytes line)
+/* Return true for "# made by ...", which some scripts write first. "#0 main" may be a frame. */
+static bool collapsed_is_comment(struct tv_bytes line)
 {
     return line.length > 0 && line.data[0] == '#' &&
            (line.length == 1 || line.data[1] == ' ' || line.data[1] == '\t');
 }
 
-/* The lines that can be seen whole. */
-struct look {
+/* Counts of the complete lines in the prefix. */
+struct collapsed_counts {
     size_t chains, others;
     bool deep; /* a chain has more than one frame */
 };
 
-static void look_at_line(struct look *look, struct tv_bytes line)
+static void collapsed_count_line(struct collapsed_counts *look, struct tv_bytes line)
 {
-    struct chain chain;
+    struct collapsed_chain chain;
     if (line.length > 0 && line.data[line.length - 1] == '\r')
         line.length--;
-    if (is_blank(line) || is_comment(line))
+    if (collapsed_is_blank_line(line) || collapsed_is_comment(line))
         return;
-    if (has_controls(line) || !parse_chain(line, &chain)) {
+    if (collapsed_has_controls(line) || !collapsed_parse_chain(line, &chain)) {
         look->others++;
         return;
     }
@@ -99,31 +98,31 @@ static void look_at_line(struct look *look, struct tv_bytes line)
     look->deep = look->deep || memchr(chain.frames.data, ';', chain.frames.length) != NULL;
 }
 
-/* Whether a line whose end cannot be seen may be a deep chain. */
-static bool may_be_deep(struct tv_bytes line)
+/* Return true when a line whose end is not in the prefix may be a deep chain. */
+static bool collapsed_may_be_deep(struct tv_bytes line)
 {
     size_t separators = 0;
     for (size_t i = 0; i < line.length; i++)
         separators += line.data[i] == ';';
-    return separators >= SURELY_DEEP && !has_controls(line);
+    return separators >= SURELY_DEEP && !collapsed_has_controls(line);
 }
 
-/* Most lines must be chains, and not of "perf script", which may end with numbers; nearly all where
- * a ';' does not tell them from other text. */
-static int sniff(struct tv_bytes head, uint64_t size)
+/* Most lines must be chains, and not output of "perf script", whose lines may end with numbers;
+ * nearly all, if no ';' distinguishes them from other text. */
+static int collapsed_sniff(struct tv_bytes prefix, uint64_t size)
 {
-    struct tv_cursor cursor = tv_cursor_over(head);
+    struct tv_cursor cursor = tv_cursor_over(prefix);
     struct tv_bytes line, mark;
-    struct look look = {0};
-    tv_cursor_take_bytes(&cursor, mark_length(head), &mark);
+    struct collapsed_counts look = {0};
+    tv_cursor_take_bytes(&cursor, collapsed_mark_length(prefix), &mark);
     while (tv_cursor_take_line(&cursor, &line)) {
-        bool whole = tv_cursor_left(&cursor) > 0 || head.length == size;
+        bool whole = tv_cursor_left(&cursor) > 0 || prefix.length == size;
         if (whole)
-            look_at_line(&look, line);
+            collapsed_count_line(&look, line);
         else if (look.chains == 0 && look.others == 0)
-            return may_be_deep(line) ? 5 : 0;
+            return collapsed_may_be_deep(line) ? 5 : 0;
     }
-    if (look.chains > 0 && tv_foreign_is_perf_script(head))
+    if (look.chains > 0 && tv_foreign_is_perf_script(prefix))
         return 0;
     if (look.deep)
         return look.chains <= look.others ? 0 : look.others == 0 ? 40 : 20;
@@ -132,31 +131,33 @@ static int sniff(struct tv_bytes head, uint64_t size)
 
 struct collapsed {
     struct tv_source *source;
-    struct tv_head *head;
+    struct tv_trace_info *head;
     struct tv_sink *sink;
     struct tv_progress *progress; /* or NULL */
-    uint64_t start;               /* of the first line */
+    uint64_t start;               /* offset of the first line */
     uint32_t input;
     uint32_t thread;
-    bool delivers; /* else it looks for frames and fractions */
+    bool delivers; /* otherwise it collects frames, and looks for fractions */
     bool fractions;
     tv_ns total;    /* of the lines so far */
-    uint32_t *line; /* frames of the line at hand */
-    size_t *ends;   /* of their texts */
+    uint32_t *line; /* frames of the current line */
+    size_t *ends;   /* ends of their texts */
     size_t line_depth, line_capacity, end_capacity;
     uint8_t *text; /* of the line before */
     size_t text_length, text_capacity;
     struct tv_chains chains;
 };
 
-static struct tv_input *input_of(struct collapsed *collapsed)
+static struct tv_input *collapsed_input(struct collapsed *collapsed)
 {
     return &collapsed->head->inputs[collapsed->input];
 }
 
-/* How many callers the line has in common with the line before: lines are often sorted. */
-static size_t count_common(const struct collapsed *collapsed, struct tv_bytes text)
+/* Return the number of callers that the line shares with the line before: lines are often
+ * sorted. */
+static size_t collapsed_count_common(const struct collapsed *collapsed, struct tv_bytes text)
 {
+    assert(collapsed->line_depth == 0 || collapsed->ends);
     size_t most = collapsed->text_length < text.length ? collapsed->text_length : text.length;
     size_t same = 0, depth = 0;
     while (most - same >= 8 && memcmp(collapsed->text + same, text.data + same, 8) == 0)
@@ -168,39 +169,42 @@ static size_t count_common(const struct collapsed *collapsed, struct tv_bytes te
     return depth;
 }
 
-static void remember_text(struct collapsed *collapsed, struct tv_bytes text)
+static void collapsed_keep_text(struct collapsed *collapsed, struct tv_bytes text)
 {
     collapsed->text = tv_array_reserve(collapsed->text, &collapsed->text_capacity, text.length, 1);
     memcpy(collapsed->text, text.data, text.length);
     collapsed->text_length = text.length;
 }
 
-static void find_frames(struct collapsed *collapsed, struct tv_bytes text)
+/* Parse the frames of a line, from the first one that differs from the line before. */
+static void collapsed_find_frames(struct collapsed *collapsed, struct tv_bytes text)
 {
     struct tv_bytes name, rest = text;
     bool more = true;
-    size_t depth = count_common(collapsed, text);
+    size_t depth = collapsed_count_common(collapsed, text);
     if (depth > 0) {
         size_t known = collapsed->ends[depth - 1] + 1;
         rest = (struct tv_bytes){text.data + known, text.length - known};
     }
     while (more) {
         more = tv_bytes_split(&rest, ';', &name);
-        struct tv_frame frame = {.name = tv_head_string(collapsed->head, name)};
+        struct tv_frame frame = {.name = tv_trace_info_string(collapsed->head, name)};
         collapsed->line = tv_array_reserve(collapsed->line, &collapsed->line_capacity, depth + 1,
                                            sizeof *collapsed->line);
         collapsed->ends = tv_array_reserve(collapsed->ends, &collapsed->end_capacity, depth + 1,
                                            sizeof *collapsed->ends);
-        collapsed->line[depth] = tv_head_add_stack_frame(collapsed->head, &frame,
-                                                         more ? TV_STACK_CALLER : TV_STACK_LEAF);
+        collapsed->line[depth] = tv_trace_info_add_stack_frame(
+            collapsed->head, &frame, more ? TV_STACK_CALLER : TV_STACK_LEAF);
         collapsed->ends[depth++] = (size_t)(name.data + name.length - text.data);
     }
     collapsed->line_depth = depth;
-    remember_text(collapsed, text);
+    collapsed_keep_text(collapsed, text);
 }
 
-/* Weights end where the axis does, at a whole count: writers print sums that are larger. */
-static void shorten_weight(struct collapsed *collapsed, struct chain *chain, uint64_t offset)
+/* Cut a weight at the end of the axis, at a whole count: some writers print sums that are
+ * larger. */
+static void collapsed_shorten_weight(struct collapsed *collapsed, struct collapsed_chain *chain,
+                                     uint64_t offset)
 {
     tv_ns left = TV_CHAINS_LONGEST - collapsed->total;
     if (chain->weight <= left)
@@ -210,21 +214,23 @@ static void shorten_weight(struct collapsed *collapsed, struct chain *chain, uin
         tv_diagnostics_add(&collapsed->head->diagnostics, TV_DIAGNOSTIC_TIME_SATURATED, offset);
 }
 
-static void take_line(struct collapsed *collapsed, const struct tv_text_line *line)
+static void collapsed_take_line(struct collapsed *collapsed, const struct tv_text_line *line)
 {
-    struct chain chain;
-    if (!line->too_long && (is_blank(line->text) || is_comment(line->text)))
+    struct collapsed_chain chain;
+    if (!line->too_long &&
+        (collapsed_is_blank_line(line->text) || collapsed_is_comment(line->text)))
         return;
-    if (line->too_long || !parse_chain(line->text, &chain)) {
+    if (line->too_long || !collapsed_parse_chain(line->text, &chain)) {
         if (!collapsed->delivers)
             tv_diagnostics_add(&collapsed->head->diagnostics, TV_DIAGNOSTIC_BAD_LINE, line->offset);
         return;
     }
-    shorten_weight(collapsed, &chain, line->offset);
-    /* Some tools write no line break at the end, so the number counts. */
+    collapsed_shorten_weight(collapsed, &chain, line->offset);
+    /* Some tools write no line break at the end, so the last line counts, although it may be
+     * cut. */
     if (!line->ended && !collapsed->delivers)
         tv_diagnostics_add(&collapsed->head->diagnostics, TV_DIAGNOSTIC_UNENDED_LINE, line->offset);
-    find_frames(collapsed, chain.frames);
+    collapsed_find_frames(collapsed, chain.frames);
     if (collapsed->delivers)
         tv_chains_put(&collapsed->chains, collapsed->line, collapsed->line_depth, chain.weight,
                       line->offset);
@@ -233,18 +239,8 @@ static void take_line(struct collapsed *collapsed, const struct tv_text_line *li
     collapsed->total += chain.weight;
 }
 
-static enum tv_status pass_bytes(struct collapsed *collapsed, uint64_t bytes, struct tv_error *err)
-{
-    struct tv_progress *progress = collapsed->progress;
-    if (!progress)
-        return TV_OK;
-    atomic_fetch_add_explicit(&progress->bytes, bytes, memory_order_relaxed);
-    if (atomic_load_explicit(&progress->cancel, memory_order_relaxed))
-        return tv_fail(err, TV_ERR_CANCELLED, TV_NO_OFFSET, "stopped on request");
-    return TV_OK;
-}
-
-static enum tv_status read_lines(struct collapsed *collapsed, struct tv_error *err)
+/* Read all lines. Before the first pass this only collects frames and diagnostics. */
+static enum tv_status collapsed_read_lines(struct collapsed *collapsed, struct tv_error *err)
 {
     uint64_t size = tv_source_size(collapsed->source);
     struct tv_text_lines lines;
@@ -253,8 +249,8 @@ static enum tv_status read_lines(struct collapsed *collapsed, struct tv_error *e
     collapsed->total = 0;
     tv_text_lines_init(&lines, collapsed->source, collapsed->start, size);
     while ((status = tv_text_lines_next(&lines, &line, err)) == TV_OK && !line.none) {
-        take_line(collapsed, &line);
-        status = pass_bytes(collapsed, lines.offset - line.offset, err);
+        collapsed_take_line(collapsed, &line);
+        status = tv_reader_add_progress(collapsed->progress, lines.offset - line.offset, err);
         if (status != TV_OK)
             break;
     }
@@ -262,7 +258,7 @@ static enum tv_status read_lines(struct collapsed *collapsed, struct tv_error *e
     return status;
 }
 
-static enum tv_status deliver(struct collapsed *collapsed, struct tv_error *err)
+static enum tv_status collapsed_deliver(struct collapsed *collapsed, struct tv_error *err)
 {
     struct tv_sink *sink = collapsed->sink;
     uint64_t size = tv_source_size(collapsed->source);
@@ -270,7 +266,7 @@ static enum tv_status deliver(struct collapsed *collapsed, struct tv_error *err)
     sink->ops->begin(sink, collapsed->head, collapsed->input, 1);
     for (unsigned pass = 0; pass < sink->ops->passes; pass++) {
         tv_chains_begin(&collapsed->chains, pass, collapsed->thread);
-        enum tv_status status = read_lines(collapsed, err);
+        enum tv_status status = collapsed_read_lines(collapsed, err);
         if (status != TV_OK)
             return status;
         tv_chains_end(&collapsed->chains, size);
@@ -280,55 +276,55 @@ static enum tv_status deliver(struct collapsed *collapsed, struct tv_error *err)
     return TV_OK;
 }
 
-static void fill_head(struct collapsed *collapsed)
+static void collapsed_fill_head(struct collapsed *collapsed)
 {
-    struct tv_head *head = collapsed->head;
+    struct tv_trace_info *head = collapsed->head;
     struct tv_thread thread = {
-        .name = tv_head_string(head, TV_BYTES("all")),
-        .process = tv_head_add_process(head, 0, TV_BYTES("")),
+        .name = tv_trace_info_string(head, TV_BYTES("all")),
+        .process = tv_trace_info_add_process(head, 0, TV_BYTES("")),
         .listed = true,
     };
     collapsed->input =
-        tv_head_add_input(head, tv_source_name(collapsed->source), "Collapsed stacks");
+        tv_trace_info_add_input(head, tv_source_name(collapsed->source), "Collapsed stacks");
     thread.input = collapsed->input;
-    collapsed->thread = tv_head_add_thread(head, &thread);
-    struct tv_input *input = input_of(collapsed);
+    collapsed->thread = tv_trace_info_add_thread(head, &thread);
+    struct tv_input *input = collapsed_input(collapsed);
     input->clocks = TV_CLOCK_WALL;
     input->figures = TV_FIGURES_SAMPLES;
     input->bytes = tv_source_size(collapsed->source);
 }
 
-static enum tv_status find_start(struct collapsed *collapsed, struct tv_error *err)
+static enum tv_status collapsed_find_start(struct collapsed *collapsed, struct tv_error *err)
 {
     uint8_t bytes[MARK_LENGTH];
     struct tv_bytes head = {bytes, 0};
     enum tv_status status =
         tv_source_read(collapsed->source, 0, bytes, sizeof bytes, &head.length, err);
-    collapsed->start = mark_length(head);
+    collapsed->start = collapsed_mark_length(head);
     return status;
 }
 
-static enum tv_status read_file(struct tv_source *source, struct tv_head *head,
-                                struct tv_sink *sink, const struct tv_read_options *options,
-                                struct tv_error *err)
+static enum tv_status collapsed_read(struct tv_source *source, struct tv_trace_info *head,
+                                     struct tv_sink *sink, const struct tv_read_options *options,
+                                     struct tv_error *err)
 {
     struct collapsed *collapsed = tv_alloc(1, sizeof *collapsed);
     collapsed->source = source;
     collapsed->head = head;
     collapsed->sink = sink;
     collapsed->progress = options->progress;
-    fill_head(collapsed);
+    collapsed_fill_head(collapsed);
     tv_chains_init(&collapsed->chains, head, sink, collapsed->input);
     if (options->progress)
         atomic_fetch_add_explicit(&options->progress->total_bytes,
                                   tv_source_size(source) * (1 + sink->ops->passes),
                                   memory_order_relaxed);
-    enum tv_status status = find_start(collapsed, err);
+    enum tv_status status = collapsed_find_start(collapsed, err);
     if (status == TV_OK)
-        status = read_lines(collapsed, err);
+        status = collapsed_read_lines(collapsed, err);
     if (status == TV_OK) {
-        input_of(collapsed)->tick_ns = collapsed->fractions ? 1 : TV_SAMPLE_NS;
-        status = deliver(collapsed, err);
+        collapsed_input(collapsed)->tick_ns = collapsed->fractions ? 1 : TV_SAMPLE_NS;
+        status = collapsed_deliver(collapsed, err);
     }
     tv_chains_release(&collapsed->chains);
     tv_free(collapsed->line);
@@ -341,6 +337,105 @@ static enum tv_status read_file(struct tv_source *source, struct tv_head *head,
 const struct tv_reader tv_reader_collapsed = {
     .name = "collapsed",
     .summary = "Collapsed stacks (\"main;parse;read 12\"), as stackcollapse scripts print them",
-    .sniff = sniff,
-    .read = read_file,
+    .sniff = collapsed_sniff,
+    .read = collapsed_read,
 };
+
+void tv_chains_init(struct tv_chains *chains, struct tv_trace_info *head, struct tv_sink *sink,
+                    uint32_t input)
+{
+    *chains = (struct tv_chains){.head = head, .sink = sink, .input = input};
+    chains->batch.events = chains->events;
+    chains->batch.offsets = chains->offsets;
+}
+
+void tv_chains_release(struct tv_chains *chains)
+{
+    tv_free(chains->stack);
+}
+
+static void chains_flush(struct tv_chains *chains)
+{
+    struct tv_batch *batch = &chains->batch;
+    if (batch->count > 0)
+        chains->sink->ops->take(chains->sink, chains->pass, 0, batch);
+    chains->events_done += batch->count;
+    batch->count = 0;
+}
+
+/* Add an event at the current time, and deliver the batch when it is full. */
+static void chains_put_event(struct tv_chains *chains, enum tv_action action, uint32_t frame,
+                             uint64_t offset)
+{
+    assert(chains->batch.count <= TV_BATCH_EVENTS);
+    struct tv_batch *batch = &chains->batch;
+    if (batch->count == TV_BATCH_EVENTS ||
+        (batch->count > 0 && (offset < batch->offset || offset - batch->offset > UINT32_MAX)))
+        chains_flush(chains);
+    if (batch->count == 0)
+        batch->offset = offset;
+    chains->offsets[batch->count] = (uint32_t)(offset - batch->offset);
+    chains->events[batch->count++] = (struct tv_event){
+        .wall = chains->now / chains->head->inputs[chains->input].tick_ns,
+        .thread = chains->thread,
+        .action = (unsigned)action & 3,
+        .frame = frame & TV_ANY_FRAME,
+    };
+}
+
+static void chains_exit_down_to(struct tv_chains *chains, size_t depth, uint64_t offset)
+{
+    while (chains->depth > depth)
+        chains_put_event(chains, TV_EXIT, chains->stack[--chains->depth], offset);
+}
+
+void tv_chains_begin(struct tv_chains *chains, unsigned pass, uint32_t thread)
+{
+    assert(chains->batch.count == 0); /* the pass before has ended */
+    chains->pass = pass;
+    chains->thread = thread;
+    chains->now = 0;
+    chains->latest = 0;
+    chains->weight = 0;
+    chains->depth = 0;
+    chains->events_done = 0;
+}
+
+void tv_chains_begin_thread(struct tv_chains *chains, uint32_t thread, uint64_t offset)
+{
+    chains_exit_down_to(chains, 0, offset);
+    chains->thread = thread;
+    chains->now = 0;
+}
+
+/* Exit the frames that the chain does not share with the one before, and enter its own. */
+void tv_chains_put(struct tv_chains *chains, const uint32_t *frames, size_t depth, tv_ns weight,
+                   uint64_t offset)
+{
+    assert(weight >= 0 && weight <= TV_CHAINS_LONGEST - chains->now);
+    size_t common = 0;
+    while (common < chains->depth && common < depth && chains->stack[common] == frames[common])
+        common++;
+    chains_exit_down_to(chains, common, offset);
+    chains->stack =
+        tv_array_reserve(chains->stack, &chains->capacity, depth, sizeof *chains->stack);
+    for (size_t i = common; i < depth; i++) {
+        chains_put_event(chains, TV_ENTER, frames[i], offset);
+        chains->stack[chains->depth++] = frames[i];
+    }
+    chains->now += weight;
+    chains->weight += weight < INT64_MAX - chains->weight ? weight : INT64_MAX - chains->weight;
+    if (chains->now > chains->latest)
+        chains->latest = chains->now;
+}
+
+void tv_chains_end(struct tv_chains *chains, uint64_t offset)
+{
+    struct tv_input *input = &chains->head->inputs[chains->input];
+    chains_exit_down_to(chains, 0, offset);
+    chains_flush(chains);
+    input->records = chains->events_done;
+    input->weight = chains->weight;
+    tv_trace_info_note_saturation(chains->head, chains->weight, 0);
+    input->last_wall = chains->latest / input->tick_ns;
+}

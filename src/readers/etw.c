@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "readers/etw.h"
 
+#include <assert.h>
 #include <string.h>
 
-#include "base/base64.h"
 #include "base/bytes.h"
+#include "base/encoding.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "readers/json/json.h"
-#include "readers/trace_event/values.h"
+#include "readers/trace_event/text/values.h"
 
 #define NS_PER_US 1000
 
 /* ---- Payloads ---- */
 
-static bool skip(struct tv_cursor *cursor, size_t count)
+static bool etw_skip(struct tv_cursor *cursor, size_t count)
 {
     struct tv_bytes bytes;
     return tv_cursor_take_bytes(cursor, count, &bytes);
 }
 
-static bool take_i8(struct tv_cursor *cursor, int8_t *value)
+static bool etw_take_i8(struct tv_cursor *cursor, int8_t *value)
 {
     uint8_t byte;
     if (!tv_cursor_take_u8(cursor, &byte))
@@ -29,32 +29,35 @@ static bool take_i8(struct tv_cursor *cursor, int8_t *value)
     return true;
 }
 
-/* Thread_V2_CSwitch and later: two thread ids, four bytes of priorities and states, four more. */
-static bool decode_switch(struct tv_cursor *cursor, struct tv_etw_payload *payload)
+/* Decode Thread_V2_CSwitch and later: two thread ids, four bytes of priorities and states, four
+ * more. */
+static bool etw_decode_switch(struct tv_cursor *cursor, struct tv_etw_payload *payload)
 {
     return tv_cursor_take_u32(cursor, &payload->to) && tv_cursor_take_u32(cursor, &payload->from) &&
-           take_i8(cursor, &payload->to_priority) && take_i8(cursor, &payload->from_priority) &&
-           skip(cursor, 2) && /* previous C-state, spare */
+           etw_take_i8(cursor, &payload->to_priority) &&
+           etw_take_i8(cursor, &payload->from_priority) &&
+           etw_skip(cursor, 2) && /* previous C-state, spare */
            tv_cursor_take_u8(cursor, &payload->from_wait_reason) &&
-           skip(cursor, 1) && /* wait mode */
+           etw_skip(cursor, 1) && /* wait mode */
            tv_cursor_take_u8(cursor, &payload->from_state);
 }
 
-/* ReadyThread: the thread, then four bytes, of which the third tells by its lowest bit that a
- * deferred procedure call did it. */
-static bool decode_ready(struct tv_cursor *cursor, struct tv_etw_payload *payload)
+/* Decode ReadyThread: the thread, then four bytes. The lowest bit of the third shows a deferred
+ * procedure call. */
+static bool etw_decode_ready(struct tv_cursor *cursor, struct tv_etw_payload *payload)
 {
     uint8_t flags;
-    if (!tv_cursor_take_u32(cursor, &payload->tid) || !skip(cursor, 2) ||
+    if (!tv_cursor_take_u32(cursor, &payload->tid) || !etw_skip(cursor, 2) ||
         !tv_cursor_take_u8(cursor, &flags))
         return false;
     payload->no_thread = flags & 1;
     return true;
 }
 
-/* Thread_V1_TypeGroup1 and later begin with the process; Thread_V0 with the thread. */
-static bool decode_thread(const struct tv_etw_event *event, struct tv_cursor *cursor,
-                          struct tv_etw_payload *payload)
+/* Decode a change of a thread. Thread_V1_TypeGroup1 and later begin with the process, Thread_V0
+ * with the thread. */
+static bool etw_decode_thread(const struct tv_etw_event *event, struct tv_cursor *cursor,
+                              struct tv_etw_payload *payload)
 {
     uint32_t first, second;
     if (!tv_cursor_take_u32(cursor, &first) || !tv_cursor_take_u32(cursor, &second))
@@ -64,8 +67,8 @@ static bool decode_thread(const struct tv_etw_event *event, struct tv_cursor *cu
     return true;
 }
 
-/* A TOKEN_USER (two pointers) with the SID behind it; without one, four zeros. */
-static bool skip_sid(struct tv_cursor *cursor, unsigned pointer)
+/* Skip a TOKEN_USER (two pointers) and its SID; without a SID there are four zeros. */
+static bool etw_skip_sid(struct tv_cursor *cursor, unsigned pointer)
 {
     enum { REVISION = 1, MOST_AUTHORITIES = 15, SID_SIZE = 8 };
     struct tv_cursor sid = *cursor;
@@ -74,17 +77,17 @@ static bool skip_sid(struct tv_cursor *cursor, unsigned pointer)
     if (!tv_cursor_take_u32(&sid, &token))
         return false;
     if (token == 0 && (!tv_cursor_take_u8(&sid, &attributes) || attributes != 0))
-        return skip(cursor, 4); /* the name follows at once */
+        return etw_skip(cursor, 4); /* the name follows at once */
     sid = *cursor;
-    if (!skip(&sid, (size_t)pointer * 2) || !tv_cursor_take_u8(&sid, &revision) ||
+    if (!etw_skip(&sid, (size_t)pointer * 2) || !tv_cursor_take_u8(&sid, &revision) ||
         !tv_cursor_take_u8(&sid, &authorities) || revision != REVISION ||
         authorities > MOST_AUTHORITIES)
-        return token == 0 && skip(cursor, 4);
-    return skip(cursor, (size_t)pointer * 2 + SID_SIZE + (size_t)authorities * 4);
+        return token == 0 && etw_skip(cursor, 4);
+    return etw_skip(cursor, (size_t)pointer * 2 + SID_SIZE + (size_t)authorities * 4);
 }
 
-/* Up to a NUL. */
-static bool take_name(struct tv_cursor *cursor, struct tv_bytes *name)
+/* Take a name up to a NUL. */
+static bool etw_take_name(struct tv_cursor *cursor, struct tv_bytes *name)
 {
     size_t left = tv_cursor_left(cursor);
     const uint8_t *end = left == 0 ? NULL : memchr(cursor->at, 0, left);
@@ -93,30 +96,31 @@ static bool take_name(struct tv_cursor *cursor, struct tv_bytes *name)
 
 #define LATEST_PROCESS 5
 
-static bool decode_process(const struct tv_etw_event *event, struct tv_cursor *cursor,
-                           struct tv_etw_payload *payload)
+static bool etw_decode_process(const struct tv_etw_event *event, struct tv_cursor *cursor,
+                               struct tv_etw_payload *payload)
 {
     unsigned version = event->version;
     if (version > LATEST_PROCESS)
         return false;
-    bool good = (version == 0 || skip(cursor, event->pointer)) && /* the key, or the directory */
-                tv_cursor_take_u32(cursor, &payload->pid) &&
-                tv_cursor_take_u32(cursor, &payload->parent);
+    bool good =
+        (version == 0 || etw_skip(cursor, event->pointer)) && /* the key, or the page directory */
+        tv_cursor_take_u32(cursor, &payload->pid) && tv_cursor_take_u32(cursor, &payload->parent);
     if (version == 0)
         return good;
-    return good && skip(cursor, 8) && /* session, exit status */
-           (version < 3 || skip(cursor, event->pointer)) && (version < 4 || skip(cursor, 4)) &&
-           skip_sid(cursor, event->pointer) && take_name(cursor, &payload->name);
+    return good && etw_skip(cursor, 8) && /* session, exit status */
+           (version < 3 || etw_skip(cursor, event->pointer)) &&
+           (version < 4 || etw_skip(cursor, 4)) && etw_skip_sid(cursor, event->pointer) &&
+           etw_take_name(cursor, &payload->name);
 }
 
-/* EventTrace_Header: the width of pointers is its twelfth number. */
-static bool decode_header(struct tv_cursor *cursor, struct tv_etw_payload *payload)
+/* Decode EventTrace_Header: the pointer width is its twelfth number. */
+static bool etw_decode_header(struct tv_cursor *cursor, struct tv_etw_payload *payload)
 {
-    return skip(cursor, 12) && tv_cursor_take_u32(cursor, &payload->cpus) && skip(cursor, 28) &&
-           tv_cursor_take_u32(cursor, &payload->pointer);
+    return etw_skip(cursor, 12) && tv_cursor_take_u32(cursor, &payload->cpus) &&
+           etw_skip(cursor, 28) && tv_cursor_take_u32(cursor, &payload->pointer);
 }
 
-static bool is_change(unsigned op)
+static bool etw_is_change(unsigned op)
 {
     return op >= TV_ETW_STARTED && op <= TV_ETW_STAYED;
 }
@@ -128,37 +132,37 @@ bool tv_etw_decode(const struct tv_etw_event *event, struct tv_etw_payload *payl
     switch (event->class) {
     case TV_ETW_THREAD:
         if (event->op == TV_ETW_SWITCH)
-            return decode_switch(&cursor, payload);
+            return etw_decode_switch(&cursor, payload);
         if (event->op == TV_ETW_READY)
-            return decode_ready(&cursor, payload);
-        return is_change(event->op) && decode_thread(event, &cursor, payload);
+            return etw_decode_ready(&cursor, payload);
+        return etw_is_change(event->op) && etw_decode_thread(event, &cursor, payload);
     case TV_ETW_PROCESS:
-        return is_change(event->op) && decode_process(event, &cursor, payload);
+        return etw_is_change(event->op) && etw_decode_process(event, &cursor, payload);
     case TV_ETW_HEADER:
-        return event->op == 0 && decode_header(&cursor, payload);
+        return event->op == 0 && etw_decode_header(&cursor, payload);
     default:
         return false;
     }
 }
 
-/* ---- The JSON around them ---- */
+/* ---- Events in JSON ---- */
 
-struct reading {
+struct etw_reading {
     struct tv_etw *etw;
     const uint8_t *start; /* of the text */
     struct tv_te_scratch scratch;
-    uint8_t *bytes; /* the payload at hand */
+    uint8_t *bytes; /* the current payload */
     size_t capacity;
     uint64_t walltime, tick;
 };
 
-/* An event as it stands: raw values. */
-struct raw_event {
+/* The raw JSON values of an event. */
+struct etw_raw_event {
     struct tv_bytes guid, op, version, cpu, tid, time, payload, walltime, tick;
     uint64_t offset;
 };
 
-static enum tv_etw_class class_of(struct reading *reading, struct tv_bytes raw)
+static enum tv_etw_class etw_find_class(struct etw_reading *reading, struct tv_bytes raw)
 {
     static const struct {
         const char *guid;
@@ -169,14 +173,14 @@ static enum tv_etw_class class_of(struct reading *reading, struct tv_bytes raw)
         {"3D6FA8D1-FE05-11D0-9DDA-00C04FD7BA7C", TV_ETW_THREAD},
         {"ClockSync", TV_ETW_CLOCK},
     };
-    struct tv_bytes guid = tv_te_text(raw, &reading->scratch);
+    struct tv_bytes guid = tv_te_decode_text(raw, &reading->scratch);
     for (size_t i = 0; i < TV_COUNT(classes); i++)
         if (tv_bytes_equal(guid, tv_bytes_of(classes[i].guid)))
             return classes[i].class;
     return TV_ETW_OTHER;
 }
 
-static void take_member(struct raw_event *event, struct tv_bytes key, struct tv_bytes raw)
+static void etw_take_member(struct etw_raw_event *event, struct tv_bytes key, struct tv_bytes raw)
 {
     const struct {
         const char *key;
@@ -193,39 +197,40 @@ static void take_member(struct raw_event *event, struct tv_bytes key, struct tv_
             *members[i].to = raw;
 }
 
-static struct raw_event take_event(struct reading *reading, struct tv_bytes raw)
+static struct etw_raw_event etw_take_event(struct etw_reading *reading, struct tv_bytes raw)
 {
-    struct raw_event event = {.offset = (uint64_t)(raw.data - reading->start)};
+    struct etw_raw_event event = {.offset = (uint64_t)(raw.data - reading->start)};
     struct tv_json_cursor members = tv_json_items(raw);
     struct tv_json_value value;
     struct tv_bytes key;
     while (tv_json_next(&members, &key, &value))
-        take_member(&event, tv_te_text(key, &reading->scratch), value.raw);
+        etw_take_member(&event, tv_te_decode_text(key, &reading->scratch), value.raw);
     return event;
 }
 
-static bool take_hex(struct reading *reading, struct tv_bytes raw, uint64_t *value)
+static bool etw_take_hex(struct etw_reading *reading, struct tv_bytes raw, uint64_t *value)
 {
-    return raw.data && tv_parse_hex(tv_te_text(raw, &reading->scratch), value);
+    return raw.data && tv_parse_hex(tv_te_decode_text(raw, &reading->scratch), value);
 }
 
-static bool take_number(struct tv_bytes raw, uint32_t most, uint32_t *number)
+static bool etw_take_number(struct tv_bytes raw, uint32_t most, uint32_t *number)
 {
     int64_t value;
-    if (!tv_te_integer(raw, &value) || value < 0 || value > most)
+    if (!tv_te_parse_integer(raw, &value) || value < 0 || value > most)
         return false;
     *number = (uint32_t)value;
     return true;
 }
 
-/* False: it is no base64. */
-static bool take_payload(struct reading *reading, struct tv_bytes raw, struct tv_bytes *payload)
+/* Decode a payload. Return false when it is not base64. */
+static bool etw_take_payload(struct etw_reading *reading, struct tv_bytes raw,
+                             struct tv_bytes *payload)
 {
     struct tv_base64 state = {0};
     size_t used;
     if (!raw.data)
         return false;
-    struct tv_bytes text = tv_te_text(raw, &reading->scratch);
+    struct tv_bytes text = tv_te_decode_text(raw, &reading->scratch);
     reading->bytes =
         tv_array_reserve(reading->bytes, &reading->capacity, text.length / 4 * 3 + 6, 1);
     *payload =
@@ -233,37 +238,40 @@ static bool take_payload(struct reading *reading, struct tv_bytes raw, struct tv
     return used == text.length;
 }
 
-/* False, and counted: it is no event of its class. */
-static bool decode(struct reading *reading, const struct raw_event *raw, enum tv_etw_class class,
-                   struct tv_etw_event *event, struct tv_etw_payload *payload)
+/* Decode an event. Return false when it is not valid for its class. */
+static bool etw_decode_raw(struct etw_reading *reading, const struct etw_raw_event *raw,
+                           enum tv_etw_class class, struct tv_etw_event *event,
+                           struct tv_etw_payload *payload)
 {
+    assert(class != TV_ETW_OTHER && class != TV_ETW_CLOCK);
     *event = (struct tv_etw_event){.class = class, .pointer = reading->etw->pointer};
-    return take_number(raw->op, UINT8_MAX, &event->op) &&
-           take_number(raw->version, UINT16_MAX, &event->version) &&
-           take_payload(reading, raw->payload, &event->payload) && tv_etw_decode(event, payload);
+    return etw_take_number(raw->op, UINT8_MAX, &event->op) &&
+           etw_take_number(raw->version, UINT16_MAX, &event->version) &&
+           etw_take_payload(reading, raw->payload, &event->payload) &&
+           tv_etw_decode(event, payload);
 }
 
-/* ---- First: clocks and the width of pointers ---- */
+/* ---- First pass: clocks and the pointer width ---- */
 
-/* Start and DCStart of threads hold six or more pointers and, up to version 3, nothing of another
- * length: at most 44 bytes with short ones, 57 and more with long ones. */
+/* Start and DCStart of threads have at least six pointers and, up to version 3, no other field
+ * of variable length: at most 44 bytes with 32-bit pointers, at least 57 with 64-bit ones. */
 #define SHORT_THREAD 50
 
-static void look_at_event(struct reading *reading, const struct raw_event *raw)
+static void etw_prepare(struct etw_reading *reading, const struct etw_raw_event *raw)
 {
     struct tv_etw *etw = reading->etw;
     struct tv_etw_event event;
     struct tv_etw_payload payload;
-    enum tv_etw_class class = class_of(reading, raw->guid);
+    enum tv_etw_class class = etw_find_class(reading, raw->guid);
     uint64_t walltime, tick;
-    if (class == TV_ETW_CLOCK && take_hex(reading, raw->walltime, &walltime) &&
-        take_hex(reading, raw->tick, &tick)) {
+    if (class == TV_ETW_CLOCK && etw_take_hex(reading, raw->walltime, &walltime) &&
+        etw_take_hex(reading, raw->tick, &tick)) {
         reading->walltime = walltime;
         reading->tick = tick;
         etw->synced = true;
     }
     if ((class != TV_ETW_HEADER && class != TV_ETW_THREAD) ||
-        !decode(reading, raw, class, &event, &payload))
+        !etw_decode_raw(reading, raw, class, &event, &payload))
         return;
     if (class == TV_ETW_HEADER) {
         etw->cpus = payload.cpus;
@@ -275,14 +283,14 @@ static void look_at_event(struct reading *reading, const struct raw_event *raw)
     }
 }
 
-/* ---- Then: what happened ---- */
+/* ---- Second pass: events ---- */
 
-/* On the clock of Chrome's events. */
-static bool take_time(struct reading *reading, struct tv_bytes raw, tv_ns *time)
+/* Parse a time, on the clock of Chrome's events. */
+static bool etw_take_time(struct etw_reading *reading, struct tv_bytes raw, tv_ns *time)
 {
     uint64_t stamp;
     int64_t us;
-    if (!take_hex(reading, raw, &stamp) || stamp > INT64_MAX)
+    if (!etw_take_hex(reading, raw, &stamp) || stamp > INT64_MAX)
         return false;
     us = (int64_t)stamp;
     if (reading->etw->synced) {
@@ -297,9 +305,9 @@ static bool take_time(struct reading *reading, struct tv_bytes raw, tv_ns *time)
     return true;
 }
 
-/* Events of the kernel's own have no thread: -1, or as many bits. */
-static void add_ready(struct tv_etw *etw, const struct raw_event *raw,
-                      const struct tv_etw_payload *payload, tv_ns time)
+/* Add a wake-up. Events of the kernel itself have the thread -1, or as many bits. */
+static void etw_add_ready(struct tv_etw *etw, const struct etw_raw_event *raw,
+                          const struct tv_etw_payload *payload, tv_ns time)
 {
     struct tv_etw_ready ready = {
         .time = time,
@@ -307,20 +315,20 @@ static void add_ready(struct tv_etw *etw, const struct raw_event *raw,
         .tid = payload->tid,
         .no_thread = payload->no_thread,
     };
-    if (!take_number(raw->cpu, UINT16_MAX, &ready.cpu))
+    if (!etw_take_number(raw->cpu, UINT16_MAX, &ready.cpu))
         ready.cpu = TV_NONE;
-    if (!take_number(raw->tid, INT32_MAX, &ready.by))
+    if (!etw_take_number(raw->tid, INT32_MAX, &ready.by))
         ready.by = TV_NONE;
     *tv_table_add(&etw->readies) = ready;
 }
 
-static void add_thread_event(struct reading *reading, const struct raw_event *raw, unsigned op,
-                             const struct tv_etw_payload *payload, tv_ns time)
+static void etw_add_thread_event(struct etw_reading *reading, const struct etw_raw_event *raw,
+                                 unsigned op, const struct tv_etw_payload *payload, tv_ns time)
 {
     struct tv_etw *etw = reading->etw;
     uint32_t cpu;
     if (op == TV_ETW_READY) {
-        add_ready(etw, raw, payload, time);
+        etw_add_ready(etw, raw, payload, time);
         return;
     }
     if (op != TV_ETW_SWITCH) {
@@ -328,7 +336,7 @@ static void add_thread_event(struct reading *reading, const struct raw_event *ra
             (struct tv_etw_thread){time, payload->tid, payload->pid, (uint8_t)op};
         return;
     }
-    if (!take_number(raw->cpu, UINT16_MAX, &cpu)) {
+    if (!etw_take_number(raw->cpu, UINT16_MAX, &cpu)) {
         tv_diagnostics_add(&etw->diagnostics, TV_DIAGNOSTIC_BAD_EVENT, raw->offset);
         return;
     }
@@ -345,56 +353,58 @@ static void add_thread_event(struct reading *reading, const struct raw_event *ra
     };
 }
 
-/* Whether the op is one that tv_etw_decode knows; others are no fault. */
-static bool has_meaning(enum tv_etw_class class, struct tv_bytes op)
+/* Return true for ops that tv_etw_decode knows; other ops are not an error. */
+static bool etw_has_meaning(enum tv_etw_class class, struct tv_bytes op)
 {
     uint32_t number;
-    if (!take_number(op, UINT8_MAX, &number))
-        return true; /* a fault */
-    return class == TV_ETW_PROCESS ? is_change(number)
+    if (!etw_take_number(op, UINT8_MAX, &number))
+        return true; /* an error */
+    return class == TV_ETW_PROCESS ? etw_is_change(number)
            : class == TV_ETW_THREAD
-               ? is_change(number) || number == TV_ETW_SWITCH || number == TV_ETW_READY
+               ? etw_is_change(number) || number == TV_ETW_SWITCH || number == TV_ETW_READY
                : class == TV_ETW_HEADER && number == 0;
 }
 
-static void read_event(struct reading *reading, const struct raw_event *raw)
+static void etw_read_event(struct etw_reading *reading, const struct etw_raw_event *raw)
 {
+    assert(reading->etw->pointer == 4 || reading->etw->pointer == 8);
     struct tv_etw *etw = reading->etw;
     struct tv_etw_event event;
     struct tv_etw_payload payload;
     tv_ns time;
-    enum tv_etw_class class = class_of(reading, raw->guid);
+    enum tv_etw_class class = etw_find_class(reading, raw->guid);
     etw->events++;
     if (class == TV_ETW_CLOCK)
         return;
-    if (class == TV_ETW_OTHER || !has_meaning(class, raw->op)) {
+    if (class == TV_ETW_OTHER || !etw_has_meaning(class, raw->op)) {
         etw->others++;
         return;
     }
-    if (!decode(reading, raw, class, &event, &payload)) {
+    if (!etw_decode_raw(reading, raw, class, &event, &payload)) {
         tv_diagnostics_add(&etw->diagnostics, TV_DIAGNOSTIC_BAD_EVENT, raw->offset);
         return;
     }
     if (class == TV_ETW_HEADER)
         return;
-    if (!take_time(reading, raw->time, &time))
+    if (!etw_take_time(reading, raw->time, &time))
         tv_diagnostics_add(&etw->diagnostics, TV_DIAGNOSTIC_BAD_TIMESTAMP, raw->offset);
     else if (class == TV_ETW_THREAD)
-        add_thread_event(reading, raw, event.op, &payload, time);
+        etw_add_thread_event(reading, raw, event.op, &payload, time);
     else
         *tv_table_add(&etw->processes) =
             (struct tv_etw_process){time, payload.pid, payload.parent,
                                     tv_interner_add(etw->texts, payload.name), (uint8_t)event.op};
 }
 
-static void for_each_event(struct reading *reading, struct tv_bytes content,
-                           void (*take)(struct reading *reading, const struct raw_event *raw))
+static void etw_for_each_event(struct etw_reading *reading, struct tv_bytes content,
+                               void (*take)(struct etw_reading *reading,
+                                            const struct etw_raw_event *raw))
 {
     struct tv_json_cursor events = tv_json_items(content);
     struct tv_json_value value;
     struct tv_bytes key;
     while (tv_json_next(&events, &key, &value)) {
-        struct raw_event event = take_event(reading, value.raw);
+        struct etw_raw_event event = etw_take_event(reading, value.raw);
         take(reading, &event);
     }
 }
@@ -409,14 +419,14 @@ bool tv_etw_is(struct tv_bytes json)
 
 void tv_etw_read(struct tv_etw *etw, struct tv_bytes json)
 {
-    struct reading reading = {.etw = etw, .start = json.data};
+    struct etw_reading reading = {.etw = etw, .start = json.data};
     *etw = (struct tv_etw){.texts = tv_interner_new()};
     struct tv_json_value content = tv_json_find(json, TV_BYTES("content"));
     if (content.type == TV_JSON_ARRAY) {
-        for_each_event(&reading, content.raw, look_at_event);
+        etw_for_each_event(&reading, content.raw, etw_prepare);
         if (etw->pointer == 0)
             etw->pointer = 8;
-        for_each_event(&reading, content.raw, read_event);
+        etw_for_each_event(&reading, content.raw, etw_read_event);
     }
     tv_te_scratch_release(&reading.scratch);
     tv_free(reading.bytes);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "readers/etw_trace.h"
+#include "readers/etw.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,13 +10,12 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/out.h"
-#include "model/strips.h"
-#include "readers/etw.h"
+#include "model/assembly/assembly.h"
 
-struct building {
+struct etw_build {
     struct tv_etw *etw;
     const struct tv_etw_place *place;
-    struct tv_head *head;
+    struct tv_trace_info *head;
     struct tv_assembly *assembly;
     uint32_t input;
     struct tv_map processes;    /* tid -> pid */
@@ -24,14 +24,14 @@ struct building {
     struct tv_map frames;       /* tid -> frame */
     struct tv_map threads;      /* tid -> thread of the head */
     struct tv_map state_strips; /* thread -> strip */
-    TV_TABLE(tv_strip) strips;
-    TV_TABLE(tv_strip_slice) slices;
+    TV_TABLE(tv_state_track) strips;
+    TV_TABLE(tv_state_slice) slices;
 };
 
 /* ---- Names ---- */
 
-/* On Windows a thread's id is unique among all processes. */
-static void find_processes(struct building *building)
+/* Collect processes and names of images. On Windows a thread's id is unique among all processes. */
+static void etw_find_processes(struct etw_build *building)
 {
     const struct tv_etw *etw = building->etw;
     struct tv_trace *trace = tv_assembly_trace(building->assembly);
@@ -46,16 +46,16 @@ static void find_processes(struct building *building)
         tv_map_set(&building->images, process->pid, process->name);
         *tv_table_add(&trace->tables.known_names) = (struct tv_known_name){
             .pid = process->pid,
-            .name = tv_head_string(building->head, name),
+            .name = tv_trace_info_string(building->head, name),
             .input = building->input,
         };
     }
 }
 
-/* Those of the input beside. */
-static void find_thread_names(struct building *building)
+/* Collect the thread names of the input beside. */
+static void etw_find_thread_names(struct etw_build *building)
 {
-    const struct tv_head *head = building->head;
+    const struct tv_trace_info *head = building->head;
     for (uint32_t i = 0; i < head->thread_count; i++) {
         const struct tv_thread *thread = &head->threads[i];
         if (thread->input == building->place->beside && thread->name != TV_EMPTY_STRING)
@@ -63,8 +63,8 @@ static void find_thread_names(struct building *building)
     }
 }
 
-/* "CrBrowserMain", "chrome.exe (tid 55)" or "tid 55". */
-static uint32_t name_thread(struct building *building, uint32_t tid)
+/* Return the name of a thread: "CrBrowserMain", "chrome.exe (tid 55)" or "tid 55". */
+static uint32_t etw_thread_name(struct etw_build *building, uint32_t tid)
 {
     uint32_t name = tv_map_find(&building->thread_names, tid);
     if (name != TV_NONE)
@@ -76,17 +76,17 @@ static uint32_t name_thread(struct building *building, uint32_t tid)
     if (image != TV_NONE)
         tv_out_bytes(&out, tv_interner_get(building->etw->texts, image));
     tv_out_format(&out, image == TV_NONE ? "tid %u" : " (tid %u)", tid);
-    name = tv_head_string(building->head, (struct tv_bytes){out.buffer, out.length});
+    name = tv_trace_info_string(building->head, (struct tv_bytes){out.buffer, out.length});
     tv_out_release(&out);
     return name;
 }
 
-static uint32_t frame_of(struct building *building, uint32_t tid)
+static uint32_t etw_thread_frame(struct etw_build *building, uint32_t tid)
 {
     uint32_t frame = tv_map_find(&building->frames, tid);
     if (frame == TV_NONE) {
-        struct tv_frame named = {.name = name_thread(building, tid)};
-        frame = tv_head_add_frame(building->head, &named);
+        struct tv_frame named = {.name = etw_thread_name(building, tid)};
+        frame = tv_trace_info_add_frame(building->head, &named);
         tv_map_set(&building->frames, tid, frame);
     }
     return frame;
@@ -94,7 +94,7 @@ static uint32_t frame_of(struct building *building, uint32_t tid)
 
 /* ---- Processors ---- */
 
-static int compare_switches(const void *left, const void *right)
+static int etw_compare_by_cpu(const void *left, const void *right)
 {
     const struct tv_etw_switch *a = left, *b = right;
     if (a->cpu != b->cpu)
@@ -104,56 +104,58 @@ static int compare_switches(const void *left, const void *right)
     return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-static uint32_t name_processor(struct building *building, uint32_t cpu)
+static uint32_t etw_name_processor(struct etw_build *building, uint32_t cpu)
 {
     char name[32];
     snprintf(name, sizeof name, "CPU %u", cpu);
-    return tv_head_string(building->head, tv_bytes_of(name));
+    return tv_trace_info_string(building->head, tv_bytes_of(name));
 }
 
-static void add_strip(struct building *building, uint32_t cpu)
+static void etw_add_cpu_track(struct etw_build *building, uint32_t cpu)
 {
-    *tv_table_add(&building->strips) = (struct tv_strip){
+    *tv_table_add(&building->strips) = (struct tv_state_track){
         .kind = TV_TRACK_CPU,
-        .name = name_processor(building, cpu),
+        .name = etw_name_processor(building, cpu),
         .process = TV_NONE,
         .thread = TV_NONE,
     };
 }
 
-/* From a switch to the next one of its processor (NULL: to the end); idle is no slice. */
-static void add_slice(struct building *building, const struct tv_etw_switch *from,
-                      const struct tv_etw_switch *to, tv_ns end)
+/* Add a slice from a switch to the next one of the processor (NULL: to the end). Idle time is no
+ * slice. */
+static void etw_add_cpu_slice(struct etw_build *building, const struct tv_etw_switch *from,
+                              const struct tv_etw_switch *to, tv_ns end)
 {
+    assert(building->strips.count > 0);
     if (to && to->from != from->to)
         tv_diagnostics_add(&building->head->diagnostics, TV_DIAGNOSTIC_SWITCH_MISSED, to->offset);
     if (from->to == 0)
         return;
-    *tv_table_add(&building->slices) = (struct tv_strip_slice){
+    *tv_table_add(&building->slices) = (struct tv_state_slice){
         .start = from->time,
         .length = (to ? to->time : end) - from->time,
         .offset = from->offset & TV_OFFSET_MASK,
         .flags = to ? 0 : TV_SLICE_OPEN,
-        .frame = frame_of(building, from->to),
+        .frame = etw_thread_frame(building, from->to),
         .strip = (uint32_t)building->strips.count - 1,
     };
 }
 
-static void add_processors(struct building *building, tv_ns end)
+static void etw_add_processors(struct etw_build *building, tv_ns end)
 {
     struct tv_etw_switch *rows = building->etw->switches.rows;
     size_t count = building->etw->switches.count;
     for (size_t i = 0; i < count; i++) {
         if (i == 0 || rows[i].cpu != rows[i - 1].cpu)
-            add_strip(building, rows[i].cpu);
+            etw_add_cpu_track(building, rows[i].cpu);
         bool last = i + 1 == count || rows[i + 1].cpu != rows[i].cpu;
-        add_slice(building, &rows[i], last ? NULL : &rows[i + 1], end);
+        etw_add_cpu_slice(building, &rows[i], last ? NULL : &rows[i + 1], end);
     }
 }
 
-/* Tracks of processors begin with their first switches, also those to idle.  After the strips were
- * made and the switches sorted by time. */
-static void begin_tracks(struct building *building)
+/* Let the tracks of processors begin with their first switches, those to idle, too. The tracks
+ * exist, and the switches are sorted by time. */
+static void etw_set_track_starts(struct etw_build *building)
 {
     struct tv_trace *trace = tv_assembly_trace(building->assembly);
     const struct tv_etw *etw = building->etw;
@@ -163,7 +165,7 @@ static void begin_tracks(struct building *building)
         if (trace->tracks[i].kind == TV_TRACK_CPU && trace->tracks[i].input == building->input)
             tv_map_set(&tracks, trace->tracks[i].name, i);
     for (size_t i = etw->switches.count; i-- > 0;) {
-        uint32_t name = name_processor(building, etw->switches.rows[i].cpu);
+        uint32_t name = etw_name_processor(building, etw->switches.rows[i].cpu);
         uint32_t track = tv_map_find(&tracks, name);
         if (track != TV_NONE)
             trace->tracks[track].first_wall = etw->switches.rows[i].time;
@@ -173,9 +175,9 @@ static void begin_tracks(struct building *building)
 
 /* ---- States of threads ---- */
 
-enum state { RUNNING, READY, TERMINATED, WAITING, UNKNOWN, STATES };
+enum etw_state { RUNNING, READY, TERMINATED, WAITING, UNKNOWN, STATES };
 
-/* Reserved colours: their ids of trace-event.md section 5, less 22. */
+/* Reserved colours: the ids of trace-event.md section 5, minus 22. */
 static const struct {
     const char *name;
     uint8_t colour;
@@ -184,23 +186,24 @@ static const struct {
     [WAITING] = {"Sleeping", 5}, [UNKNOWN] = {"Unknown", 1},
 };
 
-/* What a thread does from some time on. */
-struct doing {
+/* State of a thread from some time on. */
+struct etw_thread_state {
     bool known;
-    enum state state;
+    enum etw_state state;
     tv_ns since;
     uint64_t offset;
 };
 
-struct state_finding {
-    struct building *building;
-    TV_TABLE(doing) threads; /* by strip */
-    struct tv_map runs;      /* processor -> tid of who runs there */
+struct etw_replay_state {
+    struct etw_build *building;
+    TV_TABLE(etw_thread_state) threads; /* by state track */
+    struct tv_map runs;                 /* processor -> tid of the running thread */
     uint32_t frames[STATES];
 };
 
-/* KTHREAD_STATE of who left: 1 ready, 3 standby, 4 terminated, 5 waiting, 7 ready but deferred. */
-static enum state state_of(uint8_t from_state)
+/* Map the KTHREAD_STATE of the previous thread: 1 ready, 3 standby, 4 terminated, 5 waiting, 7
+ * deferred ready. */
+static enum etw_state etw_parse_state(uint8_t from_state)
 {
     switch (from_state) {
     case 1:
@@ -218,27 +221,27 @@ static enum state state_of(uint8_t from_state)
     }
 }
 
-/* That of the input beside, which has the slices, or one of our own. */
-static uint32_t thread_of(struct building *building, uint32_t tid)
+/* Return the thread of the input beside, which has the slices, or a new one. */
+static uint32_t etw_find_thread(struct etw_build *building, uint32_t tid)
 {
     uint32_t thread = tv_map_find(&building->threads, tid);
     if (thread != TV_NONE)
         return thread;
     struct tv_thread named = {
         .id = tid,
-        .name = name_thread(building, tid),
+        .name = etw_thread_name(building, tid),
         .process = TV_NONE,
         .input = building->input,
         .listed = true,
     };
-    thread = tv_head_add_thread(building->head, &named);
+    thread = tv_trace_info_add_thread(building->head, &named);
     tv_map_set(&building->threads, tid, thread);
     return thread;
 }
 
-static void know_threads(struct building *building)
+static void etw_find_threads(struct etw_build *building)
 {
-    const struct tv_head *head = building->head;
+    const struct tv_trace_info *head = building->head;
     const struct tv_etw *etw = building->etw;
     for (uint32_t i = 0; i < head->thread_count; i++)
         if (head->threads[i].input == building->place->beside)
@@ -246,22 +249,23 @@ static void know_threads(struct building *building)
     for (size_t i = 0; i < etw->switches.count; i++) {
         const struct tv_etw_switch *row = &etw->switches.rows[i];
         if (row->from != 0)
-            thread_of(building, row->from);
+            etw_find_thread(building, row->from);
         if (row->to != 0)
-            thread_of(building, row->to);
+            etw_find_thread(building, row->to);
     }
     for (size_t i = 0; i < etw->readies.count; i++)
         if (etw->readies.rows[i].tid != 0)
-            thread_of(building, etw->readies.rows[i].tid);
+            etw_find_thread(building, etw->readies.rows[i].tid);
 }
 
-static struct doing *doing_of(struct state_finding *finding, uint32_t tid, uint32_t *strip)
+static struct etw_thread_state *etw_find_state(struct etw_replay_state *finding, uint32_t tid,
+                                               uint32_t *strip)
 {
-    struct building *building = finding->building;
+    struct etw_build *building = finding->building;
     uint32_t thread = tv_map_find(&building->threads, tid);
     *strip = tv_map_add(&building->state_strips, thread, (uint32_t)building->strips.count);
     if (*strip == building->strips.count)
-        *tv_table_add(&building->strips) = (struct tv_strip){
+        *tv_table_add(&building->strips) = (struct tv_state_track){
             .kind = TV_TRACK_STATES,
             .name = building->head->threads[thread].name,
             .process = building->head->threads[thread].process,
@@ -272,12 +276,12 @@ static struct doing *doing_of(struct state_finding *finding, uint32_t tid, uint3
     return &finding->threads.rows[*strip];
 }
 
-static void end_state(struct state_finding *finding, uint32_t strip, const struct doing *doing,
-                      tv_ns end, unsigned flags)
+static void etw_end_state(struct etw_replay_state *finding, uint32_t strip,
+                          const struct etw_thread_state *doing, tv_ns end, unsigned flags)
 {
     if (!doing->known || end <= doing->since)
         return;
-    *tv_table_add(&finding->building->slices) = (struct tv_strip_slice){
+    *tv_table_add(&finding->building->slices) = (struct tv_state_slice){
         .start = doing->since,
         .length = end - doing->since,
         .offset = doing->offset & TV_OFFSET_MASK,
@@ -287,26 +291,30 @@ static void end_state(struct state_finding *finding, uint32_t strip, const struc
     };
 }
 
-static void turn(struct state_finding *finding, uint32_t tid, const struct doing *next)
+static void etw_change_state(struct etw_replay_state *finding, uint32_t tid,
+                             const struct etw_thread_state *next)
 {
     uint32_t strip;
     if (tid == 0)
         return;
-    struct doing *doing = doing_of(finding, tid, &strip);
-    end_state(finding, strip, doing, next->since, 0);
+    struct etw_thread_state *doing = etw_find_state(finding, tid, &strip);
+    etw_end_state(finding, strip, doing, next->since, 0);
     *doing = *next;
 }
 
-static void take_switch(struct state_finding *finding, const struct tv_etw_switch *row)
+static void etw_take_switch(struct etw_replay_state *finding, const struct tv_etw_switch *row)
 {
-    turn(finding, row->from,
-         &(struct doing){true, state_of(row->from_state), row->time, row->offset});
-    turn(finding, row->to, &(struct doing){true, RUNNING, row->time, row->offset});
+    etw_change_state(
+        finding, row->from,
+        &(struct etw_thread_state){true, etw_parse_state(row->from_state), row->time, row->offset});
+    etw_change_state(finding, row->to,
+                     &(struct etw_thread_state){true, RUNNING, row->time, row->offset});
     tv_map_set(&finding->runs, row->cpu, row->to);
 }
 
-/* The thread that the event names, else the one that runs where it was readied; TV_NONE: none. */
-static uint32_t waker_of(struct state_finding *finding, const struct tv_etw_ready *row)
+/* Return the waking thread: the one that the event names, else the one that runs on its
+ * processor; TV_NONE: unknown. */
+static uint32_t etw_find_waker(struct etw_replay_state *finding, const struct tv_etw_ready *row)
 {
     uint32_t tid = row->by;
     if (row->no_thread)
@@ -316,122 +324,126 @@ static uint32_t waker_of(struct state_finding *finding, const struct tv_etw_read
     return tid == TV_NONE || tid == 0 ? TV_NONE : tv_map_find(&finding->building->threads, tid);
 }
 
-/* Only the first of several wake-ups wakes. */
-static void take_ready(struct state_finding *finding, const struct tv_etw_ready *row)
+/* Apply a wake-up; only the first of several changes the state. */
+static void etw_take_ready(struct etw_replay_state *finding, const struct tv_etw_ready *row)
 {
-    struct building *building = finding->building;
+    struct etw_build *building = finding->building;
     uint32_t strip;
     if (row->tid == 0)
         return;
-    const struct doing *doing = doing_of(finding, row->tid, &strip);
+    const struct etw_thread_state *doing = etw_find_state(finding, row->tid, &strip);
     if (doing->known && (doing->state == RUNNING || doing->state == READY))
         return;
-    turn(finding, row->tid, &(struct doing){true, READY, row->time, row->offset});
+    etw_change_state(finding, row->tid,
+                     &(struct etw_thread_state){true, READY, row->time, row->offset});
     *tv_table_add(&tv_assembly_trace(building->assembly)->tables.wakeups) = (struct tv_wakeup){
         .time = row->time,
         .offset = row->offset,
         .thread = tv_map_find(&building->threads, row->tid),
-        .by = waker_of(finding, row),
+        .by = etw_find_waker(finding, row),
         .input = building->input,
     };
 }
 
-static int compare_places(tv_ns time_a, uint64_t offset_a, tv_ns time_b, uint64_t offset_b)
+static int etw_compare_times(tv_ns time_a, uint64_t offset_a, tv_ns time_b, uint64_t offset_b)
 {
     if (time_a != time_b)
         return time_a < time_b ? -1 : 1;
     return offset_a < offset_b ? -1 : offset_a > offset_b;
 }
 
-static int compare_times(const void *left, const void *right)
+static int etw_compare_switch_times(const void *left, const void *right)
 {
     const struct tv_etw_switch *a = left, *b = right;
-    return compare_places(a->time, a->offset, b->time, b->offset);
+    return etw_compare_times(a->time, a->offset, b->time, b->offset);
 }
 
-static int compare_readies(const void *left, const void *right)
+static int etw_compare_readies(const void *left, const void *right)
 {
     const struct tv_etw_ready *a = left, *b = right;
-    return compare_places(a->time, a->offset, b->time, b->offset);
+    return etw_compare_times(a->time, a->offset, b->time, b->offset);
 }
 
-static bool switch_first(const struct tv_etw *etw, size_t i, size_t j)
+static bool etw_is_switch_first(const struct tv_etw *etw, size_t i, size_t j)
 {
     if (i == etw->switches.count || j == etw->readies.count)
         return j == etw->readies.count;
     const struct tv_etw_switch *a = &etw->switches.rows[i];
     const struct tv_etw_ready *b = &etw->readies.rows[j];
-    return compare_places(a->time, a->offset, b->time, b->offset) < 0;
+    return etw_compare_times(a->time, a->offset, b->time, b->offset) < 0;
 }
 
-/* All switches and wake-ups in the order of time. */
-static void take_all(struct state_finding *finding)
+/* Replay all switches and wake-ups in time order. */
+static void etw_replay(struct etw_replay_state *finding)
 {
+    assert(finding->threads.count == 0);
     const struct tv_etw *etw = finding->building->etw;
     size_t i = 0, j = 0;
     while (i < etw->switches.count || j < etw->readies.count) {
-        if (switch_first(etw, i, j))
-            take_switch(finding, &etw->switches.rows[i++]);
+        if (etw_is_switch_first(etw, i, j))
+            etw_take_switch(finding, &etw->switches.rows[i++]);
         else
-            take_ready(finding, &etw->readies.rows[j++]);
+            etw_take_ready(finding, &etw->readies.rows[j++]);
     }
 }
 
-static void sort_rows(struct tv_etw *etw)
+static void etw_sort_by_time(struct tv_etw *etw)
 {
     if (etw->switches.count > 0)
-        qsort(etw->switches.rows, etw->switches.count, sizeof *etw->switches.rows, compare_times);
+        qsort(etw->switches.rows, etw->switches.count, sizeof *etw->switches.rows,
+              etw_compare_switch_times);
     if (etw->readies.count > 0)
-        qsort(etw->readies.rows, etw->readies.count, sizeof *etw->readies.rows, compare_readies);
+        qsort(etw->readies.rows, etw->readies.count, sizeof *etw->readies.rows,
+              etw_compare_readies);
 }
 
-/* Sorts what happened on all processors by time. */
-static void add_states(struct building *building, tv_ns end)
+/* Add the state tracks of all threads. */
+static void etw_add_states(struct etw_build *building, tv_ns end)
 {
-    struct state_finding finding = {.building = building};
+    struct etw_replay_state finding = {.building = building};
     if (building->etw->switches.count == 0 && building->etw->readies.count == 0)
         return;
-    sort_rows(building->etw);
+    etw_sort_by_time(building->etw);
     tv_map_init(&finding.runs);
     for (size_t i = 0; i < STATES; i++) {
         struct tv_frame frame = {
-            .name = tv_head_string(building->head, tv_bytes_of(states[i].name)),
-            .category = tv_head_string(building->head, TV_BYTES("thread state")),
+            .name = tv_trace_info_string(building->head, tv_bytes_of(states[i].name)),
+            .category = tv_trace_info_string(building->head, TV_BYTES("thread state")),
         };
-        finding.frames[i] = tv_head_add_frame(building->head, &frame);
+        finding.frames[i] = tv_trace_info_add_frame(building->head, &frame);
         building->head->frames[finding.frames[i]].colour = states[i].colour;
     }
-    take_all(&finding);
+    etw_replay(&finding);
     for (uint32_t i = 0; i < finding.threads.count; i++)
-        end_state(&finding, i, &finding.threads.rows[i], end, TV_SLICE_OPEN);
+        etw_end_state(&finding, i, &finding.threads.rows[i], end, TV_SLICE_OPEN);
     tv_free(finding.threads.rows);
     tv_map_release(&finding.runs);
 }
 
-/* ---- The whole ---- */
+/* ---- Building the input ---- */
 
-struct range {
+struct etw_range {
     tv_ns first, last; /* first > last: nothing happened */
 };
 
-static void cover(struct range *range, tv_ns time)
+static void etw_range_add(struct etw_range *range, tv_ns time)
 {
     range->first = time < range->first ? time : range->first;
     range->last = time > range->last ? time : range->last;
 }
 
-static struct range find_range(const struct tv_etw *etw)
+static struct etw_range etw_find_range(const struct tv_etw *etw)
 {
-    struct range range = {INT64_MAX, INT64_MIN};
+    struct etw_range range = {INT64_MAX, INT64_MIN};
     for (size_t i = 0; i < etw->switches.count; i++)
-        cover(&range, etw->switches.rows[i].time);
+        etw_range_add(&range, etw->switches.rows[i].time);
     for (size_t i = 0; i < etw->readies.count; i++)
-        cover(&range, etw->readies.rows[i].time);
+        etw_range_add(&range, etw->readies.rows[i].time);
     return range;
 }
 
-/* Its times are on the clock of the input beside, whatever that is called. */
-static void share_clock(struct building *building)
+/* Share the clock of the input beside. */
+static void etw_share_clock(struct etw_build *building)
 {
     struct tv_input *beside = &building->head->inputs[building->place->beside];
     if (beside->clock == TV_EMPTY_STRING)
@@ -439,50 +451,51 @@ static void share_clock(struct building *building)
     building->head->inputs[building->input].clock = beside->clock;
 }
 
-static void add_input(struct building *building, struct tv_builder *builder, uint64_t bytes)
+static void etw_add_input(struct etw_build *building, struct tv_builder *builder, uint64_t bytes)
 {
-    building->head = tv_builder_head(builder);
+    building->head = tv_builder_trace_info(builder);
     building->input =
-        tv_head_add_input(building->head, building->place->name, "Event Tracing for Windows");
+        tv_trace_info_add_input(building->head, building->place->name, "Event Tracing for Windows");
     building->assembly = tv_assembly_new(builder, building->input);
     struct tv_input *input = &building->head->inputs[building->input];
     input->bytes = bytes;
     input->clocks = TV_CLOCK_WALL;
     input->records = building->etw->events;
-    share_clock(building);
+    etw_share_clock(building);
     tv_diagnostics_merge(&building->head->diagnostics, &building->etw->diagnostics);
 }
 
-static void build(struct building *building)
+static void etw_build_trace(struct etw_build *building)
 {
-    struct range range = find_range(building->etw);
+    struct etw_range range = etw_find_range(building->etw);
     struct tv_input *input = &building->head->inputs[building->input];
     input->eventless = range.first > range.last;
     if (input->eventless)
-        range = (struct range){0, 0};
+        range = (struct etw_range){0, 0};
     input->origin = range.first;
     input->last_wall = range.last - range.first;
     if (building->etw->switches.count > 0)
         qsort(building->etw->switches.rows, building->etw->switches.count,
-              sizeof *building->etw->switches.rows, compare_switches);
-    find_processes(building);
-    find_thread_names(building);
-    know_threads(building);
-    add_processors(building, range.last);
-    add_states(building, range.last);
-    struct tv_placing placing = {.end = range.last};
-    tv_assembly_place(building->assembly, &placing);
-    tv_assembly_strips(building->assembly, building->strips.rows, building->strips.count,
-                       building->slices.rows, building->slices.count, 1);
-    begin_tracks(building);
+              sizeof *building->etw->switches.rows, etw_compare_by_cpu);
+    etw_find_processes(building);
+    etw_find_thread_names(building);
+    etw_find_threads(building);
+    etw_add_processors(building, range.last);
+    etw_add_states(building, range.last);
+    struct tv_row_options placing = {.end = range.last};
+    tv_assembly_build_rows(building->assembly, &placing);
+    tv_assembly_add_state_tracks(building->assembly, building->strips.rows, building->strips.count,
+                                 building->slices.rows, building->slices.count, 1);
+    etw_set_track_starts(building);
     tv_assembly_end(building->assembly);
 }
 
 bool tv_etw_build(struct tv_bytes json, const struct tv_etw_place *place,
                   struct tv_builder *builder)
 {
+    assert(place && builder);
     struct tv_etw etw;
-    struct building building = {.etw = &etw, .place = place};
+    struct etw_build building = {.etw = &etw, .place = place};
     tv_etw_read(&etw, json);
     bool synced = etw.synced;
     if (synced) {
@@ -492,8 +505,8 @@ bool tv_etw_build(struct tv_bytes json, const struct tv_etw_place *place,
         tv_map_init(&building.frames);
         tv_map_init(&building.threads);
         tv_map_init(&building.state_strips);
-        add_input(&building, builder, json.length);
-        build(&building);
+        etw_add_input(&building, builder, json.length);
+        etw_build_trace(&building);
         tv_map_release(&building.processes);
         tv_map_release(&building.images);
         tv_map_release(&building.thread_names);

@@ -128,16 +128,17 @@ static const struct {
 
 /* ---- Protobuf ---- */
 
-/* Only one field of Perfetto's outermost message is in use: 1, packets with their length. */
-static bool is_perfetto(struct tv_bytes head)
+/* Return true when the file consists of field 1, the only field of Perfetto's outermost message:
+ * packets with their length. */
+static bool foreign_is_perfetto(struct tv_bytes prefix)
 {
-    struct tv_cursor cursor = tv_cursor_over(head);
+    struct tv_cursor cursor = tv_cursor_over(prefix);
     struct tv_bytes packet;
     uint64_t length;
     uint8_t tag;
     unsigned packets = 0;
     while (tv_cursor_take_u8(&cursor, &tag)) {
-        /* One packet alone may be chance: text may begin with a line feed. */
+        /* A single packet may be chance: text may begin with a line feed. */
         if (tag != 0x0a)
             return false;
         if (!tv_cursor_take_uleb(&cursor, &length))
@@ -160,19 +161,19 @@ static const uint8_t pprof_wires[] = {
 #define PPROF_MESSAGES (1u << 2 | 1u << 4 | 1u << 5) /* samples, locations, functions */
 /* A ValueType holds two numbers. */
 #define PPROF_VALUE_TYPE 12u
-/* So many fields one behind another are no chance. */
+/* This many fields in a row are not chance. */
 #define PPROF_SURE 8
 
-static bool is_pprof_field(uint64_t tag)
+static bool foreign_is_pprof_field(uint64_t tag)
 {
     uint64_t field = tag >> 3, wire = tag & 7;
     return field > 0 && field < TV_COUNT(pprof_wires) &&
            (wire == pprof_wires[field] || (field == 13 && wire == WIRE_BYTES));
 }
 
-/* Go past a field that later versions or other tools added.  Its tag has two bytes, so that plain
+/* Skip a field that later versions or other tools added. Its tag has two bytes, so that plain
  * text has none. */
-static bool skip_later_field(struct tv_cursor *cursor, uint64_t tag)
+static bool foreign_skip_later_field(struct tv_cursor *cursor, uint64_t tag)
 {
     uint64_t length = 0, wire = tag & 7;
     struct tv_bytes bytes;
@@ -196,13 +197,14 @@ struct pprof_fields {
     unsigned seen, count;
 };
 
-/* Take a field that is known; false: it is none, or not one of pprof's. */
-static bool take_pprof_field(struct pprof_fields *fields, struct tv_cursor *cursor, uint64_t tag)
+/* Take a field. Return false when it is not one of pprof's. */
+static bool foreign_take_pprof_field(struct pprof_fields *fields, struct tv_cursor *cursor,
+                                     uint64_t tag)
 {
     uint64_t value;
     struct tv_bytes bytes;
-    if (!is_pprof_field(tag))
-        return skip_later_field(cursor, tag);
+    if (!foreign_is_pprof_field(tag))
+        return foreign_skip_later_field(cursor, tag);
     if (!tv_cursor_take_uleb(cursor, &value))
         return true;
     bool packed = (tag & 7) == WIRE_BYTES;
@@ -216,25 +218,26 @@ static bool take_pprof_field(struct pprof_fields *fields, struct tv_cursor *curs
     return true;
 }
 
-/* Every field is of pprof's Profile or a later one, and there are samples, locations or functions:
- * two of them, as one may be chance (text may begin with a quote).  A long list of samples fills
- * what is seen. */
-static bool is_pprof(struct tv_bytes head)
+/* Return true when every field is one of pprof's Profile or a later one, and there are samples,
+ * locations or functions: two kinds of them, because one may be chance (text may begin with a
+ * quote). A long list of samples may fill the prefix. */
+static bool foreign_is_pprof(struct tv_bytes prefix)
 {
-    struct tv_cursor cursor = tv_cursor_over(head);
+    struct tv_cursor cursor = tv_cursor_over(prefix);
     struct pprof_fields fields = {0, 0};
     uint64_t tag;
     while (tv_cursor_take_uleb(&cursor, &tag))
-        if (!take_pprof_field(&fields, &cursor, tag))
+        if (!foreign_take_pprof_field(&fields, &cursor, tag))
             return false;
     unsigned messages = fields.seen & PPROF_MESSAGES;
     return messages & (messages - 1) || (messages && fields.count > PPROF_SURE);
 }
 
-/* Reports of simpleperf before their magic: records, each with its length in front. */
-static bool is_old_simpleperf(struct tv_bytes head)
+/* Return true for a report of simpleperf from before it had a magic number: records, each with
+ * its length first. */
+static bool foreign_is_old_simpleperf(struct tv_bytes prefix)
 {
-    struct tv_cursor cursor = tv_cursor_over(head);
+    struct tv_cursor cursor = tv_cursor_over(prefix);
     struct tv_bytes record;
     uint32_t size;
     unsigned records = 0;
@@ -257,14 +260,15 @@ static bool is_old_simpleperf(struct tv_bytes head)
 
 /* ---- Others ---- */
 
-/* Words 0, 3, version (1: of Java), period, 0, of 32 or 64 bits in either order. */
-static bool is_gperftools_order(struct tv_bytes head, size_t word, bool big)
+/* Check for the words 0, 3, version (1: Java), period, 0, with 32 or 64 bits in either byte
+ * order. */
+static bool foreign_is_gperftools_order(struct tv_bytes prefix, size_t word, bool big)
 {
     static const uint8_t least[] = {0, 3, 0, 0, 0}, most[] = {0, 3, 1, 0, 0};
-    if (head.length < TV_COUNT(least) * word)
+    if (prefix.length < TV_COUNT(least) * word)
         return false;
     for (size_t i = 0; i < TV_COUNT(least) * word; i++) {
-        uint8_t byte = head.data[i];
+        uint8_t byte = prefix.data[i];
         bool low = i % word == (big ? word - 1 : 0);
         if (i / word != 3 && (low ? byte < least[i / word] || byte > most[i / word] : byte != 0))
             return false;
@@ -272,31 +276,34 @@ static bool is_gperftools_order(struct tv_bytes head, size_t word, bool big)
     return true;
 }
 
-static bool is_gperftools(struct tv_bytes head)
+static bool foreign_is_gperftools(struct tv_bytes prefix)
 {
-    return is_gperftools_order(head, 4, false) || is_gperftools_order(head, 4, true) ||
-           is_gperftools_order(head, 8, false) || is_gperftools_order(head, 8, true);
+    return foreign_is_gperftools_order(prefix, 4, false) ||
+           foreign_is_gperftools_order(prefix, 4, true) ||
+           foreign_is_gperftools_order(prefix, 8, false) ||
+           foreign_is_gperftools_order(prefix, 8, true);
 }
 
-/* A marshalled dictionary whose first key is a tuple of three; 0x80: it is referred to. */
-static bool is_pstats(struct tv_bytes head)
+/* Return true for a marshalled dictionary whose first key is a tuple of three; 0x80 marks a
+ * reference. */
+static bool foreign_is_pstats(struct tv_bytes prefix)
 {
-    if (head.length < 6 || (head.data[0] & 0x7f) != '{')
+    if (prefix.length < 6 || (prefix.data[0] & 0x7f) != '{')
         return false;
-    uint8_t tuple = head.data[1] & 0x7f;
-    return (tuple == ')' && head.data[2] == 3) ||
-           (tuple == '(' && head.data[2] == 3 && head.data[3] == 0 && head.data[4] == 0 &&
-            head.data[5] == 0);
+    uint8_t tuple = prefix.data[1] & 0x7f;
+    return (tuple == ')' && prefix.data[2] == 3) ||
+           (tuple == '(' && prefix.data[2] == 3 && prefix.data[3] == 0 && prefix.data[4] == 0 &&
+            prefix.data[5] == 0);
 }
 
-/* The header of a buffer, which begins with its size, and that of the event that describes the log:
- * version, kind of header (1 and 2: system), 0xc0, size, no hook. */
-static bool is_etl(struct tv_bytes head)
+/* Return true for the header of a buffer, which begins with its size, and that of the event that
+ * describes the log: version, kind of header (1 and 2: system), 0xc0, size, no hook. */
+static bool foreign_is_etl(struct tv_bytes prefix)
 {
     static const size_t event = 72;
-    if (head.length < event + 8)
+    if (prefix.length < event + 8)
         return false;
-    const uint8_t *at = head.data;
+    const uint8_t *at = prefix.data;
     uint32_t size =
         (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
     return size >= 1024 && size % 1024 == 0 && size <= 1u << 24 &&
@@ -304,41 +311,42 @@ static bool is_etl(struct tv_bytes head)
            at[event + 6] == 0 && at[event + 7] == 0;
 }
 
-/* "go 1.19 trace" and zeros, of 16 bytes. */
-static bool is_go_trace(struct tv_bytes head)
+/* Return true for "go 1.19 trace" and zeros, 16 bytes. */
+static bool foreign_is_go_trace(struct tv_bytes prefix)
 {
     static const char word[] = " trace";
-    if (head.length < 16 || !tv_bytes_starts_with(head, TV_BYTES("go 1.")))
+    if (prefix.length < 16 || !tv_bytes_starts_with(prefix, TV_BYTES("go 1.")))
         return false;
     for (size_t i = 5; i + sizeof word - 1 <= 16; i++)
-        if (memcmp(head.data + i, word, sizeof word - 1) == 0)
+        if (memcmp(prefix.data + i, word, sizeof word - 1) == 0)
             return true;
     return false;
 }
 
 static const struct {
-    bool (*is)(struct tv_bytes head);
+    bool (*is)(struct tv_bytes prefix);
     struct tv_foreign foreign;
 } formats[] = {
-    {is_perfetto,
+    {foreign_is_perfetto,
      {"a Perfetto trace (protobuf)", "Perfetto's \"traceconv json\" makes Trace Event JSON of it"}},
-    {is_go_trace, {"an execution trace of Go", "\"go tool trace\" opens it"}},
-    {is_gperftools,
+    {foreign_is_go_trace, {"an execution trace of Go", "\"go tool trace\" opens it"}},
+    {foreign_is_gperftools,
      {"a CPU profile of gperftools",
       "\"google-pprof --collapsed PROGRAM FILE\" makes collapsed stacks of it"}},
-    {is_pstats, {"a profile of Python's cProfile", "\"python3 -m pstats\" prints it"}},
-    {is_etl, {"an .etl file of Windows", "PerfView and the Windows Performance Analyzer open it"}},
-    {is_old_simpleperf,
+    {foreign_is_pstats, {"a profile of Python's cProfile", "\"python3 -m pstats\" prints it"}},
+    {foreign_is_etl,
+     {"an .etl file of Windows", "PerfView and the Windows Performance Analyzer open it"}},
+    {foreign_is_old_simpleperf,
      {"a simpleperf report",
       "simpleperf's stackcollapse.py makes collapsed stacks of the recording"}},
-    {is_pprof,
+    {foreign_is_pprof,
      {"a pprof profile",
       "\"go tool pprof -raw\" and stackcollapse-go.pl" FLAMEGRAPH " make collapsed stacks of it"}},
 };
 
-/* ---- All ---- */
+/* ---- All formats ---- */
 
-static size_t skip_space(struct tv_bytes text)
+static size_t foreign_skip_space(struct tv_bytes text)
 {
     size_t i = 0;
     while (i < text.length &&
@@ -347,23 +355,24 @@ static size_t skip_space(struct tv_bytes text)
     return i;
 }
 
-/* Lines of logs begin with a bracket as well ("[    0.000000] Linux version"). */
-static bool begins_json(struct tv_bytes text)
+/* Return true when the text begins like JSON. Lines of logs may begin with a bracket, too ("[
+ * 0.000000] Linux version"). */
+static bool foreign_begins_json(struct tv_bytes text)
 {
     if (text.data[0] != '[')
         return text.data[0] == '{';
-    size_t at = 1 + skip_space((struct tv_bytes){text.data + 1, text.length - 1});
+    size_t at = 1 + foreign_skip_space((struct tv_bytes){text.data + 1, text.length - 1});
     if (at == text.length || memchr("{[\"]", text.data[at], 4))
         return true;
     if (!memchr("-0123456789tfn", text.data[at], 14))
         return false;
     while (at < text.length && !memchr(" \t\r\n,]", text.data[at], 6))
         at++;
-    at += skip_space((struct tv_bytes){text.data + at, text.length - at});
+    at += foreign_skip_space((struct tv_bytes){text.data + at, text.length - at});
     if (at == text.length || text.data[at] == ',')
         return true;
     return text.data[at] == ']' &&
-           tv_foreign_is_nothing((struct tv_bytes){text.data + at + 1, text.length - at - 1});
+           tv_foreign_is_empty((struct tv_bytes){text.data + at + 1, text.length - at - 1});
 }
 
 enum tv_status tv_foreign_fail(const struct tv_foreign *foreign, struct tv_error *err)
@@ -373,27 +382,293 @@ enum tv_status tv_foreign_fail(const struct tv_foreign *foreign, struct tv_error
                    foreign->advice ? ": " : "", foreign->advice ? foreign->advice : "");
 }
 
-bool tv_foreign_is_nothing(struct tv_bytes head)
+bool tv_foreign_is_empty(struct tv_bytes prefix)
 {
-    return skip_space(head) == head.length;
+    return foreign_skip_space(prefix) == prefix.length;
 }
 
-const struct tv_foreign *tv_foreign_find(struct tv_bytes head)
+const struct tv_foreign *tv_foreign_find(struct tv_bytes prefix)
 {
     static const struct tv_foreign nothing = {"an empty file", NULL};
     static const struct tv_foreign blank = {"an empty file (white space only)", NULL};
     static const struct tv_foreign json = {"JSON that is no Trace Event Format", NULL};
     const struct tv_foreign *found;
-    size_t i = skip_space(head);
-    if (i == head.length)
+    size_t i = foreign_skip_space(prefix);
+    if (i == prefix.length)
         return i == 0 ? &nothing : &blank;
     for (size_t k = 0; k < TV_COUNT(signatures); k++)
-        if (tv_bytes_starts_with(head, signatures[k].start))
+        if (tv_bytes_starts_with(prefix, signatures[k].start))
             return &signatures[k].foreign;
     for (size_t k = 0; k < TV_COUNT(formats); k++)
-        if (formats[k].is(head))
+        if (formats[k].is(prefix))
             return &formats[k].foreign;
-    if ((found = tv_foreign_find_json(head)) || (found = tv_foreign_find_text(head)))
+    if ((found = tv_foreign_find_json(prefix)) || (found = tv_foreign_find_text(prefix)))
         return found;
-    return begins_json((struct tv_bytes){head.data + i, head.length - i}) ? &json : NULL;
+    return foreign_begins_json((struct tv_bytes){prefix.data + i, prefix.length - i}) ? &json
+                                                                                      : NULL;
+}
+
+/* ---- Formats of lines, recognized by the look of the lines ---- */
+
+static bool foreign_is_digit(uint8_t c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Take the next word of a line; data NULL: there is none. */
+static struct tv_bytes foreign_take_word(struct tv_bytes *line)
+{
+    while (line->length > 0 && tv_is_blank(line->data[0])) {
+        line->data++;
+        line->length--;
+    }
+    size_t end = 0;
+    while (end < line->length && !tv_is_blank(line->data[end]))
+        end++;
+    struct tv_bytes word = {end > 0 ? line->data : NULL, end};
+    line->data = line->length > 0 ? line->data + end : line->data;
+    line->length -= end;
+    return word;
+}
+
+/* Return true when the word consists of digits, at least one, and `marks`. */
+static bool foreign_is_number_with(struct tv_bytes word, const char *marks)
+{
+    bool any = false;
+    for (size_t i = 0; i < word.length; i++) {
+        if (!foreign_is_digit(word.data[i]) && !strchr(marks, word.data[i]))
+            return false;
+        any = any || foreign_is_digit(word.data[i]);
+    }
+    return any;
+}
+
+/* Return true for "1811.323590:". */
+static bool foreign_is_time(struct tv_bytes word)
+{
+    if (word.length < 4 || word.data[word.length - 1] != ':')
+        return false;
+    word.length--;
+    return foreign_is_number_with(word, ".") && memchr(word.data, '.', word.length) != NULL;
+}
+
+/* ---- perf script ---- */
+
+/* Return true for "comm  pid[/tid] [cpu] time: ...". In ftrace text the tid belongs to the first
+ * word. */
+static bool foreign_is_perf_sample(struct tv_bytes line)
+{
+    struct tv_bytes before = {NULL, 0}, last = {NULL, 0}, word;
+    while ((word = foreign_take_word(&line)).data) {
+        bool cpu = last.length > 2 && last.data[0] == '[';
+        if (foreign_is_time(word) && last.data && foreign_is_number_with(cpu ? before : last, "/-"))
+            return !cpu || foreign_is_number_with(last, "[]");
+        before = last;
+        last = word;
+    }
+    return false;
+}
+
+/* Return true for "    ffffffff821e59e4 xas_find+0x4 ([kernel.kallsyms])"; some tools remove the
+ * space. */
+static bool foreign_is_perf_frame(struct tv_bytes line)
+{
+    size_t least = line.length > 0 && tv_is_blank(line.data[0]) ? 3 : 8;
+    struct tv_bytes address = foreign_take_word(&line);
+    if (address.length < least || address.length > 16)
+        return false;
+    for (size_t i = 0; i < address.length; i++)
+        if (!foreign_is_digit(address.data[i]) && (address.data[i] < 'a' || address.data[i] > 'f'))
+            return false;
+    return foreign_take_word(&line).data != NULL;
+}
+
+static void foreign_count_perf_lines(struct tv_bytes prefix, unsigned *samples, unsigned *frames)
+{
+    struct tv_cursor cursor = tv_cursor_over(prefix);
+    struct tv_bytes line;
+    *samples = *frames = 0;
+    while (tv_cursor_take_line(&cursor, &line)) {
+        if (line.length > 0 && line.data[0] == '#')
+            continue;
+        if (foreign_is_perf_sample(line))
+            (*samples)++;
+        else
+            *frames += foreign_is_perf_frame(line);
+    }
+}
+
+bool tv_foreign_is_perf_script(struct tv_bytes prefix)
+{
+    unsigned samples, frames;
+    foreign_count_perf_lines(prefix, &samples, &frames);
+    return samples > 1 || (samples > 0 && frames > 0);
+}
+
+/* Return true for the comments of --header, which are longer than the prefix. */
+static bool foreign_is_perf_header(struct tv_bytes prefix)
+{
+    return tv_bytes_starts_with(prefix, TV_BYTES("# ========\n# captured on")) ||
+           tv_bytes_starts_with(prefix, TV_BYTES("# ========\n# hostname"));
+}
+
+/* With -F ip,sym there are only frames. */
+static bool foreign_is_any_perf_script(struct tv_bytes prefix)
+{
+    unsigned samples, frames;
+    foreign_count_perf_lines(prefix, &samples, &frames);
+    return foreign_is_perf_header(prefix) || samples > 1 || frames > 2 ||
+           (samples > 0 && frames > 0);
+}
+
+/* ---- Valgrind ---- */
+
+/* Return true when the header lines ("key: value") contain that key. */
+static bool foreign_has_header_key(struct tv_bytes prefix, struct tv_bytes key)
+{
+    struct tv_cursor cursor = tv_cursor_over(prefix);
+    struct tv_bytes line;
+    while (tv_cursor_take_line(&cursor, &line)) {
+        if (line.length == 0 || line.data[0] == '#')
+            continue;
+        if (tv_bytes_starts_with(line, key))
+            return true;
+        size_t i = 0;
+        while (i < line.length &&
+               ((line.data[i] >= 'a' && line.data[i] <= 'z') || line.data[i] == '_'))
+            i++;
+        if (i == 0 || i == line.length || line.data[i] != ':')
+            return false;
+    }
+    return false;
+}
+
+static bool foreign_is_callgrind(struct tv_bytes prefix)
+{
+    return tv_bytes_starts_with(prefix, TV_BYTES("# callgrind format")) ||
+           tv_bytes_starts_with(prefix, TV_BYTES("desc: I1 cache:")) ||
+           foreign_has_header_key(prefix, TV_BYTES("events: "));
+}
+
+static bool foreign_is_massif(struct tv_bytes prefix)
+{
+    return tv_bytes_starts_with(prefix, TV_BYTES("desc: ")) &&
+           foreign_has_header_key(prefix, TV_BYTES("time_unit: "));
+}
+
+/* ---- strace, DTrace, bpftrace ---- */
+
+/* Return true for "[14931] [time] name(...) = result" or "name(... <unfinished ...>". */
+static bool foreign_is_strace_line(struct tv_bytes line)
+{
+    struct tv_bytes word = foreign_take_word(&line);
+    if (tv_bytes_equal(word, TV_BYTES("[pid")))
+        word = foreign_take_word(&line);
+    for (int i = 0; i < 2 && foreign_is_number_with(word, ":.]"); i++)
+        word = foreign_take_word(&line);
+    size_t name = 0;
+    while (name < word.length && (word.data[name] == '_' || foreign_is_digit(word.data[name]) ||
+                                  (word.data[name] >= 'a' && word.data[name] <= 'z')))
+        name++;
+    if (name == 0 || name == word.length || word.data[name] != '(')
+        return false;
+    struct tv_bytes last = word;
+    while (word.data) {
+        if (tv_bytes_equal(last, TV_BYTES("=")) || tv_bytes_equal(word, TV_BYTES("<unfinished")))
+            return true;
+        last = word;
+        word = foreign_take_word(&line);
+    }
+    return false;
+}
+
+/* Return true for "    genunix`kmem_cache_free+0xce". */
+static bool foreign_is_dtrace_line(struct tv_bytes line)
+{
+    if (line.length == 0 || line.data[0] != ' ')
+        return false;
+    struct tv_bytes word = foreign_take_word(&line);
+    const uint8_t *quote = word.data ? memchr(word.data, '`', word.length) : NULL;
+    return quote && quote > word.data && (size_t)(quote - word.data) + 1 < word.length;
+}
+
+/* Return true when at least two of the lines fit, and most of those that are not blank. */
+static bool foreign_most_lines(struct tv_bytes prefix, bool (*is_so)(struct tv_bytes line))
+{
+    struct tv_cursor cursor = tv_cursor_over(prefix);
+    struct tv_bytes line;
+    unsigned so = 0, others = 0;
+    while (tv_cursor_take_line(&cursor, &line)) {
+        struct tv_bytes rest = line;
+        if (!foreign_take_word(&rest).data)
+            continue;
+        *(is_so(line) ? &so : &others) += 1;
+    }
+    return so > 1 && so > others;
+}
+
+static bool foreign_is_strace(struct tv_bytes prefix)
+{
+    return foreign_most_lines(prefix, foreign_is_strace_line);
+}
+
+static bool foreign_is_dtrace(struct tv_bytes prefix)
+{
+    return foreign_most_lines(prefix, foreign_is_dtrace_line);
+}
+
+/* Return true for "@[", after the line "Attaching 2 probes..." of bpftrace. */
+static bool foreign_is_bpftrace(struct tv_bytes prefix)
+{
+    struct tv_cursor cursor = tv_cursor_over(prefix);
+    struct tv_bytes line;
+    while (tv_cursor_take_line(&cursor, &line)) {
+        struct tv_bytes word = foreign_take_word(&line), count = foreign_take_word(&line);
+        bool attached = tv_bytes_equal(word, TV_BYTES("Attaching")) ||
+                        tv_bytes_equal(word, TV_BYTES("Attached"));
+        if (word.data && !(attached && foreign_is_number_with(count, "")))
+            return tv_bytes_equal(word, TV_BYTES("@[")) && !count.data;
+    }
+    return false;
+}
+
+static bool foreign_is_jstack(struct tv_bytes prefix)
+{
+    struct tv_cursor cursor = tv_cursor_over(prefix);
+    struct tv_bytes line;
+    for (int i = 0; i < 2 && tv_cursor_take_line(&cursor, &line); i++)
+        if (tv_bytes_starts_with(line, TV_BYTES("Full thread dump ")))
+            return true;
+    return false;
+}
+
+static const struct {
+    bool (*is)(struct tv_bytes prefix);
+    struct tv_foreign foreign;
+} texts[] = {
+    {foreign_is_bpftrace,
+     {"stacks of bpftrace",
+      "stackcollapse-bpftrace.pl" FLAMEGRAPH " makes collapsed stacks of it"}},
+    {foreign_is_callgrind,
+     {"a profile of callgrind or cachegrind (valgrind, Xdebug)", "KCachegrind opens it"}},
+    {foreign_is_massif, {"a heap profile of massif", "\"ms_print\" of valgrind prints it"}},
+    {foreign_is_any_perf_script,
+     {"text of \"perf script\"",
+      "stackcollapse-perf.pl" FLAMEGRAPH " makes collapsed stacks of it, or \"perf script report "
+      "stackcollapse\" of the recording"}},
+    {foreign_is_strace,
+     {"text of strace", "\"strace -c\" of another run sums its time by system call"}},
+    {foreign_is_dtrace,
+     {"stacks of DTrace", "stackcollapse.pl" FLAMEGRAPH " makes collapsed stacks of it"}},
+    {foreign_is_jstack,
+     {"a thread dump of a JVM",
+      "stackcollapse-jstack.pl" FLAMEGRAPH " makes collapsed stacks of it"}},
+};
+
+const struct tv_foreign *tv_foreign_find_text(struct tv_bytes prefix)
+{
+    for (size_t i = 0; i < TV_COUNT(texts); i++)
+        if (texts[i].is(prefix))
+            return &texts[i].foreign;
+    return NULL;
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * foreign.h - names for files that no reader knows, by their first bytes, and what one can do with
- * them.  docs/foreign.md lists them all.
- */
+/* foreign.h - naming files of formats that no reader reads, by their first bytes, with advice on
+ * how to open them. docs/foreign.md lists all formats. */
 #ifndef TV_READERS_FOREIGN_H
 #define TV_READERS_FOREIGN_H
 
@@ -14,15 +12,15 @@ struct tv_foreign {
     const char *advice; /* "Perfetto's \"traceconv json\" makes ..."; NULL: there is none */
 };
 
-/* Whether there is nothing to read: no byte, or only white space. */
-bool tv_foreign_is_nothing(struct tv_bytes head);
+/* Return true for no bytes, or only white space. */
+bool tv_foreign_is_empty(struct tv_bytes prefix);
 
-/* Return the format of a file that no reader knows, by its first bytes; NULL: unknown. */
-const struct tv_foreign *tv_foreign_find(struct tv_bytes head);
+/* Return the format of a file that no reader reads, by its prefix; NULL: unknown. */
+const struct tv_foreign *tv_foreign_find(struct tv_bytes prefix);
 
 #define TV_FOREIGN_EXPECTED "expected a trace in a format that is known"
 
-/* Says what was found instead, and the advice. */
+/* Fail with the name of the format and the advice. */
 enum tv_status tv_foreign_fail(const struct tv_foreign *foreign, struct tv_error *err);
 
 /* The Java heap dump, whose first bytes are those of a CPU profile. */
@@ -30,28 +28,28 @@ extern const struct tv_foreign tv_foreign_heap_dump;
 
 /* ---- JSON (foreign_json.c) ---- */
 
-/* The keys that distinguish JSON formats, a bit each: those of the outermost object (in a list, of
- * the objects in it) and those inside its values. */
+/* Keys that distinguish JSON formats, one bit each: those of the outermost object (or of the
+ * objects in an outermost list), and those inside its values. */
 struct tv_foreign_keys {
     uint64_t top, inside;
 };
 
-/* Adds the keys of as much of a JSON text as there is. */
+/* Add the keys of a JSON text, which may be cut. */
 void tv_foreign_scan_keys(struct tv_foreign_keys *keys, struct tv_bytes text);
 /* Add the keys inside the value of a key of the outermost object. */
 void tv_foreign_scan_value(struct tv_foreign_keys *keys, struct tv_bytes text);
-/* Adds a key of the outermost object. */
+/* Add a key of the outermost object. */
 void tv_foreign_add_key(struct tv_foreign_keys *keys, struct tv_bytes key);
-/* The format of JSON with these keys; NULL: none that is known, or it may be a Trace Event file. */
+/* Return the format of JSON with these keys; NULL: unknown, or it may be a Trace Event file. */
 const struct tv_foreign *tv_foreign_of_keys(const struct tv_foreign_keys *keys);
 /* Return the JSON format of a file by its first bytes; NULL: unknown, or no JSON. */
-const struct tv_foreign *tv_foreign_find_json(struct tv_bytes head);
+const struct tv_foreign *tv_foreign_find_json(struct tv_bytes prefix);
 
 /* ---- Text in lines (foreign_text.c) ---- */
 
-/* The format of text with such lines; NULL: none that is known. */
-const struct tv_foreign *tv_foreign_find_text(struct tv_bytes head);
+/* Return the format of text with such lines; NULL: unknown. */
+const struct tv_foreign *tv_foreign_find_text(struct tv_bytes prefix);
 /* Return true for the text of `perf script`, whose flat lines end like collapsed stacks. */
-bool tv_foreign_is_perf_script(struct tv_bytes head);
+bool tv_foreign_is_perf_script(struct tv_bytes prefix);
 
 #endif

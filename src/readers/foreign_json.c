@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Formats in JSON, told apart by their keys: those of the outermost object, and where these are
- * words that any file may use, by some inside of their values.
- */
+/* Formats in JSON, distinguished by their keys: those of the outermost object, and where these
+ * are common words, by keys inside their values. */
+#include "readers/foreign.h"
+
 #include <string.h>
 
 #include "base/bytes.h"
-#include "readers/foreign.h"
 
 #define KEYS(X)                                                                                    \
     X(TRACE_EVENTS, "traceEvents")                                                                 \
@@ -73,7 +72,7 @@ static const char *const key_texts[] = {
 #define OPENS_JAEGER "the UI of Jaeger (Search, Upload) opens it"
 #define READS_OTLP "the OpenTelemetry Collector reads it (otlpjsonfile receiver)"
 
-/* Every bit of `top`, and one of `inside` where there are any. */
+/* A format matches with every bit of `top`, and one of `inside` if there are any. */
 static const struct {
     uint64_t top, inside;
     struct tv_foreign foreign;
@@ -118,7 +117,7 @@ static const struct {
       "recording"}},
 };
 
-static uint64_t bit_of(struct tv_bytes key)
+static uint64_t foreign_key_bit(struct tv_bytes key)
 {
     for (size_t i = 0; i < TV_COUNT(key_texts); i++)
         if (tv_bytes_equal(key, tv_bytes_of(key_texts[i])))
@@ -128,27 +127,27 @@ static uint64_t bit_of(struct tv_bytes key)
 
 void tv_foreign_add_key(struct tv_foreign_keys *keys, struct tv_bytes key)
 {
-    keys->top |= bit_of(key);
+    keys->top |= foreign_key_bit(key);
 }
 
 /* ---- The scan ---- */
 
-struct scan {
+struct foreign_json_scanner {
     struct tv_foreign_keys *keys;
     struct tv_bytes text;
     size_t at;
-    unsigned depth; /* of brackets around */
-    unsigned top;   /* that of keys of the outermost object */
+    unsigned depth; /* number of brackets around */
+    unsigned top;   /* depth of the keys of the outermost object */
 };
 
-static void skip_blank(struct scan *scan)
+static void foreign_json_skip_space(struct foreign_json_scanner *scan)
 {
     while (scan->at < scan->text.length && memchr(" \t\r\n", scan->text.data[scan->at], 4))
         scan->at++;
 }
 
-/* From the quote on; false: its end cannot be seen. */
-static bool take_string(struct scan *scan, struct tv_bytes *string)
+/* Take a string, from its quote on. Return false when its end is missing. */
+static bool foreign_json_take_string(struct foreign_json_scanner *scan, struct tv_bytes *string)
 {
     size_t start = ++scan->at;
     while (scan->at < scan->text.length && scan->text.data[scan->at] != '"')
@@ -160,7 +159,7 @@ static bool take_string(struct scan *scan, struct tv_bytes *string)
     return true;
 }
 
-static bool holds(struct tv_bytes text, struct tv_bytes part)
+static bool foreign_contains(struct tv_bytes text, struct tv_bytes part)
 {
     for (size_t i = 0; i + part.length <= text.length; i++)
         if (memcmp(text.data + i, part.data, part.length) == 0)
@@ -168,35 +167,35 @@ static bool holds(struct tv_bytes text, struct tv_bytes part)
     return false;
 }
 
-/* A string that a colon follows is a key, at any depth. */
-static bool take_key_or_text(struct scan *scan)
+/* Take a string; one before a colon is a key, at any depth. */
+static bool foreign_json_take_string_or_key(struct foreign_json_scanner *scan)
 {
     struct tv_bytes string, value;
-    if (!take_string(scan, &string))
+    if (!foreign_json_take_string(scan, &string))
         return false;
-    skip_blank(scan);
+    foreign_json_skip_space(scan);
     if (scan->at >= scan->text.length || scan->text.data[scan->at] != ':')
         return true;
     scan->at++;
-    uint64_t bit = bit_of(string);
+    uint64_t bit = foreign_key_bit(string);
     *(scan->depth == scan->top ? &scan->keys->top : &scan->keys->inside) |= bit;
-    skip_blank(scan);
+    foreign_json_skip_space(scan);
     if (bit != BIT(SCHEMA) || scan->depth != scan->top || scan->at >= scan->text.length ||
         scan->text.data[scan->at] != '"')
         return true;
-    if (!take_string(scan, &value))
+    if (!foreign_json_take_string(scan, &value))
         return false;
-    if (holds(value, TV_BYTES("speedscope")))
+    if (foreign_contains(value, TV_BYTES("speedscope")))
         scan->keys->top |= BIT(SPEEDSCOPE);
     return true;
 }
 
-static void scan_rest(struct scan *scan)
+static void foreign_json_scan(struct foreign_json_scanner *scan)
 {
     while (scan->at < scan->text.length) {
         uint8_t c = scan->text.data[scan->at];
         if (c == '"') {
-            if (!take_key_or_text(scan))
+            if (!foreign_json_take_string_or_key(scan))
                 return;
             continue;
         }
@@ -208,19 +207,19 @@ static void scan_rest(struct scan *scan)
 
 void tv_foreign_scan_keys(struct tv_foreign_keys *keys, struct tv_bytes text)
 {
-    struct scan scan = {.keys = keys, .text = text, .top = 1};
+    struct foreign_json_scanner scan = {.keys = keys, .text = text, .top = 1};
     if (tv_bytes_starts_with(text, TV_BYTES("\xef\xbb\xbf")))
         scan.at = 3;
-    skip_blank(&scan);
+    foreign_json_skip_space(&scan);
     if (scan.at < text.length && text.data[scan.at] == '[')
         scan.top = 2;
-    scan_rest(&scan);
+    foreign_json_scan(&scan);
 }
 
 void tv_foreign_scan_value(struct tv_foreign_keys *keys, struct tv_bytes text)
 {
-    struct scan scan = {.keys = keys, .text = text, .depth = 1};
-    scan_rest(&scan);
+    struct foreign_json_scanner scan = {.keys = keys, .text = text, .depth = 1};
+    foreign_json_scan(&scan);
 }
 
 const struct tv_foreign *tv_foreign_of_keys(const struct tv_foreign_keys *keys)
@@ -234,14 +233,14 @@ const struct tv_foreign *tv_foreign_of_keys(const struct tv_foreign_keys *keys)
     return NULL;
 }
 
-const struct tv_foreign *tv_foreign_find_json(struct tv_bytes head)
+const struct tv_foreign *tv_foreign_find_json(struct tv_bytes prefix)
 {
     struct tv_foreign_keys keys = {0};
-    size_t at = tv_bytes_starts_with(head, TV_BYTES("\xef\xbb\xbf")) ? 3 : 0;
-    while (at < head.length && memchr(" \t\r\n", head.data[at], 4))
+    size_t at = tv_bytes_starts_with(prefix, TV_BYTES("\xef\xbb\xbf")) ? 3 : 0;
+    while (at < prefix.length && memchr(" \t\r\n", prefix.data[at], 4))
         at++;
-    if (at == head.length || (head.data[at] != '{' && head.data[at] != '['))
+    if (at == prefix.length || (prefix.data[at] != '{' && prefix.data[at] != '['))
         return NULL;
-    tv_foreign_scan_keys(&keys, head);
+    tv_foreign_scan_keys(&keys, prefix);
     return tv_foreign_of_keys(&keys);
 }

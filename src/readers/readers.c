@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "readers/reader.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "base/bytes.h"
-#include "readers/battor.h"
-#include "readers/cgroup_dump.h"
 #include "readers/collapsed.h"
 #include "readers/foreign.h"
 #include "readers/ftrace/ftrace.h"
 #include "readers/hprof/hprof.h"
 #include "readers/method_trace/method_trace.h"
-#include "readers/process_dump.h"
+#include "readers/side_inputs.h"
 #include "readers/trace_event/trace_event.h"
 
 const struct tv_reader *const tv_readers[] = {
@@ -23,18 +22,19 @@ const struct tv_reader *const tv_readers[] = {
 #define SHOWN_BYTES 8
 #define SHOWN_TEXT 40
 
-/* One that is longer was unpacked, but for packed files in packed files, too deep to look into. */
-static bool is_cut_gzip(struct tv_bytes head)
+/* Return true for a gzip file that is so short that it was cut. Longer ones were unpacked,
+ * except inside too many layers of packed files. */
+static bool readers_is_cut_gzip(struct tv_bytes prefix)
 {
-    return head.length < TV_SNIFF_SIZE && tv_bytes_starts_with(head, TV_BYTES("\x1f\x8b"));
+    return prefix.length < TV_SNIFF_SIZE && tv_bytes_starts_with(prefix, TV_BYTES("\x1f\x8b"));
 }
 
-/* The beginning as text, where it is that: up to where the line ends. */
-static bool show_text(struct tv_bytes head, char *text, size_t size)
+/* Copy the first line, if it is plain text. Return false otherwise. */
+static bool readers_show_text(struct tv_bytes prefix, char *text, size_t size)
 {
     size_t length = 0;
-    for (; length < head.length && length + 1 < size; length++) {
-        uint8_t c = head.data[length];
+    for (; length < prefix.length && length + 1 < size; length++) {
+        uint8_t c = prefix.data[length];
         if (c == '\n' || c == '\r')
             break;
         if (c < ' ' || c > '~')
@@ -45,41 +45,42 @@ static bool show_text(struct tv_bytes head, char *text, size_t size)
     return length > 0;
 }
 
-static void show_bytes(struct tv_bytes head, char *text, size_t size)
+static void readers_show_bytes(struct tv_bytes prefix, char *text, size_t size)
 {
     text[0] = '\0';
-    for (size_t i = 0; i < head.length && i < SHOWN_BYTES; i++)
-        snprintf(text + i * 3, size - i * 3, " %02X", head.data[i]);
+    for (size_t i = 0; i < prefix.length && i < SHOWN_BYTES; i++)
+        snprintf(text + i * 3, size - i * 3, " %02X", prefix.data[i]);
 }
 
-static void fail_unknown(struct tv_bytes head, struct tv_error *err)
+static void readers_fail_unknown(struct tv_bytes prefix, struct tv_error *err)
 {
     static const char expected[] = TV_FOREIGN_EXPECTED;
-    const struct tv_foreign *foreign = tv_foreign_find(head);
+    const struct tv_foreign *foreign = tv_foreign_find(prefix);
     char shown[SHOWN_TEXT + 1];
-    if (is_cut_gzip(head))
-        tv_fail(err, TV_ERR_SYNTAX, head.length, "%s, found only the beginning of a gzip file",
+    if (readers_is_cut_gzip(prefix))
+        tv_fail(err, TV_ERR_SYNTAX, prefix.length, "%s, found only the beginning of a gzip file",
                 expected);
-    else if (foreign && tv_foreign_is_nothing(head))
+    else if (foreign && tv_foreign_is_empty(prefix))
         tv_fail(err, TV_ERR_UNSUPPORTED, 0, "%s, found %s", expected, foreign->name);
     else if (foreign)
         tv_foreign_fail(foreign, err);
-    else if (show_text(head, shown, sizeof shown))
+    else if (readers_show_text(prefix, shown, sizeof shown))
         tv_fail(err, TV_ERR_UNSUPPORTED, 0, "%s, found the text \"%s\"", expected, shown);
     else {
-        show_bytes(head, shown, sizeof shown);
+        readers_show_bytes(prefix, shown, sizeof shown);
         tv_fail(err, TV_ERR_UNSUPPORTED, 0, "%s, found the bytes%s", expected, shown);
     }
 }
 
-/* *open: who it is may hang on a size that is not known. */
-static const struct tv_reader *find_surest(struct tv_bytes head, uint64_t size, bool *open)
+/* Return the reader that is surest.  *open: the result may depend on the size, which is unknown. */
+static const struct tv_reader *readers_find_surest(struct tv_bytes prefix, uint64_t size,
+                                                   bool *open)
 {
     const struct tv_reader *surest = NULL;
     int best = 0;
     unsigned candidates = 0;
     for (size_t i = 0; tv_readers[i] != NULL; i++) {
-        int sure = tv_readers[i]->sniff(head, size);
+        int sure = tv_readers[i]->sniff(prefix, size);
         candidates += sure > 0;
         if (sure > best) {
             surest = tv_readers[i];
@@ -93,28 +94,29 @@ static const struct tv_reader *find_surest(struct tv_bytes head, uint64_t size, 
 const struct tv_reader *tv_readers_find(struct tv_source *source, struct tv_error *err)
 {
     uint8_t bytes[TV_SNIFF_SIZE];
-    struct tv_bytes head = {bytes, 0};
+    struct tv_bytes prefix = {bytes, 0};
     uint64_t size;
     bool open;
-    if (tv_source_read(source, 0, bytes, sizeof bytes, &head.length, err) != TV_OK)
+    if (tv_source_read(source, 0, bytes, sizeof bytes, &prefix.length, err) != TV_OK)
         return NULL;
-    /* What comes through a pipe is waited for only if its length can tell more. */
+    /* Wait for the end of a pipe only if its length can change the result. */
     tv_source_reaches(source, TV_SNIFF_SIZE + 1);
     bool known = tv_source_has_size(source, &size);
-    const struct tv_reader *surest = find_surest(head, size, &open);
+    const struct tv_reader *surest = readers_find_surest(prefix, size, &open);
     if (!known && open)
-        surest = find_surest(head, tv_source_size(source), &open);
+        surest = readers_find_surest(prefix, tv_source_size(source), &open);
     if (!surest)
-        fail_unknown(head, err);
+        readers_fail_unknown(prefix, err);
     return surest;
 }
 
-/* The reader of the source; what it reads counts for the progress.  `whole`: it reads all of it
- * before anybody sees an event. */
-static enum tv_status begin(struct tv_source *source, bool whole,
-                            const struct tv_read_options *options, const struct tv_reader **reader,
-                            struct tv_error *err)
+/* Find the reader, and announce the bytes to the progress. `whole`: it reads all of the source
+ * before any event. */
+static enum tv_status readers_begin(struct tv_source *source, bool whole,
+                                    const struct tv_read_options *options,
+                                    const struct tv_reader **reader, struct tv_error *err)
 {
+    assert(source && options);
     struct tv_error reason;
     *reader = tv_readers_find(source, &reason);
     if (!*reader) {
@@ -139,27 +141,30 @@ tv_describe *tv_readers_describe(struct tv_bytes format)
 enum tv_status tv_readers_build(struct tv_source *source, struct tv_builder *builder,
                                 const struct tv_read_options *options, struct tv_error *err)
 {
+    assert(builder);
     const struct tv_reader *reader;
-    enum tv_status status = begin(source, true, options, &reader, err);
+    enum tv_status status = readers_begin(source, true, options, &reader, err);
     if (status != TV_OK)
         return status;
     if (reader->assemble)
         return reader->assemble(source, builder, options, err);
-    return reader->read(source, tv_builder_head(builder), tv_builder_sink(builder), options, err);
+    return reader->read(source, tv_builder_trace_info(builder), tv_builder_sink(builder), options,
+                        err);
 }
 
-bool tv_readers_stream(struct tv_source *source)
+bool tv_readers_can_stream(struct tv_source *source)
 {
     struct tv_error reason;
     const struct tv_reader *reader = tv_readers_find(source, &reason);
     return reader && reader->read;
 }
 
-enum tv_status tv_readers_read(struct tv_source *source, struct tv_head *head, struct tv_sink *sink,
-                               const struct tv_read_options *options, struct tv_error *err)
+enum tv_status tv_readers_read(struct tv_source *source, struct tv_trace_info *head,
+                               struct tv_sink *sink, const struct tv_read_options *options,
+                               struct tv_error *err)
 {
     const struct tv_reader *reader;
-    enum tv_status status = begin(source, !sink->ops->writes, options, &reader, err);
+    enum tv_status status = readers_begin(source, !sink->ops->writes, options, &reader, err);
     if (status != TV_OK)
         return status;
     if (!reader->read)
@@ -167,22 +172,69 @@ enum tv_status tv_readers_read(struct tv_source *source, struct tv_head *head, s
     return reader->read(source, head, sink, options, err);
 }
 
-bool tv_readers_tell(struct tv_source *source)
+bool tv_readers_has_records(struct tv_source *source)
 {
     struct tv_error reason;
     const struct tv_reader *reader = tv_readers_find(source, &reason);
     return reader && reader->tell;
 }
 
-enum tv_status tv_readers_read_records(struct tv_source *source, struct tv_head *head,
-                                       struct tv_teller *teller,
+enum tv_status tv_readers_read_records(struct tv_source *source, struct tv_trace_info *head,
+                                       struct tv_record_visitor *visitor,
                                        const struct tv_read_options *options, struct tv_error *err)
 {
     const struct tv_reader *reader;
-    enum tv_status status = begin(source, false, options, &reader, err);
+    enum tv_status status = readers_begin(source, false, options, &reader, err);
     if (status != TV_OK)
         return status;
     if (!reader->tell)
         return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET, "a format without records");
-    return reader->tell(source, head, teller, err);
+    return reader->tell(source, head, visitor, err);
+}
+
+enum tv_status tv_reading_blame(struct tv_source *source, struct tv_error *err)
+{
+    tv_source_quote(source, err);
+    return tv_error_prefix(err, "%s", tv_source_name(source));
+}
+
+static enum tv_status reading_read_source(struct tv_source *source, const struct tv_reading *to,
+                                          const struct tv_read_options *options,
+                                          struct tv_error *err)
+{
+    enum tv_status status;
+    if (to->visitor && tv_readers_has_records(source))
+        status = tv_readers_read_records(source, to->head, to->visitor, options, err);
+    else if (to->builder && !tv_readers_can_stream(source))
+        status = tv_readers_build(source, to->builder, options, err);
+    else
+        status = tv_readers_read(source, to->head, to->sink, options, err);
+    if (status == TV_OK)
+        status = tv_source_check(source, err);
+    return status == TV_OK ? TV_OK : tv_reading_blame(source, err);
+}
+
+/* Set the origin of the inputs and processes that the source added. A machine that the reader
+ * set stays. */
+static void reading_set_origin(struct tv_trace_info *head, uint32_t processes, uint32_t inputs,
+                               const struct tv_reading_input *input)
+{
+    assert(processes <= head->process_count && inputs <= head->input_count);
+    for (uint32_t i = processes; i < head->process_count; i++)
+        if (head->processes[i].machine == TV_NONE)
+            head->processes[i].machine = input->machine;
+    for (uint32_t i = inputs; i < head->input_count; i++) {
+        head->inputs[i].moved = input->offset;
+        if (head->inputs[i].machine == TV_NONE)
+            head->inputs[i].machine = input->machine;
+    }
+}
+
+enum tv_status tv_reading_add(const struct tv_reading *to, const struct tv_reading_input *input,
+                              const struct tv_read_options *options, struct tv_error *err)
+{
+    uint32_t processes = to->head->process_count, inputs = to->head->input_count;
+    enum tv_status status = reading_read_source(input->source, to, options, err);
+    reading_set_origin(to->head, processes, inputs, input);
+    return status;
 }

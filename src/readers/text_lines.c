@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "readers/text_lines.h"
 
+#include <assert.h>
 #include <string.h>
 
 void tv_text_lines_init(struct tv_text_lines *lines, struct tv_source *source, uint64_t offset,
@@ -17,11 +18,12 @@ void tv_text_lines_release(struct tv_text_lines *lines)
     tv_window_release(&lines->window);
 }
 
-/* At least `want` bytes from `offset`, cut at the stretch's end: that of the source, where it is
- * found out here. */
-static enum tv_status look(struct tv_text_lines *lines, uint64_t offset, size_t want,
-                           struct tv_bytes *bytes, struct tv_error *err)
+/* Return at least `want` bytes from `offset`, up to the end of the range. This may be where the
+ * end of the source is found. */
+static enum tv_status text_lines_look(struct tv_text_lines *lines, uint64_t offset, size_t want,
+                                      struct tv_bytes *bytes, struct tv_error *err)
 {
+    assert(offset <= lines->end);
     uint64_t left = lines->end - offset;
     if (want > left)
         want = (size_t)left;
@@ -33,14 +35,14 @@ static enum tv_status look(struct tv_text_lines *lines, uint64_t offset, size_t 
     return status;
 }
 
-/* Goes behind the next '\n' without keeping what is before it. */
-static enum tv_status skip_line(struct tv_text_lines *lines, struct tv_text_line *line,
-                                struct tv_error *err)
+/* Skip an overlong line. */
+static enum tv_status text_lines_skip_long(struct tv_text_lines *lines, struct tv_text_line *line,
+                                           struct tv_error *err)
 {
     line->too_long = true;
     while (lines->offset < lines->end) {
         struct tv_bytes bytes;
-        enum tv_status status = look(lines, lines->offset, 1, &bytes, err);
+        enum tv_status status = text_lines_look(lines, lines->offset, 1, &bytes, err);
         if (status != TV_OK)
             return status;
         const uint8_t *newline = memchr(bytes.data, '\n', bytes.length);
@@ -52,6 +54,7 @@ static enum tv_status skip_line(struct tv_text_lines *lines, struct tv_text_line
     return TV_OK;
 }
 
+/* The window grows until it contains the end of the line, or until the line is too long. */
 enum tv_status tv_text_lines_next(struct tv_text_lines *lines, struct tv_text_line *line,
                                   struct tv_error *err)
 {
@@ -64,7 +67,7 @@ enum tv_status tv_text_lines_next(struct tv_text_lines *lines, struct tv_text_li
     const uint8_t *newline;
     size_t want = 1;
     for (;;) {
-        enum tv_status status = look(lines, lines->offset, want, &bytes, err);
+        enum tv_status status = text_lines_look(lines, lines->offset, want, &bytes, err);
         if (status != TV_OK)
             return status;
         line->none = bytes.length == 0;
@@ -72,12 +75,12 @@ enum tv_status tv_text_lines_next(struct tv_text_lines *lines, struct tv_text_li
         if (newline || bytes.length >= lines->end - lines->offset)
             break;
         if (bytes.length > TV_TEXT_LINE_LIMIT)
-            return skip_line(lines, line, err);
+            return text_lines_skip_long(lines, line, err);
         want = bytes.length + 1;
     }
     size_t length = newline ? (size_t)(newline - bytes.data) : bytes.length;
     if (length > TV_TEXT_LINE_LIMIT)
-        return skip_line(lines, line, err);
+        return text_lines_skip_long(lines, line, err);
     lines->offset += length + (newline ? 1 : 0);
     line->ended = newline != NULL;
     if (length > 0 && bytes.data[length - 1] == '\r')
@@ -86,7 +89,7 @@ enum tv_status tv_text_lines_next(struct tv_text_lines *lines, struct tv_text_li
     return TV_OK;
 }
 
-static bool ends_with(struct tv_bytes text, struct tv_bytes end)
+static bool text_line_ends_with(struct tv_bytes text, struct tv_bytes end)
 {
     return text.length >= end.length &&
            memcmp(text.data + text.length - end.length, end.data, end.length) == 0;
@@ -96,9 +99,9 @@ struct tv_bytes tv_text_line_bare(struct tv_bytes text)
 {
     while (text.length > 0 && text.data[text.length - 1] == '\r')
         text.length--;
-    if (ends_with(text, TV_BYTES("\\n\\")))
+    if (text_line_ends_with(text, TV_BYTES("\\n\\")))
         text.length -= 3;
-    else if (ends_with(text, TV_BYTES("\\n\";")))
+    else if (text_line_ends_with(text, TV_BYTES("\\n\";")))
         text.length -= 4;
     return text;
 }

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * text_lines.h - the lines of a stretch of a source, one after the other.
- */
+/* text_lines.h - iterating over the lines of a range of a source. */
 #ifndef TV_READERS_TEXT_LINES_H
 #define TV_READERS_TEXT_LINES_H
 
 #include "base/source.h"
 
-/* Longer lines are skipped, and said to be. */
+/* Longer lines are skipped and marked `too_long`. */
 #define TV_TEXT_LINE_LIMIT ((size_t)1 << 20)
 
 struct tv_text_lines {
@@ -19,22 +17,22 @@ struct tv_text_lines {
 struct tv_text_line {
     struct tv_bytes text; /* without "\n" or "\r\n" */
     uint64_t offset;
-    bool ended;    /* by a '\n', not by the stretch's end; false too when there is none */
+    bool ended;    /* by a '\n', not by the end of the range; false too when there is none */
     bool too_long; /* `text` is empty */
     bool none;     /* there are no more lines */
 };
 
-/* The lines of [offset, end) of the source; `end` may lie behind its last byte. */
+/* Iterate over the lines of [offset, end); `end` may lie after the end of the source. */
 void tv_text_lines_init(struct tv_text_lines *lines, struct tv_source *source, uint64_t offset,
                         uint64_t end);
 void tv_text_lines_release(struct tv_text_lines *lines);
 
-/* The next line, valid until the next call. */
+/* Return the next line, which is valid until the next call. */
 enum tv_status tv_text_lines_next(struct tv_text_lines *lines, struct tv_text_line *line,
                                   struct tv_error *err) TV_MUST_CHECK;
 
-/* A line without what came along when it was copied: carriage returns of terminals ("\r\r\n"), and
- * the end of a line inside of a JavaScript string (`\n\`, or `\n";` of the last one). */
+/* Return a line without characters that copying added: carriage returns of terminals ("\r\r\n"),
+ * and the end of a line inside a JavaScript string (`\n\`, or `\n";` after the last one). */
 struct tv_bytes tv_text_line_bare(struct tv_bytes text);
 
 #endif

@@ -1,41 +1,56 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * events.c - a call's begin or end when it is not as simple as in quick.h: the thread's first one,
- * no room left, another clock, calls that were left without saying so.
+ * events.c - the slow path of events: a thread's first one, a full chunk, another clock, a filter,
+ * calls that were left without an exit.
  *
- * Where calls of certain methods trigger, the stack of open calls tells whether one of them is
- * open, and the others are frames alone.
+ * The shadow stack of open calls shows which calls an exception or a longjmp has left.  Their
+ * frames have keys, places on the native stack, which grow towards callers:
  *
- * The stack of open calls tells which of them an exception or a longjmp has left: they are unrolled
- * when a call below them is left or catches, or when a new frame lies where theirs did.  Of calls
- * beyond the frames the words alone are kept, for the thread itself.
+ *     main  key 9000     key 9000         new call with key 7000: f and g lie at or below its
+ * place, f     key 7000     key 7000  (new)  so both are gone.  They get TV_MT_UNROLL records. g
+ * key 5000
+ *
+ * Calls are also unrolled when a call below them is left or catches an exception.  Calls deeper
+ * than TV_FRAMES_MAX are kept as words without keys, which only the thread itself reads.
+ *
+ * With a trigger, the stack also shows whether a call is open that has recording switched on; other
+ * calls are frames without records.
+ *
+ * An event can be abandoned: a handler that interrupted it leaves by siglongjmp.  See
+ * tv_recorder_clear_abandoned at the end.
  */
+#define _GNU_SOURCE
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
+#include <unistd.h>
 
-#include "recorder/chosen.h"
-#include "recorder/left_behind.h"
-#include "recorder/pages.h"
-#include "recorder/quick.h"
+#include "recorder/fast_path.h"
+#include "recorder/memory.h"
+#include "recorder/state.h"
+#include "recorder/triggers.h"
 
 #define DEEP_FIRST ((size_t)64 << 10)
 #define DEEP_MADE UINT64_C(1)
 #define PAUSE_LOOK_NS 100000L
 
-/* What is recorded while others wait for this thread would be waited for in vain. */
-static bool may_wait(void)
+/* A thread that another one waits for must not wait itself: neither the recorder's own threads
+ * nor one in an event. */
+static bool event_may_wait(void)
 {
     struct tv_recorder_thread *self = tv_recorder_self;
     return !tv_recorder_inside && !(self && (atomic_load(&self->busy) & 1));
 }
 
-static uint32_t wait_for_end_of_pause(void)
+static uint32_t event_wait_for_resume(void)
 {
     const struct timespec wait = {0, PAUSE_LOOK_NS};
     int error = errno;
     uint32_t on = TV_ON_PAUSED;
-    while (on == TV_ON_PAUSED && may_wait()) {
+    while (on == TV_ON_PAUSED && event_may_wait()) {
         nanosleep(&wait, NULL);
         on = atomic_load(&tv_recorder.on);
     }
@@ -47,365 +62,471 @@ uint32_t tv_recorder_read_on(void)
 {
     uint32_t on = atomic_load(&tv_recorder.on);
     if (TV_UNLIKELY(on == TV_ON_WAITING)) {
-        tv_recorder_end_waiting();
+        tv_recorder_begin_at_first_call();
         on = atomic_load(&tv_recorder.on);
     }
-    return TV_UNLIKELY(on == TV_ON_PAUSED) ? wait_for_end_of_pause() : on;
+    return TV_UNLIKELY(on == TV_ON_PAUSED) ? event_wait_for_resume() : on;
 }
 
-/* NULL: nothing is to be recorded, or a pause has come in between. */
-static struct tv_recorder_thread *try_event(uintptr_t frame)
+/* Begin an event; NULL: nothing is to be recorded, or a pause began in between. */
+static struct tv_recorder_thread *event_try_begin(uintptr_t frame)
 {
     uint32_t on = tv_recorder_read_on();
     if (on == 0)
         return NULL;
     struct tv_recorder_thread *self = tv_recorder_self;
     if (self && (atomic_load(&self->busy) & 1))
-        (void)tv_recorder_resume(self, frame);
+        (void)tv_recorder_clear_abandoned(self, frame);
     if ((!self || atomic_load(&self->generation) != on) && !(self = tv_recorder_attach(on)))
         return NULL;
     if (atomic_load(&self->busy) & 1) {
         atomic_fetch_add(&self->dropped, 1);
         return NULL;
     }
-    tv_recorder_hold(self);
+    tv_recorder_set_busy(self);
     if (atomic_load(&tv_recorder.on) == on)
         return self;
-    tv_recorder_let_go(self);
+    tv_recorder_clear_busy(self);
     return NULL;
 }
 
-/* NULL: nothing is to be recorded.  Otherwise the thread is in an event until tv_recorder_let_go.
- */
-static struct tv_recorder_thread *begin_event(uintptr_t frame)
+/* Begin an event, after a pause if there is one; NULL: nothing is to be recorded.  Otherwise the
+ * thread is in an event until tv_recorder_clear_busy. */
+static struct tv_recorder_thread *event_begin(uintptr_t frame)
 {
-    struct tv_recorder_thread *self = try_event(frame);
-    while (!self && atomic_load(&tv_recorder.on) == TV_ON_PAUSED && may_wait())
-        self = try_event(frame);
+    struct tv_recorder_thread *self = event_try_begin(frame);
+    while (!self && atomic_load(&tv_recorder.on) == TV_ON_PAUSED && event_may_wait())
+        self = event_try_begin(frame);
     return self;
 }
 
-static bool is_recorded(const struct tv_recorder_thread *self)
+static bool event_is_recorded(const struct tv_recorder_thread *self)
 {
-    return self->records && (!tv_recorder.triggers || self->triggered != 0);
+    return self->is_recorded && (!tv_recorder.triggers || self->trigger_depth != 0);
 }
 
-static void put(struct tv_recorder_thread *self, uint64_t word)
+static void event_put_record(struct tv_recorder_thread *self, uint64_t word)
 {
-    if (!is_recorded(self))
+    assert(atomic_load(&self->busy) & 1);
+    if (!event_is_recorded(self))
         return;
-    if (self->next >= self->end && !tv_recorder_more(self)) {
+    if (self->next >= self->end && !tv_recorder_next_chunk(self)) {
         atomic_fetch_add(&self->dropped, 1);
         return;
     }
     uint64_t *at = self->next;
-    if (self->quick && atomic_load(&self->limit) == 0)
-        tv_recorder_set_limit(self); /* a pause has taken it away */
+    if (self->is_fast && atomic_load(&self->limit) == 0)
+        tv_recorder_set_limit(self); /* a pause has cleared it */
     at[1] = self->wall ? tv_clock_read(self->counter) : tv_recorder_cpu_ns(self);
     if (self->wall && self->cpu)
         at[2] = tv_recorder_cpu_ns(self);
-    /* In this order: a handler that jumps away in between leaves no gap.  A gap ends its chunk for
+    /* In this order, a handler that jumps away in between leaves no gap.  A gap ends its chunk for
      * the writer of the file, and every later record of the chunk would be lost. */
     __atomic_store_n(at, word, __ATOMIC_RELEASE);
     self->next = at + self->words;
 }
 
-/* Take back the entry of a call that was too short to be kept.  It is the last record unless a call
- * within it was long enough; a stream may have written it already, and then the call stays. */
-static bool drop_short(struct tv_recorder_thread *self, uint64_t entered)
+/* Take back the entry of a call that was too short to be kept.  That is the last record, unless
+ * a call within it was long enough.  In a stream the entry may be in the file already; then the
+ * call stays. */
+static bool event_drop_short_call(struct tv_recorder_thread *self, uint64_t entered)
 {
-    const struct tv_area *area = &tv_recorder.area;
-    if (tv_recorder.least == 0 || !is_recorded(self) || self->chunk == 0 ||
-        self->next <= tv_area_at(area, area->chunks[self->chunk - 1].first))
+    const struct tv_trace_buffer *buffer = &tv_recorder.buffer;
+    if (tv_recorder.min_duration == 0 || !event_is_recorded(self) || self->chunk == 0 ||
+        self->next <= tv_trace_buffer_record(buffer, buffer->chunks[self->chunk - 1].first))
         return false;
     uint64_t *last = self->next - self->words;
     uint64_t now = self->wall ? tv_clock_read(self->counter) : tv_recorder_cpu_ns(self);
-    if (*last != entered || now - last[1] >= tv_recorder.least)
+    if (*last != entered || now - last[1] >= tv_recorder.min_duration)
         return false;
     __atomic_store_n(last, 0, __ATOMIC_RELEASE);
     self->next = last;
     return true;
 }
 
-static void put_exit_record(struct tv_recorder_thread *self, uint64_t word)
+static void event_put_exit(struct tv_recorder_thread *self, uint64_t word)
 {
-    if (!drop_short(self, word & ~(uint64_t)TV_MT_ACTION_MASK))
-        put(self, word);
+    if (!event_drop_short_call(self, word & ~(uint64_t)TV_MT_ACTION_MASK))
+        event_put_record(self, word);
 }
 
-static uint32_t count_open(struct tv_recorder_thread *self)
+static uint32_t event_count_open(struct tv_recorder_thread *self)
 {
-    return tv_recorder_depth_of(self) + self->over;
+    return tv_recorder_depth_of(self) + self->deep_count;
 }
 
-/* The call of `word` has come onto the stack. */
-static void look_at_new(struct tv_recorder_thread *self, uint64_t word)
+/* The call of `word` has been pushed: does it trigger, is it timed? */
+static void event_call_pushed(struct tv_recorder_thread *self, uint64_t word)
 {
-    bool can_trigger = tv_recorder.triggers && self->triggered == 0;
-    if (!self->records || (!can_trigger && tv_recorder.slow == 0))
+    bool can_trigger = tv_recorder.triggers && self->trigger_depth == 0;
+    if (!self->is_recorded || (!can_trigger && tv_recorder.slow_limit == 0))
         return;
-    unsigned chosen = tv_chosen_look(word);
-    if (can_trigger && (chosen & TV_CHOSEN_TRIGGER))
-        self->triggered = count_open(self);
-    if (chosen & TV_CHOSEN_TIMED)
-        tv_slow_enter(self, word, count_open(self));
+    unsigned chosen = tv_method_filter_lookup(word);
+    if (can_trigger && (chosen & TV_FILTER_TRIGGER))
+        self->trigger_depth = event_count_open(self);
+    if (chosen & TV_FILTER_TIMED)
+        tv_slow_call_enter(self, word, event_count_open(self));
 }
 
-/* Calls have gone from the stack, and their ends are recorded. */
-static void look_at_gone(struct tv_recorder_thread *self)
+/* Calls have been popped and their exits recorded: end the trigger and timed calls. */
+static void event_calls_popped(struct tv_recorder_thread *self)
 {
-    if (self->triggered > count_open(self))
-        self->triggered = 0;
+    if (self->trigger_depth > event_count_open(self))
+        self->trigger_depth = 0;
     if (self->slow.count > 0)
-        tv_slow_leave(self, count_open(self));
+        tv_slow_call_leave(self, event_count_open(self));
 }
 
-/* A jump out of a signal handler may leave this for ever at any place. */
-static bool make_room(struct tv_recorder_thread *self)
+/* A handler's jump may abandon this function at any place, so the old memory stays valid until
+ * the new one is in use. */
+static bool deep_stack_grow(struct tv_recorder_thread *self)
 {
     size_t size = self->deep_room * sizeof *self->deep, wider = size == 0 ? DEEP_FIRST : 2 * size;
-    uint64_t *old = self->deep, *deep = tv_recorder_pages_new(wider);
+    uint64_t *old = self->deep, *deep = tv_mmap_alloc(wider);
     if (!deep)
         return false;
     if (old)
         memcpy(deep, old, size);
     self->deep = deep;
     self->deep_room = (uint32_t)(wider / sizeof *deep);
-    tv_recorder_pages_free(old, size);
+    tv_mmap_free(old, size);
     return true;
 }
 
-static void push(struct tv_recorder_thread *self, uint64_t word, uint64_t key)
+static void event_push_call(struct tv_recorder_thread *self, uint64_t word, uint64_t key)
 {
     if (self->top != self->last) {
         tv_frame_push(self, self->top, word, key);
         return;
     }
-    if (self->over == self->known && (self->known < self->deep_room || make_room(self)))
-        self->deep[self->known++] = word;
-    self->over++;
+    if (self->deep_count == self->deep_known &&
+        (self->deep_known < self->deep_room || deep_stack_grow(self)))
+        self->deep[self->deep_known++] = word;
+    self->deep_count++;
     tv_recorder_set_limit(self);
 }
 
-static void unroll(struct tv_recorder_thread *self)
+static void event_unroll_top(struct tv_recorder_thread *self)
 {
-    put_exit_record(self, self->top->word | TV_MT_UNROLL);
+    assert(self->top >= self->frames);
+    event_put_exit(self, self->top->word | TV_MT_UNROLL);
     self->top--;
-    look_at_gone(self);
+    event_calls_popped(self);
 }
 
-/* Leaves the calls beyond the frames, but for the first `count`. */
-static void unroll_deep(struct tv_recorder_thread *self, uint32_t count)
+/* Unroll the deep calls but for the first `count`. */
+static void event_unroll_deep(struct tv_recorder_thread *self, uint32_t count)
 {
-    while (self->known > count) {
-        put_exit_record(self, (self->deep[--self->known] & ~DEEP_MADE) | TV_MT_UNROLL);
-        self->over = self->known;
-        look_at_gone(self);
+    while (self->deep_known > count) {
+        event_put_exit(self, (self->deep[--self->deep_known] & ~DEEP_MADE) | TV_MT_UNROLL);
+        self->deep_count = self->deep_known;
+        event_calls_popped(self);
     }
-    self->over = self->known;
+    self->deep_count = self->deep_known;
     tv_recorder_set_limit(self);
 }
 
-/* Is it a call of `word`, and past super() if that is asked? */
-static bool is_call(const struct tv_recorder_frame *call, uint64_t word, bool made)
+/* Is it a call of `word`, past its super() call if `made`? */
+static bool frame_is_call(const struct tv_recorder_frame *call, uint64_t word, bool made)
 {
-    return call->word == word && (!made || call->key == TV_FRAME_MADE);
+    return call->word == word && (!made || call->key == TV_FRAME_CONSTRUCTED);
 }
 
-static bool is_deep_call(uint64_t deep, uint64_t word, bool made)
+static bool deep_is_call(uint64_t deep, uint64_t word, bool made)
 {
     return made ? deep == (word | DEEP_MADE) : (deep & ~DEEP_MADE) == word;
 }
 
-/* Leaves the calls above the nearest entry of `word`; false: there is none. */
-static bool unroll_to(struct tv_recorder_thread *self, uint64_t word, bool made, bool all)
+/* Unroll the calls above the innermost call of `word`; when there is none, all calls if `all`,
+ * else none.  Return whether there is one. */
+static bool event_unroll_to(struct tv_recorder_thread *self, uint64_t word, bool made, bool all)
 {
-    uint32_t deep = self->known;
+    uint32_t deep = self->deep_known;
     struct tv_recorder_frame *call = self->top;
-    while (deep > 0 && !is_deep_call(self->deep[deep - 1], word, made))
+    while (deep > 0 && !deep_is_call(self->deep[deep - 1], word, made))
         deep--;
-    while (deep == 0 && call >= self->frames && !is_call(call, word, made))
+    while (deep == 0 && call >= self->frames && !frame_is_call(call, word, made))
         call--;
     bool found = call >= self->frames;
     if (!found && !all)
         return false;
-    if (self->over > deep)
-        unroll_deep(self, deep);
+    if (self->deep_count > deep)
+        event_unroll_deep(self, deep);
     while (self->top != call)
-        unroll(self);
+        event_unroll_top(self);
     return found;
 }
 
-static void leave(struct tv_recorder_thread *self, uint64_t word)
+static void event_leave_call(struct tv_recorder_thread *self, uint64_t word)
 {
     uint64_t entered = word & ~(uint64_t)TV_MT_ACTION_MASK;
-    if (self->over == self->known)
-        (void)unroll_to(self, entered, false, false);
-    if (self->over > self->known) {
-        self->over--; /* one of which nothing is known */
-    } else if (self->known > 0) {
-        self->known -= is_deep_call(self->deep[self->known - 1], entered, false);
-        self->over = self->known;
+    if (self->deep_count == self->deep_known)
+        (void)event_unroll_to(self, entered, false, false);
+    if (self->deep_count > self->deep_known) {
+        self->deep_count--; /* a call without a known word */
+    } else if (self->deep_known > 0) {
+        self->deep_known -= deep_is_call(self->deep[self->deep_known - 1], entered, false);
+        self->deep_count = self->deep_known;
     } else if (self->top->word == entered) {
         self->top--;
     }
-    if (self->over == 0)
+    if (self->deep_count == 0)
         tv_recorder_set_limit(self);
-    put_exit_record(self, word);
-    look_at_gone(self);
+    event_put_exit(self, word);
+    event_calls_popped(self);
 }
 
-/* True: some calls are on a part of the stack that is gone, and are unrolled.  Those that are
- * deeper than the frames went with the last. */
-static void unroll_gone(struct tv_recorder_thread *self, uint64_t key)
+/* Unroll the calls whose part of the stack is gone.  The deep calls went with the last frame. */
+static void event_unroll_gone(struct tv_recorder_thread *self, uint64_t key)
 {
-    if (self->over > 0 && tv_quick_is_gone(self->top, key))
-        unroll_deep(self, 0);
-    while (tv_quick_is_gone(self->top, key))
-        unroll(self);
+    if (self->deep_count > 0 && tv_fast_is_gone(self->top, key))
+        event_unroll_deep(self, 0);
+    while (tv_fast_is_gone(self->top, key))
+        event_unroll_top(self);
 }
 
-/* Where nothing is recorded a call is a frame, and that is quick too. */
-static inline bool push_only(uint64_t word, uint64_t key)
-{
-    uint32_t on = atomic_load_explicit(&tv_recorder.on, memory_order_relaxed);
-    struct tv_recorder_thread *self = tv_quick_begin(on);
-    return self && tv_quick_end(self, !self->records && tv_quick_push(self, word, key));
-}
-
-static inline bool pop_only(uint64_t word, uintptr_t frame, bool tail)
+/* A thread that keeps its stack only, without a recording, has a fast path too. */
+static inline bool fast_push_only(uint64_t word, uint64_t key)
 {
     uint32_t on = atomic_load_explicit(&tv_recorder.on, memory_order_relaxed);
-    struct tv_recorder_thread *self = tv_quick_begin(on);
-    return self && tv_quick_end(self, !self->records && self->over == 0 &&
-                                          tv_quick_pop(self, word, frame, tail));
+    struct tv_recorder_thread *self = tv_fast_begin(on);
+    return self && tv_fast_end(self, !self->is_recorded && tv_fast_push(self, word, key));
 }
 
-void tv_recorder_enter_slowly(uint64_t word, uint64_t key)
+static inline bool fast_pop_only(uint64_t word, uintptr_t frame, bool tail)
 {
-    if (push_only(word, key))
+    uint32_t on = atomic_load_explicit(&tv_recorder.on, memory_order_relaxed);
+    struct tv_recorder_thread *self = tv_fast_begin(on);
+    return self && tv_fast_end(self, !self->is_recorded && self->deep_count == 0 &&
+                                         tv_fast_pop(self, word, frame, tail));
+}
+
+void tv_slow_path_enter(uint64_t word, uint64_t key)
+{
+    if (fast_push_only(word, key))
         return;
     struct tv_recorder_thread *self =
-        begin_event(key == TV_FRAME_STAYS ? 0 : (uintptr_t)(key >> 16));
+        event_begin(key == TV_FRAME_OFF_STACK ? 0 : (uintptr_t)(key >> 16));
     if (!self)
         return;
-    if (key != TV_FRAME_STAYS && tv_quick_is_gone(self->top, key)) {
-        if (tv_recorder_is_on_other_stack())
-            key = tv_quick_key(0, (uintptr_t)(key & 0xFFFF));
+    if (key != TV_FRAME_OFF_STACK && tv_fast_is_gone(self->top, key)) {
+        if (tv_recorder_is_on_signal_stack())
+            key = tv_fast_key(0, (uintptr_t)(key & 0xFFFF));
         else
-            unroll_gone(self, key);
+            event_unroll_gone(self, key);
     }
-    push(self, word, key);
-    look_at_new(self, word);
-    put(self, word);
-    tv_recorder_let_go(self);
+    event_push_call(self, word, key);
+    event_call_pushed(self, word);
+    event_put_record(self, word);
+    tv_recorder_clear_busy(self);
 }
 
-/* Those above the call that is left. */
-static void unroll_above(struct tv_recorder_thread *self, uintptr_t frame, bool tail)
+/* Unroll the calls above the one that is left. */
+static void event_unroll_above(struct tv_recorder_thread *self, uintptr_t frame, bool tail)
 {
     struct tv_recorder_frame *call = self->top;
     uint64_t least = (uint64_t)frame << 16;
-    /* The key of frames[-1] is not less than any. */
+    /* The sentinel frames[-1] has the largest key. */
     while (call->key < least)
         call--;
     if (tail && call != self->top)
         call++;
-    if (call != self->top && tv_recorder_is_on_other_stack())
+    if (call != self->top && tv_recorder_is_on_signal_stack())
         return;
-    if (call != self->top && self->over > 0)
-        unroll_deep(self, 0);
+    if (call != self->top && self->deep_count > 0)
+        event_unroll_deep(self, 0);
     while (self->top != call)
-        unroll(self);
+        event_unroll_top(self);
 }
 
-void tv_recorder_leave_slowly(uint64_t word, uintptr_t frame, bool tail)
+void tv_slow_path_leave(uint64_t word, uintptr_t frame, bool tail)
 {
-    if (pop_only(word, frame, tail))
+    if (fast_pop_only(word, frame, tail))
         return;
-    struct tv_recorder_thread *self = begin_event(frame);
+    struct tv_recorder_thread *self = event_begin(frame);
     if (!self)
         return;
     if (frame != 0)
-        unroll_above(self, frame, tail);
-    leave(self, word);
-    tv_recorder_let_go(self);
+        event_unroll_above(self, frame, tail);
+    event_leave_call(self, word);
+    tv_recorder_clear_busy(self);
 }
 
-void tv_recorder_leave_all(void)
+void tv_recorder_unroll_all(void)
 {
     uint32_t on = tv_recorder_read_on();
     struct tv_recorder_thread *self = tv_recorder_self;
-    if (on == 0 || !self || tv_recorder_generation_of(self) != on || !(self = begin_event(0)))
+    if (on == 0 || !self || tv_recorder_generation_of(self) != on || !(self = event_begin(0)))
         return;
-    if (self->over > 0)
-        unroll_deep(self, 0);
+    if (self->deep_count > 0)
+        event_unroll_deep(self, 0);
     while (self->top >= self->frames)
-        unroll(self);
-    tv_recorder_let_go(self);
+        event_unroll_top(self);
+    tv_recorder_clear_busy(self);
 }
 
-/* The call of `word` is the one that runs: those above it are left, or all when it is none of them.
- * Then it is marked, if wanted. */
-static void come_back(uint64_t word, bool made, bool mark)
+/* Make the innermost call of `word` the current one: unroll the calls above it, or all calls
+ * when it is not open.  Then mark it as constructed, if wanted. */
+static void event_return_to(uint64_t word, bool made, bool mark)
 {
     uint32_t on = atomic_load_explicit(&tv_recorder.on, memory_order_relaxed);
     if (TV_UNLIKELY(on == TV_ON_PAUSED))
         on = tv_recorder_read_on();
     struct tv_recorder_thread *self = tv_recorder_self;
-    /* A thread that has no part in the recording has no calls in it. */
+    /* A thread that has not joined the recording has no calls in it. */
     if (on == 0 || !self || tv_recorder_generation_of(self) != on)
         return;
     struct tv_recorder_frame *top = atomic_load_explicit(&self->top, memory_order_relaxed);
-    if (self->over == 0 && !mark && (top < self->frames || is_call(top, word, made)))
+    if (self->deep_count == 0 && !mark && (top < self->frames || frame_is_call(top, word, made)))
         return;
-    self = begin_event(0);
+    self = event_begin(0);
     if (!self)
         return;
-    if (self->over == self->known && unroll_to(self, word, made, true) && mark) {
-        if (self->known > 0)
-            self->deep[self->known - 1] |= DEEP_MADE;
+    if (self->deep_count == self->deep_known && event_unroll_to(self, word, made, true) && mark) {
+        if (self->deep_known > 0)
+            self->deep[self->deep_known - 1] |= DEEP_MADE;
         else
-            atomic_store_explicit(&self->top->key, TV_FRAME_MADE, memory_order_relaxed);
+            atomic_store_explicit(&self->top->key, TV_FRAME_CONSTRUCTED, memory_order_relaxed);
     }
-    tv_recorder_let_go(self);
+    tv_recorder_clear_busy(self);
 }
 
-void tv_recorder_caught(uint64_t word)
+void tv_recorder_method_caught(uint64_t word)
 {
-    come_back(word, false, false);
+    event_return_to(word, false, false);
 }
 
-void tv_recorder_made(uint64_t word)
+void tv_recorder_super_returned(uint64_t word)
 {
-    come_back(word, false, true);
+    event_return_to(word, false, true);
 }
 
-void tv_recorder_handled(uint64_t word)
+void tv_recorder_constructor_caught(uint64_t word)
 {
-    come_back(word, true, false);
+    event_return_to(word, true, false);
 }
 
-/* 0 is no method: there was no memory for it. */
+/* Number 0 is no method: there was no memory for it. */
 
 void tv_recording_enter(uint32_t method)
 {
     if (method != 0)
-        tv_quick_enter((uint64_t)method << 2, TV_FRAME_STAYS);
+        tv_fast_enter((uint64_t)method << 2, TV_FRAME_OFF_STACK);
 }
 
 void tv_recording_leave(uint32_t method, enum tv_mt_action action)
 {
     if (method != 0)
-        tv_quick_leave((uint64_t)method << 2 | action, 0, false);
+        tv_fast_leave((uint64_t)method << 2 | action, 0, false);
 }
 
 void tv_recording_enter_address(const void *function, const void *site, const void *frame)
 {
-    tv_quick_enter(tv_quick_word(function), tv_quick_key((uintptr_t)frame, (uintptr_t)site));
+    tv_fast_enter(tv_fast_word(function), tv_fast_key((uintptr_t)frame, (uintptr_t)site));
 }
 
 void tv_recording_leave_address(const void *function, const void *frame, bool tail)
 {
-    tv_quick_leave(tv_quick_word(function) | TV_MT_EXIT, (uintptr_t)frame, tail);
+    tv_fast_leave(tv_fast_word(function) | TV_MT_EXIT, (uintptr_t)frame, tail);
+}
+
+/*
+ * ---- Abandoned events ----
+ *
+ * A busy thread enters a hook.  Either a handler has interrupted its event and calls functions
+ * itself, or the event was abandoned by siglongjmp and the thread has gone on.
+ *
+ *     stack, growing down        In the first case the interrupted hook is still on the stack,
+ * between call on top (its key)    the topmost call and the asking hook.  Its code will be returned
+ * to, interrupted hook         so an address of this library must lie there.  In the second case
+ *       signal frame             none does, or the asking hook lies above the topmost call.
+ *       asking hook (frame)
+ */
+
+#define STACK_PIECE_WORDS 512u              /* words read at a time */
+#define STACK_SCAN_MAX ((uintptr_t)4 << 20) /* bytes of a stack to search */
+
+/* Set by the linker: the beginning of this library or program, and the end of its code. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char etext[] __attribute__((visibility("hidden")));
+
+bool tv_recorder_is_on_signal_stack(void)
+{
+    stack_t stack;
+    return sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_ONSTACK);
+}
+
+void tv_recorder_block_signals(sigset_t *before)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS, SIGTRAP};
+    sigset_t all;
+    sigfillset(&all);
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
+        sigdelset(&all, faults[i]);
+    pthread_sigmask(SIG_BLOCK, &all, before);
+}
+
+void tv_recorder_unblock_signals(const sigset_t *before)
+{
+    pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
+static bool address_is_own_code(uintptr_t word)
+{
+    return word >= (uintptr_t)__ehdr_start && word < (uintptr_t)etext;
+}
+
+/* Read by a system call, since the stack may end on the way. */
+static size_t stack_read_words(uintptr_t from, uintptr_t *words, size_t count)
+{
+    struct iovec here = {words, count * sizeof *words};
+    struct iovec there = {(void *)from, count * sizeof *words}; // NOLINT: a place on the stack
+    ssize_t got = process_vm_readv((pid_t)syscall(SYS_gettid), &here, 1, &there, 1, 0);
+    return got > 0 ? (size_t)got / sizeof *words : 0;
+}
+
+static bool stack_has_own_return(uintptr_t from, uintptr_t to)
+{
+    uintptr_t words[STACK_PIECE_WORDS], at = from & ~(uintptr_t)7;
+    bool readable = false;
+    while (at < to) {
+        size_t most = (to - at) / sizeof *words < STACK_PIECE_WORDS ? (to - at) / sizeof *words
+                                                                    : STACK_PIECE_WORDS;
+        size_t count = stack_read_words(at, words, most);
+        if (count == 0)
+            return !readable || most == 0; /* the stack ended; or memory may not be read at all */
+        readable = true;
+        for (size_t i = 0; i < count; i++)
+            if (address_is_own_code(words[i]))
+                return true;
+        at += count * sizeof *words;
+    }
+    return false;
+}
+
+/* A handler may make many calls, so check at its first, second, fourth, eighth ... call. */
+static bool abandoned_check_is_due(struct tv_recorder_thread *self)
+{
+    uint32_t busy = atomic_load(&self->busy);
+    self->abandoned_checks = self->abandoned_busy == busy ? self->abandoned_checks + 1 : 1;
+    self->abandoned_busy = busy;
+    return (self->abandoned_checks & (self->abandoned_checks - 1)) == 0;
+}
+
+bool tv_recorder_clear_abandoned(struct tv_recorder_thread *self, uintptr_t frame)
+{
+    uintptr_t top = (uintptr_t)(atomic_load(&self->top)->key >> 16);
+    if (frame == 0 || tv_recorder_inside || tv_recorder_is_on_signal_stack())
+        return false;
+    if (frame < top) {
+        bool near = top - frame <= STACK_SCAN_MAX;
+        if (!abandoned_check_is_due(self) ||
+            stack_has_own_return(frame, near ? top : frame + STACK_SCAN_MAX))
+            return false;
+    }
+    /* A record with a word is whole and stays. */
+    if (self->next && self->next < self->end && self->next[0] != 0)
+        self->next += self->words;
+    tv_recorder_clear_busy(self);
+    return true;
 }

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recording.c - start and stop.
+ * recording.c - start and stop of a recording, its files and its messages.
+ *
+ *     start:  check options -> PATH.part -> spool -> buffer -> clocks measured -> `on` = generation
+ *     stop:   `on` = 0, limits = 0 -> wait for busy threads -> write PATH.part -> fsync -> rename
+ *
+ * Everything that can fail does so before the first event.  From then on, the worst is that events
+ * are dropped or that the file cannot be written; the host goes on.
  */
 #define _GNU_SOURCE
 #include "recorder/recording.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/membarrier.h>
@@ -17,17 +24,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "recorder/chosen.h"
-#include "recorder/left_behind.h"
-#include "recorder/pages.h"
-#include "recorder/snapshot.h"
+#include "recorder/memory.h"
 #include "recorder/state.h"
+#include "recorder/triggers.h"
 
 struct tv_recorder tv_recorder;
 
-#define WAIT_US 100
-#define WAITS 20000 /* two seconds for the events under way */
-#define SPOOLS 1000 /* of one number, in one folder */
+#define EVENT_WAIT_US 100
+#define EVENT_WAITS 20000    /* two seconds for events under way */
+#define SPOOL_NAMES_MAX 1000 /* of one pid, in one directory */
 
 const char *tv_recording_error(int error)
 {
@@ -38,208 +43,210 @@ const char *tv_recording_error(int error)
     return strerror(-error);
 }
 
-/* A program may have closed it and opened a file of its own. */
-static bool has_standard_error(void)
+/* The program may have closed standard error and opened a file of its own under its number. */
+static bool stderr_is_unchanged(void)
 {
     struct stat found;
-    return tv_recorder.error_inode == 0 ||
-           (fstat(STDERR_FILENO, &found) == 0 && found.st_dev == tv_recorder.error_device &&
-            found.st_ino == tv_recorder.error_inode);
+    return tv_recorder.stderr_file.inode == 0 ||
+           (fstat(STDERR_FILENO, &found) == 0 && found.st_dev == tv_recorder.stderr_file.device &&
+            found.st_ino == tv_recorder.stderr_file.inode);
 }
 
-static void remember_standard_error(void)
+static void stderr_remember(void)
 {
     struct stat found = {0};
     if (fstat(STDERR_FILENO, &found) == 0) {
-        tv_recorder.error_device = found.st_dev;
-        tv_recorder.error_inode = found.st_ino;
+        tv_recorder.stderr_file.device = found.st_dev;
+        tv_recorder.stderr_file.inode = found.st_ino;
     }
 }
 
-void tv_recorder_say(const char *line)
+void tv_recorder_print_line(const char *line)
 {
-    struct tv_kept_limit limit;
-    if (tv_recorder.options.quiet || !has_standard_error())
+    struct tv_file_limit_guard limit;
+    if (tv_recorder.options.quiet || !stderr_is_unchanged())
         return;
-    tv_kept_begin_growing(&limit);
+    tv_file_limit_begin(&limit);
     ssize_t wrote = write(STDERR_FILENO, line, strlen(line));
     (void)wrote; /* there is nobody else to tell */
-    tv_kept_end_growing(&limit);
+    tv_file_limit_end(&limit);
 }
 
-/* What a stream has written is left behind when it cannot go on. */
-static bool leaves_part(void)
+/* A stream that cannot continue leaves its partial file. */
+static bool recording_leaves_part(void)
 {
     sigset_t before;
-    tv_recorder_lock(&before); /* threads that still stream write there */
+    tv_recorder_lock(&before); /* threads that still stream write to these */
     bool leaves = tv_recorder.leaves_part ||
                   (tv_recorder.options.full == TV_RECORDING_STREAM && tv_recorder.file.error != 0 &&
-                   tv_kept_is_there(&tv_recorder.file));
+                   tv_output_file_is_at_path(&tv_recorder.file));
     tv_recorder_unlock(&before);
     return leaves;
 }
 
 void tv_recorder_notice(enum tv_recording_notice notice, int error)
 {
-    char line[2 * TV_AREA_PATH + 256], kept[TV_AREA_PATH + 64] = "";
+    char line[2 * TV_BUFFER_PATH + 256], kept[TV_BUFFER_PATH + 64] = "";
     const struct tv_recording_options *options = &tv_recorder.options;
-    if (notice == TV_RECORDING_FAILED && atomic_exchange(&tv_recorder.told, true))
+    if (notice == TV_RECORDING_FAILED && atomic_exchange(&tv_recorder.failure_reported, true))
         return;
     if (options->notify)
         options->notify(notice, options->arg);
-    if (notice == TV_RECORDING_FAILED && leaves_part())
-        snprintf(kept, sizeof kept, "; what was recorded is in %s", tv_recorder.part);
+    if (notice == TV_RECORDING_FAILED && recording_leaves_part())
+        snprintf(kept, sizeof kept, "; what was recorded is in %s", tv_recorder.texts.part);
     if (notice == TV_RECORDING_OVERFLOWED)
         snprintf(line, sizeof line, "traceview: the trace buffer %s\n",
-                 atomic_load(&tv_recorder.ended) != 0
+                 atomic_load(&tv_recorder.ended_ticks) != 0
                      ? "is full, the recording ended"
                      : "has no room for so many threads, calls of some are missing");
     else
-        snprintf(line, sizeof line, "traceview: %s: %s%s\n", tv_recorder.path,
+        snprintf(line, sizeof line, "traceview: %s: %s%s\n", tv_recorder.texts.path,
                  tv_recording_error(error), kept);
-    tv_recorder_say(line);
+    tv_recorder_print_line(line);
 }
 
-void tv_recorder_check_names(void)
+void tv_recorder_check_names_file(void)
 {
     if (tv_recorder.methods.names && tv_recorder.names.error != 0)
         tv_recorder_notice(TV_RECORDING_FAILED, tv_recorder.names.error);
 }
 
-/* Absolute, as the host may go to another folder before the file is written, and not that of a
- * link, which a new file would replace. */
-static int find_path(const char *path)
+/* Make the path absolute, as the host may change its directory before the file is written, and
+ * follow a link, which the new file would replace. */
+static int options_resolve_path(const char *path)
 {
-    char folder[TV_AREA_PATH] = "", *to = tv_recorder.path;
+    char folder[TV_BUFFER_PATH] = "", *to = tv_recorder.texts.path;
     struct stat found;
-    int failed = tv_kept_check_path(path);
+    int failed = tv_output_file_check_path(path);
     if (failed != 0)
         return failed;
     if (lstat(path, &found) == 0 && S_ISLNK(found.st_mode))
         return realpath(path, to) ? 0 : -errno;
     if (path[0] != '/' && !getcwd(folder, sizeof folder))
         return -errno;
-    int length = snprintf(to, TV_AREA_PATH, "%s%s%s", folder, path[0] == '/' ? "" : "/", path);
-    return length < 0 || (size_t)length >= TV_AREA_PATH ? -ENAMETOOLONG : 0;
+    int length = snprintf(to, TV_BUFFER_PATH, "%s%s%s", folder, path[0] == '/' ? "" : "/", path);
+    return length < 0 || (size_t)length >= TV_BUFFER_PATH ? -ENAMETOOLONG : 0;
 }
 
-/* Absolute too.  Its length, or an error. */
-static int find_spool(const char *path)
+/* Make the spool's path absolute too.  Return its length, or an error. */
+static int options_resolve_spool(const char *path)
 {
-    char folder[TV_AREA_PATH] = "", *to = tv_recorder.spool;
+    char folder[TV_BUFFER_PATH] = "", *to = tv_recorder.texts.spool;
     bool is_relative = path && path[0] != '\0' && path[0] != '/';
     if (is_relative && !getcwd(folder, sizeof folder))
         return -errno;
     int length =
-        snprintf(to, TV_AREA_PATH, "%s%s%s", folder, is_relative ? "/" : "", path ? path : "");
-    return length < 0 || (size_t)length >= TV_AREA_PATH ? -ENAMETOOLONG : length;
+        snprintf(to, TV_BUFFER_PATH, "%s%s%s", folder, is_relative ? "/" : "", path ? path : "");
+    return length < 0 || (size_t)length >= TV_BUFFER_PATH ? -ENAMETOOLONG : length;
 }
 
-/* The options may be those of the parent, whose texts are here already. */
-static int copy_text(char to[TV_AREA_PATH], const char *text)
+/* In a forked child the options may be those of the parent, whose texts are in place already. */
+static int options_copy_text(char to[TV_BUFFER_PATH], const char *text)
 {
     if (!text)
         to[0] = '\0';
-    else if (text != to && (size_t)snprintf(to, TV_AREA_PATH, "%s", text) >= TV_AREA_PATH)
+    else if (text != to && (size_t)snprintf(to, TV_BUFFER_PATH, "%s", text) >= TV_BUFFER_PATH)
         return -ENAMETOOLONG;
     return 0;
 }
 
-static int copy_chosen(const struct tv_recording_options *options)
+static int options_copy_patterns(const struct tv_recording_options *options)
 {
     struct tv_recorder *to = &tv_recorder;
-    int failed = copy_text(to->trigger, options->trigger);
+    int failed = options_copy_text(to->texts.trigger, options->trigger);
     if (failed == 0)
-        failed = copy_text(to->slow_methods, options->slow);
-    to->triggers = to->trigger[0] != '\0';
+        failed = options_copy_text(to->texts.slow_methods, options->slow);
+    to->triggers = to->texts.trigger[0] != '\0';
     return failed;
 }
 
-static int copy_options(const struct tv_recording_options *options)
+static int options_copy(const struct tv_recording_options *options)
 {
     struct tv_recorder *to = &tv_recorder;
     uint64_t bytes = options->buffer_bytes ? options->buffer_bytes : TV_RECORDING_BUFFER_DEFAULT;
     if (!options->path || options->path[0] == '\0' || bytes < TV_RECORDING_BUFFER_LEAST ||
         bytes > TV_RECORDING_BUFFER_LIMIT)
         return -EINVAL;
-    int failed = find_path(options->path), spool = find_spool(options->spool);
-    int part = snprintf(to->part, sizeof to->part, "%s.part", to->path);
+    int failed = options_resolve_path(options->path), spool = options_resolve_spool(options->spool);
+    int part = snprintf(to->texts.part, sizeof to->texts.part, "%s.part", to->texts.path);
     if (failed == 0)
-        failed = copy_chosen(options);
+        failed = options_copy_patterns(options);
     if (failed != 0 || spool < 0)
         return failed != 0 ? failed : spool;
-    /* Room for a number in the name, twice. */
-    if ((size_t)part + 32 >= sizeof to->part || (size_t)spool + 64 >= sizeof to->spool)
+    /* Leave room for a pid in the names, twice. */
+    if ((size_t)part + 32 >= sizeof to->texts.part || (size_t)spool + 64 >= sizeof to->texts.spool)
         return -ENAMETOOLONG;
-    memcpy(to->folder, to->path, sizeof to->folder);
-    char *slash = strrchr(to->folder, '/');
-    slash[slash == to->folder] = '\0'; /* the root keeps its own */
+    memcpy(to->texts.folder, to->texts.path, sizeof to->texts.folder);
+    char *slash = strrchr(to->texts.folder, '/');
+    slash[slash == to->texts.folder] = '\0'; /* the root keeps its slash */
     to->options = *options;
     to->options.buffer_bytes = bytes;
-    to->options.path = to->path;
-    to->options.spool = to->spool[0] ? to->spool : NULL;
-    to->options.trigger = to->triggers ? to->trigger : NULL;
-    to->options.slow = to->slow_methods[0] ? to->slow_methods : NULL;
+    to->options.path = to->texts.path;
+    to->options.spool = to->texts.spool[0] ? to->texts.spool : NULL;
+    to->options.trigger = to->triggers ? to->texts.trigger : NULL;
+    to->options.slow = to->texts.slow_methods[0] ? to->texts.slow_methods : NULL;
     return 0;
 }
 
-/* DIR/traceview-PID.SUFFIX, or with another number too where that is taken: by a process that had
- * the number before, and was killed. */
-static void name_spool(int number)
+/* Name the spool DIR/traceview-PID.SUFFIX, or DIR/traceview-PID-NUMBER.SUFFIX when that is left
+ * from a killed process with the same pid. */
+static void spool_make_paths(int number)
 {
     char more[16] = "";
     if (number > 0)
         snprintf(more, sizeof more, "-%d", number);
-    snprintf(tv_recorder.spool_path, sizeof tv_recorder.spool_path, "%.*s/traceview-%d%s.spool",
-             (int)TV_AREA_PATH - 64, tv_recorder.spool, (int)getpid(), more);
-    snprintf(tv_recorder.names_path, sizeof tv_recorder.names_path, "%.*s/traceview-%d%s.names",
-             (int)TV_AREA_PATH - 64, tv_recorder.spool, (int)getpid(), more);
+    snprintf(tv_recorder.texts.spool_path, sizeof tv_recorder.texts.spool_path,
+             "%.*s/traceview-%d%s.spool", (int)TV_BUFFER_PATH - 64, tv_recorder.texts.spool,
+             (int)getpid(), more);
+    snprintf(tv_recorder.texts.names_path, sizeof tv_recorder.texts.names_path,
+             "%.*s/traceview-%d%s.names", (int)TV_BUFFER_PATH - 64, tv_recorder.texts.spool,
+             (int)getpid(), more);
 }
 
-/* The spool's descriptor: its mapping stays when that is closed, and its lock with the mapping.
- * -1: there shall be none. */
-static int open_spool(int *file)
+/* Open the spool.  The mapping outlives its descriptor and keeps its lock.  -1: no spool is
+ * wanted. */
+static int spool_open(int *file)
 {
     *file = -1;
     if (!tv_recorder.options.spool)
         return 0;
-    for (int i = 0; *file < 0 && i < SPOOLS; i++) {
-        name_spool(i);
-        *file = open(tv_recorder.spool_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    for (int i = 0; *file < 0 && i < SPOOL_NAMES_MAX; i++) {
+        spool_make_paths(i);
+        *file = open(tv_recorder.texts.spool_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (*file < 0 && errno != EEXIST)
             return -errno;
     }
     if (*file < 0)
         return -EEXIST;
     tv_recorder.spools = true;
-    int failed = tv_kept_open(&tv_recorder.names, tv_recorder.names_path, 0600);
+    int failed = tv_output_file_open(&tv_recorder.names, tv_recorder.texts.names_path, 0600);
     if (failed != 0)
         return failed;
     tv_recorder.methods.names = &tv_recorder.names;
-    tv_method_list_write_names(&tv_recorder.methods);
-    tv_address_list_write_names(&tv_recorder.addresses, &tv_recorder.methods);
+    tv_method_table_write_names(&tv_recorder.methods);
+    tv_address_table_write_names(&tv_recorder.addresses, &tv_recorder.methods);
     return 0;
 }
 
-/* The file is there, or partly; what the spool is for has been done. */
-static void remove_spool(void)
+/* Remove the spool: the trace is written, so nothing is left to recover. */
+static void spool_remove(void)
 {
     tv_recorder.methods.names = NULL;
-    tv_kept_close(&tv_recorder.names);
+    tv_output_file_close(&tv_recorder.names);
     if (tv_recorder.spools) {
-        unlink(tv_recorder.names_path);
-        unlink(tv_recorder.spool_path);
+        unlink(tv_recorder.texts.names_path);
+        unlink(tv_recorder.texts.spool_path);
     }
     tv_recorder.spools = false;
 }
 
-static uint64_t now_us(void)
+static uint64_t recording_now_us(void)
 {
     return tv_clock_ns(CLOCK_REALTIME) / 1000;
 }
 
-/* The begin of the text, on one line. */
-static void keep_line(char *to, size_t size, const char *text)
+/* Copy the beginning of a text, on one line. */
+static void header_copy_line(char *to, size_t size, const char *text)
 {
     snprintf(to, size, "%s", text ? text : "");
     for (; *to; to++)
@@ -247,7 +254,7 @@ static void keep_line(char *to, size_t size, const char *text)
             *to = ' ';
 }
 
-static int open_area(int spool)
+static int recording_open_buffer(int spool)
 {
     const struct tv_recording_options *options = &tv_recorder.options;
     bool dual = options->clock == TV_RECORDING_DUAL;
@@ -255,158 +262,165 @@ static int open_area(int spool)
     uint32_t records = (uint32_t)((options->buffer_bytes - TV_MT_HEADER_SIZE) / size);
     uint32_t most = (uint32_t)((TV_RECORDING_BUFFER_LIMIT - TV_MT_HEADER_SIZE) / size);
     bool grows = options->grows && spool < 0 && options->full == TV_RECORDING_STOP;
-    /* When the address space has no room for the largest size, the buffer does not grow. */
-    int failed = grows ? tv_area_new(&tv_recorder.area, most, dual ? 3 : 2, spool) : -ENOMEM;
+    /* If the address space has no room for the largest size, the buffer does not grow. */
+    int failed =
+        grows ? tv_trace_buffer_init(&tv_recorder.buffer, most, dual ? 3 : 2, spool) : -ENOMEM;
     if (failed == 0)
-        tv_area_let_grow(&tv_recorder.area, records, tv_recorder.folder);
+        tv_trace_buffer_set_growth(&tv_recorder.buffer, records, tv_recorder.texts.folder);
     else
-        failed = tv_area_new(&tv_recorder.area, records, dual ? 3 : 2, spool);
+        failed = tv_trace_buffer_init(&tv_recorder.buffer, records, dual ? 3 : 2, spool);
     if (failed != 0)
         return failed;
-    struct tv_area_head *head = tv_recorder.area.head;
+    struct tv_buffer_header *head = tv_recorder.buffer.head;
     head->pid = (uint32_t)getpid();
     head->part_pid = tv_recorder.part_pid;
     head->locked = spool >= 0 && flock(spool, LOCK_EX | LOCK_NB) == 0;
     head->clock = options->clock;
     head->full = options->full;
-    head->counter = tv_clock_counter_is_good();
+    head->counter = tv_clock_counter_is_reliable();
     if (options->clock != TV_RECORDING_WALL)
         tv_cpu_clock_begin(head->counter);
-    head->overhead_ns = tv_clock_measure(head->counter, options->clock != TV_RECORDING_CPU,
-                                         options->clock != TV_RECORDING_WALL);
+    head->overhead_ns = tv_clock_measure_overhead(head->counter, options->clock != TV_RECORDING_CPU,
+                                                  options->clock != TV_RECORDING_WALL);
     snprintf(head->vm, sizeof head->vm, "%s", options->vm ? options->vm : "native");
-    memcpy(head->path, tv_recorder.path, sizeof head->path);
+    memcpy(head->path, tv_recorder.texts.path, sizeof head->path);
     head->least_ns = options->least_ns;
-    keep_line(head->trigger, sizeof head->trigger, options->trigger);
-    head->start_us = now_us();
-    head->start = head->late[0] = tv_clock_take_pair(head->counter);
-    /* Without a stop, this is the scale of a short recording. */
+    header_copy_line(head->trigger, sizeof head->trigger, options->trigger);
+    head->start_us = recording_now_us();
+    head->start = head->late[0] = tv_clock_read_pair(head->counter);
+    /* A short recording without a stop gets its scale from this pair. */
     while (options->spool && head->late[0].ns < head->start.ns + 1000000)
-        head->late[0] = tv_clock_take_pair(head->counter);
-    __atomic_store_n(&head->magic, TV_AREA_MAGIC, __ATOMIC_RELEASE);
+        head->late[0] = tv_clock_read_pair(head->counter);
+    __atomic_store_n(&head->magic, TV_SPOOL_MAGIC, __ATOMIC_RELEASE);
     return 0;
 }
 
-/* A duration in readings of the clock that times calls.  The counter's rate is learnt by a look at
- * both clocks, some milliseconds long. */
-static uint64_t to_readings(const struct tv_area_head *head, uint64_t ns)
+/* Convert a duration to readings of the clock that times calls.  The counter's rate is measured
+ * for 5 ms. */
+static uint64_t recording_ns_to_readings(const struct tv_buffer_header *head, uint64_t ns)
 {
     bool ticks = head->counter && head->clock != TV_RECORDING_CPU;
     struct tv_clock_pair last = head->start;
     if (ns == 0 || !ticks)
         return ns;
     while (last.ns < head->start.ns + 5000000)
-        last = tv_clock_take_pair(true);
-    struct tv_clock_scale scale = tv_clock_scale_of(true, head->start, last);
+        last = tv_clock_read_pair(true);
+    struct tv_clock_scale scale = tv_clock_scale_between(true, head->start, last);
     return (uint64_t)((double)ns / scale.ns_per_tick);
 }
 
-static void fill_job(struct tv_sink_buffer *sink)
+static void recording_init_writer(struct tv_output_buffer *out)
 {
-    memset(&tv_recorder.job, 0, sizeof tv_recorder.job);
-    tv_recorder.job.area = &tv_recorder.area;
-    tv_recorder.job.methods = &tv_recorder.methods;
-    tv_recorder.job.addresses = &tv_recorder.addresses;
-    tv_recorder.job.key = tv_recorder.key;
-    tv_recorder.job.namer = tv_recorder.namer;
-    tv_recorder.job.drop_orphans = tv_recorder.options.drop_orphans;
-    tv_recorder.job.sink = sink;
-    /* A streamed file is written while the scale is not known to the end yet: a millisecond's
-     * error in ten seconds is what a short look at both clocks costs. */
-    struct tv_clock_pair first = tv_recorder.area.head->start, last = first;
+    assert(out && tv_recorder.buffer.head);
+    memset(&tv_recorder.writer, 0, sizeof tv_recorder.writer);
+    tv_recorder.writer.buffer = &tv_recorder.buffer;
+    tv_recorder.writer.methods = &tv_recorder.methods;
+    tv_recorder.writer.addresses = &tv_recorder.addresses;
+    tv_recorder.writer.key = tv_recorder.key;
+    tv_recorder.writer.namer = tv_recorder.namer;
+    tv_recorder.writer.drop_orphans = tv_recorder.options.drop_orphans;
+    tv_recorder.writer.out = out;
+    /* A streamed file is written before its end is known, so its scale is measured for 5 ms: an
+     * error of a millisecond in ten seconds. */
+    struct tv_clock_pair first = tv_recorder.buffer.head->start, last = first;
     while (tv_recorder.options.full == TV_RECORDING_STREAM && last.ns < first.ns + 5000000)
-        last = tv_clock_take_pair(tv_recorder.area.head->counter);
-    tv_recorder.job.scale = tv_clock_scale_of(tv_recorder.area.head->counter, first, last);
+        last = tv_clock_read_pair(tv_recorder.buffer.head->counter);
+    tv_recorder.writer.scale =
+        tv_clock_scale_between(tv_recorder.buffer.head->counter, first, last);
 }
 
-static void release(void)
+static void recording_release(void)
 {
-    tv_trace_job_release(&tv_recorder.job);
-    tv_sink_buffer_free(tv_recorder.job.sink);
-    tv_recorder.job.sink = NULL;
-    pthread_mutex_lock(&tv_recorder.area_lock);
-    tv_area_free(&tv_recorder.area);
-    pthread_mutex_unlock(&tv_recorder.area_lock);
-    remove_spool();
-    tv_kept_close(&tv_recorder.file);
+    tv_trace_writer_release(&tv_recorder.writer);
+    tv_output_buffer_free(tv_recorder.writer.out);
+    tv_recorder.writer.out = NULL;
+    pthread_mutex_lock(&tv_recorder.buffer_lock);
+    tv_trace_buffer_release(&tv_recorder.buffer);
+    pthread_mutex_unlock(&tv_recorder.buffer_lock);
+    spool_remove();
+    tv_output_file_close(&tv_recorder.file);
 }
 
-/* PATH.part, or PATH.PID.part while another process records into the same file. */
-static int open_part(void)
+/* Open PATH.part, or PATH.PID.part while another process records to the same path. */
+static int recording_open_part(void)
 {
-    int failed = tv_kept_open(&tv_recorder.file, tv_recorder.part, 0644);
+    int failed = tv_output_file_open(&tv_recorder.file, tv_recorder.texts.part, 0644);
     tv_recorder.part_pid = false;
     if (failed != -EBUSY)
         return failed;
     tv_recorder.part_pid = true;
-    snprintf(tv_recorder.part + strlen(tv_recorder.path),
-             sizeof tv_recorder.part - strlen(tv_recorder.path), ".%d.part", (int)getpid());
-    return tv_kept_open(&tv_recorder.file, tv_recorder.part, 0644);
+    snprintf(tv_recorder.texts.part + strlen(tv_recorder.texts.path),
+             sizeof tv_recorder.texts.part - strlen(tv_recorder.texts.path), ".%d.part",
+             (int)getpid());
+    return tv_output_file_open(&tv_recorder.file, tv_recorder.texts.part, 0644);
 }
 
-static int open_all(void)
+static int recording_open(void)
 {
-    int spool, failed = open_part();
+    int spool, failed = recording_open_part();
     if (failed != 0)
         return failed;
-    failed = open_spool(&spool);
-    pthread_mutex_lock(&tv_recorder.area_lock);
+    failed = spool_open(&spool);
+    pthread_mutex_lock(&tv_recorder.buffer_lock);
     if (failed == 0)
-        failed = open_area(spool);
-    pthread_mutex_unlock(&tv_recorder.area_lock);
+        failed = recording_open_buffer(spool);
+    pthread_mutex_unlock(&tv_recorder.buffer_lock);
     if (spool >= 0)
         close(spool);
     if (failed != 0)
         return failed;
-    struct tv_sink_buffer *sink = tv_sink_buffer_new(&tv_recorder.file);
-    if (!sink)
+    struct tv_output_buffer *out = tv_output_buffer_new(&tv_recorder.file);
+    if (!out)
         return -ENOMEM;
-    fill_job(sink);
-    tv_recorder.least = to_readings(tv_recorder.area.head, tv_recorder.options.least_ns);
-    tv_recorder.slow = 0;
+    recording_init_writer(out);
+    tv_recorder.min_duration =
+        recording_ns_to_readings(tv_recorder.buffer.head, tv_recorder.options.least_ns);
+    tv_recorder.slow_limit = 0;
     if (tv_recorder.options.slow && tv_recorder.options.slow_ns > 0)
-        tv_recorder.slow = to_readings(tv_recorder.area.head, tv_recorder.options.slow_ns);
+        tv_recorder.slow_limit =
+            recording_ns_to_readings(tv_recorder.buffer.head, tv_recorder.options.slow_ns);
     atomic_store(&tv_recorder.slow_end.state, 0);
-    tv_chosen_begin(tv_recorder.options.trigger, tv_recorder.options.slow);
+    tv_method_filter_begin(tv_recorder.options.trigger, tv_recorder.options.slow);
     if (tv_recorder.options.full != TV_RECORDING_STREAM)
         return 0;
-    tv_recorder.area.head->scale = tv_recorder.job.scale;
-    tv_trace_stream_begin(&tv_recorder.job);
-    failed = tv_sink_buffer_flush(sink);
-    tv_area_commit(&tv_recorder.area, (struct tv_area_streamed){.bytes = sink->flushed});
+    tv_recorder.buffer.head->scale = tv_recorder.writer.scale;
+    tv_trace_stream_begin(&tv_recorder.writer);
+    failed = tv_output_buffer_flush(out);
+    tv_trace_buffer_commit_stream(&tv_recorder.buffer,
+                                  (struct tv_stream_progress){.bytes = out->flushed});
     return failed;
 }
 
-void tv_recorder_leave_children(void)
+void tv_recorder_wipe_on_fork(void)
 {
     (void)madvise(tv_recorder.page, sizeof tv_recorder.page, MADV_WIPEONFORK);
 }
 
-static int start(const struct tv_recording_options *options)
+static int recording_start_locked(const struct tv_recording_options *options)
 {
-    if (tv_recorder.started || tv_recorder.area.head)
+    if (tv_recorder.started || tv_recorder.buffer.head)
         return -EBUSY;
-    int failed = copy_options(options);
+    int failed = options_copy(options);
     if (failed != 0)
         return failed;
-    tv_recorder_sweep();
-    remember_standard_error();
-    atomic_store(&tv_recorder.told, false);
+    tv_recorder_free_ended_threads();
+    stderr_remember();
+    atomic_store(&tv_recorder.failure_reported, false);
     tv_recorder.leaves_part = false;
     tv_recorder.dropped = 0;
-    failed = open_all();
+    failed = recording_open();
     if (failed != 0) {
-        if (tv_recorder.file.file >= 0)
-            unlink(tv_recorder.part);
-        release();
+        if (tv_recorder.file.descriptor >= 0)
+            unlink(tv_recorder.texts.part);
+        recording_release();
         return failed;
     }
     syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
-    tv_recorder_leave_children();
-    atomic_store(&tv_recorder.ended, 0);
-    atomic_store(&tv_recorder.spare_count, 0);
-    memset(tv_recorder.ended_ids, 0, sizeof tv_recorder.ended_ids);
-    tv_recorder.ended_at = 0;
+    tv_recorder_wipe_on_fork();
+    atomic_store(&tv_recorder.ended_ticks, 0);
+    atomic_store(&tv_recorder.spares.count, 0);
+    memset(tv_recorder.ended_threads.ended_ids, 0, sizeof tv_recorder.ended_threads.ended_ids);
+    tv_recorder.ended_threads.ended_at = 0;
     tv_recorder.pid = (int)getpid();
     tv_recorder.started = true;
     atomic_store(&tv_recorder.on, ++tv_recorder.generation);
@@ -417,12 +431,12 @@ int tv_recording_start(const struct tv_recording_options *options)
 {
     sigset_t before;
     tv_recorder_inside++;
-    tv_recorder_know_thread();
+    tv_recorder_register_thread();
     tv_recorder_lock(&before);
-    int failed = start(options);
+    int failed = recording_start_locked(options);
     tv_recorder_unlock(&before);
     if (failed == 0)
-        failed = tv_recorder_watch();
+        failed = tv_watcher_begin();
     if (failed == 0 && options->full == TV_RECORDING_RING)
         tv_snapshot_listen();
     tv_recorder_inside--;
@@ -435,49 +449,59 @@ void tv_recording_wait_for_call(void (*start_recording)(void))
     atomic_store(&tv_recorder.on, TV_ON_WAITING);
 }
 
-void tv_recorder_end_waiting(void)
+void tv_recorder_begin_at_first_call(void)
 {
     uint32_t waiting = TV_ON_WAITING;
     if (atomic_compare_exchange_strong(&tv_recorder.on, &waiting, 0))
         tv_recorder.first_call();
 }
 
-static bool anyone_busy(void)
+static bool recording_has_busy_thread(void)
 {
     bool busy = false;
     pthread_mutex_lock(&tv_recorder.lock);
-    for (struct tv_recorder_thread *i = tv_recorder.threads; i && !busy; i = i->other)
+    for (struct tv_recorder_thread *i = tv_recorder.threads; i && !busy; i = i->next_thread)
         busy = (atomic_load_explicit(&i->busy, memory_order_acquire) & 1) &&
                tv_recorder_generation_of(i) == tv_recorder.generation && i != tv_recorder_self;
     pthread_mutex_unlock(&tv_recorder.lock);
     return busy;
 }
 
-void tv_recorder_await_events(void)
+void tv_recorder_wait_for_events(void)
 {
     pthread_mutex_lock(&tv_recorder.lock);
-    for (struct tv_recorder_thread *i = tv_recorder.threads; i; i = i->other)
+    for (struct tv_recorder_thread *i = tv_recorder.threads; i; i = i->next_thread)
         atomic_store(&i->limit, 0);
     pthread_mutex_unlock(&tv_recorder.lock);
     if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0)
-        usleep(1000); /* an old kernel: what a core has stored is seen by then */
-    for (int i = 0; i < WAITS && anyone_busy(); i++)
-        usleep(WAIT_US);
+        usleep(1000); /* an old kernel without membarrier: all stores are visible by then */
+    for (int i = 0; i < EVENT_WAITS && recording_has_busy_thread(); i++)
+        usleep(EVENT_WAIT_US);
 }
 
-/* No event is under way afterwards. */
-static void end_events(void)
+bool tv_recorder_end_events(void)
+{
+    uint32_t on = atomic_load(&tv_recorder.on);
+    if (!tv_recorder_is_recording(on) ||
+        !atomic_compare_exchange_strong(&tv_recorder.on, &on, atomic_load(&tv_recorder.stacks)))
+        return false;
+    atomic_store(&tv_recorder.ended_ticks, tv_clock_read(tv_recorder.buffer.head->counter));
+    return true;
+}
+
+/* End the events; none is under way afterwards. */
+static void recording_end_events(void)
 {
     pthread_mutex_lock(&tv_recorder.lock);
     atomic_store(&tv_recorder.on, atomic_load(&tv_recorder.stacks));
     pthread_mutex_unlock(&tv_recorder.lock);
-    tv_recorder_await_events();
+    tv_recorder_wait_for_events();
 }
 
-void tv_recorder_read_names(void)
+void tv_recorder_read_thread_names(void)
 {
-    for (struct tv_recorder_thread *i = tv_recorder.threads; i; i = i->other) {
-        char path[64], name[TV_AREA_NAME] = "";
+    for (struct tv_recorder_thread *i = tv_recorder.threads; i; i = i->next_thread) {
+        char path[64], name[TV_BUFFER_NAME] = "";
         if (i->finished || i->name[0] || i->id == 0 ||
             tv_recorder_generation_of(i) != tv_recorder.generation)
             continue;
@@ -490,73 +514,76 @@ void tv_recorder_read_names(void)
             if ((unsigned char)name[k] < ' ')
                 name[k] = k == length - 1 ? '\0' : ' ';
         if (length > 0)
-            memcpy(tv_recorder.area.threads[i->id - 1].name, name, sizeof name);
+            memcpy(tv_recorder.buffer.threads[i->id - 1].name, name, sizeof name);
     }
 }
 
-static int write_file(void)
+static int recording_write_file(void)
 {
-    struct tv_trace_job *job = &tv_recorder.job;
-    struct tv_area_head *head = tv_recorder.area.head;
-    struct tv_clock_pair last = tv_clock_take_pair(head->counter);
-    uint64_t ended = atomic_load(&tv_recorder.ended);
+    assert(tv_recorder.buffer.head);
+    struct tv_trace_writer *writer = &tv_recorder.writer;
+    struct tv_buffer_header *head = tv_recorder.buffer.head;
+    struct tv_clock_pair last = tv_clock_read_pair(head->counter);
+    uint64_t ended = atomic_load(&tv_recorder.ended_ticks);
     bool streams = head->full == TV_RECORDING_STREAM;
     if (!streams)
-        job->scale = tv_clock_scale_of(head->counter, head->start, last);
-    job->end_ns = tv_clock_to_ns(&job->scale, ended ? ended : last.ticks);
-    tv_recorder_read_names();
-    for (struct tv_recorder_thread *i = tv_recorder.threads; i && streams; i = i->other)
+        writer->scale = tv_clock_scale_between(head->counter, head->start, last);
+    writer->end_ns = tv_clock_to_ns(&writer->scale, ended ? ended : last.ticks);
+    tv_recorder_read_thread_names();
+    for (struct tv_recorder_thread *i = tv_recorder.threads; i && streams; i = i->next_thread)
         if (tv_recorder_generation_of(i) == tv_recorder.generation)
             tv_recorder_close_chunk(i);
-    int failed = streams ? tv_trace_stream_end(job) : tv_recorder_file_write(job);
-    int flushed = tv_sink_buffer_flush(job->sink);
+    int failed = streams ? tv_trace_stream_end(writer) : tv_trace_writer_write(writer);
+    int flushed = tv_output_buffer_flush(writer->out);
     return failed != 0 ? failed : flushed;
 }
 
-/* What was written gets its name, or keeps the one that it has.  Of a file that could not be
- * written only a stream's begin can be read. */
-static int name_file(int failed)
+/* Give the file its final name.  A file that could not be written is removed, unless it is a
+ * stream's, whose beginning can be read. */
+static int recording_publish_file(int failed)
 {
-    bool there = tv_kept_is_anywhere(&tv_recorder.file), written = failed == 0;
+    bool there = tv_output_file_exists(&tv_recorder.file), written = failed == 0;
     if (failed == 0 && !there)
         failed = -EBADF;
     if (failed == 0)
-        failed = tv_kept_check_path(tv_recorder.path);
+        failed = tv_output_file_check_path(tv_recorder.texts.path);
     if (failed == 0)
-        failed = tv_kept_rename(&tv_recorder.file, tv_recorder.part, tv_recorder.path);
+        failed = tv_output_file_publish(&tv_recorder.file, tv_recorder.texts.part,
+                                        tv_recorder.texts.path);
     if (failed == 0 || !there)
         return failed;
     tv_recorder.leaves_part = written || tv_recorder.options.full == TV_RECORDING_STREAM;
     if (!tv_recorder.leaves_part)
-        unlink(tv_recorder.part);
+        unlink(tv_recorder.texts.part);
     return failed;
 }
 
-static int finish(struct tv_recording_info *info)
+static int recording_write_and_release(struct tv_recording_info *info)
 {
-    int failed = name_file(write_file());
-    tv_recorder_sweep();
-    tv_chosen_end();
+    int failed = recording_publish_file(recording_write_file());
+    tv_recorder_free_ended_threads();
+    tv_method_filter_end();
     if (info)
         *info = (struct tv_recording_info){
-            .records = tv_recorder.job.written,
+            .records = tv_recorder.writer.written,
             .dropped = tv_recorder.dropped,
-            .threads = atomic_load(&tv_recorder.area.head->threads),
-            .overhead_ns = tv_recorder.area.head->overhead_ns,
-            .overflow = atomic_load(&tv_recorder.area.head->overflow),
+            .threads = atomic_load(&tv_recorder.buffer.head->threads),
+            .overhead_ns = tv_recorder.buffer.head->overhead_ns,
+            .overflow = atomic_load(&tv_recorder.buffer.head->overflow),
         };
-    release();
+    recording_release();
     return failed;
 }
 
-/* By one caller, who has taken `started`. */
-static int stop(struct tv_recording_info *info)
+/* Stop, in the one thread that has taken `started`. */
+static int recording_stop_owned(struct tv_recording_info *info)
 {
-    end_events();
-    tv_snapshot_end();
-    tv_recorder_unwatch();
+    assert(!tv_recorder.started);
+    recording_end_events();
+    tv_snapshot_stop_listening();
+    tv_watcher_end();
     pthread_mutex_lock(&tv_recorder.lock);
-    int failed = finish(info);
+    int failed = recording_write_and_release(info);
     pthread_mutex_unlock(&tv_recorder.lock);
     if (failed != 0)
         tv_recorder_notice(TV_RECORDING_FAILED, failed);
@@ -567,13 +594,13 @@ int tv_recording_stop(struct tv_recording_info *info)
 {
     sigset_t before;
     tv_recorder_inside++;
-    /* A deadly signal waits for the file: its handler could not go on while this thread does not.
-     */
+    /* Keep deadly signals blocked: their handler waits for the file, so it must not interrupt
+     * this thread. */
     tv_recorder_lock(&before);
     bool mine = tv_recorder.started;
     tv_recorder.started = false;
     pthread_mutex_unlock(&tv_recorder.lock);
-    int failed = mine ? stop(info) : -ENOENT;
+    int failed = mine ? recording_stop_owned(info) : -ENOENT;
     tv_recorder_unblock_signals(&before);
     tv_recorder_inside--;
     return failed;
@@ -583,7 +610,7 @@ void tv_recording_set_left_out(uint32_t methods)
 {
     sigset_t before;
     tv_recorder_lock(&before);
-    tv_recorder.job.left_out = methods;
+    tv_recorder.writer.left_out = methods;
     tv_recorder_unlock(&before);
 }
 
@@ -591,26 +618,26 @@ void tv_recording_set_allocations(const struct tv_recording_allocations *allocat
 {
     sigset_t before;
     tv_recorder_lock(&before);
-    tv_recorder.job.has_allocations = true;
-    tv_recorder.job.allocations = *allocations;
+    tv_recorder.writer.has_allocations = true;
+    tv_recorder.writer.allocations = *allocations;
     tv_recorder_unlock(&before);
 }
 
 bool tv_recording_active(void)
 {
     uint32_t on = atomic_load(&tv_recorder.on);
-    return on == TV_ON_PAUSED || tv_recorder_records(on);
+    return on == TV_ON_PAUSED || tv_recorder_is_recording(on);
 }
 
-static uint32_t add_method(const struct tv_recording_method *method, bool find)
+static uint32_t recording_number_method(const struct tv_recording_method *method, bool find)
 {
-    struct tv_method_list *methods = &tv_recorder.methods;
+    struct tv_method_table *methods = &tv_recorder.methods;
     sigset_t before;
     tv_recorder_inside++;
     tv_recorder_lock(&before);
     uint32_t number =
-        find ? tv_method_list_find_or_add(methods, method) : tv_method_list_add(methods, method);
-    tv_recorder_check_names();
+        find ? tv_method_table_find_or_add(methods, method) : tv_method_table_add(methods, method);
+    tv_recorder_check_names_file();
     tv_recorder_unlock(&before);
     tv_recorder_inside--;
     return number;
@@ -618,37 +645,38 @@ static uint32_t add_method(const struct tv_recording_method *method, bool find)
 
 uint32_t tv_recording_add_method(const struct tv_recording_method *method)
 {
-    return add_method(method, false);
+    return recording_number_method(method, false);
 }
 
 uint32_t tv_recording_find_method(const struct tv_recording_method *method)
 {
-    return add_method(method, true);
+    return recording_number_method(method, true);
 }
 
-void tv_recorder_forget(void)
+void tv_recorder_reset_after_fork(void)
 {
     struct tv_recorder_thread *self = tv_recorder_self;
     pthread_mutex_init(&tv_recorder.lock, NULL);
-    pthread_mutex_init(&tv_recorder.area_lock, NULL);
-    atomic_flag_clear(&tv_recorder.spare_lock);
+    pthread_mutex_init(&tv_recorder.buffer_lock, NULL);
+    atomic_flag_clear(&tv_recorder.spares.lock);
     atomic_store(&tv_recorder.on, 0);
     atomic_store(&tv_recorder.stacks, 0);
     tv_recorder.stack_users = 0;
     tv_recorder.started = false;
     tv_recorder.threads = self && !self->finished ? self : NULL;
     if (tv_recorder.threads) {
-        self->other = NULL;
+        self->next_thread = NULL;
         atomic_store(&self->limit, 0);
-        tv_recorder_let_go(self);
-        atomic_fetch_and(&self->generation, ~TV_ASKED);
+        tv_recorder_clear_busy(self);
+        atomic_fetch_and(&self->generation, ~TV_GENERATION_ASKED);
     }
-    /* The descriptors are copies; the files are the parent's, and its area is not here. */
-    tv_recorder.job.sink = NULL;
-    tv_recorder.area = (struct tv_area){0};
-    tv_snapshot_forget();
-    tv_kept_close(&tv_recorder.file);
-    tv_kept_close(&tv_recorder.names);
+    /* The descriptors are copies.  The files are the parent's, and its buffer is not mapped
+     * here. */
+    tv_recorder.writer.out = NULL;
+    tv_recorder.buffer = (struct tv_trace_buffer){0};
+    tv_snapshot_reset_after_fork();
+    tv_output_file_close(&tv_recorder.file);
+    tv_output_file_close(&tv_recorder.names);
     tv_recorder.methods.names = NULL;
     tv_recorder.spools = false;
 }

@@ -1,8 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* snapshot.c - see snapshot.h. */
+/*
+ * snapshot.c - snapshots of a ring (recording.h).
+ *
+ *     requester            listening thread             threads of the program
+ *       connect, 'S' + fd ---> check uid and file
+ *                              `on` = TV_ON_PAUSED        next event waits (events.c)
+ *                              wait for busy threads
+ *                              copy the buffer
+ *                              `on` = generation          go on
+ *                              write the copy into fd
+ *       "+RECORDS\n" <-------- answer
+ *
+ * The copy needs as much memory as the buffer in use, for a moment.  The pause is as long as the
+ * copy.
+ */
 #define _GNU_SOURCE
-#include "recorder/snapshot.h"
+#include "recorder/recording.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -15,122 +30,125 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "recorder/pages.h"
+#include "recorder/memory.h"
 #include "recorder/state.h"
 
-#define LOOK_MS 250 /* a program may close the socket, which wakes nobody */
-#define PATIENCE 20 /* of these for a request to come */
+#define POLL_MS 250      /* a program may close the socket, which wakes nobody */
+#define REQUEST_POLLS 20 /* a request may take so many polls */
 
-/* ---- the copy ---- */
+/* ---- The copy ---- */
 
-static int write_copy(struct tv_trace_job *job, int file, uint64_t *records)
+static int snapshot_write_copy(struct tv_trace_writer *writer, int file, uint64_t *records)
 {
     struct stat found;
     if (fstat(file, &found) != 0)
         return -errno;
-    struct tv_kept kept = {.file = file, .device = found.st_dev, .inode = found.st_ino, .path = ""};
-    job->sink = tv_sink_buffer_new(&kept);
-    int failed = job->sink ? tv_recorder_file_write(job) : -ENOMEM;
+    struct tv_output_file output = {
+        .descriptor = file, .device = found.st_dev, .inode = found.st_ino, .path = ""};
+    writer->out = tv_output_buffer_new(&output);
+    int failed = writer->out ? tv_trace_writer_write(writer) : -ENOMEM;
     if (failed == 0)
-        failed = tv_sink_buffer_flush(job->sink);
-    tv_sink_buffer_free(job->sink);
-    tv_trace_job_release(job);
-    *records = job->written;
+        failed = tv_output_buffer_flush(writer->out);
+    tv_output_buffer_free(writer->out);
+    tv_trace_writer_release(writer);
+    *records = writer->written;
     return failed;
 }
 
-/* The lock is held, and stays so: the lists of methods grow with what is named. */
-static int write_snapshot(struct tv_area *copy, uint64_t ended, int file, uint64_t *records)
+/* Write the copy.  The lock is held throughout, as naming addresses adds to the method table. */
+static int snapshot_write(struct tv_trace_buffer *copy, uint64_t ended, int file, uint64_t *records)
 {
-    struct tv_trace_job *job = tv_recorder_pages_new(sizeof *job);
-    if (!job)
+    assert(copy->head);
+    struct tv_trace_writer *writer = tv_mmap_alloc(sizeof *writer);
+    if (!writer)
         return -ENOMEM;
-    struct tv_clock_pair last = tv_clock_take_pair(copy->head->counter);
-    *job = tv_recorder.job;
-    job->area = copy;
-    job->used = NULL;
-    job->used_size = 0;
-    job->written = job->unnamed = job->shift_ns = 0;
-    job->scale = tv_clock_scale_of(copy->head->counter, copy->head->start, last);
-    job->end_ns = tv_clock_to_ns(&job->scale, ended);
-    int failed = write_copy(job, file, records);
-    tv_recorder_pages_free(job, sizeof *job);
+    struct tv_clock_pair last = tv_clock_read_pair(copy->head->counter);
+    *writer = tv_recorder.writer;
+    writer->buffer = copy;
+    writer->used = NULL;
+    writer->used_size = 0;
+    writer->written = writer->unnamed = writer->shift_ns = 0;
+    writer->scale = tv_clock_scale_between(copy->head->counter, copy->head->start, last);
+    writer->end_ns = tv_clock_to_ns(&writer->scale, ended);
+    int failed = snapshot_write_copy(writer, file, records);
+    tv_mmap_free(writer, sizeof *writer);
     return failed;
 }
 
 /* The lock is held. */
-static bool has_ring(void)
+static bool snapshot_has_ring(void)
 {
-    return tv_recorder.started && tv_recorder.area.head &&
-           tv_recorder.area.head->full == TV_RECORDING_RING;
+    return tv_recorder.started && tv_recorder.buffer.head &&
+           tv_recorder.buffer.head->full == TV_RECORDING_RING;
 }
 
-/* The number of the recording, whose events wait; 0: there is none with a ring.  One whose events
- * have ended is not stopped yet, and nobody waits. */
-static uint32_t pause_events(void)
+/* Pause the events; return the number of the recording, 0: there is none with a ring.  Events
+ * that have ended already need no pause. */
+static uint32_t snapshot_pause_events(void)
 {
     sigset_t before;
     tv_recorder_lock(&before);
-    uint32_t number = has_ring() ? tv_recorder.generation : 0, on = number;
+    uint32_t number = snapshot_has_ring() ? tv_recorder.generation : 0, on = number;
     bool paused = number != 0 && atomic_compare_exchange_strong(&tv_recorder.on, &on, TV_ON_PAUSED);
     tv_recorder_unlock(&before);
     if (paused)
-        tv_recorder_await_events();
+        tv_recorder_wait_for_events();
     return number;
 }
 
 int tv_recorder_snapshot(int file, uint64_t *records)
 {
     sigset_t before;
-    struct tv_area copy = {0};
+    struct tv_trace_buffer copy = {0};
     int failed = -ENOENT;
     *records = 0;
-    uint32_t number = pause_events(), paused = TV_ON_PAUSED;
+    uint32_t number = snapshot_pause_events(), paused = TV_ON_PAUSED;
     if (number == 0)
         return -ENOENT;
     tv_recorder_lock(&before);
-    if (has_ring() && tv_recorder.generation == number) {
-        tv_recorder_read_names();
-        failed = tv_area_copy(&copy, &tv_recorder.area);
+    if (snapshot_has_ring() && tv_recorder.generation == number) {
+        tv_recorder_read_thread_names();
+        failed = tv_trace_buffer_copy(&copy, &tv_recorder.buffer);
     }
-    uint64_t ended = atomic_load(&tv_recorder.ended);
+    uint64_t ended = atomic_load(&tv_recorder.ended_ticks);
     if (ended == 0 && failed == 0)
         ended = tv_clock_read(copy.head->counter);
-    /* A stop meanwhile has taken `on` away. */
+    /* A stop may have cleared `on` meanwhile. */
     atomic_compare_exchange_strong(&tv_recorder.on, &paused, number);
     if (failed == 0)
-        failed = write_snapshot(&copy, ended, file, records);
+        failed = snapshot_write(&copy, ended, file, records);
     tv_recorder_unlock(&before);
-    tv_area_free(&copy);
+    tv_trace_buffer_release(&copy);
     return failed;
 }
 
-/* ---- requests ---- */
+/* ---- Requests ---- */
 
 static struct {
     pthread_t thread;
     bool runs;
     _Atomic bool quit;
-    int socket;         /* its number may be the program's by now */
+    int socket;         /* the program may have given its number to another file */
     struct statx found; /* when it was opened */
 } requests = {.socket = -1};
 
-/* The thread sanitizer takes fstat for a race with a program that closes all descriptors. */
-static bool look_at_file(int file, struct statx *found)
+/* statx, as the thread sanitizer takes fstat for a race with a program that closes all
+ * descriptors. */
+static bool snapshot_stat(int file, struct statx *found)
 {
     return statx(file, "", AT_EMPTY_PATH, STATX_INO, found) == 0;
 }
 
-static bool is_ours(void)
+static bool snapshot_socket_is_ours(void)
 {
     struct statx now;
-    return requests.socket >= 0 && look_at_file(requests.socket, &now) &&
+    return requests.socket >= 0 && snapshot_stat(requests.socket, &now) &&
            now.stx_ino == requests.found.stx_ino &&
            now.stx_dev_major == requests.found.stx_dev_major &&
            now.stx_dev_minor == requests.found.stx_dev_minor;
 }
 
-static bool may_ask(int connection)
+static bool snapshot_peer_may_ask(int connection)
 {
     struct ucred who;
     socklen_t size = sizeof who;
@@ -138,17 +156,17 @@ static bool may_ask(int connection)
            (who.uid == 0 || who.uid == geteuid());
 }
 
-static bool has_come(int connection)
+static bool snapshot_wait_for_request(int connection)
 {
     struct pollfd file = {connection, POLLIN, 0};
-    for (int i = 0; i < PATIENCE && !atomic_load(&requests.quit); i++)
-        if (poll(&file, 1, LOOK_MS) > 0)
+    for (int i = 0; i < REQUEST_POLLS && !atomic_load(&requests.quit); i++)
+        if (poll(&file, 1, POLL_MS) > 0)
             return true;
     return false;
 }
 
-/* The one descriptor that has come; of several, none is taken. */
-static int take_descriptor(struct msghdr *message)
+/* Return the descriptor that was sent; of several, none is accepted. */
+static int snapshot_take_descriptor(struct msghdr *message)
 {
     int files[2] = {-1, -1};
     struct cmsghdr *head = CMSG_FIRSTHDR(message);
@@ -163,8 +181,8 @@ static int take_descriptor(struct msghdr *message)
     return -1;
 }
 
-/* The descriptor that came with a request; -1: it is none. */
-static int take_request(int connection)
+/* Receive a request and return its descriptor; -1: it is malformed. */
+static int snapshot_receive_request(int connection)
 {
     char byte = 0;
     union {
@@ -178,7 +196,7 @@ static int take_request(int connection)
                              .msg_controllen = sizeof control.room};
     if (recvmsg(connection, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT) != 1)
         return -1;
-    int file = take_descriptor(&message);
+    int file = snapshot_take_descriptor(&message);
     if (byte == TV_SNAPSHOT_REQUEST && file >= 0)
         return file;
     if (file >= 0)
@@ -186,7 +204,7 @@ static int take_request(int connection)
     return -1;
 }
 
-static bool is_empty_file(int file)
+static bool snapshot_is_empty_file(int file)
 {
     struct stat found;
     int flags = fcntl(file, F_GETFL);
@@ -194,48 +212,50 @@ static bool is_empty_file(int file)
            S_ISREG(found.st_mode) && found.st_size == 0;
 }
 
-static void answer(int connection, int file)
+static void snapshot_answer(int connection, int file)
 {
     char line[TV_SNAPSHOT_ANSWER];
     uint64_t records = 0;
-    int failed = is_empty_file(file) ? tv_recorder_snapshot(file, &records) : -EINVAL;
+    int failed = snapshot_is_empty_file(file) ? tv_recorder_snapshot(file, &records) : -EINVAL;
     if (failed == 0)
         snprintf(line, sizeof line, "+%llu\n", (unsigned long long)records);
     else
         snprintf(line, sizeof line, "-%s\n", tv_recording_error(failed));
     ssize_t sent = send(connection, line, strlen(line), MSG_NOSIGNAL | MSG_DONTWAIT);
-    (void)sent; /* who has asked is gone */
+    (void)sent; /* the requester is gone */
 }
 
-static void serve(int connection)
+static void snapshot_serve(int connection)
 {
-    int file = may_ask(connection) && has_come(connection) ? take_request(connection) : -1;
+    int file = snapshot_peer_may_ask(connection) && snapshot_wait_for_request(connection)
+                   ? snapshot_receive_request(connection)
+                   : -1;
     if (file < 0)
         return;
-    answer(connection, file);
+    snapshot_answer(connection, file);
     close(file);
 }
 
-static void *listen_on(void *unused)
+static void *snapshot_run(void *unused)
 {
     (void)unused;
     tv_recorder_inside = 1;
     prctl(PR_SET_NAME, "traceview");
-    while (!atomic_load(&requests.quit) && is_ours()) {
+    while (!atomic_load(&requests.quit) && snapshot_socket_is_ours()) {
         struct pollfd file = {requests.socket, POLLIN, 0};
-        if (poll(&file, 1, LOOK_MS) <= 0 || !is_ours())
+        if (poll(&file, 1, POLL_MS) <= 0 || !snapshot_socket_is_ours())
             continue;
         int connection = accept4(requests.socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (connection < 0)
             continue;
-        serve(connection);
+        snapshot_serve(connection);
         close(connection);
     }
     return NULL;
 }
 
-/* -1: there is none. */
-static int open_socket(void)
+/* -1: impossible. */
+static int snapshot_open_socket(void)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int length = snprintf(address.sun_path + 1, sizeof address.sun_path - 1, TV_SNAPSHOT_NAME,
@@ -245,44 +265,44 @@ static int open_socket(void)
     if (file < 0)
         return -1;
     if (bind(file, (const void *)&address, size) != 0 || listen(file, 4) != 0 ||
-        !look_at_file(file, &requests.found)) {
+        !snapshot_stat(file, &requests.found)) {
         close(file);
         return -1;
     }
-    return tv_kept_move_high(file);
+    return tv_output_file_move_high(file);
 }
 
 void tv_snapshot_listen(void)
 {
     sigset_t all, before;
-    if (requests.runs || (requests.socket = open_socket()) < 0)
+    if (requests.runs || (requests.socket = snapshot_open_socket()) < 0)
         return;
     atomic_store(&requests.quit, false);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    requests.runs = tv_recorder_start_thread(&requests.thread, listen_on, NULL) == 0;
+    requests.runs = tv_recorder_start_thread(&requests.thread, snapshot_run, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (requests.runs)
         atomic_fetch_add(&tv_recorder.own_threads, 1);
     else
-        tv_snapshot_forget();
+        tv_snapshot_reset_after_fork();
 }
 
-void tv_snapshot_end(void)
+void tv_snapshot_stop_listening(void)
 {
     if (!requests.runs)
         return;
     atomic_store(&requests.quit, true);
-    if (is_ours())
+    if (snapshot_socket_is_ours())
         shutdown(requests.socket, SHUT_RDWR); /* wakes the thread */
     pthread_join(requests.thread, NULL);
     atomic_fetch_sub(&tv_recorder.own_threads, 1);
-    tv_snapshot_forget();
+    tv_snapshot_reset_after_fork();
 }
 
-void tv_snapshot_forget(void)
+void tv_snapshot_reset_after_fork(void)
 {
-    if (is_ours())
+    if (snapshot_socket_is_ours())
         close(requests.socket);
     requests.socket = -1;
     requests.runs = false;

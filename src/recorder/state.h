@@ -1,347 +1,443 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state.h - the one recording of the process, and the threads that take part in it.  For the files
- * of this room alone.
+ * state.h - the one recording of the process and the threads that take part in it.  The internal
+ * header of the event core.
  *
- * `on` is the number of the recording while events are taken, else 0.  A thread says that it is in
- * an event by `busy`; whoever takes `on` and the threads' limits away waits until nobody is.  The
- * order of the two on both sides comes from a barrier that the stop has the kernel run in all
- * threads, so that an event needs none.
+ *     tv_recorder                          tv_recorder_thread (one a thread, thread-local pointer)
+ *       on          0, or a generation       generation   the recording that it has joined
+ *       threads --> list of all threads      frames       shadow stack of its open calls
+ *       buffer      the trace buffer         next, limit  where its next record goes
+ *       writer      turns it into a file     busy         odd while the thread is in an event
  *
- * A sampler looks at the stacks of calls, which are kept for it also while nothing is recorded:
- * then `on` has the bit TV_ON_STACKS.  What it reads of another thread is atomic, and whole when
- * `busy` has not moved meanwhile; of a thread that calls too often for that it asks for a copy.
+ * An event touches no lock.  It compares `generation` with `on`, makes `busy` odd, changes the
+ * shadow stack, stores a record at `next` and makes `busy` even.
+ *
+ * A stop clears `on` and the limits of all threads, then waits until no thread is busy.  Events
+ * need no memory barrier for that: the stop asks the kernel to run one in every thread
+ * (membarrier), so that each thread either sees the new `on` or shows its odd `busy`.
+ *
+ * A sampler reads the shadow stacks of other threads, and may do so while nothing is recorded.
+ * Then `on` has the bit TV_ON_STACKS, and events only push and pop frames.  The fields that the
+ * sampler reads are atomic; what it read is consistent if `busy` did not change meanwhile.  It asks
+ * a thread that calls too often for that to copy its own stack (tv_stack_reply).
  */
 #ifndef TV_RECORDER_STATE_H
 #define TV_RECORDER_STATE_H
 
+#include <assert.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 
-#include "recorder/area.h"
 #include "recorder/clock.h"
-#include "recorder/cpu_clock.h"
-#include "recorder/kept.h"
-#include "recorder/methods.h"
+#include "recorder/method_table.h"
+#include "recorder/output_file.h"
 #include "recorder/recording.h"
-#include "recorder/slow.h"
+#include "recorder/trace_buffer.h"
 #include "recorder/trace_file.h"
+#include "recorder/triggers.h"
 
-/* So many calls deep a thread's stack is there for samplers, and for what shows that native calls
- * are gone. */
-#define TV_FRAMES 65536u
+/* Frames of a thread's shadow stack, which samplers can read and which unwinding compares with the
+ * native stack.  Deeper calls are words alone (`deep`). */
+#define TV_FRAMES_MAX 65536u
+
+/* ---- Values of tv_recorder.on other than 0 and the number of a recording ---- */
 
 #define TV_ON_STACKS (UINT32_C(1) << 31)
 
-/* Nothing is recorded yet: the first call begins the recording. */
+/* The first call begins the recording. */
 #define TV_ON_WAITING (TV_ON_STACKS | UINT32_C(1) << 30)
 
-/* Events wait, until the recording goes on or ends (snapshot.h).  No number of stacks. */
+/* Events wait until the recording resumes or ends (snapshot.c). */
 #define TV_ON_PAUSED (TV_ON_WAITING | 1)
 
-/* In a thread's generation: it is asked for its stack, and gives it at its next event. */
-#define TV_ASKED (UINT32_C(1) << 30)
+/* A flag in a thread's generation: a sampler asks for its stack.  The generation then differs from
+ * `on`, so that the thread's next event takes the slow path and answers. */
+#define TV_GENERATION_ASKED (UINT32_C(1) << 30)
 
-/* So many frames of a stack, the innermost, are given. */
-#define TV_STACK_MOST 1024u
+/* A sampler gets at most so many frames of a stack, the innermost ones. */
+#define TV_STACK_DEPTH_MAX 1024u
 
-enum tv_answer_state { TV_ANSWER_NONE, TV_ANSWER_ASKED, TV_ANSWER_BUSY, TV_ANSWER_GIVEN };
+enum tv_stack_reply_state {
+    TV_STACK_REPLY_NONE,
+    TV_STACK_REPLY_ASKED,
+    TV_STACK_REPLY_BUSY,
+    TV_STACK_REPLY_READY
+};
 
-struct tv_recorder_answer {
-    _Atomic uint32_t state; /* enum tv_answer_state */
+/* A copy of a thread's shadow stack that the thread makes for a sampler. */
+struct tv_stack_reply {
+    _Atomic uint32_t state; /* enum tv_stack_reply_state */
     uint32_t depth;
-    uint64_t words[TV_STACK_MOST]; /* innermost first */
+    uint64_t words[TV_STACK_DEPTH_MAX]; /* innermost first */
 };
 
-/* A key that says: not on the native stack.  No place of that stack shows it to be gone. */
-#define TV_FRAME_STAYS UINT64_MAX
+/* The key of a call that has no frame on the native stack (Java, calls by hand).  It is larger than
+ * every native key, so no place on the native stack shows that such a call is gone. */
+#define TV_FRAME_OFF_STACK UINT64_MAX
 
-/* The same of a constructor that is past its super(). */
-#define TV_FRAME_MADE (UINT64_MAX - 1)
+/* The same for a constructor whose super() call has returned. */
+#define TV_FRAME_CONSTRUCTED (UINT64_MAX - 1)
 
+/* An open call. */
 struct tv_recorder_frame {
-    _Atomic uint64_t word; /* of the entry */
-    _Atomic uint64_t key;  /* of quick.h, or TV_FRAME_STAYS */
+    _Atomic uint64_t word; /* of its entry record */
+    _Atomic uint64_t key;  /* where it lies on the native stack (tv_fast_key), or the above */
 };
 
+/* A thread, or a fiber (recording.h), that has had an event. */
 struct tv_recorder_thread {
-    /* All that an event touches, but for the frame and the record, is one cache line. */
-    _Atomic uint32_t busy;                   /* odd in an event; moves with each */
-    _Atomic uint32_t generation;             /* the recording it is set up for, and TV_ASKED */
-    uint64_t *next;                          /* in its chunk */
-    _Atomic uintptr_t limit;                 /* of `next` where events are quick, else 0 */
+    /* An event touches this one cache line, the frame and the record. */
+    _Atomic uint32_t busy;                   /* odd in an event; each event adds 2 */
+    _Atomic uint32_t generation;             /* the recording that it joined; TV_GENERATION_ASKED */
+    uint64_t *next;                          /* where in its chunk the next record goes */
+    _Atomic uintptr_t limit;                 /* `next` below it: the fast path is allowed */
     _Atomic(struct tv_recorder_frame *) top; /* frames - 1: no call is open */
-    struct tv_recorder_frame *last;          /* that top can be */
-    struct tv_recorder_frame *frames;        /* [-1] is one that nobody leaves */
+    struct tv_recorder_frame *last;          /* the highest frame that `top` can reach */
+    struct tv_recorder_frame *frames;        /* frames[-1] is a sentinel that no call leaves */
     uint64_t *end;                           /* of its chunk */
-    uint32_t over;                           /* calls that are open above the last of the frames */
+    uint32_t deep_count;                     /* open calls above the last frame */
 
-    bool records;            /* false: only its stack is kept */
-    bool quick;              /* the clock is the counter alone */
-    bool counter, wall, cpu; /* what a record takes */
-    bool finished;           /* the thread's end was seen */
-    uint32_t words;
+    bool is_recorded;        /* false: only its shadow stack is kept */
+    bool is_fast;            /* the fast path does: wall clock by counter, no filter */
+    bool counter, wall, cpu; /* the clocks of a record */
+    bool finished;           /* it has ended */
+    uint32_t words;          /* of a record */
     struct tv_slow_calls slow;
-    uint32_t triggered; /* so many calls are open up to the one that triggers; 0: none does */
-    _Atomic(struct tv_recorder_answer *) answer; /* NULL: it was never asked */
-    uint32_t id;                                 /* in the area */
-    uint32_t chunk;                              /* that it fills, 0: none */
-    uint32_t wanted, owned;                      /* records: of the next chunk, of all its chunks */
-    uint32_t ends;                               /* how often its end was announced */
-    uint32_t looks, looked_in;                   /* of left_behind.c */
-    uint64_t *deep; /* the words of calls above the last frame; bit 0: as TV_FRAME_MADE */
-    uint32_t known, deep_room; /* how many are there; less than `over`: there was no memory */
-    void *handler_stack;       /* NULL: it has none of ours */
+    uint32_t trigger_depth; /* open calls up to the one that triggers; 0: none does */
+    _Atomic(struct tv_stack_reply *) answer; /* NULL: no sampler has asked yet */
+
+    uint32_t id;            /* its row in the buffer and the file, from 1 on; 0: none */
+    uint32_t chunk;         /* the chunk that it fills; 0: none */
+    uint32_t chunk_size;    /* records that its next chunk should have */
+    uint32_t records_owned; /* of all its chunks */
+
+    uint32_t end_calls;        /* how often its end was announced */
+    uint32_t abandoned_checks; /* since `busy` was abandoned_busy (tv_recorder_clear_abandoned) */
+    uint32_t abandoned_busy;
+
+    uint64_t *deep;      /* words of calls above the last frame; bit 0: TV_FRAME_CONSTRUCTED */
+    uint32_t deep_known; /* words in `deep`; below deep_count when there was no memory */
+    uint32_t deep_room;
+
+    void *handler_stack; /* its alternate signal stack, when the recorder installed it; or NULL */
     _Atomic uint32_t dropped;
-    int64_t cpu_shift;        /* of a fiber: the clock of the thread that runs it, less its own */
-    int64_t cpu_left;         /* its own clock when it was unmounted */
-    int tid;                  /* 0: a fiber */
-    char name[TV_AREA_NAME];  /* given by the host, or empty */
-    char group[TV_AREA_NAME]; /* the same */
-    struct tv_recorder_thread *other; /* in the list of all */
+    int64_t cpu_shift;          /* of a fiber: CPU clock of the thread that runs it, less its own */
+    int64_t cpu_left;           /* of a fiber: its own CPU clock when it was unmounted */
+    int tid;                    /* 0: a fiber */
+    char name[TV_BUFFER_NAME];  /* from the host; "": unknown */
+    char group[TV_BUFFER_NAME]; /* the same */
+    struct tv_recorder_thread *next_thread;
 };
 
-struct tv_spare {
-    uint32_t first, count;
-    uint32_t chunk; /* whose number it keeps, 0: none yet */
+/* A chunk that nobody uses: the rest of a closed chunk, or one that an ended thread left. */
+struct tv_spare_chunk {
+    uint32_t first, count; /* records */
+    uint32_t chunk;        /* the number that it keeps; 0: it gets one when it is used */
 };
 
-#define TV_SPARES 4096u
+#define TV_SPARE_CHUNKS_MAX 4096u
 
-/* At least the system's. */
+/* At least the page size of the system. */
 #if defined(__x86_64__)
 #define TV_PAGE 4096u
 #else
 #define TV_PAGE 65536u
 #endif
 
-/* All zeros at first, so that no file lies behind its pages. */
+/* Paths of the recording's files and copies of option texts.  "": none. */
+struct tv_recorder_texts {
+    char path[TV_BUFFER_PATH];   /* of the trace, absolute */
+    char part[TV_BUFFER_PATH];   /* the name of the trace while it is written */
+    char folder[TV_BUFFER_PATH]; /* of the trace */
+    char spool[TV_BUFFER_PATH];  /* the spool directory */
+    char spool_path[TV_BUFFER_PATH], names_path[TV_BUFFER_PATH];
+    char trigger[TV_BUFFER_PATH], slow_methods[TV_BUFFER_PATH]; /* patterns */
+};
+
+/* Spare chunks, under a spin lock: a hook in a signal handler may not wait for a mutex. */
+struct tv_spare_chunks {
+    atomic_flag lock;
+    _Atomic uint32_t count;
+    struct tv_spare_chunk chunks[TV_SPARE_CHUNKS_MAX];
+};
+
+/* Ended threads that still have a row in the buffer. */
+struct tv_ended_threads {
+    uint8_t ended_ids[TV_BUFFER_THREADS_MAX / 8 + 1]; /* a bit an id */
+    uint32_t ended_at;                                /* where the next search among them begins */
+};
+
+/* All zeros at first, so that it takes no space in the library's file. */
 struct tv_recorder {
-    /* The kernel hands a forked child zeros in place of this page, also where nobody can tell the
-     * recorder of the fork (_Fork, clone): then nothing is recorded there. */
+    /* A forked child gets this page as zeros (MADV_WIPEONFORK), also after a _fork or clone of
+     * which no handler is told.  So a child never writes into its parent's recording. */
     union {
         struct {
             _Atomic uint32_t on;
-            _Atomic uint32_t
-                stacks; /* what `on` is when nothing is recorded: 0, or TV_ON_STACKS and a number */
-            bool started;              /* there is a file to write */
-            pthread_mutex_t lock;      /* of the list, of methods and of a streamed file */
-            pthread_mutex_t area_lock; /* of whether there is an area */
-            struct tv_area area;
+            _Atomic uint32_t stacks;     /* `on` without a recording: 0, or TV_ON_STACKS | number */
+            bool started;                /* a file has yet to be written */
+            pthread_mutex_t lock;        /* of the thread list, the methods and a streamed file */
+            pthread_mutex_t buffer_lock; /* held while the buffer is made, released or prefaulted */
+            struct tv_trace_buffer buffer;
         };
         _Alignas(TV_PAGE) char page[TV_PAGE];
     };
-    uint64_t
-        least; /* what a call has to last to be recorded, in readings of its clock; 0: nothing */
-    uint64_t slow; /* a timed call that lasts as long ends the recording, in the same readings; 0:
-                      none is timed */
-    struct tv_slow_end slow_end;
-    bool triggers; /* calls are recorded below those of certain methods only (chosen.h) */
-    uint32_t generation;
+
+    uint64_t min_duration; /* shorter calls leave no record; in clock readings; 0: all do */
+    uint64_t slow_limit;   /* a timed call as long ends the recording; 0: no call is timed */
+    struct tv_slow_trigger slow_end;
+    bool triggers;       /* only calls below certain methods are recorded (triggers.h) */
+    uint32_t generation; /* number of the last recording */
     uint32_t stack_users, stack_number;
     struct tv_recorder_thread *threads;
-    struct tv_method_list methods;
-    struct tv_address_list addresses;
-    tv_address_key key; /* or NULL */
+    uint32_t finished; /* ended threads in that list */
+    struct tv_method_table methods;
+    struct tv_address_table addresses;
+
+    /* Functions of the host.  Each may be NULL. */
+    tv_address_key key;
     tv_address_namer namer;
-    void (*find_functions)(uint64_t address); /* or NULL: a host's, that offers to chosen.h the
-                           functions of the file that lies at the address.  The lock is held */
-    void (*joining)(void);    /* or NULL: a host's, before the calling thread joins a recording */
-    void (*joined)(void);     /* the same, after it has joined */
-    void (*first_call)(void); /* begins the recording that waits for a call */
+    void (*find_functions)(uint64_t address); /* offers the functions of the file at the address to
+                                     the method filter (triggers.h).  The lock is held */
+    void (*joining)(void);                    /* before the calling thread joins a recording */
+    void (*joined)(void);                     /* after it has joined */
+    void (*first_call)(void);                 /* begins the recording that waits for a call */
+    int (*sigaction)(int number, const struct sigaction *action, struct sigaction *before);
+    /* the C library's function, where the host replaces it */
 
     int pid;
-    struct tv_kept file, names;
-    dev_t error_device; /* standard error, as it was at the start */
-    ino_t error_inode;
+    struct tv_output_file file, names; /* the trace and the spool's names file */
+    struct {
+        dev_t device; /* 0 and 0: it was closed */
+        ino_t inode;
+    } stderr_file; /* standard error as it was at the start */
     bool spools, part_pid, leaves_part;
-    _Atomic bool told; /* of a failure: once is enough */
+    _Atomic bool failure_reported; /* one message is enough */
     struct tv_recording_options options;
-    char path[TV_AREA_PATH], part[TV_AREA_PATH], spool[TV_AREA_PATH];
-    char folder[TV_AREA_PATH];                              /* of path */
-    char trigger[TV_AREA_PATH], slow_methods[TV_AREA_PATH]; /* "": none */
-    char spool_path[TV_AREA_PATH], names_path[TV_AREA_PATH];
-    struct tv_trace_job job;
-    _Atomic uint64_t ended; /* ticks; 0: not yet */
-    uint64_t dropped;       /* of threads that are gone */
+    struct tv_recorder_texts texts;
+    struct tv_trace_writer writer;
+    _Atomic uint64_t ended_ticks; /* when a full buffer or a slow call ended it; 0: not yet */
+    uint64_t dropped;             /* events of ended threads */
 
-    int (*sigaction)(int number, const struct sigaction *action, struct sigaction *before);
-    /* the C library's, where a host has another one in its place; or NULL */
-    _Atomic int watcher;          /* the thread that waits for the end (finish.c), 0: none */
-    _Atomic uint32_t own_threads; /* others of the recorder's */
+    _Atomic int watcher;          /* tid of the watcher thread (watcher.c); 0: none */
+    _Atomic uint32_t own_threads; /* other threads of the recorder */
 
-    uint32_t finished;                          /* threads that have ended and are in the list */
-    uint8_t ended_ids[TV_AREA_THREADS / 8 + 1]; /* a bit for each thread of the area */
-    uint32_t ended_at;                          /* where the search among them goes on */
-
-    atomic_flag spare_lock;
-    _Atomic uint32_t spare_count;
-    struct tv_spare spares[TV_SPARES];
+    struct tv_ended_threads ended_threads;
+    struct tv_spare_chunks spares;
 };
 
 extern struct tv_recorder tv_recorder;
 
-/* The calling thread's; NULL before its first event. */
+/* The calling thread or the fiber that it runs; NULL before its first event. */
 extern __thread struct tv_recorder_thread *tv_recorder_self
     __attribute__((tls_model("initial-exec")));
 
-/* Inside the recorder's slow paths: what is recorded there is not wanted. */
+/* Not 0 in the recorder's own slow code: the calls that it makes are not recorded. */
 extern __thread uint8_t tv_recorder_inside __attribute__((tls_model("initial-exec")));
 
-/* The recorder's lock, whose holder no handler interrupts: at the end by a signal that one waits
- * for the file, and who writes it for the lock. */
+/* ---- Locks and signals ---- */
+
+/* Take the recorder's lock with the signals of the thread blocked.  A deadly signal's handler waits
+ * for the file, whose writer needs the lock: the handler must not interrupt the lock's holder. */
 void tv_recorder_lock(sigset_t *before);
 void tv_recorder_unlock(const sigset_t *before);
 
-/* While anybody wants them, the stacks of calls are kept without a recording too. */
-void tv_recorder_keep_stacks(void);
-void tv_recorder_leave_stacks(void);
+/* Block all signals but faults, so that no handler can leave by siglongjmp. */
+void tv_recorder_block_signals(sigset_t *before);
+void tv_recorder_unblock_signals(const sigset_t *before);
+
+/* Does the calling thread run on an alternate signal stack?  Its place says nothing about calls. */
+bool tv_recorder_is_on_signal_stack(void);
+
+/* ---- Events ---- */
 
 static inline uint32_t tv_recorder_generation_of(struct tv_recorder_thread *thread)
 {
-    return atomic_load_explicit(&thread->generation, memory_order_relaxed) & ~TV_ASKED;
+    return atomic_load_explicit(&thread->generation, memory_order_relaxed) & ~TV_GENERATION_ASKED;
 }
 
-/* How many of its frames are in use. */
+/* Count the frames in use. */
 static inline uint32_t tv_recorder_depth_of(struct tv_recorder_thread *thread)
 {
     return (uint32_t)(atomic_load(&thread->top) - (thread->frames - 1));
 }
 
-/* Is `on` that of a recording? */
-static inline bool tv_recorder_records(uint32_t on)
+/* Is `on` the number of a recording? */
+static inline bool tv_recorder_is_recording(uint32_t on)
 {
     return on != 0 && !(on & TV_ON_STACKS);
 }
 
-/* What `on` is, once a pause is over; 0 for the recorder's own threads in one, and for handlers in
- * the middle of an event. */
+/* Return `on`, after the end of a pause.  Return 0 during a pause for threads that must not wait:
+ * the recorder's own, and handlers in the middle of an event. */
 uint32_t tv_recorder_read_on(void);
 
-/* No thread makes an event quickly, and none that was under way before is so afterwards: `on` is
- * not that of a recording. */
-void tv_recorder_await_events(void);
+/* Begin the recording that waits for a first call.  One thread does; calls of other threads during
+ * the start are not recorded. */
+void tv_recorder_begin_at_first_call(void);
 
-/* Names of threads that were set late are seen now.  The lock is held. */
-void tv_recorder_read_names(void);
-
-/* Begin the recording that waits for the first call.  One thread does; calls of others meanwhile
- * are not recorded. */
-void tv_recorder_end_waiting(void);
-
-/* "dir/app.trace" becomes "dir/app.PID.trace".  0 or -ENAMETOOLONG. */
-int tv_recorder_name_child(const char *path, char *named, size_t size);
-/* Time of the processors, for the thread or the fiber that runs. */
-static inline uint64_t tv_recorder_cpu_ns(const struct tv_recorder_thread *self)
-{
-    return tv_cpu_clock_ns() - (uint64_t)self->cpu_shift;
-}
-
-/* Makes the calling thread part of the recording; NULL: it has ended, or there is no room.  A
- * thread that is asked for its stack gives it here. */
-struct tv_recorder_thread *tv_recorder_attach(uint32_t generation);
-
-/* A new chunk for the thread, which has filled its last one; false: there is none. */
-bool tv_recorder_more(struct tv_recorder_thread *self);
-
-/* Forgets threads that have ended; the lock is held. */
-void tv_recorder_sweep(void);
-
-/* events.c: the calling thread ends, and with it the calls that it has not left (pthread_exit). */
-void tv_recorder_leave_all(void);
-
-/* threads.c: the fiber is unmounted for a while.  In a stream its records go to the file, so that
- * others have the room: there may be many times more fibers than chunks. */
-void tv_recorder_rest_fiber(struct tv_recorder_thread *fiber);
-
-/* threads.c: the fiber has ended, and is forgotten some time.  It is not mounted. */
-void tv_recorder_end_fiber(struct tv_recorder_thread *fiber);
-
-/* What a thread has not used goes back; the lock is held or nobody else is there. */
-void tv_recorder_close_chunk(struct tv_recorder_thread *thread);
-
-/* Events are quick up to the end of the chunk, as far as they can be. */
-void tv_recorder_set_limit(struct tv_recorder_thread *self);
-
-/* The thread is in an event, or in something that must look like one to others. */
-static inline void tv_recorder_hold(struct tv_recorder_thread *self)
+/* Mark the thread as busy, in an event or in something that looks like one to other threads. */
+static inline void tv_recorder_set_busy(struct tv_recorder_thread *self)
 {
     atomic_store(&self->busy, atomic_load(&self->busy) | 1);
 }
 
-/* The end of that, wherever it was begun. */
-static inline void tv_recorder_let_go(struct tv_recorder_thread *self)
+/* End that, wherever it began. */
+static inline void tv_recorder_clear_busy(struct tv_recorder_thread *self)
 {
     atomic_store(&self->busy, (atomic_load(&self->busy) | 1) + 1);
 }
 
-/* On top of `top`, which is not the last; within an event. */
+/* End an event that a handler has abandoned by siglongjmp, and return true.
+ *
+ * Such a thread would stay busy for ever.  A handler that will return to the event looks the same
+ * at first; its records must not come between those of the event.  `frame` is the place of the
+ * asking hook on the stack; with 0 nothing can be told.  True is certain; false is also the answer
+ * when nothing can be told. */
+bool tv_recorder_clear_abandoned(struct tv_recorder_thread *self, uintptr_t frame);
+
+/* Push a call onto the shadow stack, above `top`, which is not the last frame.  In an event. */
 static inline void tv_frame_push(struct tv_recorder_thread *self, struct tv_recorder_frame *top,
                                  uint64_t word, uint64_t key)
 {
-    /* Releases, so that nobody sees them before `busy` is odd. */
+    /* Release order: nobody sees these stores before `busy` is odd. */
     atomic_store_explicit(&top[1].word, word, memory_order_release);
     atomic_store_explicit(&top[1].key, key, memory_order_release);
     atomic_store_explicit(&self->top, top + 1, memory_order_release);
 }
 
-/* Tells once when the spool's names cannot be written any more: all else goes on.  The lock is
- * held. */
-void tv_recorder_check_names(void);
+/* Unroll all calls of the calling thread, which ends (pthread_exit). */
+void tv_recorder_unroll_all(void);
 
-/* Prints at most one line. */
+/* Wait until no event is under way and no thread uses the fast path.  `on` must not be the number
+ * of a recording any more. */
+void tv_recorder_wait_for_events(void);
+
+/* End the recording's events from within, after an overflow or a slow call; the file is still to be
+ * written.  False: another thread has ended them. */
+bool tv_recorder_end_events(void);
+
+/* While anybody holds them, the shadow stacks are kept without a recording too. */
+void tv_recorder_acquire_stacks(void);
+void tv_recorder_release_stacks(void);
+
+/* ---- Threads ---- */
+
+/* Have the calling thread join the recording; NULL: that has ended, or has no room.  A thread that
+ * a sampler asks for its stack answers here. */
+struct tv_recorder_thread *tv_recorder_attach(uint32_t generation);
+
+/* See to it that the end of the calling thread is noticed, even if it records nothing. */
+void tv_recorder_register_thread(void);
+
+/* Free threads that have ended.  The lock is held. */
+void tv_recorder_free_ended_threads(void);
+
+/* Read the system's names of threads that the host has not named.  The lock is held. */
+void tv_recorder_read_thread_names(void);
+
+/* Does the thread have a row in the recording that is under way?  The lock is held. */
+static inline bool tv_recorder_takes_part(struct tv_recorder_thread *thread)
+{
+    return tv_recorder.buffer.head && thread->id != 0 &&
+           tv_recorder_generation_of(thread) == tv_recorder.generation;
+}
+
+/* Return the CPU time of the thread or fiber that runs, in nanoseconds. */
+static inline uint64_t tv_recorder_cpu_ns(const struct tv_recorder_thread *self)
+{
+    return tv_cpu_clock_ns() - (uint64_t)self->cpu_shift;
+}
+
+/* Write the records of a fiber that is unmounted to the file, in a stream, and free its chunk:
+ * there may be many times more fibers than chunks. */
+void tv_recorder_flush_fiber(struct tv_recorder_thread *fiber);
+
+/* End a fiber, which must not be mounted.  It is freed later. */
+void tv_recorder_end_fiber(struct tv_recorder_thread *fiber);
+
+/* ---- Chunks (chunks.c) ---- */
+
+/* Give a thread whose chunk is full another one; false: there is none. */
+bool tv_recorder_next_chunk(struct tv_recorder_thread *self);
+
+/* End the thread's chunk and give back the part that it has not used.  The lock is held, or nobody
+ * else is there. */
+void tv_recorder_close_chunk(struct tv_recorder_thread *thread);
+
+/* Allow the fast path up to the end of the chunk, if the thread may use it at all. */
+void tv_recorder_set_limit(struct tv_recorder_thread *self);
+
+/* Return the id of a thread that has ended, with or without records, or 0.  The search continues
+ * where the last one stopped.  The lock is held. */
+uint32_t tv_recorder_find_ended(bool has_records);
+
+/* Note that a thread found no room.  The recording continues without its events. */
+void tv_recorder_mark_overflow(void);
+
+/* ---- Messages ---- */
+
+/* Print one notice, at most one line, and tell the host. */
 void tv_recorder_notice(enum tv_recording_notice notice, int error);
 
-/* The line, which ends with '\n', to standard error: unless that is no longer the one that was
- * there at the start, or is to be quiet. */
-void tv_recorder_say(const char *line);
+/* Print a line, which ends with '\n', on standard error: unless the program has replaced the one of
+ * the start, or the recording is quiet. */
+void tv_recorder_print_line(const char *line);
 
-/* The end of the process, forks and signals (finish.c): begins and ends to look after them. */
-int tv_recorder_watch(void);
-void tv_recorder_unwatch(void);
+/* Report once that the spool's names file cannot be written any more; the recording continues.  The
+ * lock is held. */
+void tv_recorder_check_names_file(void);
 
-/* The same for a host's part without a recording: `finish` is called once, as the process ends. */
-void tv_recorder_watch_for(void (*finish)(void));
+/* ---- The watcher thread (watcher.c): the end of the process, signals and forks ---- */
 
-/* Somebody else handles a signal from now on. */
-void tv_recorder_leave_signal(int signal_number);
+/* Begin and end to watch for a recording. */
+int tv_watcher_begin(void);
+void tv_watcher_end(void);
 
-/* An action of the program's for the signal: where it is the default one, and would end the program
- * without a file, the recorder's handler stands in for it. */
-void tv_recorder_stand_in(int signal_number, struct sigaction *action);
+/* Call `finish` once as the process ends, without a recording; NULL: no longer. */
+void tv_watcher_run_at_exit(void (*finish)(void));
 
-/* The same action as the program knows it. */
-void tv_recorder_hide(struct sigaction *action);
+/* Leave a signal to another handler from now on. */
+void tv_watcher_release_signal(int signal_number);
 
-/* Tells the thread that looks after overflows; may be called in a signal handler. */
-void tv_recorder_tell_overflow(void);
+/* Replace an action of the program: where it is the default and would end the program without a
+ * file, the recorder's handler takes its place. */
+void tv_watcher_replace_default(int signal_number, struct sigaction *action);
 
-/* Tells it, once a recording, that the buffer grows. */
-void tv_recorder_tell_growth(void);
+/* The opposite: show the program the default in place of the recorder's handler. */
+void tv_watcher_hide_handler(struct sigaction *action);
 
-/* Tells it that a call has ended the recording (slow.h). */
-void tv_recorder_tell_slow(void);
+/* Wake the watcher to tell of an overflow, to tell once a recording that the buffer grows, to stop
+ * after a slow call, to report a file that cannot be written, to prefault memory.  These are safe
+ * in signal handlers. */
+void tv_watcher_notify_overflow(void);
+void tv_watcher_notify_growth(void);
+void tv_watcher_notify_slow_call(void);
+void tv_watcher_notify_failure(int error);
+void tv_watcher_notify_prefault(void);
 
-/* threads.c: nothing more is recorded; false: somebody else has ended it. */
-bool tv_recorder_end(void);
+/* Tell the watcher that the main thread has ended, while the process goes on. */
+void tv_watcher_notify_main_ended(void);
 
-/* Tells it of a file that cannot be written. */
-void tv_recorder_tell_failure(int error);
+/* ---- Forks ---- */
 
-/* Has it bring memory for the records to come; the same. */
-void tv_recorder_tell_memory(void);
+/* Build "dir/app.PID.trace" from "dir/app.trace".  0 or -ENAMETOOLONG. */
+int tv_recorder_child_path(const char *path, char *named, size_t size);
 
-/* The main thread has ended, and the process goes on without it. */
-void tv_recorder_tell_main_ended(void);
+/* From now on, a forked child sees zeros in the page of tv_recorder that must not be shared. */
+void tv_recorder_wipe_on_fork(void);
 
-/* The calling thread's end will be seen, also if it never records anything. */
-void tv_recorder_know_thread(void);
+/* In a forked child: drop the parent's recording without touching its files. */
+void tv_recorder_reset_after_fork(void);
 
-/* From now on a forked child has nothing of the page that is the process's own. */
-void tv_recorder_leave_children(void);
+/* ---- Snapshot requests (snapshot.c) ---- */
 
-/* After a fork, in the child: the parent's recording is none of its business. */
-void tv_recorder_forget(void);
+/* Begin to listen for requests, with a thread.  The recording continues when that fails. */
+void tv_snapshot_listen(void);
+/* Stop; no request is under way afterwards. */
+void tv_snapshot_stop_listening(void);
+/* In a forked child: the socket is the parent's. */
+void tv_snapshot_reset_after_fork(void);
 
 #endif

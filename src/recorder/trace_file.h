@@ -1,64 +1,66 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trace_file.h - from a recording's buffers to the bytes of a .trace, versions 2 and 3, and their
- * streaming forms 0xF2 and 0xF3.
+ * trace_file.h - the writer of .trace files: from a trace buffer to the bytes of versions 2 and 3
+ * and of their streaming forms 0xF2 and 0xF3.
  */
 #ifndef TV_RECORDER_TRACE_FILE_H
 #define TV_RECORDER_TRACE_FILE_H
 
-#include "recorder/area.h"
-#include "recorder/methods.h"
-#include "recorder/sink.h"
+#include "recorder/method_table.h"
+#include "recorder/output_file.h"
+#include "recorder/trace_buffer.h"
 
-#define TV_TRACE_CACHED 256u /* a power of two */
+#define TV_TRACE_CACHE_SIZE 256u /* a power of two */
 
-struct tv_trace_job {
-    struct tv_area *area;
-    struct tv_method_list *methods;
-    struct tv_address_list *addresses;
+struct tv_trace_writer {
+    struct tv_trace_buffer *buffer;
+    struct tv_method_table *methods;
+    struct tv_address_table *addresses;
     tv_address_key key; /* NULL: the namer gets addresses */
     tv_address_namer namer;
     struct tv_clock_scale scale;
     uint64_t end_ns; /* of the recording, since its start */
     bool drop_orphans;
-    uint32_t left_out; /* methods that the host could not put hooks into */
+    uint32_t left_out; /* methods that the host could not instrument */
     bool has_allocations;
-    bool mixes_fibers; /* calls of several virtual threads stand in one row */
+    bool mixes_fibers; /* calls of several fibers share a row */
     struct tv_recording_allocations allocations;
-    struct tv_sink_buffer *sink;
+    struct tv_output_buffer *out;
 
-    uint8_t *used; /* a bit a method: it has its line or gets one */
+    uint8_t *used; /* a bit a method: its line is in the file, or will be */
     size_t used_size;
-    uint8_t known_threads[TV_AREA_THREADS / 8 + 1]; /* streaming: those that have their packet */
-    uint64_t written;                               /* records in the file */
-    uint64_t unnamed;  /* records left out, as there was no memory for their methods */
-    uint64_t shift_ns; /* the file's time 0: later than the start in a long ring */
+    uint8_t known_threads[TV_BUFFER_THREADS_MAX / 8 +
+                          1]; /* streaming: a bit a thread whose packet is written */
+    uint64_t written;         /* records in the file */
+    uint64_t unnamed;         /* records left out for lack of memory for their method */
+    uint64_t shift_ns;        /* time 0 of the file; later than the start in a long ring */
 
-    /* Methods of addresses, for the chunk that is being written and times up to its last one. */
+    /* Methods of addresses, valid in the current chunk for times up to cached_until. */
     struct {
         uint64_t address;
         uint32_t number; /* 0: free */
-    } cached[TV_TRACE_CACHED];
+    } cached[TV_TRACE_CACHE_SIZE];
     uint64_t cached_until;
 };
 
-/* Makes records fit for the file: addresses become methods, what the file cannot hold is marked.
- * Then writes header and records of all threads, by time where they have wall time, else thread
- * by thread.  0 or an error; the sink is not flushed. */
-int tv_recorder_file_write(struct tv_trace_job *job);
+/* Write a whole file: first prepare the records (addresses become methods, what the file cannot
+ * hold is marked), then write the header and the records.  These are ordered by time, or by
+ * thread when there is only CPU time.  0 or an error; `out` is not flushed. */
+int tv_trace_writer_write(struct tv_trace_writer *writer);
 
-/* Streaming: the header of the file. */
-void tv_trace_stream_begin(struct tv_trace_job *job);
+/* Begin a streamed file: write its header. */
+void tv_trace_stream_begin(struct tv_trace_writer *writer);
 
-/* Or goes on behind `size` bytes of one, as they were written: they go to the sink up to the last
- * whole packet, and what they have told is not told again.  The number of their records. */
-uint64_t tv_trace_stream_resume(struct tv_trace_job *job, const uint8_t *bytes, size_t size);
+/* Continue a streamed file of which `size` bytes are there: copy them to `out` up to the last
+ * whole packet, and mark the methods and threads that they describe.  Return the number of their
+ * records. */
+uint64_t tv_trace_stream_resume(struct tv_trace_writer *writer, const uint8_t *bytes, size_t size);
 
-/* The records of one chunk, with the methods that are new.  0 or an error. */
-int tv_trace_stream_chunk(struct tv_trace_job *job, uint32_t chunk);
+/* Write the records of one chunk, with the methods and threads that are new.  0 or an error. */
+int tv_trace_stream_chunk(struct tv_trace_writer *writer, uint32_t chunk);
 
-/* The threads' names and the summary: the end of the file.  0 or -ENOMEM. */
-int tv_trace_stream_end(struct tv_trace_job *job);
-void tv_trace_job_release(struct tv_trace_job *job);
+/* End a streamed file with the threads' names and the summary.  0 or -ENOMEM. */
+int tv_trace_stream_end(struct tv_trace_writer *writer);
+void tv_trace_writer_release(struct tv_trace_writer *writer);
 
 #endif

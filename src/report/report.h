@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * report.h - a trace with the page that shows it, in one HTML file that needs no program and no
- * network.
+ * report.h - a trace, the page that shows it and the engine in one HTML file, which needs no
+ * program and no network.
  *
- * It is the viewer's page with three things more: the engine as WebAssembly (src/wasm), the files
- * of the trace, and a list of them.  All stand in elements that no browser runs or shows; the page
- * takes them out (web/src/app/report.ts).
+ * A report is the viewer's page with three additions: the engine as WebAssembly (src/wasm), the
+ * files of the trace, and a manifest that lists these files. All of them are in <script>
+ * elements that browsers neither run nor show; the page reads them (web/src/app/report.ts).
+ *
+ *     <script type="application/json" data-of="manifest">{"files": [...], "note": "..."}</script>
+ *     <script type="application/octet-stream" data-of="engine">base64 of gzip</script>
+ *     <script type="application/octet-stream" data-of="file0">...</script>
  */
 #ifndef TV_REPORT_REPORT_H
 #define TV_REPORT_REPORT_H
@@ -13,27 +17,40 @@
 #include "base/error.h"
 #include "base/out.h"
 #include "base/source.h"
+#include "base/types.h"
 
 struct tv_report_file {
-    struct tv_source *source; /* not packed */
-    const char *name;         /* of it nothing but what stands behind the last '/' travels */
-    uint32_t machine;         /* files of one number are of one machine */
-    tv_ns offset;             /* added to its times */
+    struct tv_source *source; /* not compressed */
+    const char *name;         /* only the part behind the last '/' is written */
+    uint32_t machine;         /* files with the same number come from the same machine */
+    tv_ns offset;             /* nanoseconds to add to its times */
 };
 
-/* What is told of what was left out, shown with the trace; or NULL. */
+/* `note` says what the report omits, in sentences shown with the trace; NULL: nothing. */
 struct tv_report {
     const struct tv_report_file *files;
     size_t count;
     const char *note;
-    unsigned workers; /* threads that pack the files; 0: one a processor */
+    unsigned workers; /* threads that compress the files; 0: one a processor */
 };
 
-/* Whether this build has the engine. */
-bool tv_report_is_there(void);
+/* Return true when this build contains the engine. */
+bool tv_report_is_available(void);
 
-/* Writes it on the viewer's page (server/page.h). */
+/* Write the report, based on the viewer's page (viewer/viewer.h). */
 enum tv_status tv_report_write(struct tv_bytes page, const struct tv_report *report,
                                struct tv_out *out, struct tv_error *err) TV_MUST_CHECK;
+
+/* ---- Payloads (payload.c): compressed bytes as base64, in elements of a few megabytes, because
+ * browsers limit the length of one text ---- */
+
+/* Write bytes that are compressed already. `name` becomes the element's data-of attribute. */
+void tv_payload_write_packed(struct tv_out *out, const char *name, struct tv_bytes packed);
+
+/* Compress and write a whole source on `workers` threads; 0: one a processor. The output does
+ * not depend on the number of threads. */
+enum tv_status tv_payload_write_source(struct tv_out *out, const char *name,
+                                       struct tv_source *source, unsigned workers,
+                                       struct tv_error *err) TV_MUST_CHECK;
 
 #endif

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recovery.c - what a start finds, put in order: each file has its row and each row its file
- * afterwards, and whatever was cleaned is said.
+ * recovery.c - repairs the store at its start. Afterwards each file has its row and each row its
+ * file, and every repair was reported.
  *
- * The order of writing (uploads.c, pieces.c, changes.c) leaves these cases and no others, but for
- * what other programs do to the folder:
+ * Apart from what other programs do to the directory, the order of writes (uploads.c, chunks.c,
+ * traces.c) leaves only these cases:
  *
- *     a file in uploads/ without a row       begun or cancelled half: removed
- *     a row, its file in traces/             finished half: the trace's row is made
- *     a file in traces/ without a row        deleted half: removed
- *     a file that is longer than its row     the same start of the machine: good bytes of a piece;
- *                                            another one: cut, for they may not be on the disk
+ *     file in uploads/ without a row     half begun or half cancelled: remove it
+ *     row of an upload, file in traces/  half finished: insert the row of the trace
+ *     file in traces/ without a row      half deleted: remove it
+ *     file longer than its row says      same boot: the bytes are good, only the process died;
+ *                                        another boot: cut them, they may not be on disk
  */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -19,33 +20,33 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/arena.h"
 #include "base/bytes.h"
-#include "store/inside.h"
+#include "base/memory.h"
+#include "store/internal.h"
 #include "store/traces.h"
 
-/* A name that is changed by each start of the machine; empty where the system has none. */
-struct boot {
+/* A text that changes with each boot of the machine; empty where the system has none. */
+struct boot_id {
     char name[64];
 };
 
-struct upload {
-    struct upload *next;
+struct recovered_upload {
+    struct recovered_upload *next;
     const char *uid, *trace;
     bool done, known;
     uint64_t bytes, held;
 };
 
-struct recovery {
+struct store_recovery {
     struct tv_store *store;
     struct tv_db *db;
     struct tv_arena arena;
     bool same_boot;
 };
 
-static struct boot read_boot(void)
+static struct boot_id recovery_read_boot(void)
 {
-    struct boot boot = {""};
+    struct boot_id boot = {""};
     int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
     ssize_t length = fd < 0 ? 0 : read(fd, boot.name, sizeof boot.name - 1);
     if (fd >= 0)
@@ -54,9 +55,9 @@ static struct boot read_boot(void)
     return boot;
 }
 
-static void compare_boot(struct recovery *recovery)
+static void recovery_compare_boot(struct store_recovery *recovery)
 {
-    struct boot boot = read_boot();
+    struct boot_id boot = recovery_read_boot();
     recovery->same_boot =
         boot.name[0] != '\0' &&
         tv_db_number(recovery->db, 0, "SELECT 1 FROM store WHERE key='boot' AND value=?", "z",
@@ -65,18 +66,18 @@ static void compare_boot(struct recovery *recovery)
         tv_db_run(recovery->db, "REPLACE INTO store(key, value) VALUES('boot', ?)", "z", boot.name);
 }
 
-/* Uploads. */
+/* ---- Uploads ---- */
 
-static struct upload *read_uploads(struct recovery *recovery)
+static struct recovered_upload *recovery_read_uploads(struct store_recovery *recovery)
 {
-    struct upload *first = NULL;
+    struct recovered_upload *first = NULL;
     sqlite3_stmt *row =
         tv_db_query(recovery->db, "SELECT uid, trace, bytes, held, done FROM uploads", "");
     while (tv_db_row(recovery->db, row)) {
-        struct upload *upload = tv_arena_alloc(&recovery->arena, 1, sizeof *upload);
+        struct recovered_upload *upload = tv_arena_alloc(&recovery->arena, 1, sizeof *upload);
         upload->next = first;
-        upload->uid = tv_arena_text(&recovery->arena, tv_db_text(row, 0));
-        upload->trace = tv_arena_text(&recovery->arena, tv_db_text(row, 1));
+        upload->uid = tv_arena_text(&recovery->arena, tv_db_column_text(row, 0));
+        upload->trace = tv_arena_text(&recovery->arena, tv_db_column_text(row, 1));
         upload->known = sqlite3_column_type(row, 2) != SQLITE_NULL;
         upload->bytes = (uint64_t)sqlite3_column_int64(row, 2);
         upload->held = (uint64_t)sqlite3_column_int64(row, 3);
@@ -86,7 +87,7 @@ static struct upload *read_uploads(struct recovery *recovery)
     return first;
 }
 
-static bool cut(struct tv_store *store, const char *uid, uint64_t bytes)
+static bool recovery_truncate_upload(struct tv_store *store, const char *uid, uint64_t bytes)
 {
     int fd = tv_store_open_file(store->uploads, uid, O_WRONLY);
     bool done = fd >= 0 && ftruncate(fd, (off_t)bytes) == 0;
@@ -95,8 +96,9 @@ static bool cut(struct tv_store *store, const char *uid, uint64_t bytes)
     return done;
 }
 
-/* An upload goes on at the byte where its file ends. */
-static void resume(struct recovery *recovery, const struct upload *upload, uint64_t size)
+/* Let an upload resume at the end of its file. */
+static void recovery_resume_upload(struct store_recovery *recovery,
+                                   const struct recovered_upload *upload, uint64_t size)
 {
     struct tv_store *store = recovery->store;
     uint64_t wanted = size;
@@ -104,14 +106,14 @@ static void resume(struct recovery *recovery, const struct upload *upload, uint6
         wanted = upload->held;
     if (upload->known && wanted > upload->bytes)
         wanted = upload->bytes;
-    if (wanted < size && cut(store, upload->uid, wanted))
-        tv_store_say(store,
-                     "upload %.*s: cut from %" PRIu64 " to the %" PRIu64
-                     " bytes that are known to be good",
-                     TV_STORE_SHOWN, upload->uid, size, wanted);
+    if (wanted < size && recovery_truncate_upload(store, upload->uid, wanted))
+        tv_store_report(store,
+                        "upload %.*s: cut from %" PRIu64 " to the %" PRIu64
+                        " bytes that are known to be good",
+                        TV_STORE_ID_SHOWN, upload->uid, size, wanted);
     if (wanted < upload->held) {
-        tv_store_say(store, "upload %.*s: only %" PRIu64 " of %" PRIu64 " bytes are here",
-                     TV_STORE_SHOWN, upload->uid, wanted, upload->held);
+        tv_store_report(store, "upload %.*s: only %" PRIu64 " of %" PRIu64 " bytes are here",
+                        TV_STORE_ID_SHOWN, upload->uid, wanted, upload->held);
         tv_db_run(recovery->db, "UPDATE uploads SET held=? WHERE uid=?", "iz", (int64_t)wanted,
                   upload->uid);
     }
@@ -119,73 +121,78 @@ static void resume(struct recovery *recovery, const struct upload *upload, uint6
     store->totals.upload_bytes += wanted;
 }
 
-static void forget_upload(struct recovery *recovery, const struct upload *upload)
+static void recovery_forget_upload(struct store_recovery *recovery,
+                                   const struct recovered_upload *upload)
 {
     tv_db_run(recovery->db, "DELETE FROM uploads WHERE uid=?", "z", upload->uid);
 }
 
-static void recover_done(struct recovery *recovery, const struct upload *upload)
+static void recovery_check_done_upload(struct store_recovery *recovery,
+                                       const struct recovered_upload *upload)
 {
     struct tv_store *store = recovery->store;
     uint64_t size;
     int64_t row =
         tv_db_number(recovery->db, 0, "SELECT 1 FROM traces WHERE id=?", "z", upload->trace);
     if (row == 0)
-        forget_upload(recovery, upload);
-    /* The disk refused the transaction, the file was put back, and the transaction was there. */
+        recovery_forget_upload(recovery, upload);
+    /* the disk refused the transaction and the file was moved back, but the transaction took
+     * effect */
     else if (!tv_store_file_size(store->traces, upload->trace, &size) &&
              renameat(store->uploads, upload->uid, store->traces, upload->trace) == 0)
-        tv_store_say(store, "trace %.*s: moved to its place", TV_STORE_SHOWN, upload->trace);
+        tv_store_report(store, "trace %.*s: moved to its place", TV_STORE_ID_SHOWN, upload->trace);
 }
 
-static void recover_running(struct recovery *recovery, const struct upload *upload)
+static void recovery_check_running_upload(struct store_recovery *recovery,
+                                          const struct recovered_upload *upload)
 {
     struct tv_store *store = recovery->store;
     uint64_t size;
     if (tv_store_file_size(store->uploads, upload->uid, &size)) {
-        resume(recovery, upload, size);
+        recovery_resume_upload(recovery, upload, size);
     } else if (tv_store_file_size(store->traces, upload->trace, &size)) {
         tv_store_insert_trace(recovery->db, upload->uid, size, tv_store_now());
-        tv_store_say(store, "upload %.*s: was complete, is trace %.*s now", TV_STORE_SHOWN,
-                     upload->uid, TV_STORE_SHOWN, upload->trace);
+        tv_store_report(store, "upload %.*s: was complete, is trace %.*s now", TV_STORE_ID_SHOWN,
+                        upload->uid, TV_STORE_ID_SHOWN, upload->trace);
     } else {
-        forget_upload(recovery, upload);
-        tv_store_say(store, "upload %.*s: has no bytes, forgotten", TV_STORE_SHOWN, upload->uid);
+        recovery_forget_upload(recovery, upload);
+        tv_store_report(store, "upload %.*s: has no bytes, forgotten", TV_STORE_ID_SHOWN,
+                        upload->uid);
     }
 }
 
-/* Files of nobody. */
+/* ---- Files without rows ---- */
 
-static void remove_file(struct tv_store *store, int folder, const char *folder_name,
-                        const char *name)
+static void recovery_remove_file(struct tv_store *store, int folder, const char *folder_name,
+                                 const char *name)
 {
     if (unlinkat(folder, name, 0) == 0)
-        tv_store_say(store, "%s/%.80s: belongs to nothing, removed", folder_name, name);
+        tv_store_report(store, "%s/%.80s: belongs to nothing, removed", folder_name, name);
     else
-        tv_store_say(store, "%s/%.80s: belongs to nothing, cannot be removed: %s", folder_name,
-                     name, strerror(errno));
+        tv_store_report(store, "%s/%.80s: belongs to nothing, cannot be removed: %s", folder_name,
+                        name, strerror(errno));
 }
 
-static void check_part(void *context, const char *name)
+static void recovery_check_upload_file(void *context, const char *name)
 {
-    struct recovery *recovery = context;
+    struct store_recovery *recovery = context;
     if (tv_db_number(recovery->db, 0, "SELECT 1 FROM uploads WHERE uid=? AND done=0", "z", name) ==
             0 &&
         recovery->db->code == SQLITE_OK)
-        remove_file(recovery->store, recovery->store->uploads, "uploads", name);
+        recovery_remove_file(recovery->store, recovery->store->uploads, "uploads", name);
 }
 
-static void check_original(void *context, const char *name)
+static void recovery_check_trace_file(void *context, const char *name)
 {
-    struct recovery *recovery = context;
+    struct store_recovery *recovery = context;
     if (tv_db_number(recovery->db, 0, "SELECT 1 FROM traces WHERE id=?", "z", name) == 0 &&
         recovery->db->code == SQLITE_OK)
-        remove_file(recovery->store, recovery->store->traces, "traces", name);
+        recovery_remove_file(recovery->store, recovery->store->traces, "traces", name);
 }
 
-static void check_cache(void *context, const char *name)
+static void recovery_check_cache_file(void *context, const char *name)
 {
-    struct recovery *recovery = context;
+    struct store_recovery *recovery = context;
     struct tv_store *store = recovery->store;
     char id[TV_STORE_ID_DIGITS + 1] = "", good[TV_STORE_CACHE_NAME];
     uint64_t size;
@@ -197,19 +204,21 @@ static void check_cache(void *context, const char *name)
         store->totals.caches++;
         store->totals.cache_bytes += size;
     } else if (recovery->db->code == SQLITE_OK) {
-        remove_file(store, store->cache, "cache", name);
+        recovery_remove_file(store, store->cache, "cache", name);
     }
 }
 
-/* Rows without their file. */
+/* ---- Rows without files ---- */
 
-static void check_trace(struct recovery *recovery, const char *id, uint64_t bytes)
+static void recovery_check_trace_row(struct store_recovery *recovery, const char *id,
+                                     uint64_t bytes)
 {
     struct tv_store *store = recovery->store;
     uint64_t size;
     if (!tv_store_file_size(store->traces, id, &size)) {
         tv_db_run(recovery->db, "DELETE FROM traces WHERE id=?", "z", id);
-        tv_store_say(store, "trace %.*s: its file is not there, forgotten", TV_STORE_SHOWN, id);
+        tv_store_report(store, "trace %.*s: its file is not there, forgotten", TV_STORE_ID_SHOWN,
+                        id);
         return;
     }
     if (size == bytes)
@@ -217,29 +226,30 @@ static void check_trace(struct recovery *recovery, const char *id, uint64_t byte
     tv_db_run(recovery->db, "UPDATE traces SET state=?, error=?, bytes=? WHERE id=?", "iziz",
               (int64_t)TV_STORE_UNREADABLE, "the file in the store was changed from outside",
               (int64_t)size, id);
-    tv_store_say(store, "trace %.*s: has %" PRIu64 " bytes instead of %" PRIu64 ", damaged",
-                 TV_STORE_SHOWN, id, size, bytes);
+    tv_store_report(store, "trace %.*s: has %" PRIu64 " bytes instead of %" PRIu64 ", damaged",
+                    TV_STORE_ID_SHOWN, id, size, bytes);
 }
 
-static void check_traces(struct recovery *recovery)
+static void recovery_check_trace_rows(struct store_recovery *recovery)
 {
-    struct known {
-        struct known *next;
+    struct recovered_trace {
+        struct recovered_trace *next;
         const char *id;
         uint64_t bytes;
     } *first = NULL;
     sqlite3_stmt *row = tv_db_query(recovery->db, "SELECT id, bytes FROM traces", "");
     while (tv_db_row(recovery->db, row)) {
-        struct known *known = tv_arena_alloc(&recovery->arena, 1, sizeof *known);
-        *known = (struct known){first, tv_arena_text(&recovery->arena, tv_db_text(row, 0)),
-                                (uint64_t)sqlite3_column_int64(row, 1)};
+        struct recovered_trace *known = tv_arena_alloc(&recovery->arena, 1, sizeof *known);
+        *known = (struct recovered_trace){
+            first, tv_arena_text(&recovery->arena, tv_db_column_text(row, 0)),
+            (uint64_t)sqlite3_column_int64(row, 1)};
         first = known;
     }
-    for (const struct known *known = first; known; known = known->next)
-        check_trace(recovery, known->id, known->bytes);
+    for (const struct recovered_trace *known = first; known; known = known->next)
+        recovery_check_trace_row(recovery, known->id, known->bytes);
 }
 
-static void count_traces(struct recovery *recovery)
+static void recovery_count_traces(struct store_recovery *recovery)
 {
     struct tv_store_totals *totals = &recovery->store->totals;
     totals->traces = (uint64_t)tv_db_number(recovery->db, 0, "SELECT count(*) FROM traces", "");
@@ -247,46 +257,48 @@ static void count_traces(struct recovery *recovery)
         (uint64_t)tv_db_number(recovery->db, 0, "SELECT coalesce(sum(bytes), 0) FROM traces", "");
 }
 
-static bool check_files(struct recovery *recovery)
+static bool recovery_check_files(struct store_recovery *recovery)
 {
     struct tv_store *store = recovery->store;
-    return tv_store_each_name(store->uploads, check_part, recovery) &&
-           tv_store_each_name(store->traces, check_original, recovery) &&
-           tv_store_each_name(store->cache, check_cache, recovery);
+    return tv_store_each_name(store->uploads, recovery_check_upload_file, recovery) &&
+           tv_store_each_name(store->traces, recovery_check_trace_file, recovery) &&
+           tv_store_each_name(store->cache, recovery_check_cache_file, recovery);
 }
 
-static enum tv_store_status recover(struct recovery *recovery, struct tv_error *err)
+static enum tv_store_status recovery_run(struct store_recovery *recovery, struct tv_error *err)
 {
+    assert(recovery->db == &recovery->store->write);
     struct tv_store *store = recovery->store;
     enum tv_store_status status = TV_STORE_OK;
     store->totals = (struct tv_store_totals){0};
     tv_db_begin(recovery->db, TV_DB_DURABLE);
-    compare_boot(recovery);
-    for (const struct upload *u = read_uploads(recovery); u; u = u->next)
+    recovery_compare_boot(recovery);
+    for (const struct recovered_upload *u = recovery_read_uploads(recovery); u; u = u->next)
         if (u->done)
-            recover_done(recovery, u);
+            recovery_check_done_upload(recovery, u);
         else
-            recover_running(recovery, u);
-    check_traces(recovery);
-    if (!check_files(recovery))
-        status = tv_store_failed(err, "the store cannot be looked through");
+            recovery_check_running_upload(recovery, u);
+    recovery_check_trace_rows(recovery);
+    if (!recovery_check_files(recovery))
+        status = tv_store_fail_errno(err, "the store cannot be looked through");
     tv_db_run(recovery->db, "UPDATE traces SET state=0 WHERE state=1", "");
-    count_traces(recovery);
+    recovery_count_traces(recovery);
     return tv_db_end(recovery->db, status, err);
 }
 
 enum tv_status tv_store_recover(struct tv_store *store, struct tv_error *err)
 {
-    struct recovery recovery = {.store = store, .db = &store->write};
+    assert(store->has_write && store->has_read);
+    struct store_recovery recovery = {.store = store, .db = &store->write};
     struct tv_error failure = {0};
     size_t scratch = tv_store_scratch_empty(store);
     if (scratch > 0)
-        tv_store_say(store, "scratch/: %zu temporary files and folders removed", scratch);
+        tv_store_report(store, "scratch/: %zu temporary files and folders removed", scratch);
     tv_arena_init(&recovery.arena);
-    enum tv_store_status status = recover(&recovery, &failure);
-    /* On a full disk the caches can be spared. */
-    while (status == TV_STORE_FULL && tv_store_drop_oldest_cache(store))
-        status = recover(&recovery, &failure);
+    enum tv_store_status status = recovery_run(&recovery, &failure);
+    /* on a full disk, caches can go */
+    while (status == TV_STORE_FULL && tv_store_evict_oldest_cache(store))
+        status = recovery_run(&recovery, &failure);
     tv_arena_release(&recovery.arena);
     if (status == TV_STORE_OK)
         return TV_OK;

@@ -1,31 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * search.c - one question to the catalogue.  What is looked for are values; of SQL there are eight
- * fixed texts, one for each order.
+ * search.c - lists of traces. Everything that a client looks for is bound as a value; the SQL is
+ * one of eight constant texts, two for each order.
  *
- * The end of a page is the key and the identifier of its last trace ("ua.1700000000000.ID"; a name
- * as hexadecimal digits): the next page is what lies behind it, whatever came or went before.
+ * Pages. The cursor holds the sort key and the identifier of the last trace of a page
+ * ("ua.1700000000000.ID"; a name in hexadecimal). The next page begins behind them in the order, so
+ * traces that appear or disappear in between shift no others.
  */
-#include "store/search.h"
+#include "store/traces.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/arena.h"
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "base/number.h"
-#include "store/inside.h"
-#include "store/text.h"
+#include "store/internal.h"
 
 #define DEFAULT_PAGE 100u
 
-/* So many words are looked for; each has at most so many bytes. */
+/* Maximum number of words in a query, and bytes of a word. */
 #define WORDS 8u
 #define WORD 128u
 
-/* Order, '.', key, '.', identifier. */
+/* Size of a cursor: order, '.', key, '.', identifier, NUL. */
 #define CURSOR (3 + 2 * TV_STORE_NAME + 20 + 1 + TV_STORE_ID_DIGITS + 1)
 
 #define FITS                                                                                       \
@@ -53,19 +52,19 @@ static const char *const PAGES[][2] = {
     [TV_STORE_BY_LENGTH] = BOTH("t.length_ns"),
 };
 
-/* The first letter of a page's end; the second is that of the direction. */
+/* First letter of a cursor, by order. The second one is the direction, 'a' or 'd'. */
 static const char SORT_LETTERS[] = "unbl";
 #define KEY_COLUMN 20
 
-/* A question with its texts in small letters. */
-struct question {
+/* The terms of a query in lower case; the texts point into the buffers. */
+struct search_terms {
     struct tv_bytes words[WORDS], label, process;
     int64_t since, until;
     char room[WORDS][WORD], label_room[TV_STORE_LABEL], process_room[2 * WORD];
 };
 
-/* Where the page before ended. */
-struct place {
+/* The position after which a page begins. */
+struct search_cursor {
     bool there;
     int64_t number;
     char name[TV_STORE_NAME];
@@ -73,13 +72,7 @@ struct place {
     char id[TV_STORE_ID_DIGITS + 1];
 };
 
-static enum tv_store_status bad(struct tv_error *err, const char *what)
-{
-    tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "%s", what);
-    return TV_STORE_BAD;
-}
-
-static bool fold_into(struct tv_bytes text, char *room, size_t size, struct tv_bytes *folded)
+static bool search_fold_into(struct tv_bytes text, char *room, size_t size, struct tv_bytes *folded)
 {
     if (text.length > size)
         return false;
@@ -88,42 +81,42 @@ static bool fold_into(struct tv_bytes text, char *room, size_t size, struct tv_b
     return true;
 }
 
-static enum tv_store_status make_question(const struct tv_store_query *query,
-                                          struct question *question, struct tv_error *err)
+static enum tv_store_status search_make_terms(const struct tv_store_query *query,
+                                              struct search_terms *terms, struct tv_error *err)
 {
     struct tv_bytes rest = tv_bytes_trim(query->words);
     for (size_t i = 0; i < WORDS; i++) {
         struct tv_bytes word = tv_bytes_take_word(&rest);
-        if (!fold_into(word, question->room[i], WORD, &question->words[i]))
-            return bad(err, "a word to look for is too long");
+        if (!search_fold_into(word, terms->room[i], WORD, &terms->words[i]))
+            return tv_store_invalid(err, "a word to look for is too long");
     }
     if (tv_bytes_trim(rest).length > 0)
-        return bad(err, "too many words to look for: 8 are possible");
-    if (!fold_into(query->label, question->label_room, TV_STORE_LABEL, &question->label) ||
-        !fold_into(query->process, question->process_room, 2 * WORD, &question->process))
-        return bad(err, "a label or a process to look for is too long");
-    question->since = query->has_since ? query->since_ms : INT64_MIN;
-    question->until = query->has_until ? query->until_ms : INT64_MAX;
+        return tv_store_invalid(err, "too many words to look for: 8 are possible");
+    if (!search_fold_into(query->label, terms->label_room, TV_STORE_LABEL, &terms->label) ||
+        !search_fold_into(query->process, terms->process_room, 2 * WORD, &terms->process))
+        return tv_store_invalid(err, "a label or a process to look for is too long");
+    terms->since = query->has_since ? query->since_ms : INT64_MIN;
+    terms->until = query->has_until ? query->until_ms : INT64_MAX;
     return TV_STORE_OK;
 }
 
-/* Ends of pages. */
+/* ---- Cursors ---- */
 
-static bool read_hex(struct tv_bytes digits, struct place *place)
+static bool search_read_hex(struct tv_bytes digits, struct search_cursor *cursor)
 {
-    if (digits.length % 2 != 0 || digits.length > 2 * sizeof place->name)
+    if (digits.length % 2 != 0 || digits.length > 2 * sizeof cursor->name)
         return false;
     for (size_t i = 0; i < digits.length / 2; i++) {
         uint64_t byte;
         if (!tv_parse_hex((struct tv_bytes){digits.data + 2 * i, 2}, &byte))
             return false;
-        place->name[i] = (char)byte;
+        cursor->name[i] = (char)byte;
     }
-    place->name_length = digits.length / 2;
+    cursor->name_length = digits.length / 2;
     return true;
 }
 
-static bool read_place(const struct tv_store_query *query, struct place *place)
+static bool search_read_cursor(const struct tv_store_query *query, struct search_cursor *cursor)
 {
     struct tv_bytes rest = query->after, order, key;
     char letters[2] = {SORT_LETTERS[query->sort], query->descending ? 'd' : 'a'};
@@ -131,65 +124,67 @@ static bool read_place(const struct tv_store_query *query, struct place *place)
         order.length != sizeof letters || memcmp(order.data, letters, sizeof letters) != 0 ||
         rest.length != TV_STORE_ID_DIGITS)
         return false;
-    memcpy(place->id, rest.data, TV_STORE_ID_DIGITS);
-    place->there = true;
-    return tv_store_is_id(place->id) &&
-           (query->sort == TV_STORE_BY_NAME ? read_hex(key, place)
-                                            : tv_parse_i64(key, &place->number));
+    memcpy(cursor->id, rest.data, TV_STORE_ID_DIGITS);
+    cursor->there = true;
+    return tv_store_is_id(cursor->id) &&
+           (query->sort == TV_STORE_BY_NAME ? search_read_hex(key, cursor)
+                                            : tv_parse_i64(key, &cursor->number));
 }
 
-static const char *write_place(const struct tv_store_query *query, const struct place *place,
-                               struct tv_arena *arena)
+static const char *search_write_cursor(const struct tv_store_query *query,
+                                       const struct search_cursor *cursor, struct tv_arena *arena)
 {
     char *text = tv_arena_alloc(arena, CURSOR, 1);
     int at =
         snprintf(text, CURSOR, "%c%c.", SORT_LETTERS[query->sort], query->descending ? 'd' : 'a');
     if (query->sort != TV_STORE_BY_NAME)
-        at += snprintf(text + at, CURSOR - (size_t)at, "%" PRId64, place->number);
-    for (size_t i = 0; query->sort == TV_STORE_BY_NAME && i < place->name_length; i++)
-        at += snprintf(text + at, CURSOR - (size_t)at, "%02x", (uint8_t)place->name[i]);
-    snprintf(text + at, CURSOR - (size_t)at, ".%s", place->id);
+        at += snprintf(text + at, CURSOR - (size_t)at, "%" PRId64, cursor->number);
+    for (size_t i = 0; query->sort == TV_STORE_BY_NAME && i < cursor->name_length; i++)
+        at += snprintf(text + at, CURSOR - (size_t)at, "%02x", (uint8_t)cursor->name[i]);
+    snprintf(text + at, CURSOR - (size_t)at, ".%s", cursor->id);
     return text;
 }
 
-/* Where this row stands. */
-static void note_place(sqlite3_stmt *row, enum tv_store_sort sort, struct place *place)
+/* Note the position of this row. */
+static void search_note_cursor(sqlite3_stmt *row, enum tv_store_sort sort,
+                               struct search_cursor *cursor)
 {
-    struct tv_bytes id = tv_db_text(row, 1), name = tv_db_text(row, KEY_COLUMN);
+    struct tv_bytes id = tv_db_column_text(row, 1), name = tv_db_column_text(row, KEY_COLUMN);
     if (id.length == TV_STORE_ID_DIGITS)
-        memcpy(place->id, id.data, id.length);
-    place->number = sqlite3_column_int64(row, KEY_COLUMN);
-    if (sort != TV_STORE_BY_NAME || name.length > sizeof place->name)
+        memcpy(cursor->id, id.data, id.length);
+    cursor->number = sqlite3_column_int64(row, KEY_COLUMN);
+    if (sort != TV_STORE_BY_NAME || name.length > sizeof cursor->name)
         return;
     if (name.length > 0)
-        memcpy(place->name, name.data, name.length);
-    place->name_length = name.length;
+        memcpy(cursor->name, name.data, name.length);
+    cursor->name_length = name.length;
 }
 
-/* Asking. */
+/* ---- Queries ---- */
 
-static sqlite3_stmt *ask(struct tv_db *db, const char *sql, const struct question *q)
+static sqlite3_stmt *search_query(struct tv_db *db, const char *sql, const struct search_terms *q)
 {
     const struct tv_bytes *w = q->words;
     return tv_db_query(db, sql, "ttttttttttii", w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7],
                        q->label, q->process, q->since, q->until);
 }
 
-static uint64_t count(struct tv_db *db, const struct question *question)
+static uint64_t search_count(struct tv_db *db, const struct search_terms *terms)
 {
     uint64_t total = 0;
-    sqlite3_stmt *row = ask(db, "SELECT count(*)" FITS, question);
+    sqlite3_stmt *row = search_query(db, "SELECT count(*)" FITS, terms);
     while (tv_db_row(db, row))
         total = (uint64_t)sqlite3_column_int64(row, 0);
     return total;
 }
 
-/* One more than the page has room for tells whether there is another page. */
-static sqlite3_stmt *ask_page(struct tv_db *db, const struct tv_store_query *query,
-                              const struct question *question, const struct place *after,
-                              uint32_t limit)
+/* Query one row more than the page holds: it tells whether there is another page. */
+static sqlite3_stmt *search_query_page(struct tv_db *db, const struct tv_store_query *query,
+                                       const struct search_terms *terms,
+                                       const struct search_cursor *after, uint32_t limit)
 {
-    sqlite3_stmt *rows = ask(db, PAGES[query->sort][query->descending], question);
+    assert(limit > 0 && limit <= TV_STORE_PAGE);
+    sqlite3_stmt *rows = search_query(db, PAGES[query->sort][query->descending], terms);
     if (rows && after->there && query->sort == TV_STORE_BY_NAME)
         sqlite3_bind_text(rows, 13, after->name, (int)after->name_length, SQLITE_STATIC);
     else if (rows && after->there)
@@ -201,19 +196,20 @@ static sqlite3_stmt *ask_page(struct tv_db *db, const struct tv_store_query *que
     return rows;
 }
 
-static void read_page(struct tv_store *store, const struct tv_store_query *query,
-                      sqlite3_stmt *rows, struct tv_arena *arena, struct tv_store_page *page)
+static void search_read_page(struct tv_store *store, const struct tv_store_query *query,
+                             sqlite3_stmt *rows, struct tv_arena *arena, struct tv_store_page *page)
 {
-    struct place last = {0};
+    assert(page->count > 0);
+    struct search_cursor last = {0};
     size_t limit = page->count;
     page->count = 0;
     while (tv_db_row(&store->read, rows)) {
         if (page->count == limit) {
-            page->after = write_place(query, &last, arena);
-            tv_db_leave(rows);
+            page->after = search_write_cursor(query, &last, arena);
+            tv_db_reset(rows);
             return;
         }
-        note_place(rows, query->sort, &last);
+        search_note_cursor(rows, query->sort, &last);
         tv_store_read_trace(store, rows, arena, &page->traces[page->count++]);
     }
 }
@@ -222,21 +218,22 @@ enum tv_store_status tv_store_search(struct tv_store *store, const struct tv_sto
                                      struct tv_arena *arena, struct tv_store_page *page,
                                      struct tv_error *err)
 {
-    struct question question;
-    struct place after = {0};
+    struct search_terms terms;
+    struct search_cursor after = {0};
     struct tv_db *db = &store->read;
     uint32_t limit = query->limit == 0 ? DEFAULT_PAGE : query->limit;
-    enum tv_store_status status = make_question(query, &question, err);
+    enum tv_store_status status = search_make_terms(query, &terms, err);
     if (status != TV_STORE_OK)
         return status;
-    if (query->after.length > 0 && !read_place(query, &after))
-        return bad(err, "this is no end of a page in this order");
+    if (query->after.length > 0 && !search_read_cursor(query, &after))
+        return tv_store_invalid(err, "this is no end of a page in this order");
     limit = limit < TV_STORE_PAGE ? limit : TV_STORE_PAGE;
     struct tv_store_page found = {.count = limit};
     found.traces = tv_arena_alloc(arena, limit, sizeof *found.traces);
     tv_db_begin(db, TV_DB_READ);
-    found.total = count(db, &question);
-    read_page(store, query, ask_page(db, query, &question, &after, limit), arena, &found);
+    found.total = search_count(db, &terms);
+    search_read_page(store, query, search_query_page(db, query, &terms, &after, limit), arena,
+                     &found);
     status = tv_db_end(db, TV_STORE_OK, err);
     if (status == TV_STORE_OK)
         *page = found;

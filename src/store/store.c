@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store.c - opening the folder: it is ours alone, for its owner alone, and what we think it is.
+ * store.c - opens the directory: it must be ours alone, private to its owner, and really a store.
+ * Then, access to files by name below it.
  */
 #include "store/store.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -15,14 +17,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/memory.h"
-#include "base/number.h"
-#include "store/inside.h"
+#include "base/random.h"
+#include "store/internal.h"
 
 #define DEFAULT_IDLE_MS INT64_C(86400000)
 #define DEFAULT_UPLOADS 4096u
 
-/* A message of the log has at most so many bytes. */
+/* Maximum length of a line in the log. */
 #define LINE 600
 
 int64_t tv_store_now(void)
@@ -39,7 +42,7 @@ int64_t tv_store_steady_now(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-void tv_store_say(struct tv_store *store, const char *format, ...)
+void tv_store_report(struct tv_store *store, const char *format, ...)
 {
     char line[LINE];
     va_list args;
@@ -51,27 +54,28 @@ void tv_store_say(struct tv_store *store, const char *format, ...)
     store->options.report(store->options.context, line);
 }
 
-static enum tv_status fail_errno(struct tv_error *err, const char *what)
+static enum tv_status store_open_fail(struct tv_error *err, const char *what)
 {
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "%s: %s", what, strerror(errno));
 }
 
-static enum tv_status open_folder(struct tv_store *store, const char *path, struct tv_error *err)
+static enum tv_status store_open_folder(struct tv_store *store, const char *path,
+                                        struct tv_error *err)
 {
     struct stat info;
     if (mkdir(path, 0700) != 0 && errno != EEXIST)
-        return fail_errno(err, "cannot make the folder");
+        return store_open_fail(err, "cannot make the folder");
     store->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (store->folder < 0 || fstat(store->folder, &info) != 0)
-        return fail_errno(err, "cannot open the folder");
+        return store_open_fail(err, "cannot open the folder");
     store->path = realpath(path, NULL);
     if (!store->path)
-        return fail_errno(err, "cannot find the folder's path");
+        return store_open_fail(err, "cannot find the folder's path");
     return TV_OK;
 }
 
-/* The process that has the lock, as it wrote down. */
-static uint64_t read_owner(int lock)
+/* Read the process id that the holder of the lock wrote down. */
+static uint64_t store_read_lock_owner(int lock)
 {
     char text[24] = "";
     uint64_t owner = 0;
@@ -80,113 +84,113 @@ static uint64_t read_owner(int lock)
     return tv_parse_u64((struct tv_bytes){(const uint8_t *)text, digits}, &owner) ? owner : 0;
 }
 
-static enum tv_status in_use(int lock, struct tv_error *err)
+static enum tv_status store_fail_in_use(int lock, struct tv_error *err)
 {
-    uint64_t owner = read_owner(lock);
+    uint64_t owner = store_read_lock_owner(lock);
     if (owner == 0)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "the store is in use by another process");
     return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "the store is in use by another process (%llu)",
                    (unsigned long long)owner);
 }
 
-static enum tv_status take_lock(struct tv_store *store, struct tv_error *err)
+static enum tv_status store_take_lock(struct tv_store *store, struct tv_error *err)
 {
     char text[24];
     store->lock = tv_store_open_file(store->folder, "lock", O_RDWR | O_CREAT);
     if (store->lock < 0)
-        return fail_errno(err, "cannot make the lock file");
+        return store_open_fail(err, "cannot make the lock file");
     if (flock(store->lock, LOCK_EX | LOCK_NB) != 0)
-        return errno == EWOULDBLOCK ? in_use(store->lock, err)
-                                    : fail_errno(err, "cannot lock the store");
+        return errno == EWOULDBLOCK ? store_fail_in_use(store->lock, err)
+                                    : store_open_fail(err, "cannot lock the store");
     int length = snprintf(text, sizeof text, "%ld\n", (long)getpid());
-    /* For people alone: on a full disk the lock is as good without. */
+    /* the id is for people only: on a full disk the lock works without it */
     if (ftruncate(store->lock, 0) == 0 && pwrite(store->lock, text, (size_t)length, 0) != length)
         errno = 0;
     return TV_OK;
 }
 
-struct look {
+struct store_folder_look {
     int folder;
     bool has_catalogue, has_other;
 };
 
-static void note_any(void *context, const char *name)
+static void store_note_any_name(void *context, const char *name)
 {
     (void)name;
     *(bool *)context = true;
 }
 
-static bool is_empty_folder(int folder, const char *name)
+static bool store_is_empty_folder(int folder, const char *name)
 {
     bool any = false;
     int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    bool known = fd >= 0 && tv_store_each_name(fd, note_any, &any);
+    bool known = fd >= 0 && tv_store_each_name(fd, store_note_any_name, &any);
     if (fd >= 0)
         close(fd);
     return known && !any;
 }
 
-/* Is it what a first start leaves that was cut off before there was a catalogue? */
-static bool is_of_first_start(int folder, const char *name)
+/* Return true for what an interrupted first start leaves before there is a catalogue. */
+static bool store_is_first_start_leftover(int folder, const char *name)
 {
     static const char *const folders[] = {"uploads", "traces", "cache", "scratch"};
     if (strcmp(name, "lock") == 0 || strncmp(name, "catalogue.sqlite3-", 18) == 0)
         return true;
     for (size_t i = 0; i < TV_COUNT(folders); i++)
         if (strcmp(name, folders[i]) == 0)
-            return is_empty_folder(folder, name);
+            return store_is_empty_folder(folder, name);
     return false;
 }
 
-static void look_at(void *context, const char *name)
+static void store_look_at_name(void *context, const char *name)
 {
-    struct look *look = context;
+    struct store_folder_look *look = context;
     if (strcmp(name, "catalogue.sqlite3") == 0)
         look->has_catalogue = true;
-    else if (strcmp(name, "lost+found") != 0 && !is_of_first_start(look->folder, name))
+    else if (strcmp(name, "lost+found") != 0 && !store_is_first_start_leftover(look->folder, name))
         look->has_other = true;
 }
 
-/* What is no store is not made one when something is in it: it would be cleaned away. */
-static enum tv_status check_folder(struct tv_store *store, struct tv_error *err)
+/* Refuse a directory with other contents: recovery would remove them as orphans. */
+static enum tv_status store_check_folder(struct tv_store *store, struct tv_error *err)
 {
-    struct look look = {.folder = store->folder};
+    struct store_folder_look look = {.folder = store->folder};
     struct stat info;
-    if (!tv_store_each_name(store->folder, look_at, &look))
-        return fail_errno(err, "cannot look into the folder");
+    if (!tv_store_each_name(store->folder, store_look_at_name, &look))
+        return store_open_fail(err, "cannot look into the folder");
     if (!look.has_catalogue && look.has_other)
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
                        "the folder is not empty and has no catalogue.sqlite3: it is not a store");
     if (fstat(store->folder, &info) == 0 && (info.st_mode & 077) != 0) {
         if (fchmod(store->folder, 0700) != 0)
-            return fail_errno(err, "others may read the folder, and that cannot be changed");
-        tv_store_say(store, "the store was open to others: it is its owner's alone now");
+            return store_open_fail(err, "others may read the folder, and that cannot be changed");
+        tv_store_report(store, "the store was open to others: it is its owner's alone now");
     }
     return TV_OK;
 }
 
-static enum tv_status open_below(struct tv_store *store, const char *name, int *fd,
-                                 struct tv_error *err)
+static enum tv_status store_open_subfolder(struct tv_store *store, const char *name, int *fd,
+                                           struct tv_error *err)
 {
     if (mkdirat(store->folder, name, 0700) != 0 && errno != EEXIST)
-        return fail_errno(err, name);
+        return store_open_fail(err, name);
     *fd = openat(store->folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    return *fd >= 0 ? TV_OK : fail_errno(err, name);
+    return *fd >= 0 ? TV_OK : store_open_fail(err, name);
 }
 
-static enum tv_status open_all_below(struct tv_store *store, struct tv_error *err)
+static enum tv_status store_open_subfolders(struct tv_store *store, struct tv_error *err)
 {
-    enum tv_status status = open_below(store, "uploads", &store->uploads, err);
+    enum tv_status status = store_open_subfolder(store, "uploads", &store->uploads, err);
     if (status == TV_OK)
-        status = open_below(store, "traces", &store->traces, err);
+        status = store_open_subfolder(store, "traces", &store->traces, err);
     if (status == TV_OK)
-        status = open_below(store, "cache", &store->cache, err);
+        status = store_open_subfolder(store, "cache", &store->cache, err);
     if (status == TV_OK)
-        status = open_below(store, "scratch", &store->scratch, err);
+        status = store_open_subfolder(store, "scratch", &store->scratch, err);
     return status;
 }
 
-static struct tv_store *make(const struct tv_store_options *options)
+static struct tv_store *store_make(const struct tv_store_options *options)
 {
     struct tv_store *store = tv_alloc(1, sizeof *store);
     store->options = *options;
@@ -209,15 +213,15 @@ static struct tv_store *make(const struct tv_store_options *options)
 enum tv_status tv_store_open(const char *folder, const struct tv_store_options *options,
                              struct tv_store **store, struct tv_error *err)
 {
-    struct tv_store *made = make(options);
-    enum tv_status status = open_folder(made, folder, err);
+    struct tv_store *made = store_make(options);
+    enum tv_status status = store_open_folder(made, folder, err);
     if (status == TV_OK)
-        status = take_lock(made, err);
+        status = store_take_lock(made, err);
     if (status == TV_OK)
-        status = check_folder(made, err);
-    /* The catalogue last: where it is, the folders are. */
+        status = store_check_folder(made, err);
+    /* the catalogue is made last: where it exists, the directories exist */
     if (status == TV_OK)
-        status = open_all_below(made, err);
+        status = store_open_subfolders(made, err);
     if (status == TV_OK)
         status = tv_store_catalogue_open(made, err);
     if (status == TV_OK)
@@ -229,7 +233,7 @@ enum tv_status tv_store_open(const char *folder, const struct tv_store_options *
     return status;
 }
 
-static void close_one(int fd)
+static void store_close_fd(int fd)
 {
     if (fd >= 0)
         close(fd);
@@ -245,12 +249,12 @@ void tv_store_close(struct tv_store *store)
         tv_db_close(&store->read);
     if (store->has_write)
         tv_db_close(&store->write);
-    close_one(store->uploads);
-    close_one(store->traces);
-    close_one(store->cache);
-    close_one(store->scratch);
-    close_one(store->folder);
-    close_one(store->lock); /* last: another process may come now */
+    store_close_fd(store->uploads);
+    store_close_fd(store->traces);
+    store_close_fd(store->cache);
+    store_close_fd(store->scratch);
+    store_close_fd(store->folder);
+    store_close_fd(store->lock); /* last: now another process may open the store */
     pthread_mutex_destroy(&store->evict_lock);
     pthread_mutex_destroy(&store->cache_lock);
     pthread_mutex_destroy(&store->claim_lock);
@@ -258,4 +262,94 @@ void tv_store_close(struct tv_store *store)
     pthread_cond_destroy(&store->claim_change);
     tv_free(store->path);
     tv_free(store);
+}
+
+/* ---- Files by name ---- */
+
+/* All names are relative to descriptors of the store's directories, and none comes from a
+ * client. */
+
+bool tv_store_is_id(const char *text)
+{
+    size_t length = 0;
+    while (length <= TV_STORE_ID_DIGITS && ((text[length] >= '0' && text[length] <= '9') ||
+                                            (text[length] >= 'a' && text[length] <= 'f')))
+        length++;
+    return length == TV_STORE_ID_DIGITS && text[length] == '\0';
+}
+
+enum tv_store_status tv_store_new_id(struct tv_store_id *id, struct tv_error *err)
+{
+    return tv_random_hex(id->text, TV_STORE_ID_DIGITS, err) == TV_OK ? TV_STORE_OK
+                                                                     : TV_STORE_FAILED;
+}
+
+enum tv_store_status tv_store_not_found(struct tv_error *err, const char *what)
+{
+    tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "there is no such %s", what);
+    return TV_STORE_NOT_FOUND;
+}
+
+enum tv_store_status tv_store_invalid(struct tv_error *err, const char *sentence)
+{
+    tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "%s", sentence);
+    return TV_STORE_INVALID;
+}
+
+enum tv_store_status tv_store_fail_errno(struct tv_error *err, const char *what)
+{
+    bool full = errno == ENOSPC || errno == EDQUOT;
+    tv_fail(err, full ? TV_ERR_LIMIT : TV_ERR_IO, TV_NO_OFFSET, "%s: %s", what, strerror(errno));
+    return full ? TV_STORE_FULL : TV_STORE_FAILED;
+}
+
+int tv_store_open_file(int folder, const char *name, int flags)
+{
+    struct stat info;
+    /* O_NONBLOCK: do not hang if somebody put a pipe there */
+    int fd = openat(folder, name, flags | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK, 0600);
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
+        return fd;
+    close(fd);
+    errno = ENOENT;
+    return -1;
+}
+
+bool tv_store_file_size(int folder, const char *name, uint64_t *bytes)
+{
+    struct stat info;
+    if (fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode))
+        return false;
+    *bytes = (uint64_t)info.st_size;
+    return true;
+}
+
+bool tv_store_each_name(int folder, void (*each)(void *context, const char *name), void *context)
+{
+    int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *names = fd < 0 ? NULL : fdopendir(fd);
+    const struct dirent *entry;
+    if (!names) {
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    errno = 0;
+    while ((entry = readdir(names)) != NULL) {
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            each(context, entry->d_name);
+        errno = 0;
+    }
+    int error = errno;
+    closedir(names);
+    errno = error;
+    return error == 0;
+}
+
+void tv_store_cache_name(char name[TV_STORE_CACHE_NAME], const char *id, const char *part)
+{
+    snprintf(name, TV_STORE_CACHE_NAME, "%.*s.%.*s", (int)TV_STORE_ID_DIGITS, id,
+             (int)TV_STORE_ID_DIGITS, part ? part : "index");
 }

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store.h - the store of the upload server: a folder with the traces that people sent, and a SQLite
- * catalogue of what is known of them.
+ * store.h - the store of the upload server: a directory with uploaded traces, and a SQLite
+ * catalogue with what is known about them.
  *
- *     DIR/lock                one process a store
- *     DIR/catalogue.sqlite3   what is known (schema: catalogue.c)
+ *     DIR/lock                one process per store
+ *     DIR/catalogue.sqlite3   the catalogue (schema: catalogue.c)
  *     DIR/uploads/UID         the bytes of an upload that is not complete
  *     DIR/traces/ID           an original, written once and never changed
- *     DIR/cache/ID.index      what the engine wrote to have a trace ready at once
- *     DIR/scratch/NAME/       an engine's folder for temporary files
+ *     DIR/cache/ID.index      an engine's index of a trace, so that it opens instantly
+ *     DIR/scratch/NAME/       an engine's directory for temporary files
  *
- * uploads.h puts traces in, traces.h asks and changes what is known of them, search.h lists them,
- * files.h opens the bytes.  Everything may be called from any number of threads at once, between
+ * uploads.h adds traces, traces.h reads, searches and changes what is known about them; this header
+ * opens their files.  Everything may be called from any number of threads at once, between
  * tv_store_open and tv_store_close.
  *
- * What survives.  A process that is killed loses nothing that a function here said is there: the
- * next start goes on with every upload at the byte where its file ends, and cleans what was left
- * half done.  When the power goes, traces that were finished and changes made to them are there;
- * an upload goes on from where its last piece ended (or, within a piece, from a multiple of 64 MiB)
- * or, if it had just begun, is not there.  A trace is never there in part.
+ * Durability.  A killed process loses nothing that a function here has confirmed: the next start
+ * resumes every upload at the end of its file, and cleans up what was half done.  After a power
+ * loss, finished traces and changes to them are there; an upload resumes at the end of its last
+ * chunk (or, within a chunk, at a multiple of 64 MiB), and one that has just begun may be gone.  A
+ * trace is never there in part.
  *
- * Nothing that a client says becomes a path: files are called by identifiers of 128 random bits.
+ * No text from a client becomes part of a path: files are named by identifiers of 128 random bits.
  */
 #ifndef TV_STORE_STORE_H
 #define TV_STORE_STORE_H
@@ -30,81 +30,122 @@
 
 struct tv_store;
 
-/* Traces and uploads are named by 32 lower-case hexadecimal digits.  Whatever else is given for an
- * identifier is TV_STORE_NONE. */
+/* The name of a trace or an upload: 32 lower-case hexadecimal digits.  Any other text that is
+ * passed as an identifier yields TV_STORE_NOT_FOUND. */
 #define TV_STORE_ID_DIGITS 32u
 struct tv_store_id {
     char text[TV_STORE_ID_DIGITS + 1];
 };
 
-/* Points in time are milliseconds since 1970, UTC; where there is none: */
+/* Times are milliseconds since 1970, UTC.  This one means that there is no time. */
 #define TV_STORE_NEVER INT64_MIN
 
-/* What a function here says, and what HTTP calls it.  Whenever it is not TV_STORE_OK, *err has a
- * sentence for people that tells no path. */
+/* Results, with the matching HTTP statuses.  Unless it is TV_STORE_OK, *err has a sentence for
+ * people, which reveals no path. */
 enum tv_store_status {
     TV_STORE_OK = 0,
-    TV_STORE_NONE,   /* 404  there is no such upload, trace or file (any more) */
-    TV_STORE_OFFSET, /* 409  the piece does not begin, or the upload not end, where its bytes do */
-    TV_STORE_BUSY,   /* 423  somebody else is writing this upload */
-    TV_STORE_TOO_LARGE, /* 413  more than an upload may have, or than was announced */
-    TV_STORE_BAD,       /* 422  a name, a label, a note or a question that cannot be taken */
-    TV_STORE_FULL,      /* 507  no room, on the disk or below the cap; may be tried again */
-    TV_STORE_FAILED,    /* 500  the disk or the catalogue does not work */
+    TV_STORE_NOT_FOUND,    /* 404  no such upload, trace or file, or not any more */
+    TV_STORE_WRONG_OFFSET, /* 409  the chunk does not begin, or the upload not end, at its bytes */
+    TV_STORE_BUSY,         /* 423  another connection writes this upload */
+    TV_STORE_TOO_LARGE,    /* 413  larger than an upload may be, or than was announced */
+    TV_STORE_INVALID,      /* 422  an invalid name, label, note or query */
+    TV_STORE_FULL,         /* 507  no space on the disk or below the cap; may be tried again */
+    TV_STORE_FAILED,       /* 500  an error of the disk or the catalogue */
 };
 
 struct tv_store_options {
-    uint64_t max_upload_bytes; /* 0: any */
-    uint64_t max_store_bytes;  /* 0: any.  Originals, caches and the bytes of uploads together */
-    uint64_t reserve_bytes;    /* of the disk, never taken; 0: a 16th of it, from 1 to 16 MiB */
-    int64_t keep_ms;           /* traces that are not pinned go so long after they came; 0: never */
-    int64_t upload_idle_ms;    /* uploads go so long after their last byte; 0: 24 hours */
-    uint32_t max_uploads;      /* running at once; 0: 4096 */
-    uint32_t client_uploads;   /* of one client; 0: an eighth of max_uploads, at least one */
-    bool sync_caches;          /* fsync them as well; without, a cut of power may cost a cache */
-    /* Is told each thing that was cleaned, dropped or evicted, one line without a line end.  May be
-     * called from any thread that is inside a function of the store, and must not call one. */
+    uint64_t max_upload_bytes; /* 0: no limit */
+    uint64_t max_store_bytes;  /* the cap on originals, caches and uploads together; 0: none */
+    uint64_t reserve_bytes;    /* of the disk, left free; 0: 1/16 of the disk, from 1 to 16 MiB */
+    int64_t keep_ms;         /* traces that are not pinned are deleted after this time; 0: never */
+    int64_t upload_idle_ms;  /* uploads are deleted so long after their last byte; 0: 24 hours */
+    uint32_t max_uploads;    /* in progress; 0: 4096 */
+    uint32_t client_uploads; /* of one client; 0: an eighth of max_uploads, at least one */
+    bool sync_caches;        /* fsync caches too; otherwise a power loss may cost some */
+    /* Receives a line without a line end for each thing that was cleaned, dropped or evicted.  May
+     * be called from any thread inside a function of the store, and must not call one. */
     void (*report)(void *context, const char *line);
     void *context;
 };
 
-/* Opens the store in the folder, which is made (its parent must be there) or is empty, or is a
- * store.  Cleans what an earlier process left.  TV_ERR_IO: no such place, or it is in use by
- * another process; TV_ERR_SYNTAX: the catalogue is damaged or not ours (nothing was changed);
- * TV_ERR_UNSUPPORTED: a later version made it. */
+/* Open the store in the directory, which is created if its parent exists, or is empty, or is a
+ * store. Clean up what an earlier process left.  TV_ERR_IO: the directory cannot be used, or
+ * another process uses it; TV_ERR_SYNTAX: the catalogue is damaged or not ours, and nothing was
+ * changed; TV_ERR_UNSUPPORTED: a later version made it. */
 enum tv_status tv_store_open(const char *folder, const struct tv_store_options *options,
                              struct tv_store **store, struct tv_error *err) TV_MUST_CHECK;
 
-/* Nobody is inside another function any more.  NULL is fine. */
+/* Close the store.  No other function may be running.  NULL is allowed. */
 void tv_store_close(struct tv_store *store);
 
-/* The present in the store's unit. */
+/* Return the present as milliseconds since 1970. */
 int64_t tv_store_now(void);
 
-/* Milliseconds of a clock that nobody sets, and that goes on while the machine sleeps. */
+/* Return milliseconds of a clock that nobody sets, and that runs while the machine sleeps. */
 int64_t tv_store_steady_now(void);
 
-/* Do what is due at this time: traces beyond --keep, uploads that nobody goes on with, and, when
- * there is more than the cap, caches and the oldest traces.  Call it every minute or so.
+/* Delete what is due: traces older than keep_ms, abandoned uploads and, above the cap, caches and
+ * the oldest traces.  To be called about every minute.
  *
- * When the wall clock has jumped against the steady one since the last call, nobody knows which of
- * its times was right.  Then nothing goes by its age for TV_STORE_JUMP_HOLD_MS, so that people can
- * set it right, and the report says so; a clock that comes back ends that at once. */
-#define TV_STORE_JUMP_MS INT64_C(600000) /* clocks that are set by less are no jump */
+ * If the wall clock has jumped against the steady clock since the last call, nobody knows which of
+ * its times was right.  Then nothing is deleted by age for TV_STORE_JUMP_HOLD_MS, so that people
+ * can correct the clock, and the report says so.  A clock that jumps back ends that at once. */
+#define TV_STORE_JUMP_MS INT64_C(600000) /* smaller corrections are no jump */
 #define TV_STORE_JUMP_HOLD_MS INT64_C(86400000)
 enum tv_store_status tv_store_expire(struct tv_store *store, int64_t now_ms, int64_t steady_ms,
                                      struct tv_error *err) TV_MUST_CHECK;
 
 struct tv_store_totals {
-    uint64_t traces;      /* how many */
+    uint64_t traces;
     uint64_t trace_bytes; /* of their originals */
-    uint64_t caches;      /* how many */
+    uint64_t caches;
     uint64_t cache_bytes;
-    uint64_t uploads;      /* how many are not complete */
-    uint64_t upload_bytes; /* that have come of them */
+    uint64_t uploads;      /* in progress */
+    uint64_t upload_bytes; /* received for these */
 };
 
-/* How much is in the store: counted all along, so it may be asked often. */
+/* Return the totals.  They are counted all the time, so this is cheap. */
 struct tv_store_totals tv_store_totals(struct tv_store *store);
+
+/* ---- Files: originals, index caches, temporary files (files.c) ---- */
+
+/* The caller closes descriptors.  They are close-on-exec. */
+
+/* Open an original for reading. */
+enum tv_store_status tv_store_file_open(struct tv_store *store, const char *id, int *fd,
+                                        uint64_t *bytes, struct tv_error *err) TV_MUST_CHECK;
+
+/* Open a trace's cache for reading, and count it as used now.  TV_STORE_NOT_FOUND: it has none. */
+enum tv_store_status tv_store_cache_open(struct tv_store *store, const char *id, int *fd,
+                                         uint64_t *bytes, struct tv_error *err) TV_MUST_CHECK;
+
+/* A cache in the making: a file for reading and writing, empty at first and invisible to others. */
+struct tv_store_new_cache {
+    struct tv_store_id trace;
+    struct tv_store_id part; /* temporary name, together with `trace` */
+    int fd;
+    uint64_t limit; /* maximum size with which it can be kept */
+};
+
+/* Begin a cache.  TV_STORE_FULL: there is no space for any. */
+enum tv_store_status tv_store_cache_begin(struct tv_store *store, const char *id,
+                                          struct tv_store_new_cache *cache,
+                                          struct tv_error *err) TV_MUST_CHECK;
+
+/* Close a new cache and, with `keep`, replace the trace's previous one.  An untrusted process may
+ * have written it, so only its size is examined.  It is not kept if the trace was deleted or there
+ * is no space; older caches are dropped for it, traces never. */
+enum tv_store_status tv_store_cache_end(struct tv_store *store, struct tv_store_new_cache *cache,
+                                        bool keep, struct tv_error *err) TV_MUST_CHECK;
+
+/* Drop a trace's cache, if there is one: it is damaged, or of another version. */
+void tv_store_cache_drop(struct tv_store *store, const char *id);
+
+/* Make an empty directory for temporary files; its absolute path goes to folder[0..size). */
+enum tv_store_status tv_store_scratch_make(struct tv_store *store, char *folder, size_t size,
+                                           struct tv_error *err) TV_MUST_CHECK;
+
+/* Remove such a directory with all that it contains. */
+void tv_store_scratch_remove(struct tv_store *store, const char *folder);
 
 #endif

@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * uploads.c - the row of an upload: made, asked, turned into a trace, forgotten.
+ * uploads.c - rows of uploads: begin, look up, finish, cancel.
  *
- * Finishing is, in this order: the bytes on the disk, the file moved to traces/, that folder on the
- * disk, the rows in one transaction.  A start finds what was interrupted by the upload's row, which
- * names the trace (recovery.c).
+ * The order of writes makes every crash recoverable:
+ *
+ *     begin     create the file -> insert the row
+ *     finish    fsync(file) -> rename to traces/ -> fsync(traces/) -> one durable transaction:
+ *               insert the trace, mark the upload as done
+ *     cancel    delete the row -> remove the file
+ *
+ * After a crash between two steps of finish, the upload's row still exists and names the trace, so
+ * recovery.c finds the file in traces/ and inserts the trace. A crash in begin or cancel leaves a
+ * file without a row, which recovery.c removes.
  */
 #include "store/uploads.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -17,26 +25,25 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "store/inside.h"
-#include "store/text.h"
+#include "store/internal.h"
 
-/* The labels of an upload, a line each. */
+/* Size of the labels of an upload as text, one per line. */
 #define LABELS_TEXT (TV_STORE_LABELS * (TV_STORE_LABEL + 1) + 1)
 
-struct row {
+struct upload_row {
     bool found, done, known;
     uint64_t bytes, held;
     int64_t touched;
     struct tv_store_id trace;
 };
 
-static enum tv_store_status read_row(struct tv_store *store, const char *uid, struct row *row,
-                                     struct tv_error *err)
+static enum tv_store_status upload_read_row(struct tv_store *store, const char *uid,
+                                            struct upload_row *row, struct tv_error *err)
 {
     struct tv_db *db = &store->read;
-    *row = (struct row){0};
+    *row = (struct upload_row){0};
     if (!tv_store_is_id(uid))
-        return tv_store_none(err, "upload");
+        return tv_store_not_found(err, "upload");
     tv_db_begin(db, TV_DB_READ);
     sqlite3_stmt *query = tv_db_query(
         db, "SELECT trace, bytes, held, touched, done FROM uploads WHERE uid=?", "z", uid);
@@ -51,16 +58,16 @@ static enum tv_store_status read_row(struct tv_store *store, const char *uid, st
         row->done = sqlite3_column_int(query, 4) != 0;
     }
     enum tv_store_status status = tv_db_end(db, TV_STORE_OK, err);
-    return status != TV_STORE_OK || row->found ? status : tv_store_none(err, "upload");
+    return status != TV_STORE_OK || row->found ? status : tv_store_not_found(err, "upload");
 }
 
-/* Takes the upload for itself. */
-static enum tv_store_status claim_whole(struct tv_store *store, const char *uid,
-                                        struct tv_store_claim *claim, enum tv_store_status verdict,
-                                        struct tv_error *err)
+/* Take the claim on an upload for finishing or cancelling it. */
+static enum tv_store_status upload_claim(struct tv_store *store, const char *uid,
+                                         struct tv_store_claim *claim, enum tv_store_status verdict,
+                                         struct tv_error *err)
 {
     if (!tv_store_is_id(uid))
-        return tv_store_none(err, "upload");
+        return tv_store_not_found(err, "upload");
     snprintf(claim->uid.text, sizeof claim->uid.text, "%s", uid);
     enum tv_store_status status = tv_store_claim_take(store, claim, NULL, verdict);
     if (status == TV_STORE_BUSY)
@@ -68,21 +75,21 @@ static enum tv_store_status claim_whole(struct tv_store *store, const char *uid,
     return status;
 }
 
-/* Forgetting. */
+/* ---- Dropping ---- */
 
-static enum tv_store_status delete_row(struct tv_store *store, const char *uid,
-                                       struct tv_error *err)
+static enum tv_store_status upload_delete_row(struct tv_store *store, const char *uid,
+                                              struct tv_error *err)
 {
     struct tv_db *db = &store->write;
     enum tv_store_status status = TV_STORE_OK;
     tv_db_begin(db, TV_DB_QUICK);
     if (tv_db_run(db, "DELETE FROM uploads WHERE uid=? AND done=0", "z", uid) == 0)
-        status = tv_store_none(err, "upload");
+        status = tv_store_not_found(err, "upload");
     return tv_db_end(db, status, err);
 }
 
-/* Gives the room of its bytes back. */
-static void empty(struct tv_store *store, const char *uid)
+/* Free the space of an upload's bytes, but keep its file. */
+static void upload_truncate(struct tv_store *store, const char *uid)
 {
     uint64_t held = 0;
     int fd = tv_store_open_file(store->uploads, uid, O_WRONLY);
@@ -93,14 +100,15 @@ static void empty(struct tv_store *store, const char *uid)
     close(fd);
 }
 
-static enum tv_store_status forget(struct tv_store *store, const char *uid, struct tv_error *err)
+static enum tv_store_status upload_forget(struct tv_store *store, const char *uid,
+                                          struct tv_error *err)
 {
     uint64_t held = 0;
-    enum tv_store_status status = delete_row(store, uid, err);
-    /* To cancel must be possible on a full disk. */
+    enum tv_store_status status = upload_delete_row(store, uid, err);
+    /* cancelling must work on a full disk */
     if (status == TV_STORE_FULL) {
-        empty(store, uid);
-        status = delete_row(store, uid, err);
+        upload_truncate(store, uid);
+        status = upload_delete_row(store, uid, err);
     }
     if (status != TV_STORE_OK)
         return status;
@@ -111,15 +119,16 @@ static enum tv_store_status forget(struct tv_store *store, const char *uid, stru
     return TV_STORE_OK;
 }
 
-static bool is_empty(struct tv_store *store, const char *uid)
+static bool upload_is_empty(struct tv_store *store, const char *uid)
 {
     uint64_t held = 1;
     return tv_store_file_size(store->uploads, uid, &held) && held == 0;
 }
 
-/* Find the upload that nobody writes and that has no bytes for the longest time: of this client
- * when it has as many as it may, else of anybody. */
-static bool find_empty(struct tv_store *store, struct tv_bytes client, struct tv_store_id *uid)
+/* Find the oldest upload without bytes that nobody writes: any, if the total is at its maximum,
+ * else one of this client. */
+static bool upload_find_empty(struct tv_store *store, struct tv_bytes client,
+                              struct tv_store_id *uid)
 {
     struct tv_db *db = &store->write;
     bool found = false;
@@ -133,7 +142,7 @@ static bool find_empty(struct tv_store *store, struct tv_bytes client, struct tv
                                     "ib", (int64_t)any, client);
     while (tv_db_row(db, row)) {
         const char *text = (const char *)sqlite3_column_text(row, 0);
-        if (found || tv_store_is_claimed(store, text) || !is_empty(store, text))
+        if (found || tv_store_is_claimed(store, text) || !upload_is_empty(store, text))
             continue;
         found = true;
         snprintf(uid->text, sizeof uid->text, "%s", text);
@@ -141,29 +150,29 @@ static bool find_empty(struct tv_store *store, struct tv_bytes client, struct tv
     return tv_db_end(db, TV_STORE_OK, NULL) == TV_STORE_OK && found;
 }
 
-/* Make place for one more upload; false when all have bytes. */
-static bool forget_empty(struct tv_store *store, struct tv_bytes client)
+/* Drop an upload without bytes to make room for another. False: all have bytes. */
+static bool upload_forget_empty(struct tv_store *store, struct tv_bytes client)
 {
     struct tv_store_claim claim = {0};
     struct tv_store_id uid;
     struct tv_error err;
     bool forgotten = false;
-    if (!find_empty(store, client, &uid) ||
-        claim_whole(store, uid.text, &claim, TV_STORE_OK, &err) != TV_STORE_OK)
+    if (!upload_find_empty(store, client, &uid) ||
+        upload_claim(store, uid.text, &claim, TV_STORE_OK, &err) != TV_STORE_OK)
         return false;
-    if (is_empty(store, uid.text))
-        forgotten = forget(store, uid.text, &err) == TV_STORE_OK;
+    if (upload_is_empty(store, uid.text))
+        forgotten = upload_forget(store, uid.text, &err) == TV_STORE_OK;
     tv_store_claim_drop(store, &claim);
     if (forgotten)
-        tv_store_say(store, "dropped: upload %.*s, which had no bytes, for another one",
-                     TV_STORE_SHOWN, uid.text);
+        tv_store_report(store, "dropped: upload %.*s, which had no bytes, for another one",
+                        TV_STORE_ID_SHOWN, uid.text);
     return forgotten;
 }
 
-/* Beginning. */
+/* ---- Begin ---- */
 
-static enum tv_store_status check_size(const struct tv_store *store, uint64_t bytes,
-                                       struct tv_error *err)
+static enum tv_store_status upload_check_size(const struct tv_store *store, uint64_t bytes,
+                                              struct tv_error *err)
 {
     uint64_t most = store->options.max_upload_bytes;
     if (most == 0 || most > INT64_MAX)
@@ -174,8 +183,9 @@ static enum tv_store_status check_size(const struct tv_store *store, uint64_t by
     return TV_STORE_TOO_LARGE;
 }
 
-static void join_labels(const struct tv_store_new_upload *upload, char text[LABELS_TEXT])
+static void upload_join_labels(const struct tv_store_new_upload *upload, char text[LABELS_TEXT])
 {
+    assert(upload->label_count <= TV_STORE_LABELS);
     size_t length = 0;
     for (size_t i = 0; i < upload->label_count; i++) {
         memcpy(text + length, upload->labels[i].data, upload->labels[i].length);
@@ -185,8 +195,9 @@ static void join_labels(const struct tv_store_new_upload *upload, char text[LABE
     text[length] = '\0';
 }
 
-/* Return true when one more upload would be too many.  Runs within a transaction. */
-static bool are_too_many(struct tv_store *store, struct tv_bytes client, struct tv_error *err)
+/* Return true when one more upload would be too many. Within a transaction. */
+static bool upload_are_too_many(struct tv_store *store, struct tv_bytes client,
+                                struct tv_error *err)
 {
     struct tv_db *db = &store->write;
     int64_t running = tv_db_number(db, 0, "SELECT count(*) FROM uploads WHERE done=0", "");
@@ -204,9 +215,10 @@ static bool are_too_many(struct tv_store *store, struct tv_bytes client, struct 
     return true;
 }
 
-static enum tv_store_status insert(struct tv_store *store, const struct tv_store_new_upload *upload,
-                                   const struct tv_store_id *uid, const struct tv_store_id *trace,
-                                   struct tv_error *err)
+static enum tv_store_status upload_insert_row(struct tv_store *store,
+                                              const struct tv_store_new_upload *upload,
+                                              const struct tv_store_id *uid,
+                                              const struct tv_store_id *trace, struct tv_error *err)
 {
     char name[TV_STORE_NAME + 1], labels[LABELS_TEXT];
     struct tv_db *db = &store->write;
@@ -214,9 +226,9 @@ static enum tv_store_status insert(struct tv_store *store, const struct tv_store
     bool known = upload->bytes != TV_STORE_SIZE_UNKNOWN;
     if (tv_store_text_clean(upload->name, false, name, sizeof name) == 0)
         snprintf(name, sizeof name, "trace");
-    join_labels(upload, labels);
+    upload_join_labels(upload, labels);
     tv_db_begin(db, TV_DB_QUICK);
-    if (are_too_many(store, upload->client, err)) {
+    if (upload_are_too_many(store, upload->client, err)) {
         status = TV_STORE_FULL;
     } else {
         tv_db_run(db, "INSERT INTO clients(uid, trace, client) VALUES(?, ?, ?)", "zzb", uid->text,
@@ -236,25 +248,26 @@ enum tv_store_status tv_store_upload_begin(struct tv_store *store,
 {
     struct tv_store_id made, trace;
     bool known = upload->bytes != TV_STORE_SIZE_UNKNOWN;
-    enum tv_store_status status = known ? check_size(store, upload->bytes, err) : TV_STORE_OK;
+    enum tv_store_status status =
+        known ? upload_check_size(store, upload->bytes, err) : TV_STORE_OK;
     if (status == TV_STORE_OK)
         status = tv_store_check_labels(upload->labels, upload->label_count, err);
     if (status == TV_STORE_OK)
-        status = tv_store_may_come(store, known ? upload->bytes : 0, err);
+        status = tv_store_can_fit(store, known ? upload->bytes : 0, err);
     if (status == TV_STORE_OK)
         status = tv_store_new_id(&made, err);
     if (status == TV_STORE_OK)
         status = tv_store_new_id(&trace, err);
     if (status != TV_STORE_OK)
         return status;
-    /* The file before its row: a row without one would be cleaned away as lost. */
+    /* the file comes before its row, because recovery forgets a row without a file */
     int fd = tv_store_open_file(store->uploads, made.text, O_WRONLY | O_CREAT | O_EXCL);
     if (fd < 0)
-        return tv_store_failed(err, "the upload has no place");
+        return tv_store_fail_errno(err, "the upload has no place");
     close(fd);
-    status = insert(store, upload, &made, &trace, err);
-    if (status == TV_STORE_FULL && forget_empty(store, upload->client))
-        status = insert(store, upload, &made, &trace, err);
+    status = upload_insert_row(store, upload, &made, &trace, err);
+    if (status == TV_STORE_FULL && upload_forget_empty(store, upload->client))
+        status = upload_insert_row(store, upload, &made, &trace, err);
     if (status != TV_STORE_OK) {
         unlinkat(store->uploads, made.text, 0);
         return status;
@@ -264,17 +277,17 @@ enum tv_store_status tv_store_upload_begin(struct tv_store *store,
     return TV_STORE_OK;
 }
 
-/* Asking. */
+/* ---- Look up ---- */
 
 enum tv_store_status tv_store_upload_get(struct tv_store *store, const char *uid,
                                          struct tv_store_upload *upload, struct tv_error *err)
 {
-    struct row row;
+    struct upload_row row;
     uint64_t held = 0;
-    enum tv_store_status status = read_row(store, uid, &row, err);
+    enum tv_store_status status = upload_read_row(store, uid, &row, err);
     if (status == TV_STORE_OK && !row.done && !tv_store_file_size(store->uploads, uid, &held)) {
-        /* Finished or cancelled between the two looks. */
-        status = read_row(store, uid, &row, err);
+        /* it was finished or cancelled between the two looks */
+        status = upload_read_row(store, uid, &row, err);
         held = row.held;
     }
     if (status != TV_STORE_OK)
@@ -290,26 +303,26 @@ enum tv_store_status tv_store_upload_get(struct tv_store *store, const char *uid
 enum tv_store_status tv_store_upload_announce(struct tv_store *store, const char *uid,
                                               uint64_t bytes, struct tv_error *err)
 {
-    struct row row;
+    struct upload_row row;
     uint64_t held = 0;
     struct tv_db *db = &store->write;
-    enum tv_store_status status = read_row(store, uid, &row, err);
+    enum tv_store_status status = upload_read_row(store, uid, &row, err);
     if (status == TV_STORE_OK)
-        status = check_size(store, bytes, err);
+        status = upload_check_size(store, bytes, err);
     if (status != TV_STORE_OK || (row.known && row.bytes == bytes))
         return status;
     if (row.known || (tv_store_file_size(store->uploads, uid, &held) && held > bytes)) {
         tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "another size was announced, or more has come");
-        return TV_STORE_OFFSET;
+        return TV_STORE_WRONG_OFFSET;
     }
     tv_db_begin(db, TV_DB_QUICK);
     if (tv_db_run(db, "UPDATE uploads SET bytes=? WHERE uid=? AND bytes IS NULL AND done=0", "iz",
                   (int64_t)bytes, uid) == 0)
-        status = tv_store_none(err, "upload");
+        status = tv_store_not_found(err, "upload");
     return tv_db_end(db, status, err);
 }
 
-/* Finishing. */
+/* ---- Finish ---- */
 
 void tv_store_insert_trace(struct tv_db *db, const char *uid, uint64_t bytes, int64_t now_ms)
 {
@@ -317,7 +330,7 @@ void tv_store_insert_trace(struct tv_db *db, const char *uid, uint64_t bytes, in
     struct tv_bytes name = {(const uint8_t *)key, 0};
     sqlite3_stmt *row = tv_db_query(db, "SELECT name, labels FROM uploads WHERE uid=?", "z", uid);
     while (tv_db_row(db, row)) {
-        name.length = tv_store_text_clean(tv_db_text(row, 0), false, key, sizeof key);
+        name.length = tv_store_text_clean(tv_db_column_text(row, 0), false, key, sizeof key);
         tv_store_text_fold(name, key);
         snprintf(labels, sizeof labels, "%s", (const char *)sqlite3_column_text(row, 1));
     }
@@ -334,45 +347,47 @@ void tv_store_insert_trace(struct tv_db *db, const char *uid, uint64_t bytes, in
               (int64_t)bytes, (int64_t)bytes, now_ms, uid);
 }
 
-static enum tv_store_status commit_trace(struct tv_store *store, const char *uid, uint64_t bytes,
-                                         struct tv_error *err)
+static enum tv_store_status upload_commit_trace(struct tv_store *store, const char *uid,
+                                                uint64_t bytes, struct tv_error *err)
 {
     tv_db_begin(&store->write, TV_DB_DURABLE);
     tv_store_insert_trace(&store->write, uid, bytes, tv_store_now());
     return tv_db_end(&store->write, TV_STORE_OK, err);
 }
 
-static enum tv_store_status sync_file(struct tv_store *store, const char *uid, uint64_t bytes,
-                                      struct tv_error *err)
+static enum tv_store_status upload_sync_file(struct tv_store *store, const char *uid,
+                                             uint64_t bytes, struct tv_error *err)
 {
     uint64_t held = 0;
     enum tv_store_status status = TV_STORE_OK;
     int fd = tv_store_open_file(store->uploads, uid, O_RDONLY);
     if (fd < 0)
-        return tv_store_none(err, "upload");
+        return tv_store_not_found(err, "upload");
     if (!tv_store_file_size(store->uploads, uid, &held) || held != bytes) {
         tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "%" PRIu64 " of %" PRIu64 " bytes are here", held,
                 bytes);
-        status = TV_STORE_OFFSET;
+        status = TV_STORE_WRONG_OFFSET;
     } else if (fsync(fd) != 0) {
-        status = tv_store_failed(err, "the disk does not take the upload");
+        status = tv_store_fail_errno(err, "the disk does not take the upload");
     }
     close(fd);
     return status;
 }
 
-/* The upload's file becomes the trace's, and the row follows; else it is put back. */
-static enum tv_store_status move_and_commit(struct tv_store *store, const char *uid,
-                                            const struct row *row, struct tv_error *err)
+/* Move the file to traces/ and commit; if that fails, move it back. */
+static enum tv_store_status upload_move_and_commit(struct tv_store *store, const char *uid,
+                                                   const struct upload_row *row,
+                                                   struct tv_error *err)
 {
+    assert(!row->done);
     enum tv_store_status status = TV_STORE_OK;
     const char *trace = row->trace.text;
     if (renameat(store->uploads, uid, store->traces, trace) != 0)
-        return tv_store_failed(err, "the upload cannot be moved to its place");
+        return tv_store_fail_errno(err, "the upload cannot be moved to its place");
     if (fsync(store->traces) != 0)
-        status = tv_store_failed(err, "the disk does not take the upload");
+        status = tv_store_fail_errno(err, "the disk does not take the upload");
     if (status == TV_STORE_OK)
-        status = commit_trace(store, uid, row->bytes, err);
+        status = upload_commit_trace(store, uid, row->bytes, err);
     if (status != TV_STORE_OK) {
         renameat(store->traces, trace, store->uploads, uid);
         return status;
@@ -386,19 +401,19 @@ static enum tv_store_status move_and_commit(struct tv_store *store, const char *
     return TV_STORE_OK;
 }
 
-static enum tv_store_status finish(struct tv_store *store, const char *uid,
-                                   struct tv_store_id *trace, struct tv_error *err)
+static enum tv_store_status upload_finish(struct tv_store *store, const char *uid,
+                                          struct tv_store_id *trace, struct tv_error *err)
 {
-    struct row row;
-    enum tv_store_status status = read_row(store, uid, &row, err);
+    struct upload_row row;
+    enum tv_store_status status = upload_read_row(store, uid, &row, err);
     if (status != TV_STORE_OK)
         return status;
     if (!row.done && !row.known && !tv_store_file_size(store->uploads, uid, &row.bytes))
-        return tv_store_none(err, "upload");
+        return tv_store_not_found(err, "upload");
     if (!row.done)
-        status = sync_file(store, uid, row.bytes, err);
+        status = upload_sync_file(store, uid, row.bytes, err);
     if (!row.done && status == TV_STORE_OK)
-        status = move_and_commit(store, uid, &row, err);
+        status = upload_move_and_commit(store, uid, &row, err);
     if (status == TV_STORE_OK)
         *trace = row.trace;
     return status;
@@ -408,24 +423,24 @@ enum tv_store_status tv_store_upload_finish(struct tv_store *store, const char *
                                             struct tv_store_id *trace, struct tv_error *err)
 {
     struct tv_store_claim claim = {0};
-    enum tv_store_status status = claim_whole(store, uid, &claim, TV_STORE_OK, err);
+    enum tv_store_status status = upload_claim(store, uid, &claim, TV_STORE_OK, err);
     if (status != TV_STORE_OK)
         return status;
-    status = finish(store, uid, trace, err);
+    status = upload_finish(store, uid, trace, err);
     tv_store_claim_drop(store, &claim);
     return status;
 }
 
-/* Cancelling. */
+/* ---- Cancel ---- */
 
 enum tv_store_status tv_store_upload_cancel(struct tv_store *store, const char *uid,
                                             struct tv_error *err)
 {
     struct tv_store_claim claim = {0};
-    enum tv_store_status status = claim_whole(store, uid, &claim, TV_STORE_NONE, err);
+    enum tv_store_status status = upload_claim(store, uid, &claim, TV_STORE_NOT_FOUND, err);
     if (status != TV_STORE_OK)
         return status;
-    status = forget(store, uid, err);
+    status = upload_forget(store, uid, err);
     tv_store_claim_drop(store, &claim);
     return status;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * uploads.h - traces on their way into the store, in one piece or in many.
+ * uploads.h - traces on their way into the store, in one chunk or many.
  *
- *     begin -> (begin_piece -> piece_add ... -> piece_end) ... -> finish
+ *     upload_begin -> (chunk_begin -> chunk_write ... -> chunk_end) ... -> upload_finish
  *
- * A whole upload is a begin, one piece and a finish.  A piece goes to the disk while it comes.  An
- * upload has one writer: whoever begins a piece where the bytes end takes it over from one whose
- * connection hangs, which hears TV_STORE_BUSY from then on.
+ * Bytes are written to disk as they arrive.  An upload has one writer at a time: a client that
+ * begins a chunk where the bytes end takes over from a connection that hangs, and that one gets
+ * TV_STORE_BUSY from then on.
  */
 #ifndef TV_STORE_UPLOADS_H
 #define TV_STORE_UPLOADS_H
@@ -15,79 +15,78 @@
 
 #define TV_STORE_SIZE_UNKNOWN UINT64_MAX
 
-/* Longer names are cut. */
+/* Longer names are cut, in bytes. */
 #define TV_STORE_NAME 255u
 
-/* Labels: at most so many of a trace, of so many bytes each. */
+/* Maximum number of labels of a trace, and bytes of a label. */
 #define TV_STORE_LABELS 32u
 #define TV_STORE_LABEL 64u
 
 struct tv_store_new_upload {
-    struct tv_bytes name;          /* as the client says it: only ever shown.  None: "trace" */
-    uint64_t bytes;                /* as announced, or TV_STORE_SIZE_UNKNOWN */
-    const struct tv_bytes *labels; /* for the trace that becomes of it */
+    struct tv_bytes name;          /* from the client, only for display; empty: "trace" */
+    uint64_t bytes;                /* announced size, or TV_STORE_SIZE_UNKNOWN */
+    const struct tv_bytes *labels; /* of the future trace */
     size_t label_count;
-    struct tv_bytes client; /* any bytes that tell clients apart; empty: of no known one */
+    struct tv_bytes client; /* bytes that identify the client; empty: unknown */
 };
 
-/* Makes place for a trace.  When too many uploads are running, of this client or in all, the one of
- * them that has no bytes for the longest time is forgotten.  TV_STORE_TOO_LARGE: larger than an
- * upload may be; TV_STORE_FULL: no room can be made for it, or too many uploads with bytes are
- * running; TV_STORE_BAD: a label is none. */
+/* Begin an upload.  If too many are in progress, of this client or in total, the oldest one without
+ * bytes is dropped.  TV_STORE_TOO_LARGE: larger than an upload may be; TV_STORE_FULL: no space can
+ * be freed for it, or too many uploads with bytes are in progress; TV_STORE_INVALID: a bad label.
+ */
 enum tv_store_status tv_store_upload_begin(struct tv_store *store,
                                            const struct tv_store_new_upload *upload,
                                            struct tv_store_id *uid,
                                            struct tv_error *err) TV_MUST_CHECK;
 
 struct tv_store_upload {
-    uint64_t held;            /* bytes that are there: where the next piece begins */
-    uint64_t bytes;           /* announced, or TV_STORE_SIZE_UNKNOWN */
-    bool done;                /* it became a trace already; kept until it expires, so that a client
-                                 who missed the answer finds the trace */
-    struct tv_store_id trace; /* the identifier that the trace has, or will have */
-    int64_t expires_ms;       /* when it goes unless another piece comes */
+    uint64_t held;  /* bytes received: the offset of the next chunk */
+    uint64_t bytes; /* announced size, or TV_STORE_SIZE_UNKNOWN */
+    bool done;      /* it has become a trace; remembered until it expires, so that a client
+                       that missed the answer finds the trace */
+    struct tv_store_id trace; /* the identifier of the trace, also before it exists */
+    int64_t expires_ms;       /* when it is dropped unless another chunk arrives */
 };
 
-/* What is known of an upload. */
+/* Look up an upload. */
 enum tv_store_status tv_store_upload_get(struct tv_store *store, const char *uid,
                                          struct tv_store_upload *upload,
                                          struct tv_error *err) TV_MUST_CHECK;
 
-/* Begins a piece at this offset.  *held is how many bytes are there, also with TV_STORE_OFFSET;
- * TV_STORE_BUSY: just being finished. */
-struct tv_store_piece;
-enum tv_store_status tv_store_piece_begin(struct tv_store *store, const char *uid, uint64_t offset,
-                                          struct tv_store_piece **piece, uint64_t *held,
+/* Begin a chunk at this offset.  *held is the number of bytes received, also with
+ * TV_STORE_WRONG_OFFSET.  TV_STORE_BUSY: the upload is being finished. */
+struct tv_store_chunk;
+enum tv_store_status tv_store_chunk_begin(struct tv_store *store, const char *uid, uint64_t offset,
+                                          struct tv_store_chunk **chunk, uint64_t *held,
                                           struct tv_error *err) TV_MUST_CHECK;
 
-/* Says how large the upload is, when it began with TV_STORE_SIZE_UNKNOWN: only its one writer may,
- * so that nobody writes beyond it.  TV_STORE_OFFSET: something else was announced already, or more
- * is there; TV_STORE_BUSY and TV_STORE_NONE as for tv_store_piece_add. */
-enum tv_store_status tv_store_piece_announce(struct tv_store_piece *piece, uint64_t bytes,
+/* Announce the size of an upload that began with TV_STORE_SIZE_UNKNOWN.  Only its writer may, so
+ * that nobody writes beyond it.  TV_STORE_WRONG_OFFSET: another size was announced before, or more
+ * bytes have arrived; TV_STORE_BUSY and TV_STORE_NOT_FOUND as for tv_store_chunk_write. */
+enum tv_store_status tv_store_chunk_announce(struct tv_store_chunk *chunk, uint64_t bytes,
                                              struct tv_error *err) TV_MUST_CHECK;
 
-/* Writes bytes of it.  After a failure the rest of the piece fails in the same way, what was there
- * stays, and tv_store_piece_end is still to be called: TV_STORE_TOO_LARGE (nothing of these bytes
- * is taken), TV_STORE_FULL (some of these bytes may be taken), TV_STORE_BUSY
- * (somebody took over), TV_STORE_NONE (cancelled). */
-enum tv_store_status tv_store_piece_add(struct tv_store_piece *piece, struct tv_bytes bytes,
+/* Write the next bytes.  After an error all later calls fail the same way, the bytes before stay,
+ * and tv_store_chunk_end must still be called.  TV_STORE_TOO_LARGE: none of these bytes was
+ * written; TV_STORE_FULL: some may have been; TV_STORE_BUSY: another connection took over;
+ * TV_STORE_NOT_FOUND: the upload was cancelled. */
+enum tv_store_status tv_store_chunk_write(struct tv_store_chunk *chunk, struct tv_bytes bytes,
+                                          struct tv_error *err) TV_MUST_CHECK;
+
+/* Sync the bytes to disk and free the chunk, also when the client disconnected.  *held is the
+ * number of bytes of the upload that are safe; the result is that of the first failure. */
+enum tv_store_status tv_store_chunk_end(struct tv_store_chunk *chunk, uint64_t *held,
                                         struct tv_error *err) TV_MUST_CHECK;
 
-/* Ends the piece, which is gone: its bytes are on the disk now.  *held is how many of the upload
- * are there; the status is that of the first failure.  Also to be called when the client went away.
- */
-enum tv_store_status tv_store_piece_end(struct tv_store_piece *piece, uint64_t *held,
-                                        struct tv_error *err) TV_MUST_CHECK;
-
-/* Makes a trace of an upload of which all is there (of unknown size: what is there is all); it
- * waits to be read then.  Done already: the same trace again.  TV_STORE_OFFSET: bytes are missing;
- * TV_STORE_BUSY: a piece is being written. */
+/* Make a trace of a complete upload (an unknown size is complete at any time), which then waits to
+ * be read.  A repeated call returns the same trace.  TV_STORE_WRONG_OFFSET: bytes are missing;
+ * TV_STORE_BUSY: a chunk is being written. */
 enum tv_store_status tv_store_upload_finish(struct tv_store *store, const char *uid,
                                             struct tv_store_id *trace,
                                             struct tv_error *err) TV_MUST_CHECK;
 
-/* Forgets an upload and its bytes, also while a piece of it is being written.  One that is done is
- * TV_STORE_NONE: its trace is there and stays. */
+/* Drop an upload and its bytes, even while a chunk is being written.  A finished upload is
+ * TV_STORE_NOT_FOUND: its trace stays. */
 enum tv_store_status tv_store_upload_cancel(struct tv_store *store, const char *uid,
                                             struct tv_error *err) TV_MUST_CHECK;
 

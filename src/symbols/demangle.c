@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* demangle.c - see demangle.h. */
+/*
+ * demangle.c - names of C++ and of Rust's older mangling, through the machine's C++ library.
+ */
 #include "symbols/demangle.h"
 
 #include <dlfcn.h>
@@ -7,25 +9,24 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "symbols/rust.h"
 
 #define LIBRARY "libstdc++.so.6"
 
-/* Names of templates are long; what is longer stays mangled. */
+/* Longest name that is decoded; names of templates are long. */
 #define LONGEST 4096u
 
-/* What rustc's older names end with, "::h" and 16 digits of a hash. */
+/* Length of the hash that ends Rust's older names: "::h" and 16 hexadecimal digits. */
 #define HASH_LENGTH 19u
 
 void tv_demangler_prepare(void)
 {
     static bool tried;
     if (!tried)
-        (void)dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL); /* and never closed */
+        (void)dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL); /* never closed: it stays loaded */
     tried = true;
 }
 
-static bool load(struct tv_demangler *demangler)
+static bool demangle_load_library(struct tv_demangler *demangler)
 {
     if (demangler->tried)
         return demangler->demangle != NULL;
@@ -45,8 +46,8 @@ void tv_demangler_release(struct tv_demangler *demangler)
     *demangler = (struct tv_demangler){0};
 }
 
-/* The parenthesis that opens what the one at `close` ends; `close` itself: there is none. */
-static size_t find_open(const char *text, size_t close)
+/* Return the parenthesis that matches the one at `close`; `close` itself when there is none. */
+static size_t demangle_find_parenthesis(const char *text, size_t close)
 {
     size_t depth = 0;
     for (size_t i = close + 1; i-- > 0;) {
@@ -57,32 +58,33 @@ static size_t find_open(const char *text, size_t close)
     return close;
 }
 
-static bool is_hash(const char *text)
+static bool demangle_is_rust_hash(const char *text)
 {
     return strncmp(text, "::h", 3) == 0 && strspn(text + 3, "0123456789abcdef") == HASH_LENGTH - 3;
 }
 
-/* The parameters are the last parentheses; a name without them may have a hash. */
-static void split(const char *text, struct tv_demangled *found)
+/* Split off the parameters, which are the last parentheses; a name without them may end with a
+ * hash. */
+static void demangle_split_parameters(const char *text, struct tv_demangled *found)
 {
     const char *clone = strstr(text, " [clone");
     size_t length = strlen(text), end = clone ? (size_t)(clone - text) : length, at = end;
     while (at > 0 && text[at - 1] != ')')
         at--;
-    size_t open = at > 0 ? find_open(text, at - 1) : 0;
+    size_t open = at > 0 ? demangle_find_parenthesis(text, at - 1) : 0;
     if (open > 0 && strchr(text + at, ':') == NULL) {
         found->name = (struct tv_bytes){(const uint8_t *)text, open};
         found->parameters = (struct tv_bytes){(const uint8_t *)text + open, end - open};
         return;
     }
-    if (end == length && length > HASH_LENGTH && is_hash(text + length - HASH_LENGTH))
+    if (end == length && length > HASH_LENGTH && demangle_is_rust_hash(text + length - HASH_LENGTH))
         end -= HASH_LENGTH;
     found->name = (struct tv_bytes){(const uint8_t *)text, end};
     found->parameters = (struct tv_bytes){NULL, 0};
 }
 
-static bool read_rust(struct tv_demangler *demangler, struct tv_bytes mangled,
-                      struct tv_demangled *found)
+static bool demangle_read_rust(struct tv_demangler *demangler, struct tv_bytes mangled,
+                               struct tv_demangled *found)
 {
     if (!demangler->rust)
         demangler->rust = tv_alloc(LONGEST, 1);
@@ -99,9 +101,9 @@ bool tv_demangler_read(struct tv_demangler *demangler, struct tv_bytes mangled,
     char name[LONGEST + 1];
     int status = -1;
     if (tv_bytes_starts_with(mangled, TV_BYTES("_R")))
-        return read_rust(demangler, mangled, found);
+        return demangle_read_rust(demangler, mangled, found);
     if (mangled.length > LONGEST || !tv_bytes_starts_with(mangled, TV_BYTES("_Z")) ||
-        !load(demangler))
+        !demangle_load_library(demangler))
         return false;
     memcpy(name, mangled.data, mangled.length);
     name[mangled.length] = '\0';
@@ -109,6 +111,6 @@ bool tv_demangler_read(struct tv_demangler *demangler, struct tv_bytes mangled,
     if (status != 0 || !text)
         return false;
     demangler->text = text;
-    split(text, found);
+    demangle_split_parameters(text, found);
     return true;
 }

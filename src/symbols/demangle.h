@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * demangle.h - names of C++ and Rust as they are written in a program, from those of the linker.
+ * demangle.h - readable names of C++ and Rust functions, from the mangled names that the linker
+ * uses.
  *
- * Names of Rust's present mangling are read by rust.h; others by the C++ library of the machine
- * (__cxa_demangle of the ABI), which is looked for when the first such name comes:
- * who records C++ has it.  Without it names stay as they are.
+ * Rust's current mangling is decoded here (rust.c). C++ and Rust's older mangling are decoded by
+ * __cxa_demangle of the machine's C++ library, which is loaded when the first such name comes: a
+ * machine that records C++ programs has it. Without the library, names stay mangled.
  */
 #ifndef TV_SYMBOLS_DEMANGLE_H
 #define TV_SYMBOLS_DEMANGLE_H
@@ -15,15 +16,15 @@ struct tv_demangler {
     void *library; /* NULL: not loaded */
     bool tried;
     char *(*demangle)(const char *name, char *buffer, size_t *size, int *status);
-    char *text;  /* of malloc, as that function wants it */
+    char *text;  /* allocated by malloc, as __cxa_demangle demands */
     size_t size; /* of text */
-    char *rust;  /* NULL, or room for a name of Rust */
+    char *rust;  /* NULL, or room for a decoded Rust name */
 };
 
-/* Loads the library for the whole process, before a sandbox forbids that. */
+/* Load the library for the whole process; call this before a sandbox forbids it. */
 void tv_demangler_prepare(void);
 
-/* All zeros is a new one. */
+/* A demangler of zeros is ready for use. */
 void tv_demangler_release(struct tv_demangler *demangler);
 
 struct tv_demangled {
@@ -31,8 +32,14 @@ struct tv_demangled {
     struct tv_bytes parameters; /* "(int) const", may be empty */
 };
 
-/* False: it is no mangled name, or nobody can read it.  The texts are good until the next call. */
+/* Decode a name. Return false when it is not mangled or cannot be decoded. The texts are valid
+ * until the next call. */
 bool tv_demangler_read(struct tv_demangler *demangler, struct tv_bytes mangled,
                        struct tv_demangled *found);
+
+/* Decode a name of Rust's mangling "v0" (RFC 2603) into `text`, which has `room` bytes, NUL
+ * included: "shop::Order::pay". Return false when it is no such name or too long. Hashes of
+ * crates and suffixes of the compiler are omitted. */
+bool tv_rust_demangle(struct tv_bytes mangled, char *text, size_t room);
 
 #endif

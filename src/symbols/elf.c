@@ -1,37 +1,160 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * elf.c - symbols and lines through libelf and libdw, which check the file's structure.
+ * elf.c - symbols and lines of ELF files, through libelf and libdw, which validate the file's
+ * structure.
  *
- * A stripped file gets what it lacks from its debug file, where this machine has it (debug_file.h);
- * nothing is searched for on the network.
+ * A stripped file gets its symbols and DWARF from its debug file, if this machine has it;
+ * nothing is fetched from a network.
+ *
+ *     address --(- moved)--> file address --> function: symbols by start, else DWARF subprogram
+ *                                         '-> compilation unit by range --> file and line
  */
 #include "symbols/elf.h"
 
+#include <assert.h>
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "symbols/debug_file.h"
 
-/* Symbols within each other are few: so many before the nearest are looked at. */
+/*
+ * ---- The debug file of a stripped program, found as gdb finds it ----
+ *
+ *     /usr/lib/debug/.build-id/ab/cdef....debug            by the program's build ID
+ *     DIR/NAME  DIR/.debug/NAME  /usr/lib/debug/DIR/NAME   by its section .gnu_debuglink
+ *
+ * A file of the first kind must have the same build ID, one of the second kind the checksum that
+ * the program states, so that no function gets the name of another version.
+ */
+
+#define FOLDER "/usr/lib/debug"
+#define BUILD_ID_LEAST 2
+#define BUILD_ID_MOST 64
+#define PIECE 65536
+
+/* Continue the checksum of .gnu_debuglink: CRC-32 of IEEE 802.3. */
+static uint32_t debug_file_update_crc(uint32_t crc, const uint8_t *bytes, size_t length)
+{
+    crc = ~crc;
+    for (size_t i = 0; i < length; i++) {
+        crc ^= bytes[i];
+        for (int bit = 0; bit < 8; bit++)
+            crc = crc >> 1 ^ (crc & 1 ? UINT32_C(0xEDB88320) : 0);
+    }
+    return ~crc;
+}
+
+static bool debug_file_has_crc(int file, uint32_t expected)
+{
+    uint8_t piece[PIECE];
+    uint32_t crc = 0;
+    off_t at = 0;
+    ssize_t got;
+    while ((got = pread(file, piece, sizeof piece, at)) > 0) {
+        crc = debug_file_update_crc(crc, piece, (size_t)got);
+        at += got;
+    }
+    return got == 0 && crc == expected;
+}
+
+/* Open a regular file. Return -1 when there is none. */
+static int debug_file_open_regular(const char *path)
+{
+    struct stat found;
+    int file = tv_file_open(path, 0);
+    if (file >= 0 && fstat(file, &found) == 0 && S_ISREG(found.st_mode))
+        return file;
+    if (file >= 0)
+        close(file);
+    return -1;
+}
+
+static bool debug_file_has_build_id(int file, const void *id, ssize_t length)
+{
+    const void *other;
+    Elf *elf = elf_begin(file, ELF_C_READ, NULL);
+    bool same = elf && dwelf_elf_gnu_build_id(elf, &other) == length &&
+                memcmp(id, other, (size_t)length) == 0;
+    if (elf)
+        elf_end(elf);
+    return same;
+}
+
+static int debug_file_open_by_build_id(Elf *elf)
+{
+    const void *id;
+    char path[sizeof FOLDER "/.build-id//.debug" + 2 * BUILD_ID_MOST];
+    ssize_t length = dwelf_elf_gnu_build_id(elf, &id);
+    if (length < BUILD_ID_LEAST || length > BUILD_ID_MOST)
+        return -1;
+    const uint8_t *bytes = id;
+    int at = snprintf(path, sizeof path, FOLDER "/.build-id/%02x/", bytes[0]);
+    for (ssize_t i = 1; i < length; i++)
+        at += snprintf(path + at, sizeof path - (size_t)at, "%02x", bytes[i]);
+    snprintf(path + at, sizeof path - (size_t)at, ".debug");
+    int file = debug_file_open_regular(path);
+    if (file < 0 || debug_file_has_build_id(file, id, length))
+        return file;
+    close(file);
+    return -1;
+}
+
+static int debug_file_open_by_link(Elf *elf, const char *path)
+{
+    /* The parts in front of and behind the program's directory. */
+    static const char *const places[][2] = {{"", ""}, {"", ".debug/"}, {FOLDER, ""}};
+    GElf_Word crc;
+    char real[PATH_MAX], candidate[2 * PATH_MAX];
+    const char *name = dwelf_elf_gnu_debuglink(elf, &crc);
+    /* Accept plain names only: the program must not direct us to another directory. */
+    if (!name || name[0] == '\0' || strchr(name, '/') || strlen(name) > NAME_MAX ||
+        !realpath(path, real))
+        return -1;
+    int folder = (int)(strrchr(real, '/') - real);
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        snprintf(candidate, sizeof candidate, "%s%.*s/%s%s", places[i][0], folder, real,
+                 places[i][1], name);
+        int file = debug_file_open_regular(candidate);
+        if (file >= 0 && debug_file_has_crc(file, crc))
+            return file;
+        if (file >= 0)
+            close(file);
+    }
+    return -1;
+}
+
+/* Open the debug file of the program at `path`, whose ELF file is open. Return -1 when there is
+ * none. */
+static int debug_file_open(Elf *elf, const char *path)
+{
+    int file = debug_file_open_by_build_id(elf);
+    return file >= 0 ? file : debug_file_open_by_link(elf, path);
+}
+
+/* Symbols seldom overlap. So many of them in front of an address are examined. */
 #define OVERLAPPING 16
 
-struct function {
-    uint64_t start, end; /* end == start: up to the next one */
+struct elf_function {
+    uint64_t start, end; /* end == start: extends to the next function */
     const char *name;
 };
 
-/* Addresses of one compilation unit. */
-struct unit {
+/* A range of addresses of one compilation unit. */
+struct elf_unit {
     uint64_t start, end;
     Dwarf_Off offset;
 };
@@ -39,27 +162,28 @@ struct unit {
 struct tv_elf {
     int file;
     Elf *elf;
-    int debug_file;             /* -1: none, or not needed */
-    Elf *debug;                 /* NULL: the same */
-    Dwarf *dwarf;               /* NULL: no debug information */
-    uint64_t lowest, end;       /* its own addresses */
-    uint64_t moved;             /* an address in memory less that in the file */
-    struct function *functions; /* by start */
+    int debug_file;                 /* -1: none, or not needed */
+    Elf *debug;                     /* NULL: the same */
+    Dwarf *dwarf;                   /* NULL: no debug information */
+    uint64_t lowest, end;           /* extent of the file's own addresses */
+    uint64_t moved;                 /* an address in memory minus the same address in the file */
+    struct elf_function *functions; /* sorted by start */
     size_t function_count, function_capacity;
-    struct unit *units; /* by start */
+    struct elf_unit *units; /* sorted by start */
     size_t unit_count, unit_capacity;
 };
 
 /* ---- Reading ---- */
 
-static enum tv_status fail(const char *path, struct tv_error *err)
+static enum tv_status elf_fail_read(const char *path, struct tv_error *err)
 {
     return tv_fail(err, TV_ERR_SYNTAX, TV_NO_OFFSET, "%s: expected an ELF file, found: %s", path,
                    elf_errmsg(-1));
 }
 
-/* From the start of the lowest page to the end of what is loaded; everything when nothing is. */
-static void find_extent(struct tv_elf *elf)
+/* Find the range from the lowest page to the end of the loaded segments; all addresses when no
+ * segment is loaded. */
+static void elf_find_extent(struct tv_elf *elf)
 {
     size_t count = 0;
     uint64_t lowest = UINT64_MAX, end = 0;
@@ -79,7 +203,7 @@ static void find_extent(struct tv_elf *elf)
     elf->end = lowest < end ? end : UINT64_MAX;
 }
 
-static void add_function(struct tv_elf *elf, const GElf_Sym *symbol, const char *name)
+static void elf_add_function(struct tv_elf *elf, const GElf_Sym *symbol, const char *name)
 {
     unsigned type = GELF_ST_TYPE(symbol->st_info);
     if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol->st_shndx == SHN_UNDEF || !name ||
@@ -87,14 +211,14 @@ static void add_function(struct tv_elf *elf, const GElf_Sym *symbol, const char 
         return;
     elf->functions = tv_array_reserve(elf->functions, &elf->function_capacity,
                                       elf->function_count + 1, sizeof *elf->functions);
-    elf->functions[elf->function_count++] = (struct function){
+    elf->functions[elf->function_count++] = (struct elf_function){
         symbol->st_value,
         symbol->st_value + symbol->st_size,
         name,
     };
 }
 
-static void read_table(struct tv_elf *elf, Elf *from, Elf_Scn *section, const GElf_Shdr *header)
+static void elf_read_table(struct tv_elf *elf, Elf *from, Elf_Scn *section, const GElf_Shdr *header)
 {
     Elf_Data *data = elf_getdata(section, NULL);
     size_t size = data ? gelf_fsize(from, ELF_T_SYM, 1, EV_CURRENT) : 0;
@@ -104,34 +228,35 @@ static void read_table(struct tv_elf *elf, Elf *from, Elf_Scn *section, const GE
     for (size_t i = 0; i < count && i <= INT32_MAX; i++) {
         GElf_Sym symbol;
         if (gelf_getsym(data, (int)i, &symbol))
-            add_function(elf, &symbol, elf_strptr(from, header->sh_link, symbol.st_name));
+            elf_add_function(elf, &symbol, elf_strptr(from, header->sh_link, symbol.st_name));
     }
 }
 
-/* The full table, or that of what is linked dynamically when the full one was stripped. */
-static void read_symbols(struct tv_elf *elf, Elf *from, GElf_Word type)
+/* Read the symbol tables of one type: the full table, or, when that was stripped, the table for
+ * dynamic linking. */
+static void elf_read_symbols(struct tv_elf *elf, Elf *from, GElf_Word type)
 {
     Elf_Scn *section = NULL;
     while ((section = elf_nextscn(from, section)) != NULL) {
         GElf_Shdr header;
         if (gelf_getshdr(section, &header) && header.sh_type == type)
-            read_table(elf, from, section, &header);
+            elf_read_table(elf, from, section, &header);
     }
 }
 
-static void add_unit(struct tv_elf *elf, Dwarf_Die *die)
+static void elf_add_unit(struct tv_elf *elf, Dwarf_Die *die)
 {
     Dwarf_Addr base, start, end;
     ptrdiff_t next = 0;
     while ((next = dwarf_ranges(die, next, &base, &start, &end)) > 0) {
         elf->units = tv_array_reserve(elf->units, &elf->unit_capacity, elf->unit_count + 1,
                                       sizeof *elf->units);
-        elf->units[elf->unit_count++] = (struct unit){start, end, dwarf_dieoffset(die)};
+        elf->units[elf->unit_count++] = (struct elf_unit){start, end, dwarf_dieoffset(die)};
     }
 }
 
-/* Not by .debug_aranges, which not every compiler writes. */
-static void read_units(struct tv_elf *elf)
+/* Read the ranges from the units themselves: not every compiler writes .debug_aranges. */
+static void elf_read_units(struct tv_elf *elf)
 {
     Dwarf_Off at = 0, next;
     size_t header;
@@ -139,16 +264,16 @@ static void read_units(struct tv_elf *elf)
            next > at) {
         Dwarf_Die die;
         if (dwarf_offdie(elf->dwarf, at + header, &die))
-            add_unit(elf, &die);
+            elf_add_unit(elf, &die);
         at = next;
     }
 }
 
-/* Of two at one place the longer is the first, then by name, so that the answer is always the same
- * one. */
-static int compare_functions(const void *left, const void *right)
+/* At the same start the longer function comes first, then the name decides, so that the result
+ * never depends on the order in the file. */
+static int elf_compare_functions(const void *left, const void *right)
 {
-    const struct function *a = left, *b = right;
+    const struct elf_function *a = left, *b = right;
     if (a->start != b->start)
         return a->start < b->start ? -1 : 1;
     if (a->end != b->end)
@@ -156,27 +281,27 @@ static int compare_functions(const void *left, const void *right)
     return strcmp(a->name, b->name);
 }
 
-static int compare_units(const void *left, const void *right)
+static int elf_compare_units(const void *left, const void *right)
 {
-    const struct unit *a = left, *b = right;
+    const struct elf_unit *a = left, *b = right;
     return (a->start > b->start) - (a->start < b->start);
 }
 
-/* Take from the debug file what the file itself lacks. */
-static void read_debug_file(struct tv_elf *elf, const char *path)
+/* Take symbols and DWARF that the file lacks from its debug file. */
+static void elf_read_debug_file(struct tv_elf *elf, const char *path)
 {
-    elf->debug_file = tv_debug_file_open(elf->elf, path);
+    elf->debug_file = debug_file_open(elf->elf, path);
     elf->debug = elf->debug_file >= 0 ? elf_begin(elf->debug_file, ELF_C_READ, NULL) : NULL;
     if (!elf->debug)
         return;
     if (elf->function_count == 0)
-        read_symbols(elf, elf->debug, SHT_SYMTAB);
+        elf_read_symbols(elf, elf->debug, SHT_SYMTAB);
     if (!elf->dwarf)
         elf->dwarf = dwarf_begin_elf(elf->debug, DWARF_C_READ, NULL);
 }
 
-static enum tv_status read_elf(struct tv_elf *elf, const char *path, uint64_t base,
-                               struct tv_error *err)
+static enum tv_status elf_read_elf(struct tv_elf *elf, const char *path, uint64_t base,
+                                   struct tv_error *err)
 {
     elf->file = tv_file_open(path, 0);
     if (elf->file < 0)
@@ -184,26 +309,26 @@ static enum tv_status read_elf(struct tv_elf *elf, const char *path, uint64_t ba
     elf_version(EV_CURRENT);
     elf->elf = elf_begin(elf->file, ELF_C_READ, NULL);
     if (!elf->elf)
-        return fail(path, err);
+        return elf_fail_read(path, err);
     if (elf_kind(elf->elf) != ELF_K_ELF)
         return tv_fail(err, TV_ERR_SYNTAX, TV_NO_OFFSET,
                        "%s: expected an ELF file, found something else", path);
-    find_extent(elf);
+    elf_find_extent(elf);
     elf->moved = base == TV_ELF_UNMOVED ? 0 : base - elf->lowest;
-    read_symbols(elf, elf->elf, SHT_SYMTAB);
+    elf_read_symbols(elf, elf->elf, SHT_SYMTAB);
     elf->dwarf = dwarf_begin_elf(elf->elf, DWARF_C_READ, NULL);
     if (!elf->dwarf || elf->function_count == 0)
-        read_debug_file(elf, path);
+        elf_read_debug_file(elf, path);
     if (elf->function_count == 0)
-        read_symbols(elf, elf->elf, SHT_DYNSYM);
-    read_units(elf);
+        elf_read_symbols(elf, elf->elf, SHT_DYNSYM);
+    elf_read_units(elf);
     if (elf->function_count == 0 && elf->unit_count == 0)
         return tv_fail(err, TV_ERR_SYNTAX, TV_NO_OFFSET,
                        "%s: expected symbols or debug information, found none", path);
     if (elf->function_count > 0)
-        qsort(elf->functions, elf->function_count, sizeof *elf->functions, compare_functions);
+        qsort(elf->functions, elf->function_count, sizeof *elf->functions, elf_compare_functions);
     if (elf->unit_count > 0)
-        qsort(elf->units, elf->unit_count, sizeof *elf->units, compare_units);
+        qsort(elf->units, elf->unit_count, sizeof *elf->units, elf_compare_units);
     return TV_OK;
 }
 
@@ -212,7 +337,7 @@ enum tv_status tv_elf_read(const char *path, uint64_t base, struct tv_elf **elf,
 {
     *elf = tv_alloc(1, sizeof **elf);
     (*elf)->debug_file = -1;
-    enum tv_status status = read_elf(*elf, path, base, err);
+    enum tv_status status = elf_read_elf(*elf, path, base, err);
     if (status != TV_OK) {
         tv_elf_free(*elf);
         *elf = NULL;
@@ -239,19 +364,20 @@ void tv_elf_free(struct tv_elf *elf)
     tv_free(elf);
 }
 
-/* ---- Asking ---- */
+/* ---- Lookups ---- */
 
-static bool reaches(const struct tv_elf *elf, size_t number, uint64_t address)
+static bool elf_function_contains(const struct tv_elf *elf, size_t number, uint64_t address)
 {
-    const struct function *function = &elf->functions[number];
+    const struct elf_function *function = &elf->functions[number];
+    assert(number < elf->function_count);
     if (function->end != function->start)
         return address >= function->start && address < function->end;
     return number + 1 == elf->function_count || address < elf->functions[number + 1].start;
 }
 
-static const char *find_function(const struct tv_elf *elf, uint64_t address)
+static const char *elf_find_function(const struct tv_elf *elf, uint64_t address)
 {
-    size_t low = 0, high = elf->function_count; /* the first that starts behind the address */
+    size_t low = 0, high = elf->function_count; /* ends at the first function behind the address */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (elf->functions[middle].start <= address)
@@ -262,7 +388,7 @@ static const char *find_function(const struct tv_elf *elf, uint64_t address)
     const char *found = NULL;
     uint64_t start = 0;
     for (size_t tried = 0; low > 0 && tried < OVERLAPPING; tried++, low--) {
-        if (!reaches(elf, low - 1, address))
+        if (!elf_function_contains(elf, low - 1, address))
             continue;
         if (found && elf->functions[low - 1].start != start)
             break;
@@ -272,7 +398,7 @@ static const char *find_function(const struct tv_elf *elf, uint64_t address)
     return found;
 }
 
-static bool find_unit(const struct tv_elf *elf, uint64_t address, Dwarf_Die *die)
+static bool elf_find_unit(const struct tv_elf *elf, uint64_t address, Dwarf_Die *die)
 {
     size_t low = 0, high = elf->unit_count;
     while (low < high) {
@@ -286,8 +412,8 @@ static bool find_unit(const struct tv_elf *elf, uint64_t address, Dwarf_Die *die
            dwarf_offdie(elf->dwarf, elf->units[low - 1].offset, die) != NULL;
 }
 
-/* The function that the debug information has there. */
-static const char *find_subprogram(Dwarf_Die *unit, uint64_t address)
+/* Return the name of the function that the debug information has at the address. */
+static const char *elf_find_subprogram(Dwarf_Die *unit, uint64_t address)
 {
     Dwarf_Die *scopes = NULL;
     const char *name = NULL;
@@ -300,7 +426,7 @@ static const char *find_subprogram(Dwarf_Die *unit, uint64_t address)
     return name;
 }
 
-static void find_line(Dwarf_Die *unit, uint64_t address, struct tv_elf_place *place)
+static void elf_find_line(Dwarf_Die *unit, uint64_t address, struct tv_elf_place *place)
 {
     Dwarf_Line *line = dwarf_getsrc_die(unit, address);
     const char *file = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
@@ -314,19 +440,19 @@ static void find_line(Dwarf_Die *unit, uint64_t address, struct tv_elf_place *pl
 
 bool tv_elf_find(struct tv_elf *elf, uint64_t address, struct tv_elf_place *place)
 {
-    return tv_elf_find_own(elf, address - elf->moved, place);
+    return tv_elf_find_in_file(elf, address - elf->moved, place);
 }
 
-bool tv_elf_find_own(struct tv_elf *elf, uint64_t own, struct tv_elf_place *place)
+bool tv_elf_find_in_file(struct tv_elf *elf, uint64_t own, struct tv_elf_place *place)
 {
     Dwarf_Die unit;
     *place = (struct tv_elf_place){.line = 0};
     if (own < elf->lowest || own >= elf->end)
         return false;
-    const char *name = find_function(elf, own);
-    if (find_unit(elf, own, &unit)) {
-        find_line(&unit, own, place);
-        name = name ? name : find_subprogram(&unit, own);
+    const char *name = elf_find_function(elf, own);
+    if (elf_find_unit(elf, own, &unit)) {
+        elf_find_line(&unit, own, place);
+        name = name ? name : elf_find_subprogram(&unit, own);
     }
     if (name)
         place->function = tv_bytes_of(name);

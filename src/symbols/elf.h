@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * elf.h - what stands at an address of a native program: function, file and line, from the symbols
- * and the DWARF of its ELF file.
+ * elf.h - the functions, files and lines of a native program's addresses, and the callers on a
+ * copied stack, both from ELF files and their DWARF.
  *
- * Names are those of the linker (demangle.h).  elf_none.c stands in where the
- * program is built without libdw.
+ * Names are mangled (demangle.h). elf_none.c replaces elf.c and unwind.c in builds without
+ * libdw.
  */
 #ifndef TV_SYMBOLS_ELF_H
 #define TV_SYMBOLS_ELF_H
@@ -12,13 +12,13 @@
 #include "base/error.h"
 #include "base/types.h"
 
-/* One file as it lay in memory. */
+/* One ELF file at the address where a process loaded it. */
 struct tv_elf;
 
-/* Addresses are those of the file itself. */
+/* As `base`: addresses are those of the file itself. */
 #define TV_ELF_UNMOVED UINT64_MAX
 
-/* Reads a file whose lowest segment was loaded at `base`. */
+/* Open a file whose lowest segment was loaded at `base`. */
 enum tv_status tv_elf_read(const char *path, uint64_t base, struct tv_elf **elf,
                            struct tv_error *err) TV_MUST_CHECK;
 void tv_elf_free(struct tv_elf *elf);
@@ -29,17 +29,46 @@ struct tv_elf_place {
     int32_t line; /* 0: unknown */
 };
 
-/* False: nothing is known there.  The texts live as long as the file.  One thread at a time. */
+/* Look up an address of the process. Return false when nothing is known about it. The texts live
+ * as long as `elf`. Only one thread may use `elf` at a time. */
 bool tv_elf_find(struct tv_elf *elf, uint64_t address, struct tv_elf_place *place);
 
-/* The same of an address of the file itself, wherever it was loaded. */
-bool tv_elf_find_own(struct tv_elf *elf, uint64_t address, struct tv_elf_place *place);
+/* The same for an address of the file itself, wherever the file was loaded. */
+bool tv_elf_find_in_file(struct tv_elf *elf, uint64_t address, struct tv_elf_place *place);
 
-/* The address that a place of the file has when it is loaded; false: it is not. */
+/* Convert an offset in the file into an address of the file. Return false when that part of the
+ * file is not loaded. */
 bool tv_elf_address_of_offset(const struct tv_elf *elf, uint64_t offset, uint64_t *own);
 
-/* Return the build id, by which the linker tells this file from others of the same name; empty: it
- * has none. */
+/* Return the build ID, which identifies this version of the file; empty when it has none. */
 struct tv_bytes tv_elf_build_id(const struct tv_elf *elf);
+
+/* ---- Stacks ---- */
+
+/* The ELF files of one process, whose unwind tables (.eh_frame) find the callers of a function.
+ * Programs without frame pointers have these tables too. */
+struct tv_unwind;
+
+/* A stopped thread: its registers and a copy of its stack. */
+struct tv_unwind_thread {
+    const uint64_t *registers; /* in DWARF's order for this machine */
+    uint32_t register_count;
+    uint64_t pc, sp;
+    const uint8_t *stack; /* the bytes from sp upwards */
+    size_t length;
+};
+
+/* Return NULL when this build cannot unwind. */
+struct tv_unwind *tv_unwind_new(void);
+void tv_unwind_free(struct tv_unwind *unwind);
+
+/* Add a file whose byte `offset` is mapped at `start`. A file that cannot be read is ignored. */
+void tv_unwind_add_file(struct tv_unwind *unwind, const char *path, uint64_t start,
+                        uint64_t offset);
+
+/* Store the innermost address, then the return addresses, at most `room`; return their number.
+ * The walk ends where no table knows the caller, or at the end of the copied stack. */
+uint32_t tv_unwind_walk(struct tv_unwind *unwind, const struct tv_unwind_thread *thread,
+                        uint64_t *addresses, uint32_t room);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * elf_none.c - elf.h without libdw: no file can be read.
+ * elf_none.c - elf.h in builds without libdw: no file can be read, and no stack unwound.
  */
 #include "symbols/elf.h"
 
@@ -28,7 +28,7 @@ bool tv_elf_find(struct tv_elf *elf, uint64_t address, struct tv_elf_place *plac
     return false;
 }
 
-bool tv_elf_find_own(struct tv_elf *elf, uint64_t address, struct tv_elf_place *place)
+bool tv_elf_find_in_file(struct tv_elf *elf, uint64_t address, struct tv_elf_place *place)
 {
     (void)elf;
     (void)address;
@@ -48,4 +48,32 @@ struct tv_bytes tv_elf_build_id(const struct tv_elf *elf)
 {
     (void)elf;
     return (struct tv_bytes){NULL, 0};
+}
+
+struct tv_unwind *tv_unwind_new(void)
+{
+    return NULL;
+}
+
+void tv_unwind_free(struct tv_unwind *unwind)
+{
+    (void)unwind;
+}
+
+void tv_unwind_add_file(struct tv_unwind *unwind, const char *path, uint64_t start, uint64_t offset)
+{
+    (void)unwind;
+    (void)path;
+    (void)start;
+    (void)offset;
+}
+
+uint32_t tv_unwind_walk(struct tv_unwind *unwind, const struct tv_unwind_thread *thread,
+                        uint64_t *addresses, uint32_t room)
+{
+    (void)unwind;
+    (void)thread;
+    (void)addresses;
+    (void)room;
+    return 0;
 }

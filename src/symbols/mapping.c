@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mapping.c - the file stays in memory as it is; classes and methods are views of it.
+ * mapping.c - mapping files of R8. The file stays in memory as it is; classes and methods are
+ * views of its text.
  */
 #include "symbols/mapping.h"
+
+#include <assert.h>
 
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/memory.h"
-#include "base/number.h"
 
-struct class_entry {
+struct mapping_class {
     struct tv_bytes original, obfuscated, file;
     uint32_t first, count; /* its methods */
-    uint32_t next;         /* class with the same hash, or TV_NONE */
+    uint32_t next;         /* the next class with the same hash, or TV_NONE */
 };
 
-struct method_entry {
+struct mapping_member {
     struct tv_bytes obfuscated;
-    struct tv_bytes owner; /* class of the original when it is another one; else empty */
+    struct tv_bytes owner; /* the original method's class if it is another one; else empty */
     struct tv_bytes name, result, arguments;
     struct tv_bytes residual; /* descriptor in the obfuscated program, or empty */
     uint64_t from, to;        /* lines in the obfuscated program; 0, 0: none */
@@ -26,16 +28,16 @@ struct method_entry {
 
 struct tv_mapping {
     uint8_t *text;
-    struct class_entry *classes;
-    struct method_entry *methods;
+    struct mapping_class *classes;
+    struct mapping_member *methods;
     size_t class_count, class_capacity, method_count, method_capacity;
-    struct tv_map by_name; /* hash of the obfuscated name -> the last class with it */
+    struct tv_map by_name; /* hash of an obfuscated name -> the last class with it */
 };
 
 /* ---- Reading ---- */
 
-/* Splits at " -> ". */
-static bool split_arrow(struct tv_bytes line, struct tv_bytes *left, struct tv_bytes *right)
+/* Split a line at " -> ". */
+static bool mapping_split_arrow(struct tv_bytes line, struct tv_bytes *left, struct tv_bytes *right)
 {
     for (size_t i = 0; i + 4 <= line.length; i++) {
         if (memcmp(line.data + i, " -> ", 4) != 0)
@@ -47,8 +49,8 @@ static bool split_arrow(struct tv_bytes line, struct tv_bytes *left, struct tv_b
     return false;
 }
 
-/* The value of "key":"value" in a comment that holds JSON; empty when it has none. */
-static struct tv_bytes find_value(struct tv_bytes line, struct tv_bytes key)
+/* Return the value of "key":"value" in a comment that holds JSON; empty when it has none. */
+static struct tv_bytes mapping_find_json_value(struct tv_bytes line, struct tv_bytes key)
 {
     for (size_t i = 0; i + key.length <= line.length; i++) {
         if (memcmp(line.data + i, key.data, key.length) != 0)
@@ -67,23 +69,25 @@ static struct tv_bytes find_value(struct tv_bytes line, struct tv_bytes key)
     return (struct tv_bytes){NULL, 0};
 }
 
-static void read_comment(struct tv_mapping *m, struct tv_bytes line)
+static void mapping_parse_comment(struct tv_mapping *m, struct tv_bytes line)
 {
-    struct tv_bytes id = find_value(line, TV_BYTES("\"id\""));
+    struct tv_bytes id = mapping_find_json_value(line, TV_BYTES("\"id\""));
     if (m->class_count == 0)
         return;
-    struct class_entry *owner = &m->classes[m->class_count - 1];
+    struct mapping_class *owner = &m->classes[m->class_count - 1];
     if (tv_bytes_equal(id, TV_BYTES("sourceFile")))
-        owner->file = find_value(line, TV_BYTES("\"fileName\""));
+        owner->file = mapping_find_json_value(line, TV_BYTES("\"fileName\""));
     else if (tv_bytes_equal(id, TV_BYTES("com.android.tools.r8.residualsignature")) &&
              owner->count > 0)
-        m->methods[m->method_count - 1].residual = find_value(line, TV_BYTES("\"signature\""));
+        m->methods[m->method_count - 1].residual =
+            mapping_find_json_value(line, TV_BYTES("\"signature\""));
 }
 
-static bool read_class(struct tv_mapping *m, struct tv_bytes line)
+/* Parse "original -> obfuscated:". Classes with the same hash are chained, the last one first. */
+static bool mapping_parse_class(struct tv_mapping *m, struct tv_bytes line)
 {
     struct tv_bytes original, obfuscated;
-    if (!split_arrow(line, &original, &obfuscated) || obfuscated.length < 2 ||
+    if (!mapping_split_arrow(line, &original, &obfuscated) || obfuscated.length < 2 ||
         obfuscated.data[obfuscated.length - 1] != ':')
         return false;
     obfuscated.length--;
@@ -91,7 +95,7 @@ static bool read_class(struct tv_mapping *m, struct tv_bytes line)
     uint32_t previous = tv_map_find(&m->by_name, hash);
     m->classes =
         tv_array_reserve(m->classes, &m->class_capacity, m->class_count + 1, sizeof *m->classes);
-    m->classes[m->class_count] = (struct class_entry){
+    m->classes[m->class_count] = (struct mapping_class){
         .original = original,
         .obfuscated = obfuscated,
         .file = {NULL, 0},
@@ -102,8 +106,8 @@ static bool read_class(struct tv_mapping *m, struct tv_bytes line)
     return true;
 }
 
-/* Takes "12:" off the front. */
-static bool take_number(struct tv_bytes *text, uint64_t *number)
+/* Take "12:" off the front of the text. */
+static bool mapping_take_number(struct tv_bytes *text, uint64_t *number)
 {
     struct tv_bytes rest = *text, head;
     if (!tv_bytes_split(&rest, ':', &head) || !tv_parse_u64(head, number))
@@ -112,8 +116,8 @@ static bool take_number(struct tv_bytes *text, uint64_t *number)
     return true;
 }
 
-/* Parts "com.other.Class.name" behind its last dot. */
-static void split_owner(struct tv_bytes qualified, struct method_entry *method)
+/* Split "com.other.Class.name" at its last dot. */
+static void mapping_split_owner(struct tv_bytes qualified, struct mapping_member *method)
 {
     size_t dot = qualified.length;
     while (dot > 0 && qualified.data[dot - 1] != '.')
@@ -122,15 +126,15 @@ static void split_owner(struct tv_bytes qualified, struct method_entry *method)
     method->owner = (struct tv_bytes){qualified.data, dot > 0 ? dot - 1 : 0};
 }
 
-/* A member line without its leading blanks. Fields and what is inlined elsewhere make no entry of
- * their own. */
-static bool read_member(struct tv_mapping *m, struct tv_bytes line)
+/* Parse a member's line without its leading blanks. Fields, and methods that were inlined
+ * elsewhere, get no entry. */
+static bool mapping_parse_member(struct tv_mapping *m, struct tv_bytes line)
 {
-    struct method_entry method = {.residual = {NULL, 0}};
+    struct mapping_member method = {.residual = {NULL, 0}};
     struct tv_bytes left, qualified;
-    if (m->class_count == 0 || !split_arrow(line, &left, &method.obfuscated))
+    if (m->class_count == 0 || !mapping_split_arrow(line, &left, &method.obfuscated))
         return false;
-    if (take_number(&left, &method.from) && !take_number(&left, &method.to))
+    if (mapping_take_number(&left, &method.from) && !mapping_take_number(&left, &method.to))
         return false;
     if (!tv_bytes_split(&left, ' ', &method.result))
         return false;
@@ -138,15 +142,16 @@ static bool read_member(struct tv_mapping *m, struct tv_bytes line)
         return true; /* a field */
     if (!tv_bytes_split(&left, ')', &method.arguments))
         return false;
-    split_owner(qualified, &method);
+    mapping_split_owner(qualified, &method);
 
-    struct class_entry *owner = &m->classes[m->class_count - 1];
-    struct method_entry *last = owner->count > 0 ? &m->methods[m->method_count - 1] : NULL;
+    struct mapping_class *owner = &m->classes[m->class_count - 1];
+    struct mapping_member *last = owner->count > 0 ? &m->methods[m->method_count - 1] : NULL;
     if (last && last->to > 0 && last->from == method.from && last->to == method.to &&
         tv_bytes_equal(last->obfuscated, method.obfuscated)) {
-        *last = method; /* what stood there was inlined into this one */
+        *last = method; /* the previous method was inlined into this one */
         return true;
     }
+    assert(owner->first + owner->count == m->method_count);
     if (m->method_count >= TV_NONE - 1)
         return false;
     m->methods =
@@ -156,26 +161,27 @@ static bool read_member(struct tv_mapping *m, struct tv_bytes line)
     return true;
 }
 
-static bool read_line(struct tv_mapping *m, struct tv_bytes line)
+static bool mapping_parse_line(struct tv_mapping *m, struct tv_bytes line)
 {
     struct tv_bytes text = tv_bytes_trim(line);
     if (text.length == 0)
         return true;
     if (text.data[0] == '#') {
-        read_comment(m, text);
+        mapping_parse_comment(m, text);
         return true;
     }
     bool indented = line.data[0] == ' ' || line.data[0] == '\t';
-    return indented ? read_member(m, text) : read_class(m, text);
+    return indented ? mapping_parse_member(m, text) : mapping_parse_class(m, text);
 }
 
-static enum tv_status read_lines(struct tv_mapping *m, struct tv_bytes text, struct tv_error *err)
+static enum tv_status mapping_parse_lines(struct tv_mapping *m, struct tv_bytes text,
+                                          struct tv_error *err)
 {
     struct tv_cursor cursor = tv_cursor_over(text);
     struct tv_bytes line;
     size_t at = 0;
     while (tv_cursor_take_line(&cursor, &line)) {
-        if (!read_line(m, line))
+        if (!mapping_parse_line(m, line))
             return tv_fail(err, TV_ERR_SYNTAX, at,
                            "expected a line of a mapping file (\"original -> obfuscated\"), found "
                            "'%.*s'",
@@ -200,7 +206,7 @@ enum tv_status tv_mapping_read(struct tv_source *source, struct tv_mapping **map
     size_t got = 0;
     enum tv_status status = tv_source_read(source, 0, m->text, (size_t)size, &got, err);
     if (status == TV_OK)
-        status = read_lines(m, (struct tv_bytes){m->text, got}, err);
+        status = mapping_parse_lines(m, (struct tv_bytes){m->text, got}, err);
     if (status != TV_OK) {
         tv_error_prefix(err, "%s", tv_source_name(source));
         tv_mapping_free(m);
@@ -221,9 +227,10 @@ void tv_mapping_free(struct tv_mapping *mapping)
     tv_free(mapping);
 }
 
-/* ---- Asking ---- */
+/* ---- Lookups ---- */
 
-static const struct class_entry *find_class(const struct tv_mapping *m, struct tv_bytes obfuscated)
+static const struct mapping_class *mapping_find_class(const struct tv_mapping *m,
+                                                      struct tv_bytes obfuscated)
 {
     uint32_t i = tv_map_find(&m->by_name, tv_hash_bytes(obfuscated));
     for (; i != TV_NONE; i = m->classes[i].next) {
@@ -233,14 +240,15 @@ static const struct class_entry *find_class(const struct tv_mapping *m, struct t
     return NULL;
 }
 
-/* Text that grows; it may be as long as the ceiling of one descriptor. */
-struct text {
+/* A text that grows. */
+struct mapping_text {
     char *bytes;
     size_t length, capacity;
 };
 
-static void add(struct text *text, struct tv_bytes bytes)
+static void mapping_text_append(struct mapping_text *text, struct tv_bytes bytes)
 {
+    assert(text->length <= text->capacity);
     text->bytes =
         tv_array_reserve(text->bytes, &text->capacity, text->length + bytes.length + 1, 1);
     if (bytes.length > 0)
@@ -248,17 +256,18 @@ static void add(struct text *text, struct tv_bytes bytes)
     text->length += bytes.length;
 }
 
-static void add_replacing(struct text *text, struct tv_bytes bytes, char from, char to)
+static void mapping_text_append_replacing(struct mapping_text *text, struct tv_bytes bytes,
+                                          char from, char to)
 {
     size_t start = text->length;
-    add(text, bytes);
+    mapping_text_append(text, bytes);
     for (size_t i = start; i < text->length; i++) {
         if (text->bytes[i] == from)
             text->bytes[i] = to;
     }
 }
 
-static struct tv_bytes keep(struct text *text, struct tv_arena *arena)
+static struct tv_bytes mapping_text_finish(struct mapping_text *text, struct tv_arena *arena)
 {
     struct tv_bytes kept = {(const uint8_t *)"", text->length};
     if (text->length > 0)
@@ -268,31 +277,31 @@ static struct tv_bytes keep(struct text *text, struct tv_arena *arena)
     return kept;
 }
 
-/* A descriptor with every class name put back. */
-static struct tv_bytes map_descriptor(const struct tv_mapping *m, struct tv_bytes descriptor,
-                                      struct tv_arena *arena)
+/* Restore every class name in a descriptor. */
+static struct tv_bytes mapping_map_descriptor(const struct tv_mapping *m,
+                                              struct tv_bytes descriptor, struct tv_arena *arena)
 {
-    struct text result = {NULL, 0, 0};
+    struct mapping_text result = {NULL, 0, 0};
     struct tv_bytes rest = descriptor, name;
     while (rest.length > 0) {
         struct tv_bytes one = {rest.data, 1};
         rest = (struct tv_bytes){rest.data + 1, rest.length - 1};
-        add(&result, one);
+        mapping_text_append(&result, one);
         if (one.data[0] != 'L')
             continue;
         if (!tv_bytes_split(&rest, ';', &name)) {
-            add(&result, name); /* no descriptor after all */
+            mapping_text_append(&result, name); /* not a descriptor after all */
             continue;
         }
-        struct text dotted = {NULL, 0, 0};
-        add_replacing(&dotted, name, '/', '.');
-        const struct class_entry *entry =
-            find_class(m, (struct tv_bytes){(const uint8_t *)dotted.bytes, dotted.length});
+        struct mapping_text dotted = {NULL, 0, 0};
+        mapping_text_append_replacing(&dotted, name, '/', '.');
+        const struct mapping_class *entry =
+            mapping_find_class(m, (struct tv_bytes){(const uint8_t *)dotted.bytes, dotted.length});
         tv_free(dotted.bytes);
-        add_replacing(&result, entry ? entry->original : name, '.', '/');
-        add(&result, TV_BYTES(";"));
+        mapping_text_append_replacing(&result, entry ? entry->original : name, '.', '/');
+        mapping_text_append(&result, TV_BYTES(";"));
     }
-    return keep(&result, arena);
+    return mapping_text_finish(&result, arena);
 }
 
 static const struct {
@@ -303,43 +312,46 @@ static const struct {
     {"int", 'I'},  {"long", 'J'},    {"float", 'F'}, {"double", 'D'},
 };
 
-/* "int[]" as "[I", "java.lang.String" as "Ljava/lang/String;". */
-static void add_type(struct text *text, struct tv_bytes type)
+/* Append a Java type as a descriptor: "int[]" as "[I", "java.lang.String" as
+ * "Ljava/lang/String;". */
+static void mapping_append_type(struct mapping_text *text, struct tv_bytes type)
 {
     type = tv_bytes_trim(type);
     while (type.length > 2 && type.data[type.length - 2] == '[') {
-        add(text, TV_BYTES("["));
+        mapping_text_append(text, TV_BYTES("["));
         type.length -= 2;
     }
     for (size_t i = 0; i < TV_COUNT(primitives); i++) {
         if (!tv_bytes_equal(type, tv_bytes_of(primitives[i].java)))
             continue;
-        add(text, (struct tv_bytes){(const uint8_t *)&primitives[i].letter, 1});
+        mapping_text_append(text, (struct tv_bytes){(const uint8_t *)&primitives[i].letter, 1});
         return;
     }
-    add(text, TV_BYTES("L"));
-    add_replacing(text, type, '.', '/');
-    add(text, TV_BYTES(";"));
+    mapping_text_append(text, TV_BYTES("L"));
+    mapping_text_append_replacing(text, type, '.', '/');
+    mapping_text_append(text, TV_BYTES(";"));
 }
 
-/* The descriptor of an original method, from its Java types. */
-static struct tv_bytes describe(const struct method_entry *method, struct tv_arena *arena)
+/* Build the descriptor of an original method from its Java types. */
+static struct tv_bytes mapping_build_descriptor(const struct mapping_member *method,
+                                                struct tv_arena *arena)
 {
-    struct text text = {NULL, 0, 0};
+    struct mapping_text text = {NULL, 0, 0};
     struct tv_bytes rest = method->arguments, type;
-    add(&text, TV_BYTES("("));
+    mapping_text_append(&text, TV_BYTES("("));
     while (tv_bytes_trim(rest).length > 0) {
         tv_bytes_split(&rest, ',', &type);
-        add_type(&text, type);
+        mapping_append_type(&text, type);
     }
-    add(&text, TV_BYTES(")"));
-    add_type(&text, method->result);
-    return keep(&text, arena);
+    mapping_text_append(&text, TV_BYTES(")"));
+    mapping_append_type(&text, method->result);
+    return mapping_text_finish(&text, arena);
 }
 
-/* How well a method fits what was asked: more is better, 0 is not at all. */
-static unsigned score(const struct method_entry *entry, const struct tv_mapped_method *asked,
-                      struct tv_bytes mapped, struct tv_bytes described)
+/* Rate how well a method matches the method of the trace: more is better, 0 is no match. */
+static unsigned mapping_rate_method(const struct mapping_member *entry,
+                                    const struct tv_mapped_method *asked, struct tv_bytes mapped,
+                                    struct tv_bytes described)
 {
     if (!tv_bytes_equal(entry->obfuscated, asked->name))
         return 0;
@@ -356,18 +368,20 @@ static unsigned score(const struct method_entry *entry, const struct tv_mapped_m
     return points;
 }
 
-static struct tv_bytes owner_of(const struct class_entry *class, const struct method_entry *method)
+static struct tv_bytes mapping_owner_of(const struct mapping_class *class,
+                                        const struct mapping_member *method)
 {
     return method->owner.length > 0 ? method->owner : class->original;
 }
 
-/* Adds a method to what was found: the first as it is, others by their names alone. */
-static void add_candidate(const struct class_entry *class, const struct method_entry *method,
-                          struct text *names, struct tv_mapped_method *original)
+/* Add a matching method: the first with its class, others by their names alone. */
+static void mapping_add_candidate(const struct mapping_class *class,
+                                  const struct mapping_member *method, struct mapping_text *names,
+                                  struct tv_mapped_method *original)
 {
     if (names->length == 0) {
-        add(names, method->name);
-        original->class_name = owner_of(class, method);
+        mapping_text_append(names, method->name);
+        original->class_name = mapping_owner_of(class, method);
         return;
     }
     struct tv_bytes rest = {(const uint8_t *)names->bytes, names->length}, name;
@@ -376,23 +390,26 @@ static void add_candidate(const struct class_entry *class, const struct method_e
         if (tv_bytes_equal(name, method->name))
             return;
     }
-    add(names, TV_BYTES("|"));
-    add(names, method->name);
+    mapping_text_append(names, TV_BYTES("|"));
+    mapping_text_append(names, method->name);
 }
 
-static void find_method(const struct tv_mapping *m, const struct class_entry *class,
-                        const struct tv_mapped_method *asked, struct tv_arena *arena,
-                        struct tv_mapped_method *original)
+/* Find the best matching methods of a class. Ties between overloads keep the names, and give up
+ * on the signature. */
+static void mapping_find_method(const struct tv_mapping *m, const struct mapping_class *class,
+                                const struct tv_mapped_method *asked, struct tv_arena *arena,
+                                struct tv_mapped_method *original)
 {
-    struct text names = {NULL, 0, 0};
+    struct mapping_text names = {NULL, 0, 0};
     struct tv_bytes mapped = original->signature;
     unsigned best = 0;
+    assert(class->first + class->count <= m->method_count);
     for (uint32_t i = 0; i < class->count; i++) {
-        const struct method_entry *method = &m->methods[class->first + i];
+        const struct mapping_member *method = &m->methods[class->first + i];
         if (!tv_bytes_equal(method->obfuscated, asked->name))
             continue;
-        struct tv_bytes described = describe(method, arena);
-        unsigned points = score(method, asked, mapped, described);
+        struct tv_bytes described = mapping_build_descriptor(method, arena);
+        unsigned points = mapping_rate_method(method, asked, mapped, described);
         if (points < best)
             continue;
         if (points > best) {
@@ -400,12 +417,13 @@ static void find_method(const struct tv_mapping *m, const struct class_entry *cl
             best = points;
             original->signature = asked->signature.length > 0 ? described : asked->signature;
         } else if (!tv_bytes_equal(original->signature, described)) {
-            original->signature = mapped; /* several overloads: only the classes are certain */
+            original->signature = mapped; /* several overloads match, so that only the classes
+                                           * are certain */
         }
-        add_candidate(class, method, &names, original);
+        mapping_add_candidate(class, method, &names, original);
     }
     if (names.length > 0)
-        original->name = keep(&names, arena);
+        original->name = mapping_text_finish(&names, arena);
     else
         tv_free(names.bytes);
 }
@@ -414,13 +432,13 @@ bool tv_mapping_find(const struct tv_mapping *mapping, const struct tv_mapped_me
                      struct tv_arena *arena, struct tv_mapped_method *original)
 {
     *original = *method;
-    original->signature = map_descriptor(mapping, method->signature, arena);
-    const struct class_entry *class = find_class(mapping, method->class_name);
+    original->signature = mapping_map_descriptor(mapping, method->signature, arena);
+    const struct mapping_class *class = mapping_find_class(mapping, method->class_name);
     if (class) {
         original->class_name = class->original;
         if (class->file.length > 0)
             original->file = class->file;
-        find_method(mapping, class, method, arena, original);
+        mapping_find_method(mapping, class, method, arena, original);
     }
     return !tv_bytes_equal(original->class_name, method->class_name) ||
            !tv_bytes_equal(original->name, method->name) ||

@@ -1,20 +1,137 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * member.c - extraction of members: the limit on unpacked bytes, and two ways from a member to a
+ * source.
+ *
+ * A member is spooled as a whole, or becomes a source that grows: it is unpacked only as far as
+ * somebody reads it.
+ */
 #include "unpack/member.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "unpack/growing.h"
+
+/* The block size by which libarchive unpacks gzip, so that no byte waits for more. */
+#define PIECE ((size_t)64 * 1024)
+
+/* ---- Members that grow ---- */
+
+struct growing_member {
+    struct tv_unpack_member member; /* context NULL: the end was reached */
+    struct tv_ceiling ceiling;
+    struct tv_spool *spool;
+    uint8_t *piece;
+    size_t length; /* of the first bytes, while they wait in `piece` */
+    bool cut;
+};
+
+/* Release everything that only unpacking needs. */
+static void growing_end_member(struct growing_member *growing)
+{
+    if (!growing->member.context)
+        return;
+    growing->cut = growing->member.is_cut(growing->member.context) ||
+                   tv_source_is_truncated(growing->ceiling.packed);
+    growing->member.close(growing->member.context);
+    growing->member.context = NULL;
+    tv_source_free(growing->ceiling.packed);
+    tv_free(growing->piece);
+}
+
+/* Spool the next block. A short block is the last one. */
+static enum tv_status growing_spool_block(struct growing_member *growing, struct tv_error *err)
+{
+    const struct tv_unpack_member *member = &growing->member;
+    size_t length = growing->length;
+    bool last = false;
+    enum tv_status status = TV_OK;
+    growing->length = 0;
+    if (length == 0) {
+        status = member->read(member->context, growing->piece, PIECE, &length, err);
+        last = length < PIECE;
+    }
+    if (status == TV_OK)
+        status = tv_ceiling_add(&growing->ceiling, length, err);
+    if (status == TV_OK)
+        status = tv_spool_add(growing->spool, (struct tv_bytes){growing->piece, length}, err);
+    /* A pipe that failed is an error, not a truncated container. */
+    if (status == TV_OK && last)
+        status = tv_source_check(growing->ceiling.packed, err);
+    if (status != TV_OK)
+        tv_source_quote(growing->ceiling.packed, err);
+    if (status != TV_OK || last)
+        growing_end_member(growing);
+    return status;
+}
+
+static enum tv_status growing_extend(void *context, uint64_t wanted, uint64_t *size, bool *ended,
+                                     struct tv_error *err)
+{
+    struct growing_member *growing = context;
+    enum tv_status status = TV_OK;
+    while (status == TV_OK && growing->member.context && tv_spool_size(growing->spool) < wanted)
+        status = growing_spool_block(growing, err);
+    *size = tv_spool_size(growing->spool);
+    *ended = !growing->member.context;
+    return status;
+}
+
+static enum tv_status growing_read_spooled(void *context, uint64_t offset, void *buffer,
+                                           size_t size, struct tv_error *err)
+{
+    const struct growing_member *growing = context;
+    return tv_spool_read(growing->spool, offset, buffer, size, err);
+}
+
+static bool growing_is_cut(void *context)
+{
+    const struct growing_member *growing = context;
+    return growing->cut;
+}
+
+static void growing_close(void *context)
+{
+    struct growing_member *growing = context;
+    growing_end_member(growing);
+    tv_spool_free(growing->spool);
+    tv_free(growing);
+}
+
+/* Open a member as a source that grows (source.h): it is unpacked while it is read. `head` holds
+ * the bytes already read. The source takes over the member's context and holds the packed source
+ * until it has seen the end. An error while unpacking quotes the packed bytes. */
+static struct tv_source *growing_open(const struct tv_unpack_member *member, struct tv_bytes head,
+                                      const struct tv_ceiling *ceiling)
+{
+    static const struct tv_source_growth growth = {
+        .reads = {.read = growing_read_spooled, .close = growing_close},
+        .grow = growing_extend,
+        .is_cut = growing_is_cut,
+    };
+    struct growing_member *growing = tv_alloc(1, sizeof *growing);
+    assert(head.length <= PIECE && member->close && member->is_cut);
+    *growing =
+        (struct growing_member){.member = *member, .ceiling = *ceiling, .length = head.length};
+    growing->ceiling.packed = tv_source_ref(ceiling->packed);
+    growing->spool = tv_spool_new(member->name);
+    growing->piece = tv_alloc(PIECE, 1);
+    memcpy(growing->piece, head.data, head.length);
+    growing->member.name = NULL; /* owned by the caller */
+    return tv_source_from_growth(&growth, growing, member->name);
+}
 
 #define CHUNK ((size_t)256 * 1024)
 #define HEAD ((size_t)4096)
 
-void tv_taking_init(struct tv_taking *taking, struct tv_source *packed,
-                    const struct tv_unpack_question *question, struct tv_unpacked *members)
+void tv_extraction_init(struct tv_extraction *extraction, struct tv_source *packed,
+                        const struct tv_unpack_question *question, struct tv_unpacked *members)
 {
-    *taking = (struct tv_taking){
+    *extraction = (struct tv_extraction){
         .question = question,
         .ceiling = {.packed = packed, .fixed = question->ceiling},
         .members = members,
@@ -23,9 +140,9 @@ void tv_taking_init(struct tv_taking *taking, struct tv_source *packed,
     };
 }
 
-void tv_taking_release(struct tv_taking *taking)
+void tv_extraction_release(struct tv_extraction *extraction)
 {
-    tv_free(taking->buffer);
+    tv_free(extraction->buffer);
 }
 
 uint64_t tv_unpack_ceiling(uint64_t packed, uint64_t most)
@@ -36,8 +153,9 @@ uint64_t tv_unpack_ceiling(uint64_t packed, uint64_t most)
     return most > 0 && most < largest ? most : largest;
 }
 
-/* Whether the container is as large as its rule asks for so many unpacked bytes. */
-static bool is_within(const struct tv_ceiling *ceiling)
+/* Return true when the unpacked bytes are within the limit, reading the container only as far as
+ * that decides. */
+static bool extraction_is_within_limit(const struct tv_ceiling *ceiling)
 {
     if (ceiling->fixed > 0)
         return ceiling->total <= ceiling->fixed;
@@ -50,7 +168,7 @@ static bool is_within(const struct tv_ceiling *ceiling)
 enum tv_status tv_ceiling_add(struct tv_ceiling *ceiling, size_t length, struct tv_error *err)
 {
     ceiling->total += length;
-    if (is_within(ceiling))
+    if (extraction_is_within_limit(ceiling))
         return TV_OK;
     uint64_t most = ceiling->fixed;
     if (most == 0)
@@ -60,96 +178,102 @@ enum tv_status tv_ceiling_add(struct tv_ceiling *ceiling, size_t length, struct 
                    ceiling->fixed > 0 ? "here" : "for its size");
 }
 
-static enum tv_status add_chunk(struct tv_taking *taking, struct tv_spool *spool, size_t length,
-                                struct tv_error *err)
+static enum tv_status extraction_add_chunk(struct tv_extraction *extraction, struct tv_spool *spool,
+                                           size_t length, struct tv_error *err)
 {
-    enum tv_status status = tv_ceiling_add(&taking->ceiling, length, err);
+    enum tv_status status = tv_ceiling_add(&extraction->ceiling, length, err);
     if (status != TV_OK)
         return status;
-    return tv_spool_add(spool, (struct tv_bytes){taking->buffer, length}, err);
+    return tv_spool_add(spool, (struct tv_bytes){extraction->buffer, length}, err);
 }
 
-static void take(struct tv_taking *taking, struct tv_source *source)
+static void extraction_append_source(struct tv_extraction *extraction, struct tv_source *source)
 {
-    taking->members[taking->count++] = (struct tv_unpacked){source, TV_NONE, 0};
+    assert(extraction->count < extraction->most);
+    extraction->members[extraction->count++] = (struct tv_unpacked){source, TV_NONE, 0};
 }
 
-/* Spools the rest of a member whose first `length` bytes stand in the buffer. */
-static enum tv_status spool_member(struct tv_taking *taking, const struct tv_member *member,
-                                   size_t length, struct tv_error *err)
+/* Spool a member whose first `length` bytes are in the buffer. */
+static enum tv_status extraction_spool_member(struct tv_extraction *extraction,
+                                              const struct tv_unpack_member *member, size_t length,
+                                              struct tv_error *err)
 {
     struct tv_spool *spool = tv_spool_new(member->name);
-    enum tv_status status = add_chunk(taking, spool, length, err);
+    enum tv_status status = extraction_add_chunk(extraction, spool, length, err);
     while (status == TV_OK) {
-        status = member->read(member->context, taking->buffer, CHUNK, &length, err);
+        status = member->read(member->context, extraction->buffer, CHUNK, &length, err);
         if (status != TV_OK || length == 0)
             break;
-        status = add_chunk(taking, spool, length, err);
+        status = extraction_add_chunk(extraction, spool, length, err);
     }
     if (status != TV_OK) {
         tv_spool_free(spool);
         return status;
     }
-    take(taking, tv_spool_finish(spool));
+    extraction_append_source(extraction, tv_spool_finish(spool));
     return TV_OK;
 }
 
-/* Whether a member is wanted whose first bytes stand in the buffer. */
-static enum tv_status ask(struct tv_taking *taking, size_t length, bool *wanted,
-                          struct tv_error *err)
+/* Ask whether a member is wanted whose first bytes are in the buffer. */
+static enum tv_status extraction_ask_wanted(struct tv_extraction *extraction, size_t length,
+                                            bool *wanted, struct tv_error *err)
 {
-    struct tv_bytes head = {taking->buffer, length};
-    *wanted = taking->question->wanted(taking->question->context, head);
-    if (*wanted && taking->count == taking->most)
+    struct tv_bytes head = {extraction->buffer, length};
+    *wanted = extraction->question->wanted(extraction->question->context, head);
+    if (*wanted && extraction->count == extraction->most)
         return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, TV_UNPACK_TOO_MANY, TV_UNPACK_MEMBERS,
-                       TV_UNPACK_LOOKS);
+                       TV_UNPACK_ENTRIES);
     return TV_OK;
 }
 
-enum tv_status tv_taking_add(struct tv_taking *taking, const struct tv_member *member, bool *taken,
-                             struct tv_error *err)
+enum tv_status tv_extraction_add(struct tv_extraction *extraction,
+                                 const struct tv_unpack_member *member, bool *taken,
+                                 struct tv_error *err)
 {
     size_t length;
     bool wanted;
     if (taken)
         *taken = false;
-    enum tv_status status = member->read(member->context, taking->buffer, HEAD, &length, err);
+    enum tv_status status = member->read(member->context, extraction->buffer, HEAD, &length, err);
     if (status != TV_OK)
         return status;
-    status = ask(taking, length, &wanted, err);
+    status = extraction_ask_wanted(extraction, length, &wanted, err);
     if (taken)
         *taken = wanted;
     if (status != TV_OK || !wanted)
         return status;
     if (!member->close)
-        return spool_member(taking, member, length, err);
-    take(taking,
-         tv_growing_open(member, (struct tv_bytes){taking->buffer, length}, &taking->ceiling));
+        return extraction_spool_member(extraction, member, length, err);
+    extraction_append_source(
+        extraction,
+        growing_open(member, (struct tv_bytes){extraction->buffer, length}, &extraction->ceiling));
     return TV_OK;
 }
 
-enum tv_status tv_taking_add_plain(struct tv_taking *taking, const struct tv_plain_member *member,
-                                   bool *taken, struct tv_error *err)
+enum tv_status tv_extraction_add_plain(struct tv_extraction *extraction,
+                                       const struct tv_plain_member *member, bool *taken,
+                                       struct tv_error *err)
 {
     uint64_t size = member->end - member->start;
     size_t length;
-    enum tv_status status = tv_source_read(member->container, member->start, taking->buffer,
+    enum tv_status status = tv_source_read(member->container, member->start, extraction->buffer,
                                            size < HEAD ? (size_t)size : HEAD, &length, err);
     if (status == TV_OK)
-        status = ask(taking, length, taken, err);
+        status = extraction_ask_wanted(extraction, length, taken, err);
     if (status == TV_OK && *taken)
-        take(taking, tv_source_part(member->container, member->start, member->end, member->name));
+        extraction_append_source(extraction, tv_source_range(member->container, member->start,
+                                                             member->end, member->name));
     return status;
 }
 
-void tv_taking_note(const struct tv_taking *taking, const char *format, ...)
+void tv_extraction_note(const struct tv_extraction *extraction, const char *format, ...)
 {
-    char text[1280]; /* with a name as long as members have */
+    char text[1280]; /* room for a member's longest name */
     va_list arguments;
-    if (!taking->question->note)
+    if (!extraction->question->note)
         return;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    taking->question->note(taking->question->context, text);
+    extraction->question->note(extraction->question->context, text);
 }

@@ -1,64 +1,129 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * member.h - a member of a container on its way into a source of its own: what all kinds of
- * containers have in common.
+ * member.h - the interface between containers: extraction of members, and one pair of functions
+ * for each kind of container. Internal to this room.
+ *
+ *     tv_unpack -+- libarchive (unpack.c) -+                      +-> a spool
+ *                +- HTML page (page.c) ----+- tv_extraction_add --+
+ *                '- zlib (streams.c) ------'                      '-> a source that grows
  */
 #ifndef TV_UNPACK_MEMBER_H
 #define TV_UNPACK_MEMBER_H
 
+#include "base/source.h"
 #include "unpack/unpack.h"
 
 #define TV_UNPACK_TOO_MANY "an archive with more than %d traces, or %d members: unpack it first"
 
-/* How much may come out of a container. */
+/* The limit on the unpacked bytes of a container, against decompression bombs. */
 struct tv_ceiling {
-    struct tv_source *packed; /* by whose size, of which no more is waited for than is needed */
-    uint64_t fixed;           /* or, unless this is 0, so many bytes */
-    uint64_t total;           /* that came */
+    struct tv_source *packed; /* the limit depends on its size; waits for no more of it than the
+                               * decision needs */
+    uint64_t fixed;           /* or, unless this is 0, a limit in bytes */
+    uint64_t total;           /* bytes unpacked so far */
 };
 
-/* So many more bytes come; an error when they are too many. */
+/* Count `length` more unpacked bytes. Return an error when they exceed the limit. */
 enum tv_status tv_ceiling_add(struct tv_ceiling *ceiling, size_t length,
                               struct tv_error *err) TV_MUST_CHECK;
 
-struct tv_taking {
+struct tv_extraction {
     const struct tv_unpack_question *question;
     struct tv_ceiling ceiling;
     struct tv_unpacked *members; /* TV_UNPACK_MEMBERS places */
-    size_t count, most;          /* so many may be taken */
+    size_t count, most;          /* the number of members that may be extracted */
     uint8_t *buffer;
 };
 
-struct tv_member {
-    const char *name; /* of the source that it becomes */
-    /* Fills up to `size` bytes; *got is less only at the member's end. */
+struct tv_unpack_member {
+    const char *name; /* becomes the name of the source */
+    /* Fill up to `size` bytes; *got is less only at the end of the member. */
     enum tv_status (*read)(void *context, uint8_t *buffer, size_t size, size_t *got,
                            struct tv_error *err);
     void *context;
-    /* Of a member that whoever asks takes as it comes: if it is wanted, the source has the context
-     * from then on, unpacks while it is read (growing.h) and closes.  Else NULL. */
+    /* For a member that may be read while it is unpacked, else NULL: if the member is wanted,
+     * its source owns the context from then on and closes it. */
     void (*close)(void *context);
-    bool (*is_cut)(const void *context); /* with `close`: whether its end came early */
+    bool (*is_cut)(const void *context); /* with `close`: returns true when the member is
+                                          * truncated */
 };
 
-void tv_taking_init(struct tv_taking *taking, struct tv_source *packed,
-                    const struct tv_unpack_question *question, struct tv_unpacked *members);
-void tv_taking_release(struct tv_taking *taking);
+void tv_extraction_init(struct tv_extraction *extraction, struct tv_source *packed,
+                        const struct tv_unpack_question *question, struct tv_unpacked *members);
+void tv_extraction_release(struct tv_extraction *extraction);
 
-/* Adds the member to those taken when it is wanted; *taken may be NULL. */
-enum tv_status tv_taking_add(struct tv_taking *taking, const struct tv_member *member, bool *taken,
-                             struct tv_error *err) TV_MUST_CHECK;
+/* Add the member when it is wanted; *taken (may be NULL) tells. */
+enum tv_status tv_extraction_add(struct tv_extraction *extraction,
+                                 const struct tv_unpack_member *member, bool *taken,
+                                 struct tv_error *err) TV_MUST_CHECK;
 
-/* The same of a member that stands unpacked in [start, end) of the container: it is read there. */
+/* The same for a member that is [start, end) of the container, not packed: it becomes a view. */
 struct tv_plain_member {
     const char *name;
     struct tv_source *container;
     uint64_t start, end;
 };
-enum tv_status tv_taking_add_plain(struct tv_taking *taking, const struct tv_plain_member *member,
-                                   bool *taken, struct tv_error *err) TV_MUST_CHECK;
+enum tv_status tv_extraction_add_plain(struct tv_extraction *extraction,
+                                       const struct tv_plain_member *member, bool *taken,
+                                       struct tv_error *err) TV_MUST_CHECK;
 
-/* Says something to whoever asked. */
-void tv_taking_note(const struct tv_taking *taking, const char *format, ...) TV_PRINTF(2, 3);
+/* Send a remark to the caller of tv_unpack. */
+void tv_extraction_note(const struct tv_extraction *extraction, const char *format, ...)
+    TV_PRINTF(2, 3);
+
+/* ---- HTML pages: each trace in a page is a member (html/html_page.h) ---- */
+
+/* Extract the wanted traces in their order, and note the others. *cut_off: the page ends inside
+ * a trace, or its base64 is damaged. */
+enum tv_status tv_html_unpack(struct tv_extraction *extraction, struct tv_source *packed,
+                              bool *cut_off, struct tv_error *err) TV_MUST_CHECK;
+
+/* ---- zlib: a bare stream, or one that "atrace -z" printed ----
+ *
+ * The shell's own output may precede the line "TRACE:" and the stream. A terminal may have put
+ * one or two carriage returns in front of every line feed, including those inside the stream.
+ * The end of the line "TRACE:" shows how many; they are removed. */
+
+/* Return true when a stream begins in these first bytes. Its beginning is unpacked, because two
+ * header bytes may be a coincidence. */
+bool tv_zlib_knows(struct tv_bytes head);
+
+/* Extract the stream. A truncated or damaged stream yields what precedes the damage, with
+ * *cut_off set. */
+enum tv_status tv_zlib_unpack(struct tv_extraction *extraction, struct tv_source *packed,
+                              bool *cut_off, struct tv_error *err) TV_MUST_CHECK;
+
+/* ---- gzip: the last block of a truncated stream, and its checksum ----
+ *
+ * libarchive unpacks in blocks of 64 KiB and drops the block in which the stream ends. A small
+ * recording is entirely in that block. */
+
+/* Unpack the stream again and copy at most `size` of the bytes behind the first `skip` unpacked
+ * bytes. Return their number; 0 also when the source is not gzip or cannot be read. */
+size_t tv_gzip_tail(struct tv_source *packed, uint64_t skip, uint8_t *buffer, size_t size);
+
+/* Return true when all gzip streams of the packed bytes are complete and match their checksums
+ * and lengths. Bytes behind the last stream are ignored. This unpacks everything. */
+bool tv_gzip_is_sound(struct tv_source *packed);
+
+/* ---- zstd: the end of the last frame (RFC 8878, section 3.1) ----
+ *
+ * libarchive treats the bytes behind the last frame as another frame, and drops the block that
+ * it has just unpacked when they are none. So libarchive gets only the bytes of frames. */
+
+/* A walk over the frames. Zeros: at the start of the bytes. */
+struct tv_zstd_frames {
+    uint64_t at;  /* offset of the next frame or block */
+    bool inside;  /* inside a frame whose blocks have not ended */
+    bool summed;  /* the frame has a checksum */
+    bool unknown; /* the stream cannot be walked, so nothing is dropped */
+    bool ended;   /* other frames ended at `at`, and no frame begins there */
+    bool damaged; /* the bytes at `at` are not padding with zeros either */
+};
+
+/* Return the end of the frames among the packed bytes up to `limit`. At the end of a frame, four
+ * more bytes decide whether another frame follows. */
+uint64_t tv_zstd_frames_end(struct tv_zstd_frames *frames, struct tv_source *packed,
+                            uint64_t limit);
 
 #endif

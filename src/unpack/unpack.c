@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unpack.c - containers through libarchive, with the formats and filters switched on one by one:
- * libarchive's history of holes lies in those that nobody packs a trace with (RAR, 7z, cpio, ...).
+ * unpack.c - containers through libarchive. Formats and filters are enabled one by one: most of
+ * libarchive's security holes are in formats that traces are never packed with (RAR, 7z, cpio,
+ * ...).
+ *
+ * Each entry of an archive goes through tv_extraction_add (member.c). libarchive's weaknesses are
+ * compensated here: it drops the last block of a truncated gzip stream, ignores gzip's checksum,
+ * and fails on bytes behind the last zstd frame.
+ *
+ * One archive can be shared by two owners (`holders`): a source that unpacks the first member
+ * while it is read, and the rest of the archive, which is extracted later.
  */
 #include "unpack/unpack.h"
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <assert.h>
 #include <errno.h>
 #include <locale.h>
 #include <pthread.h>
@@ -16,11 +25,8 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "unpack/gzip_tail.h"
-#include "unpack/html.h"
+#include "html/html_page.h"
 #include "unpack/member.h"
-#include "unpack/zlib_text.h"
-#include "unpack/zstd_frames.h"
 #include "wire/little_endian.h"
 
 #define CHUNK ((size_t)256 * 1024)
@@ -28,73 +34,78 @@
 #define ZSTD_MAGIC "\x28\xb5\x2f\xfd"
 #define TAR_MAGIC_AT 257
 
-struct feed {
+struct archive_feed {
     struct tv_source *source;
     uint64_t offset;
     uint8_t *buffer;
     bool zstd;
-    struct tv_zstd_frames frames; /* of zstd */
+    struct tv_zstd_frames frames; /* of a zstd stream */
     struct tv_error error;
 };
 
-struct tv_unpacking {
+struct tv_archive_rest {
     struct archive *archive;
-    struct feed feed;
-    struct tv_taking *taking;
+    struct archive_feed feed;
+    struct tv_extraction *extraction;
     uint8_t *tail;
-    const uint8_t *block; /* what libarchive gave last of the member, not yet taken */
+    const uint8_t *block; /* the block that libarchive returned last, as far as it is not yet
+                           * consumed */
     size_t left;
     int64_t position; /* in the member, behind that block */
-    uint32_t crc;     /* of what lies before that, when it is only gzip */
-    unsigned looks;   /* so many members there were */
-    unsigned holders; /* the unpacking itself, or a source that unpacks while it is read; a rest */
+    uint32_t crc;     /* of the bytes in front of that block, in a plain gzip stream */
+    unsigned looks;   /* entries seen so far */
+    unsigned holders; /* owners: the unpacking itself or a source that grows; a rest */
     bool cut_off;
-    bool damaged;     /* a member was: its checksum or size is not what is said; others follow */
-    bool given;       /* a source has the member at hand */
-    bool later;       /* one had the first, and all others are to be taken */
+    bool damaged;     /* a member was damaged (wrong checksum or size); others may follow */
+    bool given;       /* a source owns the current member */
+    bool later;       /* the first member was extracted before; now all others are */
     size_t encrypted; /* members, which are left out */
     char first_of_them[64];
 };
 
-static bool has_magic(struct tv_bytes head, size_t at, struct tv_bytes magic)
+static bool unpack_has_signature(struct tv_bytes head, size_t at, struct tv_bytes magic)
 {
     return head.length >= at + magic.length &&
            memcmp(head.data + at, magic.data, magic.length) == 0;
 }
 
-/* By magics that no text has: text has no NUL before that of tar. */
-static bool is_archive(struct tv_bytes head)
+/* Recognise archives by signatures that cannot occur in text: text has no NUL in front of tar's
+ * signature. */
+static bool unpack_is_archive(struct tv_bytes head)
 {
-    return has_magic(head, 0, TV_BYTES("\x1f\x8b")) || has_magic(head, 0, TV_BYTES(ZSTD_MAGIC)) ||
-           has_magic(head, 0, TV_BYTES("PK\x03\x04")) ||
-           (has_magic(head, TAR_MAGIC_AT, TV_BYTES("ustar")) && memchr(head.data, 0, TAR_MAGIC_AT));
+    return unpack_has_signature(head, 0, TV_BYTES("\x1f\x8b")) ||
+           unpack_has_signature(head, 0, TV_BYTES(ZSTD_MAGIC)) ||
+           unpack_has_signature(head, 0, TV_BYTES("PK\x03\x04")) ||
+           (unpack_has_signature(head, TAR_MAGIC_AT, TV_BYTES("ustar")) &&
+            memchr(head.data, 0, TAR_MAGIC_AT));
 }
 
-enum kind {
+enum unpack_kind {
     NONE,
     ARCHIVE,
     PAGE,
     ZLIB,
 };
 
-/* Archives first: the head of one may show the line "TRACE:" of a member that is stored. */
-static enum kind kind_of(struct tv_bytes head)
+/* Test for archives first: an uncompressed member may show the line "TRACE:" in an archive's
+ * first bytes. */
+static enum unpack_kind unpack_kind_of(struct tv_bytes head)
 {
-    if (is_archive(head))
+    if (unpack_is_archive(head))
         return ARCHIVE;
-    if (tv_html_knows(head))
+    if (tv_html_begins(head))
         return PAGE;
     return tv_zlib_knows(head) ? ZLIB : NONE;
 }
 
 bool tv_unpack_knows(struct tv_bytes head)
 {
-    return kind_of(head) != NONE;
+    return unpack_kind_of(head) != NONE;
 }
 
-static la_ssize_t feed_bytes(struct archive *archive, void *context, const void **buffer)
+static la_ssize_t archive_feed(struct archive *archive, void *context, const void **buffer)
 {
-    struct feed *feed = context;
+    struct archive_feed *feed = context;
     size_t got = 0;
     if (feed->frames.ended)
         return 0;
@@ -104,10 +115,11 @@ static la_ssize_t feed_bytes(struct archive *archive, void *context, const void 
         return -1;
     }
     if (feed->offset == 0)
-        feed->zstd = has_magic((struct tv_bytes){feed->buffer, got}, 0, TV_BYTES(ZSTD_MAGIC));
+        feed->zstd =
+            unpack_has_signature((struct tv_bytes){feed->buffer, got}, 0, TV_BYTES(ZSTD_MAGIC));
     if (feed->zstd) {
         uint64_t end = tv_zstd_frames_end(&feed->frames, feed->source, feed->offset + got);
-        /* Less than came before only of a file that is changed meanwhile. */
+        /* The end moves backwards only when the file is changed meanwhile. */
         got = end > feed->offset ? (size_t)(end - feed->offset) : 0;
     }
     feed->offset += got;
@@ -115,7 +127,7 @@ static la_ssize_t feed_bytes(struct archive *archive, void *context, const void 
     return (la_ssize_t)got;
 }
 
-static enum tv_status fail(struct tv_unpacking *u, struct tv_error *err)
+static enum tv_status archive_fail(struct tv_archive_rest *u, struct tv_error *err)
 {
     if (u->feed.error.status != TV_OK) {
         *err = u->feed.error;
@@ -133,8 +145,8 @@ static enum tv_status fail(struct tv_unpacking *u, struct tv_error *err)
                    text ? text : "it cannot be unpacked");
 }
 
-/* Did libarchive end for want of memory?  Then the container is not damaged. */
-static bool lacks_memory(struct tv_unpacking *u)
+/* Return true when libarchive stopped for lack of memory; then the container is not damaged. */
+static bool archive_lacks_memory(struct tv_archive_rest *u)
 {
     if (archive_errno(u->archive) != ENOMEM)
         return false;
@@ -142,12 +154,13 @@ static bool lacks_memory(struct tv_unpacking *u)
     return true;
 }
 
-static struct tv_unpacking *start(struct tv_taking *taking, struct tv_source *packed)
+static struct tv_archive_rest *archive_open(struct tv_extraction *extraction,
+                                            struct tv_source *packed)
 {
-    struct tv_unpacking *u = tv_alloc(1, sizeof *u);
+    struct tv_archive_rest *u = tv_alloc(1, sizeof *u);
     u->archive = archive_read_new();
     u->holders = 1;
-    u->taking = taking;
+    u->extraction = extraction;
     u->feed.source = packed;
     u->feed.buffer = tv_alloc(CHUNK, 1);
     u->tail = tv_alloc(CHUNK, 1);
@@ -161,10 +174,11 @@ static struct tv_unpacking *start(struct tv_taking *taking, struct tv_source *pa
     return u;
 }
 
-/* Also tv_member.close. */
-static void stop(void *context)
+/* Also the close function of a tv_unpack_member. */
+static void archive_release(void *context)
 {
-    struct tv_unpacking *u = context;
+    struct tv_archive_rest *u = context;
+    assert(u->holders > 0);
     if (--u->holders > 0)
         return;
     archive_read_free(u->archive);
@@ -173,21 +187,21 @@ static void stop(void *context)
     tv_free(u);
 }
 
-static bool is_raw(const struct tv_unpacking *u)
+static bool archive_is_raw(const struct tv_archive_rest *u)
 {
     return archive_format(u->archive) == ARCHIVE_FORMAT_RAW;
 }
 
-/* tv_member.is_cut; of an archive it is told with the rest. */
-static bool was_cut(const void *context)
+/* The is_cut function of a tv_unpack_member. The rest of an archive reports truncation itself. */
+static bool archive_was_cut(const void *context)
 {
-    const struct tv_unpacking *u = context;
-    return tv_unpacking_is_cut(u) && is_raw(u);
+    const struct tv_archive_rest *u = context;
+    return tv_archive_rest_is_truncated(u) && archive_is_raw(u);
 }
 
-/* Of a stream that is only gzip, what libarchive dropped where it ended early becomes the last
- * block.  False when there is none. */
-static bool take_tail(struct tv_unpacking *u)
+/* In a plain gzip stream, use the bytes that libarchive dropped at a premature end as the last
+ * block. Return false when there are none. */
+static bool archive_use_gzip_tail(struct tv_archive_rest *u)
 {
     u->cut_off = true;
     if (u->feed.error.status != TV_OK)
@@ -198,15 +212,15 @@ static bool take_tail(struct tv_unpacking *u)
     return u->left > 0;
 }
 
-static bool is_plain_gzip(struct tv_unpacking *u)
+static bool archive_is_plain_gzip(struct tv_archive_rest *u)
 {
-    return is_raw(u) && archive_filter_count(u->archive) == 2 &&
+    return archive_is_raw(u) && archive_filter_count(u->archive) == 2 &&
            archive_filter_code(u->archive, 0) == ARCHIVE_FILTER_GZIP;
 }
 
-/* libarchive checks neither checksum nor length of gzip.  Those of a lone stream, whose last bytes
- * they are, are compared; else the streams are unpacked again. */
-static bool gzip_is_sound(struct tv_unpacking *u)
+/* libarchive ignores gzip's checksum and length. Compare those of a single stream, which are its
+ * last bytes; otherwise unpack the streams again. */
+static bool archive_gzip_is_sound(struct tv_archive_rest *u)
 {
     uint8_t bytes[8];
     size_t got = 0;
@@ -220,9 +234,10 @@ static bool gzip_is_sound(struct tv_unpacking *u)
     return tv_gzip_is_sound(packed);
 }
 
-/* The member's next block. False at its end, early or not.  (archive_read_data would drop what it
- * has copied already when the container ends within the same call.) */
-static bool next_block(struct tv_unpacking *u)
+/* Read the next block of the member. Return false at its end, premature or not.
+ * (archive_read_data would drop bytes that it has already copied when the container ends within
+ * the same call.) */
+static bool archive_next_block(struct tv_archive_rest *u)
 {
     const void *block = NULL;
     size_t size = 0;
@@ -231,17 +246,18 @@ static bool next_block(struct tv_unpacking *u)
         return false;
     int result = archive_read_data_block(u->archive, &block, &size, &offset);
     if (result == ARCHIVE_EOF) {
-        u->cut_off = u->feed.frames.damaged || (is_plain_gzip(u) && !gzip_is_sound(u));
+        u->cut_off =
+            u->feed.frames.damaged || (archive_is_plain_gzip(u) && !archive_gzip_is_sound(u));
         return false;
     }
-    /* A wrong checksum is a warning with the last bytes in libarchive 3.6, and a failure behind
-     * them in 3.7.  No trace is a sparse file with holes. */
+    /* libarchive 3.6 reports a wrong checksum as a warning with the last bytes, 3.7 as a failure
+     * behind them. A trace is never a sparse file with holes. */
     bool broken = result < (u->position > 0 ? ARCHIVE_FAILED : ARCHIVE_WARN);
-    if (broken && lacks_memory(u))
+    if (broken && archive_lacks_memory(u))
         return false;
     if (broken || offset != u->position) {
         u->cut_off = true;
-        return is_plain_gzip(u) && take_tail(u);
+        return archive_is_plain_gzip(u) && archive_use_gzip_tail(u);
     }
     u->damaged = u->damaged || result <= ARCHIVE_WARN;
     u->block = block;
@@ -249,17 +265,18 @@ static bool next_block(struct tv_unpacking *u)
     u->position += (int64_t)size;
     if (result == ARCHIVE_FAILED && size == 0)
         return false;
-    if (is_plain_gzip(u))
+    if (archive_is_plain_gzip(u))
         u->crc = (uint32_t)crc32_z(u->crc, block, size);
     return true;
 }
 
-/* Fills up to `size` bytes of the member. False when the packed bytes cannot be read; a member that
- * ends early is not that. */
-static bool read_some(struct tv_unpacking *u, uint8_t *buffer, size_t size, size_t *got)
+/* Fill up to `size` bytes of the member. Return false when the packed bytes cannot be read; a
+ * truncated member is not an error. */
+static bool archive_read_bytes(struct tv_archive_rest *u, uint8_t *buffer, size_t size, size_t *got)
 {
+    assert(u->left == 0 || u->block);
     *got = 0;
-    while (*got < size && (u->left > 0 || next_block(u))) {
+    while (*got < size && (u->left > 0 || archive_next_block(u))) {
         size_t count = u->left < size - *got ? u->left : size - *got;
         if (count == 0)
             continue; /* an empty block */
@@ -271,59 +288,60 @@ static bool read_some(struct tv_unpacking *u, uint8_t *buffer, size_t size, size
     return u->feed.error.status == TV_OK;
 }
 
-/* "app.zip: traces/main.trace"; of a mere packed stream the container's own name. */
-static void name_member(struct tv_unpacking *u, struct archive_entry *entry, char *name,
-                        size_t size)
+/* Name a member "app.zip: traces/main.trace"; a single compressed stream has the container's own
+ * name. */
+static void archive_name_member(struct tv_archive_rest *u, struct archive_entry *entry, char *name,
+                                size_t size)
 {
     const char *container = tv_source_name(u->feed.source);
     const char *member = entry ? archive_entry_pathname(entry) : NULL;
-    if (is_raw(u) || !member)
+    if (archive_is_raw(u) || !member)
         snprintf(name, size, "%s", container);
     else
         snprintf(name, size, "%s: %s", container, member);
 }
 
-/* The bytes of the member at hand (tv_member.read). */
-static enum tv_status read_member(void *context, uint8_t *buffer, size_t size, size_t *got,
-                                  struct tv_error *err)
+/* The read function of a tv_unpack_member. */
+static enum tv_status archive_read_member(void *context, uint8_t *buffer, size_t size, size_t *got,
+                                          struct tv_error *err)
 {
-    struct tv_unpacking *u = context;
-    return read_some(u, buffer, size, got) ? TV_OK : fail(u, err);
+    struct tv_archive_rest *u = context;
+    return archive_read_bytes(u, buffer, size, got) ? TV_OK : archive_fail(u, err);
 }
 
-static enum tv_status take_member(struct tv_unpacking *u, struct archive_entry *entry,
-                                  struct tv_error *err)
+static enum tv_status archive_extract_member(struct tv_archive_rest *u, struct archive_entry *entry,
+                                             struct tv_error *err)
 {
     char name[1024];
-    name_member(u, entry, name, sizeof name);
-    struct tv_member member = {.name = name, .read = read_member, .context = u};
-    const struct tv_unpack_question *question = u->taking->question;
-    bool at_once = !question->as_it_comes || (!is_raw(u) && (!question->rest || u->later));
+    archive_name_member(u, entry, name, sizeof name);
+    struct tv_unpack_member member = {.name = name, .read = archive_read_member, .context = u};
+    const struct tv_unpack_question *question = u->extraction->question;
+    bool at_once = !question->as_it_comes || (!archive_is_raw(u) && (!question->rest || u->later));
     if (at_once)
-        return tv_taking_add(u->taking, &member, NULL, err);
-    member.close = stop;
-    member.is_cut = was_cut;
-    enum tv_status status = tv_taking_add(u->taking, &member, &u->given, err);
-    if (u->given && !is_raw(u)) {
+        return tv_extraction_add(u->extraction, &member, NULL, err);
+    member.close = archive_release;
+    member.is_cut = archive_was_cut;
+    enum tv_status status = tv_extraction_add(u->extraction, &member, &u->given, err);
+    if (u->given && !archive_is_raw(u)) {
         u->holders++;
         *question->rest = u;
     }
     return status;
 }
 
-/* There is no next member: the container is damaged, or a gzip stream ends within its first block,
- * which then is the member. */
-static enum tv_status take_rest(struct tv_unpacking *u, struct tv_error *err)
+/* Handle the lack of a next entry: the container is damaged, or a gzip stream ends in its first
+ * block, which then is the member. */
+static enum tv_status archive_end_early(struct tv_archive_rest *u, struct tv_error *err)
 {
     u->cut_off = true;
-    if (u->taking->count > 0 || u->encrypted > 0 || u->later)
+    if (u->extraction->count > 0 || u->encrypted > 0 || u->later)
         return TV_OK;
-    enum tv_status status = take_tail(u) ? take_member(u, NULL, err) : TV_OK;
-    return status == TV_OK && u->taking->count == 0 ? fail(u, err) : status;
+    enum tv_status status = archive_use_gzip_tail(u) ? archive_extract_member(u, NULL, err) : TV_OK;
+    return status == TV_OK && u->extraction->count == 0 ? archive_fail(u, err) : status;
 }
 
-/* As many characters of a name as fit, '?' for what terminals obey and for what is no UTF-8. */
-static void copy_name(struct tv_bytes name, char *room, size_t size)
+/* Copy as many characters of a name as fit, with '?' for control characters and invalid UTF-8. */
+static void archive_copy_name(struct tv_bytes name, char *room, size_t size)
 {
     size_t length;
     for (; name.length > 0; name = (struct tv_bytes){name.data + length, name.length - length}) {
@@ -341,32 +359,33 @@ static void copy_name(struct tv_bytes name, char *room, size_t size)
     *room = '\0';
 }
 
-/* What is encrypted is not tried: it would pass for damage. */
-static void leave_out(struct tv_unpacking *u, struct archive_entry *entry)
+/* Leave encrypted members out without trying them, because they would look damaged. */
+static void archive_skip_encrypted(struct tv_archive_rest *u, struct archive_entry *entry)
 {
     const char *name = archive_entry_pathname(entry);
     if (u->encrypted++ == 0)
-        copy_name(tv_bytes_of(name ? name : "a member"), u->first_of_them, sizeof u->first_of_them);
+        archive_copy_name(tv_bytes_of(name ? name : "a member"), u->first_of_them,
+                          sizeof u->first_of_them);
 }
 
-/* Whole or cut off. */
-static enum tv_status end_members(struct tv_unpacking *u, struct tv_error *err)
+/* Report the encrypted members once, when all entries were seen. */
+static enum tv_status archive_report_encrypted(struct tv_archive_rest *u, struct tv_error *err)
 {
     if (u->encrypted == 0)
         return TV_OK;
-    if (u->taking->count == 0 && !u->later)
+    if (u->extraction->count == 0 && !u->later)
         return tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET,
                        "an encrypted zip (%s): unpack it first, with its password",
                        u->first_of_them);
-    tv_taking_note(u->taking, "%s%s: encrypted: left out", u->first_of_them,
-                   u->encrypted > 1 ? " and others" : "");
+    tv_extraction_note(u->extraction, "%s%s: encrypted: left out", u->first_of_them,
+                       u->encrypted > 1 ? " and others" : "");
     return TV_OK;
 }
 
-/* 0: there is none. */
+/* 0: not available */
 static locale_t utf8;
 
-static void open_locale(void)
+static void archive_open_locale(void)
 {
     utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
 }
@@ -374,12 +393,12 @@ static void open_locale(void)
 void tv_unpack_prepare(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, open_locale);
+    pthread_once(&once, archive_open_locale);
 }
 
-/* libarchive has no names that the locale, which of a program is "C", cannot write: of a zip they
- * would be missing. */
-static int next_header(struct tv_unpacking *u, struct archive_entry **entry)
+/* Read an entry's header in a UTF-8 locale: libarchive drops names of a zip that the program's
+ * locale, "C", cannot represent. */
+static int archive_next_header(struct tv_archive_rest *u, struct archive_entry **entry)
 {
     tv_unpack_prepare();
     locale_t before = uselocale(utf8);
@@ -388,71 +407,73 @@ static int next_header(struct tv_unpacking *u, struct archive_entry **entry)
     return result;
 }
 
-static enum tv_status take_members(struct tv_unpacking *u, struct tv_error *err)
+static enum tv_status archive_extract_members(struct tv_archive_rest *u, struct tv_error *err)
 {
-    while (u->looks++ < TV_UNPACK_LOOKS) {
+    assert(u->extraction && !u->given);
+    while (u->looks++ < TV_UNPACK_ENTRIES) {
         struct archive_entry *entry;
-        int result = next_header(u, &entry);
+        int result = archive_next_header(u, &entry);
         if (result == ARCHIVE_EOF)
             return TV_OK;
         u->left = 0;
         u->position = 0;
         if (result < ARCHIVE_WARN)
-            return lacks_memory(u) ? fail(u, err) : take_rest(u, err);
+            return archive_lacks_memory(u) ? archive_fail(u, err) : archive_end_early(u, err);
         if (archive_entry_filetype(entry) != AE_IFREG && archive_entry_filetype(entry) != 0)
             continue;
         if (archive_entry_is_encrypted(entry)) {
-            leave_out(u, entry);
+            archive_skip_encrypted(u, entry);
             continue;
         }
-        enum tv_status status = take_member(u, entry, err);
+        enum tv_status status = archive_extract_member(u, entry, err);
         if (status != TV_OK || u->given || u->cut_off)
             return status;
     }
     return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET, TV_UNPACK_TOO_MANY, TV_UNPACK_MEMBERS,
-                   TV_UNPACK_LOOKS);
+                   TV_UNPACK_ENTRIES);
 }
 
-bool tv_unpacking_is_cut(const struct tv_unpacking *rest)
+bool tv_archive_rest_is_truncated(const struct tv_archive_rest *rest)
 {
     return rest->cut_off || rest->damaged;
 }
 
-/* Tells what was left out, and ends. */
-static enum tv_status finish(struct tv_unpacking *u, enum tv_status status, bool *cut_off,
-                             struct tv_error *err)
-{
-    if (status == TV_OK)
-        status = end_members(u, err);
-    *cut_off = tv_unpacking_is_cut(u);
-    stop(u);
-    return status;
-}
-
-static enum tv_status unpack_archive(struct tv_taking *taking, struct tv_source *packed,
+/* Report the members that were left out, and close the archive. */
+static enum tv_status archive_finish(struct tv_archive_rest *u, enum tv_status status,
                                      bool *cut_off, struct tv_error *err)
 {
-    struct tv_unpacking *u = start(taking, packed);
-    enum tv_status status;
-    if (!u->archive)
-        status = fail(u, err);
-    else if (archive_read_open(u->archive, &u->feed, NULL, feed_bytes, NULL) != ARCHIVE_OK)
-        status = take_rest(u, err);
-    else
-        status = take_members(u, err);
-    if (!u->given)
-        return finish(u, status, cut_off, err);
-    u->taking = NULL; /* it ends here */
+    if (status == TV_OK)
+        status = archive_report_encrypted(u, err);
+    *cut_off = tv_archive_rest_is_truncated(u);
+    archive_release(u);
     return status;
 }
 
-/* Releases the taking; what was taken goes to whoever asked, unless something failed. */
-static enum tv_status hand_over(struct tv_taking *taking, enum tv_status status, size_t *count)
+static enum tv_status archive_unpack(struct tv_extraction *extraction, struct tv_source *packed,
+                                     bool *cut_off, struct tv_error *err)
 {
-    for (size_t i = 0; status != TV_OK && i < taking->count; i++)
-        tv_source_free(taking->members[i].source);
-    *count = status == TV_OK ? taking->count : 0;
-    tv_taking_release(taking);
+    struct tv_archive_rest *u = archive_open(extraction, packed);
+    enum tv_status status;
+    if (!u->archive)
+        status = archive_fail(u, err);
+    else if (archive_read_open(u->archive, &u->feed, NULL, archive_feed, NULL) != ARCHIVE_OK)
+        status = archive_end_early(u, err);
+    else
+        status = archive_extract_members(u, err);
+    if (!u->given)
+        return archive_finish(u, status, cut_off, err);
+    u->extraction = NULL; /* its lifetime ends here */
+    return status;
+}
+
+/* Release the extraction. Its members go to the caller, unless something failed. */
+static enum tv_status extraction_hand_over(struct tv_extraction *extraction, enum tv_status status,
+                                           size_t *count)
+{
+    for (size_t i = 0; status != TV_OK && i < extraction->count; i++)
+        tv_source_free(extraction->members[i].source);
+    *count = status == TV_OK ? extraction->count : 0;
+    tv_extraction_release(extraction);
     return status;
 }
 
@@ -462,7 +483,7 @@ enum tv_status tv_unpack(struct tv_source *packed, const struct tv_unpack_questi
 {
     uint8_t bytes[HEAD];
     struct tv_bytes head = {bytes, 0};
-    struct tv_taking taking;
+    struct tv_extraction extraction;
     *count = 0;
     *cut_off = false;
     enum tv_status status = tv_source_read(packed, 0, bytes, sizeof bytes, &head.length, err);
@@ -470,50 +491,52 @@ enum tv_status tv_unpack(struct tv_source *packed, const struct tv_unpack_questi
         return status;
     if (question->rest)
         *question->rest = NULL;
-    tv_taking_init(&taking, packed, question, members);
-    enum kind kind = kind_of(head);
+    tv_extraction_init(&extraction, packed, question, members);
+    enum unpack_kind kind = unpack_kind_of(head);
     if (kind == PAGE)
-        status = tv_html_unpack(&taking, packed, cut_off, err);
+        status = tv_html_unpack(&extraction, packed, cut_off, err);
     else if (kind == ZLIB)
-        status = tv_zlib_unpack(&taking, packed, cut_off, err);
+        status = tv_zlib_unpack(&extraction, packed, cut_off, err);
     else
-        status = unpack_archive(&taking, packed, cut_off, err);
-    if (status == TV_OK && taking.count == 0)
+        status = archive_unpack(&extraction, packed, cut_off, err);
+    if (status == TV_OK && extraction.count == 0)
         status =
             tv_fail(err, TV_ERR_UNSUPPORTED, TV_NO_OFFSET, "%s without a trace in it",
                     kind == PAGE ? "an HTML page" : "a container (gzip, zlib, zstd, zip or tar)");
-    return hand_over(&taking, status, count);
+    return extraction_hand_over(&extraction, status, count);
 }
 
-/* What nobody read of the first member: of one that is packed itself, what lies behind its end.  It
- * may be damaged, or too much. */
-static enum tv_status skip_member(struct tv_unpacking *u, struct tv_error *err)
+/* Skip the rest of the first member: if it was compressed itself, bytes behind its end may
+ * remain. They may be damaged, or too many. */
+static enum tv_status archive_skip_member(struct tv_archive_rest *u, struct tv_error *err)
 {
     enum tv_status status = TV_OK;
-    while (status == TV_OK && next_block(u))
-        status = tv_ceiling_add(&u->taking->ceiling, u->left, err);
-    return status == TV_OK && u->feed.error.status != TV_OK ? fail(u, err) : status;
+    while (status == TV_OK && archive_next_block(u))
+        status = tv_ceiling_add(&u->extraction->ceiling, u->left, err);
+    return status == TV_OK && u->feed.error.status != TV_OK ? archive_fail(u, err) : status;
 }
 
-enum tv_status tv_unpack_rest(struct tv_unpacking *rest, const struct tv_unpack_question *question,
+enum tv_status tv_unpack_rest(struct tv_archive_rest *rest,
+                              const struct tv_unpack_question *question,
                               struct tv_unpacked *members, size_t *count, bool *cut_off,
                               struct tv_error *err)
 {
-    struct tv_taking taking;
-    tv_taking_init(&taking, rest->feed.source, question, members);
-    taking.ceiling.total = (uint64_t)rest->position; /* of the first one */
-    taking.most--;
-    rest->taking = &taking;
+    struct tv_extraction extraction;
+    assert(rest->given && rest->holders > 0);
+    tv_extraction_init(&extraction, rest->feed.source, question, members);
+    extraction.ceiling.total = (uint64_t)rest->position; /* bytes of the first member */
+    extraction.most--;
+    rest->extraction = &extraction;
     rest->given = false;
     rest->later = true;
-    enum tv_status status = skip_member(rest, err);
+    enum tv_status status = archive_skip_member(rest, err);
     if (status == TV_OK && !rest->cut_off)
-        status = take_members(rest, err);
-    return hand_over(&taking, finish(rest, status, cut_off, err), count);
+        status = archive_extract_members(rest, err);
+    return extraction_hand_over(&extraction, archive_finish(rest, status, cut_off, err), count);
 }
 
-void tv_unpacking_free(struct tv_unpacking *rest)
+void tv_archive_rest_free(struct tv_archive_rest *rest)
 {
     if (rest)
-        stop(rest);
+        archive_release(rest);
 }

@@ -1,80 +1,82 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unpack.h - what traces come packed in, into sources: gzip, zstd, zip, tar; the zlib stream of
- * "atrace -z"; HTML pages, each trace in them being a member, reports of `traceview html` too.
+ * unpack.h - sources of the traces in a container: gzip, zstd, zip and tar; the zlib stream of
+ * "atrace -z"; HTML pages, including reports of `traceview html`.
  *
- * Nothing here trusts its input: formats are an explicit list, what comes out has a ceiling, and
- * members are looked at in their order without ever writing a file by the archive's names.
+ * Containers are hostile input. Only the listed formats are enabled, the unpacked size has a
+ * limit, and no file is ever written under a name from the archive.
  */
 #ifndef TV_UNPACK_UNPACK_H
 #define TV_UNPACK_UNPACK_H
 
 #include "base/source.h"
 
-/* Unpacked bytes may be so many, plus TV_UNPACK_RATIO for each packed one. */
+/* Unpacked bytes are limited to TV_UNPACK_FREE plus TV_UNPACK_RATIO for each packed byte. */
 #define TV_UNPACK_FREE (UINT64_C(1) << 30)
 #define TV_UNPACK_RATIO 256
 
-/* Return the largest size that `packed` bytes may unpack to by that rule, or `most` when that is
+/* Return the largest unpacked size of `packed` bytes by that rule, or `most` when that is
  * smaller and not 0. */
 uint64_t tv_unpack_ceiling(uint64_t packed, uint64_t most);
 
-/* At most so many members are taken, and so many looked at: an archive with more is an error. */
+/* Limits on the members that are extracted and on the entries of an archive. More are an error. */
 #define TV_UNPACK_MEMBERS 64
-#define TV_UNPACK_LOOKS 65536
+#define TV_UNPACK_ENTRIES 65536
 
-/* An archive of which not all members were taken yet. */
-struct tv_unpacking;
+/* The rest of an archive whose first member was extracted. */
+struct tv_archive_rest;
 
 struct tv_unpack_question {
-    /* Is a member that begins with these bytes (up to 4096) wanted? */
+    /* Return true when a member that begins with these bytes (up to 4096) is wanted. */
     bool (*wanted)(void *context, struct tv_bytes head);
     void *context;
-    uint64_t ceiling; /* unpacked bytes; 0: by the rule above */
-    /* Told of what is left out, a few words each; or NULL. */
+    uint64_t ceiling; /* limit on the unpacked bytes; 0: the rule above */
+    /* Receives remarks about what was left out, a few words each; or NULL. */
     void (*note)(void *context, const char *text);
-    /* What is only packed (gzip, zstd, zlib) becomes a source that grows (source.h): it is unpacked
-     * while it is read, and tells itself whether it is cut off or failed. */
+    /* A single compressed stream (gzip, zstd, zlib) becomes a source that grows (source.h): it
+     * is unpacked while it is read, and reports truncation and errors itself. */
     bool as_it_comes;
-    /* With as_it_comes: the first wanted member of an archive becomes such a source as well, and
-     * *rest what stands behind it; else *rest is NULL.  Where this is NULL, all members are taken
-     * at once. */
-    struct tv_unpacking **rest;
+    /* With as_it_comes: the first wanted member of an archive becomes such a source too, and
+     * *rest the rest of the archive (NULL when there is none). When `rest` is NULL, all members
+     * are extracted at once. */
+    struct tv_archive_rest **rest;
 };
 
-/* Opens what unpacking needs of the system, the encoding of members' names: for who may open
- * nothing later on (a sandbox). */
+/* Load the encoding of members' names. Call this before a sandbox forbids opening files. */
 void tv_unpack_prepare(void);
 
-/* Do these first bytes belong to a container that tv_unpack opens?  They do also where a reader
- * knows them: a member may stand in it unpacked, and begin near.  No file of a reader's begins so.
- */
+/* Return true when these first bytes begin a container that tv_unpack opens. Check this before
+ * the readers: an uncompressed member near the beginning could look like a trace. No trace
+ * format begins like a container. */
 bool tv_unpack_knows(struct tv_bytes head);
 
 struct tv_unpacked {
     struct tv_source *source;
-    uint32_t machine; /* in a page: those of one number are of one machine; else TV_NONE */
-    tv_ns offset;     /* that a report adds to its times, within TV_MOVE_MAX */
+    uint32_t machine; /* in a page, traces with the same number come from the same machine; else
+                       * TV_NONE */
+    tv_ns offset;     /* nanoseconds that a report adds to its times, within TV_MOVE_MAX */
 };
 
-/* Takes every wanted member of the container, as a source of its own that is named after the
- * container and, in an archive or a report, the member: spooled, or what stands unpacked in a page
- * as a part of the page.  members[] has TV_UNPACK_MEMBERS places.  A container that ends early
- * gives what was there before, with *cut_off set. No wanted member is an error. */
+/* Extract every wanted member as a source of its own, named after the container and, in an
+ * archive or a report, after the member. Members are spooled; text that is not packed in a page
+ * becomes a view of the page. members[] has TV_UNPACK_MEMBERS places. A truncated container
+ * yields what precedes its end, with *cut_off set. A container without a wanted member is an
+ * error. */
 enum tv_status tv_unpack(struct tv_source *packed, const struct tv_unpack_question *question,
                          struct tv_unpacked *members, size_t *count, bool *cut_off,
                          struct tv_error *err) TV_MUST_CHECK;
 
-/* Takes all members behind the first one, whose source is gone or was read to its end; there may
- * be none.  The packed source must be open still.  The rest is gone. */
-enum tv_status tv_unpack_rest(struct tv_unpacking *rest, const struct tv_unpack_question *question,
+/* Extract all members behind the first one, whose source was closed or read to its end; there
+ * may be none. The packed source must still be open. Frees `rest`. */
+enum tv_status tv_unpack_rest(struct tv_archive_rest *rest,
+                              const struct tv_unpack_question *question,
                               struct tv_unpacked *members, size_t *count, bool *cut_off,
                               struct tv_error *err) TV_MUST_CHECK;
 
-/* Whether the archive ended early, or was damaged, as far as it was read. */
-bool tv_unpacking_is_cut(const struct tv_unpacking *rest);
+/* Return true when the archive was truncated or damaged, as far as it was read. */
+bool tv_archive_rest_is_truncated(const struct tv_archive_rest *rest);
 
-/* Does without them; NULL is fine. */
-void tv_unpacking_free(struct tv_unpacking *rest);
+/* Give up the other members; NULL is allowed. */
+void tv_archive_rest_free(struct tv_archive_rest *rest);
 
 #endif

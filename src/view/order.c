@@ -1,75 +1,114 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "view/order.h"
-
+/*
+ * The order of tracks on the screen, and the collation of names.
+ */
 #include <stdlib.h>
+#include <string.h>
 
-#include "analysis/states.h"
+#include "analysis/states/states.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/out.h"
-#include "view/collate.h"
+#include "view/internal.h"
 
-/* The sums of a track's calls of depth 0. */
-/* Slices of one row that follow one another. */
-struct stretch {
+/* Marks in the order of Unicode's root collation (CLDR). */
+static const char marks[] = " _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$";
+
+enum {
+    FIRST_MARK = 32,
+    FIRST_DIGIT = 128,
+    FIRST_LETTER = 256,
+    FIRST_OTHER = 512,
+};
+
+/* Primary weight: the letter, without its case. */
+static int collation_weight(uint8_t c)
+{
+    if (c >= 0x80)
+        return FIRST_OTHER + c;
+    if (c >= '0' && c <= '9')
+        return FIRST_DIGIT + c;
+    if ((c | 0x20) >= 'a' && (c | 0x20) <= 'z')
+        return FIRST_LETTER + (c | 0x20);
+    const char *mark = c ? strchr(marks, c) : NULL;
+    return mark ? FIRST_MARK + (int)(mark - marks) : c % FIRST_MARK;
+}
+
+int tv_collate(struct tv_bytes a, struct tv_bytes b)
+{
+    size_t shorter = a.length < b.length ? a.length : b.length;
+    for (size_t i = 0; i < shorter; i++) {
+        int order = collation_weight(a.data[i]) - collation_weight(b.data[i]);
+        if (order)
+            return order;
+    }
+    if (a.length != b.length)
+        return a.length < b.length ? -1 : 1;
+    /* lower case letters have the higher bytes */
+    return tv_bytes_compare(b, a);
+}
+
+/* Neighbouring slices of one row. */
+struct track_run {
     uint32_t first, count;
 };
 
-struct stretches {
-    struct stretch *rows;
+struct track_runs {
+    struct track_run *rows;
     size_t count, capacity;
 };
 
-static void add_stretch(struct stretches *all, uint32_t first, uint32_t count)
+/* Append a run unless it is empty. */
+static void track_runs_add(struct track_runs *all, uint32_t first, uint32_t count)
 {
     if (count == 0)
         return;
     all->rows = tv_array_reserve(all->rows, &all->capacity, all->count + 1, sizeof *all->rows);
-    all->rows[all->count++] = (struct stretch){first, count};
+    all->rows[all->count++] = (struct track_run){first, count};
 }
 
-/* The calls made by those whose CPU time is unknown go to `inside`. */
-static void sum_stretch(const struct tv_trace *trace, uint32_t row, struct stretch stretch,
-                        struct tv_view_track *track, struct stretches *inside)
+/* Add up a run; the children of calls without CPU time are appended to `inside`. */
+static void track_sum_run(const struct tv_trace *trace, uint32_t row, struct track_run run,
+                          struct tv_view_track *track, struct track_runs *inside)
 {
     struct tv_slice slices[64];
     bool wall = tv_track_has_wall(trace, track->track) && trace->rows[row].depth == 0;
-    for (uint32_t done = 0, count; done < stretch.count; done += count) {
-        count = stretch.count - done;
+    for (uint32_t done = 0, count; done < run.count; done += count) {
+        count = run.count - done;
         if (count > TV_COUNT(slices))
             count = TV_COUNT(slices);
-        tv_slices_read(trace, row, stretch.first + done, count, slices);
+        tv_slices_read(trace, row, run.first + done, count, slices);
         for (uint32_t i = 0; i < count; i++) {
-            struct stretch made;
+            struct track_run made;
             tv_time_add(&track->wall, wall ? slices[i].length : 0);
             tv_time_add(&track->cpu, slices[i].cpu_length);
             if (!(slices[i].flags & TV_SLICE_NO_CPU))
                 continue;
-            tv_slice_children(trace, row, stretch.first + done + i, &made.first, &made.count);
-            add_stretch(inside, made.first, made.count);
+            tv_slice_children(trace, row, run.first + done + i, &made.first, &made.count);
+            track_runs_add(inside, made.first, made.count);
         }
     }
 }
 
-/* The calls of depth 0; for one without CPU time, that of the calls inside. */
-static void sum_up(const struct tv_trace *trace, struct tv_view_track *track)
+/* Add up the calls of depth 0; for a call without CPU time, its children. */
+static void track_sum_calls(const struct tv_trace *trace, struct tv_view_track *track)
 {
     const struct tv_track *t = &trace->tracks[track->track];
-    struct stretches now = {NULL, 0, 0}, next = {NULL, 0, 0};
+    struct track_runs now = {NULL, 0, 0}, next = {NULL, 0, 0};
     if (t->row_count > 0)
-        add_stretch(&now, 0, trace->rows[t->first_row].count);
+        track_runs_add(&now, 0, trace->rows[t->first_row].count);
     for (uint32_t row = t->first_row; now.count > 0; row++) {
         for (size_t i = 0; i < now.count; i++)
-            sum_stretch(trace, row, now.rows[i], track, &next);
-        struct stretches done = now;
+            track_sum_run(trace, row, now.rows[i], track, &next);
+        struct track_runs done = now;
         now = next;
-        next = (struct stretches){done.rows, 0, done.capacity};
+        next = (struct track_runs){done.rows, 0, done.capacity};
     }
     tv_free(now.rows);
     tv_free(next.rows);
 }
 
-static int compare_by_cpu(const void *left, const void *right)
+static int track_compare_by_cpu(const void *left, const void *right)
 {
     const struct tv_view_track *a = left, *b = right;
     if (a->cpu != b->cpu)
@@ -77,7 +116,7 @@ static int compare_by_cpu(const void *left, const void *right)
     return (a->track > b->track) - (a->track < b->track);
 }
 
-static int compare_by_wall(const void *left, const void *right)
+static int track_compare_by_wall(const void *left, const void *right)
 {
     const struct tv_view_track *a = left, *b = right;
     if (a->wall != b->wall)
@@ -85,54 +124,55 @@ static int compare_by_wall(const void *left, const void *right)
     return (a->track > b->track) - (a->track < b->track);
 }
 
-/* A track with what its place depends on. */
-struct keyed {
+/* A track with what it is sorted by. */
+struct sortable_track {
     struct tv_view_track shown;
     const struct tv_trace *trace;
-    const struct tv_head *head;
+    const struct tv_trace_info *head;
     const struct tv_track *track;
 };
 
-#define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
+#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
-/* Those with a name come first. */
-static int compare_names(const struct tv_head *head, uint32_t a, uint32_t b)
+/* Named ones come first. */
+static int order_compare_names(const struct tv_trace_info *head, uint32_t a, uint32_t b)
 {
     if ((a == TV_EMPTY_STRING) != (b == TV_EMPTY_STRING))
         return a == TV_EMPTY_STRING ? 1 : -1;
-    return a == b ? 0 : tv_collate(tv_head_text(head, a), tv_head_text(head, b));
+    return a == b ? 0 : tv_collate(tv_trace_info_text(head, a), tv_trace_info_text(head, b));
 }
 
-static int compare_processes(const struct tv_head *head, uint32_t a, uint32_t b)
+/* Compare processes by sort index, name, labels and id. */
+static int order_compare_processes(const struct tv_trace_info *head, uint32_t a, uint32_t b)
 {
     if (a == b || a >= head->process_count || b >= head->process_count)
-        return COMPARE(a, b);
+        return ORDER(a, b);
     const struct tv_process *left = &head->processes[a], *right = &head->processes[b];
     if (left->sort_index != right->sort_index)
-        return COMPARE(left->sort_index, right->sort_index);
-    int names = compare_names(head, left->name, right->name);
-    int labels = names ? names : compare_names(head, left->labels, right->labels);
+        return ORDER(left->sort_index, right->sort_index);
+    int names = order_compare_names(head, left->name, right->name);
+    int labels = names ? names : order_compare_names(head, left->labels, right->labels);
     if (labels)
         return labels;
-    return left->id != right->id ? COMPARE(left->id, right->id) : COMPARE(a, b);
+    return left->id != right->id ? ORDER(left->id, right->id) : ORDER(a, b);
 }
 
-/* TV_NONE, the tracks of a whole process, comes last. */
-static int compare_threads(const struct tv_head *head, uint32_t a, uint32_t b)
+/* TV_NONE, the tracks of a process, comes last. */
+static int order_compare_threads(const struct tv_trace_info *head, uint32_t a, uint32_t b)
 {
     if (a == b || a == TV_NONE || b == TV_NONE)
-        return COMPARE(a, b);
+        return ORDER(a, b);
     const struct tv_thread *left = &head->threads[a], *right = &head->threads[b];
     if (left->sort_index != right->sort_index)
-        return COMPARE(left->sort_index, right->sort_index);
-    int names = compare_names(head, left->name, right->name);
+        return ORDER(left->sort_index, right->sort_index);
+    int names = order_compare_names(head, left->name, right->name);
     if (names)
         return names;
-    return left->id != right->id ? COMPARE(left->id, right->id) : COMPARE(a, b);
+    return left->id != right->id ? ORDER(left->id, right->id) : ORDER(a, b);
 }
 
-/* Under a thread's slices stand its states. */
-static int place_of_kind(enum tv_track_kind kind)
+/* A thread's states follow its slices. */
+static int order_of_track_kind(enum tv_track_kind kind)
 {
     static const int places[] = {
         [TV_TRACK_THREAD] = 0, [TV_TRACK_STATES] = 1, [TV_TRACK_OVERFLOW] = 2,
@@ -141,49 +181,50 @@ static int place_of_kind(enum tv_track_kind kind)
     return places[kind];
 }
 
-/* Processors come first, in the order of their numbers. */
-static int compare_by_owner(const void *left, const void *right)
+/* Processors come first, by number. */
+static int track_compare_by_owner(const void *left, const void *right)
 {
-    const struct keyed *a = left, *b = right;
-    int order = COMPARE(a->track->kind != TV_TRACK_CPU, b->track->kind != TV_TRACK_CPU);
+    const struct sortable_track *a = left, *b = right;
+    int order = ORDER(a->track->kind != TV_TRACK_CPU, b->track->kind != TV_TRACK_CPU);
     if (order == 0)
-        order = compare_processes(a->head, a->track->process, b->track->process);
+        order = order_compare_processes(a->head, a->track->process, b->track->process);
     if (order == 0)
-        order = compare_threads(a->head, a->track->thread, b->track->thread);
+        order = order_compare_threads(a->head, a->track->thread, b->track->thread);
     if (order == 0 && a->track->kind != b->track->kind)
-        order = COMPARE(place_of_kind(a->track->kind), place_of_kind(b->track->kind));
+        order = ORDER(order_of_track_kind(a->track->kind), order_of_track_kind(b->track->kind));
     if (order == 0 && a->track->kind == TV_TRACK_CPU)
-        order = COMPARE(tv_cpu_number(a->trace, a->shown.track),
-                        tv_cpu_number(b->trace, b->shown.track));
+        order =
+            ORDER(tv_cpu_number(a->trace, a->shown.track), tv_cpu_number(b->trace, b->shown.track));
     if (order == 0)
-        order = compare_names(a->head, a->track->name, b->track->name);
-    return order ? order : COMPARE(a->shown.track, b->shown.track);
+        order = order_compare_names(a->head, a->track->name, b->track->name);
+    return order ? order : ORDER(a->shown.track, b->shown.track);
 }
 
-/* A process or thread whose place is sought. */
-struct place {
-    const struct tv_head *head;
+/* A process or thread to be sorted. */
+struct sortable_owner {
+    const struct tv_trace_info *head;
     uint32_t index;
 };
 
-static int compare_process_places(const void *left, const void *right)
+static int owner_compare_processes(const void *left, const void *right)
 {
-    const struct place *a = left, *b = right;
-    return compare_processes(a->head, a->index, b->index);
+    const struct sortable_owner *a = left, *b = right;
+    return order_compare_processes(a->head, a->index, b->index);
 }
 
-static int compare_thread_places(const void *left, const void *right)
+static int owner_compare_threads(const void *left, const void *right)
 {
-    const struct place *a = left, *b = right;
-    return compare_threads(a->head, a->index, b->index);
+    const struct sortable_owner *a = left, *b = right;
+    return order_compare_threads(a->head, a->index, b->index);
 }
 
-static void write_order(struct tv_out *out, const struct tv_head *head, uint32_t count,
-                        int (*compare)(const void *, const void *))
+/* Write processes or threads in order, as a list of indices. */
+static void order_write_owners(struct tv_out *out, const struct tv_trace_info *head, uint32_t count,
+                               int (*compare)(const void *, const void *))
 {
-    struct place *places = tv_alloc(count, sizeof *places);
+    struct sortable_owner *places = tv_alloc(count, sizeof *places);
     for (uint32_t i = 0; i < count; i++)
-        places[i] = (struct place){head, i};
+        places[i] = (struct sortable_owner){head, i};
     if (count > 0)
         qsort(places, count, sizeof *places, compare);
     for (uint32_t i = 0; i < count; i++) {
@@ -195,24 +236,25 @@ static void write_order(struct tv_out *out, const struct tv_head *head, uint32_t
 
 void tv_view_write_order(const struct tv_view *view, struct tv_out *out)
 {
-    const struct tv_head *head = view->trace->head;
+    const struct tv_trace_info *head = view->trace->head;
     if (!view->by_owner)
         return;
     tv_out_text(out, ",\"standing\":{\"processes\":[");
-    write_order(out, head, head->process_count, compare_process_places);
+    order_write_owners(out, head, head->process_count, owner_compare_processes);
     tv_out_text(out, "],\"threads\":[");
-    write_order(out, head, head->thread_count, compare_thread_places);
+    order_write_owners(out, head, head->thread_count, owner_compare_threads);
     tv_out_text(out, "]}");
 }
 
-static void order_by_owner(struct tv_view *view)
+/* Sort the tracks by process and thread. */
+static void order_tracks_by_owner(struct tv_view *view)
 {
     uint32_t count = view->trace->track_count;
-    struct keyed *keyed = tv_alloc(count, sizeof *keyed);
+    struct sortable_track *keyed = tv_alloc(count, sizeof *keyed);
     for (uint32_t i = 0; i < count; i++)
-        keyed[i] = (struct keyed){view->tracks[i], view->trace, view->trace->head,
-                                  &view->trace->tracks[i]};
-    qsort(keyed, count, sizeof *keyed, compare_by_owner);
+        keyed[i] = (struct sortable_track){view->tracks[i], view->trace, view->trace->head,
+                                           &view->trace->tracks[i]};
+    qsort(keyed, count, sizeof *keyed, track_compare_by_owner);
     for (uint32_t i = 0; i < count; i++)
         view->tracks[i] = keyed[i].shown;
     tv_free(keyed);
@@ -220,18 +262,18 @@ static void order_by_owner(struct tv_view *view)
 
 void tv_view_order_tracks(struct tv_view *view)
 {
-    const struct tv_head *head = view->trace->head;
+    const struct tv_trace_info *head = view->trace->head;
     uint32_t count = view->trace->track_count;
     for (uint32_t i = 0; i < head->input_count; i++)
         view->by_owner |= head->inputs[i].assembled;
     view->tracks = tv_alloc(count, sizeof *view->tracks);
     for (uint32_t i = 0; i < count; i++) {
         view->tracks[i].track = i;
-        sum_up(view->trace, &view->tracks[i]);
+        track_sum_calls(view->trace, &view->tracks[i]);
     }
     if (view->by_owner)
-        order_by_owner(view);
+        order_tracks_by_owner(view);
     else
         qsort(view->tracks, count, sizeof *view->tracks,
-              view->cpu ? compare_by_cpu : compare_by_wall);
+              view->cpu ? track_compare_by_cpu : track_compare_by_wall);
 }

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Parameters of questions, and columns of binary answers.
+ */
 #include "view/parameters.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "base/number.h"
+#include "view/internal.h"
 
-/* Times are asked for up to so far from the origin: twice the distance overflows nothing. */
+/* Times are accepted up to this distance from the origin: twice the distance does not overflow. */
 #define TIME_LIMIT ((int64_t)1 << 61)
 
 struct tv_bytes tv_parameter_text(const struct tv_parameters *parameters, const char *name)
@@ -56,7 +60,7 @@ enum tv_status tv_parameter_choice(const struct tv_parameters *parameters, const
         if (tv_bytes_equal(text, tv_bytes_of(choices[i])))
             return TV_OK;
     }
-    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "%s: no such choice; %s would be one", name,
+    return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "%s: unknown value; use %s, for example", name,
                    choices[0]);
 }
 
@@ -68,7 +72,7 @@ enum tv_status tv_parameter_share(const struct tv_parameters *parameters, const 
     *value = otherwise;
     if (!text.data)
         return TV_OK;
-    /* As a time in seconds it comes out in billionths. */
+    /* parsed as a time in seconds, it comes out in billionths */
     if (!tv_parse_time(text, 1000000000, &billionths) || billionths < 0 || billionths > 1000000000)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "%s: expected a fraction from 0 to 1",
                        name);
@@ -76,8 +80,8 @@ enum tv_status tv_parameter_share(const struct tv_parameters *parameters, const 
     return TV_OK;
 }
 
-/* The next number of "0,3,4"; false when it is none below `limit`. */
-static bool take_index(struct tv_bytes *list, uint32_t limit, uint32_t *index)
+/* Take the next number off "0,3,4"; false if it is not a number below `limit`. */
+static bool parameter_take_index(struct tv_bytes *list, uint32_t limit, uint32_t *index)
 {
     struct tv_bytes item;
     uint64_t number;
@@ -88,14 +92,15 @@ static bool take_index(struct tv_bytes *list, uint32_t limit, uint32_t *index)
     return true;
 }
 
-static enum tv_status read_tracks(struct tv_bytes text, const struct tv_trace *trace,
-                                  struct tv_selection *selection, struct tv_error *err)
+/* Read the list of tracks. */
+static enum tv_status parameter_read_tracks(struct tv_bytes text, const struct tv_trace *trace,
+                                            struct tv_selection *selection, struct tv_error *err)
 {
     uint32_t *tracks = tv_alloc(trace->track_count + 1, sizeof *tracks);
     selection->tracks = tracks;
     while (text.length > 0) {
         uint32_t track;
-        if (!take_index(&text, trace->track_count, &track) ||
+        if (!parameter_take_index(&text, trace->track_count, &track) ||
             selection->track_count >= trace->track_count)
             return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
                            "tracks: expected numbers below %u, each once, with commas",
@@ -123,10 +128,10 @@ enum tv_status tv_parameter_selection(const struct tv_parameters *parameters,
     if (status == TV_OK)
         status = tv_parameter_integer(parameters, "to", times, INT64_MAX, &selection->to, err);
     if (status == TV_OK && tracks.data)
-        status = read_tracks(tracks, trace, selection, err);
+        status = parameter_read_tracks(tracks, trace, selection, err);
     if (status != TV_OK)
         tv_parameter_release_selection(selection);
-    /* All of it is all of it, however it is said: one call tree serves. */
+    /* Normalize: any range that covers everything shares one call tree. */
     if (selection->from <= trace->start)
         selection->from = INT64_MIN;
     if (selection->to > trace->end)
@@ -139,7 +144,7 @@ enum tv_status tv_parameter_clock(const struct tv_parameters *parameters,
                                   struct tv_error *err)
 {
     static const char *const names[] = {"real", "cpu", NULL};
-    unsigned clocks = tv_head_clocks(trace->head), number;
+    unsigned clocks = tv_trace_info_clocks(trace->head), number;
     enum tv_status status = tv_parameter_choice(parameters, "clock", names, &number, err);
     if (status != TV_OK)
         return status;
@@ -186,11 +191,11 @@ enum tv_status tv_parameter_slice(const struct tv_parameters *parameters,
     return status;
 }
 
-/* --- Rows of tiles
- * ----------------------------------------------------------------------------------- */
+/* ---- Rows of tiles ---- */
 
-/* "5" or "5-9". */
-static bool take_interval(struct tv_bytes text, uint32_t limit, uint32_t *first, uint32_t *last)
+/* Parse "5" or "5-9". */
+static bool parameter_read_interval(struct tv_bytes text, uint32_t limit, uint32_t *first,
+                                    uint32_t *last)
 {
     struct tv_bytes head;
     uint64_t low, high;
@@ -205,15 +210,18 @@ static bool take_interval(struct tv_bytes text, uint32_t limit, uint32_t *first,
     return true;
 }
 
-struct row_list {
+struct tile_row_list {
     struct tv_tile_row *rows;
     size_t capacity;
     uint32_t count, limit;
 };
 
-static bool add_rows(struct row_list *list, struct tv_bytes item, const struct tv_trace *trace)
+/* Add the rows of one item like "r5-9". */
+static bool parameter_add_rows(struct tile_row_list *list, struct tv_bytes item,
+                               const struct tv_trace *trace)
 {
-    static const char letters[] = "riw"; /* as enum tv_tile_kind */
+    assert(list->count <= list->limit);
+    static const char letters[] = "riw"; /* in the order of enum tv_tile_kind */
     uint32_t first, last;
     const char *letter = item.length > 1 ? memchr(letters, item.data[0], 3) : NULL;
     if (!letter)
@@ -221,7 +229,8 @@ static bool add_rows(struct row_list *list, struct tv_bytes item, const struct t
     enum tv_tile_kind kind = (enum tv_tile_kind)(letter - letters);
     uint32_t limit = kind == TV_TILE_ROW ? trace->row_count : trace->track_count;
     item = (struct tv_bytes){item.data + 1, item.length - 1};
-    if (!take_interval(item, limit, &first, &last) || last - first >= list->limit - list->count)
+    if (!parameter_read_interval(item, limit, &first, &last) ||
+        last - first >= list->limit - list->count)
         return false;
     for (uint32_t of = first; of <= last; of++) {
         list->rows = tv_array_reserve(list->rows, &list->capacity, (size_t)list->count + 1,
@@ -236,10 +245,10 @@ enum tv_status tv_parameter_rows(const struct tv_parameters *parameters,
                                  struct tv_tile_row **rows, uint32_t *count, struct tv_error *err)
 {
     struct tv_bytes text = tv_parameter_text(parameters, "rows"), item;
-    struct row_list list = {.limit = limit};
+    struct tile_row_list list = {.limit = limit};
     while (text.length > 0) {
         tv_bytes_split(&text, ',', &item);
-        if (add_rows(&list, item, trace))
+        if (parameter_add_rows(&list, item, trace))
             continue;
         tv_free(list.rows);
         return tv_fail(
@@ -250,4 +259,54 @@ enum tv_status tv_parameter_rows(const struct tv_parameters *parameters,
     *rows = list.rows;
     *count = list.count;
     return TV_OK;
+}
+
+struct tv_answer_column tv_column_new(uint32_t count)
+{
+    struct tv_answer_column column = {.count = count};
+    column.times = tv_alloc(count, sizeof *column.times);
+    column.numbers = (uint32_t *)(void *)column.times;
+    return column;
+}
+
+void tv_column_release(struct tv_answer_column *column)
+{
+    tv_free(column->times);
+}
+
+/* A column in memory has the bytes of an answer, except on big-endian machines. */
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+
+void tv_column_write_times(struct tv_out *out, const struct tv_answer_column *column)
+{
+    tv_out_bytes(out, (struct tv_bytes){(const uint8_t *)column->times,
+                                        column->count * sizeof *column->times});
+}
+
+void tv_column_write_u32(struct tv_out *out, const uint32_t *numbers, uint32_t count)
+{
+    tv_out_bytes(out, (struct tv_bytes){(const uint8_t *)numbers, count * sizeof *numbers});
+}
+
+#else
+
+void tv_column_write_times(struct tv_out *out, const struct tv_answer_column *column)
+{
+    for (uint32_t i = 0; i < column->count; i++)
+        tv_out_f64(out, column->times[i]);
+}
+
+void tv_column_write_u32(struct tv_out *out, const uint32_t *numbers, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        tv_out_le32(out, numbers[i]);
+}
+
+#endif
+
+void tv_column_write_numbers(struct tv_out *out, const struct tv_answer_column *column)
+{
+    tv_column_write_u32(out, column->numbers, column->count);
+    if (column->count % 2)
+        tv_out_le32(out, 0);
 }

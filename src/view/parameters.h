@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * parameters.h - the parameters of a question: numbers within bounds, lists of tracks and rows.
+ * parameters.h - read the parameters of a question: numbers within bounds, lists of tracks and
+ * rows.
  *
- * Nothing here trusts them: each getter fails with a sentence that names the parameter.
+ * Nothing trusts them: each getter fails with a message that names the parameter.
  */
 #ifndef TV_VIEW_PARAMETERS_H
 #define TV_VIEW_PARAMETERS_H
 
-#include "analysis/call_tree.h"
-#include "analysis/tiles.h"
+#include "analysis/calltree/call_tree.h"
+#include "analysis/timeline/tiles.h"
 #include "view/view.h"
 
 struct tv_parameters {
@@ -16,10 +17,10 @@ struct tv_parameters {
     size_t count;
 };
 
-/* The value, or a view with data NULL when it was not given. */
+/* Return the value; its data is NULL if the parameter was not given. */
 struct tv_bytes tv_parameter_text(const struct tv_parameters *parameters, const char *name);
 
-/* An integer from low to high; `otherwise` when it was not given. */
+/* Read an integer from low to high; `otherwise` if it was not given. */
 struct tv_parameter_bounds {
     int64_t low, high;
 };
@@ -27,35 +28,35 @@ enum tv_status tv_parameter_integer(const struct tv_parameters *parameters, cons
                                     struct tv_parameter_bounds bounds, int64_t otherwise,
                                     int64_t *value, struct tv_error *err) TV_MUST_CHECK;
 
-/* The same, but it must be given. */
+/* The same, but the parameter is required. */
 enum tv_status tv_parameter_required(const struct tv_parameters *parameters, const char *name,
                                      struct tv_parameter_bounds bounds, int64_t *value,
                                      struct tv_error *err) TV_MUST_CHECK;
 
-/* Which of `choices` (ended by NULL) the value is; 0 when it was not given. */
+/* Read one of `choices` (NULL-terminated) as its index; 0 if it was not given. */
 enum tv_status tv_parameter_choice(const struct tv_parameters *parameters, const char *name,
                                    const char *const *choices, unsigned *value,
                                    struct tv_error *err) TV_MUST_CHECK;
 
-/* A decimal fraction from 0 to 1, as 0.0005; `otherwise` when it was not given. */
+/* Read a decimal fraction from 0 to 1, like 0.0005; `otherwise` if it was not given. */
 enum tv_status tv_parameter_share(const struct tv_parameters *parameters, const char *name,
                                   double otherwise, double *value,
                                   struct tv_error *err) TV_MUST_CHECK;
 
-/* from, to and tracks. The list of tracks is to be given back with tv_parameter_release_selection.
- */
+/* Read from, to and tracks.  Free the list of tracks with tv_parameter_release_selection. */
 enum tv_status tv_parameter_selection(const struct tv_parameters *parameters,
                                       const struct tv_trace *trace, struct tv_selection *selection,
                                       struct tv_error *err) TV_MUST_CHECK;
 void tv_parameter_release_selection(struct tv_selection *selection);
 
-/* real or cpu, one that the trace has; when it was not given real, or CPU where that is all. */
+/* Read real or cpu, which the trace must have; the default is real, or CPU if that is the only
+ * clock. */
 enum tv_status tv_parameter_clock(const struct tv_parameters *parameters,
                                   const struct tv_trace *trace, enum tv_clocks *clock,
                                   struct tv_error *err) TV_MUST_CHECK;
 
-/* A range cut into pixels: from, to (absent: the whole trace) and pixels (1 to `most`, usually
- * 1600). */
+/* A range divided into pixels: from, to (default: the whole trace) and pixels (1 to `most`,
+ * default 1600). */
 struct tv_view_window {
     tv_ns from, to; /* to > from */
     int64_t pixels;
@@ -65,13 +66,13 @@ enum tv_status tv_parameter_window(const struct tv_parameters *parameters,
                                    struct tv_view_window *window,
                                    struct tv_error *err) TV_MUST_CHECK;
 
-/* row and index: a slice that exists. */
+/* Read row and index of an existing slice. */
 enum tv_status tv_parameter_slice(const struct tv_parameters *parameters,
                                   const struct tv_trace *trace, uint32_t *row, uint32_t *index,
                                   struct tv_error *err) TV_MUST_CHECK;
 
-/* What "r5-9,r12,i0,w0" names: rows r, innermost calls i and waits w of tracks; at most `limit` of
- * them. To be given back with tv_free. */
+/* Read a list like "r5-9,r12,i0,w0": rows r, innermost calls i and waits w of tracks; at most
+ * `limit` items.  Free it with tv_free. */
 struct tv_tile_row {
     enum tv_tile_kind kind;
     uint32_t of;

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The trace, the view and the error are written by the loading thread before it sets `state`; all
+ * others read `state` first.  No lock is needed.
+ */
 #include "view/session.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,20 +18,20 @@
 #include "model/trace.h"
 #include "view/view.h"
 
-/* Bytes: so much is no trace that cannot be read. */
+/* Bytes: after reading this much, the file is a readable trace. */
 #define WELL_READ ((uint64_t)8 << 20)
 
-struct input {
-    struct tv_session_input is; /* its source is NULL from the loading on */
+struct session_input {
+    struct tv_session_input is; /* its source is NULL once loading begins */
     char *name;
 };
 
 struct tv_session {
-    struct input *inputs;
+    struct session_input *inputs;
     size_t count;
     struct tv_loader loader;
     struct tv_progress progress;
-    /* Written before the state, read after it. */
+    /* Written before `state`, read after it. */
     struct tv_trace *trace;
     struct tv_view *view;
     struct tv_error error;
@@ -42,7 +47,8 @@ struct tv_session *tv_session_new(const struct tv_loader *loader,
     session->count = count;
     for (size_t i = 0; i < count; i++) {
         size_t size = strlen(names[i]) + 1;
-        session->inputs[i] = (struct input){inputs[i], memcpy(tv_alloc(size, 1), names[i], size)};
+        session->inputs[i] =
+            (struct session_input){inputs[i], memcpy(tv_alloc(size, 1), names[i], size)};
     }
     session->loader = *loader;
     session->progress.sketch = tv_sketch_new();
@@ -66,8 +72,10 @@ void tv_session_free(struct tv_session *session)
     tv_free(session);
 }
 
-static enum tv_status load(struct tv_session *session)
+/* Hand the sources to the loader. */
+static enum tv_status session_load_trace(struct tv_session *session)
 {
+    assert(tv_session_state(session) == TV_SESSION_LOADING);
     struct tv_session_input *inputs = tv_alloc(session->count, sizeof *inputs);
     for (size_t i = 0; i < session->count; i++) {
         inputs[i] = session->inputs[i].is;
@@ -83,7 +91,7 @@ static enum tv_status load(struct tv_session *session)
 enum tv_session_state tv_session_load(struct tv_session *session)
 {
     enum tv_session_state state = TV_SESSION_FAILED;
-    if (load(session) == TV_OK) {
+    if (session_load_trace(session) == TV_OK) {
         session->view = tv_view_new(session->trace);
         tv_view_set_reporter(session->view, session->loader.reporter);
         state = TV_SESSION_READY;
@@ -170,7 +178,8 @@ const char *tv_session_error_kind(enum tv_status status)
     }
 }
 
-static void write_error(struct tv_out *out, const struct tv_error *error)
+/* Write the error with its place and the bytes around it. */
+static void session_write_error(struct tv_out *out, const struct tv_error *error)
 {
     char line[sizeof error->message + 32];
     tv_out_text(out, ",\"error\":{\"message\":");
@@ -185,7 +194,8 @@ static void write_error(struct tv_out *out, const struct tv_error *error)
     tv_out_char(out, '}');
 }
 
-static void write_sketch(struct tv_out *out, struct tv_sketch *sketch)
+/* Write the sketch of a trace that is being loaded. */
+static void session_write_sketch(struct tv_out *out, struct tv_sketch *sketch)
 {
     struct tv_sketch_shown *shown = tv_alloc(1, sizeof *shown);
     tv_sketch_show(sketch, shown);
@@ -204,7 +214,7 @@ static void write_sketch(struct tv_out *out, struct tv_sketch *sketch)
 }
 
 /* "app.trace and 2 more" */
-static void write_name(const struct tv_session *session, struct tv_out *out)
+static void session_write_name(const struct tv_session *session, struct tv_out *out)
 {
     char name[512] = "";
     if (session->count > 1)
@@ -215,12 +225,12 @@ static void write_name(const struct tv_session *session, struct tv_out *out)
     tv_out_json(out, tv_bytes_of(name));
 }
 
-/* Offsets are text: a number of a page holds no 19 digits. */
-static void write_inputs(const struct tv_session *session, struct tv_out *out)
+/* Offsets are written as strings: a JavaScript number does not hold 19 digits. */
+static void session_write_inputs(const struct tv_session *session, struct tv_out *out)
 {
     tv_out_text(out, ",\"inputs\":[");
     for (size_t i = 0; i < session->count; i++) {
-        const struct input *input = &session->inputs[i];
+        const struct session_input *input = &session->inputs[i];
         tv_out_format(out, "%s{\"input\":%" PRIu32 ",\"name\":", i > 0 ? "," : "",
                       input->is.number);
         tv_out_json(out, tv_bytes_of(input->name));
@@ -235,7 +245,7 @@ void tv_session_write_status(const struct tv_session *session, struct tv_out *ou
     enum tv_session_state state = tv_session_state(session);
     struct tv_progress_shown shown = tv_session_progress(session);
     tv_out_format(out, "\"state\":\"%s\"", names[state]);
-    write_name(session, out);
+    session_write_name(session, out);
     tv_out_format(out, ",\"bytes\":%" PRIu64 ",\"total_bytes\":%" PRIu64 ",\"records\":%" PRIu64,
                   shown.bytes, shown.total_bytes, shown.records);
     if (tv_session_is_unpacking(session))
@@ -246,9 +256,9 @@ void tv_session_write_status(const struct tv_session *session, struct tv_out *ou
         tv_out_text(out, ",\"cached\":true");
     if (session->loader.reporter)
         tv_out_text(out, ",\"reports\":true");
-    write_inputs(session, out);
+    session_write_inputs(session, out);
     if (state == TV_SESSION_FAILED)
-        write_error(out, &session->error);
+        session_write_error(out, &session->error);
     if (state == TV_SESSION_LOADING)
-        write_sketch(out, session->progress.sketch);
+        session_write_sketch(out, session->progress.sketch);
 }

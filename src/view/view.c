@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The table of questions, and the limits of their answers.
+ *
+ *   name, parameters -> filter? -> view (whole or filtered) -> endpoint -> out, bounded
+ */
 #include "view/view.h"
+
+#include <assert.h>
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "view/filtered.h"
-#include "view/flow_index.h"
-#include "view/object_index.h"
-#include "view/order.h"
-#include "view/state.h"
+#include "view/internal.h"
 
-/* No answer has more bytes than these, and so many for each byte of the trace's files: what is
- * shown, which a page holds in memory, and what is saved as a file. */
+/* Limits of answers: a minimum, plus a number of bytes per byte of the trace's files, for answers
+ * that a page holds in memory and for those that are saved as a file. */
 #define BOUND_LEAST ((uint64_t)64 << 20)
 #define BOUND_SHOWN 16
 #define BOUND_SHOWN_MOST ((uint64_t)512 << 20) /* no browser parses a longer text */
@@ -20,7 +23,7 @@ static const struct {
     const char *name;
     tv_view_function *answer;
     enum tv_answer_type type;
-    const char *command; /* that writes all of it; NULL: there is none */
+    const char *command; /* command that writes all of it; NULL: none */
 } questions[] = {
     {"trace", tv_view_trace, TV_ANSWER_JSON, "dump --format jsonl"},
     {"frames", tv_view_frames, TV_ANSWER_JSON, "dump --format jsonl"},
@@ -68,7 +71,7 @@ static const struct {
     {"bytes", tv_view_bytes, TV_ANSWER_JSON, NULL},
 };
 
-static uint32_t *find_ranks(struct tv_view *view)
+static uint32_t *view_find_ranks(struct tv_view *view)
 {
     struct tv_selection all = TV_SELECT_ALL;
     struct tv_profile *profile = tv_profile_of_tree(tv_trees_enter(view->trees, &all));
@@ -78,8 +81,8 @@ static uint32_t *find_ranks(struct tv_view *view)
     return rank;
 }
 
-/* Of a thread with several tracks it is the one of its nested slices, which stands first. */
-static uint32_t *find_thread_tracks(const struct tv_trace *trace)
+/* Find the track of each thread: the first one, which holds its nested slices. */
+static uint32_t *view_find_thread_tracks(const struct tv_trace *trace)
 {
     uint32_t *tracks = tv_alloc(trace->head->thread_count, sizeof *tracks);
     for (uint32_t i = 0; i < trace->head->thread_count; i++)
@@ -93,7 +96,7 @@ static uint32_t *find_thread_tracks(const struct tv_trace *trace)
 struct tv_view *tv_view_new(const struct tv_trace *trace)
 {
     struct tv_view *view = tv_alloc(1, sizeof *view);
-    unsigned clocks = tv_head_clocks(trace->head);
+    unsigned clocks = tv_trace_info_clocks(trace->head);
     view->trace = trace;
     view->wall = clocks & TV_CLOCK_WALL;
     view->cpu = clocks & TV_CLOCK_CPU;
@@ -102,8 +105,8 @@ struct tv_view *tv_view_new(const struct tv_trace *trace)
     tv_trees_prepare(view->trees);
     view->flows = tv_flow_index_new(trace);
     view->objects = tv_object_index_new(trace);
-    view->rank = find_ranks(view);
-    view->thread_track = find_thread_tracks(trace);
+    view->rank = view_find_ranks(view);
+    view->thread_track = view_find_thread_tracks(trace);
     tv_view_order_tracks(view);
     view->filtered = tv_filtered_views_new(view);
     return view;
@@ -129,14 +132,14 @@ void tv_view_set_reporter(struct tv_view *view, const struct tv_view_reporter *r
     view->reporter = reporter;
 }
 
-void tv_view_keep(const struct tv_view *view, struct tv_sections_writer *writer)
+void tv_view_store(const struct tv_view *view, struct tv_sections_writer *writer)
 {
-    tv_pyramid_keep(view->pyramid, writer);
-    tv_trees_keep(view->trees, writer);
+    tv_pyramid_store(view->pyramid, writer);
+    tv_trees_store(view->trees, writer);
 }
 
-/* The place of a question in the table, or TV_COUNT(questions). */
-static size_t find_question(struct tv_bytes name)
+/* Return the index of a question in the table, or TV_COUNT(questions). */
+static size_t view_find_question(struct tv_bytes name)
 {
     size_t i = 0;
     while (i < TV_COUNT(questions) && !tv_bytes_equal(name, tv_bytes_of(questions[i].name)))
@@ -155,16 +158,16 @@ const char *tv_answer_type_name(enum tv_answer_type type)
     return names[type];
 }
 
-bool tv_view_knows(struct tv_bytes name, enum tv_answer_type *type)
+bool tv_view_find_question(struct tv_bytes name, enum tv_answer_type *type)
 {
-    size_t i = find_question(name);
+    size_t i = view_find_question(name);
     *type = i < TV_COUNT(questions) ? questions[i].type : TV_ANSWER_JSON;
     return i < TV_COUNT(questions);
 }
 
 bool tv_view_is_large(struct tv_bytes name)
 {
-    size_t i = find_question(name);
+    size_t i = view_find_question(name);
     return i < TV_COUNT(questions) &&
            (questions[i].answer == tv_view_save || questions[i].answer == tv_view_collapsed ||
             questions[i].answer == tv_view_flamegraph);
@@ -172,7 +175,7 @@ bool tv_view_is_large(struct tv_bytes name)
 
 uint64_t tv_view_bound(const struct tv_view *view, struct tv_bytes name)
 {
-    const struct tv_head *head = view->trace->head;
+    const struct tv_trace_info *head = view->trace->head;
     uint64_t bytes = 0, most = tv_view_is_large(name) ? UINT64_MAX / 2 : BOUND_SHOWN_MOST;
     uint64_t each = tv_view_is_large(name) ? BOUND_FILE : BOUND_SHOWN;
     for (uint32_t i = 0; i < head->input_count; i++)
@@ -180,12 +183,12 @@ uint64_t tv_view_bound(const struct tv_view *view, struct tv_bytes name)
     return bytes < (most - BOUND_LEAST) / each ? BOUND_LEAST + bytes * each : most;
 }
 
-/* Answers within the bound.  What was added of a longer answer is taken back where it is still
- * here. */
-static enum tv_status answer_within(const struct tv_view *view, size_t question,
-                                    const struct tv_parameters *parameters, struct tv_out *out,
-                                    struct tv_error *err)
+/* Answer within the bound.  If the answer is longer, take back what is still in memory. */
+static enum tv_status view_answer_within(const struct tv_view *view, size_t question,
+                                         const struct tv_parameters *parameters, struct tv_out *out,
+                                         struct tv_error *err)
 {
+    assert(question < TV_COUNT(questions));
     uint64_t bound = tv_view_bound(view, tv_bytes_of(questions[question].name));
     const char *command = questions[question].command;
     tv_out_set_limit(out, bound);
@@ -205,17 +208,17 @@ static enum tv_status answer_within(const struct tv_view *view, size_t question,
     return status;
 }
 
-/* An answer of more bytes than these is made twice: to be measured, and to be sent.  Most reports
- * have fewer, and as many as an engine answers at once fit in the bound of its memory. */
+/* A longer answer is generated twice, once to measure and once to send.  Most reports are
+ * shorter, and as many of them as an engine answers at once fit into its memory limit. */
 #define HELD_MOST ((size_t)2 << 20)
 
-/* An answer whose bytes wait until all of it was made. */
+/* An answer that is held back until it is complete. */
 struct held_answer {
     struct tv_out bytes;
-    bool more; /* than HELD_MOST: they are counted alone */
+    bool more; /* longer than HELD_MOST: only counted */
 };
 
-static enum tv_status hold_bytes(void *context, struct tv_bytes bytes, struct tv_error *err)
+static enum tv_status view_hold_bytes(void *context, struct tv_bytes bytes, struct tv_error *err)
 {
     struct held_answer *held = context;
     (void)err;
@@ -225,23 +228,23 @@ static enum tv_status hold_bytes(void *context, struct tv_bytes bytes, struct tv
     return TV_OK;
 }
 
-/* Answer a question whose answer nothing else measures.  Of a host that sends while it is written
- * nothing can be taken back, so the first byte leaves when it is known that the last one will. */
-static enum tv_status answer_bounded(const struct tv_view *view, size_t question,
-                                     const struct tv_parameters *parameters, struct tv_out *out,
-                                     struct tv_error *err)
+/* Answer a question whose length nothing else measures.  A host that streams cannot take anything
+ * back, so the first byte is sent once the last one is known to come. */
+static enum tv_status view_answer_bounded(const struct tv_view *view, size_t question,
+                                          const struct tv_parameters *parameters,
+                                          struct tv_out *out, struct tv_error *err)
 {
     if (!out->write || questions[question].answer != tv_view_save)
-        return answer_within(view, question, parameters, out, err);
+        return view_answer_within(view, question, parameters, out, err);
     struct held_answer held = {.more = false};
     struct tv_out first;
     tv_out_init_memory(&held.bytes);
-    tv_out_init(&first, hold_bytes, &held);
-    enum tv_status status = answer_within(view, question, parameters, &first, err);
+    tv_out_init(&first, view_hold_bytes, &held);
+    enum tv_status status = view_answer_within(view, question, parameters, &first, err);
     if (status == TV_OK)
         status = tv_out_finish(&first, err);
     if (status == TV_OK && held.more)
-        status = answer_within(view, question, parameters, out, err);
+        status = view_answer_within(view, question, parameters, out, err);
     else if (status == TV_OK)
         tv_out_bytes(out, (struct tv_bytes){held.bytes.buffer, held.bytes.length});
     tv_out_release(&held.bytes);
@@ -253,16 +256,17 @@ enum tv_status tv_view_answer(const struct tv_view *view, const struct tv_view_q
                               struct tv_out *out, struct tv_error *err)
 {
     struct tv_parameters parameters = {question->parameters, question->count};
-    size_t i = find_question(question->name);
+    size_t i = view_find_question(question->name);
     if (i == TV_COUNT(questions))
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "there is no such question");
     struct tv_bytes filter = tv_parameter_text(&parameters, "filter");
     struct tv_filtered *filtered;
     if (filter.length == 0)
-        return answer_bounded(view, i, &parameters, out, err);
+        return view_answer_bounded(view, i, &parameters, out, err);
     if (tv_filtered_enter(view->filtered, filter, &filtered, err) != TV_OK)
         return TV_ERR_USAGE;
-    enum tv_status status = answer_bounded(tv_filtered_view(filtered), i, &parameters, out, err);
+    enum tv_status status =
+        view_answer_bounded(tv_filtered_view(filtered), i, &parameters, out, err);
     tv_filtered_leave(view->filtered, filtered);
     return status;
 }

@@ -2,8 +2,7 @@
 /*
  * little_endian.h - little-endian integers at any address.
  *
- * Neither alignment nor the machine's byte order matters.  Nothing here checks bounds: that is the
- * caller's business.
+ * Neither alignment nor the machine's byte order matters.  The caller checks bounds.
  */
 #ifndef TV_WIRE_LITTLE_ENDIAN_H
 #define TV_WIRE_LITTLE_ENDIAN_H
@@ -11,8 +10,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Where the machine's order is the same, a copy: compilers make one load of it.  Of bytes put
- * together they do not always, as when the lowest byte is also used alone. */
+/* On a little-endian machine copy the bytes: compilers turn the copy into one load.  They do not
+ * always do that with shifted bytes, for example when the lowest byte is also used alone. */
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define TV_LE_LOAD(type, at, otherwise)                                                            \
     type value;                                                                                    \

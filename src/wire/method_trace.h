@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * method_trace.h - the bytes of an Android method trace (.trace), for all who read or write it.
+ * method_trace.h - the byte format of Android method traces (.trace), for readers and writers.
  *
- * Three families bear the name, all little-endian:
+ * There are three families, all little-endian:
  *
  *   text header, versions 1 to 3     *version ... *threads ... *methods ... *end\n
  *                                    data header (32 bytes), records to the end of the file
@@ -10,7 +10,7 @@
  *   packets ("format V2"), 4, 5,     packet header (32 bytes), then packets of method names,
  *   0xF4, 0xF5                       thread names and delta-coded blocks of entries
  *
- * A long-running-method dump is packets alone, without a header.  Nothing here checks bounds.
+ * A long-running-method dump consists of packets without a header.  The caller checks bounds.
  * MT stands for "method trace".
  */
 #ifndef TV_WIRE_METHOD_TRACE_H
@@ -40,15 +40,15 @@
 #define TV_MT_KEY_ELAPSED_NS "elapsed-time-nsec"
 #define TV_MT_KEY_RECORDS "num-method-calls" /* counts records, not calls */
 #define TV_MT_KEY_OVERHEAD_NS "clock-call-overhead-nsec"
-#define TV_MT_KEY_TRIGGER "trigger" /* ours: recorded are calls of these methods with all below */
-#define TV_MT_KEY_SLOW_CALL "slow-call" /* ours: this call has ended the recording */
+#define TV_MT_KEY_TRIGGER "trigger" /* ours: only these methods and their callees were recorded */
+#define TV_MT_KEY_SLOW_CALL "slow-call" /* ours: this call ended the recording */
 #define TV_MT_KEY_SLOW_NS "slow-call-nsec"
 #define TV_MT_KEY_SLOW_THREAD "slow-call-thread"
 #define TV_MT_KEY_LEAST_NS "min-duration-nsec" /* ours: shorter calls were left out */
-#define TV_MT_KEY_LEFT_OUT "methods-left-out"  /* ours: so many methods had no room for hooks */
+#define TV_MT_KEY_LEFT_OUT "methods-left-out"  /* ours: number of methods without room for hooks */
 #define TV_MT_KEY_VM "vm"                      /* dalvik, art */
 #define TV_MT_KEY_PID "pid"
-#define TV_MT_KEY_FIBERS "virtual-threads" /* ours: mixed, calls of several stand in one row */
+#define TV_MT_KEY_FIBERS "virtual-threads" /* ours: "mixed": calls of several share a row */
 #define TV_MT_KEY_ALLOC_COUNT "alloc-count"
 #define TV_MT_KEY_ALLOC_SIZE "alloc-size"
 #define TV_MT_KEY_GC_COUNT "gc-count"
@@ -109,7 +109,7 @@ struct tv_mt_header {
 #define TV_MT_RECORD_SIZE_V2 10u
 #define TV_MT_RECORD_SIZE_V3 14u
 
-/* The word carries the method's id, as listed, and in its low two bits what happened. */
+/* The word consists of the method's id, as listed, and the action in its low two bits. */
 #define TV_MT_ACTION_MASK 3u
 
 enum tv_mt_action {
@@ -156,13 +156,13 @@ enum tv_mt_packet {
 #define TV_MT_PACKET_ENTRIES_HEAD 12u
 #define TV_MT_PACKET_SUMMARY_HEAD 3u
 
-/* Is this the data header's version of a streaming file? */
+/* Return whether the version in a data header is that of a streaming file. */
 static inline bool tv_mt_is_streaming(uint16_t version)
 {
     return (version & TV_MT_STREAMING) == TV_MT_STREAMING;
 }
 
-/* The version without the mark of streaming. */
+/* Return the version without the streaming flag. */
 static inline uint16_t tv_mt_plain_version(uint16_t version)
 {
     return tv_mt_is_streaming(version) ? (uint16_t)(version & ~TV_MT_STREAMING) : version;
@@ -183,7 +183,7 @@ static inline enum tv_mt_action tv_mt_word_action(uint32_t word)
     return (enum tv_mt_action)(word & TV_MT_ACTION_MASK);
 }
 
-/* The size of a record of version 1, 2 or 3, as its writers define it; 0 for any other. */
+/* Return the record size of version 1, 2 or 3, or 0 for any other version. */
 static inline uint16_t tv_mt_record_size(uint16_t plain_version)
 {
     switch (plain_version) {
@@ -198,7 +198,7 @@ static inline uint16_t tv_mt_record_size(uint16_t plain_version)
     }
 }
 
-/* Reads the data header's fields from TV_MT_HEADER_SIZE bytes; the magic is not looked at. */
+/* Decode the data header from TV_MT_HEADER_SIZE bytes; the caller checks the magic. */
 static inline struct tv_mt_header tv_mt_get_header(const uint8_t *at)
 {
     return (struct tv_mt_header){
@@ -209,7 +209,7 @@ static inline struct tv_mt_header tv_mt_get_header(const uint8_t *at)
     };
 }
 
-/* Fills TV_MT_HEADER_SIZE bytes. */
+/* Write a data header of TV_MT_HEADER_SIZE bytes. */
 static inline void tv_mt_put_header(uint8_t *at, const struct tv_mt_header *header)
 {
     memset(at, 0, TV_MT_HEADER_SIZE);
@@ -220,7 +220,7 @@ static inline void tv_mt_put_header(uint8_t *at, const struct tv_mt_header *head
     tv_le_put_u16(at + TV_MT_HEADER_RECORD_SIZE, header->record_size);
 }
 
-/* One record of version 1; returns the byte behind it, as the two below do. */
+/* Write a record of version 1, 2 or 3 and return the address behind it. */
 static inline uint8_t *tv_mt_put_record_v1(uint8_t *at, uint8_t tid, uint32_t word, uint32_t time)
 {
     at[0] = tid;

@@ -21,16 +21,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analysis/filter.h"
-#include "analysis/profile.h"
-#include "analysis/search.h"
-#include "analysis/tiles.h"
+#include "analysis/calltree/profile.h"
+#include "analysis/search/call_search.h"
+#include "analysis/subset/filter.h"
+#include "analysis/timeline/tiles.h"
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "base/workers.h"
-#include "model/builder.h"
+#include "model/builder/builder.h"
 #include "readers/reader.h"
 
 #define SCREENS 500u
@@ -83,12 +82,12 @@ TV_NOINLINE static struct tv_trace *load(const char *path, unsigned jobs)
 {
     struct tv_error err = {0};
     struct tv_source *source;
-    struct tv_head *head = tv_head_new();
+    struct tv_trace_info *head = tv_trace_info_new();
     struct tv_builder *builder = tv_builder_new(head);
     struct tv_read_options options = {.parts = jobs};
     enum tv_status status = tv_source_open_file(path, &source, &err);
     if (status == TV_OK)
-        status = tv_readers_stream(source)
+        status = tv_readers_can_stream(source)
                      ? tv_readers_read(source, head, tv_builder_sink(builder), &options, &err)
                      : tv_readers_build(source, builder, &options, &err);
     if (status != TV_OK) {
@@ -245,13 +244,13 @@ static void print_searches(const struct tv_trace *trace)
     double times[SEARCHES];
     uint32_t frames = trace->head->frame_count;
     for (uint32_t i = 0; i < SEARCHES; i++) {
-        struct tv_search search;
+        struct tv_call_search search;
         double before = now();
-        tv_search_init(&search, trace, (uint32_t)((uint64_t)frames * i / SEARCHES));
+        tv_call_search_init(&search, trace, (uint32_t)((uint64_t)frames * i / SEARCHES));
         for (uint32_t row = 0; row < trace->row_count; row++)
-            if (tv_search_in_row(&search, row))
-                (void)tv_search_count(&search, row, 0, trace->rows[row].count);
-        tv_search_release(&search);
+            if (tv_call_search_has_row(&search, row))
+                (void)tv_call_search_count(&search, row, 0, trace->rows[row].count);
+        tv_call_search_release(&search);
         times[i] = now() - before;
     }
     qsort(times, SEARCHES, sizeof times[0], compare_doubles);

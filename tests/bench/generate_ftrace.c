@@ -18,7 +18,6 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/number.h"
 #include "random_text.h"
 
 #define CPUS 8u

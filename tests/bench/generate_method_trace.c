@@ -13,7 +13,6 @@
 #include "packets.h"
 
 #include "base/bytes.h"
-#include "base/number.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

@@ -17,7 +17,6 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/number.h"
 #include "random_text.h"
 #include "trace_event_styles.h"
 

@@ -28,7 +28,6 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
-#include "base/number.h"
 
 #define PAGE_SIZE 4096u
 

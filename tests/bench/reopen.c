@@ -58,12 +58,12 @@ static struct tv_trace *load(const char *path)
 {
     struct tv_error err = {0};
     struct tv_source *source;
-    struct tv_head *head = tv_head_new();
+    struct tv_trace_info *head = tv_trace_info_new();
     struct tv_builder *builder = tv_builder_new(head);
     struct tv_read_options options = {.parts = 0};
     enum tv_status status = tv_source_open_file(path, &source, &err);
     if (status == TV_OK)
-        status = tv_readers_stream(source)
+        status = tv_readers_can_stream(source)
                      ? tv_readers_read(source, head, tv_builder_sink(builder), &options, &err)
                      : tv_readers_build(source, builder, &options, &err);
     if (status != TV_OK)
@@ -88,7 +88,7 @@ static enum tv_status write_file(void *context, struct tv_bytes bytes, struct tv
 
 static void add_view(const void *context, struct tv_sections_writer *writer)
 {
-    tv_view_keep(context, writer);
+    tv_view_store(context, writer);
 }
 
 static void write_index(const char *path, const struct tv_trace *trace, const struct tv_view *view)

@@ -22,7 +22,7 @@
 #include "engine/engine.h"
 
 static const char *path, *index_path;
-static atomic_int kept = -1; /* the index: whole or not; -1: still being written */
+static atomic_int kept = -1; /* the new index: complete (1) or not (0); -1: still being written */
 
 static enum tv_status open_trace(void *context, const char *id, struct tv_engine_files *files,
                                  struct tv_error *err)

@@ -4,12 +4,12 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "analysis/filter_arguments.h"
+#include "analysis/subset/filter.h"
 #include "base/bytes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Whatever is read holds what its header says. */
+/* A parsed filter keeps the promises of its header. */
 static void check_term(const struct tv_filter_term *term, struct tv_bytes line)
 {
     bool numbers = tv_filter_has_numbers(term);
@@ -33,9 +33,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     for (size_t i = 0; i < filter.count; i++) {
         check_term(&filter.terms[i], line);
-        (void)tv_filter_text_fits(&filter.terms[i], rest);
-        (void)tv_filter_number_fits(&filter.terms[i], (double)size);
-        (void)tv_filter_described_fits(&filter.terms[i], rest);
+        (void)tv_filter_matches_text(&filter.terms[i], rest);
+        (void)tv_filter_matches_number(&filter.terms[i], (double)size);
+        (void)tv_filter_matches_event(&filter.terms[i], rest);
     }
     tv_filter_release(&filter);
     return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reader of ftrace text, and what is told of its lines: any bytes. */
+/* The reader of ftrace text, and its record visitor: any bytes. */
 #include "readers/ftrace/ftrace.h"
 
 #include "told_records.h"

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/query.h"
-#include "server/guard.h"
+#include "base/encoding.h"
+#include "viewer/internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -40,10 +40,10 @@ static void check_query(const uint8_t *text, size_t length, const struct tv_quer
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct tv_guard guard = {.port = 8123, .token = "0123456789abcdef0123456789abcdef"};
+    struct tv_request_auth guard = {.port = 8123, .token = "0123456789abcdef0123456789abcdef"};
     struct tv_bytes path = {data, size}, rest;
-    struct tv_bytes given = tv_target_split(&path);
-    if (tv_guard_take_token(&guard, path, &rest))
+    struct tv_bytes given = tv_query_split(&path);
+    if (tv_request_auth_take_token(&guard, path, &rest))
         require(rest.length == path.length - TV_TOKEN_LENGTH - 2);
 
     /* A block of exactly this size, so that ASan sees one byte too far. */

@@ -59,7 +59,7 @@ static enum tv_status take(void *context, struct tv_bytes piece, struct tv_answe
         *left -= piece.length;
         return TV_OK;
     }
-    answer->status = TV_HTTP_NO_ROOM;
+    answer->status = TV_HTTP_INSUFFICIENT_STORAGE;
     tv_out_text(&answer->body, "full");
     return TV_ERR_IO;
 }
@@ -71,7 +71,7 @@ static void end(void *context, bool whole)
     ended++;
 }
 
-/* What the methods do is as good as anything else. */
+/* The choice of method does not matter. */
 static bool begin(void *context, const struct tv_request *request, struct tv_body *body,
                   struct tv_answer *answer)
 {

@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What stands before the first '\n', and so on: the questions; the rest is the mapping file. */
+/* Take a line. The first three lines are the question, the rest is the mapping file. */
 static struct tv_bytes take_line(struct tv_bytes *rest)
 {
     struct tv_bytes line;

@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define PARTS 3
 
-/* What one part saw of a thread. */
+/* Facts about a thread in one chunk. */
 struct seen {
     bool any;
     int64_t wall, cpu;
@@ -23,7 +23,7 @@ struct seen {
 
 struct checker {
     struct tv_sink sink;
-    struct tv_head *head;
+    struct tv_trace_info *head;
     unsigned parts;
     struct seen *seen[PARTS]; /* by thread */
 };
@@ -44,7 +44,7 @@ static void release(struct checker *checker)
     }
 }
 
-static void begin(struct tv_sink *sink, struct tv_head *head, uint32_t input, unsigned parts)
+static void begin(struct tv_sink *sink, struct tv_trace_info *head, uint32_t input, unsigned parts)
 {
     struct checker *checker = (struct checker *)sink;
     CHECK(parts >= 1 && parts <= PARTS && input < head->input_count);
@@ -82,11 +82,11 @@ static void take(struct tv_sink *sink, unsigned pass, unsigned part, const struc
     }
 }
 
-static enum tv_splice splice(struct tv_sink *sink, unsigned pass)
+static enum tv_stitch_result splice(struct tv_sink *sink, unsigned pass)
 {
     (void)sink;
     (void)pass;
-    return TV_SPLICE_DONE;
+    return TV_STITCH_DONE;
 }
 
 static void end(struct tv_sink *sink)
@@ -94,7 +94,7 @@ static void end(struct tv_sink *sink)
     (void)sink;
 }
 
-/* A number for all that was read. */
+/* A hash of everything that was read. */
 static uint64_t sum_up(const struct checker *checker, enum tv_status status)
 {
     uint64_t sum = (uint64_t)status;
@@ -114,13 +114,13 @@ static uint64_t read_once(const uint8_t *data, size_t size, unsigned parts, bool
     struct checker checker = {.sink = {&ops}};
     struct tv_read_options options = {.parts = parts};
     struct tv_error err;
-    struct tv_head *head = tv_head_new();
+    struct tv_trace_info *head = tv_trace_info_new();
     struct tv_source *source = tv_source_from_memory((struct tv_bytes){data, size}, "fuzz");
     enum tv_status status = tv_readers_read(source, head, &checker.sink, &options, &err);
     uint64_t sum = sum_up(&checker, status);
     release(&checker);
     tv_source_free(source);
-    tv_head_free(head);
+    tv_trace_info_free(head);
     return sum;
 }
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What a program that is sampled can make the recorder read: the names of its code, as a map file
- * or a jitdump, and the kernel's records about it, whose texts and addresses are its own.  The
- * first byte says which.
- */
+/* Input that a sampled program controls: the names of its code, as a map file or a jitdump, and
+ * the kernel's records about it, with its texts and addresses. The first byte chooses. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -12,7 +9,6 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "perf/collect.h"
-#include "perf/jit_dump.h"
 #include "perf/symbol_list.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -59,14 +55,14 @@ static void collect_records(struct tv_bytes bytes)
     struct perf_event_header header;
     tv_perf_collector_init(collector, 1000);
     tv_map_set(&collector->switches, 2, 1);
-    tv_perf_collector_know(collector, 7, 7, "program");
+    tv_perf_collector_add_thread(collector, 7, 7, "program");
     while (bytes.length >= sizeof header) {
         memcpy(&header, bytes.data, sizeof header);
         size_t length = header.size < sizeof header ? sizeof header : header.size;
         if (length > bytes.length)
             length = bytes.length;
         if (tv_perf_record_read(bytes.data, length, &record))
-            tv_perf_collector_take(collector, &record);
+            tv_perf_collector_add(collector, &record);
         bytes = (struct tv_bytes){bytes.data + length, bytes.length - length};
     }
     tv_perf_collector_end(collector);

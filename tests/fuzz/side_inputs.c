@@ -3,10 +3,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/builder.h"
-#include "readers/battor.h"
-#include "readers/cgroup_dump.h"
-#include "readers/process_dump.h"
+#include "model/builder/builder.h"
+#include "readers/side_inputs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -14,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const struct tv_reader *const readers[] = {&tv_reader_process_dump, &tv_reader_cgroup_dump,
                                                &tv_reader_battor};
-    struct tv_builder *builder = tv_builder_new(tv_head_new());
+    struct tv_builder *builder = tv_builder_new(tv_trace_info_new());
     struct tv_read_options options = {.parts = 1};
     for (size_t i = 0; i < TV_COUNT(readers); i++) {
         struct tv_source *source = tv_source_from_memory((struct tv_bytes){data, size}, "fuzz");

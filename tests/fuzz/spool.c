@@ -14,11 +14,10 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "model/builder.h"
+#include "model/builder/builder.h"
 #include "readers/reader.h"
-#include "recorder/area.h"
 #include "recorder/recording.h"
-#include "recorder/recover.h"
+#include "recorder/trace_buffer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -33,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct folder {
     char path[64], spool[96], names[96], output[96];
-    struct tv_area area;
+    struct tv_trace_buffer area;
     uint32_t chunks;
     int file;
 };
@@ -59,7 +58,8 @@ static void make_folder(void)
     snprintf(folder.output, sizeof folder.output, "%s/x.trace", folder.path);
     atexit(remove_folder);
     folder.file = open(folder.spool, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    require(folder.file >= 0 && tv_area_new(&folder.area, RECORDS, WORDS, folder.file) == 0,
+    require(folder.file >= 0 &&
+                tv_trace_buffer_init(&folder.area, RECORDS, WORDS, folder.file) == 0,
             "spool");
     folder.chunks = folder.area.head->chunks;
 }
@@ -75,27 +75,27 @@ static void remove_folder(void)
 /* Calls of each thread, one in the other, and their ends. */
 static void fill_thread(uint32_t thread)
 {
-    struct tv_area *area = &folder.area;
-    uint32_t chunk = tv_area_claim(area, thread, TV_AREA_CHUNK_LEAST);
-    uint64_t *record = tv_area_at(area, area->chunks[chunk - 1].first);
+    struct tv_trace_buffer *area = &folder.area;
+    uint32_t chunk = tv_trace_buffer_claim_chunk(area, thread, TV_BUFFER_CHUNK_MIN);
+    uint64_t *record = tv_trace_buffer_record(area, area->chunks[chunk - 1].first);
     for (uint64_t i = 0; i < 2 * METHODS; i++, record += WORDS) {
         uint64_t method = i < METHODS ? i + 1 : 2 * METHODS - i;
         record[0] = method << 2 | (i >= METHODS);
         record[1] = record[2] = (i + 1) * 1000000 * thread;
     }
-    tv_area_append(area, thread, chunk);
-    snprintf(area->threads[thread - 1].name, TV_AREA_NAME, "thread %u", thread);
+    tv_trace_buffer_append_chunk(area, thread, chunk);
+    snprintf(area->threads[thread - 1].name, TV_BUFFER_NAME, "thread %u", thread);
 }
 
 /* Undo the changes of the run before. */
 static void restore(void)
 {
-    struct tv_area *area = &folder.area;
+    struct tv_trace_buffer *area = &folder.area;
     memset(area->head, 0, sizeof *area->head);
-    memset(area->threads, 0, TV_AREA_THREADS * sizeof *area->threads);
+    memset(area->threads, 0, TV_BUFFER_THREADS_MAX * sizeof *area->threads);
     memset(area->chunks, 0, folder.chunks * sizeof *area->chunks);
     memset(area->records, 0, RECORDS * WORDS * sizeof *area->records);
-    area->head->magic = TV_AREA_MAGIC;
+    area->head->magic = TV_SPOOL_MAGIC;
     area->head->pid = 1;
     area->head->locked = 1;
     area->head->words = WORDS;
@@ -111,13 +111,13 @@ static void restore(void)
 
 static void change(const uint8_t *bytes)
 {
-    struct tv_area *area = &folder.area;
+    struct tv_trace_buffer *area = &folder.area;
     struct {
         void *from;
         size_t size;
     } const parts[] = {
-        {area->head, offsetof(struct tv_area_head, path)},
-        {&area->head->part_pid, sizeof *area->head - offsetof(struct tv_area_head, part_pid)},
+        {area->head, offsetof(struct tv_buffer_header, path)},
+        {&area->head->part_pid, sizeof *area->head - offsetof(struct tv_buffer_header, part_pid)},
         {area->threads, 8 * sizeof *area->threads},
         {area->chunks, 8 * sizeof *area->chunks},
         {area->records, RECORDS * WORDS * sizeof *area->records},
@@ -146,7 +146,7 @@ static void read_trace(void)
     struct tv_error err = {0};
     struct tv_source *source;
     require(tv_source_open_file(folder.output, &source, &err) == TV_OK, "trace");
-    struct tv_builder *builder = tv_builder_new(tv_head_new());
+    struct tv_builder *builder = tv_builder_new(tv_trace_info_new());
     if (tv_readers_build(source, builder, &options, &err) != TV_OK) {
         fprintf(stderr, "what was recovered cannot be read: %s\n", err.message);
         abort();

@@ -12,10 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/arena.h"
 #include "base/bytes.h"
-#include "store/files.h"
-#include "store/search.h"
+#include "base/memory.h"
 #include "store/store.h"
 #include "store/traces.h"
 #include "store/uploads.h"
@@ -31,7 +29,7 @@ struct slot {
     bool open, done;
     uint64_t announced, held;
     struct tv_store_id upload, trace;
-    struct tv_store_piece *piece;
+    struct tv_store_chunk *piece;
 };
 
 struct run {
@@ -137,8 +135,8 @@ static void begin_piece(struct run *run)
         return;
     at = at == 255 ? slot->held : at;
     enum tv_store_status status =
-        tv_store_piece_begin(store, slot->upload.text, at, &slot->piece, &held, &err);
-    if (status == TV_STORE_OFFSET)
+        tv_store_chunk_begin(store, slot->upload.text, at, &slot->piece, &held, &err);
+    if (status == TV_STORE_WRONG_OFFSET)
         require(held == slot->held && at != held, "the bytes that are there, told to a piece");
     if (status == TV_STORE_OK)
         require(at == slot->held, "a piece that begins elsewhere");
@@ -153,7 +151,7 @@ static void add_bytes(struct run *run)
     struct tv_bytes text = take_text(run);
     if (!slot->piece)
         return;
-    if (tv_store_piece_add(slot->piece, text, &err) == TV_STORE_OK)
+    if (tv_store_chunk_write(slot->piece, text, &err) == TV_STORE_OK)
         slot->held += text.length;
     require(slot->held <= slot->announced, "more than was announced");
 }
@@ -163,7 +161,7 @@ static void announce(struct run *run)
     struct slot *slot = run->slot;
     struct tv_error err;
     uint64_t bytes = take_byte(run);
-    if (!slot->piece || tv_store_piece_announce(slot->piece, bytes, &err) != TV_STORE_OK)
+    if (!slot->piece || tv_store_chunk_announce(slot->piece, bytes, &err) != TV_STORE_OK)
         return;
     require(slot->announced == TV_STORE_SIZE_UNKNOWN || slot->announced == bytes,
             "announced twice");
@@ -178,7 +176,7 @@ static void end_piece(struct run *run)
     uint64_t held = 0;
     if (!slot->piece)
         return;
-    enum tv_store_status status = tv_store_piece_end(slot->piece, &held, &err);
+    enum tv_store_status status = tv_store_chunk_end(slot->piece, &held, &err);
     slot->piece = NULL;
     require(status != TV_STORE_OK || held == slot->held, "the bytes that a piece left");
 }
@@ -239,7 +237,7 @@ static void set_found(struct run *run)
 {
     struct tv_error err;
     struct tv_bytes processes[2] = {take_text(run), take_text(run)};
-    struct tv_store_found found = {
+    struct tv_store_trace_facts found = {
         .state = (enum tv_store_state)(take_byte(run) & 3),
         .error = processes[0],
         .format = take_text(run),
@@ -250,7 +248,7 @@ static void set_found(struct run *run)
         .facts = take_text(run),
     };
     if (run->slot->done)
-        (void)!tv_store_trace_set_found(store, run->slot->trace.text, &found, &err);
+        (void)!tv_store_trace_set_facts(store, run->slot->trace.text, &found, &err);
 }
 
 /* Every trace is on one of the pages, once. */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * told_records.h - any bytes through a reader that tells records, at once and by and by: both must
- * print the same, a line a record, and no character that could end or hide one, or that a terminal
- * obeys.
- */
+/* told_records.h - any bytes through a reader with a record visitor, at once and piece by piece.
+ * Both must print the same, one line per record, without a character that could end or hide one,
+ * or that a terminal obeys. */
 #ifndef TV_TESTS_TOLD_RECORDS_H
 #define TV_TESTS_TOLD_RECORDS_H
 
@@ -13,9 +11,9 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "model/head.h"
+#include "model/trace_info.h"
 #include "readers/reader.h"
-#include "writers/dump_records.h"
+#include "writers/dump/dump.h"
 
 /* Lines in front of records: the format, the titles of the columns. */
 #define HEADINGS 2
@@ -47,7 +45,7 @@ static enum tv_status read_drops(void *context, uint64_t offset, void *buffer, s
     return TV_OK;
 }
 
-/* Whether there are only those control characters that end columns and lines. */
+/* Return true when the only control characters are those that end columns and lines. */
 static bool is_harmless(struct tv_bytes printed)
 {
     for (size_t i = 0; i < printed.length; i++)
@@ -65,14 +63,14 @@ static size_t count_lines(struct tv_bytes printed)
     return lines;
 }
 
-/* What is printed, with the diagnostics behind it. Takes the source over. */
+/* Return the printed text, followed by the diagnostics. Takes ownership of the source. */
 static void tell(const struct tv_reader *reader, struct tv_source *source, struct tv_out *out)
 {
     struct tv_error err;
-    struct tv_head *head = tv_head_new();
+    struct tv_trace_info *head = tv_trace_info_new();
     struct tv_dump_records dump;
     tv_dump_records_init(&dump, out);
-    enum tv_status status = reader->tell(source, head, &dump.teller, &err);
+    enum tv_status status = reader->tell(source, head, &dump.visitor, &err);
     uint64_t records = status == TV_OK ? head->inputs[0].records : 0;
     struct tv_bytes printed = {out->buffer, out->length};
     if (!is_harmless(printed) || (records > 0 && count_lines(printed) < records + HEADINGS)) {
@@ -83,7 +81,7 @@ static void tell(const struct tv_reader *reader, struct tv_source *source, struc
     for (int kind = 0; kind < TV_DIAGNOSTIC_COUNT; kind++)
         tv_out_format(out, " %llu", (unsigned long long)head->diagnostics.kinds[kind].count);
     tv_dump_records_release(&dump);
-    tv_head_free(head);
+    tv_trace_info_free(head);
     tv_source_free(source);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reader of Trace Event files, and what is told of their records: any bytes. */
+/* The reader of Trace Event files, and its record visitor: any bytes. */
 #include "readers/trace_event/trace_event.h"
 
 #include "told_records.h"

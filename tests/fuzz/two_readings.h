@@ -11,9 +11,9 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "model/builder.h"
+#include "model/builder/builder.h"
 #include "readers/reader.h"
-#include "writers/model_jsonl.h"
+#include "writers/dump/dump.h"
 
 static void write_trace(struct tv_trace *trace, struct tv_source *source, struct tv_out *out)
 {
@@ -30,7 +30,7 @@ static void read_once(const struct tv_reader *reader, struct tv_bytes bytes, uns
     uint64_t starts[2] = {bytes.length / 3, bytes.length / 3 * 2};
     struct tv_read_options options = {.parts = parts, .part_starts = starts};
     struct tv_error err;
-    struct tv_builder *builder = tv_builder_new(tv_head_new());
+    struct tv_builder *builder = tv_builder_new(tv_trace_info_new());
     struct tv_source *source = tv_source_from_memory(bytes, "fuzz");
     tv_out_init_memory(out);
     if (reader->assemble(source, builder, &options, &err) == TV_OK) {

@@ -32,7 +32,7 @@ static void read_members(struct unpacked *all, const struct tv_unpacked *members
     for (size_t i = 0; i < count; i++) {
         if (all->status == TV_OK)
             all->status = tv_source_check(members[i].source, &err);
-        all->cut_off |= tv_source_is_cut(members[i].source);
+        all->cut_off |= tv_source_is_truncated(members[i].source);
         tv_source_free(members[i].source);
     }
     all->count += count;
@@ -40,7 +40,7 @@ static void read_members(struct unpacked *all, const struct tv_unpacked *members
 
 static struct unpacked unpack(const uint8_t *data, size_t size, bool as_it_comes, bool one_by_one)
 {
-    struct tv_unpacking *rest = NULL;
+    struct tv_archive_rest *rest = NULL;
     struct tv_unpack_question question = {
         .wanted = is_wanted,
         .ceiling = 1 << 20,
@@ -54,7 +54,7 @@ static struct unpacked unpack(const uint8_t *data, size_t size, bool as_it_comes
     size_t count;
     bool cut_off = false;
     all.status = tv_unpack(packed, &question, members, &count, &all.cut_off, &err);
-    struct tv_source *open = rest ? tv_source_hold(packed) : NULL;
+    struct tv_source *open = rest ? tv_source_ref(packed) : NULL;
     tv_source_free(packed);
     read_members(&all, members, count);
     if (rest && all.status == TV_OK) {
@@ -63,7 +63,7 @@ static struct unpacked unpack(const uint8_t *data, size_t size, bool as_it_comes
         read_members(&all, members, count);
         all.cut_off |= cut_off;
     } else {
-        tv_unpacking_free(rest);
+        tv_archive_rest_free(rest);
     }
     tv_source_free(open);
     return all;

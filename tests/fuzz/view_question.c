@@ -12,7 +12,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "model/builder.h"
+#include "model/builder/builder.h"
 #include "view/view.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -21,17 +21,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define FRAMES 5u
 #define EVENTS 4000u
 
-static struct tv_head *make_head(void)
+static struct tv_trace_info *make_head(void)
 {
-    struct tv_head *head = tv_head_new();
-    uint32_t input = tv_head_add_input(head, "fuzzed.trace", "made up");
+    struct tv_trace_info *head = tv_trace_info_new();
+    uint32_t input = tv_trace_info_add_input(head, "fuzzed.trace", "made up");
     head->inputs[input].clocks = TV_CLOCK_WALL | TV_CLOCK_CPU;
     head->inputs[input].tick_ns = 1000;
-    tv_head_add_process(head, 1, TV_BYTES("demo"));
+    tv_trace_info_add_process(head, 1, TV_BYTES("demo"));
     for (uint32_t i = 0; i < THREADS; i++)
-        tv_head_add_thread(head, &(struct tv_thread){.id = i, .listed = true});
+        tv_trace_info_add_thread(head, &(struct tv_thread){.id = i, .listed = true});
     for (int32_t i = 0; i < (int32_t)FRAMES; i++)
-        tv_head_add_frame(head, &(struct tv_frame){.line = i + 1});
+        tv_trace_info_add_frame(head, &(struct tv_frame){.line = i + 1});
     return head;
 }
 
@@ -79,7 +79,7 @@ static void add_others(struct tv_trace *trace)
 static struct tv_trace *make_trace(void)
 {
     static struct tv_event events[EVENTS];
-    struct tv_head *head = make_head();
+    struct tv_trace_info *head = make_head();
     struct tv_builder *builder = tv_builder_new(head);
     struct tv_sink *sink = tv_builder_sink(builder);
     struct tv_batch batch = {events, EVENTS, 0, 1, NULL};
@@ -87,7 +87,7 @@ static struct tv_trace *make_trace(void)
     sink->ops->begin(sink, head, 0, 1);
     for (unsigned pass = 0; pass < sink->ops->passes; pass++) {
         sink->ops->take(sink, pass, 0, &batch);
-        if (sink->ops->splice(sink, pass) != TV_SPLICE_DONE)
+        if (sink->ops->splice(sink, pass) != TV_STITCH_DONE)
             abort(); /* one part can always be decided */
     }
     sink->ops->end(sink);

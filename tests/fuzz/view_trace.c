@@ -10,7 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "model/builder.h"
+#include "model/builder/builder.h"
 #include "readers/reader.h"
 #include "view/view.h"
 
@@ -101,7 +101,7 @@ static struct tv_trace *load(struct tv_bytes bytes)
 {
     struct tv_read_options options = {.parts = 1};
     struct tv_error err;
-    struct tv_builder *builder = tv_builder_new(tv_head_new());
+    struct tv_builder *builder = tv_builder_new(tv_trace_info_new());
     struct tv_source *source = tv_source_from_memory(bytes, "fuzz");
     if (tv_readers_build(source, builder, &options, &err) != TV_OK) {
         tv_builder_free(builder);

@@ -139,7 +139,7 @@ static void show_status(void)
 
 static void begin_anew(void)
 {
-    end_page(&host.page);
+    host_page_release(&host.page);
     tv_session_free(host.session);
     for (size_t i = 0; i < host.input_count; i++)
         tv_free(host.inputs[i].name);

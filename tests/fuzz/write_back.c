@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/call_tree.h"
+#include "analysis/calltree/call_tree.h"
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "model/builder.h"
+#include "model/builder/builder.h"
 #include "readers/reader.h"
-#include "writers/collapsed.h"
-#include "writers/piece.h"
+#include "writers/stacks/collapsed.h"
+#include "writers/trace/excerpt.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -33,7 +33,7 @@ static void fail_written(const char *what, const char *why, const struct tv_out 
 static struct tv_trace *load(struct tv_bytes bytes, struct tv_error *err)
 {
     struct tv_read_options options = {.parts = 1};
-    struct tv_builder *builder = tv_builder_new(tv_head_new());
+    struct tv_builder *builder = tv_builder_new(tv_trace_info_new());
     struct tv_source *source = tv_source_from_memory(bytes, "fuzz");
     if (tv_readers_build(source, builder, &options, err) != TV_OK) {
         tv_builder_free(builder);
@@ -54,7 +54,7 @@ static struct tv_trace *load_again(const struct tv_out *out, const char *what)
     return again;
 }
 
-/* ---- What a trace holds, whatever the order ---- */
+/* ---- The content of a trace, in any order ---- */
 
 struct holding {
     uint64_t slices, shapes,
@@ -98,7 +98,7 @@ static void add_row(struct holding *holding, const struct tv_trace *trace, uint3
         holding->slices++;
         holding->shapes += mix(trace->rows[row].depth, (uint64_t)slice.length);
         holding->starts += mix((uint64_t)(slice.start - first), (uint64_t)slice.length);
-        holding->names += hash_text(tv_head_text(trace->head, frame->name));
+        holding->names += hash_text(tv_trace_info_text(trace->head, frame->name));
     }
 }
 
@@ -146,7 +146,7 @@ static void compare_calls(const char *what, const struct tv_out *out, const stru
  * nothing else becomes a slice; those that are open end when each format lets them, and one
  * without length may lie on another call that ends or begins there. */
 static void compare_events(const struct tv_trace *trace, const struct tv_out *out,
-                           const struct tv_piece_losses *losses)
+                           const struct tv_excerpt_losses *losses)
 {
     static const char what[] = "JSON";
     const struct tv_trace_event_losses *model = &losses->events.model;
@@ -167,7 +167,7 @@ static void compare_events(const struct tv_trace *trace, const struct tv_out *ou
 }
 
 /* Nothing is said to be lost of calls. */
-static bool keeps_calls(const struct tv_trace *trace, const struct tv_trace_losses *losses)
+static bool keeps_calls(const struct tv_trace *trace, const struct tv_trace_file_losses *losses)
 {
     const struct tv_diagnostic *kinds = trace->head->diagnostics.kinds;
     return !losses->cpu_clock && !losses->wall_clock && !losses->invented_clock &&
@@ -180,7 +180,7 @@ static void write_file(const struct tv_trace *trace, enum tv_trace_target target
 {
     static const char what[] = "method trace";
     struct tv_trace_file_options options = {.target = target, .cpu = cpu};
-    struct tv_trace_losses losses;
+    struct tv_trace_file_losses losses;
     struct tv_error err = {0};
     struct tv_out out;
     tv_out_init_memory(&out);
@@ -200,36 +200,36 @@ static void write_file(const struct tv_trace *trace, enum tv_trace_target target
 /* ---- Pieces ---- */
 
 /* No digest that anybody should use. */
-static void digest(const uint8_t key[TV_DISGUISE_KEY], struct tv_bytes text,
-                   uint8_t made[TV_DISGUISE_KEY])
+static void digest(const uint8_t key[TV_REDACTION_KEY_SIZE], struct tv_bytes text,
+                   uint8_t made[TV_REDACTION_KEY_SIZE])
 {
-    memset(made, 0, TV_DISGUISE_KEY);
+    memset(made, 0, TV_REDACTION_KEY_SIZE);
     made[0] = key[0];
     for (size_t i = 0; i < text.length; i++)
-        made[i % TV_DISGUISE_KEY] ^= (uint8_t)(text.data[i] + i);
+        made[i % TV_REDACTION_KEY_SIZE] ^= (uint8_t)(text.data[i] + i);
 }
 
-static void write_piece(const struct tv_trace *trace, const struct tv_cut *cut,
-                        const struct tv_disguise_options *disguise)
+static void write_piece(const struct tv_trace *trace, const struct tv_crop *cut,
+                        const struct tv_redaction_options *disguise)
 {
-    bool whole = tv_cut_is_all(trace, cut) && !disguise;
+    bool whole = tv_crop_is_everything(trace, cut) && !disguise;
     for (int file = 0; file < 2; file++) {
-        struct tv_piece piece;
-        struct tv_piece_losses losses;
+        struct tv_excerpt piece;
+        struct tv_excerpt_losses losses;
         struct tv_error err = {0};
         struct tv_out out;
-        tv_piece_make(&piece, trace, cut);
+        tv_excerpt_make(&piece, trace, cut);
         piece.disguise = disguise;
         tv_out_init_memory(&out);
-        if (tv_piece_check(&piece, file, &err) == TV_OK &&
-            tv_piece_write(&piece, file, &out, &losses, &err) == TV_OK) {
+        if (tv_excerpt_check(&piece, file, &err) == TV_OK &&
+            tv_excerpt_write(&piece, file, &out, &losses, &err) == TV_OK) {
             if (whole && !file)
                 compare_events(trace, &out, &losses);
             else
                 tv_trace_free(load_again(&out, file ? "piece as a file" : "piece as events"));
         }
         tv_out_release(&out);
-        tv_piece_release(&piece);
+        tv_excerpt_release(&piece);
     }
 }
 
@@ -273,17 +273,18 @@ static void write_stacks(const struct tv_trace *trace)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct tv_error err = {0};
-    struct tv_keep all = {0};
+    struct tv_subset all = {0};
     if (size < 2 || size > LONGEST_INPUT)
         return -1;
     uint8_t how = data[0], when = data[1];
     struct tv_trace *trace = load((struct tv_bytes){data + 2, size - 2}, &err);
     if (!trace)
         return -1;
-    struct tv_disguise_options disguise = {
+    struct tv_redaction_options disguise = {
         .hash_names = how & 1, .strip_args = how & 2, .mac = digest, .key = "k"};
-    struct tv_cut whole = {&all, INT64_MIN, INT64_MAX, false};
-    struct tv_cut part = {&all, (tv_ns)when * 100, (tv_ns)when * 100 + 1 + (tv_ns)how * 777, false};
+    struct tv_crop whole = {&all, INT64_MIN, INT64_MAX, false};
+    struct tv_crop part = {&all, (tv_ns)when * 100, (tv_ns)when * 100 + 1 + (tv_ns)how * 777,
+                           false};
     write_piece(trace, &whole, NULL);
     if (how & 3)
         write_piece(trace, &whole, &disguise);

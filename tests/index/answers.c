@@ -7,7 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "writers/model_jsonl.h"
+#include "writers/dump/dump.h"
 
 struct asking {
     const struct tv_view *view;
@@ -132,7 +132,7 @@ static void ask_tiles(struct asking *a)
     ask(a, "tiles?res=%u&from=0&to=0&rows=i0,w0,i1", deepest);
 }
 
-/* The first, the last and one between of each row. */
+/* Ask for the first, the last and a middle slice of each row. */
 static void ask_slices(struct asking *a)
 {
     for (uint32_t row = 0; row < a->trace->row_count && row < a->most; row++) {

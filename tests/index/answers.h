@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * answers.h - all that a trace says: every question of a view about it, each with what the trace
- * has of what it asks for, and the trace itself.
+ * answers.h - asks a view of a trace every question, with items that the trace has, so that two
+ * traces can be compared by their answers.
  */
 #ifndef TV_TESTS_ANSWERS_H
 #define TV_TESTS_ANSWERS_H
@@ -9,7 +9,7 @@
 #include "model/trace.h"
 #include "view/view.h"
 
-/* Adds questions and answers, errors included.  `most` bounds how many of a kind are asked. */
+/* Write questions and answers, errors included.  Ask at most `most` questions of a kind. */
 void answers_write(const struct tv_view *view, const struct tv_trace *trace, uint32_t most,
                    struct tv_out *out);
 

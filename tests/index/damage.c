@@ -9,17 +9,17 @@ enum what {
     CHANGE_BYTE,  /* another value */
     CHANGE_WORD,  /* 32 bits: near 0, or near TV_NONE */
     CHANGE_LONG,  /* 64 bits, the same */
-    COPY_ELEMENT, /* of another place in the section */
+    COPY_ELEMENT, /* from another place in the section */
     CUT,          /* the section has fewer elements */
-    REPEAT,       /* or some of them twice */
-    DROP,         /* it is not there */
-    SWAP,         /* it has what the next one has */
+    REPEAT,       /* some elements appear twice */
+    DROP,         /* the section is missing */
+    SWAP,         /* the section has the contents of the next one */
     WHATS,
 };
 
 struct piece {
     struct tv_section section;
-    uint8_t *bytes; /* with room for twice as many */
+    uint8_t *bytes; /* with room for twice the size */
     bool dropped;
 };
 
@@ -64,7 +64,7 @@ static struct piece copy_piece(const struct tv_sections *sections, size_t index)
     return piece;
 }
 
-/* Repeats need room, which most sections have no use for. */
+/* Repetitions need room that most sections never use. */
 static void damage_piece(struct piece *piece, const struct damage *d)
 {
     if (piece->section.count == 0)

@@ -8,17 +8,17 @@
 #include "answers.h"
 #include "base/memory.h"
 #include "base/source.h"
-#include "model/builder.h"
+#include "model/builder/builder.h"
 #include "view/view.h"
 
 struct tv_trace *kept_load_with(struct tv_bytes bytes, const struct tv_read_options *options,
                                 struct tv_error *err)
 {
     struct tv_source *source = tv_source_from_memory(bytes, "test");
-    struct tv_head *head = tv_head_new();
+    struct tv_trace_info *head = tv_trace_info_new();
     struct tv_builder *builder = tv_builder_new(head);
     enum tv_status status =
-        tv_readers_stream(source)
+        tv_readers_can_stream(source)
             ? tv_readers_read(source, head, tv_builder_sink(builder), options, err)
             : tv_readers_build(source, builder, options, err);
     if (status != TV_OK) {
@@ -39,7 +39,7 @@ struct tv_trace *kept_load(struct tv_bytes bytes)
 
 static void add_view(const void *context, struct tv_sections_writer *writer)
 {
-    tv_view_keep(context, writer);
+    tv_view_store(context, writer);
 }
 
 void kept_write(const struct tv_trace *trace, struct tv_bytes key, struct tv_out *out)
@@ -69,7 +69,7 @@ static enum tv_status open_original(void *context, uint32_t number, struct tv_so
     if (number >= original->source_count - original->inner_count)
         return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "there is no such source");
     struct tv_source *from = original->sources[original->inner_count + number];
-    *source = tv_source_part(from, 0, tv_source_size(from), tv_source_name(from));
+    *source = tv_source_range(from, 0, tv_source_size(from), tv_source_name(from));
     return TV_OK;
 }
 

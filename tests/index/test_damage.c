@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_damage.c - an index that is not what was written is refused, or gives the same answers.
+ * test_damage.c - a changed index is rejected, or it gives the same answers.
  *
- *     test-damage TIMES FILE...    trace files: so many changes of the index of each
+ *     test-damage TIMES FILE...   trace files; TIMES changes to the index of each
  *
- * Then with changes that checksums do not show: those may give other answers, but never harm.
+ * Then it makes changes that checksums do not reveal: these may change answers, but must never do
+ * harm.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -41,7 +42,7 @@ static void report(bool good, const char *name, const char *what)
     failures += !good;
 }
 
-/* Flips bits, cuts, fills with zeros, or moves a stretch. */
+/* Flip bits, truncate, fill with zeros, or move a range. */
 static void damage_bytes(struct tv_out *index)
 {
     size_t at = next_random((uint32_t)index->length), to, length;
@@ -64,7 +65,7 @@ static void damage_bytes(struct tv_out *index)
     }
 }
 
-/* Whether it is refused or answers as it should. */
+/* Return whether the index is rejected or gives the right answers. */
 static bool is_harmless(const struct tv_out *index, const struct tv_trace *trace,
                         const struct tv_out *expected, unsigned *refused)
 {

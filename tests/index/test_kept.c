@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_kept.c - a trace that is read from an index answers everything as the one that was written.
+ * test_kept.c - a trace read from an index gives the same answers as the original.
  *
- *     test-kept PATH...    .case and .te files: each of their inputs; folders: every file in them
- *                          that is a trace, together with the one before it as well
+ *     test-kept PATH...   .case and .te files: each of their inputs; directories: every trace file
+ * in them, and each one together with the one before it
  */
 #include <dirent.h>
 #include <inttypes.h>
@@ -15,11 +15,11 @@
 #include "../readers/cases.h"
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "cli/load.h"
+#include "cli/input/load.h"
 #include "kept.h"
-#include "model/sift.h"
+#include "model/subset/subset.h"
 
-/* Larger files take long and show nothing that smaller ones do not. */
+/* Larger files take long and find nothing that smaller ones do not. */
 #define LARGEST_FILE ((off_t)1 << 20)
 
 #define KEY TV_BYTES("the key of a test")
@@ -37,7 +37,7 @@ static void report(bool good, const char *name, const char *what)
     failures += !good;
 }
 
-/* The line in which two texts part, and the question before it. */
+/* Print the first line that differs, and the question before it. */
 static void show_difference(const struct tv_out *expected, const struct tv_out *got)
 {
     size_t at = 0, line;
@@ -60,17 +60,17 @@ static void compare(const char *name, const char *what, const struct tv_out *exp
     report(same, name, what);
 }
 
-/* A filtered trace may take all over that the index brought. */
+/* A filtered trace may take everything over from the trace of an index. */
 static struct tv_trace *take_over(struct tv_trace *trace)
 {
-    struct tv_sieve sieve = {.threads = NULL};
+    struct tv_subset_filter sieve = {.threads = NULL};
     tv_slice_set_init(&sieve.slices, trace);
     for (uint32_t row = 0; row < trace->row_count; row++)
         for (uint32_t i = 0; i < trace->rows[row].count; i += 2)
             tv_slice_set_put(&sieve.slices, trace->rows[row].columns, trace->rows[row].first + i,
                              true);
-    struct tv_trace *sifted = tv_trace_sift(trace, &sieve);
-    tv_sieve_release(&sieve);
+    struct tv_trace *sifted = tv_trace_subset(trace, &sieve);
+    tv_subset_filter_release(&sieve);
     tv_trace_take_over(sifted, trace);
     return sifted;
 }
@@ -115,7 +115,7 @@ static void check_case(struct test_case *test, void *context)
         check_trace(name ? name : test->name, trace, 8);
 }
 
-/* The lines between "input" and "expect" of a .te file, which need no assembler. */
+/* Check the lines between "input" and "expect" of a .te file, which need no assembler. */
 static void check_te_file(const char *path)
 {
     struct tv_out text;
@@ -138,7 +138,7 @@ static void check_te_file(const char *path)
     tv_out_release(&text);
 }
 
-/* ---- Folders ---- */
+/* ---- Directories ---- */
 
 struct files {
     char **paths;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_splits.c - a file that is read in parts is the trace that one part reads: all of it, as its
- * index has it byte for byte (columns, paths, tables, strings, diagnostics).
+ * test_splits.c - reading a file in chunks gives exactly the trace of a serial reading: the indexes
+ * of both are equal byte for byte (columns, paths, tables, strings, diagnostics).
  *
  *     test-splits ROUNDS FILE...
  *
- * Each round draws 2 to 9 parts that begin anywhere: evenly, close together, at the same byte.
+ * Each round draws 2 to 9 chunks that begin anywhere: evenly distributed, close together, at the
+ * same byte.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -34,7 +35,7 @@ static void bail_out(const char *path, const struct tv_error *err)
     exit(1);
 }
 
-/* The index of what the parts read, or the error that they end with. */
+/* Write the index of what the chunks give, or the error of the reading. */
 static void put_reading(struct tv_bytes bytes, unsigned parts, const uint64_t *starts,
                         struct tv_out *out)
 {

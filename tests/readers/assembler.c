@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/number.h"
 
 #define MAX_OPEN 8
 
@@ -68,7 +67,7 @@ static bool take_string(struct assembler *assembler)
     return fail(assembler, "a string without end");
 }
 
-/* Which byte of a number of that width stands at place i. */
+/* Return which byte of a number of that width stands at place i. */
 static unsigned shift_of(unsigned i, unsigned width, bool big_endian)
 {
     return 8 * (big_endian ? width - 1 - i : i);

@@ -19,7 +19,7 @@ struct test_case {
     struct tv_out expect;
 };
 
-/* Calls `run` for each case of a file; ends the program when the file is not right. */
+/* Call `run` for each case of a file; exit when the file has an error. */
 void cases_for_each(const char *path, void (*run)(struct test_case *test, void *context),
                     void *context);
 

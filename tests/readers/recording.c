@@ -15,7 +15,7 @@ static void drop_parts(struct recording *recording)
     tv_free(recording->part);
 }
 
-static void begin(struct tv_sink *sink, struct tv_head *head, uint32_t input, unsigned parts)
+static void begin(struct tv_sink *sink, struct tv_trace_info *head, uint32_t input, unsigned parts)
 {
     struct recording *recording = (struct recording *)sink;
     (void)head;
@@ -63,13 +63,13 @@ static void take(struct tv_sink *sink, unsigned pass, unsigned part, const struc
         compare(recording, &recording->part[part], batch);
 }
 
-static enum tv_splice splice(struct tv_sink *sink, unsigned pass)
+static enum tv_stitch_result splice(struct tv_sink *sink, unsigned pass)
 {
     struct recording *recording = (struct recording *)sink;
     for (unsigned i = 0; pass == 1 && i < recording->parts; i++)
         if (recording->part[i].again != recording->part[i].count)
             recording->passes_differ++;
-    return TV_SPLICE_DONE;
+    return TV_STITCH_DONE;
 }
 
 static void end(struct tv_sink *sink)
@@ -95,7 +95,7 @@ struct recording *recording_read(struct tv_source *source, unsigned parts, const
         .end = end,
     };
     recording->sink.ops = &recording->ops;
-    recording->head = tv_head_new();
+    recording->head = tv_trace_info_new();
     recording->status =
         tv_readers_read(source, recording->head, &recording->sink, &options, &recording->error);
     return recording;
@@ -104,7 +104,7 @@ struct recording *recording_read(struct tv_source *source, unsigned parts, const
 void recording_free(struct recording *recording)
 {
     drop_parts(recording);
-    tv_head_free(recording->head);
+    tv_trace_info_free(recording->head);
     tv_free(recording);
 }
 
@@ -131,9 +131,9 @@ struct recorded *recording_all(const struct recording *recording, size_t *count)
 
 /* ---- Print ---- */
 
-static void print_string(const struct tv_head *head, struct tv_out *out, uint32_t string)
+static void print_string(const struct tv_trace_info *head, struct tv_out *out, uint32_t string)
 {
-    tv_out_bytes(out, tv_head_text(head, string));
+    tv_out_bytes(out, tv_trace_info_text(head, string));
 }
 
 static void print_fact(struct tv_out *out, const char *name, int64_t value, int64_t none,
@@ -143,13 +143,13 @@ static void print_fact(struct tv_out *out, const char *name, int64_t value, int6
         tv_out_format(out, "%s %" PRId64 "%s\n", name, value, unit);
 }
 
-static void print_input(const struct tv_head *head, struct tv_out *out)
+static void print_input(const struct tv_trace_info *head, struct tv_out *out)
 {
     static const char *const clocks[] = {"no clock", "wall", "cpu", "wall and cpu"};
     const struct tv_input *input = &head->inputs[0];
     tv_out_format(out, "version %s, %s, ticks of %" PRId64 " ns\n",
-                  (const char *)tv_head_text(head, input->version).data, clocks[input->clocks & 3],
-                  input->tick_ns);
+                  (const char *)tv_trace_info_text(head, input->version).data,
+                  clocks[input->clocks & 3], input->tick_ns);
     print_fact(out, "recorded", input->recorded_us, 0, " us after 1970");
     print_fact(out, "recorded", input->boot_us, 0, " us after boot");
     print_fact(out, "elapsed", input->elapsed_ns, -1, " ns");
@@ -161,7 +161,7 @@ static void print_input(const struct tv_head *head, struct tv_out *out)
         tv_out_format(out, "process %" PRIu64 "\n", head->processes[0].id);
 }
 
-static void print_head(const struct tv_head *head, struct tv_out *out)
+static void print_head(const struct tv_trace_info *head, struct tv_out *out)
 {
     print_input(head, out);
     for (uint32_t i = 0; i < head->metadata_count; i++) {
@@ -189,7 +189,7 @@ static void print_head(const struct tv_head *head, struct tv_out *out)
     }
 }
 
-static void print_event(const struct tv_head *head, struct tv_out *out,
+static void print_event(const struct tv_trace_info *head, struct tv_out *out,
                         const struct recorded *recorded)
 {
     static const char *const actions[] = {"enter", "exit", "unroll"};
@@ -208,7 +208,7 @@ static void print_event(const struct tv_head *head, struct tv_out *out,
                   recorded->offset);
 }
 
-static void print_end(const struct tv_head *head, struct tv_out *out)
+static void print_end(const struct tv_trace_info *head, struct tv_out *out)
 {
     const struct tv_input *input = &head->inputs[0];
     tv_out_format(out,

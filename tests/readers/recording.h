@@ -17,7 +17,7 @@ struct recorded {
 struct recording {
     struct tv_sink sink;
     struct tv_sink_ops ops;
-    struct tv_head *head;
+    struct tv_trace_info *head;
     enum tv_status status;
     struct tv_error error;
     unsigned parts; /* of the last begin */
@@ -45,7 +45,8 @@ void recording_free(struct recording *recording);
 
 size_t recording_count(const struct recording *recording);
 
-/* Events of all parts, one behind the other; *count of them. To be freed with tv_free. */
+/* Return the events of all chunks, one after the other, and their number in *count. Free them
+ * with tv_free. */
 struct recorded *recording_all(const struct recording *recording, size_t *count);
 
 /* The head, the events and the diagnostics as lines, or the error. */

@@ -5,16 +5,16 @@
 
 #include "base/memory.h"
 #include "base/source.h"
-#include "model/builder.h"
+#include "model/builder/builder.h"
 #include "readers/trace_event/trace_event.h"
-#include "writers/model_jsonl.h"
+#include "writers/dump/dump.h"
 
 struct tv_trace *te_model_read(struct tv_bytes bytes, unsigned parts, const uint64_t *starts,
                                struct tv_error *err)
 {
     struct tv_read_options options = {.parts = parts, .part_starts = starts};
     struct tv_source *source = tv_source_from_memory(bytes, "test");
-    struct tv_builder *builder = tv_builder_new(tv_head_new());
+    struct tv_builder *builder = tv_builder_new(tv_trace_info_new());
     struct tv_trace *trace;
     if (tv_reader_trace_event.assemble(source, builder, &options, err) != TV_OK) {
         tv_builder_free(builder);
@@ -28,7 +28,7 @@ struct tv_trace *te_model_read(struct tv_bytes bytes, unsigned parts, const uint
 
 static void put_string(const struct tv_trace *trace, struct tv_out *out, uint32_t string)
 {
-    tv_out_bytes(out, tv_head_text(trace->head, string));
+    tv_out_bytes(out, tv_trace_info_text(trace->head, string));
 }
 
 static void put_owner(const struct tv_trace *trace, struct tv_out *out, char letter, uint64_t id,
@@ -38,7 +38,7 @@ static void put_owner(const struct tv_trace *trace, struct tv_out *out, char let
     if (key == TV_EMPTY_STRING)
         tv_out_u64(out, id);
     else
-        tv_out_json(out, tv_head_text(trace->head, key));
+        tv_out_json(out, tv_trace_info_text(trace->head, key));
 }
 
 static void put_process(const struct tv_trace *trace, struct tv_out *out, uint32_t process)
@@ -78,7 +78,7 @@ static void put_time(const struct tv_trace *trace, struct tv_out *out, int64_t s
 
 static void print_head(const struct tv_trace *trace, struct tv_out *out)
 {
-    const struct tv_head *head = trace->head;
+    const struct tv_trace_info *head = trace->head;
     if (head->inputs[0].unit)
         tv_out_format(out, "unit %s\n", head->inputs[0].unit);
     for (uint32_t i = 0; i < head->metadata_count; i++) {
@@ -93,10 +93,10 @@ static void print_head(const struct tv_trace *trace, struct tv_out *out)
         tv_out_text(out, "process ");
         put_process(trace, out, i);
         tv_out_char(out, ' ');
-        tv_out_json(out, tv_head_text(head, p->name));
+        tv_out_json(out, tv_trace_info_text(head, p->name));
         if (p->labels) {
             tv_out_text(out, " labels ");
-            tv_out_json(out, tv_head_text(head, p->labels));
+            tv_out_json(out, tv_trace_info_text(head, p->labels));
         }
         if (p->sort_index)
             tv_out_format(out, " sort %lld", (long long)p->sort_index);
@@ -108,7 +108,7 @@ static void print_head(const struct tv_trace *trace, struct tv_out *out)
         tv_out_text(out, "thread ");
         put_thread(trace, out, i);
         tv_out_char(out, ' ');
-        tv_out_json(out, tv_head_text(head, head->threads[i].name));
+        tv_out_json(out, tv_trace_info_text(head, head->threads[i].name));
         if (head->threads[i].sort_index)
             tv_out_format(out, " sort %lld", (long long)head->threads[i].sort_index);
         tv_out_char(out, '\n');

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * te_model.h - what is made of a Trace Event file, for tests.
- */
+/* te_model.h - the trace of a Trace Event file as text, for tests. */
 #ifndef TV_TESTS_TE_MODEL_H
 #define TV_TESTS_TE_MODEL_H
 

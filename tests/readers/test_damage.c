@@ -101,7 +101,7 @@ static bool truncations_keep_records(struct tv_bytes bytes)
     return good;
 }
 
-/* Of fewer than all: the bits, and values that mean something somewhere. */
+/* When not all values are tried: single bits, and values with a meaning somewhere. */
 static uint8_t changed(uint8_t byte, unsigned way)
 {
     static const uint8_t values[] = {0, 0xff, 0x7f, 0x80, '\n', '*', '0', '\t'};

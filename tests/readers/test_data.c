@@ -12,7 +12,6 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "cases.h"
 #include "recording.h"
 #include "wire/method_trace.h"
@@ -33,7 +32,7 @@ struct facts {
     int64_t records, enters, exits, unrolls, threads, unmatched, open, depth, wall, cpu;
 };
 
-/* What is on one thread's stack; depth counts the calls entered. */
+/* The stack of a thread; depth counts the entered calls. */
 struct stack {
     uint32_t *frames;
     size_t depth, capacity;
@@ -108,7 +107,7 @@ static struct recording *read_path(const char *path)
 
 /* ---- expect.jsonl ---- */
 
-/* What follows `"key": ` in a line of JSON as simple as this; empty when the key is not there. */
+/* Return the text after `"key": ` in such a simple line of JSON; empty when the key is missing. */
 static struct tv_bytes json_value(const char *line, const char *key)
 {
     char quoted[64];
@@ -142,7 +141,7 @@ static void check_keys(const struct recording *recording, const char *file, cons
     int64_t different = 0;
     for (size_t i = 0; i < TV_COUNT(keys); i++) {
         struct tv_bytes expected = json_value(line, keys[i]);
-        struct tv_bytes got = tv_head_find_metadata(recording->head, 0, keys[i]);
+        struct tv_bytes got = tv_trace_info_find_metadata(recording->head, 0, keys[i]);
         different += !tv_bytes_equal(expected, got);
     }
     check(file, "the number of keys that differ", 0, different);

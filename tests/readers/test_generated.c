@@ -25,7 +25,7 @@ enum layout { TEXT_1, TEXT_2, TEXT_3, STREAM_2, STREAM_3, PACKETS_4, PACKETS_5, 
 
 static const char *const layout_names[] = {"1", "2", "3", "0xF2", "0xF3", "4", "5"};
 
-/* An event as it is written, and as it must come out. */
+/* An event as it is written, and as it must be read. */
 struct drawn {
     uint32_t thread, method, action;
     uint32_t wall, cpu; /* written */
@@ -285,7 +285,7 @@ static struct recording *read_plan(const struct plan *plan, unsigned parts, cons
 static bool is_expected(const struct plan *plan, const struct recording *recording,
                         const struct drawn *drawn, const struct tv_event *event)
 {
-    const struct tv_head *head = recording->head;
+    const struct tv_trace_info *head = recording->head;
     const struct tv_frame *frame = &head->frames[event->frame];
     bool dual = plan->layout == TEXT_3 || plan->layout == STREAM_3 || plan->layout == PACKETS_5;
     char name[32];
@@ -293,7 +293,7 @@ static bool is_expected(const struct plan *plan, const struct recording *recordi
              plan->ids[drawn->method]);
     return head->threads[event->thread].id == plan->tids[drawn->thread] &&
            head->threads[event->thread].listed == (drawn->thread + 2 < THREADS) &&
-           tv_bytes_equal(tv_head_text(head, frame->name), tv_bytes_of(name)) &&
+           tv_bytes_equal(tv_trace_info_text(head, frame->name), tv_bytes_of(name)) &&
            event->action == drawn->action && event->wall == drawn->expected_wall &&
            event->cpu == (dual ? drawn->expected_cpu : 0);
 }

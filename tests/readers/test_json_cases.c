@@ -48,7 +48,7 @@ static unsigned hex_digit(uint8_t c)
     return found ? (unsigned)(found - digits) : 0;
 }
 
-/* What stands between '<' and '>'. */
+/* Return the text between '<' and '>'. */
 static void decode_bytes(struct tv_out *out, struct tv_bytes inside)
 {
     struct tv_bytes hex, times = inside;

@@ -13,8 +13,8 @@
 #include "base/bytes.h"
 #include "json_plain.h"
 #include "readers/json/json.h"
-#include "readers/trace_event/fields.h"
-#include "readers/trace_event/scan.h"
+#include "readers/trace_event/text/fields.h"
+#include "readers/trace_event/text/scan.h"
 
 #define ALIGNMENTS 64
 #define SLACK 64
@@ -124,8 +124,9 @@ static void check_bits(uint64_t bits, uint64_t carry)
         escaped |= escape << i;
         escape = !escape && bit;
     }
-    expect(tv_escaped_bits(bits, &out) == escaped && out == escape, "escaped", TV_BYTES("bits"));
-    expect(tv_prefix_parity(bits) == parity, "parity", TV_BYTES("bits"));
+    expect(tv_scan_escaped_bits(bits, &out) == escaped && out == escape, "escaped",
+           TV_BYTES("bits"));
+    expect(tv_scan_prefix_parity(bits) == parity, "parity", TV_BYTES("bits"));
 }
 
 static void test_bits(void)
@@ -155,11 +156,11 @@ static void check_string(const struct place *place)
 /* In pieces of any length, as windows may cut it. */
 static const uint8_t *scan_pieces(const uint8_t *at, const uint8_t *end)
 {
-    struct tv_nested_scan scan = {0, 0, 0};
+    struct tv_scan_nested_state scan = {0, 0, 0};
     while (at < end) {
         size_t piece = 1 + below(100), left = (size_t)(end - at);
         piece = piece < left ? piece : left;
-        const uint8_t *found = tv_nested_next(&scan, at, at + piece);
+        const uint8_t *found = tv_scan_nested_next(&scan, at, at + piece);
         if (found)
             return found;
         at += piece;
@@ -379,7 +380,7 @@ static void make_event(struct text *text, bool spaced)
     add(text, "}");
 }
 
-/* What an object of strict JSON must give. */
+/* Check the result for an object of strict JSON. */
 static void check_event(struct tv_bytes object, const struct tv_te_fields *fields,
                         enum tv_te_read status, const uint8_t *event_end)
 {
@@ -388,7 +389,7 @@ static void check_event(struct tv_bytes object, const struct tv_te_fields *field
         struct tv_bytes plain = plain_member(object, keys[key]), found = field_of(fields, key);
         expect(!plain.data == !found.data && tv_bytes_equal(plain, found), keys[key], object);
         struct tv_json_value value = tv_json_find(object, tv_bytes_of(keys[key]));
-        /* It resolves the escapes in keys, which events are not read with. */
+        /* The reference resolves the escapes in keys; the event reader does not. */
         if (!memchr(object.data, 'u', object.length) || strcmp(keys[key], "ph") != 0)
             expect(tv_bytes_equal(plain, value.raw), "find", object);
     }
@@ -449,7 +450,7 @@ static void test_cut_events(void)
     end_test("events cut anywhere");
 }
 
-/* Whatever comes of it lies within the text. */
+/* Every result lies within the text. */
 static void check_within(struct tv_bytes text, const struct tv_te_fields *fields,
                          const uint8_t *event_end)
 {

@@ -17,7 +17,6 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "base/workers.h"
 #include "cases.h"
 #include "te_model.h"

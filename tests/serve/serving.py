@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An upload server to try things on, and requests to it.
+"""Start an upload server for a test, and send requests to it.
 
     with Server(program, "--keep", "1h") as server:
         status, headers, body = server.ask("PUT", "/app.trace", data)
@@ -20,18 +20,18 @@ import urllib.parse
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SHARED = ROOT.parent / "shared"
-PATIENCE = 120  # seconds; only what hangs takes so long
+PATIENCE = 120  # seconds; only a hanging test takes so long
 
 
 def free_port():
-    """A port that the kernel chooses.  Servers themselves take the lowest that is free from 27180 on: when one
-    ends, that of another test has its port a moment later."""
+    """Return a port that the kernel chooses.  Servers would take the lowest free port from 27180 on, and then a server
+    of another test could get the port of one that has just ended."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         return server.getsockname()[1]
 
 
 class Server:
-    """`traceview serve` on a port of its own, with a store of its own unless one is given."""
+    """`traceview serve` on its own port, with its own store unless one is given."""
 
     def __init__(self, program, *options, store=None):
         self.program = str(program)
@@ -83,7 +83,7 @@ class Server:
         return http.client.HTTPConnection(self.host, self.port, timeout=PATIENCE)
 
     def ask(self, method, path, body=None, headers=()):
-        """Status, headers (names in lower case) and body of an answer."""
+        """Return status, headers (names in lower case) and body of an answer."""
         connection = self.connect()
         try:
             connection.request(method, path, body, dict(headers))
@@ -93,25 +93,25 @@ class Server:
             connection.close()
 
     def get(self, path, headers=()):
-        """The JSON of an answer that must be 200."""
+        """Return the JSON of an answer, which must have status 200."""
         status, _, body = self.ask("GET", path, headers=headers)
         if status != 200:
             raise AssertionError(f"GET {path}: {status} {body[:300]!r}")
         return json.loads(body)
 
     def put(self, name, data, headers=()):
-        """The identifier of the trace that an upload became."""
+        """Upload a file and return the identifier of its trace."""
         status, answer, body = self.ask("PUT", "/" + urllib.parse.quote(name, safe=""), data, headers)
         if status != 201:
             raise AssertionError(f"PUT {name}: {status} {body[:300]!r}")
         return answer["location"].split("/")[2]
 
     def read(self, trace):
-        """What is known of a trace once it has been read, or could not be."""
+        """Wait until a trace is read, or cannot be, and return what is known about it."""
         return until(lambda: finished(self.get(f"/api/traces/{trace}")))
 
     def resident(self):
-        """Memory of the server itself, bytes."""
+        """Return the memory of the server process in bytes."""
         for line in pathlib.Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
             if line.startswith("VmRSS:"):
                 return int(line.split()[1]) * 1024
@@ -123,7 +123,7 @@ def finished(trace):
 
 
 def until(ask):
-    """What `ask` says once that is something."""
+    """Call `ask` until it returns something, and return that."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         found = ask()
@@ -134,12 +134,12 @@ def until(ask):
 
 
 def metadata(**pairs):
-    """The header of a tus upload."""
+    """Return the Upload-Metadata header of a tus upload."""
     return ",".join(f"{k} {base64.b64encode(v.encode()).decode()}" for k, v in pairs.items())
 
 
 class Tap:
-    """Each test a line; the number of those that failed is the exit status."""
+    """Run tests and print a line for each; the exit status is the number of failures."""
 
     def __init__(self):
         self.count = self.failed = 0

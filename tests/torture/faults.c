@@ -44,11 +44,11 @@ enum kind { ALLOC, MAP, READ, WRITE, SYNC, NAME, OPEN, STAT, SOCKET, THREAD, KIN
 static const char *const classes[KINDS] = {"alloc", "map",  "read", "write",  "sync",
                                            "name",  "open", "stat", "socket", "thread"};
 
-/* In the file; `run` knows the layout. */
+/* The layout of the file; `run` knows it. */
 struct counter {
-    _Atomic uint64_t calls; /* of the class, so far */
-    uint64_t at;            /* let this one fail, from 1; 0: none */
-    _Atomic uint64_t fired; /* how many calls failed */
+    _Atomic uint64_t calls; /* calls of the class so far */
+    uint64_t at;            /* the call that fails, counted from 1; 0: none */
+    _Atomic uint64_t fired; /* number of calls that failed */
 };
 
 static struct {
@@ -79,8 +79,8 @@ __attribute__((constructor)) static void read_environment(void)
         faults.counter = mapped;
 }
 
-/* The code of libseccomp.  Version 2.5 loses rules of a filter without a word, and frees twice,
- * when there is no memory: its own allocations do not fail here. */
+/* The code of libseccomp. Without memory, version 2.5 silently loses rules of a filter and frees
+ * twice, so its allocations do not fail here. */
 static struct {
     uintptr_t start, end;
 } spared;
@@ -106,7 +106,7 @@ static bool is_spared(const void *caller)
     return (uintptr_t)caller >= spared.start && (uintptr_t)caller < spared.end;
 }
 
-/* Before main() the loader and other libraries' constructors are at work. */
+/* Before main(), the loader and the constructors of other libraries run. */
 static int (*real_main)(int, char **, char **);
 static bool has_begun;
 
@@ -130,7 +130,7 @@ int __libc_start_main(int (*main)(int, char **, char **), int count, char **argu
     return next(begin_main, count, arguments, init, fini, end, stack);
 }
 
-/* Count a call; is it one that fails? */
+/* Count a call, and return true when it must fail. */
 static bool is_hit(enum kind kind)
 {
     struct counter *counter = faults.counter;
@@ -143,7 +143,7 @@ static bool is_hit(enum kind kind)
     return true;
 }
 
-/* Calls that do all or nothing fail where others are cut short. */
+/* Calls that cannot be cut short fail with this error instead. */
 static int whole_error(void)
 {
     return faults.error != 0 ? faults.error : EIO;
@@ -157,7 +157,7 @@ static bool fails(enum kind kind)
     return true;
 }
 
-/* Fail (true) or shorten a call that may read or write fewer bytes than asked. */
+/* Fail (true) or shorten a call that may read or write fewer bytes than requested. */
 static bool fails_or_shortens(enum kind kind, size_t *size)
 {
     if (!is_hit(kind))
@@ -168,7 +168,7 @@ static bool fails_or_shortens(enum kind kind, size_t *size)
     return faults.error != 0;
 }
 
-/* The C library's own function. */
+/* Find the C library's own function. */
 static void *real(const char *name)
 {
     void *symbol = dlsym(RTLD_NEXT, name);
@@ -177,7 +177,7 @@ static void *real(const char *name)
     return symbol;
 }
 
-/* A function that fails with `bad`, or is handed on. */
+/* Define a wrapper that returns `bad`, or calls the real function. */
 #define FAILING(kind, type, name, parameters, arguments, bad)                                      \
     type name parameters                                                                           \
     {                                                                                              \
@@ -189,7 +189,7 @@ static void *real(const char *name)
         return next arguments;                                                                     \
     }
 
-/* Define a wrapper of a call whose parameter `size` may be cut. */
+/* Define a wrapper of a call whose parameter `size` may be shortened. */
 #define SHORTENED(kind, type, name, parameters, arguments, bad)                                    \
     type name parameters                                                                           \
     {                                                                                              \
@@ -260,7 +260,8 @@ SHORTENED(READ, ssize_t, pread, (int fd, void *to, size_t size, off_t at), (fd, 
 SHORTENED(READ, ssize_t, pread64, (int fd, void *to, size_t size, off64_t at), (fd, to, size, at),
           -1)
 
-/* Writes to an event or a pipe between threads cannot fail so, and libmicrohttpd aborts there. */
+/* Writes to an event or a pipe between threads cannot fail like this, and libmicrohttpd aborts if
+ * they do. */
 static bool is_file(int fd)
 {
     static int (*next)(int, struct stat *);
@@ -295,8 +296,8 @@ FAILING(WRITE, int, posix_fallocate, (int fd, off_t at, off_t size), (fd, at, si
 FAILING(WRITE, int, posix_fallocate64, (int fd, off64_t at, off64_t size), (fd, at, size),
         whole_error())
 
-/* Streams call the kernel without a symbol: what fails is the call of the program.  Standard
- * streams carry messages, and are left alone. */
+/* Streams call the kernel without a symbol, so the program's call fails instead. Standard streams
+ * carry messages and never fail. */
 #define STREAM_FAILED 0x20 /* glibc's _IO_ERR_SEEN */
 
 static bool is_standard(const FILE *stream)
@@ -463,7 +464,7 @@ FAILING(THREAD, pid_t, fork, (void), (), -1)
 
 #define MOST_VARIABLES 64
 
-/* The environment of a child, with the variables of this library. */
+/* Copy the environment of a child and add the variables of this library. */
 static void add_variables(char *const *environment, char **all)
 {
     size_t count = 0;

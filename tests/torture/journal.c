@@ -29,7 +29,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* test-power knows the layouts. */
+/* test-power knows these layouts. */
 enum kind { CREATE = 1, FOLDER, WRITE, TRUNCATE, SYNC, RENAME, UNLINK };
 
 struct header {
@@ -40,8 +40,8 @@ struct header {
 /* Followed by `names` bytes of names (each ends with 0) and `bytes` bytes of content. */
 struct record {
     uint32_t kind, names;
-    uint64_t folder, inode; /* of RENAME: the old and the new folder */
-    uint64_t offset, bytes; /* of TRUNCATE: the new size is `offset` */
+    uint64_t folder, inode; /* RENAME: the old and the new directory */
+    uint64_t offset, bytes; /* TRUNCATE: `offset` is the new size */
 };
 
 #define FIRST 64
@@ -115,10 +115,10 @@ static void *real(const char *name)
 struct place {
     uint64_t folder; /* its inode */
     const char *name;
-    uint32_t length; /* with the 0 */
+    uint32_t length; /* including the 0 */
 };
 
-/* The folder and the last component of a path. */
+/* Find the directory and the last component of a path. */
 static struct place find_place(int folder, const char *path)
 {
     struct stat info = {0};
@@ -306,7 +306,7 @@ int ftruncate(int fd, off_t size)
     return ftruncate64(fd, size);
 }
 
-/* The size may grow: in the journal that is a write of nothing at the new end. */
+/* The file may grow; the journal records that as an empty write at the new end. */
 int posix_fallocate64(int fd, off64_t offset, off64_t size)
 {
     REAL(int, posix_fallocate64, (int, off64_t, off64_t))
@@ -319,7 +319,8 @@ int posix_fallocate64(int fd, off64_t offset, off64_t size)
     return result;
 }
 
-/* The disk has it before the call returns, and no write between is counted as synced. */
+/* The bytes are on disk before the call returns, and a write in between does not count as
+ * synced. */
 #define SYNCED(name)                                                                               \
     int name(int fd)                                                                               \
     {                                                                                              \

@@ -120,25 +120,25 @@ void feed_free(struct feed *feed)
     tv_free(feed);
 }
 
-struct tv_head *feed_head(const struct feed *feed)
+struct tv_trace_info *feed_head(const struct feed *feed)
 {
-    struct tv_head *head = tv_head_new();
-    uint32_t input = tv_head_add_input(head, "feed", "test");
+    struct tv_trace_info *head = tv_trace_info_new();
+    uint32_t input = tv_trace_info_add_input(head, "feed", "test");
     char text[16];
-    tv_head_add_process(head, 1, tv_bytes_of("p"));
+    tv_trace_info_add_process(head, 1, tv_bytes_of("p"));
     for (uint32_t i = 0; i < feed->threads; i++) {
         snprintf(text, sizeof text, "t%u", i);
-        tv_head_add_thread(head,
-                           &(struct tv_thread){.id = 100 + i,
-                                               .name = tv_head_string(head, tv_bytes_of(text)),
-                                               .input = input,
-                                               .listed = true});
+        tv_trace_info_add_thread(
+            head, &(struct tv_thread){.id = 100 + i,
+                                      .name = tv_trace_info_string(head, tv_bytes_of(text)),
+                                      .input = input,
+                                      .listed = true});
     }
     for (uint32_t i = 0; i < feed->frames; i++) {
         snprintf(text, sizeof text, i < 26 ? "%c" : "m%u", i < 26 ? 'A' + i : i);
-        tv_head_add_frame(head,
-                          &(struct tv_frame){.class_name = tv_head_string(head, TV_BYTES("pkg")),
-                                             .name = tv_head_string(head, tv_bytes_of(text))});
+        tv_trace_info_add_frame(
+            head, &(struct tv_frame){.class_name = tv_trace_info_string(head, TV_BYTES("pkg")),
+                                     .name = tv_trace_info_string(head, tv_bytes_of(text))});
     }
     head->inputs[input].tick_ns = feed->tick_ns;
     head->inputs[input].clocks = feed->clocks;
@@ -161,7 +161,7 @@ static void feed_part(const struct feed *feed, struct tv_sink *sink, unsigned pa
     }
 }
 
-unsigned feed_to(const struct feed *feed, struct tv_head *head, struct tv_sink *sink,
+unsigned feed_to(const struct feed *feed, struct tv_trace_info *head, struct tv_sink *sink,
                  const size_t *starts, unsigned parts)
 {
     sink->ops->begin(sink, head, 0, parts);
@@ -169,7 +169,7 @@ unsigned feed_to(const struct feed *feed, struct tv_head *head, struct tv_sink *
         for (unsigned part = 0; part < parts; part++)
             feed_part(feed, sink, pass, part, part ? starts[part] : 0,
                       part + 1 < parts ? starts[part + 1] : feed->count);
-        if (sink->ops->splice(sink, pass) == TV_SPLICE_SERIAL)
+        if (sink->ops->splice(sink, pass) == TV_STITCH_SERIAL)
             return feed_to(feed, head, sink, starts, 1);
     }
     sink->ops->end(sink);

@@ -6,7 +6,7 @@
 #ifndef TV_TESTS_FEED_H
 #define TV_TESTS_FEED_H
 
-#include "model/sink.h"
+#include "model/builder/sink.h"
 #include "model/trace.h"
 
 struct feed {
@@ -41,11 +41,11 @@ struct feed *feed_draw(const char *const *threads, uint32_t count);
 void feed_free(struct feed *feed);
 
 /* A head with the feed's threads ("t0", ids 100, 101 ...) and frames ("pkg.A", ".B" ...). */
-struct tv_head *feed_head(const struct feed *feed);
+struct tv_trace_info *feed_head(const struct feed *feed);
 
 /* Plays the reader: `parts` stretches that begin at starts[1..] (starts[0] is 0); in one part
  * again when the sink asks for it. Returns the number of parts that it ended with. */
-unsigned feed_to(const struct feed *feed, struct tv_head *head, struct tv_sink *sink,
+unsigned feed_to(const struct feed *feed, struct tv_trace_info *head, struct tv_sink *sink,
                  const size_t *starts, unsigned parts);
 
 /* A call as it ought to come out. */

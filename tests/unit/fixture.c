@@ -6,30 +6,30 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "model/builder.h"
+#include "model/builder/builder.h"
 
 #define LETTERS 26
 #define MILLISECOND 1000 /* ticks */
 
-static struct tv_head *new_head(unsigned clocks, int64_t tick_ns)
+static struct tv_trace_info *new_head(unsigned clocks, int64_t tick_ns)
 {
-    struct tv_head *head = tv_head_new();
-    uint32_t input = tv_head_add_input(head, "drawn", "drawing");
+    struct tv_trace_info *head = tv_trace_info_new();
+    uint32_t input = tv_trace_info_add_input(head, "drawn", "drawing");
     head->inputs[input].clocks = clocks;
     head->inputs[input].tick_ns = tick_ns;
-    tv_head_add_process(head, 1, TV_BYTES("demo"));
+    tv_trace_info_add_process(head, 1, TV_BYTES("demo"));
     return head;
 }
 
-static void add_thread(struct tv_head *head, uint32_t number, const char *name)
+static void add_thread(struct tv_trace_info *head, uint32_t number, const char *name)
 {
     struct tv_thread thread = {.id = number + 1, .listed = true};
-    thread.name = tv_head_string(head, tv_bytes_of(name));
-    tv_head_add_thread(head, &thread);
+    thread.name = tv_trace_info_string(head, tv_bytes_of(name));
+    tv_trace_info_add_thread(head, &thread);
 }
 
 /* Frame i has the i-th letter, and a number from the 27th on. */
-static void add_frame(struct tv_head *head, uint32_t i)
+static void add_frame(struct tv_trace_info *head, uint32_t i)
 {
     char class_name[32] = "demo.", name[16] = "";
     size_t at = 0;
@@ -38,13 +38,13 @@ static void add_frame(struct tv_head *head, uint32_t i)
         name[at] = (char)('a' + rest % LETTERS);
     }
     struct tv_frame frame = {
-        .class_name = tv_head_string(head, tv_bytes_of(class_name)),
-        .name = tv_head_string(head, tv_bytes_of(name)),
-        .signature = tv_head_string(head, TV_BYTES("()V")),
-        .file = tv_head_string(head, TV_BYTES("Demo.java")),
+        .class_name = tv_trace_info_string(head, tv_bytes_of(class_name)),
+        .name = tv_trace_info_string(head, tv_bytes_of(name)),
+        .signature = tv_trace_info_string(head, TV_BYTES("()V")),
+        .file = tv_trace_info_string(head, TV_BYTES("Demo.java")),
         .line = (int32_t)i + 1,
     };
-    tv_head_add_frame(head, &frame);
+    tv_trace_info_add_frame(head, &frame);
 }
 
 static void add_event(struct fixture *fixture, size_t *capacity, struct tv_event event)
@@ -64,24 +64,24 @@ static void feed(struct tv_sink *sink, unsigned pass, unsigned parts, const stru
     }
 }
 
-static void build(struct fixture *fixture, struct tv_head *head, unsigned parts)
+static void build(struct fixture *fixture, struct tv_trace_info *head, unsigned parts)
 {
     struct tv_builder *builder = tv_builder_new(head);
     struct tv_sink *sink = tv_builder_sink(builder);
-    enum tv_splice splice = TV_SPLICE_DONE;
+    enum tv_stitch_result splice = TV_STITCH_DONE;
     if (!fixture->events)
         fixture->events = tv_alloc(1, sizeof *fixture->events);
     do {
-        if (splice == TV_SPLICE_SERIAL)
+        if (splice == TV_STITCH_SERIAL)
             parts = 1;
         sink->ops->begin(sink, head, 0, parts);
         for (unsigned pass = 0; pass < sink->ops->passes; pass++) {
             feed(sink, pass, parts, fixture);
             splice = sink->ops->splice(sink, pass);
-            if (splice == TV_SPLICE_SERIAL)
+            if (splice == TV_STITCH_SERIAL)
                 break;
         }
-    } while (splice == TV_SPLICE_SERIAL);
+    } while (splice == TV_STITCH_SERIAL);
     sink->ops->end(sink);
     fixture->trace = tv_builder_finish(builder);
 }
@@ -158,7 +158,7 @@ static void draw_column(const struct pen *pen)
 struct fixture fixture_draw(const struct fixture_thread *threads, unsigned count)
 {
     struct fixture fixture = {NULL, NULL, 0};
-    struct tv_head *head = new_head(TV_CLOCK_WALL | TV_CLOCK_CPU, 1000);
+    struct tv_trace_info *head = new_head(TV_CLOCK_WALL | TV_CLOCK_CPU, 1000);
     size_t capacity = 0;
     for (uint32_t i = 0; i < LETTERS; i++)
         add_frame(head, i);
@@ -231,7 +231,7 @@ static struct tv_event next_event(const struct fixture_dice *dice, uint32_t *sta
 struct fixture fixture_random(const struct fixture_dice *dice)
 {
     struct fixture fixture = {NULL, NULL, 0};
-    struct tv_head *head = new_head(dice->clocks, dice->tick_ns);
+    struct tv_trace_info *head = new_head(dice->clocks, dice->tick_ns);
     struct actor *actors = tv_alloc(dice->threads, sizeof *actors);
     uint32_t state = dice->seed * 2654435761u + 1;
     size_t capacity = 0;
@@ -261,7 +261,7 @@ struct fixture fixture_random(const struct fixture_dice *dice)
 struct fixture fixture_nest(uint32_t depth)
 {
     struct fixture fixture = {NULL, NULL, 0};
-    struct tv_head *head = new_head(TV_CLOCK_WALL | TV_CLOCK_CPU, 1000);
+    struct tv_trace_info *head = new_head(TV_CLOCK_WALL | TV_CLOCK_CPU, 1000);
     size_t capacity = 0;
     add_thread(head, 0, "deep");
     for (uint32_t i = 0; i < LETTERS; i++)

@@ -16,7 +16,7 @@
 #ifndef TV_TESTS_FIXTURE_H
 #define TV_TESTS_FIXTURE_H
 
-#include "model/event.h"
+#include "model/builder/sink.h"
 #include "model/trace.h"
 
 #define FIXTURE_DEPTH 8

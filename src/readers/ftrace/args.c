@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "readers/ftrace/args.h"
+#include "readers/ftrace/fields.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/number.h"
 
 #define NS_PER_S 1000000000
 
-/* Numbers of more digits are none that anybody wrote. */
+/* No writer produces numbers with more digits. */
 #define MOST_DIGITS 300
 
-static bool is_gap(uint8_t c)
+static bool ft_args_is_gap(uint8_t c)
 {
     return c == ' ' || c == ',' || c == '(' || c == '\t';
 }
 
-/* Where `mark` begins, at or behind `from`; text.length: nowhere. */
-static size_t find(struct tv_bytes text, size_t from, const char *mark, size_t length)
+/* Return the position of `mark` at or after `from`; text.length when it is missing. */
+static size_t ft_args_find_mark(struct tv_bytes text, size_t from, const char *mark, size_t length)
 {
     while (text.length - from >= length) {
         const uint8_t *at = memchr(text.data + from, mark[0], text.length - from - length + 1);
@@ -30,18 +30,18 @@ static size_t find(struct tv_bytes text, size_t from, const char *mark, size_t l
     return text.length;
 }
 
-struct tv_bytes tv_ft_behind(struct tv_bytes text, const char *mark)
+struct tv_bytes tv_ft_after(struct tv_bytes text, const char *mark)
 {
     size_t length = strlen(mark);
-    size_t at = find(text, 0, mark, length);
+    size_t at = ft_args_find_mark(text, 0, mark, length);
     if (at == text.length)
         return (struct tv_bytes){NULL, 0};
     return (struct tv_bytes){text.data + at + length, text.length - at - length};
 }
 
-struct tv_bytes tv_ft_word(struct tv_bytes text)
+struct tv_bytes tv_ft_first_word(struct tv_bytes text)
 {
-    while (text.length > 0 && is_gap(text.data[0])) {
+    while (text.length > 0 && ft_args_is_gap(text.data[0])) {
         text.data++;
         text.length--;
     }
@@ -55,21 +55,21 @@ struct tv_bytes tv_ft_word(struct tv_bytes text)
 struct tv_bytes tv_ft_arg(struct tv_bytes details, const char *key)
 {
     size_t length = strlen(key);
-    for (size_t at = 0; (at = find(details, at, key, length)) < details.length; at++) {
+    for (size_t at = 0; (at = ft_args_find_mark(details, at, key, length)) < details.length; at++) {
         size_t behind = at + length;
-        if ((at > 0 && !is_gap(details.data[at - 1])) || behind == details.length)
+        if ((at > 0 && !ft_args_is_gap(details.data[at - 1])) || behind == details.length)
             continue;
         /* f2fs writes "ino = 12". */
         while (behind < details.length && details.data[behind] == ' ')
             behind++;
         if (behind < details.length && details.data[behind] == '=')
-            return tv_ft_word(
+            return tv_ft_first_word(
                 (struct tv_bytes){details.data + behind + 1, details.length - behind - 1});
     }
     return (struct tv_bytes){NULL, 0};
 }
 
-bool tv_ft_number(struct tv_bytes text, int64_t *number)
+bool tv_ft_parse_number(struct tv_bytes text, int64_t *number)
 {
     uint64_t bits;
     if (text.length > 2 && text.data[0] == '0' && text.data[1] == 'x') {
@@ -82,11 +82,11 @@ bool tv_ft_number(struct tv_bytes text, int64_t *number)
 
 bool tv_ft_arg_number(struct tv_bytes details, const char *key, int64_t *number)
 {
-    return tv_ft_number(tv_ft_arg(details, key), number);
+    return tv_ft_parse_number(tv_ft_arg(details, key), number);
 }
 
-/* Digits alone. */
-static bool parse_whole(struct tv_bytes text, double *number)
+/* Parse a text that consists of digits. */
+static bool ft_args_parse_whole(struct tv_bytes text, double *number)
 {
     uint64_t exact;
     if (tv_parse_u64(text, &exact)) {
@@ -102,18 +102,18 @@ static bool parse_whole(struct tv_bytes text, double *number)
     return text.length > 0 && text.length < MOST_DIGITS;
 }
 
-bool tv_ft_quantity(struct tv_bytes text, double *number)
+bool tv_ft_parse_quantity(struct tv_bytes text, double *number)
 {
     if (text.length == 0)
         return false;
     bool negative = text.data[0] == '-';
     struct tv_bytes digits = {text.data + negative, text.length - negative};
     tv_ns fine;
-    if (parse_whole(digits, number)) {
+    if (ft_args_parse_whole(digits, number)) {
         *number = negative ? 0 - *number : *number;
         return true;
     }
-    /* It would take a unit behind the number. */
+    /* tv_parse_time accepts a unit after the number; this function does not. */
     uint8_t last = text.data[text.length - 1];
     if (last < '0' || last > '9' || !tv_parse_time(text, NS_PER_S, &fine))
         return false;
@@ -132,11 +132,11 @@ bool tv_ft_arg_quantity(struct tv_bytes details, const char *key, double *number
         *number = (double)bits;
         return true;
     }
-    return tv_ft_quantity(text, number);
+    return tv_ft_parse_quantity(text, number);
 }
 
-/* "name:12" */
-static bool parse_end(struct tv_bytes text, struct tv_ft_end *end)
+/* Parse "name:12". */
+static bool ft_args_parse_task(struct tv_bytes text, struct tv_ft_short_task *end)
 {
     size_t colon = text.length;
     int64_t tid;
@@ -146,19 +146,35 @@ static bool parse_end(struct tv_bytes text, struct tv_ft_end *end)
         return false;
     end->name = (struct tv_bytes){text.data, colon - 1};
     end->tid = (struct tv_bytes){text.data + colon, text.length - colon};
-    return tv_ft_number(end->tid, &tid);
+    return tv_ft_parse_number(end->tid, &tid);
 }
 
-bool tv_ft_take_end(struct tv_bytes *text, struct tv_ft_end *end)
+bool tv_ft_take_short_task(struct tv_bytes *text, struct tv_ft_short_task *end)
 {
     struct tv_bytes rest = *text;
-    /* A name may have brackets, too. */
-    while ((rest = tv_ft_behind(rest, " [")).data) {
+    /* The name may contain brackets, too. */
+    while ((rest = tv_ft_after(rest, " [")).data) {
         struct tv_bytes head = {text->data, (size_t)(rest.data - text->data) - 2}, tail = rest;
-        if (!parse_end(head, end) || !tv_bytes_split(&tail, ']', &end->priority))
+        if (!ft_args_parse_task(head, end) || !tv_bytes_split(&tail, ']', &end->priority))
             continue;
         *text = tail;
         return true;
     }
     return false;
+}
+
+size_t tv_ft_format_title(char *to, size_t size, const char *title, struct tv_bytes text)
+{
+    assert(size > 0);
+    size_t length = 0;
+    for (; *title; title++) {
+        const uint8_t *from = *title == '*' ? text.data : (const uint8_t *)title;
+        size_t count = *title == '*' ? text.length : 1;
+        count = count < size - 1 - length ? count : size - 1 - length;
+        if (count > 0)
+            memcpy(to + length, from, count);
+        length += count;
+    }
+    to[length] = '\0';
+    return length;
 }

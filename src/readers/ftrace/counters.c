@@ -1,102 +1,113 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counters of the kernel: frequencies, idle states, clocks, regulators, temperatures, memory. */
+#include <assert.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/number.h"
-#include "readers/ftrace/args.h"
-#include "readers/ftrace/events.h"
+#include "base/memory.h"
+#include "readers/ftrace/chunk.h"
+#include "readers/ftrace/fields.h"
+#include "readers/ftrace/merge.h"
 
 #define LONGEST_TITLE 128
 
-struct value {
+struct ft_series_value {
     const char *series;
     double value;
 };
 
-static void count(struct tv_ft_part *part, const struct tv_ft_at *at, const char *title,
-                  const char *category, struct value value)
+static void ft_counter_add(struct tv_ft_chunk *chunk, const struct tv_ft_at *at, const char *title,
+                           const char *category, struct ft_series_value value)
 {
-    struct tv_ft_counter counter = {TV_FT_NO_ID, tv_ft_text(part, tv_bytes_of(title)),
-                                    tv_ft_text(part, tv_bytes_of(category ? category : "")),
-                                    tv_ft_text(part, tv_bytes_of(value.series))};
-    tv_ft_count(part, at, &counter, value.value);
+    struct tv_ft_counter counter = {
+        TV_FT_NO_ID, tv_ft_chunk_string(chunk, tv_bytes_of(title)),
+        tv_ft_chunk_string(chunk, tv_bytes_of(category ? category : "")),
+        tv_ft_chunk_string(chunk, tv_bytes_of(value.series))};
+    tv_ft_chunk_count(chunk, at, &counter, value.value);
 }
 
-static uint32_t find_of_cpu(struct tv_ft_part *part, const char *title, int64_t cpu,
-                            const char *series)
+static uint32_t ft_counter_find_cpu(struct tv_ft_chunk *chunk, const char *title, int64_t cpu,
+                                    const char *series)
 {
     char text[LONGEST_TITLE];
     snprintf(text, sizeof text, "CPU %d %s", (int)cpu, title);
-    struct tv_ft_counter counter = {TV_FT_NO_ID, tv_ft_text(part, tv_bytes_of(text)),
-                                    TV_EMPTY_STRING, tv_ft_text(part, tv_bytes_of(series))};
-    return tv_ft_find_counter(part, &counter);
+    struct tv_ft_counter counter = {TV_FT_NO_ID, tv_ft_chunk_string(chunk, tv_bytes_of(text)),
+                                    TV_EMPTY_STRING,
+                                    tv_ft_chunk_string(chunk, tv_bytes_of(series))};
+    return tv_ft_chunk_counter(chunk, &counter);
 }
 
-static void count_of_cpu(struct tv_ft_part *part, const struct tv_ft_at *at, const char *title,
-                         int64_t cpu, struct value value)
+static void ft_counter_add_cpu(struct tv_ft_chunk *chunk, const struct tv_ft_at *at,
+                               const char *title, int64_t cpu, struct ft_series_value value)
 {
-    tv_ft_add_value(part, at, find_of_cpu(part, title, cpu, value.series), value.value);
+    tv_ft_chunk_add_value(chunk, at, ft_counter_find_cpu(chunk, title, cpu, value.series),
+                          value.value);
 }
 
-/* The same of a counter with one series, "state": titles are constants, so with the processor they
- * name it. */
-static void count_state(struct tv_ft_part *part, const struct tv_ft_at *at, const char *title,
-                        int64_t cpu, double value)
+/* Add a value of a counter with the single series "state". The title is a constant, so its
+ * address and the processor identify the counter without a hash of the text. */
+static void ft_counter_add_cpu_state(struct tv_ft_chunk *chunk, const struct tv_ft_at *at,
+                                     const char *title, int64_t cpu, double value)
 {
     uint64_t key = (uint64_t)(uintptr_t)title << 16 | (uint64_t)cpu;
-    uint32_t number = tv_map_find(&part->cpu_counters, key);
+    uint32_t number = tv_map_find(&chunk->cpu_counters, key);
     if (number == TV_NONE) {
-        number = find_of_cpu(part, title, cpu, "state");
-        tv_map_set(&part->cpu_counters, key, number);
+        number = ft_counter_find_cpu(chunk, title, cpu, "state");
+        tv_map_set(&chunk->cpu_counters, key, number);
     }
-    tv_ft_add_value(part, at, number, value);
+    tv_ft_chunk_add_value(chunk, at, number, value);
 }
 
-/* "thing title" */
-static void count_of(struct tv_ft_part *part, const struct tv_ft_at *at, struct tv_bytes thing,
-                     const struct tv_ft_event *event, double value)
+/* Add a value of a counter whose title contains the name of the thing. */
+static void ft_counter_add_titled(struct tv_ft_chunk *chunk, const struct tv_ft_at *at,
+                                  struct tv_bytes thing, const struct tv_ft_event *event,
+                                  double value)
 {
     char text[LONGEST_TITLE];
-    tv_ft_title(text, sizeof text, event->title, thing);
-    count(part, at, text, event->category, (struct value){event->series, value});
+    tv_ft_format_title(text, sizeof text, event->title, thing);
+    ft_counter_add(chunk, at, text, event->category,
+                   (struct ft_series_value){event->series, value});
 }
 
-static bool is_cpu(int64_t cpu)
+static bool ft_is_cpu(int64_t cpu)
 {
     return cpu >= 0 && cpu < 65536;
 }
 
-/* "state=800000 cpu_id=1" */
-static enum tv_ft_taken handle_cpu(struct tv_ft_part *part, const struct tv_ft_line *line,
-                                   const struct tv_ft_at *at, const struct tv_ft_event *event)
+/* Handle "state=800000 cpu_id=1". */
+static enum tv_ft_taken ft_handle_cpu_counter(struct tv_ft_chunk *chunk,
+                                              const struct tv_ft_line *line,
+                                              const struct tv_ft_at *at,
+                                              const struct tv_ft_event *event)
 {
     double state;
     int64_t cpu;
     if (!tv_ft_arg_quantity(line->details, "state", &state) ||
-        !tv_ft_arg_number(line->details, "cpu_id", &cpu) || !is_cpu(cpu))
+        !tv_ft_arg_number(line->details, "cpu_id", &cpu) || !ft_is_cpu(cpu))
         return TV_FT_MALFORMED;
-    count_state(part, at, event->title, cpu, state);
+    ft_counter_add_cpu_state(chunk, at, event->title, cpu, state);
     return TV_FT_TAKEN;
 }
 
-/* The state -1 says that the processor left the idle states. */
-static enum tv_ft_taken handle_idle(struct tv_ft_part *part, const struct tv_ft_line *line,
-                                    const struct tv_ft_at *at, const struct tv_ft_event *event)
+/* Handle cpu_idle. The state -1 means that the processor left the idle states. */
+static enum tv_ft_taken ft_handle_idle(struct tv_ft_chunk *chunk, const struct tv_ft_line *line,
+                                       const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     int64_t state, cpu;
     if (!tv_ft_arg_number(line->details, "state", &state) ||
-        !tv_ft_arg_number(line->details, "cpu_id", &cpu) || !is_cpu(cpu))
+        !tv_ft_arg_number(line->details, "cpu_id", &cpu) || !ft_is_cpu(cpu))
         return TV_FT_MALFORMED;
     double level = state == UINT32_MAX || state == -1 ? 0 : (double)state + 1;
-    count_state(part, at, event->title, cpu, level);
+    ft_counter_add_cpu_state(chunk, at, event->title, cpu, level);
     return TV_FT_TAKEN;
 }
 
-/* "min=500000 max=2800000 cpu_id=6", or "min_freq=... max_freq=..." */
-static enum tv_ft_taken handle_limits(struct tv_ft_part *part, const struct tv_ft_line *line,
-                                      const struct tv_ft_at *at, const struct tv_ft_event *event)
+/* Handle "min=500000 max=2800000 cpu_id=6", or "min_freq=... max_freq=...". */
+static enum tv_ft_taken ft_handle_limits(struct tv_ft_chunk *chunk, const struct tv_ft_line *line,
+                                         const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     double least, most;
     int64_t cpu;
@@ -104,82 +115,92 @@ static enum tv_ft_taken handle_limits(struct tv_ft_part *part, const struct tv_f
          !tv_ft_arg_quantity(line->details, "min_freq", &least)) ||
         (!tv_ft_arg_quantity(line->details, "max", &most) &&
          !tv_ft_arg_quantity(line->details, "max_freq", &most)) ||
-        !tv_ft_arg_number(line->details, "cpu_id", &cpu) || !is_cpu(cpu))
+        !tv_ft_arg_number(line->details, "cpu_id", &cpu) || !ft_is_cpu(cpu))
         return TV_FT_MALFORMED;
-    count_of_cpu(part, at, event->title, cpu, (struct value){"Min Frequency", least});
-    count_of_cpu(part, at, event->title, cpu, (struct value){"Max Frequency", most});
+    ft_counter_add_cpu(chunk, at, event->title, cpu,
+                       (struct ft_series_value){"Min Frequency", least});
+    ft_counter_add_cpu(chunk, at, event->title, cpu,
+                       (struct ft_series_value){"Max Frequency", most});
     return TV_FT_TAKEN;
 }
 
-/* "cpu 1 offline error=0": Trace Viewer turns it round (ftrace.md section 3). */
-static enum tv_ft_taken handle_hotplug(struct tv_ft_part *part, const struct tv_ft_line *line,
-                                       const struct tv_ft_at *at, const struct tv_ft_event *event)
+/* Handle "cpu 1 offline error=0". Trace Viewer shows the opposite (ftrace.md section 3). */
+static enum tv_ft_taken ft_handle_hotplug(struct tv_ft_chunk *chunk, const struct tv_ft_line *line,
+                                          const struct tv_ft_at *at,
+                                          const struct tv_ft_event *event)
 {
-    struct tv_bytes rest = tv_ft_behind(line->details, "cpu "), number = tv_ft_word(rest);
+    struct tv_bytes rest = tv_ft_after(line->details, "cpu "), number = tv_ft_first_word(rest);
     int64_t cpu;
-    if (rest.data == NULL || !tv_ft_number(number, &cpu) || !is_cpu(cpu))
+    if (rest.data == NULL || !tv_ft_parse_number(number, &cpu) || !ft_is_cpu(cpu))
         return TV_FT_MALFORMED;
-    bool online = tv_ft_behind(rest, "online").data != NULL;
-    if (!online && tv_ft_behind(rest, "offline").data == NULL)
+    bool online = tv_ft_after(rest, "online").data != NULL;
+    if (!online && tv_ft_after(rest, "offline").data == NULL)
         return TV_FT_MALFORMED;
-    count_of_cpu(part, at, event->title, cpu, (struct value){"State", online});
+    ft_counter_add_cpu(chunk, at, event->title, cpu, (struct ft_series_value){"State", online});
     return TV_FT_TAKEN;
 }
 
-/* "fout_apll 500000000", and "fout_apll" alone where the event says what its state is now. */
-static bool bare_value(struct tv_bytes details, struct tv_bytes thing,
-                       const struct tv_ft_event *event, double *value)
+/* Parse the value of "fout_apll 500000000"; "fout_apll" alone takes it from the event's name
+ * (_enable, _disable). */
+static bool ft_counter_parse_bare(struct tv_bytes details, struct tv_bytes thing,
+                                  const struct tv_ft_event *event, double *value)
 {
     const uint8_t *behind = thing.data + thing.length;
     struct tv_bytes rest = {behind, (size_t)(details.data + details.length - behind)};
     if (event->key)
         return false;
-    if (tv_ft_quantity(tv_ft_word(rest), value))
+    if (tv_ft_parse_quantity(tv_ft_first_word(rest), value))
         return true;
-    bool on = tv_ft_behind(tv_bytes_of(event->name), "_enable").data != NULL;
+    bool on = tv_ft_after(tv_bytes_of(event->name), "_enable").data != NULL;
     *value = on;
-    return on || tv_ft_behind(tv_bytes_of(event->name), "_disable").data != NULL;
+    return on || tv_ft_after(tv_bytes_of(event->name), "_disable").data != NULL;
 }
 
-/* The thing is the value of event->key, or the first word. */
-static enum tv_ft_taken handle_thing(struct tv_ft_part *part, const struct tv_ft_line *line,
-                                     const struct tv_ft_at *at, const struct tv_ft_event *event)
+/* Handle a counter of a thing, which is the value of event->key or the first word. */
+static enum tv_ft_taken ft_handle_thing_counter(struct tv_ft_chunk *chunk,
+                                                const struct tv_ft_line *line,
+                                                const struct tv_ft_at *at,
+                                                const struct tv_ft_event *event)
 {
     struct tv_bytes thing =
-        event->key ? tv_ft_arg(line->details, event->key) : tv_ft_word(line->details);
+        event->key ? tv_ft_arg(line->details, event->key) : tv_ft_first_word(line->details);
     double value;
     if (thing.length == 0 || (!tv_ft_arg_quantity(line->details, event->value, &value) &&
-                              !bare_value(line->details, thing, event, &value)))
+                              !ft_counter_parse_bare(line->details, thing, event, &value)))
         return TV_FT_MALFORMED;
-    count_of(part, at, thing, event, value);
+    ft_counter_add_titled(chunk, at, thing, event, value);
     return TV_FT_TAKEN;
 }
 
-/* There is one of it. */
-static enum tv_ft_taken handle_one(struct tv_ft_part *part, const struct tv_ft_line *line,
-                                   const struct tv_ft_at *at, const struct tv_ft_event *event)
+/* Handle a counter of which there is only one. */
+static enum tv_ft_taken ft_handle_single_counter(struct tv_ft_chunk *chunk,
+                                                 const struct tv_ft_line *line,
+                                                 const struct tv_ft_at *at,
+                                                 const struct tv_ft_event *event)
 {
     double value;
     if (!tv_ft_arg_quantity(line->details, event->value, &value))
         return TV_FT_MALFORMED;
-    count(part, at, event->title, event->category, (struct value){event->series, value});
+    ft_counter_add(chunk, at, event->title, event->category,
+                   (struct ft_series_value){event->series, value});
     return TV_FT_TAKEN;
 }
 
-/* "name=x": event->value is what its state is now. */
-static enum tv_ft_taken handle_switched(struct tv_ft_part *part, const struct tv_ft_line *line,
-                                        const struct tv_ft_at *at, const struct tv_ft_event *event)
+/* Handle "name=x"; event->value is the new state. */
+static enum tv_ft_taken ft_handle_on_off(struct tv_ft_chunk *chunk, const struct tv_ft_line *line,
+                                         const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     struct tv_bytes thing = tv_ft_arg(line->details, "name");
     if (thing.length == 0)
         return TV_FT_MALFORMED;
-    count_of(part, at, thing, event, event->value[0] - '0');
+    ft_counter_add_titled(chunk, at, thing, event, event->value[0] - '0');
     return TV_FT_TAKEN;
 }
 
-/* "bus=CPU rw_bytes=2756608 r_bytes=2267328 w_bytes=491328 cycles=6705198 ns=16763375": MiB/s */
-static enum tv_ft_taken handle_bus(struct tv_ft_part *part, const struct tv_ft_line *line,
-                                   const struct tv_ft_at *at, const struct tv_ft_event *event)
+/* Handle "bus=CPU rw_bytes=2756608 r_bytes=2267328 w_bytes=491328 cycles=6705198 ns=16763375" in
+ * MiB/s. */
+static enum tv_ft_taken ft_handle_bus(struct tv_ft_chunk *chunk, const struct tv_ft_line *line,
+                                      const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     struct tv_bytes bus = tv_ft_arg(line->details, "bus");
     double read, written, ns;
@@ -191,14 +212,14 @@ static enum tv_ft_taken handle_bus(struct tv_ft_part *part, const struct tv_ft_l
     double scale = 1e9 / (1024.0 * 1024.0) / ns;
     struct tv_ft_event reads = {.title = "bus * read", .series = "value"};
     struct tv_ft_event writes = {.title = "bus * write", .series = "value"};
-    count_of(part, at, bus, &reads, read * scale);
-    count_of(part, at, bus, &writes, written * scale);
+    ft_counter_add_titled(chunk, at, bus, &reads, read * scale);
+    ft_counter_add_titled(chunk, at, bus, &writes, written * scale);
     return TV_FT_TAKEN;
 }
 
-/* "member=0 size=4096B", or "mm_id=1 curr=1 member=0 size=4096B" */
-static enum tv_ft_taken handle_rss(struct tv_ft_part *part, const struct tv_ft_line *line,
-                                   const struct tv_ft_at *at, const struct tv_ft_event *event)
+/* Handle "member=0 size=4096B", or "mm_id=1 curr=1 member=0 size=4096B". */
+static enum tv_ft_taken ft_handle_rss(struct tv_ft_chunk *chunk, const struct tv_ft_line *line,
+                                      const struct tv_ft_at *at, const struct tv_ft_event *event)
 {
     static const char *const names[] = {"RSS 0 (file pages)", "RSS 1 (anon)", "RSS 2 (swap)",
                                         "RSS 3 (shmem pages)"};
@@ -209,32 +230,32 @@ static enum tv_ft_taken handle_rss(struct tv_ft_part *part, const struct tv_ft_l
     if (size.length > 0 && size.data[size.length - 1] == 'B')
         size.length--;
     if (!tv_ft_arg_number(line->details, "member", &member) || member < 0 || member > 3 ||
-        !tv_ft_quantity(size, &bytes))
+        !tv_ft_parse_quantity(size, &bytes))
         return TV_FT_MALFORMED;
-    uint32_t name = tv_ft_text(part, tv_bytes_of(names[member]));
+    uint32_t name = tv_ft_chunk_string(chunk, tv_bytes_of(names[member]));
     struct tv_ft_counter counter = {line->tgid, name, TV_EMPTY_STRING,
-                                    tv_ft_text(part, TV_BYTES("RSS"))};
-    tv_ft_count(part, at, &counter, bytes);
+                                    tv_ft_chunk_string(chunk, TV_BYTES("RSS"))};
+    tv_ft_chunk_count(chunk, at, &counter, bytes);
     return TV_FT_TAKEN;
 }
 
 #define CPU(event, title_of)                                                                       \
     {                                                                                              \
-        .name = (event), .handle = handle_cpu, .title = (title_of)                                 \
+        .name = (event), .handle = ft_handle_cpu_counter, .title = (title_of)                      \
     }
 #define THING(event, title_of, key_of, value_of, series_of)                                        \
     {                                                                                              \
-        .name = (event), .handle = handle_thing, .title = (title_of), .key = (key_of),             \
+        .name = (event), .handle = ft_handle_thing_counter, .title = (title_of), .key = (key_of),  \
         .value = (value_of), .series = (series_of)                                                 \
     }
 #define ONE(event, title_of, category_of, value_of, series_of)                                     \
     {                                                                                              \
-        .name = (event), .handle = handle_one, .title = (title_of), .category = (category_of),     \
-        .value = (value_of), .series = (series_of)                                                 \
+        .name = (event), .handle = ft_handle_single_counter, .title = (title_of),                  \
+        .category = (category_of), .value = (value_of), .series = (series_of)                      \
     }
 #define SWITCHED(event, title_of, state, series_of)                                                \
     {                                                                                              \
-        .name = (event), .handle = handle_switched, .title = (title_of), .value = (state),         \
+        .name = (event), .handle = ft_handle_on_off, .title = (title_of), .value = (state),        \
         .series = (series_of)                                                                      \
     }
 
@@ -242,9 +263,9 @@ const struct tv_ft_event tv_ft_counter_events[] = {
     CPU("cpu_frequency", "Clock Frequency"),
     CPU("power_frequency", "Clock Frequency"),
     CPU("power_start", "C-State"),
-    {.name = "cpu_idle", .handle = handle_idle, .title = "C-State"},
-    {.name = "cpu_frequency_limits", .handle = handle_limits, .title = "Clock Frequency Limits"},
-    {.name = "sched_cpu_hotplug", .handle = handle_hotplug, .title = "Cpu Hotplug"},
+    {.name = "cpu_idle", .handle = ft_handle_idle, .title = "C-State"},
+    {.name = "cpu_frequency_limits", .handle = ft_handle_limits, .title = "Clock Frequency Limits"},
+    {.name = "sched_cpu_hotplug", .handle = ft_handle_hotplug, .title = "Cpu Hotplug"},
     THING("clock_set_rate", "* Frequency", NULL, "state", "value"),
     THING("clk_set_rate", "* Frequency", NULL, "state", "value"),
     THING("clock_enable", "* State", NULL, "state", "value"),
@@ -264,7 +285,175 @@ const struct tv_ft_event tv_ft_counter_events[] = {
     ONE("mali_dvfs_event", "DVFS Utilization", "DVFS", "utilization", "utilization"),
     ONE("mali_dvfs_set_clock", "DVFS Frequency", "DVFS", "frequency", "frequency"),
     ONE("mali_dvfs_set_voltage", "DVFS Voltage", "DVFS", "voltage", "voltage"),
-    {.name = "memory_bus_usage", .handle = handle_bus},
-    {.name = "rss_stat", .handle = handle_rss},
+    {.name = "memory_bus_usage", .handle = ft_handle_bus},
+    {.name = "rss_stat", .handle = ft_handle_rss},
     {.name = NULL},
 };
+
+/* ---- Merging the chunks ---- */
+
+/* A counter with its series in all chunks. */
+struct ft_merged_counter {
+    uint32_t process, name, category;
+    uint32_t *series; /* strings */
+    size_t series_count, series_capacity;
+    size_t first, count; /* range of `values` */
+};
+
+struct ft_merged_value {
+    int64_t time;
+    uint64_t offset;
+    double value;
+    uint32_t series; /* number of a series of the counter */
+};
+
+struct ft_counter_merge {
+    struct tv_ft_merge *merge;
+    TV_TABLE(ft_merged_counter) counters;
+    struct tv_interner *keys;
+    struct ft_merged_value *values;
+};
+
+/* Merged counter and series of a counter of a chunk. */
+struct ft_counter_place {
+    uint32_t counter, series;
+};
+
+static struct ft_counter_place ft_counts_place_series(struct ft_counter_merge *c,
+                                                      const struct tv_ft_counter *counter,
+                                                      const uint32_t *texts)
+{
+    uint32_t process = tv_ft_merge_process(c->merge, counter->tgid);
+    uint32_t key[3] = {process, texts[counter->name], texts[counter->category]};
+    struct tv_bytes bytes = {(const uint8_t *)key, sizeof key};
+    struct ft_counter_place place = {tv_interner_add(c->keys, bytes) - 1, 0};
+    if (place.counter == c->counters.count)
+        *tv_table_add(&c->counters) =
+            (struct ft_merged_counter){.process = process, .name = key[1], .category = key[2]};
+    struct ft_merged_counter *found = &c->counters.rows[place.counter];
+    while (place.series < found->series_count &&
+           found->series[place.series] != texts[counter->series])
+        place.series++;
+    if (place.series == found->series_count) {
+        found->series = tv_array_reserve(found->series, &found->series_capacity,
+                                         found->series_count + 1, sizeof *found->series);
+        found->series[found->series_count++] = texts[counter->series];
+    }
+    return place;
+}
+
+static struct ft_counter_place **ft_counts_place_all(struct ft_counter_merge *c)
+{
+    struct tv_ft_merge *merge = c->merge;
+    struct ft_counter_place **places = tv_alloc(merge->reader_count, sizeof *places);
+    for (size_t i = 0; i < merge->reader_count; i++) {
+        const struct tv_ft_chunk *chunk = &merge->readers[i].chunk;
+        places[i] = tv_alloc(chunk->counters.count, sizeof **places);
+        for (size_t k = 0; k < chunk->counters.count; k++)
+            places[i][k] =
+                ft_counts_place_series(c, &chunk->counters.rows[k], merge->numbers[i].texts);
+    }
+    return places;
+}
+
+/* Move the values of a chunk to their counters. */
+static void ft_counts_move_values(struct ft_counter_merge *c, struct tv_ft_chunk *chunk,
+                                  const struct ft_counter_place *places)
+{
+    for (size_t i = 0; i < chunk->values.count; i++) {
+        const struct tv_ft_value *value = &chunk->values.rows[i];
+        const struct ft_counter_place *place = &places[value->counter];
+        struct ft_merged_counter *counter = &c->counters.rows[place->counter];
+        c->values[counter->first + counter->count++] =
+            (struct ft_merged_value){value->time, value->offset, value->value, place->series};
+    }
+    tv_free(chunk->values.rows);
+    chunk->values.rows = NULL;
+}
+
+/* Collect the values of each counter, in the order of the file. */
+static void ft_counts_collect_values(struct ft_counter_merge *c, struct ft_counter_place **places)
+{
+    struct tv_ft_merge *merge = c->merge;
+    size_t total = 0;
+    for (size_t i = 0; i < merge->reader_count; i++)
+        for (size_t k = 0; k < merge->readers[i].chunk.values.count; k++)
+            c->counters.rows[places[i][merge->readers[i].chunk.values.rows[k].counter].counter]
+                .count++;
+    for (size_t i = 0; i < c->counters.count; i++) {
+        c->counters.rows[i].first = total;
+        total += c->counters.rows[i].count;
+        c->counters.rows[i].count = 0;
+    }
+    c->values = tv_alloc(total, sizeof *c->values);
+    for (size_t i = 0; i < merge->reader_count; i++)
+        ft_counts_move_values(c, &merge->readers[i].chunk, places[i]);
+}
+
+TV_FT_DEFINE_SORT(values, ft_merged_value)
+
+/* Add a counter to the trace. Values of one event form one sample; a series without a value is
+ * NaN. */
+static void ft_counts_add_counter(struct ft_counter_merge *c, struct ft_merged_counter *counter)
+{
+    assert(counter->series_count > 0);
+    struct ft_merged_value *values = c->values + counter->first;
+    size_t samples = 0, width = counter->series_count;
+    tv_ns *times = tv_alloc(counter->count, sizeof *times);
+    uint64_t *offsets = tv_alloc(counter->count, sizeof *offsets);
+    double *table = tv_alloc(tv_size_mul(counter->count, width), sizeof *table);
+    ft_sort_values(values, counter->count);
+    for (size_t i = 0; i < counter->count; i++) {
+        if (i == 0 || values[i].offset != values[i - 1].offset) {
+            times[samples] = values[i].time;
+            offsets[samples] = values[i].offset;
+            for (size_t k = 0; k < width; k++)
+                table[samples * width + k] = NAN;
+            samples++;
+        }
+        table[(samples - 1) * width + values[i].series] = values[i].value;
+    }
+    if (samples >= TV_NONE)
+        tv_memory_exhausted();
+    struct tv_counter row = {
+        .name = counter->name,
+        .category = counter->category,
+        .process = counter->process,
+        .input = c->merge->input,
+        .series_count = (uint32_t)width,
+        .sample_count = (uint32_t)samples,
+    };
+    tv_tables_add_counter(&c->merge->trace->tables, &row, counter->series, times, offsets, table);
+    tv_free(times);
+    tv_free(offsets);
+    tv_free(table);
+}
+
+/* Reserve the upper bound: one sample may have values of several series. */
+static void ft_counts_reserve_samples(const struct ft_counter_merge *c)
+{
+    size_t samples = 0, values = 0;
+    for (size_t i = 0; i < c->counters.count; i++) {
+        samples += c->counters.rows[i].count;
+        values += tv_size_mul(c->counters.rows[i].count, c->counters.rows[i].series_count);
+    }
+    tv_tables_reserve_samples(&c->merge->trace->tables, samples, values);
+}
+
+void tv_ft_merge_counters(struct tv_ft_merge *merge)
+{
+    struct ft_counter_merge c = {.merge = merge, .keys = tv_interner_new()};
+    struct ft_counter_place **places = ft_counts_place_all(&c);
+    ft_counts_collect_values(&c, places);
+    ft_counts_reserve_samples(&c);
+    for (size_t i = 0; i < c.counters.count; i++) {
+        ft_counts_add_counter(&c, &c.counters.rows[i]);
+        tv_free(c.counters.rows[i].series);
+    }
+    for (size_t i = 0; i < merge->reader_count; i++)
+        tv_free(places[i]);
+    tv_free(places);
+    tv_free(c.counters.rows);
+    tv_free(c.values);
+    tv_interner_free(c.keys);
+}

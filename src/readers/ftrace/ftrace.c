@@ -1,29 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "readers/ftrace/ftrace.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/workers.h"
-#include "readers/ftrace/describe.h"
-#include "readers/ftrace/graph.h"
-#include "readers/ftrace/later.h"
+#include "readers/ftrace/chunk.h"
 #include "readers/ftrace/merge.h"
-#include "readers/ftrace/records.h"
-#include "readers/ftrace/sched.h"
+#include "readers/reader.h"
 #include "readers/text_lines.h"
 
-/* Parts are at least so large. */
+/* A smaller chunk costs more than it gains. */
 #define LEAST_PART ((uint64_t)256 * 1024)
 
 #define SURE 95
 #define LIKELY 80
 
-/* ---- Recognising ---- */
+/* ---- Recognizing the format ---- */
 
-/* "# tracer: nop", "cpus=8", "version = 6": what stands at the head of the text. */
-static bool is_head(struct tv_bytes line)
+/* First lines of a file: "# tracer: nop", "cpus=8", "version = 6". */
+static bool ft_is_file_start(struct tv_bytes line)
 {
     return tv_bytes_starts_with(line, TV_BYTES("# tracer: ")) ||
            tv_bytes_starts_with(line, TV_BYTES("cpus=")) ||
@@ -31,20 +29,20 @@ static bool is_head(struct tv_bytes line)
            tv_bytes_equal(line, TV_BYTES("TRACE:"));
 }
 
-/* The kernel's names have 15 bytes.  JSON that holds ftrace text in a string has it in a line that
- * begins with much else. */
+/* Task names of the kernel have at most 15 bytes. A longer one shows that the line is JSON that
+ * holds ftrace text in a string. */
 #define LONGEST_COMM 32
 
-static int sniff(struct tv_bytes head, uint64_t size)
+static int ft_sniff(struct tv_bytes prefix, uint64_t size)
 {
-    struct tv_cursor cursor = tv_cursor_over(head);
+    struct tv_cursor cursor = tv_cursor_over(prefix);
     struct tv_bytes line;
     struct tv_ft_line parsed;
     struct tv_ft_graph_line call;
     (void)size;
     for (bool first = true; tv_cursor_take_line(&cursor, &line); first = false) {
         line = tv_text_line_bare(line);
-        if (first && is_head(line))
+        if (first && ft_is_file_start(line))
             return SURE;
         if (tv_ft_line_parse(line, &parsed) && parsed.task.length <= LONGEST_COMM)
             return LIKELY;
@@ -54,20 +52,21 @@ static int sniff(struct tv_bytes head, uint64_t size)
     return 0;
 }
 
-/* ---- The head ---- */
+/* ---- The beginning of the text ---- */
 
-/* So many events tell the clock, or so many bytes. */
+/* The clock is the one that most of the first events have, within these limits. */
 #define CLOCK_EVENTS 256u
 #define CLOCK_BYTES ((uint64_t)1 << 20)
 
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
 
-struct head {
-    uint64_t start;         /* of the text: behind what adb said before "TRACE:" */
-    enum tv_ft_clock clock; /* that most lines have; TV_FT_CLOCKS: there are no events */
+struct ft_text_start {
+    uint64_t start;         /* where the text begins: after what adb printed before "TRACE:" */
+    enum tv_ft_clock clock; /* of most lines; TV_FT_CLOCKS: there are no events */
 };
 
-static enum tv_ft_clock most_frequent(const uint32_t *counts)
+/* Return the clock with the highest count; TV_FT_CLOCKS when there are no events. */
+static enum tv_ft_clock ft_most_frequent_clock(const uint32_t *counts)
 {
     enum tv_ft_clock best = TV_FT_CLOCKS;
     uint32_t most = 0;
@@ -80,18 +79,20 @@ static enum tv_ft_clock most_frequent(const uint32_t *counts)
     return best;
 }
 
-static enum tv_status read_head(struct tv_source *source, struct head *head, struct tv_error *err)
+/* Find where the text begins and which clock its lines have. */
+static enum tv_status ft_find_text_start(struct tv_source *source, struct ft_text_start *head,
+                                         struct tv_error *err)
 {
     struct tv_text_lines lines;
     struct tv_text_line line;
     struct tv_ft_line parsed;
     uint32_t counts[TV_FT_CLOCKS] = {0}, events = 0;
-    *head = (struct head){0, TV_FT_CLOCKS};
+    *head = (struct ft_text_start){0, TV_FT_CLOCKS};
     tv_text_lines_init(&lines, source, 0, tv_source_size(source));
     enum tv_status status = TV_OK;
     while (events < CLOCK_EVENTS && lines.offset < CLOCK_BYTES) {
         status = tv_text_lines_next(&lines, &line, err);
-        if (status != TV_OK || line.none || tv_ft_text_is_cut(&line))
+        if (status != TV_OK || line.none || tv_ft_line_is_cut(&line))
             break;
         struct tv_bytes bare = tv_text_line_bare(line.text);
         if (line.offset == 0 && tv_bytes_starts_with(bare, TV_BYTES(BYTE_ORDER_MARK)))
@@ -103,31 +104,31 @@ static enum tv_status read_head(struct tv_source *source, struct head *head, str
         counts[parsed.clock]++;
         events++;
     }
-    head->clock = most_frequent(counts);
+    head->clock = ft_most_frequent_clock(counts);
     tv_text_lines_release(&lines);
     return status;
 }
 
-/* ---- Parts ---- */
+/* ---- Chunks ---- */
 
-struct reading {
+struct ft_reading {
     struct tv_source *source;
     const struct tv_read_options *options;
-    struct head head;
-    struct tv_ft_text *texts;
+    struct ft_text_start head;
+    struct tv_ft_chunk_reader *readers;
     unsigned count;
 };
 
-/* The first line that begins at or behind `offset`. */
-static enum tv_status line_start(struct tv_source *source, uint64_t offset, uint64_t *start,
-                                 struct tv_error *err)
+/* Find the first line that begins at or after `offset`. */
+static enum tv_status ft_find_line_start(struct tv_source *source, uint64_t offset, uint64_t *start,
+                                         struct tv_error *err)
 {
     struct tv_text_lines lines;
     struct tv_text_line line;
     *start = offset;
     if (offset == 0 || offset >= tv_source_size(source))
         return TV_OK;
-    /* A line begins at `offset` when the byte before it ends one. */
+    /* Read from the byte before: when that ends a line, `offset` begins one. */
     tv_text_lines_init(&lines, source, offset - 1, tv_source_size(source));
     enum tv_status status = tv_text_lines_next(&lines, &line, err);
     *start = lines.offset;
@@ -135,19 +136,22 @@ static enum tv_status line_start(struct tv_source *source, uint64_t offset, uint
     return status;
 }
 
-static unsigned count_parts(const struct tv_read_options *options, uint64_t size)
+/* Return the number of chunks: one per worker, but none smaller than LEAST_PART, except in tests
+ * that cut by hand. */
+static unsigned ft_count_chunks(const struct tv_read_options *options, uint64_t size)
 {
-    unsigned parts = options->parts ? options->parts : tv_workers_available();
-    if (!options->part_starts && size / LEAST_PART + 1 < parts)
-        parts = (unsigned)(size / LEAST_PART) + 1;
-    return parts;
+    unsigned chunks = options->parts ? options->parts : tv_workers_available();
+    if (!options->part_starts && size / LEAST_PART + 1 < chunks)
+        chunks = (unsigned)(size / LEAST_PART) + 1;
+    return chunks;
 }
 
-static enum tv_status begin_parts(struct reading *reading, struct tv_error *err)
+/* Cut the text into chunks of about the same size, each of whole lines. */
+static enum tv_status ft_split_chunks(struct ft_reading *reading, struct tv_error *err)
 {
     uint64_t size = tv_source_size(reading->source), start = reading->head.start;
-    reading->count = count_parts(reading->options, size);
-    reading->texts = tv_alloc(reading->count, sizeof *reading->texts);
+    reading->count = ft_count_chunks(reading->options, size);
+    reading->readers = tv_alloc(reading->count, sizeof *reading->readers);
     enum tv_status status = TV_OK;
     for (unsigned i = 0; i < reading->count; i++) {
         uint64_t end = size;
@@ -156,50 +160,48 @@ static enum tv_status begin_parts(struct reading *reading, struct tv_error *err)
                                                 : size / reading->count * (i + 1);
             end = end < start ? start : end < size ? end : size;
             if (status == TV_OK)
-                status = line_start(reading->source, end, &end, err);
+                status = ft_find_line_start(reading->source, end, &end, err);
         }
-        tv_ft_text_init(&reading->texts[i], reading->source, start, end);
-        reading->texts[i].progress = reading->options->progress;
-        reading->texts[i].clock = reading->head.clock;
+        tv_ft_chunk_reader_init(&reading->readers[i], reading->source, start, end);
+        reading->readers[i].progress = reading->options->progress;
+        reading->readers[i].clock = reading->head.clock;
         start = end;
     }
     return status;
 }
 
-static void read_part(void *context, unsigned index)
+static void ft_read_chunk(void *context, unsigned index)
 {
-    struct reading *reading = context;
-    tv_ft_text_read(&reading->texts[index]);
+    struct ft_reading *reading = context;
+    tv_ft_chunk_reader_run(&reading->readers[index]);
 }
 
-static enum tv_status read_parts(struct reading *reading, struct tv_error *err)
+/* Read all chunks in parallel. The first error of a chunk, in the order of the file, is the
+ * result. */
+static enum tv_status ft_read_chunks(struct ft_reading *reading, struct tv_error *err)
 {
-    enum tv_status status = read_head(reading->source, &reading->head, err);
+    enum tv_status status = ft_find_text_start(reading->source, &reading->head, err);
     if (status == TV_OK)
-        status = begin_parts(reading, err);
+        status = ft_split_chunks(reading, err);
     if (status != TV_OK)
         return status;
-    tv_workers_run(reading->count, read_part, reading);
+    tv_workers_run(reading->count, ft_read_chunk, reading);
     for (unsigned i = 0; i < reading->count; i++)
-        if (reading->texts[i].status != TV_OK) {
-            *err = reading->texts[i].error;
-            return reading->texts[i].status;
+        if (reading->readers[i].status != TV_OK) {
+            *err = reading->readers[i].error;
+            return reading->readers[i].status;
         }
     return TV_OK;
 }
 
-/* ---- The whole ---- */
+/* ---- The trace ---- */
 
-static bool is_cancelled(const struct tv_read_options *options)
+/* Add the file to the inputs of the trace. */
+static uint32_t ft_add_input(struct tv_builder *builder, struct tv_source *source)
 {
-    return options->progress &&
-           atomic_load_explicit(&options->progress->cancel, memory_order_relaxed);
-}
-
-static uint32_t add_input(struct tv_builder *builder, struct tv_source *source)
-{
-    struct tv_head *head = tv_builder_head(builder);
-    uint32_t number = tv_head_add_input(head, tv_source_name(source), tv_reader_ftrace.format);
+    struct tv_trace_info *head = tv_builder_trace_info(builder);
+    uint32_t number =
+        tv_trace_info_add_input(head, tv_source_name(source), tv_reader_ftrace.format);
     struct tv_input *input = &head->inputs[number];
     input->source = source;
     input->describe = tv_reader_ftrace.describe;
@@ -208,10 +210,12 @@ static uint32_t add_input(struct tv_builder *builder, struct tv_source *source)
     return number;
 }
 
-static void place(struct tv_ft_merge *merge, struct tv_ft_schedule *schedule,
-                  const struct tv_read_options *options)
+/* Let the assembly place the slices. The async slices are planned beside that; then follow the
+ * state tracks, the instants of processors, and the arrows, which need the rows of their slices. */
+static void ft_place_tracks(struct tv_ft_merge *merge, struct tv_ft_schedule *schedule,
+                            const struct tv_read_options *options)
 {
-    struct tv_placing placing = {
+    struct tv_row_options placing = {
         .end = merge->last,
         .workers = options->parts,
         .cancel = options->progress ? &options->progress->cancel : NULL,
@@ -226,25 +230,27 @@ static void place(struct tv_ft_merge *merge, struct tv_ft_schedule *schedule,
         input->origin = merge->first;
         input->last_wall = merge->last - merge->first;
     }
-    tv_assembly_place(merge->assembly, &placing);
-    tv_ft_schedule_place(schedule);
-    tv_ft_schedule_tracks(schedule, merge->trace);
+    tv_assembly_build_rows(merge->assembly, &placing);
+    tv_ft_schedule_add_tracks(schedule);
+    tv_ft_schedule_place_instants(schedule, merge->trace);
     if (merge->repeated)
         tv_diagnostics_merge(&merge->trace->head->diagnostics, merge->repeated);
-    tv_assembly_async(merge->assembly, merge->async_plan);
-    tv_ft_place_flows(merge);
+    tv_assembly_add_async(merge->assembly, merge->async_plan);
+    tv_ft_merge_flows(merge);
 }
 
-static void build(struct reading *reading, struct tv_builder *builder)
+/* Merge the chunks, build the schedule, and let the assembly place all slices. */
+static void ft_build_trace(struct ft_reading *reading, struct tv_builder *builder)
 {
+    assert(reading->count > 0);
     struct tv_ft_merge merge = {
-        .input = add_input(builder, reading->source),
-        .texts = reading->texts,
-        .text_count = reading->count,
+        .input = ft_add_input(builder, reading->source),
+        .readers = reading->readers,
+        .reader_count = reading->count,
     };
     merge.assembly = tv_assembly_new(builder, merge.input);
     merge.trace = tv_assembly_trace(merge.assembly);
-    tv_ft_merge(&merge);
+    tv_ft_merge_chunks(&merge);
     struct tv_ft_schedule schedule = {
         .assembly = merge.assembly,
         .head = merge.trace->head,
@@ -256,39 +262,157 @@ static void build(struct reading *reading, struct tv_builder *builder)
         .wakeup_count = merge.wakeups.count,
         .end = merge.last,
     };
-    tv_ft_schedule_find(&schedule, (unsigned)merge.text_count);
-    tv_ft_merge_leave_rows(&merge);
-    place(&merge, &schedule, reading->options);
+    tv_ft_schedule_build(&schedule, (unsigned)merge.reader_count);
+    tv_ft_merge_release_sched(&merge);
+    ft_place_tracks(&merge, &schedule, reading->options);
     tv_ft_schedule_release(&schedule);
     tv_ft_merge_release(&merge);
     tv_assembly_end(merge.assembly);
 }
 
-static enum tv_status assemble(struct tv_source *source, struct tv_builder *builder,
-                               const struct tv_read_options *options, struct tv_error *err)
+static enum tv_status ft_assemble(struct tv_source *source, struct tv_builder *builder,
+                                  const struct tv_read_options *options, struct tv_error *err)
 {
-    struct reading reading = {.source = source, .options = options};
+    struct ft_reading reading = {.source = source, .options = options};
     if (options->progress)
         atomic_fetch_add_explicit(&options->progress->total_bytes, tv_source_size(source),
                                   memory_order_relaxed);
-    enum tv_status status = read_parts(&reading, err);
-    if (status == TV_OK && is_cancelled(options))
-        status = tv_fail(err, TV_ERR_CANCELLED, TV_NO_OFFSET, "stopped on request");
+    enum tv_status status = ft_read_chunks(&reading, err);
+    if (status == TV_OK)
+        status = tv_reader_check_cancel(options->progress, err);
     tv_progress_join(options->progress, true);
     if (status == TV_OK)
-        build(&reading, builder);
+        ft_build_trace(&reading, builder);
     for (unsigned i = 0; i < reading.count; i++)
-        tv_ft_text_release(&reading.texts[i]);
-    tv_free(reading.texts);
+        tv_ft_chunk_reader_release(&reading.readers[i]);
+    tv_free(reading.readers);
+    return status;
+}
+
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
+
+struct ft_visit {
+    struct tv_record_visitor *visitor;
+    struct tv_trace_info *head;
+    struct tv_input *input;
+    struct tv_ft_task_cache tasks;
+    struct tv_diagnostics early; /* before the first event: text may stand in front of "TRACE:" */
+    bool any;                    /* there was an event */
+    bool continues;              /* stray lines belong to the last event */
+};
+
+/* From the first event on, stray lines are errors; those before it are errors only if no
+ * "TRACE:" came. */
+static void ft_visit_first_event(struct ft_visit *visit)
+{
+    if (!visit->any)
+        tv_diagnostics_merge(&visit->head->diagnostics, &visit->early);
+    visit->any = true;
+}
+
+/* Count a bad line, before the first event in `early`. */
+static void ft_visit_bad_line(struct ft_visit *visit, uint64_t offset)
+{
+    struct tv_diagnostics *to = visit->any ? &visit->head->diagnostics : &visit->early;
+    tv_diagnostics_add(to, TV_DIAGNOSTIC_BAD_LINE, offset);
+}
+
+static void ft_visit_count_event(struct ft_visit *visit, const struct tv_ft_line *event)
+{
+    ft_visit_first_event(visit);
+    visit->input->records++;
+    visit->continues = tv_ft_event_continues(event->event);
+}
+
+static void ft_visit_count_other(struct ft_visit *visit, const struct tv_ft_record *record)
+{
+    switch (record->other.kind) {
+    case TV_FT_OTHER_CALL:
+        ft_visit_first_event(visit);
+        visit->input->records++;
+        visit->continues = false;
+        break;
+    case TV_FT_OTHER_LOSS:
+        tv_diagnostics_add(&visit->head->diagnostics, TV_DIAGNOSTIC_EVENTS_LOST, record->offset);
+        break;
+    case TV_FT_OTHER_STRAY:
+        if (!visit->continues)
+            ft_visit_bad_line(visit, record->offset);
+        break;
+    case TV_FT_OTHER_HEADING:
+        /* Everything above "TRACE:" is output of adb, so nothing there is an error. */
+        if (!visit->any && tv_bytes_equal(record->text, TV_BYTES("TRACE:")))
+            tv_diagnostics_clear(&visit->early);
+        break;
+    case TV_FT_OTHER_COMMENT:
+    case TV_FT_OTHER_SYMBOL:
+        break;
+    }
+}
+
+/* Parse a line, count what is wrong with it, and visit it unless it is empty. */
+static void ft_visit_line(struct ft_visit *visit, const struct tv_text_line *line)
+{
+    struct tv_ft_record record;
+    record.text = tv_text_line_bare(line->text);
+    record.offset = line->offset;
+    record.too_long = line->too_long;
+    if (line->offset == 0 && tv_bytes_starts_with(record.text, TV_BYTES(BYTE_ORDER_MARK)))
+        record.text = (struct tv_bytes){record.text.data + 3, record.text.length - 3};
+    bool cut = tv_ft_line_is_cut(line);
+    record.is_event = !cut && tv_ft_line_parse_next(&visit->tasks, record.text, &record.event);
+    if (record.too_long) {
+        ft_visit_bad_line(visit, line->offset);
+    } else if (cut) {
+        record.other.kind = TV_FT_OTHER_STRAY;
+        tv_diagnostics_add(&visit->head->diagnostics, TV_DIAGNOSTIC_TRUNCATED, line->offset);
+    } else if (record.is_event) {
+        ft_visit_count_event(visit, &record.event);
+    } else {
+        tv_ft_other_parse(record.text, &record.other);
+        ft_visit_count_other(visit, &record);
+    }
+    if (record.text.length > 0 || record.too_long)
+        visit->visitor->take_line(visit->visitor, &record);
+}
+
+static enum tv_status ft_visit_lines(struct ft_visit *visit, struct tv_source *source,
+                                     struct tv_error *err)
+{
+    struct tv_text_lines lines;
+    struct tv_text_line line;
+    enum tv_status status;
+    tv_text_lines_init(&lines, source, 0, UINT64_MAX);
+    while ((status = tv_text_lines_next(&lines, &line, err)) == TV_OK && !line.none)
+        ft_visit_line(visit, &line);
+    tv_text_lines_release(&lines);
+    return status;
+}
+
+static enum tv_status ft_visit_records(struct tv_source *source, struct tv_trace_info *head,
+                                       struct tv_record_visitor *visitor, struct tv_error *err)
+{
+    struct ft_visit *visit = tv_alloc(1, sizeof *visit);
+    uint32_t input = tv_trace_info_add_input(head, tv_source_name(source), tv_reader_ftrace.format);
+    visit->visitor = visitor;
+    visit->head = head;
+    visit->input = &head->inputs[input];
+    visit->input->callless = true; /* records are not made into calls */
+    visit->early.input = input;
+    visitor->begin(visitor, head, input);
+    enum tv_status status = ft_visit_lines(visit, source, err);
+    ft_visit_first_event(visit);
+    tv_diagnostics_clear(&visit->early);
+    tv_free(visit);
     return status;
 }
 
 const struct tv_reader tv_reader_ftrace = {
     .name = "ftrace",
     .summary = "Linux ftrace text (tracefs, trace-cmd report, atrace)",
-    .sniff = sniff,
-    .assemble = assemble,
-    .tell = tv_ft_records_tell,
+    .sniff = ft_sniff,
+    .assemble = ft_assemble,
+    .tell = ft_visit_records,
     .format = "ftrace text",
     .describe = tv_ft_describe,
 };

@@ -1,6 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "readers/ftrace/sched.h"
+/*
+ * Who ran on each processor, and the states of each thread, from all switches and wake-ups in time
+ * order.
+ *
+ *     switches  --.                       .-- slices of processors     (1 worker)
+ *                  > replay, two passes --|
+ *     wake-ups  --'                       '-- states of threads 0..k   (worker 1)
+ *                                         '-- states of threads k..n   (worker 2) ...
+ *
+ * Every worker replays all rows but handles only its own threads, so the workers share nothing. The
+ * first pass counts slices, runs and wake-ups of each thread; then everything has its final place,
+ * and the second pass writes it there.  Both passes take the same decisions: `writing` must not
+ * influence the states.
+ */
+#include "readers/ftrace/merge.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,59 +47,62 @@ static const struct {
     [TV_FT_UNKNOWN] = {"Unknown", TV_COLOUR_BLOCKED},
 };
 
-/* What a processor runs. */
-struct processor {
-    bool known;      /* a switch was seen */
+/* State of a processor while the switches are replayed. */
+struct ft_sched_cpu {
+    bool known;      /* there was a switch */
     uint32_t thread; /* TV_NONE: idle */
     uint32_t frame;
     int64_t since;
     uint64_t offset;
 };
 
-/* What a thread does. */
-struct doing {
+/* State of a thread while switches and wake-ups are replayed. */
+struct ft_sched_state {
     bool known;
     enum tv_ft_state state;
     int64_t since;
     uint64_t offset;
-    uint32_t blocked; /* the sleep that it was woken from; TV_NONE: none */
-    bool io_told;     /* a reason came before the switch that it tells of */
+    uint32_t blocked; /* its last sleep, from which it was woken; TV_NONE: none */
+    bool io_told;     /* the reason for blocking came before the switch to the blocked state */
 };
 
-/* How much a thread has; then, while that is written, where the next goes. */
-struct amount {
+/* Number of rows of a thread in the first pass; position of its next row in the second. */
+struct ft_sched_amount {
     size_t runs, wakeups, blockings;
 };
 
-/* Processors have numbers of 16 bits. */
+/* The tables store a processor in 16 bits. */
 #define MOST_PROCESSORS ((size_t)1 << 16)
 
-/* The work of one worker: counts a stretch of the rows, then does all for threads that follow one
- * another. */
-struct stretch {
-    bool *switched;      /* by processor: a row is of it */
-    uint32_t *by_thread; /* how many slices the rows make at most */
+/* Share of one worker: it counts a range of the rows, then replays all rows for a range of
+ * threads. */
+struct ft_sched_share {
+    bool *switched;      /* by processor: true when a switch names it */
+    uint32_t *by_thread; /* upper bound of the thread's slices */
     uint32_t first, end; /* threads */
-    unsigned group;      /* of their strips */
+    unsigned group;      /* group of the threads' state tracks in the layout */
 };
 
-/* All is gone through twice: to count, so that all has its place, and to write it there. */
-struct finding {
+/* State of both passes: the first counts the rows of each thread, so that the second can write
+ * them to their final place, in parallel. */
+struct ft_sched_pass {
     struct tv_ft_schedule *schedule;
-    struct processor *processors;
-    struct doing *threads;
-    uint32_t *counts; /* by strip: its slices */
-    struct amount *amounts;
+    struct ft_sched_cpu *processors;
+    struct ft_sched_state *threads;
+    uint32_t *counts; /* by state track: the number of its slices */
+    struct ft_sched_amount *amounts;
     uint32_t frames[TV_FT_STATES];
-    struct stretch *stretches;
+    struct ft_sched_share *stretches;
     unsigned stretch_count;
     bool writing;
 };
 
-/* ---- What processors run ---- */
+/* ---- Processors ---- */
 
-static void end_run(struct finding *f, const struct processor *p, size_t cpu, int64_t time,
-                    unsigned flags)
+/* End the slice of a processor: count it in the first pass, write it in the second. Idle time
+ * has no slice. */
+static void ft_sched_end_cpu_slice(struct ft_sched_pass *f, const struct ft_sched_cpu *p,
+                                   size_t cpu, int64_t time, unsigned flags)
 {
     if (!p->known || p->thread == TV_NONE || time < p->since)
         return;
@@ -92,8 +110,8 @@ static void end_run(struct finding *f, const struct processor *p, size_t cpu, in
         f->counts[cpu]++;
         return;
     }
-    tv_strip_rows_put(f->schedule->rows, 0,
-                      &(struct tv_strip_slice){
+    tv_state_rows_put(f->schedule->rows, 0,
+                      &(struct tv_state_slice){
                           .start = p->since,
                           .length = time - p->since,
                           .offset = p->offset & TV_OFFSET_MASK,
@@ -103,8 +121,10 @@ static void end_run(struct finding *f, const struct processor *p, size_t cpu, in
                       });
 }
 
-/* The first switch of a processor, or one after others. */
-static void note_switch(struct finding *f, const struct processor *p, const struct tv_ft_switch *s)
+/* Note the first switch of a processor, and count a switch whose previous task is not the
+ * running one. */
+static void ft_sched_note_switch(struct ft_sched_pass *f, const struct ft_sched_cpu *p,
+                                 const struct tv_ft_switch *s)
 {
     if (f->writing)
         return;
@@ -114,52 +134,57 @@ static void note_switch(struct finding *f, const struct processor *p, const stru
         tv_diagnostics_add(&f->schedule->head->diagnostics, TV_DIAGNOSTIC_SWITCH_MISSED, s->offset);
 }
 
-static void find_runs(struct finding *f)
+/* Replay all switches for the processors. */
+static void ft_sched_find_cpu_slices(struct ft_sched_pass *f)
 {
     const struct tv_ft_schedule *schedule = f->schedule;
-    struct processor *processors = f->processors;
+    struct ft_sched_cpu *processors = f->processors;
     memset(processors, 0, schedule->processor_count * sizeof *processors);
     for (size_t i = 0; i < schedule->switch_count; i++) {
         const struct tv_ft_switch *s = &schedule->switches[i];
-        struct processor *p = &processors[s->cpu];
-        note_switch(f, p, s);
-        end_run(f, p, s->cpu, s->time, 0);
-        *p = (struct processor){true, s->to, s->frame, s->time, s->offset};
+        struct ft_sched_cpu *p = &processors[s->cpu];
+        ft_sched_note_switch(f, p, s);
+        ft_sched_end_cpu_slice(f, p, s->cpu, s->time, 0);
+        *p = (struct ft_sched_cpu){true, s->to, s->frame, s->time, s->offset};
     }
     for (size_t cpu = 0; cpu < schedule->processor_count; cpu++)
-        end_run(f, &processors[cpu], cpu, schedule->end, TV_SLICE_OPEN);
+        ft_sched_end_cpu_slice(f, &processors[cpu], cpu, schedule->end, TV_SLICE_OPEN);
 }
 
-/* ---- What threads do ---- */
+/* ---- Threads ---- */
 
-static bool is_blocked(enum tv_ft_state state)
+static bool ft_sched_is_blocked(enum tv_ft_state state)
 {
     return state >= TV_FT_BLOCKED && state <= TV_FT_BLOCKED_WAKING;
 }
 
-/* The thread ran: its clock stands where the run before it ended. */
-static void add_run(struct finding *f, uint32_t thread, int64_t start, int64_t end)
+/* Add a time for which the thread ran; its CPU clock continues where the last run ended. */
+static void ft_sched_add_cpu_run(struct ft_sched_pass *f, uint32_t thread, int64_t start,
+                                 int64_t end)
 {
+    assert(f->writing && start <= end);
     struct tv_ft_schedule *s = f->schedule;
-    struct tv_run *run = &s->runs[f->amounts[thread].runs++];
+    struct tv_running *run = &s->runs[f->amounts[thread].runs++];
     bool first = run == s->clocks[thread].runs;
-    *run = (struct tv_run){start, end, first ? 0 : run[-1].before + run[-1].end - run[-1].start};
+    *run =
+        (struct tv_running){start, end, first ? 0 : run[-1].before + run[-1].end - run[-1].start};
 }
 
-/* The thread was in its state until then: the index of that in its strip. */
-static uint32_t end_state(struct finding *f, const struct stretch *stretch, uint32_t thread,
-                          int64_t until, unsigned flags)
+/* End the state of a thread. Return the index of the slice in its state track. */
+static uint32_t ft_sched_end_state(struct ft_sched_pass *f, const struct ft_sched_share *stretch,
+                                   uint32_t thread, int64_t until, unsigned flags)
 {
-    const struct doing *doing = &f->threads[thread];
+    assert(thread >= stretch->first && thread < stretch->end);
+    const struct ft_sched_state *doing = &f->threads[thread];
     size_t strip = f->schedule->processor_count + thread;
     if (!f->writing) {
         f->amounts[thread].runs += doing->state == TV_FT_RUNNING;
         return f->counts[strip]++;
     }
     if (doing->state == TV_FT_RUNNING)
-        add_run(f, thread, doing->since, until);
-    return tv_strip_rows_put(f->schedule->rows, stretch->group,
-                             &(struct tv_strip_slice){
+        ft_sched_add_cpu_run(f, thread, doing->since, until);
+    return tv_state_rows_put(f->schedule->rows, stretch->group,
+                             &(struct tv_state_slice){
                                  .start = doing->since,
                                  .length = until - doing->since,
                                  .offset = doing->offset & TV_OFFSET_MASK,
@@ -169,56 +194,59 @@ static uint32_t end_state(struct finding *f, const struct stretch *stretch, uint
                              });
 }
 
-/* The thread leaves its state for another. */
-static void turn(struct finding *f, const struct stretch *stretch, uint32_t thread,
-                 const struct doing *next)
+/* Change the state of a thread. */
+static void ft_sched_change_state(struct ft_sched_pass *f, const struct ft_sched_share *stretch,
+                                  uint32_t thread, const struct ft_sched_state *next)
 {
-    struct doing *doing = &f->threads[thread];
+    struct ft_sched_state *doing = &f->threads[thread];
     uint32_t left = TV_NONE;
-    bool io = doing->io_told && is_blocked(next->state);
+    bool io = doing->io_told && ft_sched_is_blocked(next->state);
     if (doing->known && next->since > doing->since)
-        left = end_state(f, stretch, thread, next->since, next->known ? 0 : TV_SLICE_OPEN);
-    bool wakes = is_blocked(doing->state) && next->state == TV_FT_RUNNABLE;
+        left = ft_sched_end_state(f, stretch, thread, next->since, next->known ? 0 : TV_SLICE_OPEN);
+    bool wakes = ft_sched_is_blocked(doing->state) && next->state == TV_FT_RUNNABLE;
     *doing = *next;
     doing->blocked = wakes ? left : TV_NONE;
     if (io)
         doing->state = TV_FT_BLOCKED_IO;
 }
 
-/* Nor is TV_NONE one of them. */
-static bool has_thread(const struct stretch *stretch, uint32_t thread)
+/* Return true when the thread belongs to this worker's share. TV_NONE belongs to none, by
+ * unsigned wrap-around. */
+static bool ft_sched_has_thread(const struct ft_sched_share *stretch, uint32_t thread)
 {
     return thread - stretch->first < stretch->end - stretch->first;
 }
 
-static void turn_both(struct finding *f, const struct stretch *stretch,
-                      const struct tv_ft_switch *s)
+/* Apply a switch to both of its threads, as far as they belong to this worker's share. */
+static void ft_sched_take_switch(struct ft_sched_pass *f, const struct ft_sched_share *stretch,
+                                 const struct tv_ft_switch *s)
 {
-    struct doing next = {.known = true, .since = s->time, .offset = s->offset};
+    struct ft_sched_state next = {.known = true, .since = s->time, .offset = s->offset};
     next.state = (enum tv_ft_state)s->state;
-    if (has_thread(stretch, s->from))
-        turn(f, stretch, s->from, &next);
+    if (ft_sched_has_thread(stretch, s->from))
+        ft_sched_change_state(f, stretch, s->from, &next);
     next.state = TV_FT_RUNNING;
-    if (has_thread(stretch, s->to))
-        turn(f, stretch, s->to, &next);
+    if (ft_sched_has_thread(stretch, s->to))
+        ft_sched_change_state(f, stretch, s->to, &next);
 }
 
-/* A reason belongs to the last sleep until the thread runs again; while it runs, to the sleep that
- * follows at once. */
-static void take_reason(struct finding *f, const struct stretch *stretch, uint32_t thread)
+/* Apply a reason for blocking: to the last sleep until the thread runs again; while it runs, to
+ * the sleep that follows at once. */
+static void ft_sched_take_reason(struct ft_sched_pass *f, const struct ft_sched_share *stretch,
+                                 uint32_t thread)
 {
     const struct tv_ft_schedule *s = f->schedule;
-    struct doing *doing = &f->threads[thread];
-    if (doing->known && is_blocked(doing->state))
+    struct ft_sched_state *doing = &f->threads[thread];
+    if (doing->known && ft_sched_is_blocked(doing->state))
         doing->state = TV_FT_BLOCKED_IO;
     else if (!doing->known || doing->blocked == TV_NONE)
         doing->io_told = true;
     else if (f->writing)
-        tv_strip_rows_rename(s->rows, stretch->group, s->processor_count + thread, doing->blocked,
+        tv_state_rows_rename(s->rows, stretch->group, s->processor_count + thread, doing->blocked,
                              f->frames[TV_FT_BLOCKED_IO]);
 }
 
-static void take_blocking(struct finding *f, const struct tv_ft_wakeup *w)
+static void ft_sched_take_blocking(struct ft_sched_pass *f, const struct tv_ft_wakeup *w)
 {
     size_t place = f->amounts[w->task].blockings++;
     if (f->writing)
@@ -232,16 +260,17 @@ static void take_blocking(struct finding *f, const struct tv_ft_wakeup *w)
         };
 }
 
-/* Only the first of several wake-ups wakes. */
-static void take_wakeup(struct finding *f, const struct stretch *stretch,
-                        const struct tv_ft_wakeup *w)
+/* Apply a wake-up; only the first of several changes the state. */
+static void ft_sched_take_wakeup(struct ft_sched_pass *f, const struct ft_sched_share *stretch,
+                                 const struct tv_ft_wakeup *w)
 {
-    const struct doing *doing = &f->threads[w->task];
+    const struct ft_sched_state *doing = &f->threads[w->task];
     if (doing->known && doing->state <= TV_FT_PREEMPTED)
         return;
-    turn(f, stretch, w->task,
-         &(struct doing){
-             .known = true, .state = TV_FT_RUNNABLE, .since = w->time, .offset = w->offset});
+    ft_sched_change_state(
+        f, stretch, w->task,
+        &(struct ft_sched_state){
+            .known = true, .state = TV_FT_RUNNABLE, .since = w->time, .offset = w->offset});
     size_t place = f->amounts[w->task].wakeups++;
     if (f->writing)
         f->schedule->tables->wakeups.rows[place] = (struct tv_wakeup){
@@ -253,19 +282,20 @@ static void take_wakeup(struct finding *f, const struct stretch *stretch,
         };
 }
 
-static void take(struct finding *f, const struct stretch *stretch, const struct tv_ft_wakeup *w)
+static void ft_sched_take_wake_row(struct ft_sched_pass *f, const struct ft_sched_share *stretch,
+                                   const struct tv_ft_wakeup *w)
 {
     if (w->kind != TV_FT_WAKE_BLOCKED) {
-        take_wakeup(f, stretch, w);
+        ft_sched_take_wakeup(f, stretch, w);
         return;
     }
     if (w->io)
-        take_reason(f, stretch, w->task);
-    take_blocking(f, w);
+        ft_sched_take_reason(f, stretch, w->task);
+    ft_sched_take_blocking(f, w);
 }
 
-/* Whether switch i comes before wake-up j: by time, then by the order of the file. */
-static bool switch_first(const struct tv_ft_schedule *s, size_t i, size_t j)
+/* Return true when switch i comes before wake-up j: by time, then by the order of the file. */
+static bool ft_sched_is_switch_first(const struct tv_ft_schedule *s, size_t i, size_t j)
 {
     if (i == s->switch_count || j == s->wakeup_count)
         return j == s->wakeup_count;
@@ -274,33 +304,35 @@ static bool switch_first(const struct tv_ft_schedule *s, size_t i, size_t j)
     return a->time < b->time || (a->time == b->time && a->offset < b->offset);
 }
 
-static void find_states(struct finding *f, const struct stretch *stretch)
+/* Replay all switches and wake-ups for a share of the threads. */
+static void ft_sched_find_states(struct ft_sched_pass *f, const struct ft_sched_share *stretch)
 {
     const struct tv_ft_schedule *s = f->schedule;
     size_t i = 0, j = 0;
     memset(f->threads + stretch->first, 0, (stretch->end - stretch->first) * sizeof *f->threads);
     while (i < s->switch_count || j < s->wakeup_count) {
-        if (switch_first(s, i, j)) {
-            turn_both(f, stretch, &s->switches[i++]);
+        if (ft_sched_is_switch_first(s, i, j)) {
+            ft_sched_take_switch(f, stretch, &s->switches[i++]);
             continue;
         }
-        if (has_thread(stretch, s->wakeups[j].task))
-            take(f, stretch, &s->wakeups[j]);
+        if (ft_sched_has_thread(stretch, s->wakeups[j].task))
+            ft_sched_take_wake_row(f, stretch, &s->wakeups[j]);
         j++;
     }
-    struct doing gone = {.since = s->end};
+    struct ft_sched_state gone = {.since = s->end};
     for (uint32_t thread = stretch->first; thread < stretch->end; thread++)
-        turn(f, stretch, thread, &gone);
+        ft_sched_change_state(f, stretch, thread, &gone);
 }
 
-/* ---- Room ---- */
+/* ---- Counting ---- */
 
-/* Each switch and wake-up ends no more than one slice of each of its threads. */
-static void count_rows(void *context, unsigned index)
+/* Count, for a range of the rows, the slices of each thread: a row ends at most one slice of
+ * each of its threads. */
+static void ft_sched_count_rows(void *context, unsigned index)
 {
-    const struct finding *f = context;
+    const struct ft_sched_pass *f = context;
     const struct tv_ft_schedule *s = f->schedule;
-    struct stretch *stretch = &f->stretches[index];
+    struct ft_sched_share *stretch = &f->stretches[index];
     size_t switches = s->switch_count / f->stretch_count,
            wakeups = s->wakeup_count / f->stretch_count;
     bool last = index + 1 == f->stretch_count;
@@ -320,11 +352,13 @@ static void count_rows(void *context, unsigned index)
             stretch->by_thread[s->wakeups[i].task]++;
 }
 
-static void add_up(struct finding *f)
+/* Sum the counts of all workers into those of the first. */
+static void ft_sched_sum_counts(struct ft_sched_pass *f)
 {
-    struct stretch *all = &f->stretches[0];
+    assert(f->stretch_count > 0);
+    struct ft_sched_share *all = &f->stretches[0];
     for (unsigned i = 1; i < f->stretch_count; i++) {
-        const struct stretch *other = &f->stretches[i];
+        const struct ft_sched_share *other = &f->stretches[i];
         for (size_t cpu = 0; cpu < MOST_PROCESSORS; cpu++)
             all->switched[cpu] |= other->switched[cpu];
         for (uint32_t thread = 0; thread < f->schedule->head->thread_count; thread++)
@@ -335,8 +369,8 @@ static void add_up(struct finding *f)
             f->schedule->processor_count = cpu + 1;
 }
 
-/* Threads of about as many slices for each worker. */
-static void share_threads(struct finding *f)
+/* Give each worker threads with about the same number of slices in total. */
+static void ft_sched_share_threads(struct ft_sched_pass *f)
 {
     const uint32_t *counts = f->stretches[0].by_thread;
     uint32_t threads = f->schedule->head->thread_count, thread = 0;
@@ -344,7 +378,7 @@ static void share_threads(struct finding *f)
     for (uint32_t i = 0; i < threads; i++)
         total += counts[i];
     for (unsigned i = 0; i < f->stretch_count; i++) {
-        struct stretch *stretch = &f->stretches[i];
+        struct ft_sched_share *stretch = &f->stretches[i];
         stretch->first = thread;
         while (thread < threads &&
                (i + 1 == f->stretch_count || before < total / f->stretch_count * (i + 1)))
@@ -353,18 +387,20 @@ static void share_threads(struct finding *f)
     }
 }
 
-/* ---- Places ---- */
+/* ---- Layout ---- */
 
-static void lay_out_strips(struct finding *f)
+/* Lay out the state tracks: one group for the processors and one per worker, or a single group
+ * if there are few slices. */
+static void ft_sched_lay_out_tracks(struct ft_sched_pass *f)
 {
     struct tv_ft_schedule *s = f->schedule;
     size_t strips = s->processor_count + s->head->thread_count, slices = 0;
     size_t *ends = tv_alloc((size_t)f->stretch_count + 1, sizeof *ends);
-    struct tv_strip_layout layout = {f->counts, strips, ends, 1};
+    struct tv_state_layout layout = {f->counts, strips, ends, 1};
     for (size_t i = 0; i < strips; i++)
         slices += f->counts[i];
     ends[0] = strips;
-    if (f->stretch_count > 1 && slices >= TV_STRIP_GROUP_LEAST) {
+    if (f->stretch_count > 1 && slices >= TV_STATE_GROUP_LEAST) {
         ends[0] = s->processor_count;
         for (unsigned i = 0; i < f->stretch_count; i++) {
             f->stretches[i].group = i + 1;
@@ -372,11 +408,11 @@ static void lay_out_strips(struct finding *f)
         }
         layout.group_count = f->stretch_count + 1;
     }
-    s->rows = tv_strip_rows_new(s->assembly, &layout);
+    s->rows = tv_state_rows_new(s->assembly, &layout);
     tv_free(ends);
 }
 
-/* Makes room for *first rows more and tells where they begin. */
+/* Reserve *first more rows and set *first to the index of the first of them. */
 #define RESERVE(table, first)                                                                      \
     do {                                                                                           \
         size_t begin_ = (table)->count;                                                            \
@@ -386,13 +422,13 @@ static void lay_out_strips(struct finding *f)
         *(first) = begin_;                                                                         \
     } while (0)
 
-/* What threads have stands in the order of the threads, each one's in the order of time: as it is
- * wanted. */
-static void lay_out(struct finding *f)
+/* Lay out the rows thread by thread, in time order within each: the order in which the model
+ * wants them. */
+static void ft_sched_lay_out_rows(struct ft_sched_pass *f)
 {
     struct tv_ft_schedule *s = f->schedule;
     uint32_t threads = s->head->thread_count;
-    struct amount next = {0};
+    struct ft_sched_amount next = {0};
     for (uint32_t i = 0; i < threads; i++) {
         next.runs += f->amounts[i].runs;
         next.wakeups += f->amounts[i].wakeups;
@@ -406,27 +442,29 @@ static void lay_out(struct finding *f)
     RESERVE(&s->tables->blockings, &next.blockings);
     next.runs = 0;
     for (uint32_t i = 0; i < threads; i++) {
-        struct amount has = f->amounts[i];
+        struct ft_sched_amount has = f->amounts[i];
         if (s->clocks)
-            s->clocks[i] = (struct tv_run_clock){s->runs + next.runs, has.runs};
+            s->clocks[i] = (struct tv_running_clock){s->runs + next.runs, has.runs};
         f->amounts[i] = next;
         next.runs += has.runs;
         next.wakeups += has.wakeups;
         next.blockings += has.blockings;
     }
-    lay_out_strips(f);
+    ft_sched_lay_out_tracks(f);
 }
 
-static void make_strips(struct finding *f)
+/* Fill the names and owners of the state tracks. */
+static void ft_sched_name_tracks(struct ft_sched_pass *f)
 {
+    assert(f->writing); /* both passes are done */
     struct tv_ft_schedule *s = f->schedule;
     char name[32];
     s->strips = tv_alloc(s->processor_count + s->head->thread_count, sizeof *s->strips);
     for (size_t cpu = 0; cpu < s->processor_count; cpu++) {
         snprintf(name, sizeof name, "CPU %u", (unsigned)cpu);
-        s->strips[cpu] = (struct tv_strip){
+        s->strips[cpu] = (struct tv_state_track){
             .kind = TV_TRACK_CPU,
-            .name = tv_head_string(s->head, tv_bytes_of(name)),
+            .name = tv_trace_info_string(s->head, tv_bytes_of(name)),
             .process = TV_NONE,
             .thread = TV_NONE,
             .known = f->stretches[0].switched[cpu],
@@ -434,7 +472,7 @@ static void make_strips(struct finding *f)
         };
     }
     for (uint32_t thread = 0; thread < s->head->thread_count; thread++)
-        s->strips[s->processor_count + thread] = (struct tv_strip){
+        s->strips[s->processor_count + thread] = (struct tv_state_track){
             .kind = TV_TRACK_STATES,
             .name = s->head->threads[thread].name,
             .process = s->head->threads[thread].process,
@@ -442,42 +480,43 @@ static void make_strips(struct finding *f)
         };
 }
 
-static void make_frames(struct finding *f)
+static void ft_sched_add_state_frames(struct ft_sched_pass *f)
 {
-    struct tv_head *head = f->schedule->head;
+    struct tv_trace_info *head = f->schedule->head;
     for (size_t i = 0; i < TV_FT_STATES; i++) {
         struct tv_frame frame = {
-            .name = tv_head_string(head, tv_bytes_of(states[i].name)),
-            .category = tv_head_string(head, TV_BYTES("thread state")),
+            .name = tv_trace_info_string(head, tv_bytes_of(states[i].name)),
+            .category = tv_trace_info_string(head, TV_BYTES("thread state")),
         };
-        f->frames[i] = tv_head_add_frame(head, &frame);
+        f->frames[i] = tv_trace_info_add_frame(head, &frame);
         head->frames[f->frames[i]].colour = states[i].colour;
     }
 }
 
-/* What processors ran is found beside what threads did: the one tells diagnostics, the other
- * writes tables. */
-static void find_part(void *context, unsigned index)
+/* Run one worker of a pass. The worker for the processors runs beside those for the threads: it
+ * adds diagnostics, they write tables. */
+static void ft_sched_run_worker(void *context, unsigned index)
 {
-    struct finding *f = context;
+    struct ft_sched_pass *f = context;
     if (index < f->stretch_count)
-        find_states(f, &f->stretches[index]);
+        ft_sched_find_states(f, &f->stretches[index]);
     else
-        find_runs(f);
+        ft_sched_find_cpu_slices(f);
 }
 
-/* Slices of one group are written by one worker. */
-static void find_all(struct finding *f)
+/* A group of state tracks must have a single writer, so a small layout (one group) runs on one
+ * thread. */
+static void ft_sched_run_pass(struct ft_sched_pass *f)
 {
     if (f->stretch_count > 1 && (!f->writing || f->stretches[0].group > 0)) {
-        tv_workers_run(f->stretch_count + 1, find_part, f);
+        tv_workers_run(f->stretch_count + 1, ft_sched_run_worker, f);
         return;
     }
     for (unsigned i = 0; i <= f->stretch_count; i++)
-        find_part(f, i);
+        ft_sched_run_worker(f, i);
 }
 
-static void release(struct finding *f)
+static void ft_sched_release(struct ft_sched_pass *f)
 {
     for (unsigned i = 0; i < f->stretch_count; i++) {
         tv_free(f->stretches[i].switched);
@@ -490,48 +529,50 @@ static void release(struct finding *f)
     tv_free(f->amounts);
 }
 
-void tv_ft_schedule_find(struct tv_ft_schedule *schedule, unsigned workers)
+void tv_ft_schedule_build(struct tv_ft_schedule *schedule, unsigned workers)
 {
+    assert(!schedule->strips && !schedule->rows && workers > 0);
     uint32_t threads = schedule->head->thread_count;
     if (schedule->switch_count == 0 && schedule->wakeup_count == 0)
         return;
     if (schedule->switch_count + schedule->wakeup_count >= TV_NONE)
         tv_memory_exhausted();
-    struct finding f = {
+    struct ft_sched_pass f = {
         .schedule = schedule,
         .threads = tv_alloc(threads, sizeof *f.threads),
         .amounts = tv_alloc(threads, sizeof *f.amounts),
         .stretches = tv_alloc(workers, sizeof *f.stretches),
         .stretch_count = workers,
     };
-    make_frames(&f);
-    tv_workers_run(workers, count_rows, &f);
-    add_up(&f);
+    ft_sched_add_state_frames(&f);
+    tv_workers_run(workers, ft_sched_count_rows, &f);
+    ft_sched_sum_counts(&f);
     f.processors = tv_alloc(schedule->processor_count, sizeof *f.processors);
     f.counts = tv_alloc(schedule->processor_count + threads, sizeof *f.counts);
     schedule->known_since = tv_alloc(schedule->processor_count, sizeof *schedule->known_since);
-    share_threads(&f);
-    find_all(&f);
-    lay_out(&f);
+    ft_sched_share_threads(&f);
+    ft_sched_run_pass(&f);
+    ft_sched_lay_out_rows(&f);
     f.writing = true;
-    find_all(&f);
-    make_strips(&f);
-    release(&f);
+    ft_sched_run_pass(&f);
+    ft_sched_name_tracks(&f);
+    ft_sched_release(&f);
 }
 
-void tv_ft_schedule_place(struct tv_ft_schedule *schedule)
+void tv_ft_schedule_add_tracks(struct tv_ft_schedule *schedule)
 {
     tv_free(schedule->runs);
     tv_free(schedule->clocks);
     schedule->runs = NULL;
     schedule->clocks = NULL;
     if (schedule->rows)
-        tv_assembly_strip_rows(schedule->assembly, schedule->strips, schedule->rows);
+        tv_assembly_add_state_rows(schedule->assembly, schedule->strips, schedule->rows);
     schedule->rows = NULL;
 }
 
-/* By processor; TV_NONE: nothing is known of it. */
-static uint32_t *find_tracks(const struct tv_ft_schedule *schedule, const struct tv_trace *trace)
+/* Return the track of each processor; TV_NONE where it has none. The caller frees the result. */
+static uint32_t *ft_sched_find_tracks(const struct tv_ft_schedule *schedule,
+                                      const struct tv_trace *trace)
 {
     uint32_t *tracks = tv_alloc(schedule->processor_count, sizeof *tracks);
     for (size_t cpu = 0; cpu < schedule->processor_count; cpu++)
@@ -549,9 +590,9 @@ static uint32_t *find_tracks(const struct tv_ft_schedule *schedule, const struct
     return tracks;
 }
 
-void tv_ft_schedule_tracks(const struct tv_ft_schedule *schedule, struct tv_trace *trace)
+void tv_ft_schedule_place_instants(const struct tv_ft_schedule *schedule, struct tv_trace *trace)
 {
-    uint32_t *tracks = find_tracks(schedule, trace);
+    uint32_t *tracks = ft_sched_find_tracks(schedule, trace);
     for (size_t i = 0; i < trace->tables.instants.count; i++) {
         struct tv_instant *instant = &trace->tables.instants.rows[i];
         if (instant->scope != TV_SCOPE_TRACK || instant->input != schedule->input)

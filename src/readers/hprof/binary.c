@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * binary.c - hprof in its binary form: records of a tag, a time and a length, big-endian, which
- * name texts, classes and frames by numbers.
- */
+/* The binary form of hprof: records of a tag, a time and a length, big-endian. Records refer to
+ * texts, classes and frames by numbers. */
+#include "readers/hprof/hprof.h"
+
+#include <assert.h>
+
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "readers/hprof/parts.h"
 
-enum tag {
+enum hprof_tag {
     TAG_STRING = 0x01,
     TAG_LOAD_CLASS = 0x02,
     TAG_UNLOAD_CLASS = 0x03,
@@ -23,17 +24,17 @@ enum tag {
 
 #define RECORD_HEAD 9
 
-/* A record that is kept whole is no longer; heap dumps are, and are passed over. */
+/* Maximum length of a record that is read. Only heap dumps are longer, and these are skipped. */
 #define LONGEST_RECORD ((uint32_t)64 << 20)
 
-/* Magic, version and a NUL come first, then the size of numbers and a time. */
+/* Size after the magic, the version and a NUL: the size of ids, and a time. */
 #define NUMBERS_AND_TIME 12
 
-/* Lines in frames: 0 none, -1 unknown, -2 compiled, -3 native, else a place in the method, which is
- * not kept (text.c). */
+/* Lines in frames: 0 none, -1 unknown, -2 compiled, -3 native; others are places in the method,
+ * which are dropped (text.c). */
 #define LINE_NATIVE (-3)
 
-struct reading {
+struct hprof_binary {
     struct tv_hprof *hprof;
     unsigned id_size;      /* 4 or 8 */
     struct tv_map strings; /* id -> string of the head */
@@ -43,7 +44,7 @@ struct reading {
 
 /* ---- Numbers ---- */
 
-static bool take_u32(struct tv_cursor *cursor, uint32_t *value)
+static bool hprof_take_u32(struct tv_cursor *cursor, uint32_t *value)
 {
     struct tv_bytes bytes;
     if (!tv_cursor_take_bytes(cursor, 4, &bytes))
@@ -53,95 +54,100 @@ static bool take_u32(struct tv_cursor *cursor, uint32_t *value)
     return true;
 }
 
-static bool take_id(struct tv_cursor *cursor, unsigned size, uint64_t *value)
+static bool hprof_take_id(struct tv_cursor *cursor, unsigned size, uint64_t *value)
 {
+    assert(size == 4 || size == 8);
     uint32_t high = 0, low;
-    if ((size == 8 && !take_u32(cursor, &high)) || !take_u32(cursor, &low))
+    if ((size == 8 && !hprof_take_u32(cursor, &high)) || !hprof_take_u32(cursor, &low))
         return false;
     *value = (uint64_t)high << 32 | low;
     return true;
 }
 
-/* The text of an id; id 0 and one that no record has are no text. */
-static uint32_t string_of(const struct reading *reading, uint64_t id)
+/* Return the string of an id; empty for 0 and for unknown ids. */
+static uint32_t hprof_find_string(const struct hprof_binary *reading, uint64_t id)
 {
     uint32_t string = tv_map_find(&reading->strings, id);
     return string == TV_NONE ? TV_EMPTY_STRING : string;
 }
 
-static struct tv_bytes text_of(const struct reading *reading, uint64_t id)
+static struct tv_bytes hprof_find_text(const struct hprof_binary *reading, uint64_t id)
 {
-    return tv_head_text(reading->hprof->head, string_of(reading, id));
+    return tv_trace_info_text(reading->hprof->head, hprof_find_string(reading, id));
 }
 
-/* ---- Records: false when one is shorter than it must be ---- */
+/* ---- Records; functions return false when one is too short ---- */
 
-static bool take_string(struct reading *reading, struct tv_cursor *cursor)
+static bool hprof_take_string(struct hprof_binary *reading, struct tv_cursor *cursor)
 {
     uint64_t id;
     struct tv_bytes text;
-    if (!take_id(cursor, reading->id_size, &id))
+    if (!hprof_take_id(cursor, reading->id_size, &id))
         return false;
     tv_cursor_take_bytes(cursor, tv_cursor_left(cursor), &text);
-    tv_map_set(&reading->strings, id, tv_head_string(reading->hprof->head, text));
+    tv_map_set(&reading->strings, id, tv_trace_info_string(reading->hprof->head, text));
     return true;
 }
 
-/* A class's name with dots. */
-static uint32_t dotted(struct tv_head *head, struct tv_bytes name)
+/* Return the name of a class with dots. */
+static uint32_t hprof_dotted_name(struct tv_trace_info *head, struct tv_bytes name)
 {
     uint8_t *copy = tv_alloc(name.length + 1, 1);
     for (size_t i = 0; i < name.length; i++)
         copy[i] = name.data[i] == '/' ? '.' : name.data[i];
-    uint32_t string = tv_head_string(head, (struct tv_bytes){copy, name.length});
+    uint32_t string = tv_trace_info_string(head, (struct tv_bytes){copy, name.length});
     tv_free(copy);
     return string;
 }
 
-static bool take_class(struct reading *reading, struct tv_cursor *cursor)
+static bool hprof_take_class(struct hprof_binary *reading, struct tv_cursor *cursor)
 {
     uint32_t serial, stack;
     uint64_t object, name;
-    if (!take_u32(cursor, &serial) || !take_id(cursor, reading->id_size, &object) ||
-        !take_u32(cursor, &stack) || !take_id(cursor, reading->id_size, &name))
+    if (!hprof_take_u32(cursor, &serial) || !hprof_take_id(cursor, reading->id_size, &object) ||
+        !hprof_take_u32(cursor, &stack) || !hprof_take_id(cursor, reading->id_size, &name))
         return false;
-    tv_map_set(&reading->classes, serial, dotted(reading->hprof->head, text_of(reading, name)));
+    tv_map_set(&reading->classes, serial,
+               hprof_dotted_name(reading->hprof->head, hprof_find_text(reading, name)));
     return true;
 }
 
-static bool take_frame(struct reading *reading, struct tv_cursor *cursor)
+static bool hprof_take_frame(struct hprof_binary *reading, struct tv_cursor *cursor)
 {
     uint64_t id, name, signature, file;
     uint32_t class_serial, line;
-    if (!take_id(cursor, reading->id_size, &id) || !take_id(cursor, reading->id_size, &name) ||
-        !take_id(cursor, reading->id_size, &signature) ||
-        !take_id(cursor, reading->id_size, &file) || !take_u32(cursor, &class_serial) ||
-        !take_u32(cursor, &line))
+    if (!hprof_take_id(cursor, reading->id_size, &id) ||
+        !hprof_take_id(cursor, reading->id_size, &name) ||
+        !hprof_take_id(cursor, reading->id_size, &signature) ||
+        !hprof_take_id(cursor, reading->id_size, &file) || !hprof_take_u32(cursor, &class_serial) ||
+        !hprof_take_u32(cursor, &line))
         return false;
     uint32_t class_name = tv_map_find(&reading->classes, class_serial);
     struct tv_frame frame = {
         .class_name = class_name == TV_NONE ? TV_EMPTY_STRING : class_name,
-        .name = string_of(reading, name),
-        .signature = string_of(reading, signature),
-        .file = string_of(reading, file),
+        .name = hprof_find_string(reading, name),
+        .signature = hprof_find_string(reading, signature),
+        .file = hprof_find_string(reading, file),
         .line = line == (uint32_t)LINE_NATIVE ? -2 : 0,
     };
-    tv_map_set(&reading->frames, id, tv_head_add_recorded_frame(reading->hprof->head, &frame));
+    tv_map_set(&reading->frames, id,
+               tv_trace_info_add_recorded_frame(reading->hprof->head, &frame));
     return true;
 }
 
-static bool take_stack(struct reading *reading, struct tv_cursor *cursor, uint64_t offset)
+static bool hprof_take_stack(struct hprof_binary *reading, struct tv_cursor *cursor,
+                             uint64_t offset)
 {
     struct tv_hprof *hprof = reading->hprof;
     uint32_t serial, thread, count;
     uint64_t id;
-    if (!take_u32(cursor, &serial) || !take_u32(cursor, &thread) || !take_u32(cursor, &count) ||
-        tv_cursor_left(cursor) / reading->id_size < count)
+    if (!hprof_take_u32(cursor, &serial) || !hprof_take_u32(cursor, &thread) ||
+        !hprof_take_u32(cursor, &count) || tv_cursor_left(cursor) / reading->id_size < count)
         return false;
-    /* Thread 0: the agent was not asked to keep threads apart. */
+    /* Thread 0: the agent was not asked to separate threads. */
     tv_hprof_begin_stack(hprof, serial,
                          thread == 0 ? TV_NONE : tv_hprof_thread(hprof, thread, offset), offset);
-    while (count-- > 0 && take_id(cursor, reading->id_size, &id)) {
+    while (count-- > 0 && hprof_take_id(cursor, reading->id_size, &id)) {
         uint32_t frame = tv_map_find(&reading->frames, id);
         if (frame == TV_NONE)
             tv_hprof_diagnose(hprof, TV_DIAGNOSTIC_STACK_UNKNOWN, offset);
@@ -151,28 +157,32 @@ static bool take_stack(struct reading *reading, struct tv_cursor *cursor, uint64
     return true;
 }
 
-static bool take_thread(struct reading *reading, struct tv_cursor *cursor, uint64_t offset)
+static bool hprof_take_thread(struct hprof_binary *reading, struct tv_cursor *cursor,
+                              uint64_t offset)
 {
     uint32_t serial, stack;
     uint64_t object, name, group, parent;
-    if (!take_u32(cursor, &serial) || !take_id(cursor, reading->id_size, &object) ||
-        !take_u32(cursor, &stack) || !take_id(cursor, reading->id_size, &name) ||
-        !take_id(cursor, reading->id_size, &group) || !take_id(cursor, reading->id_size, &parent))
+    if (!hprof_take_u32(cursor, &serial) || !hprof_take_id(cursor, reading->id_size, &object) ||
+        !hprof_take_u32(cursor, &stack) || !hprof_take_id(cursor, reading->id_size, &name) ||
+        !hprof_take_id(cursor, reading->id_size, &group) ||
+        !hprof_take_id(cursor, reading->id_size, &parent))
         return false;
-    tv_hprof_list_thread(reading->hprof, serial, text_of(reading, name), text_of(reading, group),
-                         offset);
+    tv_hprof_list_thread(reading->hprof, serial, hprof_find_text(reading, name),
+                         hprof_find_text(reading, group), offset);
     return true;
 }
 
-static bool take_samples(struct reading *reading, struct tv_cursor *cursor, uint64_t offset)
+static bool hprof_take_samples(struct hprof_binary *reading, struct tv_cursor *cursor,
+                               uint64_t offset)
 {
     struct tv_hprof *hprof = reading->hprof;
     uint32_t total, rows, count, serial;
     uint64_t counted = 0;
-    if (!take_u32(cursor, &total) || !take_u32(cursor, &rows) || tv_cursor_left(cursor) / 8 < rows)
+    if (!hprof_take_u32(cursor, &total) || !hprof_take_u32(cursor, &rows) ||
+        tv_cursor_left(cursor) / 8 < rows)
         return false;
     tv_hprof_begin_table(hprof, false, offset);
-    while (rows-- > 0 && take_u32(cursor, &count) && take_u32(cursor, &serial)) {
+    while (rows-- > 0 && hprof_take_u32(cursor, &count) && hprof_take_u32(cursor, &serial)) {
         struct tv_hprof_row row = {
             .stack = serial, .offset = offset, .weight = (tv_ns)count * TV_SAMPLE_NS};
         tv_hprof_add_row(hprof, &row);
@@ -183,22 +193,30 @@ static bool take_samples(struct reading *reading, struct tv_cursor *cursor, uint
     return true;
 }
 
-static bool take_record(struct reading *reading, uint8_t tag, struct tv_bytes body, uint64_t offset)
+static bool hprof_is_kept_record(uint8_t tag)
 {
+    return (tag >= TAG_STRING && tag <= TAG_STACK_TRACE) || tag == TAG_START_THREAD ||
+           tag == TAG_END_THREAD || tag == TAG_CPU_SAMPLES || tag == TAG_CONTROL_SETTINGS;
+}
+
+static bool hprof_take_record(struct hprof_binary *reading, uint8_t tag, struct tv_bytes body,
+                              uint64_t offset)
+{
+    assert(hprof_is_kept_record(tag));
     struct tv_cursor cursor = tv_cursor_over(body);
-    switch ((enum tag)tag) {
+    switch ((enum hprof_tag)tag) {
     case TAG_STRING:
-        return take_string(reading, &cursor);
+        return hprof_take_string(reading, &cursor);
     case TAG_LOAD_CLASS:
-        return take_class(reading, &cursor);
+        return hprof_take_class(reading, &cursor);
     case TAG_STACK_FRAME:
-        return take_frame(reading, &cursor);
+        return hprof_take_frame(reading, &cursor);
     case TAG_STACK_TRACE:
-        return take_stack(reading, &cursor, offset);
+        return hprof_take_stack(reading, &cursor, offset);
     case TAG_START_THREAD:
-        return take_thread(reading, &cursor, offset);
+        return hprof_take_thread(reading, &cursor, offset);
     case TAG_CPU_SAMPLES:
-        return take_samples(reading, &cursor, offset);
+        return hprof_take_samples(reading, &cursor, offset);
     case TAG_UNLOAD_CLASS:
     case TAG_END_THREAD:
     case TAG_HEAP_DUMP:
@@ -209,17 +227,12 @@ static bool take_record(struct reading *reading, uint8_t tag, struct tv_bytes bo
     return true;
 }
 
-static bool is_wanted(uint8_t tag)
-{
-    return (tag >= TAG_STRING && tag <= TAG_STACK_TRACE) || tag == TAG_START_THREAD ||
-           tag == TAG_END_THREAD || tag == TAG_CPU_SAMPLES || tag == TAG_CONTROL_SETTINGS;
-}
-
 /* ---- The file ---- */
 
-/* The record at *offset, which moves behind it; `more` is false at the end, or where it is cut. */
-static enum tv_status read_record(struct reading *reading, struct tv_window *window,
-                                  uint64_t *offset, bool *more, struct tv_error *err)
+/* Read the record at *offset, and advance that. `more` is false at the end, or where the file
+ * was cut. */
+static enum tv_status hprof_read_record(struct hprof_binary *reading, struct tv_window *window,
+                                        uint64_t *offset, bool *more, struct tv_error *err)
 {
     struct tv_hprof *hprof = reading->hprof;
     uint64_t size = tv_source_size(hprof->source), at = *offset;
@@ -233,14 +246,14 @@ static enum tv_status read_record(struct reading *reading, struct tv_window *win
         return TV_OK;
     struct tv_cursor cursor = tv_cursor_over(bytes);
     uint8_t tag;
-    if (!tv_cursor_take_u8(&cursor, &tag) || !take_u32(&cursor, &time) ||
-        !take_u32(&cursor, &length) || size - at - RECORD_HEAD < length) {
+    if (!tv_cursor_take_u8(&cursor, &tag) || !hprof_take_u32(&cursor, &time) ||
+        !hprof_take_u32(&cursor, &length) || size - at - RECORD_HEAD < length) {
         tv_hprof_diagnose(hprof, TV_DIAGNOSTIC_TRUNCATED, at);
         return TV_OK;
     }
     *more = true;
     *offset = at + RECORD_HEAD + length;
-    if (!is_wanted(tag)) {
+    if (!hprof_is_kept_record(tag)) {
         hprof->heap = hprof->heap || tag == TAG_HEAP_DUMP || tag == TAG_HEAP_DUMP_SEGMENT;
         tv_hprof_diagnose(hprof, TV_DIAGNOSTIC_SKIPPED_SECTION, at);
         return TV_OK;
@@ -251,14 +264,14 @@ static enum tv_status read_record(struct reading *reading, struct tv_window *win
     }
     status = tv_window_at(window, at, (size_t)RECORD_HEAD + length, &bytes, err);
     if (status == TV_OK &&
-        !take_record(reading, tag, (struct tv_bytes){bytes.data + RECORD_HEAD, length}, at))
+        !hprof_take_record(reading, tag, (struct tv_bytes){bytes.data + RECORD_HEAD, length}, at))
         tv_hprof_diagnose(hprof, TV_DIAGNOSTIC_BAD_PACKET, at);
     return status;
 }
 
-/* Where records begin, and how long numbers are. */
-static enum tv_status read_start(struct reading *reading, struct tv_window *window,
-                                 uint64_t *offset, struct tv_error *err)
+/* Find the first record, and the size of ids. */
+static enum tv_status hprof_read_start(struct hprof_binary *reading, struct tv_window *window,
+                                       uint64_t *offset, struct tv_error *err)
 {
     struct tv_hprof *hprof = reading->hprof;
     struct tv_bytes bytes, magic;
@@ -269,8 +282,9 @@ static enum tv_status read_start(struct reading *reading, struct tv_window *wind
     struct tv_bytes version = tv_hprof_version(bytes);
     size_t start = (size_t)(version.data - bytes.data) + version.length + 1;
     struct tv_cursor cursor = tv_cursor_over(bytes);
-    bool whole = tv_cursor_take_bytes(&cursor, start, &magic) && take_u32(&cursor, &id_size) &&
-                 take_u32(&cursor, &high) && take_u32(&cursor, &low);
+    bool whole = tv_cursor_take_bytes(&cursor, start, &magic) &&
+                 hprof_take_u32(&cursor, &id_size) && hprof_take_u32(&cursor, &high) &&
+                 hprof_take_u32(&cursor, &low);
     if (!whole || (id_size != 4 && id_size != 8))
         return tv_fail(err, TV_ERR_SYNTAX, start,
                        "hprof: expected the size of numbers, 4 or 8, "
@@ -286,7 +300,7 @@ static enum tv_status read_start(struct reading *reading, struct tv_window *wind
 
 enum tv_status tv_hprof_read_binary(struct tv_hprof *hprof, struct tv_error *err)
 {
-    struct reading reading = {.hprof = hprof};
+    struct hprof_binary reading = {.hprof = hprof};
     struct tv_window window;
     uint64_t offset = 0;
     bool more = true;
@@ -294,12 +308,12 @@ enum tv_status tv_hprof_read_binary(struct tv_hprof *hprof, struct tv_error *err
     tv_map_init(&reading.strings);
     tv_map_init(&reading.classes);
     tv_map_init(&reading.frames);
-    enum tv_status status = read_start(&reading, &window, &offset, err);
+    enum tv_status status = hprof_read_start(&reading, &window, &offset, err);
     while (status == TV_OK && more) {
         uint64_t before = offset;
-        status = read_record(&reading, &window, &offset, &more, err);
-        if (status == TV_OK && !tv_hprof_pass(hprof, offset - before, err))
-            status = err->status;
+        status = hprof_read_record(&reading, &window, &offset, &more, err);
+        if (status == TV_OK)
+            status = tv_reader_add_progress(hprof->progress, offset - before, err);
     }
     tv_map_release(&reading.strings);
     tv_map_release(&reading.classes);

@@ -1,53 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * hprof.c - recognition, the tables, and their delivery: chains sorted by thread and frames, so
- * that neighbours share what they have in common.
- */
+/* Recognition, the tables, and their delivery as call chains, sorted by thread and frames so
+ * that neighbours share frames. */
 #include "readers/hprof/hprof.h"
-#include "readers/foreign.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/out.h"
-#include "readers/chains.h"
-#include "readers/hprof/parts.h"
+#include "readers/collapsed.h"
+#include "readers/foreign.h"
 
 #define MAGIC TV_BYTES("JAVA PROFILE ")
 
 /* ---- Recognition ---- */
 
-struct tv_bytes tv_hprof_version(struct tv_bytes head)
+struct tv_bytes tv_hprof_version(struct tv_bytes prefix)
 {
     size_t length = 0;
-    head.data += MAGIC.length;
-    head.length -= MAGIC.length;
-    while (length < head.length &&
-           (head.data[length] == '.' || (head.data[length] >= '0' && head.data[length] <= '9')))
+    prefix.data += MAGIC.length;
+    prefix.length -= MAGIC.length;
+    while (length < prefix.length && (prefix.data[length] == '.' ||
+                                      (prefix.data[length] >= '0' && prefix.data[length] <= '9')))
         length++;
-    return (struct tv_bytes){head.data, length};
+    return (struct tv_bytes){prefix.data, length};
 }
 
-/* The binary form has a NUL behind its version, the text form goes on with a comma. */
-static bool is_binary(struct tv_bytes head)
+/* The version is followed by a NUL in the binary form, by a comma in the text form. */
+static bool hprof_is_binary(struct tv_bytes prefix)
 {
-    if (!tv_bytes_starts_with(head, MAGIC))
+    if (!tv_bytes_starts_with(prefix, MAGIC))
         return false;
-    size_t end = MAGIC.length + tv_hprof_version(head).length;
-    return end < head.length && head.data[end] == '\0';
+    size_t end = MAGIC.length + tv_hprof_version(prefix).length;
+    return end < prefix.length && prefix.data[end] == '\0';
 }
 
 /* Android wrote no header: a file begins with its threads, its stacks or its table. */
-static int sniff(struct tv_bytes head, uint64_t size)
+static int hprof_sniff(struct tv_bytes prefix, uint64_t size)
 {
     (void)size;
-    if (tv_bytes_starts_with(head, MAGIC))
+    if (tv_bytes_starts_with(prefix, MAGIC))
         return 100;
-    if (tv_bytes_starts_with(head, TV_BYTES("THREAD START (obj=")) ||
-        tv_bytes_starts_with(head, TV_BYTES("CPU SAMPLES BEGIN (total = ")))
+    if (tv_bytes_starts_with(prefix, TV_BYTES("THREAD START (obj=")) ||
+        tv_bytes_starts_with(prefix, TV_BYTES("CPU SAMPLES BEGIN (total = ")))
         return 95;
-    return tv_bytes_starts_with(head, TV_BYTES("TRACE 300")) ? 60 : 0;
+    return tv_bytes_starts_with(prefix, TV_BYTES("TRACE 300")) ? 60 : 0;
 }
 
 /* ---- The tables ---- */
@@ -58,7 +56,7 @@ uint32_t tv_hprof_thread(struct tv_hprof *hprof, uint64_t number, uint64_t offse
     if (thread != TV_NONE)
         return thread;
     struct tv_thread added = {.id = number, .process = hprof->process, .input = hprof->input};
-    thread = tv_head_add_thread(hprof->head, &added);
+    thread = tv_trace_info_add_thread(hprof->head, &added);
     tv_map_set(&hprof->threads, number, thread);
     tv_hprof_diagnose(hprof, TV_DIAGNOSTIC_UNLISTED_THREAD, offset);
     return thread;
@@ -67,19 +65,19 @@ uint32_t tv_hprof_thread(struct tv_hprof *hprof, uint64_t number, uint64_t offse
 void tv_hprof_list_thread(struct tv_hprof *hprof, uint64_t number, struct tv_bytes name,
                           struct tv_bytes group, uint64_t offset)
 {
-    struct tv_head *head = hprof->head;
+    struct tv_trace_info *head = hprof->head;
     uint32_t known = tv_map_find(&hprof->threads, number);
     if (known != TV_NONE) {
         tv_hprof_diagnose(hprof, TV_DIAGNOSTIC_DUPLICATE_THREAD, offset);
-        head->threads[known].name = tv_head_string(head, name);
+        head->threads[known].name = tv_trace_info_string(head, name);
         head->threads[known].listed = true;
     } else {
         struct tv_thread added = {.id = number,
-                                  .name = tv_head_string(head, name),
+                                  .name = tv_trace_info_string(head, name),
                                   .process = hprof->process,
                                   .input = hprof->input,
                                   .listed = true};
-        tv_map_set(&hprof->threads, number, tv_head_add_thread(head, &added));
+        tv_map_set(&hprof->threads, number, tv_trace_info_add_thread(head, &added));
     }
     if (group.length > 0) {
         struct tv_out key;
@@ -87,7 +85,8 @@ void tv_hprof_list_thread(struct tv_hprof *hprof, uint64_t number, struct tv_byt
         tv_out_text(&key, "thread ");
         tv_out_u64(&key, number);
         tv_out_text(&key, " group");
-        tv_head_add_metadata(head, hprof->input, (struct tv_bytes){key.buffer, key.length}, group);
+        tv_trace_info_add_metadata(head, hprof->input, (struct tv_bytes){key.buffer, key.length},
+                                   group);
         tv_out_release(&key);
     }
 }
@@ -103,6 +102,7 @@ void tv_hprof_begin_stack(struct tv_hprof *hprof, uint64_t number, uint32_t thre
 
 void tv_hprof_add_frame(struct tv_hprof *hprof, uint32_t frame)
 {
+    assert(hprof->stack_count > 0);
     hprof->frames = tv_array_reserve(hprof->frames, &hprof->frame_capacity, hprof->frame_count + 1,
                                      sizeof *hprof->frames);
     hprof->frames[hprof->frame_count++] = frame;
@@ -120,27 +120,16 @@ void tv_hprof_begin_table(struct tv_hprof *hprof, bool times, uint64_t offset)
 
 void tv_hprof_add_row(struct tv_hprof *hprof, const struct tv_hprof_row *row)
 {
+    assert(hprof->has_table && row->weight >= 0);
     hprof->rows = tv_array_reserve(hprof->rows, &hprof->row_capacity, hprof->row_count + 1,
                                    sizeof *hprof->rows);
     hprof->rows[hprof->row_count++] = *row;
 }
 
-bool tv_hprof_pass(struct tv_hprof *hprof, uint64_t bytes, struct tv_error *err)
-{
-    struct tv_progress *progress = hprof->progress;
-    if (!progress)
-        return true;
-    atomic_fetch_add_explicit(&progress->bytes, bytes, memory_order_relaxed);
-    if (!atomic_load_explicit(&progress->cancel, memory_order_relaxed))
-        return true;
-    (void)!tv_fail(err, TV_ERR_CANCELLED, TV_NO_OFFSET, "stopped on request");
-    return false;
-}
-
 /* ---- Delivery ---- */
 
-/* A row with its stack, frames from the root on. */
-struct chain {
+/* A row with its stack, whose frames begin with the root. */
+struct hprof_chain {
     uint32_t thread;
     uint32_t depth;
     const uint32_t *frames;
@@ -148,9 +137,9 @@ struct chain {
     tv_ns weight;
 };
 
-static int compare_chains(const void *a, const void *b)
+static int hprof_compare_chains(const void *a, const void *b)
 {
-    const struct chain *x = a, *y = b;
+    const struct hprof_chain *x = a, *y = b;
     if (x->thread != y->thread)
         return x->thread < y->thread ? -1 : 1;
     for (uint32_t i = 0; i < x->depth && i < y->depth; i++)
@@ -161,7 +150,7 @@ static int compare_chains(const void *a, const void *b)
     return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-static void reverse(uint32_t *frames, size_t count)
+static void hprof_reverse(uint32_t *frames, size_t count)
 {
     for (size_t i = 0; i < count / 2; i++) {
         uint32_t frame = frames[i];
@@ -170,27 +159,28 @@ static void reverse(uint32_t *frames, size_t count)
     }
 }
 
-/* The thread of stacks that name none. */
-static uint32_t thread_of_all(struct tv_hprof *hprof)
+/* Add the thread for stacks without one. */
+static uint32_t hprof_add_common_thread(struct tv_hprof *hprof)
 {
-    struct tv_thread all = {.name = tv_head_string(hprof->head, TV_BYTES("all")),
+    struct tv_thread all = {.name = tv_trace_info_string(hprof->head, TV_BYTES("all")),
                             .process = hprof->process,
                             .input = hprof->input,
                             .listed = true};
-    return tv_head_add_thread(hprof->head, &all);
+    return tv_trace_info_add_thread(hprof->head, &all);
 }
 
-/* A stack of one frame for rows whose stack has none, or is not in the file. */
-static void stand_in(struct tv_hprof *hprof, const struct tv_hprof_row *row, uint32_t thread)
+/* Add a placeholder stack of one frame for a row whose stack is empty or missing. */
+static void hprof_add_placeholder_stack(struct tv_hprof *hprof, const struct tv_hprof_row *row,
+                                        uint32_t thread)
 {
-    struct tv_bytes leaf = tv_head_text(hprof->head, row->leaf);
-    uint32_t frame = tv_hprof_frame_of(hprof, leaf.length > 0 ? leaf : TV_BYTES("(no stack)"));
+    struct tv_bytes leaf = tv_trace_info_text(hprof->head, row->leaf);
+    uint32_t frame = tv_hprof_parse_frame(hprof, leaf.length > 0 ? leaf : TV_BYTES("(no stack)"));
     tv_hprof_begin_stack(hprof, row->stack, thread, row->offset);
     tv_hprof_add_frame(hprof, frame);
 }
 
-/* After this each row has a stack with frames and a thread. */
-static void complete_stacks(struct tv_hprof *hprof)
+/* Make sure that each row has a stack with frames and a thread. */
+static void hprof_complete_stacks(struct tv_hprof *hprof)
 {
     uint32_t all = TV_NONE;
     for (size_t i = 0; i < hprof->row_count; i++) {
@@ -198,34 +188,34 @@ static void complete_stacks(struct tv_hprof *hprof)
         uint32_t index = tv_map_find(&hprof->numbers, row->stack);
         if (index == TV_NONE) {
             tv_hprof_diagnose(hprof, TV_DIAGNOSTIC_STACK_UNKNOWN, row->offset);
-            stand_in(hprof, row, TV_NONE);
+            hprof_add_placeholder_stack(hprof, row, TV_NONE);
         } else if (hprof->stacks[index].depth == 0) {
-            stand_in(hprof, row, hprof->stacks[index].thread);
+            hprof_add_placeholder_stack(hprof, row, hprof->stacks[index].thread);
         }
         struct tv_hprof_stack *stack = &hprof->stacks[tv_map_find(&hprof->numbers, row->stack)];
         if (stack->thread == TV_NONE) {
             if (all == TV_NONE)
-                all = thread_of_all(hprof);
+                all = hprof_add_common_thread(hprof);
             stack->thread = all;
         }
     }
 }
 
-/* One chain a row; the caller frees them. */
-static struct chain *make_chains(struct tv_hprof *hprof)
+/* Make a chain of each row. The caller frees them. */
+static struct hprof_chain *hprof_make_chains(struct tv_hprof *hprof)
 {
-    complete_stacks(hprof);
+    hprof_complete_stacks(hprof);
     for (uint32_t i = 0; i < hprof->stack_count; i++) {
         const struct tv_hprof_stack *stack = &hprof->stacks[i];
         if (stack->depth > 0)
-            reverse(hprof->frames + stack->first, stack->depth);
+            hprof_reverse(hprof->frames + stack->first, stack->depth);
     }
-    struct chain *chains = tv_alloc(hprof->row_count, sizeof *chains);
+    struct hprof_chain *chains = tv_alloc(hprof->row_count, sizeof *chains);
     for (size_t i = 0; i < hprof->row_count; i++) {
         const struct tv_hprof_row *row = &hprof->rows[i];
         const struct tv_hprof_stack *stack =
             &hprof->stacks[tv_map_find(&hprof->numbers, row->stack)];
-        chains[i] = (struct chain){
+        chains[i] = (struct hprof_chain){
             .thread = stack->thread,
             .depth = stack->depth,
             .frames = hprof->frames + stack->first,
@@ -234,13 +224,14 @@ static struct chain *make_chains(struct tv_hprof *hprof)
         };
     }
     if (hprof->row_count > 0)
-        qsort(chains, hprof->row_count, sizeof *chains, compare_chains);
+        qsort(chains, hprof->row_count, sizeof *chains, hprof_compare_chains);
     return chains;
 }
 
-/* What does not fit onto a thread's axis is left out, and said to be. */
-static void keep_to_axis(struct tv_hprof *hprof, struct chain *chains)
+/* Drop chains that do not fit onto a thread's axis, with a diagnostic. */
+static void hprof_fit_axis(struct tv_hprof *hprof, struct hprof_chain *chains)
 {
+    assert(chains || hprof->row_count == 0);
     size_t kept = 0;
     tv_ns sum = 0;
     for (size_t i = 0; i < hprof->row_count; i++) {
@@ -256,7 +247,8 @@ static void keep_to_axis(struct tv_hprof *hprof, struct chain *chains)
     hprof->row_count = kept;
 }
 
-static void deliver(struct tv_hprof *hprof, const struct chain *chains, struct tv_sink *sink)
+static void hprof_deliver(struct tv_hprof *hprof, const struct hprof_chain *chains,
+                          struct tv_sink *sink)
 {
     struct tv_chains out;
     uint64_t size = tv_source_size(hprof->source);
@@ -267,7 +259,7 @@ static void deliver(struct tv_hprof *hprof, const struct chain *chains, struct t
         tv_chains_begin(&out, pass, first);
         for (size_t i = 0; i < hprof->row_count; i++) {
             if (i > 0 && chains[i].thread != chains[i - 1].thread)
-                tv_chains_turn_to(&out, chains[i].thread, chains[i].offset);
+                tv_chains_begin_thread(&out, chains[i].thread, chains[i].offset);
             tv_chains_put(&out, chains[i].frames, chains[i].depth, chains[i].weight,
                           chains[i].offset);
         }
@@ -278,23 +270,24 @@ static void deliver(struct tv_hprof *hprof, const struct chain *chains, struct t
     tv_chains_release(&out);
 }
 
-/* ---- The whole ---- */
+/* ---- Reading ---- */
 
-static void fill_head(struct tv_hprof *hprof, struct tv_bytes start)
+static void hprof_fill_head(struct tv_hprof *hprof, struct tv_bytes start)
 {
-    struct tv_head *head = hprof->head;
-    hprof->input = tv_head_add_input(head, tv_source_name(hprof->source), "hprof CPU profile");
-    hprof->process = tv_head_add_process(head, 0, TV_BYTES(""));
+    struct tv_trace_info *head = hprof->head;
+    hprof->input =
+        tv_trace_info_add_input(head, tv_source_name(hprof->source), "hprof CPU profile");
+    hprof->process = tv_trace_info_add_process(head, 0, TV_BYTES(""));
     struct tv_input *input = &head->inputs[hprof->input];
     input->clocks = TV_CLOCK_WALL;
     input->tick_ns = TV_SAMPLE_NS;
     input->figures = TV_FIGURES_SAMPLES;
     input->bytes = tv_source_size(hprof->source);
     if (tv_bytes_starts_with(start, MAGIC))
-        input->version = tv_head_string(head, tv_hprof_version(start));
+        input->version = tv_trace_info_string(head, tv_hprof_version(start));
 }
 
-static void release(struct tv_hprof *hprof)
+static void hprof_release(struct tv_hprof *hprof)
 {
     tv_map_release(&hprof->threads);
     tv_map_release(&hprof->numbers);
@@ -303,9 +296,9 @@ static void release(struct tv_hprof *hprof)
     tv_free(hprof->rows);
 }
 
-static enum tv_status read_file(struct tv_source *source, struct tv_head *head,
-                                struct tv_sink *sink, const struct tv_read_options *options,
-                                struct tv_error *err)
+static enum tv_status hprof_read(struct tv_source *source, struct tv_trace_info *head,
+                                 struct tv_sink *sink, const struct tv_read_options *options,
+                                 struct tv_error *err)
 {
     struct tv_hprof hprof = {.source = source, .head = head, .progress = options->progress};
     uint8_t bytes[TV_SNIFF_SIZE];
@@ -315,28 +308,29 @@ static enum tv_status read_file(struct tv_source *source, struct tv_head *head,
         return status;
     tv_map_init(&hprof.threads);
     tv_map_init(&hprof.numbers);
-    fill_head(&hprof, start);
+    hprof_fill_head(&hprof, start);
     if (options->progress)
         atomic_fetch_add_explicit(&options->progress->total_bytes, tv_source_size(source),
                                   memory_order_relaxed);
-    status = is_binary(start) ? tv_hprof_read_binary(&hprof, err) : tv_hprof_read_text(&hprof, err);
+    status = hprof_is_binary(start) ? tv_hprof_read_binary(&hprof, err)
+                                    : tv_hprof_read_text(&hprof, err);
     if (status == TV_OK && hprof.heap && hprof.row_count == 0)
         status = tv_foreign_fail(&tv_foreign_heap_dump, err);
     if (status == TV_OK) {
-        struct chain *chains = make_chains(&hprof);
-        keep_to_axis(&hprof, chains);
+        struct hprof_chain *chains = hprof_make_chains(&hprof);
+        hprof_fit_axis(&hprof, chains);
         if (hprof.times)
             head->inputs[hprof.input].figures = TV_FIGURES_TIMES;
-        deliver(&hprof, chains, sink);
+        hprof_deliver(&hprof, chains, sink);
         tv_free(chains);
     }
-    release(&hprof);
+    hprof_release(&hprof);
     return status;
 }
 
 const struct tv_reader tv_reader_hprof = {
     .name = "hprof",
     .summary = "CPU profiles of hprof, text and binary (JDK, Android's SamplingProfiler)",
-    .sniff = sniff,
-    .read = read_file,
+    .sniff = hprof_sniff,
+    .read = hprof_read,
 };

@@ -1,44 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * text.c - hprof as text, as the JDK's agent and Android's SamplingProfiler wrote it: a line a
- * thread, a stack with its frames indented, a table with a line a stack.
- */
+/* The text form of hprof, as the JDK's agent and Android's SamplingProfiler wrote it: one line
+ * per thread, stacks with indented frames, and a table with one line per stack. */
+#include "readers/hprof/hprof.h"
+
+#include <assert.h>
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/number.h"
-#include "readers/hprof/parts.h"
 #include "readers/text_lines.h"
 
 #define NS_PER_MS INT64_C(1000000)
 
-/* A share of a time as the text has it, in hundredths of a percent. */
+/* 100 %, in hundredths of a percent. */
 #define WHOLE_SHARE 10000
 
-/* Longer than anything that is measured: products with a share stay small. */
+/* Upper bound of a total: products with a share do not overflow. */
 #define LONGEST_MS INT64_C(100000000000)
 
-enum section {
+enum hprof_section {
     PRELUDE, /* the JDK's explanation, up to a line of dashes */
     BODY,
     STACK, /* frames follow */
     TABLE,
-    OTHER, /* heap, monitors: up to its END */
+    OTHER, /* heap, monitors: skipped up to its END */
 };
 
-struct reading {
+struct hprof_text {
     struct tv_hprof *hprof;
-    enum section section;
-    int64_t total_ms; /* of a table of times */
-    uint64_t total;   /* that the table announces */
+    enum hprof_section section;
+    int64_t total_ms; /* total of a table of times */
+    uint64_t total;   /* total that the table announces */
     uint64_t counted;
-    uint64_t table; /* its offset */
+    uint64_t table; /* offset of the table */
 };
 
 /* ---- Words ---- */
 
-/* The text behind `prefix`; false when it does not begin so. */
-static bool skip_text(struct tv_bytes *text, const char *prefix)
+/* Skip `prefix`. Return false when the text does not begin with it. */
+static bool hprof_text_skip(struct tv_bytes *text, const char *prefix)
 {
     struct tv_bytes wanted = tv_bytes_of(prefix);
     if (!tv_bytes_starts_with(*text, wanted))
@@ -48,8 +47,8 @@ static bool skip_text(struct tv_bytes *text, const char *prefix)
     return true;
 }
 
-/* Where `what` stands last; false: nowhere. */
-static bool find_last(struct tv_bytes text, const char *what, size_t *place)
+/* Find the last occurrence of `what`. Return false when there is none. */
+static bool hprof_text_find_last(struct tv_bytes text, const char *what, size_t *place)
 {
     size_t length = strlen(what);
     for (size_t i = text.length + 1; i-- > 0;) {
@@ -61,7 +60,7 @@ static bool find_last(struct tv_bytes text, const char *what, size_t *place)
     return false;
 }
 
-static bool take_number(struct tv_bytes *text, uint64_t *value)
+static bool hprof_text_take_number(struct tv_bytes *text, uint64_t *value)
 {
     size_t length = 0;
     while (length < text->length && text->data[length] >= '0' && text->data[length] <= '9')
@@ -75,9 +74,9 @@ static bool take_number(struct tv_bytes *text, uint64_t *value)
 
 /* ---- Frames ---- */
 
-/* "java.base/", "app//": the module that JDK 9 and later write in front.  A '/' in the name of a
- * lambda's class has a '$' before it. */
-static struct tv_bytes without_module(struct tv_bytes name)
+/* Remove "java.base/" or "app//", the module that JDK 9 and later write first. A '/' in the name
+ * of a lambda's class comes after a '$'. */
+static struct tv_bytes hprof_text_without_module(struct tv_bytes name)
 {
     size_t start = 0;
     for (size_t i = 0; i < name.length; i++) {
@@ -90,9 +89,11 @@ static struct tv_bytes without_module(struct tv_bytes name)
     return (struct tv_bytes){name.data + start, name.length - start};
 }
 
-/* "Long.java:433", "Long.java", "Native Method", "Unknown Source", "Long.java:Native method".  A
- * line is a place in the method: kept, it would make as many methods as there are such places. */
-static void place_of(struct tv_hprof *hprof, struct tv_bytes place, struct tv_frame *frame)
+/* Parse "Long.java:433", "Long.java", "Native Method", "Unknown Source" or "Long.java:Native
+ * method". The line is a place in the method; it is dropped, because it would make a separate
+ * method of every place. */
+static void hprof_text_parse_place(struct tv_hprof *hprof, struct tv_bytes place,
+                                   struct tv_frame *frame)
 {
     struct tv_bytes file;
     if (tv_bytes_equal(place, TV_BYTES("Native Method"))) {
@@ -103,12 +104,12 @@ static void place_of(struct tv_hprof *hprof, struct tv_bytes place, struct tv_fr
         frame->line = -2;
     if (!tv_bytes_equal(file, TV_BYTES("Unknown Source")) &&
         !tv_bytes_equal(file, TV_BYTES("<Unknown Source>")))
-        frame->file = tv_head_string(hprof->head, file);
+        frame->file = tv_trace_info_string(hprof->head, file);
 }
 
-/* Of the parenthesis that the last one ends: files and methods may have others.  Where they do not
- * go in pairs it is the last one. */
-static bool find_open(struct tv_bytes text, size_t *open)
+/* Find the parenthesis that matches the last one: files and methods may contain others. If they
+ * do not match, take the last '('. */
+static bool hprof_text_find_open(struct tv_bytes text, size_t *open)
 {
     size_t depth = 0;
     for (size_t i = text.length; i-- > 0;) {
@@ -118,31 +119,34 @@ static bool find_open(struct tv_bytes text, size_t *open)
             return i > 0;
         }
     }
-    return find_last(text, "(", open) && *open > 0;
+    return hprof_text_find_last(text, "(", open) && *open > 0;
 }
 
-uint32_t tv_hprof_frame_of(struct tv_hprof *hprof, struct tv_bytes text)
+uint32_t tv_hprof_parse_frame(struct tv_hprof *hprof, struct tv_bytes text)
 {
+    assert(text.length > 0);
     struct tv_frame frame = {0};
     size_t open, dot;
-    if (text.data[text.length - 1] == ')' && find_open(text, &open)) {
-        place_of(hprof, (struct tv_bytes){text.data + open + 1, text.length - open - 2}, &frame);
+    if (text.data[text.length - 1] == ')' && hprof_text_find_open(text, &open)) {
+        hprof_text_parse_place(
+            hprof, (struct tv_bytes){text.data + open + 1, text.length - open - 2}, &frame);
         text.length = open;
     }
-    text = without_module(text);
-    if (find_last(text, ".", &dot)) {
-        frame.class_name = tv_head_string(hprof->head, (struct tv_bytes){text.data, dot});
+    text = hprof_text_without_module(text);
+    if (hprof_text_find_last(text, ".", &dot)) {
+        frame.class_name = tv_trace_info_string(hprof->head, (struct tv_bytes){text.data, dot});
         text.data += dot + 1;
         text.length -= dot + 1;
     }
-    frame.name = tv_head_string(hprof->head, text);
-    return tv_head_add_recorded_frame(hprof->head, &frame);
+    frame.name = tv_trace_info_string(hprof->head, text);
+    return tv_trace_info_add_recorded_frame(hprof->head, &frame);
 }
 
 /* ---- Lines ---- */
 
-/* `(obj=1, id = 200001, name="main", group="system")` */
-static bool take_thread(struct reading *reading, struct tv_bytes text, uint64_t offset)
+/* Take `(obj=1, id = 200001, name="main", group="system")`. */
+static bool hprof_text_take_thread(struct hprof_text *reading, struct tv_bytes text,
+                                   uint64_t offset)
 {
     uint64_t id;
     size_t group;
@@ -151,8 +155,8 @@ static bool take_thread(struct reading *reading, struct tv_bytes text, uint64_t 
         rest.data++;
         rest.length--;
     }
-    if (!skip_text(&rest, "id = ") || !take_number(&rest, &id) || !skip_text(&rest, ", name=\"") ||
-        !find_last(rest, "\", group=\"", &group))
+    if (!hprof_text_skip(&rest, "id = ") || !hprof_text_take_number(&rest, &id) ||
+        !hprof_text_skip(&rest, ", name=\"") || !hprof_text_find_last(rest, "\", group=\"", &group))
         return false;
     size_t behind = group + strlen("\", group=\"");
     struct tv_bytes name = {rest.data, group};
@@ -164,15 +168,15 @@ static bool take_thread(struct reading *reading, struct tv_bytes text, uint64_t 
     return true;
 }
 
-/* `300302: (thread=200001)`, `300302:`; a phase of the virtual machine may stand behind. */
-static bool take_stack(struct reading *reading, struct tv_bytes text, uint64_t offset)
+/* Take `300302: (thread=200001)` or `300302:`; a phase of the virtual machine may follow. */
+static bool hprof_text_take_stack(struct hprof_text *reading, struct tv_bytes text, uint64_t offset)
 {
     uint64_t number, id;
     uint32_t thread = TV_NONE;
-    if (!take_number(&text, &number) || !skip_text(&text, ":"))
+    if (!hprof_text_take_number(&text, &number) || !hprof_text_skip(&text, ":"))
         return false;
-    if (skip_text(&text, " (thread=")) {
-        if (!take_number(&text, &id))
+    if (hprof_text_skip(&text, " (thread=")) {
+        if (!hprof_text_take_number(&text, &id))
             return false;
         thread = tv_hprof_thread(reading->hprof, id, offset);
     }
@@ -181,13 +185,14 @@ static bool take_stack(struct reading *reading, struct tv_bytes text, uint64_t o
     return true;
 }
 
-/* `(total = 542) Wed Jul 21 12:03:46 2010` */
-static bool take_table(struct reading *reading, struct tv_bytes text, bool times, uint64_t offset)
+/* Take `(total = 542) Wed Jul 21 12:03:46 2010`. */
+static bool hprof_text_take_table(struct hprof_text *reading, struct tv_bytes text, bool times,
+                                  uint64_t offset)
 {
     struct tv_hprof *hprof = reading->hprof;
     uint64_t total;
-    if (!skip_text(&text, "(total = ") || !take_number(&text, &total) || !skip_text(&text, ")") ||
-        (times && total > LONGEST_MS))
+    if (!hprof_text_skip(&text, "(total = ") || !hprof_text_take_number(&text, &total) ||
+        !hprof_text_skip(&text, ")") || (times && total > LONGEST_MS))
         return false;
     text = tv_bytes_trim(text);
     tv_hprof_begin_table(hprof, times, offset);
@@ -197,12 +202,12 @@ static bool take_table(struct reading *reading, struct tv_bytes text, bool times
     reading->table = offset;
     reading->section = TABLE;
     if (text.length > 0)
-        tv_head_add_metadata(hprof->head, hprof->input, TV_BYTES("written"), text);
+        tv_trace_info_add_metadata(hprof->head, hprof->input, TV_BYTES("written"), text);
     return true;
 }
 
-/* "65.62%" or "65,62%" (Java in other countries), in hundredths. */
-static bool parse_share(struct tv_bytes text, int64_t *share)
+/* Parse "65.62%" or "65,62%" (Java in other countries), in hundredths. */
+static bool hprof_text_parse_share(struct tv_bytes text, int64_t *share)
 {
     int64_t value = 0;
     unsigned places = 0;
@@ -224,24 +229,24 @@ static bool parse_share(struct tv_bytes text, int64_t *share)
     return places == 2 && value <= WHOLE_SHARE;
 }
 
-/* rank, self, accumulated, count, stack, method of the leaf */
-static bool take_row(struct reading *reading, struct tv_bytes text, uint64_t offset)
+/* Take a row: rank, self, accumulated, count, stack, innermost method. */
+static bool hprof_text_take_row(struct hprof_text *reading, struct tv_bytes text, uint64_t offset)
 {
     struct tv_hprof *hprof = reading->hprof;
     struct tv_hprof_row row = {.offset = offset};
     int64_t self, accumulated;
     uint64_t rank, count;
     if (!tv_parse_u64(tv_bytes_take_word(&text), &rank) ||
-        !parse_share(tv_bytes_take_word(&text), &self) ||
-        !parse_share(tv_bytes_take_word(&text), &accumulated) ||
+        !hprof_text_parse_share(tv_bytes_take_word(&text), &self) ||
+        !hprof_text_parse_share(tv_bytes_take_word(&text), &accumulated) ||
         !tv_parse_u64(tv_bytes_take_word(&text), &count) ||
         !tv_parse_u64(tv_bytes_take_word(&text), &row.stack) ||
         count > (uint64_t)INT64_MAX / TV_SAMPLE_NS)
         return false;
     text = tv_bytes_trim(text);
     if (text.length > 0 && !tv_bytes_equal(text, TV_BYTES("<empty trace>")))
-        row.leaf = tv_head_string(hprof->head, text);
-    /* A table of times has its milliseconds as a share of the total alone. */
+        row.leaf = tv_trace_info_string(hprof->head, text);
+    /* A table of times gives milliseconds only as a share of the total. */
     row.weight = hprof->times ? self * reading->total_ms * (NS_PER_MS / WHOLE_SHARE)
                               : (tv_ns)count * TV_SAMPLE_NS;
     reading->counted += count;
@@ -249,137 +254,139 @@ static bool take_row(struct reading *reading, struct tv_bytes text, uint64_t off
     return true;
 }
 
-static bool take_header(struct reading *reading, struct tv_bytes text)
+static bool hprof_text_take_header(struct hprof_text *reading, struct tv_bytes text)
 {
     size_t created;
-    if (find_last(text, "created ", &created)) {
+    if (hprof_text_find_last(text, "created ", &created)) {
         created += strlen("created ");
-        tv_head_add_metadata(reading->hprof->head, reading->hprof->input, TV_BYTES("created"),
-                             (struct tv_bytes){text.data + created, text.length - created});
+        tv_trace_info_add_metadata(reading->hprof->head, reading->hprof->input, TV_BYTES("created"),
+                                   (struct tv_bytes){text.data + created, text.length - created});
     }
     reading->section = PRELUDE;
     return true;
 }
 
-static bool is_begin(struct tv_bytes text)
+static bool hprof_text_is_begin(struct tv_bytes text)
 {
     size_t place;
     return text.length > 0 && text.data[0] >= 'A' && text.data[0] <= 'Z' &&
-           find_last(text, " BEGIN", &place);
+           hprof_text_find_last(text, " BEGIN", &place);
 }
 
-static bool ends_with(struct tv_bytes text, const char *end)
+static bool hprof_text_ends_with(struct tv_bytes text, const char *end)
 {
     size_t length = strlen(end);
     return text.length >= length && memcmp(text.data + text.length - length, end, length) == 0;
 }
 
-/* A line between the sections, or the first of one. */
-static bool take_body(struct reading *reading, struct tv_bytes text, uint64_t offset)
+/* Take a line between sections, or the first line of one. */
+static bool hprof_text_take_body(struct hprof_text *reading, struct tv_bytes text, uint64_t offset)
 {
-    if (skip_text(&text, "THREAD START "))
-        return take_thread(reading, text, offset);
-    if (skip_text(&text, "TRACE "))
-        return take_stack(reading, text, offset);
-    if (skip_text(&text, "CPU SAMPLES BEGIN "))
-        return take_table(reading, text, false, offset);
-    if (skip_text(&text, "CPU TIME (ms) BEGIN "))
-        return take_table(reading, text, true, offset);
-    if (skip_text(&text, "JAVA PROFILE "))
-        return take_header(reading, text);
-    if (is_begin(text)) {
+    if (hprof_text_skip(&text, "THREAD START "))
+        return hprof_text_take_thread(reading, text, offset);
+    if (hprof_text_skip(&text, "TRACE "))
+        return hprof_text_take_stack(reading, text, offset);
+    if (hprof_text_skip(&text, "CPU SAMPLES BEGIN "))
+        return hprof_text_take_table(reading, text, false, offset);
+    if (hprof_text_skip(&text, "CPU TIME (ms) BEGIN "))
+        return hprof_text_take_table(reading, text, true, offset);
+    if (hprof_text_skip(&text, "JAVA PROFILE "))
+        return hprof_text_take_header(reading, text);
+    if (hprof_text_is_begin(text)) {
         reading->hprof->heap =
             reading->hprof->heap || tv_bytes_starts_with(text, TV_BYTES("HEAP DUMP BEGIN"));
         tv_hprof_diagnose(reading->hprof, TV_DIAGNOSTIC_SKIPPED_SECTION, offset);
         reading->section = OTHER;
         return true;
     }
-    /* When threads ended, without a time, is of no use; dashes only part. */
+    /* The end of a thread has no time, so it is ignored; dashes only separate. */
     return text.length == 0 || tv_bytes_starts_with(text, TV_BYTES("THREAD END (id = ")) ||
            tv_bytes_starts_with(text, TV_BYTES("--------"));
 }
 
-static void end_table(struct reading *reading)
+static void hprof_text_end_table(struct hprof_text *reading)
 {
+    assert(reading->hprof->has_table && reading->section == TABLE);
     struct tv_hprof *hprof = reading->hprof;
     if (!hprof->times && reading->counted != reading->total)
         tv_hprof_diagnose(hprof, TV_DIAGNOSTIC_COUNT_MISMATCH, reading->table);
     reading->section = BODY;
 }
 
-static bool take_table_line(struct reading *reading, struct tv_bytes text, uint64_t offset)
+static bool hprof_text_take_table_line(struct hprof_text *reading, struct tv_bytes text,
+                                       uint64_t offset)
 {
     if (tv_bytes_equal(text, TV_BYTES("CPU SAMPLES END")) ||
         tv_bytes_equal(text, TV_BYTES("CPU TIME (ms) END"))) {
-        end_table(reading);
+        hprof_text_end_table(reading);
         return true;
     }
     return text.length == 0 || tv_bytes_starts_with(text, TV_BYTES("rank ")) ||
-           take_row(reading, text, offset);
+           hprof_text_take_row(reading, text, offset);
 }
 
-/* What comes behind the explanation, which says "TRACE - ..." and the like: some writers have no
- * line of dashes before it. */
-static bool ends_prelude(struct tv_bytes text)
+/* Return true for the first line after the explanation, which itself has lines like "TRACE -
+ * ...". Some writers leave out the line of dashes. */
+static bool hprof_text_ends_prelude(struct tv_bytes text)
 {
     if (tv_bytes_starts_with(text, TV_BYTES("THREAD START (obj=")) ||
         tv_bytes_starts_with(text, TV_BYTES("CPU SAMPLES BEGIN (total = ")) ||
         tv_bytes_starts_with(text, TV_BYTES("CPU TIME (ms) BEGIN (total = ")))
         return true;
     uint64_t number;
-    return skip_text(&text, "TRACE ") && take_number(&text, &number) && skip_text(&text, ":") &&
+    return hprof_text_skip(&text, "TRACE ") && hprof_text_take_number(&text, &number) &&
+           hprof_text_skip(&text, ":") &&
            (text.length == 0 || tv_bytes_starts_with(text, TV_BYTES(" (")));
 }
 
-static bool take_line(struct reading *reading, struct tv_bytes text, uint64_t offset)
+static bool hprof_text_take_line(struct hprof_text *reading, struct tv_bytes text, uint64_t offset)
 {
     switch (reading->section) {
     case PRELUDE:
         if (tv_bytes_starts_with(text, TV_BYTES("--------")))
             reading->section = BODY;
-        if (!ends_prelude(text))
+        if (!hprof_text_ends_prelude(text))
             return true;
         reading->section = BODY;
-        return take_body(reading, text, offset);
+        return hprof_text_take_body(reading, text, offset);
     case STACK:
         if (text.length > 1 && text.data[0] == '\t') {
             struct tv_bytes frame = tv_bytes_trim(text);
             if (frame.length > 0 && !tv_bytes_equal(frame, TV_BYTES("<empty>")))
-                tv_hprof_add_frame(reading->hprof, tv_hprof_frame_of(reading->hprof, frame));
+                tv_hprof_add_frame(reading->hprof, tv_hprof_parse_frame(reading->hprof, frame));
             return true;
         }
         reading->section = BODY;
-        return take_body(reading, text, offset);
+        return hprof_text_take_body(reading, text, offset);
     case TABLE:
-        return take_table_line(reading, text, offset);
+        return hprof_text_take_table_line(reading, text, offset);
     case OTHER:
-        if (ends_with(text, " END"))
+        if (hprof_text_ends_with(text, " END"))
             reading->section = BODY;
         return true;
     case BODY:
         break;
     }
-    return take_body(reading, text, offset);
+    return hprof_text_take_body(reading, text, offset);
 }
 
 enum tv_status tv_hprof_read_text(struct tv_hprof *hprof, struct tv_error *err)
 {
-    struct reading reading = {.hprof = hprof, .section = BODY};
+    struct hprof_text reading = {.hprof = hprof, .section = BODY};
     uint64_t size = tv_source_size(hprof->source);
     struct tv_text_lines lines;
     struct tv_text_line line;
     enum tv_status status;
     tv_text_lines_init(&lines, hprof->source, 0, size);
     while ((status = tv_text_lines_next(&lines, &line, err)) == TV_OK && !line.none) {
-        if (line.too_long || !take_line(&reading, line.text, line.offset))
+        if (line.too_long || !hprof_text_take_line(&reading, line.text, line.offset))
             tv_hprof_diagnose(hprof, TV_DIAGNOSTIC_BAD_LINE, line.offset);
-        if (!tv_hprof_pass(hprof, lines.offset - line.offset, err)) {
-            status = err->status;
+        status = tv_reader_add_progress(hprof->progress, lines.offset - line.offset, err);
+        if (status != TV_OK)
             break;
-        }
     }
     tv_text_lines_release(&lines);
-    /* Stacks stand before the table, and the table has an end. */
+    /* A complete file has a table after its stacks, and the table has an end. */
     if (status == TV_OK && (reading.section == TABLE || reading.section == PRELUDE ||
                             (!hprof->has_table && hprof->stack_count > 0)))
         tv_hprof_diagnose(hprof, TV_DIAGNOSTIC_TRUNCATED, size);

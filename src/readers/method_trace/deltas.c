@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A number ends with the first byte whose upper bit is clear.  Lengths are as good as random, so
- * a loop over bytes guesses wrong about once a record.  Here eight bytes are looked at together:
- * where numbers end shows in the upper bits, and the groups of seven bits are joined in pairs.
+ * The fast way for entries of format V2 (variant B).
+ *
+ * A number ends with the first byte whose upper bit is clear. Lengths are as good as random, so a
+ * loop over bytes mispredicts about once per record. This code looks at eight bytes together
+ * instead: the upper bits show where numbers end, and the groups of seven bits are joined in pairs.
  */
-#include "readers/method_trace/deltas.h"
+#include "readers/method_trace/deliver.h"
+
+#include <assert.h>
 
 #include "base/bytes.h"
 #include "base/source.h"
@@ -14,71 +18,75 @@ _Static_assert(TV_WINDOW_SLACK >= TV_MT_LONGEST_DELTAS + 8, "records are read in
 
 /* ---- Numbers ---- */
 
-/* The upper bits of bytes that end a number. */
-TV_INLINE uint64_t find_ends(uint64_t bytes)
+/* Return the upper bits of the bytes that end a number. */
+TV_INLINE uint64_t mt_deltas_find_ends(uint64_t bytes)
 {
     return ~bytes & UINT64_C(0x8080808080808080);
 }
 
-/* All bits up to the lowest that is set. */
-TV_INLINE uint64_t up_to(uint64_t ends)
+/* Return a mask of all bits up to the lowest set bit. */
+TV_INLINE uint64_t mt_deltas_bits_up_to(uint64_t ends)
 {
     return ends ^ (ends - 1);
 }
 
-/* How many bits there are up to the lowest that is set. */
-TV_INLINE unsigned bits_to(uint64_t ends)
+/* Return the number of bits up to the lowest set bit. */
+TV_INLINE unsigned mt_deltas_count_bits(uint64_t ends)
 {
     return (unsigned)__builtin_ctzll(ends) + 1;
 }
 
-/* The groups of seven bits, the lowest first, as one number. */
-TV_INLINE uint64_t join(uint64_t x)
+/* Join the groups of seven bits, the lowest first, to one number. */
+TV_INLINE uint64_t mt_deltas_join_groups(uint64_t x)
 {
     x = (x & UINT64_C(0x007f007f007f007f)) | (x & UINT64_C(0x7f007f007f007f00)) >> 1;
     x = (x & UINT64_C(0x00003fff00003fff)) | (x & UINT64_C(0x3fff00003fff0000)) >> 2;
     return (x & UINT64_C(0x000000000fffffff)) | (x & UINT64_C(0x0fffffff00000000)) >> 4;
 }
 
-/* A number of so many bits of the file, with its sign. */
-TV_INLINE uint64_t extend(uint64_t number, unsigned bits)
+/* Extend the sign of a number that has `bits` bits in the file. */
+TV_INLINE uint64_t mt_deltas_sign_extend(uint64_t number, unsigned bits)
 {
     uint64_t sign = UINT64_C(1) << (bits - bits / 8 - 1);
     return (number ^ sign) - sign;
 }
 
-/* What a record adds. */
-struct step {
+/* Deltas of a record. */
+struct mt_delta_step {
     uint64_t word, first, second;
 };
 
-/* A record of eight bytes or less: its length; 0 when it is longer. */
-TV_INLINE size_t take_word(const uint8_t *at, struct step *step, bool both)
+/* Decode a record of at most eight bytes. Return its length; 0 when it is longer. */
+TV_INLINE size_t mt_deltas_take_short(const uint8_t *at, struct mt_delta_step *step, bool both)
 {
-    uint64_t bytes = tv_le_get_u64(at), ends = find_ends(bytes);
+    uint64_t bytes = tv_le_get_u64(at), ends = mt_deltas_find_ends(bytes);
     uint64_t behind = ends & (ends - 1);
     uint64_t last = both ? behind & (behind - 1) : behind;
     if (!last)
         return 0;
-    unsigned start = bits_to(ends);
-    step->word = extend(join(bytes & up_to(ends)), start);
-    step->first = join((bytes & up_to(behind)) >> start);
-    step->second = both ? join((bytes & up_to(last)) >> bits_to(behind)) : 0;
-    return bits_to(last) / 8;
+    unsigned start = mt_deltas_count_bits(ends);
+    step->word =
+        mt_deltas_sign_extend(mt_deltas_join_groups(bytes & mt_deltas_bits_up_to(ends)), start);
+    step->first = mt_deltas_join_groups((bytes & mt_deltas_bits_up_to(behind)) >> start);
+    step->second = both ? mt_deltas_join_groups((bytes & mt_deltas_bits_up_to(last)) >>
+                                                mt_deltas_count_bits(behind))
+                        : 0;
+    return mt_deltas_count_bits(last) / 8;
 }
 
-/* A number of eight bytes or less: its length in bits; 0 when it is longer. */
-TV_INLINE unsigned take_number(const uint8_t *at, uint64_t *number)
+/* Decode a number of at most eight bytes. Return its length in bits; 0 when it is longer. */
+TV_INLINE unsigned mt_deltas_take_number(const uint8_t *at, uint64_t *number)
 {
-    uint64_t bytes = tv_le_get_u64(at), ends = find_ends(bytes);
+    uint64_t bytes = tv_le_get_u64(at), ends = mt_deltas_find_ends(bytes);
     if (!ends)
         return 0;
-    *number = join(bytes & up_to(ends));
-    return bits_to(ends);
+    *number = mt_deltas_join_groups(bytes & mt_deltas_bits_up_to(ends));
+    return mt_deltas_count_bits(ends);
 }
 
-/* Any record that the bytes hold: its length; 0 when there is none. */
-static TV_NOINLINE size_t take_any(struct tv_bytes bytes, struct step *step, bool both)
+/* Decode a record of any length. Return its length; 0 when the bytes hold none. */
+static TV_NOINLINE size_t mt_deltas_take_long(struct tv_bytes bytes, struct mt_delta_step *step,
+                                              bool both)
 {
     struct tv_cursor cursor = tv_cursor_over(bytes);
     int64_t word;
@@ -89,17 +97,19 @@ static TV_NOINLINE size_t take_any(struct tv_bytes bytes, struct step *step, boo
     return good ? tv_cursor_position(&cursor) : 0;
 }
 
-TV_INLINE size_t take_step(const uint8_t *at, const uint8_t *end, struct step *step, bool both)
+TV_INLINE size_t mt_deltas_take_record(const uint8_t *at, const uint8_t *end,
+                                       struct mt_delta_step *step, bool both)
 {
-    size_t size = take_word(at, step, both);
+    size_t size = mt_deltas_take_short(at, step, both);
     if (TV_LIKELY(size > 0))
         return size;
-    unsigned word = take_number(at, &step->word);
-    unsigned first = word ? take_number(at + word / 8, &step->first) : 0;
-    unsigned second = first && both ? take_number(at + (word + first) / 8, &step->second) : 0;
+    unsigned word = mt_deltas_take_number(at, &step->word);
+    unsigned first = word ? mt_deltas_take_number(at + word / 8, &step->first) : 0;
+    unsigned second =
+        first && both ? mt_deltas_take_number(at + (word + first) / 8, &step->second) : 0;
     if (TV_UNLIKELY(!first || (both && !second)))
-        return take_any((struct tv_bytes){at, (size_t)(end - at)}, step, both);
-    step->word = extend(step->word, word);
+        return mt_deltas_take_long((struct tv_bytes){at, (size_t)(end - at)}, step, both);
+    step->word = mt_deltas_sign_extend(step->word, word);
     step->second = both ? step->second : 0;
     return (word + first + second) / 8;
 }
@@ -107,55 +117,58 @@ TV_INLINE size_t take_step(const uint8_t *at, const uint8_t *end, struct step *s
 /* ---- Records ---- */
 
 void tv_mt_deltas_init(struct tv_mt_deltas *deltas, const struct tv_mt_file *file,
-                       struct tv_mt_span *spans)
+                       struct tv_mt_thread_times *thread_times)
 {
-    *deltas = (struct tv_mt_deltas){.file = file, .spans = spans};
+    assert(file->layout == TV_MT_DELTA_B);
+    *deltas = (struct tv_mt_deltas){.file = file, .thread_times = thread_times};
 }
 
 void tv_mt_deltas_seek(struct tv_mt_deltas *deltas, size_t unit)
 {
+    assert(unit < deltas->file->unit_count);
     const struct tv_mt_file *file = deltas->file;
-    uint32_t carry = file->units[unit].carry;
-    uint32_t thread = tv_map_find(&file->threads, file->units[unit].tid);
-    deltas->last = carry == TV_NONE ? (struct tv_mt_carry){0} : file->carries[carry];
+    uint32_t base = file->units[unit].base;
+    uint32_t thread = tv_map_find(&file->ids.threads, file->units[unit].tid);
+    deltas->last = base == TV_NONE ? (struct tv_mt_delta_base){0} : file->delta.bases[base];
     if (thread == TV_NONE || (!file->scanned && !file->head->threads[thread].listed)) {
         deltas->stop = TV_MT_STOP_UNLISTED;
         return;
     }
     deltas->thread = thread;
-    deltas->span = &deltas->spans[thread - file->first_thread];
+    deltas->times = &deltas->thread_times[thread - file->first_thread];
 }
 
-/* The first record of a thread in the part. */
-static void meet(struct tv_mt_deltas *deltas, const struct tv_event *event)
+/* Handle the first record of a thread in the chunk. */
+static void mt_deltas_meet_thread(struct tv_mt_deltas *deltas, const struct tv_event *event)
 {
-    *deltas->span = (struct tv_mt_span){
+    *deltas->times = (struct tv_mt_thread_times){
         .seen = true,
         .first_wall = event->wall,
         .first_cpu = event->cpu,
     };
 }
 
-/* Where a call of `take` puts what it takes. */
-struct room {
+/* Buffers for the events of a call. */
+struct mt_deltas_output {
     struct tv_event *events;
     uint32_t *distances;
     size_t count;
 };
 
-/* `both` is a constant where this is called; else the first time is that of the only clock. */
-TV_INLINE size_t take(struct tv_mt_deltas *deltas, struct tv_mt_deltas_left *left,
-                      const struct room *room, bool both)
+/* The loop. `both` is a constant at every call; when false, the first time is that of the only
+ * clock. */
+TV_INLINE size_t mt_deltas_take_all(struct tv_mt_deltas *deltas, struct tv_mt_deltas_left *left,
+                                    const struct mt_deltas_output *room, bool both)
 {
-    const struct tv_map *methods = &deltas->file->methods;
+    const struct tv_map *methods = &deltas->file->ids.methods;
     const uint64_t wall_mask = deltas->file->clocks & TV_CLOCK_WALL ? UINT64_MAX : 0;
     const uint64_t limit = (uint64_t)TV_MT_TIME_LIMIT;
     const uint32_t thread = deltas->thread;
     const uint8_t *const start = left->bytes.data, *const end = start + left->bytes.length;
     const uint8_t *const stop = left->all ? end : end - (TV_MT_LONGEST_DELTAS - 1);
     const uint8_t *at = start;
-    struct step sums = {deltas->last.word, deltas->last.wall, deltas->last.cpu};
-    uint64_t first = (uint64_t)deltas->span->last_wall, second = (uint64_t)deltas->span->last_cpu;
+    struct mt_delta_step sums = {deltas->last.word, deltas->last.wall, deltas->last.cpu};
+    uint64_t first = (uint64_t)deltas->times->last_wall, second = (uint64_t)deltas->times->last_cpu;
     uint64_t unrolls = 0;
     size_t i = 0;
     if (!both && !wall_mask) {
@@ -163,8 +176,8 @@ TV_INLINE size_t take(struct tv_mt_deltas *deltas, struct tv_mt_deltas_left *lef
         first = second;
     }
     for (; i < room->count && at < stop; i++) {
-        struct step step;
-        size_t size = take_step(at, end, &step, both);
+        struct mt_delta_step step;
+        size_t size = mt_deltas_take_record(at, end, &step, both);
         sums.word += step.word;
         sums.first += step.first;
         sums.second += step.second;
@@ -192,8 +205,8 @@ TV_INLINE size_t take(struct tv_mt_deltas *deltas, struct tv_mt_deltas_left *lef
         at += size;
     }
     bool cpu_alone = !both && !wall_mask;
-    deltas->last = (struct tv_mt_carry){sums.word, cpu_alone ? deltas->last.wall : sums.first,
-                                        cpu_alone ? sums.first : sums.second};
+    deltas->last = (struct tv_mt_delta_base){sums.word, cpu_alone ? deltas->last.wall : sums.first,
+                                             cpu_alone ? sums.first : sums.second};
     deltas->unrolls += unrolls;
     left->bytes = (struct tv_bytes){at, (size_t)(end - at)};
     return i;
@@ -202,14 +215,15 @@ TV_INLINE size_t take(struct tv_mt_deltas *deltas, struct tv_mt_deltas_left *lef
 size_t tv_mt_deltas_take(struct tv_mt_deltas *deltas, struct tv_mt_deltas_left *left, size_t count,
                          struct tv_event *events, uint32_t *distances)
 {
-    const struct room room = {events, distances, count};
+    const struct mt_deltas_output room = {events, distances, count};
     bool both = deltas->file->clocks == (TV_CLOCK_WALL | TV_CLOCK_CPU);
-    size_t got = both ? take(deltas, left, &room, true) : take(deltas, left, &room, false);
+    size_t got = both ? mt_deltas_take_all(deltas, left, &room, true)
+                      : mt_deltas_take_all(deltas, left, &room, false);
     if (got == 0)
         return 0;
-    if (!deltas->span->seen)
-        meet(deltas, &events[0]);
-    deltas->span->last_wall = events[got - 1].wall;
-    deltas->span->last_cpu = events[got - 1].cpu;
+    if (!deltas->times->seen)
+        mt_deltas_meet_thread(deltas, &events[0]);
+    deltas->times->last_wall = events[got - 1].wall;
+    deltas->times->last_cpu = events[got - 1].cpu;
     return got;
 }

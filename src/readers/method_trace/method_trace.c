@@ -4,28 +4,26 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/base64.h"
 #include "base/bytes.h"
+#include "base/encoding.h"
 #include "base/memory.h"
 #include "readers/method_trace/deliver.h"
-#include "readers/method_trace/packets.h"
-#include "readers/method_trace/stream.h"
-#include "readers/method_trace/text.h"
+#include "readers/method_trace/file.h"
 
-enum family {
+enum mt_family {
     FAMILY_NONE,
     FAMILY_TEXT,
     FAMILY_STREAM,
     FAMILY_PACKETS,
     FAMILY_DATA_HALF,   /* x.data without its x.key */
-    FAMILY_NEW_VERSION, /* the magic number with a version that we do not know */
+    FAMILY_NEW_VERSION, /* the magic number with an unknown version */
     FAMILY_DUMP,
     FAMILY_DUMP_TEXT, /* in base64 */
 };
 
-static bool is_text_header(struct tv_bytes head)
+static bool mt_is_text_header(struct tv_bytes prefix)
 {
-    struct tv_cursor cursor = tv_cursor_over(head);
+    struct tv_cursor cursor = tv_cursor_over(prefix);
     struct tv_bytes line;
     if (!tv_cursor_take_line(&cursor, &line))
         return false;
@@ -34,7 +32,7 @@ static bool is_text_header(struct tv_bytes head)
     return tv_bytes_equal(line, TV_BYTES(TV_MT_SECTION_VERSION));
 }
 
-static enum family family_of_version(uint16_t version)
+static enum mt_family mt_version_family(uint16_t version)
 {
     switch (tv_mt_plain_version(version)) {
     case TV_MT_V1:
@@ -52,56 +50,58 @@ static enum family family_of_version(uint16_t version)
 
 #define DUMP_TEXT_HEAD 2048
 
-/* How sure are we that this is a dump in base64? */
-static int sniff_dump_text(struct tv_bytes head, uint64_t size)
+/* Return how sure it is that this is a dump in base64: 0 to 100. */
+static int mt_sniff_dump_text(struct tv_bytes prefix, uint64_t size)
 {
     uint8_t bytes[DUMP_TEXT_HEAD * 3 / 4 + 3];
     struct tv_base64 state = {0};
     size_t used;
-    if (head.length < 2 || head.data[0] != 'A' || (head.data[1] != 'g' && head.data[1] != 'Q'))
+    if (prefix.length < 2 || prefix.data[0] != 'A' ||
+        (prefix.data[1] != 'g' && prefix.data[1] != 'Q'))
         return 0;
-    if (head.length > DUMP_TEXT_HEAD)
-        head.length = DUMP_TEXT_HEAD;
-    size_t count = tv_base64_decode(&state, head, bytes, &used);
+    if (prefix.length > DUMP_TEXT_HEAD)
+        prefix.length = DUMP_TEXT_HEAD;
+    size_t count = tv_base64_decode(&state, prefix, bytes, &used);
     uint64_t decoded = used == size ? count : size / 4 * 3;
-    return used < head.length ? 0
-                              : tv_mt_packets_sniff_dump((struct tv_bytes){bytes, count}, decoded);
+    return used < prefix.length
+               ? 0
+               : tv_mt_packets_sniff_dump((struct tv_bytes){bytes, count}, decoded);
 }
 
-static enum family find_family(struct tv_bytes head, uint64_t size, int *sure)
+static enum mt_family mt_find_family(struct tv_bytes prefix, uint64_t size, int *sure)
 {
     *sure = TV_SNIFF_SURE;
-    if (is_text_header(head))
+    if (mt_is_text_header(prefix))
         return FAMILY_TEXT;
-    if (tv_bytes_starts_with(head, TV_BYTES(TV_MT_MAGIC_TEXT)) && head.length >= 6)
-        return family_of_version(tv_le_get_u16(head.data + TV_MT_HEADER_VERSION));
-    *sure = tv_mt_packets_sniff_dump(head, size);
+    if (tv_bytes_starts_with(prefix, TV_BYTES(TV_MT_MAGIC_TEXT)) && prefix.length >= 6)
+        return mt_version_family(tv_le_get_u16(prefix.data + TV_MT_HEADER_VERSION));
+    *sure = tv_mt_packets_sniff_dump(prefix, size);
     if (*sure > 0)
         return FAMILY_DUMP;
-    *sure = sniff_dump_text(head, size);
+    *sure = mt_sniff_dump_text(prefix, size);
     return *sure > 0 ? FAMILY_DUMP_TEXT : FAMILY_NONE;
 }
 
-static int sniff(struct tv_bytes head, uint64_t size)
+static int mt_sniff(struct tv_bytes prefix, uint64_t size)
 {
     int sure;
-    find_family(head, size, &sure);
+    mt_find_family(prefix, size, &sure);
     return sure;
 }
 
 /* ---- Reading ---- */
 
-/* A dump in base64 is text inside a bug report: some kilobytes. */
+/* A dump in base64 is part of a bug report, so it has some kilobytes. */
 #define LARGEST_DUMP_TEXT ((uint64_t)256 << 20)
 
-/* Bytes decoded from text, as a source of their own. */
-struct decoded {
+/* Bytes decoded from base64, as a source. */
+struct mt_decoded {
     uint8_t *bytes;
     struct tv_source *source;
 };
 
-static enum tv_status decode_dump(struct tv_source *text, struct decoded *decoded,
-                                  struct tv_error *err)
+static enum tv_status mt_decode_dump(struct tv_source *text, struct mt_decoded *decoded,
+                                     struct tv_error *err)
 {
     uint64_t size = tv_source_size(text), offset = 0;
     struct tv_base64 state = {0};
@@ -131,10 +131,10 @@ static enum tv_status decode_dump(struct tv_source *text, struct decoded *decode
     return status;
 }
 
-static enum tv_status walk_dump_text(struct tv_mt_file *file, struct decoded *decoded,
-                                     struct tv_error *err)
+static enum tv_status mt_walk_dump_text(struct tv_mt_file *file, struct mt_decoded *decoded,
+                                        struct tv_error *err)
 {
-    enum tv_status status = decode_dump(file->source, decoded, err);
+    enum tv_status status = mt_decode_dump(file->source, decoded, err);
     if (status != TV_OK)
         return status;
     file->source = decoded->source;
@@ -142,9 +142,9 @@ static enum tv_status walk_dump_text(struct tv_mt_file *file, struct decoded *de
     return tv_mt_packets_walk_dump(file, err);
 }
 
-static enum tv_status refuse(enum family family, struct tv_bytes head, struct tv_error *err)
+static enum tv_status mt_refuse(enum mt_family family, struct tv_bytes prefix, struct tv_error *err)
 {
-    unsigned version = head.length >= 6 ? tv_le_get_u16(head.data + TV_MT_HEADER_VERSION) : 0;
+    unsigned version = prefix.length >= 6 ? tv_le_get_u16(prefix.data + TV_MT_HEADER_VERSION) : 0;
     if (family == FAMILY_DATA_HALF)
         return tv_fail(
             err, TV_ERR_UNSUPPORTED, 0,
@@ -155,15 +155,15 @@ static enum tv_status refuse(enum family family, struct tv_bytes head, struct tv
                    "expected version 2 to 5 of a method trace, found 0x%X", version);
 }
 
-static enum tv_status walk(struct tv_mt_file *file, struct tv_bytes head, struct decoded *decoded,
-                           struct tv_error *err)
+static enum tv_status mt_walk(struct tv_mt_file *file, struct tv_bytes prefix,
+                              struct mt_decoded *decoded, struct tv_error *err)
 {
     int sure;
     uint64_t size;
     bool known = tv_source_has_size(file->source, &size);
-    enum family family = find_family(head, size, &sure);
+    enum mt_family family = mt_find_family(prefix, size, &sure);
     if (!known && sure < TV_SNIFF_SURE)
-        family = find_family(head, tv_source_size(file->source), &sure);
+        family = mt_find_family(prefix, tv_source_size(file->source), &sure);
     switch (family) {
     case FAMILY_TEXT:
         return tv_mt_text_walk(file, err);
@@ -174,33 +174,34 @@ static enum tv_status walk(struct tv_mt_file *file, struct tv_bytes head, struct
     case FAMILY_DUMP:
         return tv_mt_packets_walk_dump(file, err);
     case FAMILY_DUMP_TEXT:
-        return walk_dump_text(file, decoded, err);
+        return mt_walk_dump_text(file, decoded, err);
     default:
-        return refuse(family, head, err);
+        return mt_refuse(family, prefix, err);
     }
 }
 
-static enum tv_status read_file(struct tv_source *source, struct tv_head *head,
-                                struct tv_sink *sink, const struct tv_read_options *options,
-                                struct tv_error *err)
+static enum tv_status mt_read(struct tv_source *source, struct tv_trace_info *head,
+                              struct tv_sink *sink, const struct tv_read_options *options,
+                              struct tv_error *err)
 {
     uint8_t start[TV_SNIFF_SIZE];
     size_t got;
     struct tv_progress unseen = {0};
     struct tv_mt_file file;
-    struct decoded decoded = {0};
+    struct mt_decoded decoded = {0};
     enum tv_status status = tv_source_read(source, 0, start, sizeof start, &got, err);
     if (status != TV_OK)
         return status;
     bool early = sink->ops->writes && options->ahead < TV_AHEAD_ALL;
     if (!early)
-        tv_source_size(source); /* of what grows; all below needs the whole of it */
+        tv_source_size(
+            source); /* wait for the end of a growing source: everything below needs all of it */
     tv_mt_file_init(&file, source, head);
     file.early = early;
     file.early_names = early && options->ahead < TV_AHEAD_NAMES;
     file.early_clock = early && options->ahead < TV_AHEAD_CLOCK;
     file.progress = options->progress ? options->progress : &unseen;
-    status = walk(&file, (struct tv_bytes){start, got}, &decoded, err);
+    status = mt_walk(&file, (struct tv_bytes){start, got}, &decoded, err);
     if (status == TV_OK)
         status = tv_mt_deliver(&file, sink, options, err);
     tv_mt_file_release(&file);
@@ -212,6 +213,6 @@ static enum tv_status read_file(struct tv_source *source, struct tv_head *head,
 const struct tv_reader tv_reader_method_trace = {
     .name = "android-trace",
     .summary = "Android method trace (.trace), versions 1 to 5, and dumps of long-running methods",
-    .sniff = sniff,
-    .read = read_file,
+    .sniff = mt_sniff,
+    .read = mt_read,
 };

@@ -1,38 +1,242 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "readers/method_trace/packets.h"
+/*
+ * The walk over a packet file: packets that name threads and methods, blocks of delta-coded
+ * entries, and a summary at the end, whose text defines the unit of time and the clock.
+ *
+ *     header | method | method | thread | block of thread 7 | method | block of thread 9 | summary
+ *
+ * A sink that writes gets events before the summary is read.  They are delivered with a unit and a
+ * clock that the summary (looked at ahead, if the end is known) or the records prove
+ * (struct tv_mt_assumed); at the end the assumption is verified.
+ */
+#include "readers/method_trace/file.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/error.h"
 #include "base/memory.h"
-#include "readers/method_trace/blocks.h"
-#include "readers/method_trace/header.h"
-#include "readers/method_trace/odd_packets.h"
-#include "readers/method_trace/tail.h"
-#include "readers/method_trace/text.h"
+#include "readers/reader.h"
 
-struct packets {
-    struct tv_mt_walk walk; /* the first, when the file keeps it */
+/* ---- The summary ---- */
+
+/* The length of a summary has 16 bits. */
+#define LARGEST_SUMMARY (TV_MT_PACKET_SUMMARY_HEAD + (size_t)65535)
+
+static bool mt_summary_has_text(struct tv_bytes bytes, size_t at, const char *text)
+{
+    return tv_bytes_starts_with((struct tv_bytes){bytes.data + at, bytes.length - at},
+                                tv_bytes_of(text));
+}
+
+/* Return the last text that begins like a summary and has its last line; empty when there is
+ * none. */
+static struct tv_bytes mt_summary_find(struct tv_bytes tail)
+{
+    size_t end = 0;
+    for (size_t at = tail.length; at-- > TV_MT_PACKET_SUMMARY_HEAD;) {
+        if (tail.data[at] != '*')
+            continue;
+        if (end == 0 && mt_summary_has_text(tail, at, TV_MT_SECTION_END "\n"))
+            end = at;
+        bool begins = tail.data[at - TV_MT_PACKET_SUMMARY_HEAD] == TV_MT_PACKET_SUMMARY &&
+                      mt_summary_has_text(tail, at, TV_MT_SECTION_VERSION "\n");
+        if (begins && end > at)
+            return (struct tv_bytes){tail.data + at, end - at};
+    }
+    return (struct tv_bytes){0};
+}
+
+enum tv_status tv_mt_summary_peek(struct tv_mt_file *file, struct tv_mt_assumed *assumed,
+                                  struct tv_error *err)
+{
+    uint64_t size;
+    size_t got;
+    struct tv_mt_facts facts = {0};
+    if (!tv_source_has_size(file->source, &size))
+        return TV_OK;
+    size_t length = size < LARGEST_SUMMARY ? (size_t)size : LARGEST_SUMMARY;
+    uint8_t *bytes = tv_alloc(length, 1);
+    enum tv_status status = tv_source_read(file->source, size - length, bytes, length, &got, err);
+    if (status == TV_OK)
+        tv_mt_text_scan_times(mt_summary_find((struct tv_bytes){bytes, got}), &facts);
+    tv_free(bytes);
+    if (facts.in_us || facts.in_ns)
+        assumed->tick_ns = facts.in_us ? 1000 : 1;
+    assumed->clocks = facts.clocks;
+    return status;
+}
+
+static enum tv_status mt_summary_assume(struct tv_mt_file *file, struct tv_mt_assumed *assumed,
+                                        struct tv_error *err)
+{
+    enum tv_status status = assumed->tick_ns == 0 ? tv_mt_summary_peek(file, assumed, err) : TV_OK;
+    file->facts.in_us = assumed->tick_ns == 1000;
+    file->facts.in_ns = assumed->tick_ns == 1;
+    file->facts.clocks = assumed->clocks;
+    return status;
+}
+
+static enum tv_status mt_summary_verify(struct tv_mt_file *file,
+                                        const struct tv_mt_assumed *assumed, struct tv_error *err)
+{
+    bool tick = assumed->tick_ns == 0 || assumed->tick_ns == tv_mt_input(file)->tick_ns;
+    bool clock =
+        assumed->clocks == 0 || file->version == TV_MT_PACKETS_2 || assumed->clocks == file->clocks;
+    if (tick && clock)
+        return TV_OK;
+    return tv_fail(err, TV_ERR_SYNTAX, TV_NO_OFFSET,
+                   "the times that were printed were taken for %s, and are not by the packets that "
+                   "came behind",
+                   !clock                  ? "those of the other clock"
+                   : assumed->tick_ns == 1 ? "nanoseconds"
+                                           : "microseconds");
+}
+
+/* ---- Packet files that are known but not read ---- */
+
+/* Longest item that is read at once: a block of an order dump, or a packet's head. */
+#define LOOK_SIZE ((size_t)65536)
+
+struct mt_odd_walk {
+    struct tv_window window;
+    uint64_t offset;
+    uint64_t end;
+    unsigned blocks;
+    unsigned methods;
+    bool summary;
+};
+
+/* Return the bytes at an offset, up to the end of the file; none on an error. */
+static struct tv_bytes mt_odd_read(struct mt_odd_walk *look, uint64_t offset)
+{
+    struct tv_bytes bytes;
+    if (tv_window_at(&look->window, offset, LOOK_SIZE, &bytes, NULL) != TV_OK)
+        bytes.length = 0;
+    return bytes;
+}
+
+/* Skip a packet of variant A, which development builds of ART wrote from February to June 2024.
+ * Method ids and entry words have `word` bytes. The head of a block contains its first record:
+ * u4 tid, word, u4 per clock, u2 records - 1, u2 size. Return false when there is no such
+ * packet. */
+static bool mt_odd_skip_variant_a(struct mt_odd_walk *look, size_t word, size_t clocks)
+{
+    struct tv_bytes at = mt_odd_read(look, look->offset);
+    const size_t block_head = 1 + 4 + word + 4 * clocks;
+    if (at.length < block_head + 4)
+        return false;
+    switch (at.data[0]) {
+    case TV_MT_PACKET_THREAD:
+        look->offset += TV_MT_PACKET_THREAD_HEAD + tv_le_get_u16(at.data + 5);
+        return true;
+    case TV_MT_PACKET_METHOD:
+        look->offset += 1 + word + 2 + tv_le_get_u16(at.data + 1 + word);
+        return true;
+    case TV_MT_PACKET_ENTRIES:
+        look->offset += block_head + 4 + tv_le_get_u16(at.data + block_head + 2);
+        look->blocks++;
+        return true;
+    case TV_MT_PACKET_SUMMARY:
+        look->summary = tv_bytes_starts_with((struct tv_bytes){at.data + 3, at.length - 3},
+                                             TV_BYTES(TV_MT_SECTION_VERSION));
+        return false;
+    default:
+        return false;
+    }
+}
+
+/* The walk must reach a summary, because lengths may add up by chance. */
+static bool mt_odd_fits_variant_a(const struct tv_mt_file *file, size_t word)
+{
+    struct mt_odd_walk look = {.offset = TV_MT_HEADER_SIZE, .end = tv_source_size(file->source)};
+    size_t clocks = file->version == TV_MT_PACKETS_2 ? 2 : 1;
+    tv_window_init(&look.window, file->source);
+    while (look.offset < look.end && mt_odd_skip_variant_a(&look, word, clocks))
+        ;
+    tv_window_release(&look.window);
+    return look.blocks > 0 && look.summary;
+}
+
+static bool mt_odd_is_variant_a(const struct tv_mt_file *file)
+{
+    return mt_odd_fits_variant_a(file, 8) || mt_odd_fits_variant_a(file, 4);
+}
+
+/* Skip a block of an order dump. Its size is missing or wrong, so the records must be counted. */
+static bool mt_odd_skip_order_block(struct mt_odd_walk *look, struct tv_bytes at)
+{
+    struct tv_cursor cursor = tv_cursor_over(at);
+    struct tv_bytes head;
+    int64_t delta;
+    if (!tv_cursor_take_bytes(&cursor, TV_MT_PACKET_ENTRIES_HEAD, &head))
+        return false;
+    for (uint32_t count = tv_le_get_u24(head.data + 5); count > 0; count--)
+        if (!tv_cursor_take_sleb(&cursor, &delta))
+            return false;
+    look->offset += tv_cursor_position(&cursor);
+    look->blocks++;
+    return true;
+}
+
+static bool mt_odd_skip_order_packet(struct mt_odd_walk *look)
+{
+    struct tv_bytes at = mt_odd_read(look, look->offset);
+    if (at.length < TV_MT_PACKET_THREAD_HEAD)
+        return false;
+    switch (at.data[0]) {
+    case TV_MT_PACKET_THREAD:
+        look->offset += TV_MT_PACKET_THREAD_HEAD + tv_le_get_u16(at.data + 5);
+        return true;
+    case TV_MT_PACKET_METHOD:
+        if (at.length < TV_MT_PACKET_METHOD_HEAD)
+            return false;
+        look->offset += TV_MT_PACKET_METHOD_HEAD + tv_le_get_u16(at.data + 9);
+        look->methods++;
+        return true;
+    case TV_MT_PACKET_ENTRIES:
+        return mt_odd_skip_order_block(look, at);
+    default:
+        return false;
+    }
+}
+
+static bool mt_odd_is_order_dump(const struct tv_mt_file *file)
+{
+    struct mt_odd_walk look = {.end = tv_source_size(file->source)};
+    tv_window_init(&look.window, file->source);
+    while (look.offset < look.end && mt_odd_skip_order_packet(&look))
+        ;
+    tv_window_release(&look.window);
+    /* Methods come last, so a dump that is cut before them may be of either kind. */
+    return look.blocks > 0 && look.methods > 0;
+}
+
+/* ---- Packets ---- */
+
+struct mt_packets {
+    struct tv_mt_walk walk; /* first member: the file keeps a pointer to it */
     struct tv_mt_file *file;
     struct tv_window window;
     uint64_t offset;
-    uint64_t stop; /* what begins here or behind it is left for later */
+    uint64_t stop; /* the walk pauses at the first packet at or after this offset */
     struct tv_mt_start start;
-    struct tv_mt_told told; /* what was taken for certain before the summary was read */
+    struct tv_mt_assumed assumed; /* what events were delivered with before the summary was read */
     bool summary;
-    bool derailed; /* a packet of no known type, or one that reaches behind the end */
+    bool derailed; /* a packet has an unknown type or reaches beyond the end */
     bool done;
 };
 
-/* A packet as its head has it. */
-struct packet {
+/* Head of a packet. */
+struct mt_packet {
     uint8_t type;
     uint64_t id;     /* of the thread or method */
     uint64_t body;   /* offset */
     uint64_t length; /* of the body */
 };
 
-static size_t head_size(uint8_t type)
+static size_t mt_packet_head_size(uint8_t type)
 {
     static const size_t sizes[] = {
         [TV_MT_PACKET_THREAD] = TV_MT_PACKET_THREAD_HEAD,
@@ -43,10 +247,10 @@ static size_t head_size(uint8_t type)
     return type < TV_COUNT(sizes) ? sizes[type] : 0;
 }
 
-/* Of a head that is whole. */
-static struct packet read_head(const uint8_t *at, uint64_t offset)
+/* Parse a complete head. */
+static struct mt_packet mt_packet_parse_head(const uint8_t *at, uint64_t offset)
 {
-    struct packet packet = {.type = at[0], .body = offset + head_size(at[0])};
+    struct mt_packet packet = {.type = at[0], .body = offset + mt_packet_head_size(at[0])};
     switch (packet.type) {
     case TV_MT_PACKET_THREAD:
         packet.id = tv_le_get_u32(at + 1);
@@ -57,7 +261,7 @@ static struct packet read_head(const uint8_t *at, uint64_t offset)
         packet.length = tv_le_get_u16(at + 9);
         break;
     case TV_MT_PACKET_ENTRIES:
-        /* The count before the size is modulo 65536: of no use. */
+        /* The count before the size is modulo 65536, so it is of no use. */
         packet.id = tv_le_get_u32(at + 1);
         packet.length = tv_le_get_u32(at + 8);
         break;
@@ -68,33 +272,36 @@ static struct packet read_head(const uint8_t *at, uint64_t offset)
     return packet;
 }
 
-static void warn(struct packets *packets, enum tv_diagnostic_kind kind)
+static void mt_packets_warn(struct mt_packets *packets, enum tv_diagnostic_kind kind)
 {
     tv_mt_warn(packets->file, kind, packets->offset);
 }
 
-/* A thread is named again with another name when its id was given to another. */
-static void take_thread(struct packets *packets, const struct packet *packet, struct tv_bytes name)
+/* A thread whose id has another name now is another thread: the id was reused. */
+static void mt_packets_take_thread(struct mt_packets *packets, const struct mt_packet *packet,
+                                   struct tv_bytes name)
 {
     struct tv_mt_file *file = packets->file;
-    uint32_t known = tv_map_find(&file->threads, packet->id);
+    uint32_t known = tv_map_find(&file->ids.threads, packet->id);
     if (known == TV_NONE ||
-        !tv_bytes_equal(name, tv_head_text(file->head, file->head->threads[known].name)))
+        !tv_bytes_equal(name, tv_trace_info_text(file->head, file->head->threads[known].name)))
         tv_mt_add_thread(file, packet->id, name, TV_MT_RECYCLED, packets->offset);
 }
 
-static void take_method(struct packets *packets, const struct packet *packet, struct tv_bytes text)
+static void mt_packets_take_method(struct mt_packets *packets, const struct mt_packet *packet,
+                                   struct tv_bytes text)
 {
     struct tv_frame frame;
     if (text.length > 0 && text.data[text.length - 1] == '\n')
         text.length--;
-    if (tv_mt_parse_method(packets->file, text, &frame))
+    if (tv_mt_file_parse_method(packets->file, text, &frame))
         tv_mt_add_method(packets->file, packet->id, &frame, TV_MT_RECYCLED, packets->offset);
     else
-        warn(packets, TV_DIAGNOSTIC_BAD_LINE);
+        mt_packets_warn(packets, TV_DIAGNOSTIC_BAD_LINE);
 }
 
-static void take_entries(struct packets *packets, const struct packet *packet, bool cut)
+static void mt_packets_take_entries(struct mt_packets *packets, const struct mt_packet *packet,
+                                    bool cut)
 {
     struct tv_mt_file *file = packets->file;
     uint64_t length = cut ? tv_source_size(file->source) - packet->body : packet->length;
@@ -103,9 +310,9 @@ static void take_entries(struct packets *packets, const struct packet *packet, b
         tv_mt_add_unit(file, packet->body, length)->tid = (uint32_t)packet->id;
 }
 
-/* Its length is not always right, its last line is. */
-static enum tv_status take_summary(struct packets *packets, const struct packet *packet,
-                                   struct tv_error *err)
+/* Read the summary. Its length is not always right, but its last line is. */
+static enum tv_status mt_packets_take_summary(struct mt_packets *packets,
+                                              const struct mt_packet *packet, struct tv_error *err)
 {
     uint64_t after, end = tv_source_size(packets->file->source);
     packets->summary = true;
@@ -121,8 +328,8 @@ static enum tv_status take_summary(struct packets *packets, const struct packet 
     return TV_OK;
 }
 
-static enum tv_status take_body(struct packets *packets, const struct packet *packet,
-                                struct tv_error *err)
+static enum tv_status mt_packets_take_body(struct mt_packets *packets,
+                                           const struct mt_packet *packet, struct tv_error *err)
 {
     struct tv_bytes text;
     enum tv_status status =
@@ -131,113 +338,120 @@ static enum tv_status take_body(struct packets *packets, const struct packet *pa
         return status;
     text.length = (size_t)packet->length;
     if (packet->type == TV_MT_PACKET_THREAD)
-        take_thread(packets, packet, text);
+        mt_packets_take_thread(packets, packet, text);
     else
-        take_method(packets, packet, text);
+        mt_packets_take_method(packets, packet, text);
     return TV_OK;
 }
 
-/* Says that the file ends here, or goes astray. */
-static void stop(struct packets *packets, enum tv_diagnostic_kind kind)
+/* End the walk: the file ends here, or its packets make no sense. */
+static void mt_packets_stop(struct mt_packets *packets, enum tv_diagnostic_kind kind)
 {
     packets->done = true;
     packets->derailed = true;
-    warn(packets, kind);
+    mt_packets_warn(packets, kind);
 }
 
-static enum tv_status take_packet(struct packets *packets, struct tv_error *err)
+/* Take the packet at the current offset. */
+static enum tv_status mt_packets_take_one(struct mt_packets *packets, struct tv_error *err)
 {
     struct tv_bytes bytes;
     enum tv_status status =
         tv_window_at(&packets->window, packets->offset, TV_MT_PACKET_ENTRIES_HEAD, &bytes, err);
     if (status != TV_OK)
         return status;
-    size_t size = head_size(bytes.data[0]);
+    size_t size = mt_packet_head_size(bytes.data[0]);
     if (size == 0 || bytes.length < size) {
-        stop(packets, size == 0 ? TV_DIAGNOSTIC_BAD_PACKET : TV_DIAGNOSTIC_TRUNCATED);
+        mt_packets_stop(packets, size == 0 ? TV_DIAGNOSTIC_BAD_PACKET : TV_DIAGNOSTIC_TRUNCATED);
         return TV_OK;
     }
-    struct packet packet = read_head(bytes.data, packets->offset);
+    struct mt_packet packet = mt_packet_parse_head(bytes.data, packets->offset);
     if (packet.type == TV_MT_PACKET_SUMMARY)
-        return take_summary(packets, &packet, err);
+        return mt_packets_take_summary(packets, &packet, err);
     bool cut = !tv_source_reaches(packets->file->source, packet.body + packet.length);
     if (packet.type == TV_MT_PACKET_ENTRIES)
-        take_entries(packets, &packet, cut);
+        mt_packets_take_entries(packets, &packet, cut);
     else if (!cut)
-        status = take_body(packets, &packet, err);
+        status = mt_packets_take_body(packets, &packet, err);
     if (cut)
-        stop(packets, TV_DIAGNOSTIC_TRUNCATED);
+        mt_packets_stop(packets, TV_DIAGNOSTIC_TRUNCATED);
     packets->offset = packet.body + packet.length;
     return status;
 }
 
-/* Up to the stop. */
-static enum tv_status take_packets(struct packets *packets, struct tv_error *err)
+/* Take packets up to `stop`. */
+static enum tv_status mt_packets_take_all(struct mt_packets *packets, struct tv_error *err)
 {
     struct tv_mt_file *file = packets->file;
     enum tv_status status = TV_OK;
     while (!packets->done && packets->offset < packets->stop && status == TV_OK) {
         packets->done = !tv_source_reaches(file->source, packets->offset + 1);
         if (!packets->done)
-            status = take_packet(packets, err);
-        if (status == TV_OK && atomic_load_explicit(&file->progress->cancel, memory_order_relaxed))
-            status = tv_fail(err, TV_ERR_CANCELLED, TV_NO_OFFSET, "stopped on request");
+            status = mt_packets_take_one(packets, err);
+        if (status == TV_OK)
+            status = tv_reader_check_cancel(file->progress, err);
     }
     return status;
 }
 
-/* The end was seen. */
-static enum tv_status settle(struct packets *packets, struct tv_error *err)
+/* Finalize the head: all packets were walked. */
+static enum tv_status mt_packets_finalize(struct mt_packets *packets, struct tv_error *err)
 {
+    assert(packets->done);
     struct tv_mt_file *file = packets->file;
     enum tv_status status = TV_OK;
     tv_mt_input(file)->bytes = tv_source_size(file->source);
-    if (packets->derailed && tv_mt_odd_is_variant_a(file))
+    if (packets->derailed && mt_odd_is_variant_a(file))
         return tv_fail(err, TV_ERR_UNSUPPORTED, TV_MT_HEADER_SIZE,
                        "expected entries of format V2 as released, found those of its development "
                        "builds of early 2024, which are not read");
     if (!packets->summary) {
         tv_mt_warn(file, TV_DIAGNOSTIC_NO_SUMMARY, TV_NO_OFFSET);
-        status = tv_mt_tail_take(file, &packets->told, err);
+        status = mt_summary_assume(file, &packets->assumed, err);
     }
     if (status == TV_OK)
-        status = tv_mt_blocks_settle(file, &packets->start, err);
-    return status == TV_OK ? tv_mt_tail_check(file, &packets->told, err) : status;
+        status = tv_mt_blocks_finalize(file, &packets->start, err);
+    return status == TV_OK ? mt_summary_verify(file, &packets->assumed, err) : status;
 }
 
-static void free_walk(struct tv_mt_walk *walk)
+static void mt_packets_free_walk(struct tv_mt_walk *walk)
 {
-    struct packets *packets = (struct packets *)walk;
+    struct mt_packets *packets = (struct mt_packets *)walk;
     tv_window_release(&packets->window);
     tv_free(packets);
 }
 
-static enum tv_status go_on(struct tv_mt_file *file, uint64_t bytes, struct tv_error *err)
+/* Continue the walk over at least `bytes`; at the end finalize the head and free the walk. */
+static enum tv_status mt_packets_go_on(struct tv_mt_file *file, uint64_t bytes,
+                                       struct tv_error *err)
 {
-    struct packets *packets = (struct packets *)file->walk;
+    assert(file->walk);
+    struct mt_packets *packets = (struct mt_packets *)file->walk;
     uint64_t most = UINT64_MAX - packets->offset;
     packets->stop = packets->offset + (bytes < most ? bytes : most);
-    enum tv_status status = take_packets(packets, err);
+    enum tv_status status = mt_packets_take_all(packets, err);
     if (status == TV_OK && packets->done) {
         file->walk = NULL;
-        status = settle(packets, err);
-        free_walk(&packets->walk);
+        status = mt_packets_finalize(packets, err);
+        mt_packets_free_walk(&packets->walk);
     }
     return status;
 }
 
-/* Methods of all classes stand in front of the first block: records count, not bytes. */
-static enum tv_status walk_to_records(struct packets *packets, struct tv_error *err)
+/* Walk up to some bytes of records. Methods of all classes stand before the first block, so the
+ * bytes of the file do not count. */
+static enum tv_status mt_packets_walk_to_records(struct mt_packets *packets, struct tv_error *err)
 {
     struct tv_mt_file *file = packets->file;
     enum tv_status status = TV_OK;
     bool certain = false;
     while (status == TV_OK && file->walk && tv_mt_file_record_bytes(file) < TV_MT_SHORT_BYTES)
-        status = go_on(file, TV_MT_SHORT_BYTES, err);
+        status = mt_packets_go_on(file, TV_MT_SHORT_BYTES, err);
     if (status == TV_OK && file->walk)
-        status = tv_mt_blocks_settle_early(file, &packets->start, &packets->told, &certain, err);
+        status =
+            tv_mt_blocks_finalize_early(file, &packets->start, &packets->assumed, &certain, err);
     if (status == TV_OK && file->walk && !certain)
-        status = go_on(file, UINT64_MAX, err);
+        status = mt_packets_go_on(file, UINT64_MAX, err);
     return status;
 }
 
@@ -249,9 +463,9 @@ enum tv_status tv_mt_packets_walk(struct tv_mt_file *file, struct tv_error *err)
     if (status != TV_OK)
         return status;
     uint16_t version = tv_le_get_u16(bytes + TV_MT_HEADER_VERSION);
-    struct packets *packets = tv_alloc(1, sizeof *packets);
-    *packets = (struct packets){
-        .walk = {go_on, free_walk},
+    struct mt_packets *packets = tv_alloc(1, sizeof *packets);
+    *packets = (struct mt_packets){
+        .walk = {mt_packets_go_on, mt_packets_free_walk},
         .file = file,
         .offset = TV_MT_HEADER_SIZE,
         .start = {tv_le_get_u64(bytes + TV_MT_PACKET_HEADER_START),
@@ -261,45 +475,46 @@ enum tv_status tv_mt_packets_walk(struct tv_mt_file *file, struct tv_error *err)
     file->walk = &packets->walk;
     file->streaming = tv_mt_is_streaming(version);
     file->version = tv_mt_plain_version(version);
-    file->frequency = tv_le_get_u64(bytes + TV_MT_PACKET_HEADER_FREQUENCY);
+    file->delta.frequency = tv_le_get_u64(bytes + TV_MT_PACKET_HEADER_FREQUENCY);
     if (got < sizeof bytes)
         tv_mt_warn(file, TV_DIAGNOSTIC_TRUNCATED, got);
-    return file->early_names ? walk_to_records(packets, err) : go_on(file, UINT64_MAX, err);
+    return file->early_names ? mt_packets_walk_to_records(packets, err)
+                             : mt_packets_go_on(file, UINT64_MAX, err);
 }
 
 enum tv_status tv_mt_packets_walk_dump(struct tv_mt_file *file, struct tv_error *err)
 {
-    struct packets packets = {.file = file, .stop = UINT64_MAX};
+    struct mt_packets packets = {.file = file, .stop = UINT64_MAX};
     file->layout = TV_MT_LONG_RUNNING;
-    tv_source_size(file->source); /* methods come last */
+    tv_source_size(file->source); /* wait for the whole source: methods come last */
     tv_window_init(&packets.window, file->source);
-    enum tv_status status = take_packets(&packets, err);
+    enum tv_status status = mt_packets_take_all(&packets, err);
     tv_window_release(&packets.window);
     if (status != TV_OK)
         return status;
-    if (packets.derailed && tv_mt_odd_is_order_dump(file))
+    if (packets.derailed && mt_odd_is_order_dump(file))
         return tv_fail(err, TV_ERR_UNSUPPORTED, 0,
                        "expected a dump of long-running methods, found one of all methods: it has "
                        "their order but no times, so there is no profile in it");
-    return tv_mt_blocks_settle_dump(file, err);
+    return tv_mt_blocks_finalize_dump(file, err);
 }
 
-int tv_mt_packets_sniff_dump(struct tv_bytes head, uint64_t size)
+int tv_mt_packets_sniff_dump(struct tv_bytes prefix, uint64_t size)
 {
-    if (head.length < TV_MT_PACKET_ENTRIES_HEAD)
+    if (prefix.length < TV_MT_PACKET_ENTRIES_HEAD)
         return 0;
-    if (head.data[0] == TV_MT_PACKET_METHOD) {
-        struct packet method = read_head(head.data, 0);
-        bool inside = method.length > 0 && method.body + method.length <= head.length;
-        return inside && head.data[method.body + method.length - 1] == '\n' ? 50 : 0;
+    if (prefix.data[0] == TV_MT_PACKET_METHOD) {
+        struct mt_packet method = mt_packet_parse_head(prefix.data, 0);
+        bool inside = method.length > 0 && method.body + method.length <= prefix.length;
+        return inside && prefix.data[method.body + method.length - 1] == '\n' ? 50 : 0;
     }
-    /* No kernel gives greater ids to threads, and the count's upper byte is never used. */
-    struct packet block = read_head(head.data, 0);
+    /* No kernel assigns larger thread ids, and the upper byte of the count is always 0. */
+    struct mt_packet block = mt_packet_parse_head(prefix.data, 0);
     if (block.type != TV_MT_PACKET_ENTRIES || block.id == 0 || block.id > 1 << 22 ||
-        head.data[7] != 0)
+        prefix.data[7] != 0)
         return 0;
     uint64_t next = block.body + block.length;
-    if (next == size || (next < head.length && head.data[next] <= TV_MT_PACKET_ENTRIES))
+    if (next == size || (next < prefix.length && prefix.data[next] <= TV_MT_PACKET_ENTRIES))
         return 80;
     return 20;
 }

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "readers/method_trace/survey.h"
+/*
+ * Surveys: passes over the records, in order, that find out what the file does not say.
+ */
+#include "readers/method_trace/file.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,13 +12,12 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "readers/method_trace/records.h"
-#include "readers/method_trace/times.h"
 
-/* Goes over records; `look` returns false to end it. */
-static enum tv_status for_each_record(struct tv_mt_file *file, void *context,
-                                      bool (*look)(void *context,
-                                                   const struct tv_mt_record *record),
-                                      struct tv_error *err)
+/* Call `look` for each record, until it returns false. */
+static enum tv_status mt_survey_records(struct tv_mt_file *file, void *context,
+                                        bool (*look)(void *context,
+                                                     const struct tv_mt_record *record),
+                                        struct tv_error *err)
 {
     struct tv_mt_records *records = tv_alloc(1, sizeof *records);
     enum tv_status status;
@@ -22,8 +25,8 @@ static enum tv_status for_each_record(struct tv_mt_file *file, void *context,
     tv_mt_records_init(records, file, NULL);
     while ((status = tv_mt_records_next_of_all(records, err)) == TV_OK && records->count > 0 &&
            more) {
-        if (file->switch_count > 0)
-            tv_mt_switch_to(file, records->unit);
+        if (file->ids.id_change_count > 0)
+            tv_mt_file_apply_id_changes(file, records->unit);
         for (size_t i = 0; i < records->count && more; i++)
             more = look(context, &records->records[i]);
     }
@@ -34,7 +37,7 @@ static enum tv_status for_each_record(struct tv_mt_file *file, void *context,
 
 /* ---- Unlisted threads and methods ---- */
 
-struct id_survey {
+struct mt_id_survey {
     struct tv_mt_file *file;
     struct tv_map unlisted; /* id -> index in ids */
     uint64_t *ids;
@@ -43,10 +46,11 @@ struct id_survey {
     uint32_t thread_count;
 };
 
-static void look_at_thread(struct id_survey *survey, const struct tv_mt_record *record)
+/* Note the thread of a record when it is not listed. */
+static void mt_survey_thread_id(struct mt_id_survey *survey, const struct tv_mt_record *record)
 {
     struct tv_mt_file *file = survey->file;
-    uint32_t thread = tv_map_find(&file->threads, record->tid);
+    uint32_t thread = tv_map_find(&file->ids.threads, record->tid);
     if (thread != TV_NONE && file->head->threads[thread].listed)
         return;
     tv_mt_warn(file, TV_DIAGNOSTIC_UNLISTED_THREAD, record->offset);
@@ -58,23 +62,24 @@ static void look_at_thread(struct id_survey *survey, const struct tv_mt_record *
         return;
     }
     tv_mt_warn(file, TV_DIAGNOSTIC_MANY_IDS, record->offset);
-    if (file->other_thread == TV_NONE) {
+    if (file->ids.other_thread == TV_NONE) {
         struct tv_thread other = {
             .id = UINT64_MAX,
-            .name = tv_head_string(file->head, TV_BYTES("[others]")),
+            .name = tv_trace_info_string(file->head, TV_BYTES("[others]")),
             .process = file->process,
             .input = file->input,
         };
-        file->other_thread = tv_head_add_thread(file->head, &other);
+        file->ids.other_thread = tv_trace_info_add_thread(file->head, &other);
     }
 }
 
-static void look_at_method(struct id_survey *survey, const struct tv_mt_record *record)
+/* Note the method of a record when it is not listed. */
+static void mt_survey_method_id(struct mt_id_survey *survey, const struct tv_mt_record *record)
 {
     struct tv_mt_file *file = survey->file;
     if (record->id > survey->greatest_used)
         survey->greatest_used = record->id;
-    if (tv_map_find(&file->methods, record->id) != TV_NONE)
+    if (tv_map_find(&file->ids.methods, record->id) != TV_NONE)
         return;
     tv_mt_warn(file, TV_DIAGNOSTIC_UNLISTED_METHOD, record->offset);
     if (tv_map_find(&survey->unlisted, record->id) != TV_NONE)
@@ -89,22 +94,23 @@ static void look_at_method(struct id_survey *survey, const struct tv_mt_record *
     survey->ids[survey->count++] = record->id;
 }
 
-static bool look_at_ids(void *context, const struct tv_mt_record *record)
+static bool mt_survey_record_ids(void *context, const struct tv_mt_record *record)
 {
-    struct id_survey *survey = context;
-    look_at_thread(survey, record);
+    struct mt_id_survey *survey = context;
+    mt_survey_thread_id(survey, record);
     if (record->id != TV_MT_NO_ID)
-        look_at_method(survey, record);
+        mt_survey_method_id(survey, record);
     return true;
 }
 
-/* ART 6 to 13 lists for a proxy's method, whose own id is never listed, a method of its interface
- * under a fresh id, which no record uses.  Ids are numbers in order, and those fresh ones are given
- * last.  Returns how many there are, *frame being that of one; 0 when this is not what happened. */
-static size_t find_fresh_lines(const struct id_survey *survey, uint32_t *frame)
+/* ART 6 to 13 never lists the id of a proxy's method; instead it lists a method of its interface
+ * under a fresh id, which no record uses. Ids are consecutive numbers, and the fresh ones come
+ * last. Return how many fresh methods there are, with *frame that of one; 0 when the file does
+ * not look like this. */
+static size_t mt_survey_find_fresh_methods(const struct mt_id_survey *survey, uint32_t *frame)
 {
     const struct tv_mt_file *file = survey->file;
-    const struct tv_map *methods = &file->methods;
+    const struct tv_map *methods = &file->ids.methods;
     size_t fresh = 0;
     uint64_t greatest = 0;
     for (size_t i = 0; methods->count > 0 && i <= methods->mask; i++) {
@@ -121,44 +127,45 @@ static size_t find_fresh_lines(const struct id_survey *survey, uint32_t *frame)
     return dense && !file->streaming && file->layout == TV_MT_FIXED ? fresh : 0;
 }
 
-static uint32_t named_frame(struct tv_mt_file *file, const char *format, uint64_t id)
+static uint32_t mt_survey_add_frame(struct tv_mt_file *file, const char *format, uint64_t id)
 {
     char name[48];
     snprintf(name, sizeof name, "%s0x%" PRIx64, format, id);
-    struct tv_frame frame = {.name = tv_head_string(file->head, tv_bytes_of(name))};
-    return tv_head_add_frame(file->head, &frame);
+    struct tv_frame frame = {.name = tv_trace_info_string(file->head, tv_bytes_of(name))};
+    return tv_trace_info_add_frame(file->head, &frame);
 }
 
-static void add_methods(struct id_survey *survey)
+/* Add all unlisted methods, by the name of a proxy's line or by their ids. */
+static void mt_survey_add_methods(struct mt_id_survey *survey)
 {
     struct tv_mt_file *file = survey->file;
     uint32_t fresh_frame = TV_NONE;
-    size_t fresh = find_fresh_lines(survey, &fresh_frame);
+    size_t fresh = mt_survey_find_fresh_methods(survey, &fresh_frame);
     for (size_t i = 0; i < survey->count; i++) {
         uint64_t id = survey->ids[i];
-        uint32_t frame = tv_map_find(&file->proxies, id);
+        uint32_t frame = tv_map_find(&file->ids.proxies, id);
         if (frame == TV_NONE && fresh == 1 && survey->count == 1)
             frame = fresh_frame;
         if (frame != TV_NONE)
             tv_mt_warn(file, TV_DIAGNOSTIC_PROXY_METHOD, TV_NO_OFFSET);
         else
-            frame = named_frame(file, fresh == survey->count ? "(proxy?) " : "", id);
+            frame = mt_survey_add_frame(file, fresh == survey->count ? "(proxy?) " : "", id);
         tv_mt_add_unlisted_method(file, id, frame);
     }
     if (survey->count >= TV_MT_MAX_UNLISTED_METHODS) {
-        struct tv_frame frame = {.name = tv_head_string(file->head, TV_BYTES("(others)"))};
-        file->other_frame = tv_head_add_frame(file->head, &frame);
+        struct tv_frame frame = {.name = tv_trace_info_string(file->head, TV_BYTES("(others)"))};
+        file->ids.other_frame = tv_trace_info_add_frame(file->head, &frame);
     }
 }
 
 enum tv_status tv_mt_survey_ids(struct tv_mt_file *file, struct tv_error *err)
 {
-    struct id_survey survey = {.file = file};
+    struct mt_id_survey survey = {.file = file};
     tv_mt_file_plan_pass(file);
     tv_map_init(&survey.unlisted);
-    enum tv_status status = for_each_record(file, &survey, look_at_ids, err);
+    enum tv_status status = mt_survey_records(file, &survey, mt_survey_record_ids, err);
     if (status == TV_OK)
-        add_methods(&survey);
+        mt_survey_add_methods(&survey);
     file->scanned = true;
     tv_map_release(&survey.unlisted);
     tv_free(survey.ids);
@@ -167,84 +174,88 @@ enum tv_status tv_mt_survey_ids(struct tv_mt_file *file, struct tv_error *err)
 
 /* ---- Wraps ---- */
 
-struct wrap_thread {
+struct mt_wrap_thread {
     bool seen;
-    int64_t wall, cpu;    /* last, unwrapped by thread */
-    int64_t first, alone; /* wall of the first and last record as if it began unwrapped */
+    int64_t wall, cpu; /* last times, extended by thread */
+    int64_t first,
+        alone; /* wall time of the first and last record, as if the thread began without wraps */
 };
 
-struct wrap_survey {
+struct mt_wrap_survey {
     struct tv_mt_file *file;
-    struct wrap_thread *threads; /* by thread - first_thread */
-    int64_t by_thread, by_order; /* wall of the last record, unwrapped each way */
+    struct mt_wrap_thread *threads; /* by thread - first_thread */
+    int64_t by_thread, by_order;    /* wall time of the last record, extended either way */
     int64_t most_raw, most_by_order;
-    int64_t thread_epochs, order_epochs, cpu_epochs; /* the most that were added, in wraps */
+    int64_t thread_epochs, order_epochs, cpu_epochs; /* maximum of wraps that were added */
 };
 
-static void keep_most(int64_t *most, int64_t value)
+static void mt_keep_most(int64_t *most, int64_t value)
 {
     if (value > *most)
         *most = value;
 }
 
-static bool look_at_times(void *context, const struct tv_mt_record *record)
+/* Extend the times of a record both ways, and note how many wraps each way adds. */
+static bool mt_survey_record_times(void *context, const struct tv_mt_record *record)
 {
-    struct wrap_survey *survey = context;
+    struct mt_wrap_survey *survey = context;
     const struct tv_mt_file *file = survey->file;
-    uint32_t thread = tv_map_find(&file->threads, record->tid);
-    struct wrap_thread *state =
-        &survey->threads[(thread == TV_NONE ? file->other_thread : thread) - file->first_thread];
+    uint32_t thread = tv_map_find(&file->ids.threads, record->tid);
+    struct mt_wrap_thread *state =
+        &survey
+             ->threads[(thread == TV_NONE ? file->ids.other_thread : thread) - file->first_thread];
     if (file->clocks & TV_CLOCK_WALL) {
         int64_t raw = record->wall;
         survey->by_order = tv_mt_times_unwrap(true, raw, false, 0, survey->by_order);
         survey->by_thread =
             tv_mt_times_unwrap(false, raw, state->seen, state->wall, survey->by_thread);
-        keep_most(&survey->most_raw, raw);
-        keep_most(&survey->most_by_order, survey->by_order);
-        keep_most(&survey->order_epochs, (survey->by_order - raw) / TV_MT_WRAP);
-        keep_most(&survey->thread_epochs, (survey->by_thread - raw) / TV_MT_WRAP);
+        mt_keep_most(&survey->most_raw, raw);
+        mt_keep_most(&survey->most_by_order, survey->by_order);
+        mt_keep_most(&survey->order_epochs, (survey->by_order - raw) / TV_MT_WRAP);
+        mt_keep_most(&survey->thread_epochs, (survey->by_thread - raw) / TV_MT_WRAP);
         state->wall = survey->by_thread;
         state->first = state->seen ? state->first : raw;
         state->alone = tv_mt_times_unwrap(false, raw, state->seen, state->alone, -1);
     }
     state->cpu = tv_mt_times_unwrap(false, record->cpu, state->seen, state->cpu, -1);
-    keep_most(&survey->cpu_epochs, (state->cpu - record->cpu) / TV_MT_WRAP);
+    mt_keep_most(&survey->cpu_epochs, (state->cpu - record->cpu) / TV_MT_WRAP);
     state->seen = true;
     return true;
 }
 
-/* An elapsed time that the records contradict says nothing; else *elapsed is it. */
-static bool trust_elapsed(const struct wrap_survey *survey, int64_t *elapsed)
+/* Return true and *elapsed when the file's elapsed time does not contradict the records. */
+static bool mt_survey_trust_elapsed(const struct mt_wrap_survey *survey, int64_t *elapsed)
 {
     int64_t elapsed_ns = tv_mt_input(survey->file)->elapsed_ns;
     *elapsed = elapsed_ns / 1000;
     return elapsed_ns >= 0 && survey->most_raw <= *elapsed + TV_MT_WRAP_SLACK;
 }
 
-/* A thread that begins so late that its last record would lie after the end of tracing begins
- * earlier: files of ART 14 and later hold each thread's records in blocks, so that the record
- * before its first one may be of any time. */
-static void find_latest_starts(const struct wrap_survey *survey)
+/* Find the latest start of each thread: when its last record would lie after the end of tracing,
+ * it began earlier. Files of ART 14 and later hold the records of a thread in blocks, so the
+ * record before its first one may have any time. */
+static void mt_survey_find_latest_starts(const struct mt_wrap_survey *survey)
 {
     struct tv_mt_file *file = survey->file;
     uint32_t count = file->head->thread_count - file->first_thread;
     int64_t elapsed;
-    if (!trust_elapsed(survey, &elapsed))
+    if (!mt_survey_trust_elapsed(survey, &elapsed))
         return;
     file->latest_start = tv_alloc(count, sizeof *file->latest_start);
     for (uint32_t i = 0; i < count; i++) {
-        const struct wrap_thread *thread = &survey->threads[i];
+        const struct mt_wrap_thread *thread = &survey->threads[i];
         file->latest_start[i] = elapsed + TV_MT_WRAP_SLACK - (thread->alone - thread->first);
     }
 }
 
-static enum tv_mt_wraps judge_wraps(const struct wrap_survey *survey)
+/* Choose how times wrap. */
+static enum tv_mt_wraps mt_survey_choose_wraps(const struct mt_wrap_survey *survey)
 {
     int64_t elapsed;
-    bool trusted = trust_elapsed(survey, &elapsed);
+    bool trusted = mt_survey_trust_elapsed(survey, &elapsed);
     if (trusted && elapsed < TV_MT_WRAP)
         return TV_MT_WRAPS_NONE;
-    /* Where records stand in the order of time, one thread at least has seen every wrap. */
+    /* If records stand in the order of time, at least one thread has seen every wrap. */
     bool by_order = trusted ? survey->most_by_order <= elapsed + TV_MT_WRAP_SLACK
                             : survey->order_epochs == survey->thread_epochs;
     int64_t epochs = by_order ? survey->order_epochs : survey->thread_epochs;
@@ -255,36 +266,39 @@ static enum tv_mt_wraps judge_wraps(const struct wrap_survey *survey)
 
 enum tv_status tv_mt_survey_wraps(struct tv_mt_file *file, struct tv_error *err)
 {
+    assert(file->layout == TV_MT_FIXED && !file->walk);
     if (!file->scanned) {
         enum tv_status status = tv_mt_survey_ids(file, err);
         if (status != TV_OK)
             return status;
     }
-    struct wrap_survey survey = {.file = file, .by_thread = -1, .by_order = -1};
+    struct mt_wrap_survey survey = {.file = file, .by_thread = -1, .by_order = -1};
     tv_mt_file_plan_pass(file);
     survey.threads =
         tv_alloc(file->head->thread_count - file->first_thread, sizeof *survey.threads);
-    enum tv_status status = for_each_record(file, &survey, look_at_times, err);
-    file->wraps = judge_wraps(&survey);
-    find_latest_starts(&survey);
+    enum tv_status status = mt_survey_records(file, &survey, mt_survey_record_times, err);
+    file->wraps = mt_survey_choose_wraps(&survey);
+    mt_survey_find_latest_starts(&survey);
     tv_free(survey.threads);
     return status;
 }
 
 /* ---- Sampling ---- */
 
-/* So many records are looked at. */
+/* Maximum number of records that the survey looks at. */
 #define SAMPLING_PREFIX 1000000
 #define SAMPLING_GAPS 65536
 
 /*
- * How a sampled trace differs from an instrumented one: nothing is shorter than the interval, and
- * all exits and entries of one sample bear one time, exits first.  An entry and its exit never do.
+ * How a sampled trace differs from an instrumented one: no call is shorter than the interval, and
+ * all exits and entries of one sample have the same time, exits first. An entry and its own exit
+ * never do.
  *
- * Recorders take samples 100 us apart at most; of instrumented traces the coarsest clock had gaps
- * of 30 us.  The share of records with the time of the one before is 90 % and more in deep stacks,
- * and 50 % in a hot loop, where each sample leaves one method and enters another; threads that left
- * or entered one lower it.  Few gaps say little, so there the share must be that of whole stacks.
+ * Recorders take samples at least 100 us apart; the coarsest clock of an instrumented trace had
+ * gaps of 30 us. The share of records with the time of the record before is 90 % and more in deep
+ * stacks, and 50 % in a hot loop, where each sample leaves one method and enters another; threads
+ * that left or entered a single method lower it. A few gaps prove little, so with few gaps the
+ * share must be that of whole stacks.
  */
 #define SAMPLING_LEAST_GAP_NS 100000
 #define SAMPLING_LEAST_RECORDS 16
@@ -293,42 +307,44 @@ enum tv_status tv_mt_survey_wraps(struct tv_mt_file *file, struct tv_error *err)
 #define SAMPLING_FEW_GAPS 16
 #define SAMPLING_FEW_EQUAL_PERCENT 65
 
-struct sampled_thread {
+struct mt_sampled_thread {
     int64_t wall, cpu;
     uint64_t depth;
-    bool entered; /* by its last record */
+    bool entered; /* the last record is an entry */
 };
 
-struct sampling_survey {
+struct mt_sampling_survey {
     struct tv_mt_file *file;
     struct tv_map threads; /* tid -> index */
-    struct sampled_thread *states;
+    struct mt_sampled_thread *states;
     size_t thread_count, thread_capacity;
     uint64_t seen, followers,
-        equal;     /* records; those with one of the thread before; with its time */
+        equal; /* records; those after another one of the same thread; those with the same time */
     int64_t *gaps; /* ns */
     size_t gap_count, gap_capacity;
     bool instrumented;
-    bool shared_axis; /* a thread's first time is not 0 */
+    bool shared_axis; /* the first time of a thread is not 0 */
 };
 
-/* True when the record's thread was seen before. */
-static bool find_state(struct sampling_survey *survey, const struct tv_mt_record *record,
-                       struct sampled_thread **state)
+/* Find the state of the record's thread. Return true when the thread had a record before. */
+static bool mt_survey_find_thread(struct mt_sampling_survey *survey,
+                                  const struct tv_mt_record *record,
+                                  struct mt_sampled_thread **state)
 {
     uint32_t next = (uint32_t)survey->thread_count;
     uint32_t found = tv_map_add(&survey->threads, record->tid, next);
     if (found == next) {
         survey->states = tv_array_reserve(survey->states, &survey->thread_capacity,
                                           survey->thread_count + 1, sizeof *survey->states);
-        survey->states[survey->thread_count++] = (struct sampled_thread){0};
+        survey->states[survey->thread_count++] = (struct mt_sampled_thread){0};
     }
     *state = &survey->states[found];
     return found != next;
 }
 
-static void look_at_gap(struct sampling_survey *survey, const struct sampled_thread *state,
-                        const struct tv_mt_record *record)
+/* Compare a record with the thread's record before. */
+static void mt_survey_gap(struct mt_sampling_survey *survey, const struct mt_sampled_thread *state,
+                          const struct tv_mt_record *record)
 {
     const struct tv_input *input = tv_mt_input(survey->file);
     bool wall = survey->file->clocks & TV_CLOCK_WALL;
@@ -336,7 +352,7 @@ static void look_at_gap(struct sampling_survey *survey, const struct sampled_thr
     survey->followers++;
     if (record->wall == state->wall && record->cpu == state->cpu) {
         survey->equal++;
-        /* A clock of CPU time alone stands still between the samples of a thread that waits. */
+        /* CPU time alone stands still between the samples of a thread that waits. */
         survey->instrumented |= wall && state->entered && record->action != TV_MT_ENTER;
     }
     if (gap <= 0 || survey->gap_count == SAMPLING_GAPS)
@@ -349,12 +365,12 @@ static void look_at_gap(struct sampling_survey *survey, const struct sampled_thr
     survey->gaps[survey->gap_count++] = gap;
 }
 
-static bool look_at_sampling(void *context, const struct tv_mt_record *record)
+static bool mt_survey_record_sampling(void *context, const struct tv_mt_record *record)
 {
-    struct sampling_survey *survey = context;
-    struct sampled_thread *state;
-    if (find_state(survey, record, &state))
-        look_at_gap(survey, state, record);
+    struct mt_sampling_survey *survey = context;
+    struct mt_sampled_thread *state;
+    if (mt_survey_find_thread(survey, record, &state))
+        mt_survey_gap(survey, state, record);
     if (record->action == TV_MT_UNROLL || (record->action == TV_MT_EXIT && state->depth == 0))
         survey->instrumented = true;
     else
@@ -365,28 +381,30 @@ static bool look_at_sampling(void *context, const struct tv_mt_record *record)
     return !survey->instrumented && ++survey->seen < SAMPLING_PREFIX;
 }
 
-static int compare_gaps(const void *left, const void *right)
+static int mt_survey_compare_gaps(const void *left, const void *right)
 {
     int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
     return a < b ? -1 : a > b;
 }
 
-/* The interval at most, when this is a sampled trace.  Deep stacks change with nearly every sample,
- * so that it is the median gap; others stay as they are for many, and the shorter gaps tell. */
-static tv_ns judge_sampling(struct sampling_survey *survey)
+/* Return an upper bound of the interval, or 0 when the trace is not sampled. A deep stack
+ * changes with nearly every sample, so the median gap is the interval; a shallow one stays the
+ * same for many samples, so the shorter gaps are. */
+static tv_ns mt_survey_choose_interval(struct mt_sampling_survey *survey)
 {
     unsigned share =
         survey->gap_count < SAMPLING_FEW_GAPS ? SAMPLING_FEW_EQUAL_PERCENT : SAMPLING_EQUAL_PERCENT;
     if (survey->instrumented || survey->gap_count < 2 || survey->seen < SAMPLING_LEAST_RECORDS ||
         survey->equal * 100 < survey->followers * share)
         return 0;
-    qsort(survey->gaps, survey->gap_count, sizeof *survey->gaps, compare_gaps);
+    qsort(survey->gaps, survey->gap_count, sizeof *survey->gaps, mt_survey_compare_gaps);
     bool deep = survey->equal * 100 >= survey->followers * SAMPLING_DEEP_PERCENT;
     return survey->gaps[survey->gap_count / (deep ? 2 : 10)];
 }
 
-static void set_sampling(struct tv_mt_file *file, tv_ns interval, bool inferred)
+static void mt_survey_set_sampling(struct tv_mt_file *file, tv_ns interval, bool inferred)
 {
+    assert(interval >= 0);
     struct tv_input *input = tv_mt_input(file);
     input->figures = interval > 0 ? TV_FIGURES_SAMPLED : TV_FIGURES_CALLS;
     input->sampling_inferred = interval > 0 && inferred;
@@ -395,17 +413,17 @@ static void set_sampling(struct tv_mt_file *file, tv_ns interval, bool inferred)
 
 enum tv_status tv_mt_survey_sampling(struct tv_mt_file *file, struct tv_error *err)
 {
-    struct sampling_survey survey = {.file = file};
+    struct mt_sampling_survey survey = {.file = file};
     if (file->layout == TV_MT_LONG_RUNNING)
         return TV_OK;
     if (file->facts.sampling_ns > 0) {
-        set_sampling(file, file->facts.sampling_ns, false);
+        mt_survey_set_sampling(file, file->facts.sampling_ns, false);
         return TV_OK;
     }
     tv_map_init(&survey.threads);
-    enum tv_status status = for_each_record(file, &survey, look_at_sampling, err);
+    enum tv_status status = mt_survey_records(file, &survey, mt_survey_record_sampling, err);
     if (status == TV_OK)
-        set_sampling(file, judge_sampling(&survey), true);
+        mt_survey_set_sampling(file, mt_survey_choose_interval(&survey), true);
     tv_map_release(&survey.threads);
     tv_free(survey.states);
     tv_free(survey.gaps);
@@ -414,20 +432,20 @@ enum tv_status tv_mt_survey_sampling(struct tv_mt_file *file, struct tv_error *e
 
 /* ---- The clock ---- */
 
-static bool look_at_first_time(void *context, const struct tv_mt_record *record)
+static bool mt_survey_first_time(void *context, const struct tv_mt_record *record)
 {
-    struct sampling_survey *survey = context;
-    struct sampled_thread *state;
-    if (!find_state(survey, record, &state) && (record->wall != 0 || record->cpu != 0))
+    struct mt_sampling_survey *survey = context;
+    struct mt_sampled_thread *state;
+    if (!mt_survey_find_thread(survey, record, &state) && (record->wall != 0 || record->cpu != 0))
         survey->shared_axis = true;
     return !survey->shared_axis && ++survey->seen < SAMPLING_PREFIX;
 }
 
 enum tv_status tv_mt_survey_clock(struct tv_mt_file *file, unsigned *clock, struct tv_error *err)
 {
-    struct sampling_survey survey = {.file = file};
+    struct mt_sampling_survey survey = {.file = file};
     tv_map_init(&survey.threads);
-    enum tv_status status = for_each_record(file, &survey, look_at_first_time, err);
+    enum tv_status status = mt_survey_records(file, &survey, mt_survey_first_time, err);
     *clock = survey.shared_axis ? TV_CLOCK_WALL : TV_CLOCK_CPU;
     tv_map_release(&survey.threads);
     tv_free(survey.states);

@@ -1,187 +1,197 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an event says that the model does not hold, read again from its text (model/head.h,
- * tv_describe): arguments, ids, stacks, and whatever else its writer put there.
+ * describe.c - one event read again from the file, when somebody looks at it.
+ *
+ * The model holds names, times and threads.  Everything else that an event says stays in the file:
+ * arguments, ids, stacks, and whatever its writer added.  A slice of two events ("B", "E") shows
+ * the members of both; where they clash, nothing gets lost:
+ *
+ *     args              the beginning's and the end's; the end wins
+ *     overwritten       arguments of the beginning that lost
+ *     end               members that only the end's own event has, or has differently
+ *
+ * tv_te_describe_slice writes the same information as one complete event ("X") again.
  */
-#include "readers/trace_event/describe.h"
+#include "readers/trace_event/trace_event.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/intern.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "readers/json/json.h"
-#include "readers/trace_event/edit.h"
-#include "readers/trace_event/fields.h"
-#include "readers/trace_event/references.h"
+#include "readers/trace_event/join/object_references.h"
+#include "readers/trace_event/rewrite.h"
+#include "readers/trace_event/text/fields.h"
 
-static bool is_object(struct tv_bytes raw)
+static bool te_describe_is_object(struct tv_bytes raw)
 {
     return raw.length > 0 && raw.data[0] == '{';
 }
 
-/* One without quotes is a string all the same. */
-static void put_key(struct tv_out *out, struct tv_bytes key)
-{
-    if (tv_te_is_string(key))
-        tv_json_normalise(key, out, NULL);
-    else
-        tv_out_json(out, key);
-}
-
-static void put_member(struct tv_out *out, bool *any, struct tv_bytes key, struct tv_bytes value)
+static void te_describe_put_member(struct tv_out *out, bool *any, struct tv_bytes key,
+                                   struct tv_bytes value)
 {
     tv_out_text(out, *any ? "," : "");
     *any = true;
-    put_key(out, key);
+    tv_te_key_write(out, key);
     tv_out_char(out, ':');
     tv_json_normalise(value, out, NULL);
 }
 
 /* ---- Arguments ---- */
 
-/* The keys of an object, and the value of each; of duplicates the last. */
-struct members {
+/* The keys of an object and the value of each; of duplicates the last. */
+struct te_members {
     struct tv_interner *keys;
     struct tv_bytes *values;
     size_t capacity;
 };
 
-static void members_init(struct members *members, struct tv_bytes object)
+/* Index the members of an object, so that merging two large objects takes linear time. */
+static void te_members_init(struct te_members *members, struct tv_bytes object)
 {
+    assert(te_describe_is_object(object));
     struct tv_bytes key, value;
-    *members = (struct members){.keys = tv_interner_new()};
+    *members = (struct te_members){.keys = tv_interner_new()};
     members->values = tv_array_reserve(NULL, &members->capacity, 1, sizeof *members->values);
     members->values[TV_EMPTY_STRING] = (struct tv_bytes){NULL, 0};
     const uint8_t *at = object.data + 1, *end = object.data + object.length;
     while (tv_te_member_next(&at, end, &key, &value)) {
-        size_t number = tv_interner_add(members->keys, tv_te_key(key));
+        size_t number = tv_interner_add(members->keys, tv_te_key_unquote(key));
         members->values = tv_array_reserve(members->values, &members->capacity, number + 1,
                                            sizeof *members->values);
         members->values[number] = value;
     }
 }
 
-static void members_release(struct members *members)
+static void te_members_release(struct te_members *members)
 {
     tv_interner_free(members->keys);
     tv_free(members->values);
 }
 
-/* The value of a key; data NULL: there is no such key. */
-static struct tv_bytes members_find(const struct members *members, struct tv_bytes key)
+/* Return the value of a key; data NULL: there is none. */
+static struct tv_bytes te_members_find(const struct te_members *members, struct tv_bytes key)
 {
-    uint32_t number = tv_interner_find(members->keys, tv_te_key(key));
+    uint32_t number = tv_interner_find(members->keys, tv_te_key_unquote(key));
+    assert(number == TV_NONE || number < members->capacity);
     return number == TV_NONE ? (struct tv_bytes){NULL, 0} : members->values[number];
 }
 
-/* The members of the first object that the second does not have. */
-static void put_rest(struct tv_out *out, bool *any, struct tv_bytes first,
-                     const struct members *second)
+/* Write the members of the first object that the second does not have. */
+static void te_describe_put_unshared(struct tv_out *out, bool *any, struct tv_bytes first,
+                                     const struct te_members *second)
 {
-    struct members own;
+    struct te_members own;
     struct tv_bytes key, value;
     const uint8_t *at = first.data + 1, *end = first.data + first.length;
-    members_init(&own, first);
+    te_members_init(&own, first);
     while (tv_te_member_next(&at, end, &key, &value))
-        if (members_find(&own, key).data == value.data && !members_find(second, key).data)
-            put_member(out, any, key, value);
-    members_release(&own);
+        if (te_members_find(&own, key).data == value.data && !te_members_find(second, key).data)
+            te_describe_put_member(out, any, key, value);
+    te_members_release(&own);
 }
 
-/* Two objects as one: what both have is that of the second. */
-static void merge(struct tv_out *out, struct tv_bytes first, struct tv_bytes second)
+/* Write two objects as one; where both have a key, the second wins. */
+static void te_describe_merge_objects(struct tv_out *out, struct tv_bytes first,
+                                      struct tv_bytes second)
 {
-    struct members own;
+    struct te_members own;
     struct tv_bytes key, value;
     bool any = false;
     const uint8_t *at = second.data + 1, *end = second.data + second.length;
-    members_init(&own, second);
+    te_members_init(&own, second);
     tv_out_char(out, '{');
-    put_rest(out, &any, first, &own);
+    te_describe_put_unshared(out, &any, first, &own);
     while (tv_te_member_next(&at, end, &key, &value))
-        if (members_find(&own, key).data == value.data)
-            put_member(out, &any, key, value);
+        if (te_members_find(&own, key).data == value.data)
+            te_describe_put_member(out, &any, key, value);
     tv_out_char(out, '}');
-    members_release(&own);
+    te_members_release(&own);
 }
 
-/* The same of arguments: asynchronous events have theirs a level deeper (section 3.5). */
-static void merge_args(struct tv_out *out, struct tv_bytes first, struct tv_bytes second)
+/* Merge arguments: async events have theirs a level deeper, in "params" (section 3.5). */
+static void te_describe_merge_args(struct tv_out *out, struct tv_bytes first,
+                                   struct tv_bytes second)
 {
-    struct members own;
+    struct te_members own;
     struct tv_bytes key, value, before = tv_te_member(first, "params");
     bool any = false;
     const uint8_t *at = second.data + 1, *end = second.data + second.length;
-    members_init(&own, second);
+    te_members_init(&own, second);
     tv_out_char(out, '{');
-    put_rest(out, &any, first, &own);
+    te_describe_put_unshared(out, &any, first, &own);
     while (tv_te_member_next(&at, end, &key, &value)) {
-        bool params = tv_bytes_equal(tv_te_key(key), TV_BYTES("params"));
-        if (members_find(&own, key).data != value.data)
+        bool params = tv_bytes_equal(tv_te_key_unquote(key), TV_BYTES("params"));
+        if (te_members_find(&own, key).data != value.data)
             continue;
-        if (params && is_object(before) && is_object(value)) {
+        if (params && te_describe_is_object(before) && te_describe_is_object(value)) {
             tv_out_text(out, any ? ",\"params\":" : "\"params\":");
-            merge(out, before, value);
+            te_describe_merge_objects(out, before, value);
             any = true;
         } else {
-            put_member(out, &any, key, value);
+            te_describe_put_member(out, &any, key, value);
         }
     }
     tv_out_char(out, '}');
-    members_release(&own);
+    te_members_release(&own);
 }
 
-static void put_args(struct tv_out *out, struct tv_bytes first, struct tv_bytes second)
+/* Write the arguments of one event or of both. */
+static void te_describe_put_args(struct tv_out *out, struct tv_bytes first, struct tv_bytes second)
 {
-    if (is_object(first) && is_object(second))
-        merge_args(out, first, second);
+    if (te_describe_is_object(first) && te_describe_is_object(second))
+        te_describe_merge_args(out, first, second);
     else if (second.data || first.data)
         tv_json_normalise(second.data ? second : first, out, NULL);
     else
         tv_out_text(out, "{}");
 }
 
-/* The members of the first object that the second has with another value. */
-static void put_hidden(struct tv_out *out, struct tv_bytes first, struct tv_bytes second,
-                       const char *opening)
+/* Write the members of the first object that the second has with another value. */
+static void te_describe_put_hidden(struct tv_out *out, struct tv_bytes first,
+                                   struct tv_bytes second, const char *opening)
 {
-    struct members own, others;
+    struct te_members own, others;
     struct tv_bytes key, value;
     bool any = false;
     const uint8_t *at = first.data + 1, *end = first.data + first.length;
-    members_init(&own, first);
-    members_init(&others, second);
+    te_members_init(&own, first);
+    te_members_init(&others, second);
     while (tv_te_member_next(&at, end, &key, &value)) {
-        struct tv_bytes other = members_find(&others, key);
-        bool params = tv_bytes_equal(tv_te_key(key), TV_BYTES("params"));
-        if (members_find(&own, key).data != value.data || !other.data ||
-            tv_json_same(value, other) || (params && is_object(value) && is_object(other)))
+        struct tv_bytes other = te_members_find(&others, key);
+        bool params = tv_bytes_equal(tv_te_key_unquote(key), TV_BYTES("params"));
+        if (te_members_find(&own, key).data != value.data || !other.data ||
+            tv_json_equal(value, other) ||
+            (params && te_describe_is_object(value) && te_describe_is_object(other)))
             continue;
         tv_out_text(out, any ? "" : opening);
-        put_member(out, &any, key, value);
+        te_describe_put_member(out, &any, key, value);
     }
     tv_out_text(out, any ? "}" : "");
-    members_release(&own);
-    members_release(&others);
+    te_members_release(&own);
+    te_members_release(&others);
 }
 
-/* The arguments of the beginning that those of the end hide, so that both can be seen. */
-static void put_overwritten(struct tv_out *out, struct tv_bytes first, struct tv_bytes second)
+/* Write the arguments of the beginning that those of the end hide. */
+static void te_describe_put_overwritten(struct tv_out *out, struct tv_bytes first,
+                                        struct tv_bytes second)
 {
-    if (!is_object(first) || !is_object(second))
+    if (!te_describe_is_object(first) || !te_describe_is_object(second))
         return;
     struct tv_bytes params = tv_te_member(first, "params"), later = tv_te_member(second, "params");
-    put_hidden(out, first, second, ",\"overwritten\":{");
-    if (is_object(params) && is_object(later))
-        put_hidden(out, params, later, ",\"overwritten_params\":{");
+    te_describe_put_hidden(out, first, second, ",\"overwritten\":{");
+    if (te_describe_is_object(params) && te_describe_is_object(later))
+        te_describe_put_hidden(out, params, later, ",\"overwritten_params\":{");
 }
 
 /* ---- Stacks ---- */
 
-/* The innermost names; says so where that is not the whole chain. */
-static void put_names(struct tv_out *out, const struct tv_trace *trace, const char *key,
-                      uint32_t path)
+/* Write the innermost names, and "..._cut" if there are more. */
+static void te_describe_put_stack_names(struct tv_out *out, const struct tv_trace *trace,
+                                        const char *key, uint32_t path)
 {
     size_t depth;
     bool cut;
@@ -189,7 +199,7 @@ static void put_names(struct tv_out *out, const struct tv_trace *trace, const ch
     tv_out_char(out, '[');
     for (size_t i = 0; i < depth; i++) {
         tv_out_text(out, i > 0 ? "," : "");
-        tv_out_json(out, tv_head_text(trace->head, trace->head->frames[frames[i]].name));
+        tv_out_json(out, tv_trace_info_text(trace->head, trace->head->frames[frames[i]].name));
     }
     tv_out_char(out, ']');
     if (cut)
@@ -197,9 +207,9 @@ static void put_names(struct tv_out *out, const struct tv_trace *trace, const ch
     tv_free(frames);
 }
 
-/* A list as it is, but that addresses have the names of what stands there. */
-static void put_list(struct tv_out *out, const struct tv_trace *trace, struct tv_bytes list,
-                     struct tv_te_scratch *scratch)
+/* Write a list, with addresses replaced by the functions that lie there. */
+static void te_describe_put_stack_list(struct tv_out *out, const struct tv_trace *trace,
+                                       struct tv_bytes list, struct tv_te_scratch *scratch)
 {
     struct tv_address_place place;
     struct tv_bytes value;
@@ -209,8 +219,8 @@ static void put_list(struct tv_out *out, const struct tv_trace *trace, struct tv
     while (more) {
         struct tv_bytes own = value;
         more = tv_te_element_next(&at, end, &value);
-        if (tv_head_find_address(trace->head, tv_te_text(own, scratch),
-                                 more ? TV_STACK_CALLER : TV_STACK_LEAF, &place) &&
+        if (tv_trace_info_find_address(trace->head, tv_te_decode_text(own, scratch),
+                                       more ? TV_STACK_CALLER : TV_STACK_LEAF, &place) &&
             place.function.length > 0)
             tv_out_json(out, place.function);
         else
@@ -220,25 +230,25 @@ static void put_list(struct tv_out *out, const struct tv_trace *trace, struct tv
     tv_out_char(out, ']');
 }
 
-/* "start_stack" or "end_stack", from a number of the table of stack frames or a list of names.
- * False: what is there leads to no stack. */
-static bool put_stack(struct tv_out *out, const struct tv_trace *trace, uint32_t input,
-                      const char *key, struct tv_bytes frame, struct tv_bytes stack)
+/* Write "start_stack" or "end_stack", from an id of the table of stack frames or a list of names.
+ * False: the id leads to no stack. */
+static bool te_describe_put_stack(struct tv_out *out, const struct tv_trace *trace, uint32_t input,
+                                  const char *key, struct tv_bytes frame, struct tv_bytes stack)
 {
     struct tv_te_scratch scratch = {NULL, 0};
-    if (frame.data && stack.data) /* section 2: neither counts */
+    if (frame.data && stack.data) /* section 2: then neither counts */
         return false;
     uint32_t string = TV_NONE;
     if (frame.data)
-        string = tv_interner_find(trace->head->strings, tv_te_text(frame, &scratch));
+        string = tv_interner_find(trace->head->strings, tv_te_decode_text(frame, &scratch));
     const struct tv_stack_frame *found =
         string == TV_NONE ? NULL : tv_tables_stack_frame(&trace->tables, input, string);
     if (found || stack.data)
         tv_out_format(out, ",\"%s\":", key);
     if (found)
-        put_names(out, trace, key, found->path);
+        te_describe_put_stack_names(out, trace, key, found->path);
     else if (stack.data && stack.data[0] == '[')
-        put_list(out, trace, stack, &scratch);
+        te_describe_put_stack_list(out, trace, stack, &scratch);
     else if (stack.data)
         tv_json_normalise(stack, out, NULL);
     tv_te_scratch_release(&scratch);
@@ -247,7 +257,7 @@ static bool put_stack(struct tv_out *out, const struct tv_trace *trace, uint32_t
 
 /* ---- Everything else ---- */
 
-static void put_raw(struct tv_out *out, const char *key, struct tv_bytes value)
+static void te_describe_put_raw(struct tv_out *out, const char *key, struct tv_bytes value)
 {
     if (!value.data)
         return;
@@ -255,8 +265,8 @@ static void put_raw(struct tv_out *out, const char *key, struct tv_bytes value)
     tv_json_normalise(value, out, NULL);
 }
 
-/* What the model holds, or what is written in another form. */
-static bool is_held(struct tv_bytes key)
+/* Keys that the model holds, or that are written in another form. */
+static bool te_describe_is_in_model(struct tv_bytes key)
 {
     static const char *const held[] = {"name", "cat", "ph",   "ts", "dur",   "tts", "tdur",
                                        "pid",  "tid", "args", "sf", "stack", "esf", "estack"};
@@ -266,89 +276,94 @@ static bool is_held(struct tv_bytes key)
     return false;
 }
 
-static void put_others(struct tv_out *out, struct tv_bytes object)
+/* Write every member that the model does not hold. */
+static void te_describe_put_others(struct tv_out *out, struct tv_bytes object)
 {
     struct tv_bytes key, value;
     bool any = true;
     const uint8_t *at = object.data + 1, *end = object.data + object.length;
     while (tv_te_member_next(&at, end, &key, &value))
-        if (!is_held(tv_te_key(key)))
-            put_member(out, &any, key, value);
+        if (!te_describe_is_in_model(tv_te_key_unquote(key)))
+            te_describe_put_member(out, &any, key, value);
 }
 
-static bool is_either(struct tv_bytes key, const char *one, const char *other)
+static bool te_describe_is_either(struct tv_bytes key, const char *one, const char *other)
 {
     return tv_bytes_equal(key, tv_bytes_of(one)) || tv_bytes_equal(key, tv_bytes_of(other));
 }
 
-/* Whether a member of the end's event is neither held by the model nor what the beginning says. */
-static bool is_news(struct tv_bytes key, struct tv_bytes value, const struct members *said,
-                    bool stack_shown)
+/* True when a member of the end's event says something that neither the model nor the beginning
+ * holds. */
+static bool te_describe_is_new(struct tv_bytes key, struct tv_bytes value,
+                               const struct te_members *said, bool stack_shown)
 {
-    struct tv_bytes text = tv_te_key(key), before = members_find(said, key);
-    if (is_either(text, "sf", "stack"))
+    struct tv_bytes text = tv_te_key_unquote(key), before = te_members_find(said, key);
+    if (te_describe_is_either(text, "sf", "stack"))
         return !stack_shown;
-    if (is_held(text) && !is_either(text, "name", "cat"))
+    if (te_describe_is_in_model(text) && !te_describe_is_either(text, "name", "cat"))
         return false;
-    return !before.data || !tv_json_same(before, value);
+    return !before.data || !tv_json_equal(before, value);
 }
 
-/* What the end's own event says in words of its own. */
-static void put_end(struct tv_out *out, const struct tv_te_event_text *start,
-                    const struct tv_te_event_text *end, bool stack_shown)
+/* Write what only the end's event says. */
+static void te_describe_put_end(struct tv_out *out, const struct tv_te_event_text *start,
+                                const struct tv_te_event_text *end, bool stack_shown)
 {
-    struct members said, own;
+    struct te_members said, own;
     struct tv_bytes key, value;
     bool any = false;
     const uint8_t *at = end->object.data + 1, *behind = end->object.data + end->object.length;
-    members_init(&said, start->object);
-    members_init(&own, end->object);
+    te_members_init(&said, start->object);
+    te_members_init(&own, end->object);
     while (tv_te_member_next(&at, behind, &key, &value)) {
-        if (members_find(&own, key).data != value.data || !is_news(key, value, &said, stack_shown))
+        if (te_members_find(&own, key).data != value.data ||
+            !te_describe_is_new(key, value, &said, stack_shown))
             continue;
         tv_out_text(out, any ? "" : ",\"end\":{");
-        put_member(out, &any, key, value);
+        te_describe_put_member(out, &any, key, value);
     }
     tv_out_text(out, any ? "}" : "");
-    members_release(&said);
-    members_release(&own);
+    te_members_release(&said);
+    te_members_release(&own);
 }
 
-static void put_event(struct tv_out *out, const struct tv_trace *trace, uint32_t input,
-                      const struct tv_te_event_text *start, const struct tv_te_event_text *end)
+/* Write the description of an event, or of a slice with its end. */
+static void te_describe_put_event(struct tv_out *out, const struct tv_trace *trace, uint32_t input,
+                                  const struct tv_te_event_text *start,
+                                  const struct tv_te_event_text *end)
 {
     const struct tv_te_fields *a = &start->fields;
     struct tv_te_fields none = {0};
     const struct tv_te_fields *b = end ? &end->fields : &none;
     tv_out_text(out, "{\"args\":");
-    put_args(out, a->args, b->args);
-    put_overwritten(out, a->args, b->args);
-    if (!put_stack(out, trace, input, "start_stack", a->sf, a->stack)) {
-        put_raw(out, "sf", a->sf);
-        put_raw(out, "stack", a->stack);
+    te_describe_put_args(out, a->args, b->args);
+    te_describe_put_overwritten(out, a->args, b->args);
+    if (!te_describe_put_stack(out, trace, input, "start_stack", a->sf, a->stack)) {
+        te_describe_put_raw(out, "sf", a->sf);
+        te_describe_put_raw(out, "stack", a->stack);
     }
-    bool shown =
-        put_stack(out, trace, input, "end_stack", end ? b->sf : a->esf, end ? b->stack : a->estack);
+    bool shown = te_describe_put_stack(out, trace, input, "end_stack", end ? b->sf : a->esf,
+                                       end ? b->stack : a->estack);
     if (!end && !shown) {
-        put_raw(out, "esf", a->esf);
-        put_raw(out, "estack", a->estack);
+        te_describe_put_raw(out, "esf", a->esf);
+        te_describe_put_raw(out, "estack", a->estack);
     }
-    put_others(out, start->object);
+    te_describe_put_others(out, start->object);
     if (end)
-        put_end(out, start, end, shown);
+        te_describe_put_end(out, start, end, shown);
     tv_te_references_write(out, trace, input, a, b->args);
     tv_out_char(out, '}');
 }
 
-/* A snapshot that lies inside of another is the object itself: it looks like one of an event. */
-static void put_inner(struct tv_out *out, struct tv_bytes object)
+/* A snapshot inside of another is the object itself; write it like one of an event. */
+static void te_describe_put_inner(struct tv_out *out, struct tv_bytes object)
 {
     tv_out_text(out, "{\"args\":{\"snapshot\":");
     tv_json_normalise(object, out, NULL);
     tv_out_text(out, "}}");
 }
 
-static bool is_inner(const struct tv_te_event_text *event)
+static bool te_describe_is_inner(const struct tv_te_event_text *event)
 {
     return !event->fields.ph.data && !event->fields.ts.data;
 }
@@ -364,10 +379,10 @@ enum tv_status tv_te_describe(const struct tv_trace *trace, uint32_t input, uint
         enum tv_status second = tv_te_event_text_read(&end, source, end_offset, err);
         status = status == TV_OK ? second : status;
     }
-    if (status == TV_OK && is_inner(&start))
-        put_inner(out, start.object);
+    if (status == TV_OK && te_describe_is_inner(&start))
+        te_describe_put_inner(out, start.object);
     else if (status == TV_OK)
-        put_event(out, trace, input, &start, ended ? &end : NULL);
+        te_describe_put_event(out, trace, input, &start, ended ? &end : NULL);
     tv_free(start.bytes);
     tv_free(end.bytes);
     return status;
@@ -375,8 +390,8 @@ enum tv_status tv_te_describe(const struct tv_trace *trace, uint32_t input, uint
 
 /* ---- As an event again ---- */
 
-/* What is written in another form; the end's stacks have other names in one event of its own. */
-static bool is_remade(struct tv_bytes key)
+/* Keys that are written in another form.  The end's stacks get other names in a single event. */
+static bool te_slice_event_is_rebuilt(struct tv_bytes key)
 {
     static const char *const remade[] = {"ph", "dur", "tdur", "args", "esf", "estack"};
     for (size_t i = 0; i < TV_COUNT(remade); i++)
@@ -385,78 +400,81 @@ static bool is_remade(struct tv_bytes key)
     return false;
 }
 
-static void put_length(struct tv_out *out, const char *key, tv_ns length)
+static void te_slice_event_put_length(struct tv_out *out, const char *key, tv_ns length)
 {
     tv_out_format(out, ",\"%s\":", key);
     tv_out_time(out, length, 1000, 3);
 }
 
-static bool is_moved(const struct tv_te_edit *moved, struct tv_bytes key)
+static bool te_slice_event_is_moved(const struct tv_te_rewrite_edit *moved, struct tv_bytes key)
 {
     return (moved->has_ts && tv_bytes_equal(key, TV_BYTES("ts"))) ||
            (moved->has_tts && tv_bytes_equal(key, TV_BYTES("tts")));
 }
 
-/* The members of the beginning that are written as they are; the colour is that of the end, where
- * this tells one. */
-static void put_kept(struct tv_out *out, const struct tv_te_event_text *start,
-                     struct tv_bytes end_colour, const struct tv_te_edit *moved)
+/* Write the members of the beginning that stay; the colour of the end wins. */
+static void te_slice_event_put_kept(struct tv_out *out, const struct tv_te_event_text *start,
+                                    struct tv_bytes end_colour,
+                                    const struct tv_te_rewrite_edit *moved)
 {
     struct tv_bytes key, value;
-    bool any = true, recoloured = tv_te_colour(end_colour) > 0;
+    bool any = true, recoloured = tv_te_parse_colour(end_colour) > 0;
     const uint8_t *at = start->object.data + 1, *behind = at + start->object.length - 1;
     while (tv_te_member_next(&at, behind, &key, &value)) {
-        struct tv_bytes text = tv_te_key(key);
-        if (!is_remade(text) && !is_moved(moved, text) &&
+        struct tv_bytes text = tv_te_key_unquote(key);
+        if (!te_slice_event_is_rebuilt(text) && !te_slice_event_is_moved(moved, text) &&
             !(recoloured && tv_bytes_equal(text, TV_BYTES("cname"))))
-            put_member(out, &any, key, value);
+            te_describe_put_member(out, &any, key, value);
     }
     if (recoloured)
-        put_raw(out, "cname", end_colour);
+        te_describe_put_raw(out, "cname", end_colour);
     if (moved->has_ts)
-        put_length(out, "ts", moved->ts);
+        te_slice_event_put_length(out, "ts", moved->ts);
     if (moved->has_tts)
-        put_length(out, "tts", moved->tts);
+        te_slice_event_put_length(out, "tts", moved->tts);
 }
 
-/* What the end says of its own stands as it is shown: under "end", and arguments that it hides
- * under "overwritten". */
-static void put_slice(struct tv_out *out, const struct tv_slice *slice,
-                      const struct tv_te_event_text *start, const struct tv_te_event_text *end,
-                      const struct tv_te_edit *moved)
+/* Write a slice as an event.  What only its end says goes under "end", hidden arguments under
+ * "overwritten". */
+static void te_slice_event_put(struct tv_out *out, const struct tv_slice *slice,
+                               const struct tv_te_event_text *start,
+                               const struct tv_te_event_text *end,
+                               const struct tv_te_rewrite_edit *moved)
 {
     const struct tv_te_fields *a = &start->fields;
     struct tv_te_fields none = {0};
     const struct tv_te_fields *b = end ? &end->fields : &none;
-    char phase = tv_te_phase(a);
+    char phase = tv_te_fields_phase(a);
     bool begun = phase == 'B';
     tv_out_format(out, "{\"ph\":\"%c\"", begun ? 'X' : phase);
-    put_kept(out, start, b->cname, moved);
-    put_length(out, "dur", slice->length);
+    te_slice_event_put_kept(out, start, b->cname, moved);
+    te_slice_event_put_length(out, "dur", slice->length);
     if (a->tts.data && !(slice->flags & TV_SLICE_NO_CPU))
-        put_length(out, "tdur", slice->cpu_length);
-    put_raw(out, "esf", begun ? b->sf : a->esf);
-    put_raw(out, "estack", begun ? b->stack : a->estack);
+        te_slice_event_put_length(out, "tdur", slice->cpu_length);
+    te_describe_put_raw(out, "esf", begun ? b->sf : a->esf);
+    te_describe_put_raw(out, "estack", begun ? b->stack : a->estack);
     if (a->args.data || b->args.data) {
         tv_out_text(out, ",\"args\":");
-        put_args(out, a->args, b->args);
+        te_describe_put_args(out, a->args, b->args);
     }
-    put_overwritten(out, a->args, b->args);
+    te_describe_put_overwritten(out, a->args, b->args);
     if (end)
-        put_end(out, start, end, true);
+        te_describe_put_end(out, start, end, true);
     tv_out_char(out, '}');
 }
 
-/* Where the model's times are not those of the event that began the slice, they are written. */
-static struct tv_te_edit moved_times(const struct tv_trace *trace, uint32_t input,
-                                     const struct tv_slice *slice,
-                                     const struct tv_te_fields *fields)
+/* Return an edit with the times of the model where they differ from the event's. */
+static struct tv_te_rewrite_edit te_slice_event_moved_times(const struct tv_trace *trace,
+                                                            uint32_t input,
+                                                            const struct tv_slice *slice,
+                                                            const struct tv_te_fields *fields)
 {
-    struct tv_te_edit edit = {.ts = slice->start - trace->offset[input], .tts = slice->cpu_start};
+    struct tv_te_rewrite_edit edit = {.ts = slice->start - trace->offset[input],
+                                      .tts = slice->cpu_start};
     int64_t ts, tts;
-    edit.has_ts = !tv_te_time(fields->ts, &ts) || ts != edit.ts;
+    edit.has_ts = !tv_te_parse_time(fields->ts, &ts) || ts != edit.ts;
     edit.has_tts =
-        tv_te_time(fields->tts, &tts) && tts != edit.tts && !(slice->flags & TV_SLICE_NO_CPU);
+        tv_te_parse_time(fields->tts, &tts) && tts != edit.tts && !(slice->flags & TV_SLICE_NO_CPU);
     return edit;
 }
 
@@ -475,8 +493,9 @@ enum tv_status tv_te_describe_slice(const struct tv_trace *trace, uint32_t row, 
         status = status == TV_OK ? second : status;
     }
     if (status == TV_OK) {
-        struct tv_te_edit moved = moved_times(trace, trace->rows[row].input, &slice, &start.fields);
-        put_slice(out, &slice, &start, ended ? &end : NULL, &moved);
+        struct tv_te_rewrite_edit moved =
+            te_slice_event_moved_times(trace, trace->rows[row].input, &slice, &start.fields);
+        te_slice_event_put(out, &slice, &start, ended ? &end : NULL, &moved);
     }
     tv_free(start.bytes);
     tv_free(end.bytes);

@@ -1,40 +1,170 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rewrite.c - events and members of Trace Event files, written as one strict file.
+ *
+ * Events are written while the files are read, so their number does not matter.  The members of all
+ * files are written behind them, from the files again.
+ */
 #include "readers/trace_event/rewrite.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/memory.h"
+#include "base/source.h"
 #include "readers/json/json.h"
 #include "readers/trace_event/container.h"
-#include "readers/trace_event/describe.h"
+#include "readers/trace_event/trace_event.h"
 
-bool tv_te_is_input(const struct tv_input *input)
+/* Most events fit into the first size; none is longer than the last, or reading would not have
+ * taken it. */
+#define FIRST_WANT ((size_t)4096)
+#define MOST_WANT ((size_t)128 << 20)
+
+/* Read the event if it fits into `want` bytes.  False: it is longer, or *status says what failed.
+ */
+static bool te_event_text_try(struct tv_te_event_text *event, struct tv_source *source,
+                              uint64_t offset, size_t want, enum tv_status *status,
+                              struct tv_error *err)
+{
+    const uint8_t *end;
+    size_t got = 0;
+    event->bytes = tv_realloc(event->bytes, want + TV_WINDOW_SLACK, 1);
+    *status = tv_source_read(source, offset, event->bytes, want, &got, err);
+    if (*status != TV_OK)
+        return false;
+    memset(event->bytes + got, 0, TV_WINDOW_SLACK);
+    enum tv_te_read read =
+        tv_te_fields_read(event->bytes, event->bytes + got, &event->fields, &end);
+    if (read == TV_TE_CUT && got < want && got > 0)
+        read = tv_te_fields_close(event->bytes, event->bytes + got, &event->fields, &end);
+    if (read == TV_TE_READ)
+        event->object = (struct tv_bytes){event->bytes, (size_t)(end - event->bytes)};
+    else if (read != TV_TE_CUT || got < want)
+        *status = tv_fail(err, TV_ERR_SYNTAX, offset, "no event here any more: the file changed");
+    return read == TV_TE_READ;
+}
+
+enum tv_status tv_te_event_text_read(struct tv_te_event_text *event, struct tv_source *source,
+                                     uint64_t offset, struct tv_error *err)
+{
+    enum tv_status status = TV_OK;
+    for (size_t want = FIRST_WANT; want <= MOST_WANT && status == TV_OK; want *= 4)
+        if (te_event_text_try(event, source, offset, want, &status, err))
+            return TV_OK;
+    return status == TV_OK ? tv_fail(err, TV_ERR_LIMIT, offset, "the event is too long") : status;
+}
+
+void tv_te_key_write(struct tv_out *out, struct tv_bytes key)
+{
+    if (tv_te_is_string(key))
+        tv_json_normalise(key, out, NULL);
+    else
+        tv_out_json(out, key);
+}
+
+/* ---- Editing ---- */
+
+bool tv_te_rewrite_edit_is_any(const struct tv_te_rewrite_edit *edit)
+{
+    return edit->phase != 0 || edit->has_ts || edit->has_dur || edit->has_tts || edit->has_tdur ||
+           edit->no_flow_out || edit->no_flow_in || edit->around || edit->no_args || edit->bare;
+}
+
+/* True for members that say whose event it is. */
+static bool te_edit_is_identity(struct tv_bytes key)
+{
+    static const char *const keys[] = {"name", "cat", "ph", "pid", "tid", "id", "id2", "scope"};
+    for (size_t i = 0; i < TV_COUNT(keys); i++)
+        if (tv_te_key_is(key, keys[i]))
+            return true;
+    return false;
+}
+
+/* True for members that are written behind the others, or not at all. */
+static bool te_edit_drops(const struct tv_te_rewrite_edit *edit, struct tv_bytes key)
+{
+    const struct {
+        bool out;
+        const char *key;
+    } members[] = {
+        {edit->phase != 0, "ph"},      {edit->has_ts, "ts"},
+        {edit->has_dur, "dur"},        {edit->has_tts, "tts"},
+        {edit->has_tdur, "tdur"},      {edit->around, "bp"},
+        {edit->no_args, "args"},       {edit->no_flow_out, "flow_out"},
+        {edit->no_flow_in, "flow_in"}, {edit->no_flow_out && edit->no_flow_in, "bind_id"},
+    };
+    for (size_t i = 0; i < TV_COUNT(members); i++)
+        if (members[i].out && tv_te_key_is(key, members[i].key))
+            return true;
+    return edit->bare && !te_edit_is_identity(key);
+}
+
+/* Write a time in microseconds with three decimals. */
+static void te_edit_put_time(struct tv_out *out, const char *key, bool there, tv_ns time)
+{
+    if (!there)
+        return;
+    tv_out_format(out, ",\"%s\":", key);
+    tv_out_time(out, time, 1000, 3);
+}
+
+void tv_te_rewrite_edit_write(struct tv_bytes event, const struct tv_te_rewrite_edit *edit,
+                              struct tv_out *out)
+{
+    assert(event.length > 0 && event.data[0] == '{');
+    struct tv_bytes key, value;
+    bool any = edit->phase != 0;
+    const uint8_t *at = event.data + 1, *end = event.data + event.length;
+    tv_out_char(out, '{');
+    if (edit->phase != 0)
+        tv_out_format(out, "\"ph\":\"%c\"", edit->phase);
+    while (tv_te_member_next(&at, end, &key, &value)) {
+        if (te_edit_drops(edit, key))
+            continue;
+        tv_out_text(out, any ? "," : "");
+        any = true;
+        tv_te_key_write(out, key);
+        tv_out_char(out, ':');
+        tv_json_normalise(value, out, NULL);
+    }
+    /* An event with a time to change has other members, so a comma is right. */
+    te_edit_put_time(out, "ts", edit->has_ts, edit->ts);
+    te_edit_put_time(out, "dur", edit->has_dur, edit->dur);
+    te_edit_put_time(out, "tts", edit->has_tts, edit->tts);
+    te_edit_put_time(out, "tdur", edit->has_tdur, edit->tdur);
+    if (edit->around)
+        tv_out_text(out, ",\"bp\":\"e\"");
+    tv_out_char(out, '}');
+}
+
+bool tv_te_rewrite_is_input(const struct tv_input *input)
 {
     return input->describe == tv_te_describe;
 }
 
-struct file {
+struct te_rewrite_input {
     struct tv_source *source;
-    const struct tv_te_rewrite_choice *choice;
+    const struct tv_te_rewrite_selection *choice;
     struct tv_te_container container;
-    struct tv_te_renaming renaming;
+    struct tv_te_id_rewriter rewriter;
 };
 
 struct tv_te_rewrite {
     struct tv_out *out;
-    struct tv_te_taken *taken;
-    struct file **files;
+    struct tv_te_used_ids *used;
+    struct te_rewrite_input **files;
     size_t count, capacity;
     bool any;                 /* an event was written */
-    struct tv_out edited;     /* the event at hand */
-    struct tv_interner *keys; /* of members */
+    struct tv_out edited;     /* the current event */
+    struct tv_interner *keys; /* of members written */
 };
 
-struct tv_te_rewrite *tv_te_rewrite_begin(struct tv_out *out, struct tv_te_taken *taken)
+struct tv_te_rewrite *tv_te_rewrite_begin(struct tv_out *out, struct tv_te_used_ids *used)
 {
     struct tv_te_rewrite *rewrite = tv_alloc(1, sizeof *rewrite);
-    *rewrite = (struct tv_te_rewrite){.out = out, .taken = taken, .keys = tv_interner_new()};
+    *rewrite = (struct tv_te_rewrite){.out = out, .used = used, .keys = tv_interner_new()};
     tv_out_init_memory(&rewrite->edited);
     tv_out_text(out, "{\"traceEvents\":[\n");
     return rewrite;
@@ -44,7 +174,7 @@ void tv_te_rewrite_free(struct tv_te_rewrite *rewrite)
 {
     for (size_t i = 0; i < rewrite->count; i++) {
         tv_te_container_release(&rewrite->files[i]->container);
-        tv_te_renaming_release(&rewrite->files[i]->renaming);
+        tv_te_id_rewriter_release(&rewrite->files[i]->rewriter);
         tv_free(rewrite->files[i]);
     }
     tv_free(rewrite->files);
@@ -55,12 +185,14 @@ void tv_te_rewrite_free(struct tv_te_rewrite *rewrite)
 
 void tv_te_rewrite_pids(const struct tv_te_rewrite *rewrite, size_t file, struct tv_out *out)
 {
-    tv_te_rename_list(&rewrite->files[file]->renaming, out);
+    assert(file < rewrite->count);
+    tv_te_id_rewriter_write_new_pids(&rewrite->files[file]->rewriter, out);
 }
 
 void tv_te_rewrite_processes(const struct tv_te_rewrite *rewrite, size_t file, struct tv_out *out)
 {
-    tv_te_rename_processes(&rewrite->files[file]->renaming, out);
+    assert(file < rewrite->count);
+    tv_te_id_rewriter_write_pids(&rewrite->files[file]->rewriter, out);
 }
 
 /* ---- Events ---- */
@@ -71,74 +203,76 @@ void tv_te_rewrite_separate(struct tv_te_rewrite *rewrite)
     rewrite->any = true;
 }
 
-static void put_event(struct tv_te_rewrite *rewrite, const struct tv_te_list_event *event)
+/* Write an event of the current file, with the new ids if there are several files. */
+static void te_rewrite_put_event(struct tv_te_rewrite *rewrite,
+                                 const struct tv_te_list_event *event)
 {
-    struct file *file = rewrite->files[rewrite->count - 1];
+    assert(rewrite->count > 0);
+    struct te_rewrite_input *file = rewrite->files[rewrite->count - 1];
     tv_te_rewrite_separate(rewrite);
-    if (rewrite->taken)
-        tv_te_rename_event(&file->renaming, event, rewrite->out);
+    if (rewrite->used)
+        tv_te_id_rewriter_write_event(&file->rewriter, event, rewrite->out);
     else
         tv_json_normalise(event->text, rewrite->out, NULL);
 }
 
-static void put_text(struct tv_te_rewrite *rewrite, struct tv_bytes text)
+/* Write an event from its text. */
+static void te_rewrite_put_text(struct tv_te_rewrite *rewrite, struct tv_bytes text)
 {
     struct tv_te_fields fields;
     const uint8_t *end;
     struct tv_te_list_event event = {.fields = &fields, .text = text};
     if (tv_te_fields_read(text.data, text.data + text.length, &fields, &end) == TV_TE_READ)
-        put_event(rewrite, &event);
+        te_rewrite_put_event(rewrite, &event);
 }
 
 void tv_te_rewrite_event(struct tv_te_rewrite *rewrite, struct tv_bytes text,
-                         const struct tv_te_edit *edit)
+                         const struct tv_te_rewrite_edit *edit)
 {
     struct tv_out *edited = &rewrite->edited;
-    if (!tv_te_edit_is_any(edit)) {
-        put_text(rewrite, text);
+    if (!tv_te_rewrite_edit_is_any(edit)) {
+        te_rewrite_put_text(rewrite, text);
         return;
     }
     edited->length = 0;
-    tv_te_edit_event(text, edit, edited);
+    tv_te_rewrite_edit_write(text, edit, edited);
     size_t length = edited->length;
     memset(tv_out_room(edited, TV_WINDOW_SLACK), 0, TV_WINDOW_SLACK);
-    put_text(rewrite, (struct tv_bytes){edited->buffer, length});
+    te_rewrite_put_text(rewrite, (struct tv_bytes){edited->buffer, length});
 }
 
-/* Writes the event itself: the list, which would write it as it is, is told that it goes nowhere.
- */
-static bool take_event(void *context, const struct tv_te_list_event *event)
+/* Write the event if the selection wants it. */
+static void te_rewrite_take_event(void *context, const struct tv_te_list_event *event)
 {
     struct tv_te_rewrite *rewrite = context;
-    const struct tv_te_rewrite_choice *choice = rewrite->files[rewrite->count - 1]->choice;
-    struct tv_te_edit edit = {0};
+    const struct tv_te_rewrite_selection *choice = rewrite->files[rewrite->count - 1]->choice;
+    struct tv_te_rewrite_edit edit = {0};
     if (choice && !choice->wanted(choice->context, event, &edit))
-        return false;
-    if (tv_te_edit_is_any(&edit))
+        return;
+    if (tv_te_rewrite_edit_is_any(&edit))
         tv_te_rewrite_event(rewrite, event->text, &edit);
     else
-        put_event(rewrite, event);
-    return false;
+        te_rewrite_put_event(rewrite, event);
 }
 
 enum tv_status tv_te_rewrite_file(struct tv_te_rewrite *rewrite,
                                   const struct tv_te_rewrite_file *added, struct tv_error *err)
 {
-    struct file *file = tv_alloc(1, sizeof *file);
-    struct tv_te_copy copy = {.out = rewrite->out, .wanted = take_event, .context = rewrite};
-    *file = (struct file){.source = added->source, .choice = added->choice};
-    tv_te_renaming_init(&file->renaming, rewrite->taken, (uint32_t)rewrite->count, added->shift);
-    file->renaming.frames = added->frames;
-    file->renaming.keeps_pids = added->keeps_pids;
+    struct te_rewrite_input *file = tv_alloc(1, sizeof *file);
+    struct tv_te_visitor visitor = {.event = te_rewrite_take_event, .context = rewrite};
+    *file = (struct te_rewrite_input){.source = added->source, .choice = added->choice};
+    tv_te_id_rewriter_init(&file->rewriter, rewrite->used, (uint32_t)rewrite->count, added->shift);
+    file->rewriter.frames = added->frames;
+    file->rewriter.keeps_pids = added->keeps_pids;
     rewrite->files = tv_array_reserve(rewrite->files, &rewrite->capacity, rewrite->count + 1,
-                                      sizeof(struct file *));
+                                      sizeof(struct te_rewrite_input *));
     rewrite->files[rewrite->count++] = file;
     enum tv_status status = TV_OK;
     if (file->choice)
         status = file->choice->begin(file->choice->context, rewrite, err);
     if (status == TV_OK)
-        status = tv_te_container_copy(&file->container, added->source, &copy, err);
-    /* What was read of the events is not needed beside that of the next file. */
+        status = tv_te_container_visit(&file->container, added->source, &visitor, err);
+    /* The events read so far are not needed during the next file. */
     tv_te_lists_release(&file->container.lists);
     memset(&file->container.lists, 0, sizeof file->container.lists);
     if (status == TV_OK && file->choice)
@@ -148,19 +282,20 @@ enum tv_status tv_te_rewrite_file(struct tv_te_rewrite *rewrite,
 
 /* ---- Members ---- */
 
-static struct tv_bytes key_of(const struct tv_te_top_member *member)
+static struct tv_bytes te_rewrite_member_key(const struct tv_te_top_member *member)
 {
     return (struct tv_bytes){(const uint8_t *)member->key, member->key_length};
 }
 
-static bool is_key(const struct tv_te_top_member *member, const char *key)
+static bool te_rewrite_member_is(const struct tv_te_top_member *member, const char *key)
 {
-    return tv_te_key_is(key_of(member), key);
+    return tv_te_key_is(te_rewrite_member_key(member), key);
 }
 
-/* The text of a value with slack behind it, to be freed. */
-static enum tv_status read_value(const struct file *file, const struct tv_te_top_member *member,
-                                 struct tv_bytes *text, struct tv_error *err)
+/* Read a value with slack behind it; *text is owned by the caller. */
+static enum tv_status te_rewrite_read_value(const struct te_rewrite_input *file,
+                                            const struct tv_te_top_member *member,
+                                            struct tv_bytes *text, struct tv_error *err)
 {
     size_t length = (size_t)member->value.length, got = 0;
     uint8_t *bytes = tv_alloc(length + TV_WINDOW_SLACK, 1);
@@ -172,12 +307,12 @@ static enum tv_status read_value(const struct file *file, const struct tv_te_top
     return status;
 }
 
-/* The key of a member that an earlier file has too is named after the file. */
-static void put_member_key(struct tv_te_rewrite *rewrite, const struct file *file,
-                           struct tv_bytes key)
+/* Write the key of a member; one that an earlier file has, too, is named after its file. */
+static void te_rewrite_put_member_key(struct tv_te_rewrite *rewrite,
+                                      const struct te_rewrite_input *file, struct tv_bytes key)
 {
     struct tv_te_scratch scratch = {NULL, 0};
-    struct tv_bytes text = tv_te_text(key, &scratch);
+    struct tv_bytes text = tv_te_decode_text(key, &scratch);
     uint32_t count = tv_interner_count(rewrite->keys);
     bool known = rewrite->count > 1 && tv_interner_add(rewrite->keys, text) < count;
     struct tv_out name;
@@ -195,30 +330,32 @@ static void put_member_key(struct tv_te_rewrite *rewrite, const struct file *fil
     tv_te_scratch_release(&scratch);
 }
 
-/* `name`: its key, when that is chosen. */
-static enum tv_status put_member(struct tv_te_rewrite *rewrite, const struct file *file,
-                                 const struct tv_te_top_member *member, const char *name,
-                                 struct tv_error *err)
+/* Write a member; `name` NULL: under its own key. */
+static enum tv_status te_rewrite_put_member(struct tv_te_rewrite *rewrite,
+                                            const struct te_rewrite_input *file,
+                                            const struct tv_te_top_member *member, const char *name,
+                                            struct tv_error *err)
 {
     struct tv_bytes text;
-    enum tv_status status = read_value(file, member, &text, err);
+    enum tv_status status = te_rewrite_read_value(file, member, &text, err);
     if (status != TV_OK)
         return status;
     tv_out_text(rewrite->out, ",\n");
     if (name)
         tv_out_json(rewrite->out, tv_bytes_of(name));
     else
-        put_member_key(rewrite, file, key_of(member));
+        te_rewrite_put_member_key(rewrite, file, te_rewrite_member_key(member));
     tv_out_char(rewrite->out, ':');
     tv_json_normalise(text, rewrite->out, NULL);
     tv_free((void *)(uintptr_t)text.data);
     return TV_OK;
 }
 
-static void put_samples(struct tv_te_rewrite *rewrite, struct file *file, struct tv_bytes text,
-                        uint64_t offset, bool *any)
+/* Write the wanted elements of "samples". */
+static void te_rewrite_put_samples(struct tv_te_rewrite *rewrite, struct te_rewrite_input *file,
+                                   struct tv_bytes text, uint64_t offset, bool *any)
 {
-    const struct tv_te_rewrite_choice *choice = file->choice;
+    const struct tv_te_rewrite_selection *choice = file->choice;
     struct tv_bytes value;
     if (text.length == 0 || text.data[0] != '[')
         return;
@@ -229,32 +366,33 @@ static void put_samples(struct tv_te_rewrite *rewrite, struct file *file, struct
             continue;
         tv_out_text(rewrite->out, *any ? ",\n" : "");
         *any = true;
-        tv_te_rename_sample(&file->renaming, value, rewrite->out);
+        tv_te_id_rewriter_write_sample(&file->rewriter, value, rewrite->out);
     }
 }
 
-/* The members of all files that are one table, "stackFrames" or "samples". */
-static enum tv_status put_table(struct tv_te_rewrite *rewrite, const char *key, char open,
-                                struct tv_error *err)
+/* Write "stackFrames" or "samples", which become one table of all files. */
+static enum tv_status te_rewrite_put_table(struct tv_te_rewrite *rewrite, const char *key,
+                                           char open, struct tv_error *err)
 {
+    assert(open == '{' || open == '[');
     bool any = false, begun = false;
     for (size_t i = 0; i < rewrite->count; i++) {
-        struct file *file = rewrite->files[i];
+        struct te_rewrite_input *file = rewrite->files[i];
         for (size_t k = 0; k < file->container.member_count; k++) {
             const struct tv_te_top_member *member = &file->container.members[k];
             struct tv_bytes text;
-            if (!is_key(member, key))
+            if (!te_rewrite_member_is(member, key))
                 continue;
-            enum tv_status status = read_value(file, member, &text, err);
+            enum tv_status status = te_rewrite_read_value(file, member, &text, err);
             if (status != TV_OK)
                 return status;
             if (!begun)
                 tv_out_format(rewrite->out, ",\n\"%s\":%c", key, open);
             begun = true;
             if (open == '{')
-                tv_te_rename_frames(&file->renaming, text, &any, rewrite->out);
+                tv_te_id_rewriter_write_frames(&file->rewriter, text, &any, rewrite->out);
             else
-                put_samples(rewrite, file, text, member->value.offset, &any);
+                te_rewrite_put_samples(rewrite, file, text, member->value.offset, &any);
             tv_free((void *)(uintptr_t)text.data);
         }
     }
@@ -263,23 +401,23 @@ static enum tv_status put_table(struct tv_te_rewrite *rewrite, const char *key, 
     return TV_OK;
 }
 
-/* Whether the member is one of those that are written together, or only once. */
-static bool is_table(const struct tv_te_rewrite *rewrite, size_t file,
-                     const struct tv_te_top_member *member)
+/* True when the member is merged with those of other files, or is written only once. */
+static bool te_rewrite_is_merged(const struct tv_te_rewrite *rewrite, size_t file,
+                                 const struct tv_te_top_member *member)
 {
-    if (!rewrite->taken && !rewrite->files[file]->choice)
+    if (!rewrite->used && !rewrite->files[file]->choice)
         return false;
-    if (is_key(member, "displayTimeUnit"))
+    if (te_rewrite_member_is(member, "displayTimeUnit"))
         return file > 0;
-    return is_key(member, "stackFrames") || is_key(member, "samples");
+    return te_rewrite_member_is(member, "stackFrames") || te_rewrite_member_is(member, "samples");
 }
 
-static const struct tv_te_rewrite_text *find_text(const struct tv_te_rewrite_text *texts,
-                                                  size_t count, size_t file,
-                                                  const struct tv_te_top_member *member)
+static const struct tv_te_rewrite_text *te_rewrite_find_text(const struct tv_te_rewrite_text *texts,
+                                                             size_t count, size_t file,
+                                                             const struct tv_te_top_member *member)
 {
     for (size_t i = 0; i < count; i++)
-        if (texts[i].file == file && is_key(member, texts[i].member))
+        if (texts[i].file == file && te_rewrite_member_is(member, texts[i].member))
             return &texts[i];
     return NULL;
 }
@@ -288,8 +426,8 @@ static const struct tv_te_rewrite_text *find_text(const struct tv_te_rewrite_tex
 
 #define CHUNK ((size_t)1 << 16)
 
-/* How many of the bytes end with a whole character: the rest waits for what follows. */
-static size_t whole_characters(const uint8_t *bytes, size_t length)
+/* Return how many bytes end with a whole character; the rest waits for the next chunk. */
+static size_t te_rewrite_whole_characters(const uint8_t *bytes, size_t length)
 {
     size_t back = 0;
     while (back < 3 && back < length && (bytes[length - 1 - back] & 0xc0) == 0x80)
@@ -299,8 +437,9 @@ static size_t whole_characters(const uint8_t *bytes, size_t length)
     return length - 1 - back;
 }
 
-/* The source as one string. */
-static enum tv_status put_source(struct tv_out *out, struct tv_source *source, struct tv_error *err)
+/* Write the source as one string. */
+static enum tv_status te_rewrite_put_source(struct tv_out *out, struct tv_source *source,
+                                            struct tv_error *err)
 {
     uint8_t *bytes = tv_alloc(CHUNK, 1);
     size_t held = 0, got = 0;
@@ -315,7 +454,7 @@ static enum tv_status put_source(struct tv_out *out, struct tv_source *source, s
             break;
         at += got;
         held += got;
-        size_t ready = got == 0 ? held : whole_characters(bytes, held);
+        size_t ready = got == 0 ? held : te_rewrite_whole_characters(bytes, held);
         piece.length = 0;
         tv_out_json(&piece, (struct tv_bytes){bytes, ready});
         tv_out_bytes(out, (struct tv_bytes){piece.buffer + 1, piece.length - 2});
@@ -328,34 +467,38 @@ static enum tv_status put_source(struct tv_out *out, struct tv_source *source, s
     return status;
 }
 
-static enum tv_status put_texts(struct tv_te_rewrite *rewrite,
-                                const struct tv_te_rewrite_text *texts, size_t count,
-                                struct tv_error *err)
+/* Write the embedded traces that are given as sources. */
+static enum tv_status te_rewrite_put_texts(struct tv_te_rewrite *rewrite,
+                                           const struct tv_te_rewrite_text *texts, size_t count,
+                                           struct tv_error *err)
 {
     enum tv_status status = TV_OK;
     for (size_t i = 0; i < count && status == TV_OK; i++) {
         if (!texts[i].source || !texts[i].key[0])
             continue;
         tv_out_format(rewrite->out, ",\n\"%s\":", texts[i].key);
-        status = put_source(rewrite->out, texts[i].source, err);
+        status = te_rewrite_put_source(rewrite->out, texts[i].source, err);
     }
     return status;
 }
 
-static enum tv_status put_members(struct tv_te_rewrite *rewrite, size_t file,
-                                  const struct tv_te_rewrite_text *texts, size_t count,
-                                  uint64_t most, struct tv_error *err)
+/* Write the members of a file, except those that are merged, replaced or too long. */
+static enum tv_status te_rewrite_put_members(struct tv_te_rewrite *rewrite, size_t file,
+                                             const struct tv_te_rewrite_text *texts, size_t count,
+                                             uint64_t most, struct tv_error *err)
 {
     const struct tv_te_container *container = &rewrite->files[file]->container;
     enum tv_status status = TV_OK;
     for (size_t i = 0; i < container->member_count && status == TV_OK; i++) {
         const struct tv_te_top_member *member = &container->members[i];
-        const struct tv_te_rewrite_text *text = find_text(texts, count, file, member);
-        if (is_table(rewrite, file, member) || (text && (text->source || !text->key[0])))
+        const struct tv_te_rewrite_text *text = te_rewrite_find_text(texts, count, file, member);
+        if (te_rewrite_is_merged(rewrite, file, member) ||
+            (text && (text->source || !text->key[0])))
             continue;
-        if (!text && member->value.length > most && !is_key(member, "convertedFrom"))
+        if (!text && member->value.length > most && !te_rewrite_member_is(member, "convertedFrom"))
             continue;
-        status = put_member(rewrite, rewrite->files[file], member, text ? text->key : NULL, err);
+        status = te_rewrite_put_member(rewrite, rewrite->files[file], member,
+                                       text ? text->key : NULL, err);
     }
     return status;
 }
@@ -365,15 +508,15 @@ enum tv_status tv_te_rewrite_members(struct tv_te_rewrite *rewrite,
                                      uint64_t most, struct tv_error *err)
 {
     enum tv_status status = TV_OK;
-    bool tables = rewrite->taken || (rewrite->count > 0 && rewrite->files[0]->choice);
+    bool tables = rewrite->used || (rewrite->count > 0 && rewrite->files[0]->choice);
     tv_out_text(rewrite->out, "\n]");
     for (size_t i = 0; i < text_count; i++)
         tv_interner_add(rewrite->keys, tv_bytes_of(texts[i].key));
     for (size_t i = 0; i < rewrite->count && status == TV_OK; i++)
-        status = put_members(rewrite, i, texts, text_count, most, err);
+        status = te_rewrite_put_members(rewrite, i, texts, text_count, most, err);
     if (status == TV_OK && tables)
-        status = put_table(rewrite, "stackFrames", '{', err);
+        status = te_rewrite_put_table(rewrite, "stackFrames", '{', err);
     if (status == TV_OK && tables)
-        status = put_table(rewrite, "samples", '[', err);
-    return status == TV_OK ? put_texts(rewrite, texts, text_count, err) : status;
+        status = te_rewrite_put_table(rewrite, "samples", '[', err);
+    return status == TV_OK ? te_rewrite_put_texts(rewrite, texts, text_count, err) : status;
 }

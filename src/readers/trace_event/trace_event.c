@@ -1,88 +1,108 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * trace_event.c - the reader: chunks merged, slices placed, events joined.
+ *
+ *     container   read by all processors, a chunk each; each chunk has numbers of its own
+ *     merge       chunks in the order of the file get the numbers of the trace
+ *     place       the assembly sorts, pairs and nests the spans of each thread
+ * (model/assembly/assembly.h) join        everything else (join/join.h), before, beside and after
+ * placing embedded    traces of other formats inside the file, each an input of its own
+ *
+ * B and E are not paired here.  A chunk gathers them as spans that begin or end; which end belongs
+ * to which begin is known only when the spans of all chunks stand in the order of time:
+ *
+ *     thread   B a   B b   E b   E a    by time; at one time by place in the file
+ *     open     a     a b   a            an end closes the slice of its name and those above it
+ *
+ * In a thread with as many ends as beginnings each end closes a slice of its name, whatever lies
+ * above it (docs/decisions/0004).  An end without a beginning began before the trace; a beginning
+ * without an end lasts to the end of the trace, or of its file, or to the silence (join.c).
+ */
 #include "readers/trace_event/trace_event.h"
 
+#include <assert.h>
 #include <string.h>
 
-#include "base/intern.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "readers/trace_event/container.h"
-#include "readers/trace_event/describe.h"
-#include "readers/trace_event/inside.h"
-#include "readers/trace_event/metadata.h"
-#include "readers/trace_event/records.h"
+#include "readers/trace_event/join/join.h"
 
-/* Nested slices may overhang by this: many writers round to microseconds (trace-event.md section
- * 4). */
+/* Nested slices may overhang by this much: many writers round to microseconds (trace-event.md
+ * section 4). */
 #define TOLERANCE_NS 1000
 
-static int sniff(struct tv_bytes head, uint64_t size)
+static int te_reader_sniff(struct tv_bytes head, uint64_t size)
 {
     (void)size;
     return tv_te_container_sniff(head);
 }
 
-/* ---- Putting the parts together ---- */
+/* ---- Putting the chunks together ---- */
 
-/* What a part's numbers are in the head. */
-struct numbers {
+/* The head's numbers for those of a chunk. */
+struct te_chunk_numbers {
     uint32_t *frames, *processes, *threads;
 };
 
-struct merging {
+struct te_merge {
     struct tv_te_container *container;
     struct tv_te_context *context;
     struct tv_builder *builder;
-    struct numbers *numbers; /* of each part */
-    struct tv_te_loose_list loose, metadata;
+    struct te_chunk_numbers *numbers; /* by chunk */
+    struct tv_te_deferred_list deferred, metadata;
     bool has_cpu, has_open;
 };
 
-static struct tv_te_part *part_of(const struct merging *merging, size_t index)
+/* Return the chunk by its number. */
+static struct tv_te_chunk *te_merge_chunk_at(const struct te_merge *merge, size_t index)
 {
-    return &merging->container->lists.rows[index]->part;
+    return &merge->container->lists.rows[index]->chunk;
 }
 
-/* Kind after kind, each in the order of the parts, so that all get the numbers that they would get
- * from one part. */
-static void number_parts(struct merging *merging)
+/* Number first the names of all chunks, then the processes, then the threads, each in the order of
+ * the file.  So the numbers are those that a single chunk would give. */
+static void te_merge_number_chunks(struct te_merge *merge)
 {
-    size_t count = merging->container->lists.count;
-    struct tv_te_threads *threads = &merging->context->threads;
+    size_t count = merge->container->lists.count;
+    struct tv_te_threads *threads = &merge->context->threads;
     for (size_t i = 0; i < count; i++) {
-        const struct tv_te_part *part = part_of(merging, i);
-        merging->numbers[i] = (struct numbers){
-            tv_alloc(part->names.count, sizeof(uint32_t)),
-            tv_alloc(part->threads.process_count, sizeof(uint32_t)),
-            tv_alloc(part->threads.thread_count, sizeof(uint32_t)),
+        const struct tv_te_chunk *chunk = te_merge_chunk_at(merge, i);
+        merge->numbers[i] = (struct te_chunk_numbers){
+            tv_alloc(chunk->names.count, sizeof(uint32_t)),
+            tv_alloc(chunk->threads.process_count, sizeof(uint32_t)),
+            tv_alloc(chunk->threads.thread_count, sizeof(uint32_t)),
         };
-        tv_te_names_merge(&part->names, threads->head, merging->numbers[i].frames);
+        tv_te_names_merge(&chunk->names, threads->head, merge->numbers[i].frames);
     }
     for (size_t i = 0; i < count; i++)
-        tv_te_threads_merge_processes(threads, &part_of(merging, i)->threads,
-                                      merging->numbers[i].processes);
+        tv_te_threads_merge_processes(threads, &te_merge_chunk_at(merge, i)->threads,
+                                      merge->numbers[i].processes);
     for (size_t i = 0; i < count; i++)
-        tv_te_threads_merge(threads, &part_of(merging, i)->threads, merging->numbers[i].processes,
-                            merging->numbers[i].threads);
+        tv_te_threads_merge(threads, &te_merge_chunk_at(merge, i)->threads,
+                            merge->numbers[i].processes, merge->numbers[i].threads);
 }
 
-static void renumber(struct tv_te_loose *rows, size_t count, const struct numbers *numbers)
+/* Replace the numbers of a chunk by those of the trace. */
+static void te_merge_renumber(struct tv_te_deferred *rows, size_t count,
+                              const struct te_chunk_numbers *numbers)
 {
     for (size_t i = 0; i < count; i++) {
-        struct tv_te_loose *row = &rows[i];
+        struct tv_te_deferred *row = &rows[i];
         row->frame = row->frame == TV_NONE ? TV_NONE : numbers->frames[row->frame];
         row->process = numbers->processes[row->process];
         row->thread = row->thread == TV_NONE ? TV_NONE : numbers->threads[row->thread];
     }
 }
 
-/* Takes the rows over, their numbers those of the head. */
-static void move_loose(struct tv_te_loose_list *all, struct tv_te_loose_list *own,
-                       const struct numbers *numbers)
+/* Move rows to the list of all chunks and give them the numbers of the head. */
+static void te_merge_move_deferred(struct tv_te_deferred_list *all, struct tv_te_deferred_list *own,
+                                   const struct te_chunk_numbers *numbers)
 {
     if (own->count == 0)
         return;
-    renumber(own->rows, own->count, numbers);
-    if (all->count == 0) { /* the first need not move */
+    te_merge_renumber(own->rows, own->count, numbers);
+    if (all->count == 0) { /* the first list is taken as it is */
         tv_free(all->rows);
         *all = *own;
     } else {
@@ -92,17 +112,18 @@ static void move_loose(struct tv_te_loose_list *all, struct tv_te_loose_list *ow
         all->count += own->count;
         tv_free(own->rows);
     }
-    *own = (struct tv_te_loose_list){NULL, 0, 0};
+    *own = (struct tv_te_deferred_list){NULL, 0, 0};
 }
 
-static void move_instants(struct merging *merging, const struct tv_te_part *part,
-                          const struct numbers *numbers)
+/* Move the instants of a chunk to the table. */
+static void te_merge_move_instants(struct te_merge *merge, const struct tv_te_chunk *chunk,
+                                   const struct te_chunk_numbers *numbers)
 {
-    struct tv_tables *tables = &merging->context->trace->tables;
-    for (size_t i = 0; i < part->instants.count; i++) {
-        struct tv_instant instant = part->instants.rows[i];
+    struct tv_tables *tables = &merge->context->trace->tables;
+    for (size_t i = 0; i < chunk->instants.count; i++) {
+        struct tv_instant instant = chunk->instants.rows[i];
         instant.frame = numbers->frames[instant.frame];
-        instant.input = merging->context->input;
+        instant.input = merge->context->input;
         if (instant.scope == TV_SCOPE_THREAD)
             instant.of = numbers->threads[instant.of];
         else if (instant.scope == TV_SCOPE_PROCESS)
@@ -111,83 +132,90 @@ static void move_instants(struct merging *merging, const struct tv_te_part *part
     }
 }
 
-static void move_uses(struct tv_te_uses *all, const struct tv_te_uses *own,
-                      const struct numbers *numbers)
+/* Add the uses of stack frames of a chunk. */
+static void te_merge_move_stack_uses(struct tv_te_stack_uses *all,
+                                     const struct tv_te_stack_uses *own,
+                                     const struct te_chunk_numbers *numbers)
 {
     for (size_t i = 0; i < own->count; i++) {
-        const struct tv_te_use *use = &own->rows[i];
-        tv_te_uses_merge(all, numbers->processes[use->process],
-                         tv_interner_get(own->keys, use->key), use);
+        const struct tv_te_stack_use *use = &own->rows[i];
+        tv_te_stack_uses_merge(all, numbers->processes[use->process],
+                               tv_interner_get(own->keys, use->key), use);
     }
 }
 
-static void take_part(struct merging *merging, size_t index)
+/* Take everything from a chunk but its counters. */
+static void te_merge_take_chunk(struct te_merge *merge, size_t index)
 {
-    struct tv_te_context *context = merging->context;
-    struct tv_te_part *part = part_of(merging, index);
-    const struct numbers *numbers = &merging->numbers[index];
-    tv_assembly_take(context->assembly, part->gather, numbers->threads, numbers->frames);
-    part->gather = NULL;
-    move_loose(&merging->loose, &part->loose, numbers);
-    tv_te_flow_list_take(&context->flow_events, &part->flows, numbers->threads, numbers->frames);
-    move_loose(&merging->metadata, &part->metadata, numbers);
-    move_instants(merging, part, numbers);
-    move_uses(&context->uses, &part->uses, numbers);
-    tv_diagnostics_merge(&context->trace->head->diagnostics, &part->diagnostics);
-    if (part->times.first <= part->times.last) {
-        tv_te_widen(context, part->times.first);
-        tv_te_widen(context, part->times.last);
+    assert(index < merge->container->lists.count);
+    struct tv_te_context *context = merge->context;
+    struct tv_te_chunk *chunk = te_merge_chunk_at(merge, index);
+    const struct te_chunk_numbers *numbers = &merge->numbers[index];
+    tv_assembly_add_chunk(context->assembly, chunk->gather, numbers->threads, numbers->frames);
+    chunk->gather = NULL;
+    te_merge_move_deferred(&merge->deferred, &chunk->deferred, numbers);
+    tv_te_flow_list_take(&context->flow_events, &chunk->flows, numbers->threads, numbers->frames);
+    te_merge_move_deferred(&merge->metadata, &chunk->metadata, numbers);
+    te_merge_move_instants(merge, chunk, numbers);
+    te_merge_move_stack_uses(&context->stacks.uses, &chunk->uses, numbers);
+    tv_diagnostics_merge(&context->trace->head->diagnostics, &chunk->diagnostics);
+    if (chunk->times.first <= chunk->times.last) {
+        tv_te_times_widen(context, chunk->times.first);
+        tv_te_times_widen(context, chunk->times.last);
     }
-    tv_silence_merge(&context->times, &part->times);
-    merging->has_cpu = merging->has_cpu || part->has_cpu;
-    merging->has_open = merging->has_open || part->has_open;
-    context->trace->head->inputs[context->input].records += part->events;
+    tv_idle_gap_merge(&context->times.events, &chunk->times);
+    merge->has_cpu = merge->has_cpu || chunk->has_cpu;
+    merge->has_open = merge->has_open || chunk->has_open;
+    context->trace->head->inputs[context->input].records += chunk->events;
 }
 
-static void take_counters(struct merging *merging)
+/* Merge the counters of all chunks at once, as their columns depend on all of them. */
+static void te_merge_take_counters(struct te_merge *merge)
 {
-    size_t count = merging->container->lists.count;
-    struct tv_te_counters_part *parts = tv_alloc(count, sizeof *parts);
+    size_t count = merge->container->lists.count;
+    struct tv_te_counters_chunk *chunks = tv_alloc(count, sizeof *chunks);
     for (size_t i = 0; i < count; i++)
-        parts[i] =
-            (struct tv_te_counters_part){part_of(merging, i)->counters,
-                                         merging->numbers[i].processes, merging->numbers[i].frames};
-    tv_te_counters_merge(parts, count, merging->context->trace->head, merging->context->input,
-                         &merging->context->trace->tables);
-    tv_free(parts);
+        chunks[i] =
+            (struct tv_te_counters_chunk){te_merge_chunk_at(merge, i)->counters,
+                                          merge->numbers[i].processes, merge->numbers[i].frames};
+    tv_te_counters_merge(chunks, count, merge->context->trace->head, merge->context->input,
+                         &merge->context->trace->tables);
+    tv_free(chunks);
 }
 
-static void merge(struct merging *merging)
+/* Merge all chunks in the order of the file. */
+static void te_merge_chunks(struct te_merge *merge)
 {
-    size_t count = merging->container->lists.count;
-    struct tv_te_context *context = merging->context;
-    merging->numbers = tv_alloc(count, sizeof *merging->numbers);
-    number_parts(merging);
+    size_t count = merge->container->lists.count;
+    struct tv_te_context *context = merge->context;
+    merge->numbers = tv_alloc(count, sizeof *merge->numbers);
+    te_merge_number_chunks(merge);
     for (size_t i = 0; i < count; i++)
-        take_part(merging, i);
-    take_counters(merging);
-    tv_diagnostics_merge(&context->trace->head->diagnostics, &merging->container->diagnostics);
+        te_merge_take_chunk(merge, i);
+    te_merge_take_counters(merge);
+    tv_diagnostics_merge(&context->trace->head->diagnostics, &merge->container->diagnostics);
     for (size_t i = 0; i < count; i++) {
-        tv_free(merging->numbers[i].frames);
-        tv_free(merging->numbers[i].processes);
-        tv_free(merging->numbers[i].threads);
+        tv_free(merge->numbers[i].frames);
+        tv_free(merge->numbers[i].processes);
+        tv_free(merge->numbers[i].threads);
     }
-    tv_free(merging->numbers);
+    tv_free(merge->numbers);
 }
 
 /* ---- The whole ---- */
 
-static void describe(struct tv_te_context *context, bool has_cpu)
+/* Fill in what the input says of its clocks and its range. */
+static void te_reader_fill_input(struct tv_te_context *context, bool has_cpu)
 {
     struct tv_input *input = &context->trace->head->inputs[context->input];
     input->clocks = TV_CLOCK_WALL | (has_cpu ? (unsigned)TV_CLOCK_CPU : 0);
-    input->eventless = context->nothing;
-    input->origin = context->nothing ? 0 : context->first;
-    input->last_wall = context->nothing ? 0 : context->last - context->first;
+    input->eventless = context->times.none;
+    input->origin = context->times.none ? 0 : context->times.first;
+    input->last_wall = context->times.none ? 0 : context->times.last - context->times.first;
 }
 
-/* When each thread had its last instant, as an open slice lasts until then. */
-static int64_t *last_instants(const struct tv_trace *trace)
+/* Return when each thread had its last instant: an open slice lasts at least until then. */
+static int64_t *te_reader_last_instants(const struct tv_trace *trace)
 {
     int64_t *lasts = tv_alloc(trace->head->thread_count, sizeof *lasts);
     for (uint32_t i = 0; i < trace->head->thread_count; i++)
@@ -200,63 +228,61 @@ static int64_t *last_instants(const struct tv_trace *trace)
     return lasts;
 }
 
-static void place(struct tv_te_context *context, bool has_open)
+/* Sort, pair and nest the spans of all threads; the joins beside that run at the same time. */
+static void te_reader_place_slices(struct tv_te_context *context, bool has_open)
 {
     const struct tv_read_options *options = context->options;
     const char *unit = context->trace->head->inputs[context->input].unit;
-    int64_t *ends = tv_te_ends_of_threads(context);
-    int64_t *lasts = has_open ? last_instants(context->trace) : NULL;
-    struct tv_placing placing = {
+    int64_t *ends = tv_te_thread_ends(context);
+    int64_t *lasts = has_open ? te_reader_last_instants(context->trace) : NULL;
+    struct tv_row_options placing = {
         .tolerance = unit && strcmp(unit, "ns") == 0 ? 0 : TOLERANCE_NS,
-        .end = context->nothing ? 0 : context->last,
+        .end = context->times.none ? 0 : context->times.last,
         .ends = ends,
         .lasts = lasts,
-        .quiets = context->quiets,
+        .idle_ends = context->times.idle_ends,
         .workers = options->parts,
         .cancel = options->progress ? &options->progress->cancel : NULL,
         .beside = tv_te_join_beside_placing,
         .beside_context = context,
     };
-    tv_assembly_place(context->assembly, &placing);
+    tv_assembly_build_rows(context->assembly, &placing);
     tv_free(ends);
     tv_free(lasts);
 }
 
-static bool is_cancelled(const struct tv_read_options *options)
+/* Turn the chunks into a trace. */
+static enum tv_status te_reader_build(struct te_merge *merge, struct tv_error *err)
 {
-    return options->progress &&
-           atomic_load_explicit(&options->progress->cancel, memory_order_relaxed);
-}
-
-static enum tv_status build(struct merging *merging, struct tv_error *err)
-{
-    struct tv_te_context *context = merging->context;
-    merge(merging);
-    tv_te_lists_release(&merging->container->lists);
-    merging->container->lists = (struct tv_te_lists){.rows = NULL};
-    tv_te_metadata_members(context, merging->container);
-    context->loose = merging->loose.rows;
-    context->loose_count = merging->loose.count;
-    for (size_t i = 0; i < context->loose_count; i++)
-        context->loose_of[(uint8_t)context->loose[i].phase]++;
-    context->frame_tables = merging->metadata.rows;
-    context->frame_table_count =
-        tv_te_metadata_events(context, merging->metadata.rows, merging->metadata.count);
+    struct tv_te_context *context = merge->context;
+    te_merge_chunks(merge);
+    tv_te_lists_release(&merge->container->lists);
+    merge->container->lists = (struct tv_te_lists){.rows = NULL};
+    tv_te_metadata_members(context, merge->container);
+    context->deferred.rows = merge->deferred.rows;
+    context->deferred.count = merge->deferred.count;
+    for (size_t i = 0; i < context->deferred.count; i++)
+        context->deferred.count_of[(uint8_t)context->deferred.rows[i].phase]++;
+    context->stacks.tables = merge->metadata.rows;
+    context->stacks.table_count =
+        tv_te_metadata_events(context, merge->metadata.rows, merge->metadata.count);
     tv_te_join_before_placing(context);
-    describe(context, merging->has_cpu);
-    tv_te_quiets_find(context);
-    place(context, merging->has_open);
-    if (is_cancelled(context->options))
-        return tv_fail(err, TV_ERR_CANCELLED, TV_NO_OFFSET, "stopped on request");
+    te_reader_fill_input(context, merge->has_cpu);
+    tv_te_silence_find(context);
+    te_reader_place_slices(context, merge->has_open);
+    if (tv_te_check_cancelled(context->options->progress, err) != TV_OK)
+        return TV_ERR_CANCELLED;
     tv_te_join_after_placing(context);
+    assert(!context->states && !context->flows && !context->async_plan);
     return TV_OK;
 }
 
-static void add_input(struct tv_te_context *context, struct tv_builder *builder)
+/* Add the input to the head, and make the assembly and tables. */
+static void te_reader_add_input(struct tv_te_context *context, struct tv_builder *builder)
 {
-    struct tv_head *head = tv_builder_head(builder);
-    context->input =
-        tv_head_add_input(head, tv_source_name(context->source), tv_reader_trace_event.format);
+    struct tv_trace_info *head = tv_builder_trace_info(builder);
+    context->input = tv_trace_info_add_input(head, tv_source_name(context->source),
+                                             tv_reader_trace_event.format);
     struct tv_input *input = &head->inputs[context->input];
     input->source = context->source;
     input->describe = tv_reader_trace_event.describe;
@@ -264,43 +290,45 @@ static void add_input(struct tv_te_context *context, struct tv_builder *builder)
     input->bytes = tv_source_size(context->source);
     context->assembly = tv_assembly_new(builder, context->input);
     context->trace = tv_assembly_trace(context->assembly);
-    context->nothing = true;
-    tv_silence_init(&context->times);
+    context->times.none = true;
+    tv_idle_gap_init(&context->times.events);
     tv_te_threads_init(&context->threads, head, context->input);
     tv_window_init(&context->window, context->source);
 }
 
-static enum tv_status assemble(struct tv_source *source, struct tv_builder *builder,
-                               const struct tv_read_options *options, struct tv_error *err)
+/* The reader's `assemble`: read, build, and read the traces inside. */
+static enum tv_status te_reader_assemble(struct tv_source *source, struct tv_builder *builder,
+                                         const struct tv_read_options *options,
+                                         struct tv_error *err)
 {
     struct tv_te_container container;
     struct tv_te_context context = {.source = source, .options = options};
-    struct merging merging = {.container = &container, .context = &context, .builder = builder};
+    struct te_merge merge = {.container = &container, .context = &context, .builder = builder};
     if (options->progress)
         atomic_fetch_add_explicit(&options->progress->total_bytes, tv_source_size(source),
                                   memory_order_relaxed);
     enum tv_status status = tv_te_container_read(&container, source, options, err);
     if (status == TV_OK) {
         tv_progress_join(options->progress, true);
-        add_input(&context, builder);
-        status = build(&merging, err);
+        te_reader_add_input(&context, builder);
+        status = te_reader_build(&merge, err);
         tv_assembly_end(context.assembly);
         if (status == TV_OK)
-            status = tv_te_inside_read(&context, &container, builder, err);
+            status = tv_te_embedded_read(&context, &container, builder, err);
         tv_te_threads_release(&context.threads);
         tv_te_scratch_release(&context.scratch);
-        tv_free(context.async.rows); /* when it was cancelled */
+        tv_free(context.async.rows); /* left over when cancelled */
         tv_async_plan_free(context.async_plan);
         tv_te_flows_free(context.flows);
         tv_te_flow_list_release(&context.flow_events);
         tv_te_states_free(context.states);
         tv_map_release(&context.joined);
-        tv_te_uses_release(&context.uses);
-        tv_free(context.ends);
-        tv_free(context.quiets);
+        tv_te_stack_uses_release(&context.stacks.uses);
+        tv_free(context.times.file_ends);
+        tv_free(context.times.idle_ends);
         tv_window_release(&context.window);
-        tv_free(merging.loose.rows);
-        tv_free(merging.metadata.rows);
+        tv_free(merge.deferred.rows);
+        tv_free(merge.metadata.rows);
     }
     tv_te_container_release(&container);
     return status;
@@ -309,9 +337,9 @@ static enum tv_status assemble(struct tv_source *source, struct tv_builder *buil
 const struct tv_reader tv_reader_trace_event = {
     .name = "trace-event",
     .summary = "Trace Event Format (JSON of Chrome, Node, Bazel, clang and others)",
-    .sniff = sniff,
-    .assemble = assemble,
-    .tell = tv_te_records_tell,
+    .sniff = te_reader_sniff,
+    .assemble = te_reader_assemble,
+    .tell = tv_te_records_visit,
     .format = "Trace Event Format",
     .describe = tv_te_describe,
 };

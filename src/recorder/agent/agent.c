@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agent.c - the agent's entry points, and the machine's birth and death.
+ * agent.c - entry points of the agent: load, attach, VMInit and VMDeath.
  *
- * Loaded with the machine, all waits for its birth; attached to one that runs, there is no birth to
- * wait for.  Whatever fails later than the reading of the options leaves the program to run on
- * without us.
+ * Loaded at the start of the JVM, the agent begins at VMInit. Attached to a running JVM, it begins
+ * at once. After the options have been read, no failure stops the program: it runs on without a
+ * recording.
  */
 #include "recorder/agent/agent.h"
 
@@ -14,16 +14,16 @@
 #include <string.h>
 
 #include "recorder/agent/kernel_threads.h"
-#include "recorder/agent/paths.h"
+#include "recorder/agent/options.h"
 #include "recorder/agent/profiler.h"
-#include "recorder/samples.h"
+#include "recorder/samples/samples.h"
 
-/* What ART offers to programs that may not be debugged. */
+/* JVMTI version that ART offers to programs that are not debuggable. */
 #define ART_VERSION 0x70010200
 
 struct tv_agent tv_agent;
 
-/* An order that is attached and the machine's death take turns. */
+/* Serializes attach requests, the end of a lost command, and VMDeath. */
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
 void tv_agent_say(const char *format, ...)
@@ -38,18 +38,18 @@ void tv_agent_say(const char *format, ...)
     fprintf(stderr, "traceview: %s\n", text);
 }
 
-static bool traces(void)
+static bool agent_traces_calls(void)
 {
     return tv_agent.calls_wanted ||
            (!tv_agent.by_facade && tv_agent.options.mode != TV_AGENT_SAMPLE);
 }
 
-static bool rewrites(void)
+static bool agent_rewrites_classes(void)
 {
-    return traces() && !tv_agent.uses_events;
+    return agent_traces_calls() && !tv_agent.uses_events;
 }
 
-/* Readers ask the machine something; its death is the writer. */
+/* Callers of JVMTI hold it for reading (tv_agent_hold); VMDeath takes it for writing. */
 static pthread_rwlock_t life = PTHREAD_RWLOCK_INITIALIZER;
 
 bool tv_agent_hold(void)
@@ -70,12 +70,13 @@ JNIEnv *tv_agent_attach(bool *attached)
 {
     static char name[] = "traceview";
     JavaVM *vm = tv_agent.vm;
-    JavaVMAttachArgs attach = {JNI_VERSION_1_6, name, NULL};
+    JavaVMAttachArgs agent_attach_again = {JNI_VERSION_1_6, name, NULL};
     JNIEnv *jni;
     *attached = false;
     if ((*vm)->GetEnv(vm, (void **)&jni, JNI_VERSION_1_6) == JNI_OK)
         return jni;
-    *attached = (*vm)->AttachCurrentThreadAsDaemon(vm, (void **)&jni, &attach) == JNI_OK;
+    *attached =
+        (*vm)->AttachCurrentThreadAsDaemon(vm, (void **)&jni, &agent_attach_again) == JNI_OK;
     return *attached ? jni : NULL;
 }
 
@@ -85,8 +86,8 @@ void tv_agent_detach(bool attached)
         (*tv_agent.vm)->DetachCurrentThread(tv_agent.vm);
 }
 
-/* From now on classes may be rewritten. */
-static void begin_tracing(JNIEnv *jni)
+/* Define the hooks once, then allow class rewriting. */
+static void agent_begin_call_tracing(JNIEnv *jni)
 {
     static bool defined;
     tv_agent_virtual_begin(jni);
@@ -96,13 +97,13 @@ static void begin_tracing(JNIEnv *jni)
         tv_agent_tracing_retransform();
 }
 
-/* The machine runs: classes may be rewritten, or events come. */
-static void begin(JNIEnv *jni)
+/* Start what the options ask for. The JVM must be past VMInit. */
+static void agent_begin_recording(JNIEnv *jni)
 {
     atomic_store(&tv_agent.live, true);
     tv_agent_facade_announce(jni);
-    if (rewrites())
-        begin_tracing(jni);
+    if (agent_rewrites_classes())
+        agent_begin_call_tracing(jni);
     if (tv_agent.uses_events)
         tv_agent_virtual_begin(jni);
     if (!tv_agent.by_facade && tv_agent.options.mode != TV_AGENT_TRACE)
@@ -112,19 +113,19 @@ static void begin(JNIEnv *jni)
     tv_agent_control_begin();
 }
 
-static void JNICALL on_birth(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
+static void JNICALL jvmti_on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
     (void)jvmti;
     (void)thread;
-    begin(jni);
+    agent_begin_recording(jni);
 }
 
-/* Comes on return from main, System.exit, halt, uncaught exceptions and SIGTERM. */
-static void JNICALL on_death(jvmtiEnv *jvmti, JNIEnv *jni)
+/* Callback for VMDeath: return from main, System.exit, halt, an uncaught exception, or SIGTERM. */
+static void JNICALL jvmti_on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
 {
     (void)jvmti;
     (void)jni;
-    atomic_store(&tv_agent.dying, true); /* whoever has the turn ends early */
+    atomic_store(&tv_agent.dying, true); /* tells the holder of `turn` to finish early */
     pthread_mutex_lock(&turn);
     tv_agent_control_end();
     tv_agent_session_stop();
@@ -134,18 +135,18 @@ static void JNICALL on_death(jvmtiEnv *jvmti, JNIEnv *jni)
     atomic_store(&tv_agent.live, false);
     pthread_rwlock_unlock(&life);
     pthread_mutex_unlock(&turn);
-    if (rewrites() && tv_agent.options.verbose)
+    if (agent_rewrites_classes() && tv_agent.options.verbose)
         tv_agent_tracing_report();
 }
 
-static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
+static void JNICALL jvmti_on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
     (void)jni;
     tv_agent_hooks_end_thread(jvmti, thread);
     tv_agent_events_end_thread();
 }
 
-static jvmtiEnv *get_environment(JavaVM *vm)
+static jvmtiEnv *jvm_get_environment(JavaVM *vm)
 {
     jvmtiEnv *jvmti = NULL;
     if ((*vm)->GetEnv(vm, (void **)&jvmti, JVMTI_VERSION_1_2) == JNI_OK)
@@ -156,13 +157,13 @@ static jvmtiEnv *get_environment(JavaVM *vm)
     return jvmti;
 }
 
-/* HotSpot crashes when it is asked in a thread that it does not know. */
+/* HotSpot crashes when GetEnv for JVMTI is called in a thread that is not attached. */
 jvmtiEnv *tv_agent_new_environment(void)
 {
     bool attached = false;
     if (atomic_load(&tv_agent.live) && tv_agent_attach(&attached) == NULL)
         return NULL;
-    jvmtiEnv *jvmti = get_environment(tv_agent.vm);
+    jvmtiEnv *jvmti = jvm_get_environment(tv_agent.vm);
     tv_agent_detach(attached);
     return jvmti;
 }
@@ -184,15 +185,15 @@ jvmtiEnv *tv_agent_new_marks(void)
     return jvmti;
 }
 
-static bool connect(JavaVM *vm)
+static bool agent_connect_jvm(JavaVM *vm)
 {
     tv_agent.vm = vm;
     tv_agent.jvmti = tv_agent_new_environment();
     return tv_agent.jvmti != NULL;
 }
 
-/* ART calls itself Dalvik. */
-static bool is_art(jvmtiEnv *jvmti)
+/* ART reports the VM name Dalvik. */
+static bool jvm_is_art(jvmtiEnv *jvmti)
 {
     char *name;
     if (tv_agent.is_art ||
@@ -203,8 +204,9 @@ static bool is_art(jvmtiEnv *jvmti)
     return is;
 }
 
-/* Events where they are wanted or nothing else is to be had. */
-static bool choose_events(const jvmtiCapabilities *offered)
+/* Choose JVMTI events for calls: always on ART, and on other JVMs if engine=events and available.
+ */
+static bool agent_choose_call_events(const jvmtiCapabilities *offered)
 {
     unsigned engine = tv_agent.options.engine;
     bool can =
@@ -216,17 +218,17 @@ static bool choose_events(const jvmtiCapabilities *offered)
     return tv_agent.is_art || (engine == TV_AGENT_ENGINE_EVENTS && can);
 }
 
-/* Takes what there is of what is wanted; a machine that refuses one refuses all. */
-static void take_capabilities(jvmtiEnv *jvmti)
+/* Request only offered capabilities: AddCapabilities grants all or none. */
+static void jvmti_add_capabilities(jvmtiEnv *jvmti)
 {
     jvmtiCapabilities offered = {0}, wanted = {0};
     if ((*jvmti)->GetPotentialCapabilities(jvmti, &offered) != JVMTI_ERROR_NONE)
         return;
-    tv_agent.uses_events = traces() && choose_events(&offered);
+    tv_agent.uses_events = agent_traces_calls() && agent_choose_call_events(&offered);
     wanted.can_get_line_numbers = offered.can_get_line_numbers;
     wanted.can_get_source_file_name = offered.can_get_source_file_name;
     (void)tv_agent_virtual_allow(&wanted, &offered);
-    if (rewrites()) {
+    if (agent_rewrites_classes()) {
         wanted.can_retransform_classes = offered.can_retransform_classes;
         wanted.can_generate_all_class_hook_events = offered.can_generate_all_class_hook_events;
     }
@@ -241,14 +243,14 @@ static void take_capabilities(jvmtiEnv *jvmti)
         wanted.can_generate_method_entry_events && wanted.can_generate_method_exit_events;
 }
 
-/* Those that come all the time; events of calls come only while a recording runs. */
-static bool listen(jvmtiEnv *jvmti)
+/* Enable the permanent events. MethodEntry and MethodExit are enabled only during a recording. */
+static bool jvmti_enable_events(jvmtiEnv *jvmti)
 {
     jvmtiEventCallbacks callbacks = {
-        .VMInit = on_birth,
-        .VMDeath = on_death,
+        .VMInit = jvmti_on_vm_init,
+        .VMDeath = jvmti_on_vm_death,
         .ThreadStart = tv_agent_events_start_thread,
-        .ThreadEnd = on_thread_end,
+        .ThreadEnd = jvmti_on_thread_end,
         .ClassFileLoadHook = tv_agent_tracing_load,
         .MethodEntry = tv_agent_events_enter,
         .MethodExit = tv_agent_events_leave,
@@ -260,8 +262,8 @@ static bool listen(jvmtiEnv *jvmti)
         {JVMTI_EVENT_VM_INIT, true},
         {JVMTI_EVENT_VM_DEATH, true},
         {JVMTI_EVENT_THREAD_START, tv_agent.uses_events},
-        {JVMTI_EVENT_THREAD_END, traces()},
-        {JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, rewrites()},
+        {JVMTI_EVENT_THREAD_END, agent_traces_calls()},
+        {JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, agent_rewrites_classes()},
     };
     if ((*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof callbacks) != JVMTI_ERROR_NONE)
         return false;
@@ -272,98 +274,98 @@ static bool listen(jvmtiEnv *jvmti)
     return true;
 }
 
-static bool parse_options(struct tv_agent_options *options, const char *text, char *why,
-                          size_t room)
+static bool agent_parse_options(struct tv_agent_options *options, const char *text, char *why,
+                                size_t room)
 {
     tv_agent_options_init(options);
     return tv_agent_options_read(options, text, why, room) &&
            tv_agent_options_read(options, getenv("TRACEVIEW_AGENT_OPTIONS"), why, room);
 }
 
-static bool is_order(const struct tv_agent_options *options)
+static bool options_are_order(const struct tv_agent_options *options)
 {
     return options->help || options->stop;
 }
 
-/* What would come to nothing is said before the program runs. */
-static bool read_options(struct tv_agent_options *options, const char *text)
+/* Parse the options and check the output paths, so that errors show before the program runs. */
+static bool agent_read_options(struct tv_agent_options *options, const char *text)
 {
     char why[TV_AGENT_PATH + 256];
-    if (parse_options(options, text, why, sizeof why) &&
-        (is_order(options) || tv_agent_paths_check(options, why, sizeof why)))
+    if (agent_parse_options(options, text, why, sizeof why) &&
+        (options_are_order(options) || tv_agent_paths_check(options, why, sizeof why)))
         return true;
     fprintf(stderr, "traceview: %s\n", why);
     return false;
 }
 
-static void print_help(void)
+static void agent_print_help(void)
 {
     tv_agent_options_help(stdout);
     fflush(stdout);
 }
 
-/* Is it wanted which threads run?  The kernel knows. */
-static bool samples_running(void)
+/* Does the recording need the kernel's thread states? */
+static bool agent_samples_running_threads(void)
 {
     return !tv_agent.by_facade && tv_agent.options.mode != TV_AGENT_TRACE &&
            (tv_agent.options.state == TV_AGENT_STATE_RUNNING ||
             tv_agent.options.format == TV_SAMPLES_EVENTS);
 }
 
-static bool samples_heap(void)
+static bool agent_samples_allocations(void)
 {
     return !tv_agent.by_facade && tv_agent_options_sample_allocations(&tv_agent.options);
 }
 
-/* JNI_OK, or why there will be no recording. */
-static jint prepare(JavaVM *vm)
+/* Return JNI_OK, or JNI_ERR after a message that says why nothing will be recorded. */
+static jint agent_prepare_jvmti(JavaVM *vm)
 {
-    if (tv_agent.jvmti == NULL && !connect(vm)) {
+    if (tv_agent.jvmti == NULL && !agent_connect_jvm(vm)) {
         tv_agent_say("this machine has no JVMTI");
         return JNI_ERR;
     }
-    tv_agent.is_art = is_art(tv_agent.jvmti);
-    take_capabilities(tv_agent.jvmti);
-    if (samples_running())
+    tv_agent.is_art = jvm_is_art(tv_agent.jvmti);
+    jvmti_add_capabilities(tv_agent.jvmti);
+    if (agent_samples_running_threads())
         (void)tv_kernel_threads_prepare(vm);
     tv_agent_agct_prepare(vm);
-    if (samples_heap() && !tv_agent_heap_prepare()) {
+    if (agent_samples_allocations() && !tv_agent_heap_prepare()) {
         tv_agent_say("alloc: this machine cannot sample allocations, which takes HotSpot of JDK 11 "
                      "or later");
         return JNI_ERR;
     }
-    if (tv_agent.options.alloc.on && !samples_heap())
+    if (tv_agent.options.alloc.on && !agent_samples_allocations())
         (void)tv_agent_allocations_prepare();
-    return listen(tv_agent.jvmti) ? JNI_OK : JNI_ERR;
+    return jvmti_enable_events(tv_agent.jvmti) ? JNI_OK : JNI_ERR;
 }
 
-static void say_idle_options(void)
+static void agent_report_ignored_options(void)
 {
     char names[256];
     if (tv_agent_options_idle(&tv_agent.options, tv_agent.uses_events, names, sizeof names))
         tv_agent_say("without effect beside the other options: %s", names);
 }
 
-static jint load(JavaVM *vm, const char *text)
+static jint agent_load_at_start(JavaVM *vm, const char *text)
 {
     if (tv_agent.vm != NULL) {
         tv_agent_say("the agent is there already");
         return JNI_ERR;
     }
-    if (!read_options(&tv_agent.options, text))
+    if (!agent_read_options(&tv_agent.options, text))
         return JNI_ERR;
     if (tv_agent.options.help) {
-        print_help();
+        agent_print_help();
         _Exit(0);
     }
-    jint result = prepare(vm);
+    jint result = agent_prepare_jvmti(vm);
     if (result == JNI_OK)
-        say_idle_options();
+        agent_report_ignored_options();
     return result;
 }
 
-/* The program runs on as it did before it was recorded. */
-static void end_attached(void)
+/* Stop the recording and restore all classes, so that the program runs at its former speed. */
+static void agent_end_attached(void)
 {
     tv_agent_watch_end();
     tv_agent_control_end();
@@ -380,14 +382,15 @@ void tv_agent_end_lost(unsigned number)
     pthread_mutex_lock(&turn);
     if (tv_agent_watch_is(number) && atomic_load(&tv_agent.live) &&
         tv_agent_attach(&attached) != NULL) {
-        end_attached();
+        agent_end_attached();
         tv_agent_detach(attached);
     }
     pthread_mutex_unlock(&turn);
 }
 
-/* A recording by these options.  Those of an earlier one stay in memory: threads may read them. */
-static jint begin_attached(JavaVM *vm, const struct tv_agent_options *options)
+/* Start a recording with these options. The strings of earlier options are never freed, because
+ * threads may still read them. */
+static jint agent_begin_attached(JavaVM *vm, const struct tv_agent_options *options)
 {
     JNIEnv *jni;
     bool dead = tv_agent.vm != NULL && !atomic_load(&tv_agent.live);
@@ -399,41 +402,41 @@ static jint begin_attached(JavaVM *vm, const struct tv_agent_options *options)
     tv_agent.options = *options;
     tv_agent.attached = true;
     tv_agent.by_facade = false;
-    jint result = prepare(vm);
+    jint result = agent_prepare_jvmti(vm);
     if (result == JNI_OK) {
-        say_idle_options();
-        begin(jni);
+        agent_report_ignored_options();
+        agent_begin_recording(jni);
         tv_agent_watch_begin();
     }
-    /* Why it could not start has been said where the program says things. */
+    /* The reason has been printed to the program's standard error. */
     bool failed = options->start && options->delay_us == 0 && !tv_agent_session_active();
     return failed ? JNI_ERR : result;
 }
 
-static jint attach(JavaVM *vm, const char *text)
+static jint agent_attach_again(JavaVM *vm, const char *text)
 {
     struct tv_agent_options options;
-    if (!read_options(&options, text))
+    if (!agent_read_options(&options, text))
         return JNI_ERR;
     if (!options.help && !options.stop && !tv_agent_session_active())
-        return begin_attached(vm, &options);
+        return agent_begin_attached(vm, &options);
     if (options.help)
-        print_help();
+        agent_print_help();
     else if (options.stop)
-        end_attached();
+        agent_end_attached();
     jint result = options.help || options.stop ? JNI_OK : JNI_EEXIST;
     tv_agent_options_release(&options);
     return result;
 }
 
-static bool connect_facade(JavaVM *vm, const char *text, char *why, size_t room)
+static bool agent_connect_facade(JavaVM *vm, const char *text, char *why, size_t room)
 {
     if (tv_agent.vm != NULL)
         return true;
-    if (!parse_options(&tv_agent.options, text, why, room))
+    if (!agent_parse_options(&tv_agent.options, text, why, room))
         return false;
     tv_agent.by_facade = true;
-    if (prepare(vm) == JNI_OK) {
+    if (agent_prepare_jvmti(vm) == JNI_OK) {
         atomic_store(&tv_agent.live, true);
         return true;
     }
@@ -445,7 +448,7 @@ static bool connect_facade(JavaVM *vm, const char *text, char *why, size_t room)
 bool tv_agent_connect(JavaVM *vm, const char *options, char *why, size_t room)
 {
     pthread_mutex_lock(&turn);
-    bool fine = connect_facade(vm, options, why, room);
+    bool fine = agent_connect_facade(vm, options, why, room);
     pthread_mutex_unlock(&turn);
     return fine;
 }
@@ -456,8 +459,8 @@ bool tv_agent_want_calls(JNIEnv *jni)
     bool live = atomic_load(&tv_agent.live);
     if (live && !tv_agent.uses_events && !atomic_load(&tv_agent.rewrites)) {
         tv_agent.calls_wanted = true;
-        if (prepare(tv_agent.vm) == JNI_OK && rewrites())
-            begin_tracing(jni);
+        if (agent_prepare_jvmti(tv_agent.vm) == JNI_OK && agent_rewrites_classes())
+            agent_begin_call_tracing(jni);
     }
     bool fine = live && (tv_agent.uses_events || atomic_load(&tv_agent.rewrites));
     pthread_mutex_unlock(&turn);
@@ -467,14 +470,14 @@ bool tv_agent_want_calls(JNIEnv *jni)
 JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
 {
     (void)reserved;
-    return load(vm, options);
+    return agent_load_at_start(vm, options);
 }
 
 JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 {
     (void)reserved;
     pthread_mutex_lock(&turn);
-    jint result = attach(vm, options);
+    jint result = agent_attach_again(vm, options);
     pthread_mutex_unlock(&turn);
     return result;
 }

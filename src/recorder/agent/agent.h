@@ -1,29 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agent.h - the agent's one state, and what its parts ask of each other.
+ * agent.h - the state of the agent, and the functions that its source files call in each other.
  *
- *   agent.c     load, attach, the machine's birth and death
- *   hooks.c     the class that rewritten methods call
- *   tracing.c   which methods are rewritten, and their numbers
- *   virtual_threads.c  which virtual thread calls
- *   method_events.c  calls by events instead, where classes cannot be rewritten
- *   allocations.c  objects and collections that are counted
- *   heap.c      allocations that are sampled
- *   locks.c     waits for monitors, and parks
- *   session.c   start and stop
- *   paths.c     names of files (paths.h)
- *   sampled_tracing.c  a trace of calls by looking at stacks
- *   facade.c    what Java code asks for: android.os.Debug and dalvik.system.SamplingProfiler
- *   control.c   start and stop from outside: signal, fifo, times
- *   watch.c     the end of a recording whose command has been killed
- *   sampling.c  the profiler that the options ask for
- *   profiler.c  profilers: whom they look at and what they keep (profiler.h)
- *   ticker.c    a thread that does something at a steady rate (ticker.h)
- *   stacks.c    the stacks of a list of threads
- *   stacks_agct.c  the same between safepoints, on HotSpot
- *   registers.c  from stubs and C to the Java code that called them (registers.h)
- *   kernel_threads.c  the kernel's numbers and states of threads (kernel_threads.h)
- *   names.c     what the machine says of methods, places and threads
+ * One agent lives in a JVM. A recording takes either every call (tracing: hooks in rewritten
+ * classes, or method events), or the stacks of threads at a steady rate (sampling), or both.
+ *
+ *   start and stop
+ *     agent.c            load, attach, VMInit and VMDeath
+ *     options.c          option parsing; paths.c derives the file names (options.h)
+ *     session.c          start and stop of one recording, the profiler of --sample
+ *     control.c          signal, fifo, timer; end when the recording command is gone
+ *     facade.c           natives of android.os.Debug and dalvik.system.SamplingProfiler
+ *   every call
+ *     tracing.c          choice of classes and methods, RetransformClasses
+ *     rewrite.c          class rewriting (rewrite.h, rewrite_parts.h, classfile.h)
+ *     hooks.c            the class java.traceview.Hooks, which rewritten methods call
+ *     method_events.c    MethodEntry and MethodExit, where classes cannot be rewritten
+ *     virtual_threads.c  mount and unmount of virtual threads
+ *   sampling
+ *     profiler.c         sampling profilers (profiler.h)
+ *     sampled_tracing.c  a .trace reconstructed from sampled stacks
+ *     ticker.c           a thread that ticks at a steady rate (ticker.h)
+ *     stacks.c           stack walks: GetStackTrace and AsyncGetCallTrace
+ *     registers.c        unwinding of stubs and C frames (registers.h)
+ *     kernel_threads.c   kernel thread ids and states (kernel_threads.h)
+ *   other events
+ *     allocations.c      allocation counts and allocation samples
+ *     locks.c            contended monitors and parks
+ *     names.c            names of methods, classes and threads; tags on threads
  */
 #ifndef TV_RECORDER_AGENT_AGENT_H
 #define TV_RECORDER_AGENT_AGENT_H
@@ -40,180 +44,191 @@ struct tv_agent {
     jvmtiEnv *jvmti;
     struct tv_agent_options options;
     bool can_retransform;
-    bool is_art;          /* the machine of Android: its classes are no class files */
-    bool uses_events;     /* calls are seen by events, no class is rewritten */
-    bool attached;        /* the recording came while the machine ran */
-    bool can_see_calls;   /* the machine gave us its events of calls */
-    bool by_facade;       /* nobody but Java code asked for us: there is no recording of its own */
-    bool calls_wanted;    /* by Java code, whatever the options say */
-    atomic_bool live;     /* between the machine's birth and its death */
-    atomic_bool dying;    /* the machine waits for us to end */
-    atomic_bool rewrites; /* the hooks are there, so classes may call them */
+    bool is_art;          /* Android's runtime: its classes are dex files, not class files */
+    bool uses_events;     /* calls come as JVMTI events; no class is rewritten */
+    bool attached;        /* attached to a running JVM, not loaded at its start */
+    bool can_see_calls;   /* the JVM granted the MethodEntry and MethodExit events */
+    bool by_facade;       /* loaded by Java code only: the options start no recording */
+    bool calls_wanted;    /* Java code asked for calls, whatever `mode` says */
+    atomic_bool live;     /* between VMInit and VMDeath */
+    atomic_bool dying;    /* VMDeath is waiting for the agent to finish */
+    atomic_bool rewrites; /* the hooks class is defined, so classes may be rewritten */
 };
 
 extern struct tv_agent tv_agent;
 
-/* One line on standard error, unless quiet. */
+/* Print one line to standard error, unless quiet=y. */
 void tv_agent_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* For what asks the machine outside of a thread's own start and end: true until the machine dies,
- * which waits for the release. */
+/* Keep the JVM alive for JVMTI calls made outside a thread's own start and end events. Return false
+ * when the JVM is dead. After true, VMDeath waits for tv_agent_release. */
 bool tv_agent_hold(void);
 void tv_agent_release(void);
 
-/* The calling thread becomes one of the machine's if it is none; NULL: it cannot be. */
+/* Return the JNI environment of the calling thread; attach the thread as a daemon if needed and set
+ * *attached. Return NULL when the JVM refuses. Pass *attached to tv_agent_detach. */
 JNIEnv *tv_agent_attach(bool *attached);
 void tv_agent_detach(bool attached);
 
-/* One more JVMTI environment, without capabilities, for DisposeEnvironment; NULL: there is none. */
+/* Return a new JVMTI environment without capabilities, or NULL. The caller releases it with
+ * DisposeEnvironment. */
 jvmtiEnv *tv_agent_new_environment(void);
 
-/* The same for marks on threads (see below). */
+/* Like tv_agent_new_environment, with the capability to tag threads (tv_agent_mark). */
 jvmtiEnv *tv_agent_new_marks(void);
 
-/* For Java code that has loaded the library.  There is an agent already, or there is one from here
- * on, with these options, that waits for orders.  False: `why` says what is wrong. */
+/* Connect Java code that loaded the library. If no agent is there yet, `options` configure a new
+ * one, which then waits for requests. Return false with the reason in `why` on failure. */
 bool tv_agent_connect(JavaVM *vm, const char *options, char *why, size_t room);
 
-/* Calls can be recorded from here on, those of loaded classes too.  False, said: they cannot. */
+/* Prepare for recording calls, including those of classes that are loaded already. Print a message
+ * and return false on failure. */
 bool tv_agent_want_calls(JNIEnv *jni);
 
 /* ---- hooks.c ---- */
 
-/* In a package that every class loader passes to its parent, and that no module has: classes that
- * can see a module with that package would look for it there and nowhere else. */
+/* Name of the hooks class. Every class loader delegates java.* to its parent. No module has this
+ * package: a class that can see a module with the package would look for the hooks there and
+ * nowhere else. */
 #define TV_AGENT_HOOKS "java/traceview/Hooks"
 
-/* Defines the class; false, said: it could not be. */
+/* Define the hooks class. Print a message and return false on failure. */
 bool tv_agent_hooks_define(JNIEnv *jni);
 
-/* The calling thread ends: its last name is the one that counts. */
+/* Close the calling thread in the recording. Read its name once more, because the last name counts.
+ */
 void tv_agent_hooks_end_thread(jvmtiEnv *jvmti, jthread thread);
 
-/* How many frames of a stack, from the innermost on, are ours: so many at most, which are to be
- * asked for beyond those that are wanted. */
+/* Return how many of the innermost frames are hooks, at most TV_AGENT_HOOK_FRAMES. Callers ask for
+ * that many frames more than they want. */
 #define TV_AGENT_HOOK_FRAMES 1
 jint tv_agent_hooks_frames(const jvmtiFrameInfo *frames, jint depth);
 
-/* From now on threads that join a recording are named. */
+/* From now on, name each thread that joins a recording. */
 void tv_agent_hooks_name_threads(void);
 
 /* ---- tracing.c ---- */
 
-/* The event of a class being loaded or changed. */
+/* Callback for ClassFileLoadHook: rewrite a class that is being loaded or retransformed. */
 void JNICALL tv_agent_tracing_load(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, jobject loader,
                                    const char *name, jobject domain, jint length,
                                    const unsigned char *bytes, jint *new_length,
                                    unsigned char **new_bytes);
 
-/* Do the options want the methods of this class, com.example.Class? */
+/* Do the options include this class? The name has the form com.example.Class. */
 bool tv_agent_tracing_wants(const char *class_name);
 
-/* Rewrites what is loaded already, as far as it is to be traced. */
+/* Retransform the loaded classes that the options include. */
 void tv_agent_tracing_retransform(void);
 
-/* How many methods the trace lacks. */
+/* Return how many methods could not be rewritten and are missing from the trace. */
 unsigned tv_agent_tracing_lacking(void);
-/* Say which these are, if any, once. */
+/* Print those methods, if there are any, and reset their count. */
 void tv_agent_tracing_say_lacking(void);
 
-/* What happened so far, for verbose=y. */
+/* Print the totals so far, for verbose=y. */
 void tv_agent_tracing_report(void);
 
 /* ---- virtual_threads.c ---- */
 
-/* Calls are recorded from here on: those of virtual threads are to be their own. */
+/* Start to record the calls of each virtual thread in a row of its own. */
 void tv_agent_virtual_begin(JNIEnv *jni);
-/* The recording of who attached us is over: the machine tells us of mounts no more. */
+/* The attached recording is over: switch off the mount and unmount events. */
 void tv_agent_virtual_end(void);
 
-/* Is it one that runs on other threads by turns? */
+/* Is `thread` a virtual thread? */
 bool tv_agent_virtual_is(JNIEnv *jni, jthread thread);
 
-/* Samples are taken from here on, and which virtual threads run is wanted. */
+/* Samples follow: find out how to ask which virtual thread a carrier runs. */
 void tv_agent_virtual_begin_samples(JNIEnv *jni);
-/* Puts virtual threads in the place of the threads that carry them now.  False: there are no
- * virtual threads. */
+/* Replace each carrier thread in `threads` by the virtual thread mounted on it. Return false when
+ * the JVM cannot tell. */
 bool tv_agent_virtual_replace(jthread *threads, jint count);
-/* How many frames of a carrier's stack, from the innermost on, are the virtual thread's. */
+/* Return how many of the innermost frames of a carrier's stack belong to its virtual thread. */
 jint tv_agent_virtual_frames(const jvmtiFrameInfo *frames, jint depth);
-/* Make up a name for a virtual thread that has none. */
+/* Make up a name, VirtualThread[#ID], for a virtual thread that has none. */
 void tv_agent_virtual_name(JNIEnv *jni, jthread thread, char *name, size_t room);
 
-/* Adds the capability to ask about virtual threads, if it is there. */
+/* Add can_support_virtual_threads to `wanted` if the JVM offers it; return whether it does. */
 bool tv_agent_virtual_allow(jvmtiCapabilities *wanted, const jvmtiCapabilities *offered);
 
 /* ---- method_events.c ---- */
 
-/* The events come from here on; false: the machine refuses them. */
+/* Switch on the events of method entry and exit. Return false when the JVM refuses. */
 bool tv_agent_events_start(void);
-/* Other options hold: what was found out about methods is forgotten. */
+/* New options apply: forget which methods the old ones included. */
 void tv_agent_events_renew(void);
-/* No more of them; harmless when there are none. */
+/* Switch off the events. Does nothing when they are off. */
 void tv_agent_events_stop(void);
 
-/* The events themselves. */
+/* Callbacks for MethodEntry, MethodExit, ThreadStart and ThreadEnd. */
 void JNICALL tv_agent_events_enter(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jmethodID method);
 void JNICALL tv_agent_events_leave(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jmethodID method,
                                    jboolean by_exception, jvalue value);
 void JNICALL tv_agent_events_start_thread(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread);
 void tv_agent_events_end_thread(void);
 
-/* ---- allocations.c ---- */
+/* ---- allocations.c: counts ---- */
 
-/* Before the machine's birth, for exact counts; false: the machine cannot tell. */
+/* Prepare to count allocations. Counts are exact if this happens before VMInit. Return false when
+ * the JVM has no suitable event. */
 bool tv_agent_allocations_prepare(void);
-/* Counts from 0; false: see above. */
+/* Start counting from 0. Return false when the JVM cannot count, or is sampling allocations. */
 bool tv_agent_allocations_begin(void);
-/* After a begin that was true. */
+/* Stop counting and return the totals. Call it only after a successful begin. */
 struct tv_recording_allocations tv_agent_allocations_end(void);
 
-/* The session has begun to count and not ended. */
+/* Is counting under way? */
 bool tv_agent_allocations_are_counted(void);
 
-/* ---- heap.c ---- */
+/* ---- allocations.c: samples ---- */
 
-/* Take what sampling takes; best before the machine's birth.  False: the machine cannot. */
+/* Get the capability to sample allocations, best before VMInit. Return false when the JVM has none.
+ */
 bool tv_agent_heap_prepare(void);
-/* Allocations become samples of the profiler of sampling.c; false, said: they do not. */
+/* Send allocation samples to the profiler of the session. Print a message and return false on
+ * failure. */
 bool tv_agent_heap_begin(void);
 void tv_agent_heap_end(void);
 bool tv_agent_heap_is_sampled(void);
 
 /* ---- locks.c ---- */
 
-/* Waits for locks go to the profiler of sampling.c; what is not seen is said. */
+/* Send contended monitors and parks to the profiler of the session. Print a message for each kind
+ * of wait that the JVM does not show. */
 void tv_agent_locks_begin(void);
 void tv_agent_locks_end(void);
 
 /* ---- session.c ---- */
 
-/* Begin and end what the options say; safe from any thread, harmless when done already. */
+/* Start and stop the recording that the options describe. Safe from any thread; do nothing when it
+ * is started or stopped already. */
 void tv_agent_session_start(void);
 void tv_agent_session_stop(void);
 bool tv_agent_session_active(void);
 
-/* The next recording is the first of other options. */
+/* New options apply: number their recordings from 1 again. */
 void tv_agent_session_renew(void);
 
-/* A trace that Java code asks for. */
+/* A trace requested by Java code. */
 struct tv_agent_trace {
     const char *path;
     uint64_t buffer_bytes;
     bool grows;
-    uint64_t least_us;   /* shorter calls are left out */
-    int64_t interval_us; /* 0: every call; else looks at stacks */
+    uint64_t least_us;   /* leave out calls shorter than this */
+    int64_t interval_us; /* sampling interval; 0: record every call */
     bool count_allocs;
 };
 
-/* 0, -EBUSY: calls are recorded already, by whose order it may be; else errno. */
+/* Start a trace. Return 0, -EBUSY when calls are being recorded already (by whatever request), or
+ * another negative errno. */
 int tv_agent_session_start_trace(const struct tv_agent_trace *wanted);
-/* Ends what records calls.  0, -ENOENT: nothing does; else errno. */
+/* Stop the trace under way. Return 0, -ENOENT when there is none, or another negative errno. */
 int tv_agent_session_stop_trace(void);
 
 /* ---- sampled_tracing.c ---- */
 
-/* See above; there is one at a time, which the session sees to. */
+/* Start and stop a trace reconstructed from sampled stacks. The session keeps to one at a time. */
 int tv_agent_sampled_start(const struct tv_agent_trace *wanted);
 int tv_agent_sampled_stop(void);
 
@@ -221,136 +236,144 @@ int tv_agent_sampled_stop(void);
 
 #define TV_AGENT_NAME 1024
 
-/* UTF-8; what is longer is cut. */
+/* UTF-8; longer names are truncated. */
 struct tv_agent_method {
-    char class_name[TV_AGENT_NAME]; /* with dots */
+    char class_name[TV_AGENT_NAME]; /* com.example.Class */
     char name[TV_AGENT_NAME];
     char signature[TV_AGENT_NAME];
-    char file[TV_AGENT_NAME]; /* empty: unknown */
+    char file[TV_AGENT_NAME]; /* source file; empty: unknown */
 };
 
 struct tv_agent_thread {
     char name[TV_AGENT_NAME];
     char group[TV_AGENT_NAME];
-    bool has_group; /* dead ones have none */
+    bool has_group; /* false for a thread that has ended */
 };
 
-/* False: the machine does not know it any more.  No local reference is left behind, here and
- * below. */
+/* Read the names of a method or thread. Return false when the JVM no longer knows it. These
+ * functions leave no local reference behind. */
 bool tv_agent_method_read(JNIEnv *jni, jmethodID method, struct tv_agent_method *out);
 bool tv_agent_thread_read(JNIEnv *jni, jthread thread, struct tv_agent_thread *out);
 
-/* "java.lang.String", "byte[]"; "[unknown]" when the machine does not say. */
+/* Write the name of a class: "java.lang.String" or "byte[]", or "[unknown]". */
 void tv_agent_class_read(jclass class, char out[TV_AGENT_NAME]);
 
-/* A number on a thread, 0 at first, for each environment another.  It is a tag: HotSpot 17 may
- * crash when it is asked for the local storage of a thread that ends at this moment.  False: the
- * thread does not live. */
+/* Read and set a thread's mark: a number that each `marks` environment keeps for itself, 0 at
+ * first. Marks are JVMTI tags: on HotSpot 17, GetThreadLocalStorage may crash for a thread that is
+ * just ending. Return false when the thread is not alive. */
 bool tv_agent_mark_read(jvmtiEnv *marks, jthread thread, uint32_t *mark);
 void tv_agent_mark(jvmtiEnv *marks, jthread thread, uint32_t mark);
 void tv_agent_mark_self(jvmtiEnv *marks, JNIEnv *jni, uint32_t mark);
 
-/* Of a place in a method, or TV_SAMPLES_NATIVE_LINE, TV_SAMPLES_NO_LINE. */
+/* Return the source line of a bytecode index, or TV_SAMPLES_NATIVE_LINE or TV_SAMPLES_NO_LINE. */
 int32_t tv_agent_line_of(jmethodID method, jlocation location);
 
-/* Does the pattern let it through: NULL or all, group:NAME with the groups within, or names? */
+/* Does the pattern match? NULL or "all" matches every thread, "group:NAME" those of a group and its
+ * subgroups, and anything else is a list of globs for the thread's name. */
 bool tv_agent_thread_matches(JNIEnv *jni, jthread thread, const char *pattern);
 
 /* ---- stacks.c ---- */
 
 #define TV_AGENT_DEEPEST 65535
 
-/* Stacks of which the machine could not say where the thread was at that moment. */
+/* Counts of samples that do not show the exact place of the thread. */
 struct tv_agent_stack_counts {
-    uint64_t of_callers;    /* in a stub, or in C that compiled code calls: the caller's stack */
-    uint64_t at_safepoints; /* unknown: the stack of the next safepoint stands for it */
-    uint64_t lost;          /* unknown there too */
-    uint64_t missing;       /* threads that wanted a processor and got none: no samples */
+    uint64_t of_callers;    /* in a stub or C function; the stack begins at its caller */
+    uint64_t at_safepoints; /* not walkable; replaced by the stack of the next safepoint */
+    uint64_t lost;          /* not walkable at the safepoint either */
+    uint64_t missing;       /* runnable threads that got no processor in time; no sample */
 };
 
-/* Whose stacks, and where they go.  One caller at a time for one `frames`. */
+/* A request to walk the stacks of a list of threads. Requests that share `frames` must not overlap.
+ */
 struct tv_agent_stacks {
-    const jthread *threads;  /* NULL among them: left out */
-    const jthread *carriers; /* of the threads that are virtual, where they run; else the thread */
+    const jthread *threads; /* NULL entries are skipped */
+    const jthread
+        *carriers; /* for a virtual thread its carrier, else the thread; NULL: same as `threads` */
     jint count;
-    bool skips_missing;     /* threads that wait for a processor have no stack */
-    jint depth;             /* the most frames of a stack, from the innermost on */
-    jvmtiFrameInfo *frames; /* room for `depth` of them */
-    /* Called in the order of the list, by the index in it; not for what has no frames. */
+    bool skips_missing;     /* do not walk threads that wait for a processor */
+    jint depth;             /* most frames of a stack, counted from the innermost */
+    jvmtiFrameInfo *frames; /* buffer for `depth` frames */
+    /* Called in list order with the index of the thread; not called for empty stacks. */
     void (*take)(void *context, jint index, const jvmtiFrameInfo *frames, jint depth);
-    /* Instead, of a thread that runs and whose stack is not known. */
+    /* Called instead of `take` when the thread runs but its stack is unknown. */
     void (*lose)(void *context, jint index);
     void *context;
-    struct tv_agent_stack_counts *counts; /* added to */
+    struct tv_agent_stack_counts *counts; /* totals to add to */
 };
 
-/* Looks at each thread now.  Called in a thread that is attached to the machine. */
+/* Walk the stack of each thread now. The calling thread must be attached to the JVM. */
 void tv_agent_stacks_take(const struct tv_agent_stacks *wanted);
 
 enum tv_agent_look {
     TV_AGENT_LOOK_DONE,
-    TV_AGENT_LOOK_EMPTY, /* it has no frames */
-    TV_AGENT_LOOK_NONE,  /* there is no such thread, or it does not live */
+    TV_AGENT_LOOK_EMPTY, /* the thread has no frames */
+    TV_AGENT_LOOK_NONE,  /* no such thread, or it is not alive */
 };
 
-/* One of them, by JVMTI. */
+/* Walk one stack with GetStackTrace, at the next safepoint of the thread. */
 enum tv_agent_look tv_agent_stacks_take_one(const struct tv_agent_stacks *wanted, jint index);
 
-/* ---- stacks_agct.c ---- */
+/* ---- stacks.c: AsyncGetCallTrace ---- */
 
-/* Prepare for AsyncGetCallTrace when the options ask for it: before the JVM starts, or when
- * attached to a running one. */
+/* Prepare for AsyncGetCallTrace if the options ask for it. Call it before VMInit or on attach. */
 void tv_agent_agct_prepare(JavaVM *vm);
-/* The machine runs, and the calling thread is known to kernel_threads.h. */
+/* VMInit has come, or the attach: create the jmethodIDs and find the existing threads.
+ * tv_kernel_threads_begin must have run. */
 void tv_agent_agct_begin(JNIEnv *jni);
-/* The recording of who attached us is over: the machine tells us of its code no more. */
+/* The attached recording is over: switch off the events that AsyncGetCallTrace needs. */
 void tv_agent_agct_end(void);
-/* False: it is not wanted, or cannot be; it says so once. */
+/* Walk the stacks with AsyncGetCallTrace. Return false when the options exclude it or it does not
+ * work; the reason is printed once. */
 bool tv_agent_agct_take(const struct tv_agent_stacks *wanted);
 
-/* ---- sampling.c ---- */
+/* ---- session.c: the profiler of the options ---- */
 
-/* Does the option threads name it? */
+/* Does the option `threads` include this thread? */
 bool tv_agent_wants_thread(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread);
 
-/* Opens the file, or PATH.part before it is whole.  False, said: it cannot be, or there is no
- * thread for it. */
+/* Open the output file, or PATH.part until it is complete, and start the profiler. Print a message
+ * and return false on failure. */
 bool tv_agent_sampling_start(const char *path);
 
-/* The profiler, for events of the machine in the calling thread; NULL: nothing is recorded, or the
- * thread works for us.  What is not NULL is to be released. */
+/* Return the profiler for an event in the calling thread, and keep it until
+ * tv_agent_sampling_release. Return NULL (nothing to release) when no recording wants events, or
+ * the thread belongs to the agent. */
 struct tv_profiler *tv_agent_sampling_hold(void);
 void tv_agent_sampling_release(void);
 
-/* The next samples are the first of other options. */
+/* New options apply: drop the profiler with its samples. */
 void tv_agent_sampling_renew(void);
 
-/* Waits for the tick in progress, then writes all samples so far; with the path of the start. */
+/* Stop the profiler after the tick in progress and write all samples so far. `path` is that of the
+ * start. */
 void tv_agent_sampling_stop(const char *path);
 
 /* ---- facade.c ---- */
 
-/* Tells Java code by a property of the machine where we are, so that it loads no other copy. */
+/* Set a system property that tells Java code where this library is, so that it loads no second
+ * copy. */
 void tv_agent_facade_announce(JNIEnv *jni);
 
-/* End the attached recording of that number, if it is still under way, as the order to stop does.
- */
+/* ---- agent.c ---- End the attached recording with this number as option `stop` does, if it is
+ * still under way. */
 void tv_agent_end_lost(unsigned number);
 
-/* ---- watch.c ---- */
+/* ---- control.c: end with the command ---- */
 
-/* A new recording by the options begins; the one before is watched no longer. */
+/* Number a new attached recording and watch the lock file of its command. The recording before is
+ * no longer watched. */
 void tv_agent_watch_begin(void);
 void tv_agent_watch_end(void);
 
-/* Is this the recording that is watched? */
+/* Is this the number of the recording being watched? */
 bool tv_agent_watch_is(unsigned number);
 
-/* ---- control.c ---- */
+/* ---- control.c: start and stop ---- */
 
-/* Starts what the options say: now, later, or when told. */
+/* Start the recording now, after the delay, or on a control request, as the options say. */
 void tv_agent_control_begin(void);
-/* No start comes after it, until the next begin. */
+/* Stop listening. No recording starts until the next tv_agent_control_begin. */
 void tv_agent_control_end(void);
 
 #endif

@@ -64,7 +64,7 @@ struct tv_class_attribute tv_class_take_attribute(struct tv_class_cursor *cursor
     return attribute;
 }
 
-static void read_constants(struct tv_classfile *file, struct tv_class_cursor *cursor)
+static void classfile_read_constants(struct tv_classfile *file, struct tv_class_cursor *cursor)
 {
     for (unsigned i = 1; i < file->constant_count && !cursor->bad; i++) {
         file->constants[i] = (uint32_t)(cursor->at - file->bytes);
@@ -84,7 +84,7 @@ static void read_constants(struct tv_classfile *file, struct tv_class_cursor *cu
 }
 
 /* Over the fields, or the methods. */
-static void skip_members(struct tv_class_cursor *cursor)
+static void classfile_skip_members(struct tv_class_cursor *cursor)
 {
     for (unsigned count = tv_class_take_u16(cursor); count > 0 && !cursor->bad; count--) {
         tv_class_take(cursor, 6);
@@ -93,7 +93,7 @@ static void skip_members(struct tv_class_cursor *cursor)
     }
 }
 
-static void read_attributes(struct tv_classfile *file, struct tv_class_cursor *cursor)
+static void classfile_read_attributes(struct tv_classfile *file, struct tv_class_cursor *cursor)
 {
     for (unsigned i = tv_class_take_u16(cursor); i > 0 && !cursor->bad; i--) {
         struct tv_class_attribute attribute = tv_class_take_attribute(cursor);
@@ -117,17 +117,17 @@ bool tv_classfile_read(struct tv_classfile *file, const uint8_t *bytes, size_t l
     file->constants = calloc(file->constant_count, sizeof file->constants[0]);
     if (file->constants == NULL)
         return false;
-    read_constants(file, &cursor);
+    classfile_read_constants(file, &cursor);
     file->constants_end = (size_t)(cursor.at - bytes);
     tv_class_take_u16(&cursor);
     file->this_class = tv_class_take_u16(&cursor);
     file->super_class = tv_class_take_u16(&cursor);
     tv_class_take(&cursor, (size_t)2 * tv_class_take_u16(&cursor));
-    skip_members(&cursor);
+    classfile_skip_members(&cursor);
     file->methods = (size_t)(cursor.at - bytes);
-    skip_members(&cursor);
+    classfile_skip_members(&cursor);
     file->attributes = (size_t)(cursor.at - bytes);
-    read_attributes(file, &cursor);
+    classfile_read_attributes(file, &cursor);
     if (!cursor.bad && cursor.at == cursor.end)
         return true;
     tv_classfile_release(file);
@@ -170,4 +170,64 @@ bool tv_classfile_class_name(const struct tv_classfile *file, unsigned index,
 {
     const uint8_t *at = tv_classfile_constant(file, index, TV_CONSTANT_CLASS);
     return at != NULL && tv_classfile_text(file, tv_class_get_u16(at), name);
+}
+
+/* opcodes.c - see opcodes.h. */
+
+#define LAST_OPCODE 201
+#define WIDE 196
+#define IINC 132
+
+/* Twenty a row; 0: a switch or the wide prefix. */
+static const uint8_t lengths[LAST_OPCODE + 1] = {
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 3, 2, 3, /*   0 nop .. ldc_w */
+    3, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, /*  20 ldc2_w, iload .. aload */
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 1, /*  40 .. istore .. astore */
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, /*  60 */
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, /*  80 */
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, /* 100 */
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 3, 1, 1, 1, 1, 1, 1, 1, /* 120 .. iinc */
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 3, 3, 3, 3, 3, 3, 3, /* 140 .. ifeq */
+    3, 3, 3, 3, 3, 3, 3, 3, 3, 2, 0, 0, 1, 1, 1, 1, 1, 1, 3, 3, /* 160 .. ret, switches, returns */
+    3, 3, 3, 3, 3, 5, 5, 3, 2, 3, 1, 1, 3, 3, 1, 1, 0, 4, 3, 3, /* 180 .. invokes, new .. ifnull */
+    5, 5,                                                       /* 200 goto_w, jsr_w */
+};
+
+enum tv_opcode_kind tv_opcode_kind(uint8_t opcode)
+{
+    if ((opcode >= 153 && opcode <= 168) || opcode == 198 || opcode == 199)
+        return TV_OP_JUMP;
+    if (opcode == 170 || opcode == 171)
+        return TV_OP_SWITCH;
+    if (opcode >= 172 && opcode <= TV_OP_RETURN)
+        return TV_OP_LEAVE;
+    return opcode == 200 || opcode == LAST_OPCODE ? TV_OP_WIDE_JUMP : TV_OP_PLAIN;
+}
+
+static uint64_t switch_length(const uint8_t *code, uint32_t at, uint32_t length)
+{
+    uint32_t start = tv_opcode_switch_start(at);
+    bool table = code[at] == TV_OP_TABLESWITCH;
+    uint32_t head = table ? 12 : 8;
+    if (start > length || length - start < head)
+        return 0;
+    int64_t low = (int32_t)tv_class_get_u32(code + start + 4);
+    if (!table)
+        return low < 0 ? 0 : start - at + head + (uint64_t)low * 8;
+    int64_t high = (int32_t)tv_class_get_u32(code + start + 8);
+    return high < low ? 0 : start - at + head + (uint64_t)(high - low + 1) * 4;
+}
+
+uint32_t tv_opcode_length(const uint8_t *code, uint32_t at, uint32_t length)
+{
+    uint64_t bytes = 0;
+    if (code[at] > LAST_OPCODE)
+        return 0;
+    if (code[at] == WIDE)
+        bytes = length - at < 2 ? 0 : code[at + 1] == IINC ? 6 : 4;
+    else if (tv_opcode_kind(code[at]) == TV_OP_SWITCH)
+        bytes = switch_length(code, at, length);
+    else
+        bytes = lengths[code[at]];
+    return bytes > length - at ? 0 : (uint32_t)bytes;
 }

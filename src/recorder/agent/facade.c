@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * facade.c - the native side of the classes in src/recorder/java.
+ * facade.c - native methods of the Java classes in src/recorder/java.
  *
- * They are found by the loader of the class that loads this library, which is theirs.  Exceptions
- * are thrown on the Java side, by what these functions return.
+ * JNI_OnLoad finds the classes with the class loader that loads this library, which is the loader
+ * of these classes. The functions return error codes or messages; the Java side throws the
+ * exceptions.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -22,8 +23,8 @@
 
 static JavaVM *machine;
 
-/* Errors as the C locale has them, for NULL on success: what a class of Java throws. */
-static jstring reason(JNIEnv *jni, int error)
+/* Return the error text in the C locale, for the exception that Java throws; NULL for 0. */
+static jstring facade_error_text(JNIEnv *jni, int error)
 {
     if (error == 0)
         return NULL;
@@ -35,8 +36,9 @@ static jstring reason(JNIEnv *jni, int error)
     return text;
 }
 
-/* The string's bytes in modified UTF-8, for free(); NULL: none, or no memory. */
-static char *text_of(JNIEnv *jni, jstring string)
+/* Copy the string as modified UTF-8. The caller frees it. Return NULL for null or without memory.
+ */
+static char *facade_copy_string(JNIEnv *jni, jstring string)
 {
     const char *text = string == NULL ? NULL : (*jni)->GetStringUTFChars(jni, string, NULL);
     if (text == NULL)
@@ -46,8 +48,8 @@ static char *text_of(JNIEnv *jni, jstring string)
     return copy;
 }
 
-/* The array's bytes with a NUL behind them, likewise. */
-static char *bytes_of(JNIEnv *jni, jbyteArray array)
+/* Copy the array and add a NUL. The caller frees it. Return NULL for null or without memory. */
+static char *facade_byte_array(JNIEnv *jni, jbyteArray array)
 {
     jsize length = (*jni)->GetArrayLength(jni, array);
     char *bytes = calloc((size_t)length + 1, 1);
@@ -56,10 +58,10 @@ static char *bytes_of(JNIEnv *jni, jbyteArray array)
     return bytes;
 }
 
-static jstring JNICALL recorder_connect(JNIEnv *jni, jclass class, jstring options)
+static jstring JNICALL facade_connect_recorder(JNIEnv *jni, jclass class, jstring options)
 {
     char why[256] = "";
-    char *text = text_of(jni, options);
+    char *text = facade_copy_string(jni, options);
     (void)class;
     if ((*jni)->ExceptionCheck(jni))
         return NULL;
@@ -68,12 +70,12 @@ static jstring JNICALL recorder_connect(JNIEnv *jni, jclass class, jstring optio
     return fine ? NULL : (*jni)->NewStringUTF(jni, why);
 }
 
-static int start_trace(JNIEnv *jni, struct tv_agent_trace *wanted, size_t length)
+static int facade_start_trace(JNIEnv *jni, struct tv_agent_trace *wanted, size_t length)
 {
     if (wanted->path == NULL)
         return -ENOMEM;
     if (strlen(wanted->path) != length)
-        return -EINVAL; /* a NUL among its characters */
+        return -EINVAL; /* the name contains a NUL */
     if (wanted->interval_us == 0 && !tv_agent_want_calls(jni))
         return -ENOTSUP;
     int error = tv_agent_session_start_trace(wanted);
@@ -82,11 +84,11 @@ static int start_trace(JNIEnv *jni, struct tv_agent_trace *wanted, size_t length
     return error == -EBUSY ? 0 : error;
 }
 
-static jstring JNICALL debug_start(JNIEnv *jni, jclass class, jbyteArray path, jint buffer,
-                                   jboolean allocations, jint interval_us)
+static jstring JNICALL facade_debug_start(JNIEnv *jni, jclass class, jbyteArray path, jint buffer,
+                                          jboolean allocations, jint interval_us)
 {
     uint64_t bytes = (uint64_t)buffer;
-    char *name = bytes_of(jni, path);
+    char *name = facade_byte_array(jni, path);
     struct tv_agent_trace wanted = {
         .path = name,
         .buffer_bytes = bytes < TV_RECORDING_BUFFER_LEAST   ? TV_RECORDING_BUFFER_LEAST
@@ -96,24 +98,24 @@ static jstring JNICALL debug_start(JNIEnv *jni, jclass class, jbyteArray path, j
         .count_allocs = allocations,
     };
     (void)class;
-    int error = start_trace(jni, &wanted, (size_t)(*jni)->GetArrayLength(jni, path));
+    int error = facade_start_trace(jni, &wanted, (size_t)(*jni)->GetArrayLength(jni, path));
     free(name);
-    return reason(jni, error);
+    return facade_error_text(jni, error);
 }
 
-static jstring JNICALL debug_stop(JNIEnv *jni, jclass class)
+static jstring JNICALL facade_debug_stop(JNIEnv *jni, jclass class)
 {
     (void)class;
     int error = tv_agent_session_stop_trace();
-    return reason(jni, error == -ENOENT ? 0 : error);
+    return facade_error_text(jni, error == -ENOENT ? 0 : error);
 }
 
-static struct tv_profiler *profiler_of(jlong address)
+static struct tv_profiler *facade_profiler_handle(jlong address)
 {
     return (struct tv_profiler *)(uintptr_t)address;
 }
 
-static jlong JNICALL profiler_make(JNIEnv *jni, jclass class, jobject set, jint depth)
+static jlong JNICALL facade_profiler_make(JNIEnv *jni, jclass class, jobject set, jint depth)
 {
     (void)class;
     jclass sets = (*jni)->FindClass(jni, "dalvik/system/SamplingProfiler$ThreadSet");
@@ -126,30 +128,31 @@ static jlong JNICALL profiler_make(JNIEnv *jni, jclass class, jobject set, jint 
     return (jlong)(uintptr_t)profiler;
 }
 
-/* 0, or the errno of tv_profiler_start without its sign. */
-static jint JNICALL profiler_start(JNIEnv *jni, jobject self, jlong profiler, jint rate)
+/* Return 0, or the positive errno of tv_profiler_start. */
+static jint JNICALL facade_profiler_start(JNIEnv *jni, jobject self, jlong profiler, jint rate)
 {
     (void)jni;
     (void)self;
-    return -tv_profiler_start(profiler_of(profiler), BILLION / (rate > FASTEST ? FASTEST : rate));
+    return -tv_profiler_start(facade_profiler_handle(profiler),
+                              BILLION / (rate > FASTEST ? FASTEST : rate));
 }
 
-static void JNICALL profiler_stop(JNIEnv *jni, jobject self, jlong profiler)
+static void JNICALL facade_profiler_stop(JNIEnv *jni, jobject self, jlong profiler)
 {
     (void)jni;
     (void)self;
-    tv_profiler_stop(profiler_of(profiler));
+    tv_profiler_stop(facade_profiler_handle(profiler));
 }
 
-static void JNICALL profiler_shut_down(JNIEnv *jni, jobject self, jlong profiler)
+static void JNICALL facade_profiler_shut_down(JNIEnv *jni, jobject self, jlong profiler)
 {
     (void)jni;
     (void)self;
-    tv_profiler_shut_down(profiler_of(profiler));
+    tv_profiler_shut_down(facade_profiler_handle(profiler));
 }
 
-/* The text in UTF-8; NULL: it samples, or an exception is pending. */
-static jbyteArray JNICALL profiler_write(JNIEnv *jni, jobject self, jlong profiler)
+/* Return the samples as UTF-8 text, or NULL while sampling is on or an exception is pending. */
+static jbyteArray JNICALL facade_profiler_write(JNIEnv *jni, jobject self, jlong profiler)
 {
     char *text = NULL;
     size_t length = 0;
@@ -157,9 +160,9 @@ static jbyteArray JNICALL profiler_write(JNIEnv *jni, jobject self, jlong profil
     struct tv_profiler_counts counts;
     (void)self;
     FILE *to = open_memstream(&text, &length);
-    int error = to == NULL
-                    ? -ENOMEM
-                    : tv_profiler_write(profiler_of(profiler), TV_SAMPLES_ANDROID, to, &counts);
+    int error = to == NULL ? -ENOMEM
+                           : tv_profiler_write(facade_profiler_handle(profiler), TV_SAMPLES_ANDROID,
+                                               to, &counts);
     if (to != NULL && fclose(to) != 0 && error == 0)
         error = -ENOMEM;
     if (error == 0 && length <= INT_MAX)
@@ -175,14 +178,14 @@ static jbyteArray JNICALL profiler_write(JNIEnv *jni, jobject self, jlong profil
     return array;
 }
 
-static void JNICALL profiler_free(JNIEnv *jni, jclass class, jlong profiler)
+static void JNICALL facade_profiler_free(JNIEnv *jni, jclass class, jlong profiler)
 {
     (void)jni;
     (void)class;
-    tv_profiler_free(profiler_of(profiler));
+    tv_profiler_free(facade_profiler_handle(profiler));
 }
 
-/* JNI takes texts that may be written to, and the address of a function as that of an object. */
+/* JNI declares names as writable char * and functions as void *. */
 struct native {
     char class_name[32];
     char name[16];
@@ -194,19 +197,19 @@ struct native {
 
 static struct native natives[] = {
     {"traceview/Recorder", "connect", "(Ljava/lang/String;)Ljava/lang/String;",
-     FUNCTION(recorder_connect)},
-    {"android/os/Debug", "start", "([BIZI)Ljava/lang/String;", FUNCTION(debug_start)},
-    {"android/os/Debug", "stop", "()Ljava/lang/String;", FUNCTION(debug_stop)},
+     FUNCTION(facade_connect_recorder)},
+    {"android/os/Debug", "start", "([BIZI)Ljava/lang/String;", FUNCTION(facade_debug_start)},
+    {"android/os/Debug", "stop", "()Ljava/lang/String;", FUNCTION(facade_debug_stop)},
     {"dalvik/system/SamplingProfiler", "make", "(Ldalvik/system/SamplingProfiler$ThreadSet;I)J",
-     FUNCTION(profiler_make)},
-    {"dalvik/system/SamplingProfiler", "start", "(JI)I", FUNCTION(profiler_start)},
-    {"dalvik/system/SamplingProfiler", "stop", "(J)V", FUNCTION(profiler_stop)},
-    {"dalvik/system/SamplingProfiler", "shutDown", "(J)V", FUNCTION(profiler_shut_down)},
-    {"dalvik/system/SamplingProfiler", "write", "(J)[B", FUNCTION(profiler_write)},
-    {"dalvik/system/SamplingProfiler", "free", "(J)V", FUNCTION(profiler_free)},
+     FUNCTION(facade_profiler_make)},
+    {"dalvik/system/SamplingProfiler", "start", "(JI)I", FUNCTION(facade_profiler_start)},
+    {"dalvik/system/SamplingProfiler", "stop", "(J)V", FUNCTION(facade_profiler_stop)},
+    {"dalvik/system/SamplingProfiler", "shutDown", "(J)V", FUNCTION(facade_profiler_shut_down)},
+    {"dalvik/system/SamplingProfiler", "write", "(J)[B", FUNCTION(facade_profiler_write)},
+    {"dalvik/system/SamplingProfiler", "free", "(J)V", FUNCTION(facade_profiler_free)},
 };
 
-static bool bind(JNIEnv *jni, struct native *native)
+static bool facade_register_natives(JNIEnv *jni, struct native *native)
 {
     JNINativeMethod method = {native->name, native->signature, NULL};
     memcpy(&method.fnPtr, &native->function, sizeof native->function);
@@ -218,7 +221,7 @@ static bool bind(JNIEnv *jni, struct native *native)
     return fine;
 }
 
-/* Called when Java code loads the library; a class that is not there is an exception already. */
+/* Runs when Java code loads the library. A missing class leaves its exception pending. */
 JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved)
 {
     JNIEnv *jni;
@@ -227,12 +230,12 @@ JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved)
     if ((*vm)->GetEnv(vm, (void **)&jni, JNI_VERSION_1_6) != JNI_OK)
         return JNI_ERR;
     for (size_t i = 0; i < sizeof natives / sizeof natives[0]; i++)
-        if (!bind(jni, &natives[i]))
+        if (!facade_register_natives(jni, &natives[i]))
             return JNI_ERR;
     return JNI_VERSION_1_6;
 }
 
-static void set_property(JNIEnv *jni, const char *name, const char *value)
+static void facade_set_property(JNIEnv *jni, const char *name, const char *value)
 {
     jclass class = (*jni)->FindClass(jni, "java/lang/System");
     if (class == NULL)
@@ -255,7 +258,7 @@ void tv_agent_facade_announce(JNIEnv *jni)
         return;
     char *path = realpath(info.dli_fname, NULL);
     if (path != NULL)
-        set_property(jni, "traceview.agent", path);
+        facade_set_property(jni, "traceview.agent", path);
     free(path);
     if ((*jni)->ExceptionCheck(jni))
         (*jni)->ExceptionClear(jni);

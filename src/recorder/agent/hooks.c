@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hooks.c - the class that rewritten methods call: six native methods.
+ * hooks.c - the class java.traceview.Hooks, whose six native methods rewritten methods call.
  *
- * It is in the boot loader's unnamed module, which every module can read once its classes are
- * rewritten, and in a package of java.*, which every class loader passes to its parent: those of
- * OSGi by default nothing else.  (In java.lang itself, a package of a module, the machine would
- * print a warning for each native method.)
+ * The class belongs to the unnamed module of the boot loader, which every module can read after its
+ * classes have been rewritten. Its package starts with java., which every class loader delegates to
+ * its parent; by default, OSGi loaders delegate nothing else. In a package of java.base, such as
+ * java.lang, HotSpot would print a warning for each native method that is bound.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "recorder/agent/agent.h"
 #include "recorder/agent/classfile.h"
-#include "recorder/growing.h"
-#include "recorder/quick.h"
+#include "recorder/fast_path.h"
+#include "recorder/memory.h"
 #include "recorder/recording.h"
-#include "recorder/texts.h"
+#include "recorder/text.h"
 
 enum { PUBLIC = 1, STATIC = 8, FINAL = 0x10, SUPER = 0x20, NATIVE = 0x100 };
 
-/* The thread was part of a recording. */
+/* The thread has been part of a recording. */
 static __thread bool joined __attribute__((tls_model("initial-exec")));
 
 #define HOOKS 6
 
 static _Atomic(jmethodID) hooks[HOOKS];
 
-/* Virtual threads have no names of their own unless the program gives them some. */
+/* A virtual thread has an empty name unless the program sets one. */
 static void name_virtual(jvmtiEnv *jvmti, JNIEnv *jni, char *name, size_t room)
 {
     jthread self;
@@ -34,7 +34,7 @@ static void name_virtual(jvmtiEnv *jvmti, JNIEnv *jni, char *name, size_t room)
         tv_agent_virtual_name(jni, self, name, room);
 }
 
-static void take_name(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
+static void hooks_read_thread_name(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
     jvmtiThreadInfo info;
     char name[256];
@@ -47,15 +47,16 @@ static void take_name(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
     (*jvmti)->Deallocate(jvmti, (unsigned char *)info.name);
 }
 
-/* The machine's answer has references in it, which in an event would stay. */
-static void name_thread(jvmtiEnv *jvmti, jthread thread)
+/* Name the calling thread. The local frame frees the references in jvmtiThreadInfo, which would
+ * stay until the end of the event otherwise. */
+static void hooks_name_thread(jvmtiEnv *jvmti, jthread thread)
 {
     JNIEnv *jni;
     if (!tv_agent_hold())
         return;
     if ((*tv_agent.vm)->GetEnv(tv_agent.vm, (void **)&jni, JNI_VERSION_1_6) == JNI_OK &&
         (*jni)->PushLocalFrame(jni, 8) == 0) {
-        take_name(jvmti, jni, thread);
+        hooks_read_thread_name(jvmti, jni, thread);
         (*jni)->PopLocalFrame(jni, NULL);
     }
     tv_agent_release();
@@ -64,135 +65,136 @@ static void name_thread(jvmtiEnv *jvmti, jthread thread)
 void tv_agent_hooks_end_thread(jvmtiEnv *jvmti, jthread thread)
 {
     if (!joined)
-        return; /* it never called */
-    name_thread(jvmti, thread);
+        return; /* no call of this thread was recorded */
+    hooks_name_thread(jvmti, thread);
     tv_recording_end_thread();
 }
 
-static void see_thread(void)
+static void hooks_join_thread(void)
 {
     joined = joined || !tv_recording_is_fiber();
-    name_thread(tv_agent.jvmti, NULL);
+    hooks_name_thread(tv_agent.jvmti, NULL);
 }
 
 void tv_agent_hooks_name_threads(void)
 {
-    tv_recorder.joined = see_thread;
+    tv_recorder.joined = hooks_join_thread;
 }
 
-static void JNICALL enter(JNIEnv *jni, jclass class, jint id)
+static void JNICALL hooks_on_enter(JNIEnv *jni, jclass class, jint id)
 {
     (void)jni;
     (void)class;
-    tv_quick_enter((uint64_t)(uint32_t)id << 2, TV_FRAME_STAYS);
+    tv_fast_enter((uint64_t)(uint32_t)id << 2, TV_FRAME_OFF_STACK);
 }
 
-static void JNICALL leave(JNIEnv *jni, jclass class, jint id)
+static void JNICALL hooks_on_leave(JNIEnv *jni, jclass class, jint id)
 {
     (void)jni;
     (void)class;
-    tv_quick_leave((uint64_t)(uint32_t)id << 2 | TV_MT_EXIT, 0, false);
+    tv_fast_leave((uint64_t)(uint32_t)id << 2 | TV_MT_EXIT, 0, false);
 }
 
-static void JNICALL unroll(JNIEnv *jni, jclass class, jint id)
+static void JNICALL hooks_unwind_calls(JNIEnv *jni, jclass class, jint id)
 {
     (void)jni;
     (void)class;
-    tv_quick_leave((uint64_t)(uint32_t)id << 2 | TV_MT_UNROLL, 0, false);
+    tv_fast_leave((uint64_t)(uint32_t)id << 2 | TV_MT_UNROLL, 0, false);
 }
 
-static void JNICALL caught(JNIEnv *jni, jclass class, jint id)
+static void JNICALL hooks_on_exception_caught(JNIEnv *jni, jclass class, jint id)
 {
     (void)jni;
     (void)class;
-    tv_recorder_caught((uint64_t)(uint32_t)id << 2);
+    tv_recorder_method_caught((uint64_t)(uint32_t)id << 2);
 }
 
-static void JNICALL made(JNIEnv *jni, jclass class, jint id)
+static void JNICALL hooks_on_object_made(JNIEnv *jni, jclass class, jint id)
 {
     (void)jni;
     (void)class;
-    tv_recorder_made((uint64_t)(uint32_t)id << 2);
+    tv_recorder_super_returned((uint64_t)(uint32_t)id << 2);
 }
 
-static void JNICALL handled(JNIEnv *jni, jclass class, jint id)
+static void JNICALL hooks_on_handler(JNIEnv *jni, jclass class, jint id)
 {
     (void)jni;
     (void)class;
-    tv_recorder_handled((uint64_t)(uint32_t)id << 2);
+    tv_recorder_constructor_caught((uint64_t)(uint32_t)id << 2);
 }
 
-static void put_text(struct tv_growing *out, const char *text)
+static void hooks_put_utf8_constant(struct tv_byte_buffer *out, const char *text)
 {
-    tv_growing_put_u8(out, TV_CONSTANT_TEXT);
-    tv_growing_put_u16(out, (unsigned)strlen(text));
-    tv_growing_put(out, text, strlen(text));
+    tv_byte_buffer_put_u8(out, TV_CONSTANT_TEXT);
+    tv_byte_buffer_put_u16(out, (unsigned)strlen(text));
+    tv_byte_buffer_put(out, text, strlen(text));
 }
 
-static void put_class(struct tv_growing *out, unsigned name)
+static void hooks_put_class_constant(struct tv_byte_buffer *out, unsigned name)
 {
-    tv_growing_put_u8(out, TV_CONSTANT_CLASS);
-    tv_growing_put_u16(out, name);
+    tv_byte_buffer_put_u8(out, TV_CONSTANT_CLASS);
+    tv_byte_buffer_put_u16(out, name);
 }
 
-/* HotSpot leaves methods of the boot loader with such an annotation out of the stack traces that
- * programs see.  Its name is the first one up to JDK 13, then the second; others are passed over.
- */
+/* HotSpot hides methods of the boot loader with this annotation from the stack traces of programs.
+ * The first name is for JDK 13 and older, the second for later ones; each JVM ignores the other
+ * name. */
 enum { ANNOTATIONS = 12, FIRST_ANNOTATION };
 
-static void put_annotations(struct tv_growing *out)
+static void hooks_put_annotations(struct tv_byte_buffer *out)
 {
-    tv_growing_put_u16(out, 1); /* one attribute of the method */
-    tv_growing_put_u16(out, ANNOTATIONS);
-    tv_growing_put_u32(out, 2 + 2 * 4);
-    tv_growing_put_u16(out, 2);
+    tv_byte_buffer_put_u16(out, 1); /* one method attribute */
+    tv_byte_buffer_put_u16(out, ANNOTATIONS);
+    tv_byte_buffer_put_u32(out, 2 + 2 * 4);
+    tv_byte_buffer_put_u16(out, 2);
     for (unsigned i = 0; i < 2; i++) {
-        tv_growing_put_u16(out, FIRST_ANNOTATION + i);
-        tv_growing_put_u16(out, 0); /* without values */
+        tv_byte_buffer_put_u16(out, FIRST_ANNOTATION + i);
+        tv_byte_buffer_put_u16(out, 0); /* no values */
     }
 }
 
-/* The class file: version 49, so that it needs no frames. */
-static void make_class(struct tv_growing *out)
+/* Build the class file. Version 49 needs no StackMapTable. */
+static void hooks_build_class(struct tv_byte_buffer *out)
 {
-    tv_growing_put_u32(out, 0xCAFEBABE);
-    tv_growing_put_u32(out, 49);
-    tv_growing_put_u16(out, 9 + HOOKS);
-    put_text(out, TV_AGENT_HOOKS);                         /* 1 */
-    put_class(out, 1);                                     /* 2 */
-    put_text(out, "java/lang/Object");                     /* 3 */
-    put_class(out, 3);                                     /* 4 */
-    put_text(out, "(I)V");                                 /* 5 */
-    put_text(out, "enter");                                /* 6 */
-    put_text(out, "exit");                                 /* 7 */
-    put_text(out, "unroll");                               /* 8 */
-    put_text(out, "caught");                               /* 9 */
-    put_text(out, "made");                                 /* 10 */
-    put_text(out, "handled");                              /* 11 */
-    put_text(out, "RuntimeVisibleAnnotations");            /* 12 */
-    put_text(out, "Ljava/lang/invoke/LambdaForm$Hidden;"); /* 13 */
-    put_text(out, "Ljdk/internal/vm/annotation/Hidden;");  /* 14 */
-    tv_growing_put_u16(out, PUBLIC | FINAL | SUPER);
-    tv_growing_put_u16(out, 2);
-    tv_growing_put_u16(out, 4);
-    tv_growing_put_u32(out, 0); /* neither interfaces nor fields */
-    tv_growing_put_u16(out, HOOKS);
+    tv_byte_buffer_put_u32(out, 0xCAFEBABE);
+    tv_byte_buffer_put_u32(out, 49);
+    tv_byte_buffer_put_u16(out, 9 + HOOKS);
+    hooks_put_utf8_constant(out, TV_AGENT_HOOKS);                         /* #1 */
+    hooks_put_class_constant(out, 1);                                     /* #2 */
+    hooks_put_utf8_constant(out, "java/lang/Object");                     /* #3 */
+    hooks_put_class_constant(out, 3);                                     /* #4 */
+    hooks_put_utf8_constant(out, "(I)V");                                 /* #5 */
+    hooks_put_utf8_constant(out, "enter");                                /* #6 */
+    hooks_put_utf8_constant(out, "exit");                                 /* #7 */
+    hooks_put_utf8_constant(out, "unroll");                               /* #8 */
+    hooks_put_utf8_constant(out, "caught");                               /* #9 */
+    hooks_put_utf8_constant(out, "made");                                 /* #10 */
+    hooks_put_utf8_constant(out, "handled");                              /* #11 */
+    hooks_put_utf8_constant(out, "RuntimeVisibleAnnotations");            /* #12 */
+    hooks_put_utf8_constant(out, "Ljava/lang/invoke/LambdaForm$Hidden;"); /* #13 */
+    hooks_put_utf8_constant(out, "Ljdk/internal/vm/annotation/Hidden;");  /* #14 */
+    tv_byte_buffer_put_u16(out, PUBLIC | FINAL | SUPER);
+    tv_byte_buffer_put_u16(out, 2);
+    tv_byte_buffer_put_u16(out, 4);
+    tv_byte_buffer_put_u32(out, 0); /* no interfaces, no fields */
+    tv_byte_buffer_put_u16(out, HOOKS);
     for (unsigned name = 6; name < 6 + HOOKS; name++) {
-        tv_growing_put_u16(out, PUBLIC | STATIC | NATIVE);
-        tv_growing_put_u16(out, name);
-        tv_growing_put_u16(out, 5);
-        put_annotations(out);
+        tv_byte_buffer_put_u16(out, PUBLIC | STATIC | NATIVE);
+        tv_byte_buffer_put_u16(out, name);
+        tv_byte_buffer_put_u16(out, 5);
+        hooks_put_annotations(out);
     }
-    tv_growing_put_u16(out, 0);
+    tv_byte_buffer_put_u16(out, 0);
 }
 
-/* JNI takes texts that may be written to, and the address of a function as that of an object. */
-static bool bind(JNIEnv *jni, jclass class)
+/* JNI declares names as writable char * and functions as void *. */
+static bool hooks_register_natives(JNIEnv *jni, jclass class)
 {
     static char names[HOOKS][8] = {"enter", "exit", "unroll", "caught", "made", "handled"};
     static char signature[] = "(I)V";
-    void(JNICALL *const functions[])(JNIEnv *, jclass, jint) = {enter,  leave, unroll,
-                                                                caught, made,  handled};
+    void(JNICALL *const functions[])(JNIEnv *, jclass, jint) = {
+        hooks_on_enter,       hooks_on_leave,  hooks_unwind_calls, hooks_on_exception_caught,
+        hooks_on_object_made, hooks_on_handler};
     JNINativeMethod methods[HOOKS];
     for (unsigned i = 0; i < HOOKS; i++) {
         methods[i] = (JNINativeMethod){names[i], signature, NULL};
@@ -209,20 +211,20 @@ jint tv_agent_hooks_frames(const jvmtiFrameInfo *frames, jint depth)
 {
     for (unsigned i = 0; i < HOOKS && depth > 0; i++)
         if (frames[0].method == atomic_load_explicit(&hooks[i], memory_order_relaxed))
-            return 1; /* they call nothing */
+            return 1; /* hooks call no Java method, so at most one is on the stack */
     return 0;
 }
 
 bool tv_agent_hooks_define(JNIEnv *jni)
 {
-    struct tv_growing bytes = {0};
+    struct tv_byte_buffer bytes = {0};
     jclass class = NULL;
-    make_class(&bytes);
+    hooks_build_class(&bytes);
     if (!bytes.failed)
         class = (*jni)->DefineClass(jni, TV_AGENT_HOOKS, NULL, (const jbyte *)bytes.data,
                                     (jsize)bytes.length);
-    tv_growing_release(&bytes);
-    if (class != NULL && bind(jni, class))
+    tv_byte_buffer_release(&bytes);
+    if (class != NULL && hooks_register_natives(jni, class))
         return true;
     (*jni)->ExceptionClear(jni);
     tv_agent_say("the class of the hooks could not be defined");

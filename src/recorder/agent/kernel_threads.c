@@ -31,7 +31,7 @@ static struct {
     pthread_mutex_t lock;
 } threads = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-struct called {
+struct called_thread {
     struct tv_kernel_thread *thread;
     uintptr_t stack;
     atomic_bool answered;
@@ -40,7 +40,7 @@ struct called {
 /* The roll call under way.  A handler that comes late may still write to `called`, which is
  * therefore never freed: it is one block for each attach. */
 static struct {
-    _Atomic(struct called *) called; /* NULL: there is none */
+    _Atomic(struct called_thread *) called; /* NULL: there is none */
     unsigned room;
     atomic_uint next, answers;
 } roll;
@@ -57,7 +57,7 @@ void tv_kernel_threads_unlock(void)
 
 /* ---- threads that start and end ---- */
 
-static uintptr_t own_stack_end(void)
+static uintptr_t kernel_thread_own_stack_end(void)
 {
     pthread_attr_t attributes;
     void *start;
@@ -69,13 +69,13 @@ static uintptr_t own_stack_end(void)
     return known ? (uintptr_t)start + size : 0;
 }
 
-static bool tag_thread(jthread thread, const struct tv_kernel_thread *known)
+static bool kernel_threads_tag(jthread thread, const struct tv_kernel_thread *known)
 {
     return (*threads.jvmti)->SetTag(threads.jvmti, thread, (jlong)(uintptr_t)known) ==
            JVMTI_ERROR_NONE;
 }
 
-static void join_registry(JNIEnv *jni, jthread thread)
+static void kernel_threads_register_self(JNIEnv *jni, jthread thread)
 {
     struct tv_kernel_thread *known =
         tv_kernel_thread_self != NULL ? NULL : calloc(1, sizeof *known);
@@ -83,23 +83,23 @@ static void join_registry(JNIEnv *jni, jthread thread)
         return;
     known->id = (pid_t)syscall(SYS_gettid);
     known->jni = jni;
-    known->stack_end = own_stack_end();
-    if (tag_thread(thread, known))
+    known->stack_end = kernel_thread_own_stack_end();
+    if (kernel_threads_tag(thread, known))
         tv_kernel_thread_self = known;
     else
         free(known);
 }
 
-static void JNICALL on_thread(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
+static void JNICALL kernel_threads_on_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
     (void)jvmti;
     if (!tv_agent_hold())
         return;
-    join_registry(jni, thread);
+    kernel_threads_register_self(jni, thread);
     tv_agent_release();
 }
 
-static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
+static void JNICALL kernel_threads_on_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
     struct tv_kernel_thread *known = tv_kernel_thread_self;
     (void)jni;
@@ -116,11 +116,12 @@ static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
     tv_kernel_threads_unlock();
 }
 
-static bool listen_to_threads(jvmtiEnv *jvmti)
+static bool kernel_threads_enable_events(jvmtiEnv *jvmti)
 {
     static const jvmtiCapabilities tags = {.can_tag_objects = 1};
     static const jvmtiEvent events[] = {JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END};
-    jvmtiEventCallbacks callbacks = {.ThreadStart = on_thread, .ThreadEnd = on_thread_end};
+    jvmtiEventCallbacks callbacks = {.ThreadStart = kernel_threads_on_start,
+                                     .ThreadEnd = kernel_threads_on_end};
     if ((*jvmti)->AddCapabilities(jvmti, &tags) != JVMTI_ERROR_NONE ||
         (*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof callbacks) != JVMTI_ERROR_NONE)
         return false;
@@ -139,7 +140,7 @@ bool tv_kernel_threads_prepare(JavaVM *vm)
     if ((*vm)->GetEnv(vm, (void **)&jvmti, JVMTI_VERSION_1_2) != JNI_OK)
         return false;
     threads.jvmti = jvmti;
-    if (listen_to_threads(jvmti))
+    if (kernel_threads_enable_events(jvmti))
         return true;
     threads.jvmti = NULL;
     (void)(*jvmti)->DisposeEnvironment(jvmti);
@@ -152,7 +153,7 @@ void tv_kernel_threads_begin(JNIEnv *jni)
     if (threads.jvmti == NULL ||
         (*threads.jvmti)->GetCurrentThread(threads.jvmti, &thread) != JVMTI_ERROR_NONE)
         return;
-    join_registry(jni, thread);
+    kernel_threads_register_self(jni, thread);
     (*jni)->DeleteLocalRef(jni, thread);
 }
 
@@ -171,14 +172,14 @@ struct tv_kernel_thread *tv_kernel_thread_find(jthread thread)
 /* ---- what the kernel says ---- */
 
 /* The letter behind the name, which may have any bytes in it: proc(5). */
-static bool is_state_running(const char *stat)
+static bool kernel_state_is_running(const char *stat)
 {
     const char *name_end = strrchr(stat, ')');
     return name_end == NULL || name_end[1] != ' ' || name_end[2] == 'R';
 }
 
 /* Read a file of the thread in /proc, as far as there is room; false: the thread is gone. */
-static bool read_thread_file(pid_t id, const char *name, char *text, size_t room)
+static bool kernel_thread_read_file(pid_t id, const char *name, char *text, size_t room)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/self/task/%d/%s", (int)id, name);
@@ -196,7 +197,7 @@ bool tv_kernel_thread_blocks(pid_t id, int signal_number)
     static const char key[] = "\nSigBlk:";
     char status[4096];
     const char *mask =
-        read_thread_file(id, "status", status, sizeof status) ? strstr(status, key) : NULL;
+        kernel_thread_read_file(id, "status", status, sizeof status) ? strstr(status, key) : NULL;
     return mask != NULL &&
            (strtoull(mask + sizeof key - 1, NULL, 16) >> (signal_number - 1) & 1) != 0;
 }
@@ -210,7 +211,7 @@ bool tv_kernel_thread_is_running(jthread thread)
     tv_kernel_threads_unlock();
     if (id == 0)
         return true;
-    return read_thread_file(id, "stat", stat, sizeof stat) && is_state_running(stat);
+    return kernel_thread_read_file(id, "stat", stat, sizeof stat) && kernel_state_is_running(stat);
 }
 
 /* ---- threads that were there before ---- */
@@ -218,7 +219,7 @@ bool tv_kernel_thread_is_running(jthread thread)
 void tv_kernel_thread_report(uintptr_t stack)
 {
     JNIEnv *jni;
-    struct called *called = atomic_load(&roll.called);
+    struct called_thread *called = atomic_load(&roll.called);
     if (called == NULL)
         return;
     atomic_fetch_add(&roll.answers, 1);
@@ -236,7 +237,7 @@ void tv_kernel_thread_report(uintptr_t stack)
     atomic_store(&called[at].answered, true);
 }
 
-static unsigned count_kernel_threads(void)
+static unsigned kernel_threads_count(void)
 {
     unsigned count = 0;
     const struct dirent *entry;
@@ -249,7 +250,7 @@ static unsigned count_kernel_threads(void)
 }
 
 /* Sends the signal to each thread; returns how many are to answer, as they do not block it. */
-static unsigned call_threads(int signal_number)
+static unsigned kernel_threads_call_all(int signal_number)
 {
     unsigned count = 0;
     const struct dirent *entry;
@@ -265,7 +266,7 @@ static unsigned call_threads(int signal_number)
 }
 
 /* The mapping that a stack lies in ends where the stack does. */
-static uintptr_t find_stack_end(FILE *maps, uintptr_t stack)
+static uintptr_t kernel_threads_find_stack_end(FILE *maps, uintptr_t stack)
 {
     char line[512], *dash;
     rewind(maps);
@@ -280,12 +281,13 @@ static uintptr_t find_stack_end(FILE *maps, uintptr_t stack)
 
 /* HotSpot keeps the address of its own thread in the object, and the environment of JNI within it,
  * always at the same distance. */
-static uintptr_t machine_address(JNIEnv *jni, jthread thread, jfieldID field)
+static uintptr_t kernel_threads_jvm_address(JNIEnv *jni, jthread thread, jfieldID field)
 {
     return (uintptr_t)(*jni)->GetLongField(jni, thread, field);
 }
 
-static struct tv_kernel_thread *find_called(const struct called *called, const void *jni)
+static struct tv_kernel_thread *kernel_threads_find_called(const struct called_thread *called,
+                                                           const void *jni)
 {
     for (unsigned i = 0; i < roll.room; i++)
         if (atomic_load(&called[i].answered) && called[i].thread->jni == jni)
@@ -293,51 +295,52 @@ static struct tv_kernel_thread *find_called(const struct called *called, const v
     return NULL;
 }
 
-static void tag_called(JNIEnv *jni, const struct called *called, jfieldID field)
+static void kernel_threads_tag_called(JNIEnv *jni, const struct called_thread *called,
+                                      jfieldID field)
 {
     jthread own, *list;
     jint count;
     if ((*threads.jvmti)->GetCurrentThread(threads.jvmti, &own) != JVMTI_ERROR_NONE)
         return;
-    uintptr_t distance = (uintptr_t)jni - machine_address(jni, own, field);
+    uintptr_t distance = (uintptr_t)jni - kernel_threads_jvm_address(jni, own, field);
     (*jni)->DeleteLocalRef(jni, own);
     if ((*threads.jvmti)->GetAllThreads(threads.jvmti, &count, &list) != JVMTI_ERROR_NONE)
         return;
     tv_kernel_threads_lock();
     for (jint i = 0; i < count; i++) {
-        uintptr_t address = machine_address(jni, list[i], field);
+        uintptr_t address = kernel_threads_jvm_address(jni, list[i], field);
         struct tv_kernel_thread *found =
             address == 0 || tv_kernel_thread_find(list[i]) != NULL
                 ? NULL
-                : find_called(called, (const void *)(address + distance));
+                : kernel_threads_find_called(called, (const void *)(address + distance));
         if (found != NULL)
-            (void)tag_thread(list[i], found);
+            (void)kernel_threads_tag(list[i], found);
         (*jni)->DeleteLocalRef(jni, list[i]);
     }
     tv_kernel_threads_unlock();
     (*threads.jvmti)->Deallocate(threads.jvmti, (unsigned char *)list);
 }
 
-static void wait_for_answers(unsigned count)
+static void kernel_threads_wait_for_answers(unsigned count)
 {
     const struct timespec step = {0, ROLL_STEP_NS};
     for (int i = 0; i < ROLL_PATIENCE_MS && atomic_load(&roll.answers) < count; i++)
         nanosleep(&step, NULL);
 }
 
-static void find_stack_ends(struct called *called)
+static void kernel_threads_find_stack_ends(struct called_thread *called)
 {
     FILE *maps = fopen("/proc/self/maps", "re");
     for (unsigned i = 0; maps != NULL && i < roll.room; i++)
         if (atomic_load(&called[i].answered))
-            called[i].thread->stack_end = find_stack_end(maps, called[i].stack);
+            called[i].thread->stack_end = kernel_threads_find_stack_end(maps, called[i].stack);
     if (maps != NULL)
         fclose(maps);
 }
 
-static struct called *make_room_for_answers(unsigned room)
+static struct called_thread *kernel_threads_reserve_answers(unsigned room)
 {
-    struct called *called = calloc(room, sizeof *called);
+    struct called_thread *called = calloc(room, sizeof *called);
     for (unsigned i = 0; called != NULL && i < room; i++) {
         called[i].thread = calloc(1, sizeof *called[i].thread);
         if (called[i].thread == NULL)
@@ -354,16 +357,16 @@ void tv_kernel_threads_call_roll(JNIEnv *jni, int signal_number)
     (*jni)->DeleteLocalRef(jni, class);
     if (field == NULL || threads.jvmti == NULL)
         return;
-    unsigned count = count_kernel_threads();
-    struct called *called = make_room_for_answers(count + LATECOMERS);
+    unsigned count = kernel_threads_count();
+    struct called_thread *called = kernel_threads_reserve_answers(count + LATECOMERS);
     if (called == NULL)
         return;
     roll.room = count + LATECOMERS;
     atomic_store(&roll.next, 0);
     atomic_store(&roll.answers, 0);
     atomic_store(&roll.called, called);
-    wait_for_answers(call_threads(signal_number));
+    kernel_threads_wait_for_answers(kernel_threads_call_all(signal_number));
     atomic_store(&roll.called, NULL);
-    find_stack_ends(called);
-    tag_called(jni, called, field);
+    kernel_threads_find_stack_ends(called);
+    kernel_threads_tag_called(jni, called, field);
 }

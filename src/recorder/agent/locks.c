@@ -47,7 +47,7 @@ static struct {
     jfieldID owner;      /* its thread */
 } locks;
 
-static int64_t now_ns(void)
+static int64_t lock_now_ns(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -57,10 +57,10 @@ static int64_t now_ns(void)
 /* ---- monitors ---- */
 
 /* The thread that has the monitor.  False: it was not asked for. */
-static bool find_owner(jvmtiEnv *jvmti, jobject object, jthread *owner)
+static bool lock_find_monitor_owner(jvmtiEnv *jvmti, jobject object, jthread *owner)
 {
     jvmtiMonitorUsage usage;
-    int64_t start = now_ns(), next = atomic_load(&locks.next_question_ns);
+    int64_t start = lock_now_ns(), next = atomic_load(&locks.next_question_ns);
     *owner = NULL;
     if (start < next || !atomic_compare_exchange_strong(&locks.next_question_ns, &next, INT64_MAX))
         return false;
@@ -69,13 +69,13 @@ static bool find_owner(jvmtiEnv *jvmti, jobject object, jthread *owner)
         (*jvmti)->Deallocate(jvmti, (unsigned char *)usage.waiters);
         (*jvmti)->Deallocate(jvmti, (unsigned char *)usage.notify_waiters);
     }
-    int64_t end = now_ns();
+    int64_t end = lock_now_ns();
     int64_t rest = (end - start) * REST;
     atomic_store(&locks.next_question_ns, end + (rest < LONGEST_REST_NS ? rest : LONGEST_REST_NS));
     return true;
 }
 
-static uint32_t hash_of(jobject object)
+static uint32_t lock_hash_of(jobject object)
 {
     jvmtiEnv *jvmti = tv_agent.jvmti;
     jint hash = 0;
@@ -84,16 +84,17 @@ static uint32_t hash_of(jobject object)
     return (uint32_t)hash;
 }
 
-static void JNICALL on_contended(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object)
+static void JNICALL lock_on_contended_enter(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread,
+                                            jobject object)
 {
     struct tv_profiler *profiler = tv_agent_sampling_hold();
     if (profiler == NULL)
         return;
     if ((*jni)->PushLocalFrame(jni, 64) == 0) {
-        struct tv_profiler_lock lock = {.kind = TV_SAMPLE_MONITOR, .from_ns = now_ns()};
-        lock.unasked = !find_owner(jvmti, object, &lock.owner);
+        struct tv_profiler_lock lock = {.kind = TV_SAMPLE_MONITOR, .from_ns = lock_now_ns()};
+        lock.unasked = !lock_find_monitor_owner(jvmti, object, &lock.owner);
         lock.class = (*jni)->GetObjectClass(jni, object);
-        lock.hash = hash_of(object);
+        lock.hash = lock_hash_of(object);
         tv_profiler_begin_lock(profiler, jni, thread, &lock);
         (*jni)->PopLocalFrame(jni, NULL);
     } else {
@@ -102,12 +103,13 @@ static void JNICALL on_contended(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, j
     tv_agent_sampling_release();
 }
 
-static void JNICALL on_entered(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object)
+static void JNICALL lock_on_contended_entered(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread,
+                                              jobject object)
 {
     (void)jvmti;
     (void)jni;
     (void)object;
-    int64_t now = now_ns();
+    int64_t now = lock_now_ns();
     struct tv_profiler *profiler = tv_agent_sampling_hold();
     if (profiler == NULL)
         return;
@@ -118,9 +120,9 @@ static void JNICALL on_entered(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, job
 /* ---- parks ---- */
 
 /* The calling thread is about to park. */
-static void begin_park(struct tv_profiler *profiler, JNIEnv *jni)
+static void lock_begin_park(struct tv_profiler *profiler, JNIEnv *jni)
 {
-    struct tv_profiler_lock lock = {.kind = TV_SAMPLE_PARK, .from_ns = now_ns()};
+    struct tv_profiler_lock lock = {.kind = TV_SAMPLE_PARK, .from_ns = lock_now_ns()};
     jthread self;
     jvmtiEnv *jvmti = locks.jvmti;
     if ((*jvmti)->GetCurrentThread(jvmti, &self) != JVMTI_ERROR_NONE || self == NULL)
@@ -128,14 +130,14 @@ static void begin_park(struct tv_profiler *profiler, JNIEnv *jni)
     jobject blocker = (*jni)->GetObjectField(jni, self, locks.blocker);
     if (blocker != NULL) {
         lock.class = (*jni)->GetObjectClass(jni, blocker);
-        lock.hash = hash_of(blocker);
+        lock.hash = lock_hash_of(blocker);
         if ((*jni)->IsInstanceOf(jni, blocker, locks.synchronizer))
             lock.owner = (*jni)->GetObjectField(jni, blocker, locks.owner);
     }
     tv_profiler_begin_lock(profiler, jni, self, &lock);
 }
 
-static void end_park(JNIEnv *jni, int64_t now)
+static void lock_end_park(JNIEnv *jni, int64_t now)
 {
     jthread self;
     jvmtiEnv *jvmti = locks.jvmti;
@@ -149,12 +151,12 @@ static void end_park(JNIEnv *jni, int64_t now)
     tv_agent_sampling_release();
 }
 
-static void JNICALL park(JNIEnv *jni, jobject unsafe, jboolean absolute, jlong time)
+static void JNICALL lock_park_call(JNIEnv *jni, jobject unsafe, jboolean absolute, jlong time)
 {
     struct tv_profiler *profiler = tv_agent_sampling_hold();
     bool framed = profiler != NULL && (*jni)->PushLocalFrame(jni, 16) == 0;
     if (framed) {
-        begin_park(profiler, jni);
+        lock_begin_park(profiler, jni);
         (*jni)->PopLocalFrame(jni, NULL);
     }
     if (profiler != NULL)
@@ -163,17 +165,17 @@ static void JNICALL park(JNIEnv *jni, jobject unsafe, jboolean absolute, jlong t
     if (original != NULL)
         original(jni, unsafe, absolute, time);
     if (framed)
-        end_park(jni, now_ns());
+        lock_end_park(jni, lock_now_ns());
 }
 
 /* Comes for every native method that is bound while Unsafe registers its own. */
-static void JNICALL on_bind(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jmethodID method,
-                            void *address, void **new_address)
+static void JNICALL lock_on_native_bind(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread,
+                                        jmethodID method, void *address, void **new_address)
 {
     (void)jvmti;
     (void)jni;
     (void)thread;
-    park_function original, ours = park;
+    park_function original, ours = lock_park_call;
     memcpy(&original, &address, sizeof original);
     if (method != locks.park_method || original == ours)
         return;
@@ -183,7 +185,7 @@ static void JNICALL on_bind(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jmetho
 }
 
 /* Whatever is not found leaves an exception. */
-static jclass find_global(JNIEnv *jni, const char *name)
+static jclass lock_find_global_class(JNIEnv *jni, const char *name)
 {
     jclass class = (*jni)->FindClass(jni, name);
     jclass global = class == NULL ? NULL : (*jni)->NewGlobalRef(jni, class);
@@ -192,14 +194,15 @@ static jclass find_global(JNIEnv *jni, const char *name)
     return global;
 }
 
-static bool find_all(JNIEnv *jni)
+static bool lock_find_classes(JNIEnv *jni)
 {
     if (locks.owner != NULL)
         return true;
-    locks.unsafe = find_global(jni, "jdk/internal/misc/Unsafe");
+    locks.unsafe = lock_find_global_class(jni, "jdk/internal/misc/Unsafe");
     if (locks.unsafe == NULL)
-        locks.unsafe = find_global(jni, "sun/misc/Unsafe"); /* up to JDK 8 */
-    locks.synchronizer = find_global(jni, "java/util/concurrent/locks/AbstractOwnableSynchronizer");
+        locks.unsafe = lock_find_global_class(jni, "sun/misc/Unsafe"); /* up to JDK 8 */
+    locks.synchronizer =
+        lock_find_global_class(jni, "java/util/concurrent/locks/AbstractOwnableSynchronizer");
     jclass thread = (*jni)->FindClass(jni, "java/lang/Thread");
     if (locks.unsafe != NULL && locks.synchronizer != NULL && thread != NULL) {
         locks.register_natives =
@@ -218,7 +221,7 @@ static bool find_all(JNIEnv *jni)
 }
 
 /* The class Unsafe binds its natives again. */
-static void register_natives(JNIEnv *jni)
+static void lock_register_natives(JNIEnv *jni)
 {
     (*jni)->CallStaticVoidMethod(jni, locks.unsafe, locks.register_natives);
     (*jni)->ExceptionClear(jni);
@@ -226,10 +229,10 @@ static void register_natives(JNIEnv *jni)
 
 /* The machine asks about a function only when another one is bound.  Until it has, ours returns at
  * once, as park may at any time. */
-static bool bind_ours(JNIEnv *jni)
+static bool lock_bind_own_class(JNIEnv *jni)
 {
     static char name[] = "park", signature[] = "(ZJ)V";
-    park_function ours = park;
+    park_function ours = lock_park_call;
     JNINativeMethod method = {name, signature, NULL};
     memcpy(&method.fnPtr, &ours, sizeof ours);
     bool fine = (*jni)->RegisterNatives(jni, locks.unsafe, &method, 1) == 0;
@@ -240,14 +243,14 @@ static bool bind_ours(JNIEnv *jni)
 /* What java.traceview.Locks.bind is told to do; THROUGH_ITSELF is added for its first call. */
 enum { BIND_OURS, BIND_ORIGINAL, THROUGH_ITSELF };
 
-static void JNICALL bind(JNIEnv *jni, jclass class, jint what)
+static void JNICALL lock_bind_classes(JNIEnv *jni, jclass class, jint what)
 {
     if (what >= THROUGH_ITSELF) {
         (*jni)->CallStaticVoidMethod(jni, class, locks.bind, what - THROUGH_ITSELF);
         return;
     }
-    if (what == BIND_ORIGINAL || bind_ours(jni))
-        register_natives(jni);
+    if (what == BIND_ORIGINAL || lock_bind_own_class(jni))
+        lock_register_natives(jni);
 }
 
 /* The class file: version 49, two classes, and the method `public static native void bind(int)`. */
@@ -262,10 +265,10 @@ static const char binder_file[] = "\xCA\xFE\xBA\xBE\0\0\0\x31\0\7"
                                   "\0\1\1\t\0\5\0\6\0\0"
                                   "\0";
 
-static bool define_binder(JNIEnv *jni)
+static bool lock_define_binder(JNIEnv *jni)
 {
     static char name[] = "bind", signature[] = "(I)V";
-    void(JNICALL *const function)(JNIEnv *, jclass, jint) = bind;
+    void(JNICALL *const function)(JNIEnv *, jclass, jint) = lock_bind_classes;
     JNINativeMethod method = {name, signature, NULL};
     memcpy(&method.fnPtr, &function, sizeof function);
     if (locks.bind != NULL)
@@ -281,40 +284,40 @@ static bool define_binder(JNIEnv *jni)
     return locks.binder != NULL && locks.bind != NULL;
 }
 
-static void call_binder(JNIEnv *jni, jint what)
+static void lock_call_binder(JNIEnv *jni, jint what)
 {
     (*jni)->CallStaticVoidMethod(jni, locks.binder, locks.bind, what + THROUGH_ITSELF);
     (*jni)->ExceptionClear(jni);
 }
 
-static bool begin_parks(JNIEnv *jni)
+static bool lock_bind_parks(JNIEnv *jni)
 {
     static const jvmtiEvent event = JVMTI_EVENT_NATIVE_METHOD_BIND;
     jvmtiEnv *jvmti = locks.jvmti;
-    if (tv_agent.is_art || !find_all(jni) || !define_binder(jni) ||
+    if (tv_agent.is_art || !lock_find_classes(jni) || !lock_define_binder(jni) ||
         (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, event, NULL) != JVMTI_ERROR_NONE)
         return false;
-    call_binder(jni, BIND_OURS);
+    lock_call_binder(jni, BIND_OURS);
     (void)(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, event, NULL);
     return locks.bound;
 }
 
-static void end_parks(JNIEnv *jni)
+static void lock_unbind_parks(JNIEnv *jni)
 {
     if (locks.bound)
-        call_binder(jni, BIND_ORIGINAL);
+        lock_call_binder(jni, BIND_ORIGINAL);
     locks.bound = false;
 }
 
 /* ---- both ---- */
 
-static bool equip(jvmtiEnv *jvmti)
+static bool lock_new_environment(jvmtiEnv *jvmti)
 {
     jvmtiCapabilities offered = {0}, wanted = {0};
     jvmtiEventCallbacks callbacks = {
-        .MonitorContendedEnter = on_contended,
-        .MonitorContendedEntered = on_entered,
-        .NativeMethodBind = on_bind,
+        .MonitorContendedEnter = lock_on_contended_enter,
+        .MonitorContendedEntered = lock_on_contended_entered,
+        .NativeMethodBind = lock_on_native_bind,
     };
     if ((*jvmti)->GetPotentialCapabilities(jvmti, &offered) != JVMTI_ERROR_NONE ||
         !offered.can_generate_monitor_events)
@@ -327,19 +330,19 @@ static bool equip(jvmtiEnv *jvmti)
            (*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof callbacks) == JVMTI_ERROR_NONE;
 }
 
-static bool prepare(void)
+static bool lock_prepare_events(void)
 {
     if (locks.jvmti != NULL)
         return true;
     jvmtiEnv *jvmti = tv_agent_new_environment();
-    if (jvmti != NULL && equip(jvmti))
+    if (jvmti != NULL && lock_new_environment(jvmti))
         locks.jvmti = jvmti;
     else if (jvmti != NULL)
         (void)(*jvmti)->DisposeEnvironment(jvmti);
     return locks.jvmti != NULL;
 }
 
-static bool set_monitors(jvmtiEventMode mode)
+static bool lock_set_monitor_events(jvmtiEventMode mode)
 {
     static const jvmtiEvent events[] = {JVMTI_EVENT_MONITOR_CONTENDED_ENTER,
                                         JVMTI_EVENT_MONITOR_CONTENDED_ENTERED};
@@ -356,12 +359,12 @@ void tv_agent_locks_begin(void)
 {
     bool attached;
     JNIEnv *jni = tv_agent_attach(&attached);
-    bool fine = jni != NULL && prepare();
+    bool fine = jni != NULL && lock_prepare_events();
     atomic_store(&locks.next_question_ns, 0);
-    locks.tells = fine && set_monitors(JVMTI_ENABLE);
+    locks.tells = fine && lock_set_monitor_events(JVMTI_ENABLE);
     if (!locks.tells)
         tv_agent_say("waits for monitors are not recorded: this machine does not tell of them");
-    if (!fine || !begin_parks(jni))
+    if (!fine || !lock_bind_parks(jni))
         tv_agent_say("parks are not recorded: this machine does not let them be seen");
     tv_agent_detach(attached);
 }
@@ -374,8 +377,8 @@ void tv_agent_locks_end(void)
     JNIEnv *jni = tv_agent_attach(&attached);
     if (jni != NULL) {
         if (locks.tells)
-            (void)set_monitors(JVMTI_DISABLE);
-        end_parks(jni);
+            (void)lock_set_monitor_events(JVMTI_DISABLE);
+        lock_unbind_parks(jni);
     }
     tv_agent_detach(attached);
 }

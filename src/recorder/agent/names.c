@@ -3,15 +3,15 @@
 #include <string.h>
 
 #include "recorder/agent/agent.h"
-#include "recorder/samples.h"
-#include "recorder/texts.h"
+#include "recorder/samples/samples.h"
+#include "recorder/text.h"
 
 /* Groups within groups that are looked through. */
 #define GROUPS 64
 
 /* Takes over what the machine allocated: without `skip` bytes in front and as many behind, with
  * dots.  Empty when there is none. */
-static void keep(char *text, size_t skip, char out[TV_AGENT_NAME])
+static void name_copy_and_free(char *text, size_t skip, char out[TV_AGENT_NAME])
 {
     jvmtiEnv *jvmti = tv_agent.jvmti;
     out[0] = '\0';
@@ -39,17 +39,17 @@ bool tv_agent_method_read(JNIEnv *jni, jmethodID method, struct tv_agent_method 
     if ((*jvmti)->GetSourceFileName(jvmti, class, &file) != JVMTI_ERROR_NONE)
         file = NULL;
     (*jni)->DeleteLocalRef(jni, class);
-    keep(class_name, 1, out->class_name);
+    name_copy_and_free(class_name, 1, out->class_name);
     if (out->class_name[0] == '\0')
         snprintf(out->class_name, sizeof out->class_name, "<Unknown Class>");
-    keep(name, 0, out->name);
-    keep(signature, 0, out->signature);
-    keep(file, 0, out->file);
+    name_copy_and_free(name, 0, out->name);
+    name_copy_and_free(signature, 0, out->signature);
+    name_copy_and_free(file, 0, out->file);
     return true;
 }
 
 /* "byte" of "B". */
-static const char *primitive_name(char letter)
+static const char *class_primitive_name(char letter)
 {
     static const char letters[] = "ZBCSIJFD";
     static const char *const names[] = {"boolean", "byte", "char",  "short",
@@ -76,7 +76,7 @@ void tv_agent_class_read(jclass class, char out[TV_AGENT_NAME])
     if (element[0] == 'L' && length > 2)
         tv_text_from_jvm(name, sizeof name, element + 1, length - 2, "/.");
     else
-        snprintf(name, sizeof name, "%s", primitive_name(element[0]));
+        snprintf(name, sizeof name, "%s", class_primitive_name(element[0]));
     (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
     size_t at = (size_t)snprintf(out, TV_AGENT_NAME, "%s", name);
     for (; dimensions > 0 && at + 2 < TV_AGENT_NAME; dimensions--, at += 2)
@@ -111,13 +111,13 @@ bool tv_agent_thread_read(JNIEnv *jni, jthread thread, struct tv_agent_thread *o
     jvmtiThreadGroupInfo group;
     if ((*jvmti)->GetThreadInfo(jvmti, thread, &info) != JVMTI_ERROR_NONE)
         return false;
-    keep(info.name, 0, out->name);
+    name_copy_and_free(info.name, 0, out->name);
     out->group[0] = '\0';
     out->has_group =
         info.thread_group != NULL &&
         (*jvmti)->GetThreadGroupInfo(jvmti, info.thread_group, &group) == JVMTI_ERROR_NONE;
     if (out->has_group) {
-        keep(group.name, 0, out->group);
+        name_copy_and_free(group.name, 0, out->group);
         (*jni)->DeleteLocalRef(jni, group.parent);
     }
     (*jni)->DeleteLocalRef(jni, info.thread_group);
@@ -152,20 +152,20 @@ void tv_agent_mark_self(jvmtiEnv *marks, JNIEnv *jni, uint32_t mark)
 }
 
 /* The group's parent, in whose place it is; false: it has another name than `wanted`. */
-static bool look_at_group(JNIEnv *jni, jthreadGroup *group, const char *wanted)
+static bool thread_group_read(JNIEnv *jni, jthreadGroup *group, const char *wanted)
 {
     jvmtiEnv *jvmti = tv_agent.jvmti;
     jvmtiThreadGroupInfo info;
     char name[TV_AGENT_NAME];
     if ((*jvmti)->GetThreadGroupInfo(jvmti, *group, &info) != JVMTI_ERROR_NONE)
         info = (jvmtiThreadGroupInfo){0};
-    keep(info.name, 0, name);
+    name_copy_and_free(info.name, 0, name);
     (*jni)->DeleteLocalRef(jni, *group);
     *group = info.parent;
     return strcmp(name, wanted) == 0;
 }
 
-static bool is_below(JNIEnv *jni, jthread thread, const char *wanted)
+static bool thread_group_is_below(JNIEnv *jni, jthread thread, const char *wanted)
 {
     jvmtiEnv *jvmti = tv_agent.jvmti;
     jvmtiThreadInfo info;
@@ -176,7 +176,7 @@ static bool is_below(JNIEnv *jni, jthread thread, const char *wanted)
     (*jni)->DeleteLocalRef(jni, info.context_class_loader);
     jthreadGroup group = info.thread_group;
     for (unsigned i = 0; group != NULL && !found && i < GROUPS; i++)
-        found = look_at_group(jni, &group, wanted);
+        found = thread_group_read(jni, &group, wanted);
     (*jni)->DeleteLocalRef(jni, group);
     return found;
 }
@@ -187,7 +187,7 @@ bool tv_agent_thread_matches(JNIEnv *jni, jthread thread, const char *pattern)
     if (pattern == NULL || strcmp(pattern, "all") == 0)
         return true;
     if (strncmp(pattern, "group:", 6) == 0)
-        return is_below(jni, thread, pattern + 6);
+        return thread_group_is_below(jni, thread, pattern + 6);
     return tv_agent_thread_read(jni, thread, &names) &&
-           tv_text_matches_any(pattern, ':', names.name);
+           tv_wildcard_matches_any(pattern, ':', names.name);
 }

@@ -10,18 +10,18 @@
 #include <string.h>
 
 #include "recorder/recording.h"
-#include "recorder/samples.h"
+#include "recorder/samples/samples.h"
 
 /* ON_SIZE and ON_TIME are a flag or, in its place, a size or a time (struct tv_agent_amount). */
-enum kind { TEXT, CHOICE, FLAG, ON_SIZE, ON_TIME, NUMBER, SIZE, TIME };
+enum option_kind { TEXT, CHOICE, FLAG, ON_SIZE, ON_TIME, NUMBER, SIZE, TIME };
 
 /* What an option is for. */
 enum use { ANY, CALLS, STACKS };
 
-struct option {
+struct agent_option {
     const char *name;
     enum use use;
-    enum kind kind;
+    enum option_kind kind;
     const char *values; /* of a choice, in the order of its enumeration, with | between */
     size_t offset;
     uint64_t least;
@@ -32,7 +32,7 @@ struct option {
 #define AT(member) offsetof(struct tv_agent_options, member)
 #define LONGEST_US (UINT64_C(1000000) * 60 * 60 * 24 * 365)
 
-static const struct option table[] = {
+static const struct agent_option table[] = {
     {"mode", ANY, CHOICE, "trace|sample|both", AT(mode), 0, 0, "calls, stacks, or both"},
     {"engine", CALLS, CHOICE, "auto|bci|events", AT(engine), 0, 0,
      "calls by rewritten classes or by events"},
@@ -100,7 +100,7 @@ void tv_agent_options_init(struct tv_agent_options *options)
                                          .depth = 512};
 }
 
-static bool read_choice(const char *values, const char *text, unsigned *chosen)
+static bool options_read_choice(const char *values, const char *text, unsigned *chosen)
 {
     size_t length = strlen(text);
     for (unsigned i = 0;; i++) {
@@ -115,7 +115,7 @@ static bool read_choice(const char *values, const char *text, unsigned *chosen)
     }
 }
 
-static bool read_flag(const char *text, bool *flag)
+static bool options_read_flag(const char *text, bool *flag)
 {
     if (text[0] == '\0' || text[1] != '\0' || strchr("yn", text[0]) == NULL)
         return false;
@@ -125,8 +125,8 @@ static bool read_flag(const char *text, bool *flag)
 
 /* What the letters behind a number multiply it by; the first of its kind that divides a number is
  * the one to print it with. */
-static const struct unit {
-    enum kind kind;
+static const struct option_unit {
+    enum option_kind kind;
     const char *name;
     uint64_t factor;
 } units[] = {
@@ -139,7 +139,7 @@ static const struct unit {
 #define UNITS (sizeof units / sizeof units[0])
 
 /* 0: not known. */
-static uint64_t factor_of(enum kind kind, const char *unit)
+static uint64_t options_unit_factor(enum option_kind kind, const char *unit)
 {
     for (size_t i = 0; i < UNITS; i++)
         if (units[i].kind == kind && strcmp(units[i].name, unit) == 0)
@@ -148,7 +148,7 @@ static uint64_t factor_of(enum kind kind, const char *unit)
 }
 
 /* Digits behind a point, as millionths; what is finer is cut off. */
-static uint64_t read_fraction(const char **text)
+static uint64_t options_read_fraction(const char **text)
 {
     uint64_t fraction = 0, worth = 100000;
     if (**text != '.' || (*text)[1] < '0' || (*text)[1] > '9')
@@ -158,7 +158,8 @@ static uint64_t read_fraction(const char **text)
     return fraction;
 }
 
-static bool read_number(const struct option *option, const char *text, uint64_t *number)
+static bool options_read_number(const struct agent_option *option, const char *text,
+                                uint64_t *number)
 {
     char *end;
     if (text[0] < '0' || text[0] > '9')
@@ -166,15 +167,15 @@ static bool read_number(const struct option *option, const char *text, uint64_t 
     errno = 0;
     uint64_t read = strtoull(text, &end, 10);
     const char *unit = end;
-    uint64_t fraction = option->kind == TIME ? read_fraction(&unit) : 0;
-    uint64_t factor = factor_of(option->kind, unit);
+    uint64_t fraction = option->kind == TIME ? options_read_fraction(&unit) : 0;
+    uint64_t factor = options_unit_factor(option->kind, unit);
     if (errno != 0 || factor == 0 || read > option->most / factor)
         return false;
     *number = read * factor + fraction * factor / 1000000;
     return *number >= option->least && *number <= option->most;
 }
 
-static void print_number(enum kind kind, uint64_t number, char *text, size_t room)
+static void options_print_number(enum option_kind kind, uint64_t number, char *text, size_t room)
 {
     size_t i = 0;
     while (i + 1 < UNITS && (units[i].kind != kind || number % units[i].factor != 0))
@@ -183,7 +184,8 @@ static void print_number(enum kind kind, uint64_t number, char *text, size_t roo
 }
 
 /* What is expected in place of `text`. */
-static void say_expected(const struct option *option, const char *text, char *why, size_t room)
+static void options_say_expected(const struct agent_option *option, const char *text, char *why,
+                                 size_t room)
 {
     char least[32], most[32];
     const char *times = option->kind == TIME ? " (in us, ms, s or min)" : "";
@@ -192,13 +194,13 @@ static void say_expected(const struct option *option, const char *text, char *wh
                  text);
         return;
     }
-    print_number(option->kind, option->least, least, sizeof least);
-    print_number(option->kind, option->most, most, sizeof most);
+    options_print_number(option->kind, option->least, least, sizeof least);
+    options_print_number(option->kind, option->most, most, sizeof most);
     snprintf(why, room, "option %s: expected %s to %s%s, not \"%s\"", option->name, least, most,
              times, text);
 }
 
-static bool read_text(const char *text, char **kept)
+static bool options_read_text(const char *text, char **kept)
 {
     char *copy = strdup(text);
     if (copy == NULL || text[0] == '\0') {
@@ -210,41 +212,41 @@ static bool read_text(const char *text, char **kept)
     return true;
 }
 
-static bool read_amount(const struct option *option, const char *text,
-                        struct tv_agent_amount *amount)
+static bool options_read_amount(const struct agent_option *option, const char *text,
+                                struct tv_agent_amount *amount)
 {
-    struct option number = *option;
+    struct agent_option number = *option;
     number.kind = option->kind == ON_SIZE ? SIZE : TIME;
-    if (read_flag(text, &amount->on))
+    if (options_read_flag(text, &amount->on))
         return true;
-    amount->on = read_number(&number, text, &amount->number);
+    amount->on = options_read_number(&number, text, &amount->number);
     return amount->on;
 }
 
-static bool read_value(struct tv_agent_options *options, const struct option *option,
-                       const char *text)
+static bool options_read_value(struct tv_agent_options *options, const struct agent_option *option,
+                               const char *text)
 {
     void *at = (char *)options + option->offset;
     switch (option->kind) {
     case TEXT:
-        return read_text(text, at);
+        return options_read_text(text, at);
     case CHOICE:
-        return read_choice(option->values, text, at);
+        return options_read_choice(option->values, text, at);
     case FLAG:
-        return read_flag(text, at);
+        return options_read_flag(text, at);
     case ON_SIZE:
     case ON_TIME:
-        return read_amount(option, text, at);
+        return options_read_amount(option, text, at);
     case NUMBER:
     case SIZE:
     case TIME:
-        return read_number(option, text, at);
+        return options_read_number(option, text, at);
     }
     return false;
 }
 
 /* "help" and "stop" stand alone. */
-static bool read_order(struct tv_agent_options *options, const char *text)
+static bool options_read_order(struct tv_agent_options *options, const char *text)
 {
     bool help = strcmp(text, "help") == 0, stop = strcmp(text, "stop") == 0;
     options->help = options->help || help;
@@ -252,19 +254,20 @@ static bool read_order(struct tv_agent_options *options, const char *text)
     return help || stop;
 }
 
-static bool read_one(struct tv_agent_options *options, const char *text, char *why, size_t room)
+static bool options_read_next(struct tv_agent_options *options, const char *text, char *why,
+                              size_t room)
 {
     size_t name = strcspn(text, "=");
-    if (read_order(options, text))
+    if (options_read_order(options, text))
         return true;
     for (size_t i = 0; i < OPTIONS; i++) {
-        const struct option *option = &table[i];
+        const struct agent_option *option = &table[i];
         if (strlen(option->name) != name || memcmp(option->name, text, name) != 0)
             continue;
         options->given |= UINT64_C(1) << i;
-        if (text[name] == '=' && read_value(options, option, text + name + 1))
+        if (text[name] == '=' && options_read_value(options, option, text + name + 1))
             return true;
-        say_expected(option, text[name] == '=' ? text + name + 1 : "", why, room);
+        options_say_expected(option, text[name] == '=' ? text + name + 1 : "", why, room);
         return false;
     }
     snprintf(why, room, "no such option: \"%s\" (\"help\" lists them)", text);
@@ -272,7 +275,7 @@ static bool read_one(struct tv_agent_options *options, const char *text, char *w
 }
 
 /* Ends the option at its comma; two commas are one of its value.  What follows, NULL: nothing. */
-static char *cut_one(char *text)
+static char *options_cut_next(char *text)
 {
     char *out = text;
     for (; *text != '\0'; text++) {
@@ -288,7 +291,7 @@ static char *cut_one(char *text)
 }
 
 /* RTMIN, RTMIN+N, RTMAX-N. */
-static int real_time_signal(const char *name)
+static int options_real_time_signal(const char *name)
 {
     bool up = strncmp(name, "RTMIN", 5) == 0, down = strncmp(name, "RTMAX", 5) == 0;
     int first = up ? SIGRTMIN : SIGRTMAX;
@@ -320,11 +323,11 @@ int tv_agent_signal_number(const char *name)
     char *end;
     long number = strtol(name, &end, 10);
     if (*end != '\0' || end == name)
-        return real_time_signal(name);
+        return options_real_time_signal(name);
     return number > 0 && number <= SIGRTMAX ? (int)number : 0;
 }
 
-static bool check_control(const struct tv_agent_options *options, char *why, size_t room)
+static bool options_check_control(const struct tv_agent_options *options, char *why, size_t room)
 {
     const char *control = options->control;
     if (control == NULL || strncmp(control, "fifo:", 5) == 0)
@@ -339,7 +342,7 @@ static bool check_control(const struct tv_agent_options *options, char *why, siz
 }
 
 /* Without looks at stacks there has to be something else to record. */
-static bool check_rate(const struct tv_agent_options *options, char *why, size_t room)
+static bool options_check_rate(const struct tv_agent_options *options, char *why, size_t room)
 {
     if (options->mode == TV_AGENT_TRACE || tv_agent_options_tick(options) ||
         tv_agent_options_sample_allocations(options) || tv_agent_options_record_locks(options))
@@ -363,11 +366,12 @@ bool tv_agent_options_read(struct tv_agent_options *options, const char *text, c
     bool fine = true;
     while (fine && next != NULL) {
         char *one = next;
-        next = cut_one(one);
-        fine = one[0] == '\0' || read_one(options, one, why, room);
+        next = options_cut_next(one);
+        fine = one[0] == '\0' || options_read_next(options, one, why, room);
     }
     free(copy);
-    return fine && check_rate(options, why, room) && check_control(options, why, room);
+    return fine && options_check_rate(options, why, room) &&
+           options_check_control(options, why, room);
 }
 
 bool tv_agent_options_tick(const struct tv_agent_options *options)
@@ -390,15 +394,15 @@ bool tv_agent_options_record_locks(const struct tv_agent_options *options)
 }
 
 /* Allocations are neither samples nor counted in a trace. */
-static bool is_alloc_idle(const struct tv_agent_options *options)
+static bool options_alloc_is_ignored(const struct tv_agent_options *options)
 {
     return options->alloc.on && options->mode == TV_AGENT_SAMPLE &&
            !tv_agent_options_sample_allocations(options);
 }
 
 /* Options of calls are for Java code too, which may come at any time while nothing else begins. */
-static bool is_idle(const struct tv_agent_options *options, const struct option *option,
-                    bool by_events)
+static bool option_is_ignored(const struct tv_agent_options *options,
+                              const struct agent_option *option, bool by_events)
 {
     bool waits = !options->start && options->control == NULL;
     if (strcmp(option->name, "rate") == 0 && options->interval_us > 0)
@@ -406,7 +410,7 @@ static bool is_idle(const struct tv_agent_options *options, const struct option 
     if (strcmp(option->name, "delay") == 0)
         return !options->start;
     if (option->kind == ON_SIZE)
-        return !waits && is_alloc_idle(options);
+        return !waits && options_alloc_is_ignored(options);
     if (option->kind == ON_TIME)
         return options->lock.on && !tv_agent_options_record_locks(options);
     if (strcmp(option->name, "threads") == 0 && by_events)
@@ -421,7 +425,7 @@ bool tv_agent_options_idle(const struct tv_agent_options *options, bool by_event
     size_t at = 0;
     names[0] = '\0';
     for (size_t i = 0; i < OPTIONS && at < room; i++)
-        if ((options->given >> i & 1) != 0 && is_idle(options, &table[i], by_events))
+        if ((options->given >> i & 1) != 0 && option_is_ignored(options, &table[i], by_events))
             at +=
                 (size_t)snprintf(names + at, room - at, "%s%s", at > 0 ? ", " : "", table[i].name);
     return at > 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* paths.c - see paths.h. */
-#include "recorder/agent/paths.h"
+#include "recorder/agent/options.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,14 +9,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "recorder/kept.h"
+#include "recorder/output_file.h"
 #include "recorder/recording.h"
-#include "recorder/samples.h"
+#include "recorder/samples/samples.h"
 
 #define HPROF_TEXT ".hprof.txt"
 
 /* Puts `text` at *at, which it moves. */
-static void append(char *path, size_t *at, const char *text)
+static void path_append(char *path, size_t *at, const char *text)
 {
     size_t length = strlen(text);
     if (*at + length < TV_AGENT_PATH)
@@ -24,7 +24,7 @@ static void append(char *path, size_t *at, const char *text)
     *at += length;
 }
 
-static bool expand(char *path, const char *pattern)
+static bool path_expand(char *path, const char *pattern)
 {
     size_t at = 0;
     path[0] = '\0';
@@ -36,13 +36,13 @@ static bool expand(char *path, const char *pattern)
         else if (special && pattern[1] == 't')
             snprintf(text, sizeof text, "%lld", (long long)time(NULL));
         pattern += special;
-        append(path, &at, text);
+        path_append(path, &at, text);
     }
     return at < TV_AGENT_PATH;
 }
 
 /* Where the ending of the name begins; that of hprof text has two dots. */
-static size_t ending_of(const char *path)
+static size_t path_trace_suffix(const char *path)
 {
     size_t length = strlen(path), two = sizeof HPROF_TEXT - 1;
     const char *name = strrchr(path, '/');
@@ -53,24 +53,24 @@ static size_t ending_of(const char *path)
 }
 
 /* "-2" before the ending of the name. */
-static bool number_path(char *path, unsigned number)
+static bool path_add_number(char *path, unsigned number)
 {
     char text[16], ending[TV_AGENT_PATH];
-    size_t at = ending_of(path);
+    size_t at = path_trace_suffix(path);
     memcpy(ending, path + at, strlen(path + at) + 1);
     snprintf(text, sizeof text, "-%u", number);
-    append(path, &at, text);
-    append(path, &at, ending);
+    path_append(path, &at, text);
+    path_append(path, &at, ending);
     return at < TV_AGENT_PATH;
 }
 
-static bool name_file(char *path, const char *pattern, unsigned number)
+static bool path_name_file(char *path, const char *pattern, unsigned number)
 {
-    return expand(path, pattern) && (number < 2 || number_path(path, number));
+    return path_expand(path, pattern) && (number < 2 || path_add_number(path, number));
 }
 
 /* The ending of a file of samples. */
-static const char *ending_of_samples(const struct tv_agent_options *options)
+static const char *path_samples_suffix(const struct tv_agent_options *options)
 {
     static const char *const endings[] = {
         [TV_SAMPLES_ANDROID] = HPROF_TEXT,  [TV_SAMPLES_JDK] = HPROF_TEXT,
@@ -80,28 +80,28 @@ static const char *ending_of_samples(const struct tv_agent_options *options)
     return endings[options->format];
 }
 
-static bool name_files(const struct tv_agent_options *options, unsigned number,
-                       struct tv_agent_paths *paths)
+static bool path_name_files(const struct tv_agent_options *options, unsigned number,
+                            struct tv_agent_paths *paths)
 {
     const char *file = options->file;
-    const char *ending = ending_of_samples(options);
+    const char *ending = path_samples_suffix(options);
     *paths = (struct tv_agent_paths){0};
     if (options->mode == TV_AGENT_SAMPLE) {
         char plain[32];
         snprintf(plain, sizeof plain, "java%s", ending);
-        return name_file(paths->samples, file == NULL ? plain : file, number);
+        return path_name_file(paths->samples, file == NULL ? plain : file, number);
     }
-    if (!name_file(paths->trace, file == NULL ? "dmtrace.trace" : file, number))
+    if (!path_name_file(paths->trace, file == NULL ? "dmtrace.trace" : file, number))
         return false;
     size_t at = 0;
     if (options->mode == TV_AGENT_BOTH) {
-        append(paths->samples, &at, paths->trace);
-        append(paths->samples, &at, ending);
+        path_append(paths->samples, &at, paths->trace);
+        path_append(paths->samples, &at, ending);
     }
     return at < TV_AGENT_PATH;
 }
 
-static bool is_free(const char *path)
+static bool path_is_free(const char *path)
 {
     return path[0] == '\0' || access(path, F_OK) != 0;
 }
@@ -110,9 +110,9 @@ bool tv_agent_paths_choose(const struct tv_agent_options *options, unsigned numb
                            struct tv_agent_paths *paths)
 {
     for (;; number++) {
-        if (!name_files(options, number, paths))
+        if (!path_name_files(options, number, paths))
             return false;
-        if (options->force || (is_free(paths->trace) && is_free(paths->samples)))
+        if (options->force || (path_is_free(paths->trace) && path_is_free(paths->samples)))
             return true;
     }
 }
@@ -128,10 +128,10 @@ int tv_agent_paths_check_folder(const char *folder)
 }
 
 /* Can a file of that name be made, or take the place of what is there? */
-static int check_file(const char *path)
+static int path_check_file(const char *path)
 {
     char folder[TV_AGENT_PATH];
-    int error = tv_kept_check_path(path);
+    int error = tv_output_file_check_path(path);
     if (error != 0)
         return error;
     const char *name = strrchr(path, '/');
@@ -149,7 +149,7 @@ bool tv_agent_paths_check(const struct tv_agent_options *options, char *why, siz
         return false;
     }
     const char *path = paths.trace[0] != '\0' ? paths.trace : paths.samples;
-    int error = check_file(path);
+    int error = path_check_file(path);
     if (error != 0)
         snprintf(why, room, "option file: %s: %s", path, tv_recording_error(error));
     else if (options->spool != NULL && options->mode != TV_AGENT_SAMPLE &&

@@ -11,7 +11,7 @@
 #include "recorder/agent/agent.h"
 #include "recorder/agent/kernel_threads.h"
 #include "recorder/agent/ticker.h"
-#include "recorder/samples.h"
+#include "recorder/samples/samples.h"
 
 /* Marks that no thread has as its id: the one that samples; and, plus the tenth of a second in
  * which they were looked at, those that the pattern does not want.  A tenth later they may have
@@ -29,7 +29,7 @@
 
 #define WAITS 2u
 
-struct place {
+struct profiler_key_slot {
     jmethodID method;
     jlocation location;
     uint32_t element; /* plus one; 0: empty */
@@ -56,7 +56,7 @@ struct tv_profiler {
     uint32_t root_room;
     struct tv_sample_lock *open_locks; /* of each thread: what it waits for; from_ns 0: nothing */
     uint32_t open_room;
-    struct place places[PLACES];
+    struct profiler_key_slot places[PLACES];
     struct tv_profiler *next;
 };
 
@@ -65,7 +65,7 @@ static struct {
     struct tv_profiler *first;
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static uint64_t hash_text(uint64_t hash, const char *text)
+static uint64_t profiler_hash_text(uint64_t hash, const char *text)
 {
     do
         hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001B3); /* FNV-1a, with the NUL */
@@ -73,7 +73,7 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return hash;
 }
 
-static bool is_same(const char *one, const char *other)
+static bool profiler_thread_is_same(const char *one, const char *other)
 {
     return one == NULL || other == NULL ? one == other : strcmp(one, other) == 0;
 }
@@ -81,55 +81,59 @@ static bool is_same(const char *one, const char *other)
 /* The number of a place by what is written of it.  A method of a class that is rewritten while it
  * runs has another id afterwards, and so has one whose class is loaded again: the stack is the same
  * for all that. */
-static uint32_t find_or_add(struct tv_samples *samples, struct tv_sample_element *wanted)
+static uint32_t profiler_number_key(struct tv_samples *samples, struct tv_sample_element *wanted)
 {
-    uint64_t hash = hash_text(UINT64_C(0xCBF29CE484222325), wanted->class_name);
-    wanted->method = hash_text(hash_text(hash, wanted->name), wanted->file ? wanted->file : "");
+    uint64_t hash = profiler_hash_text(UINT64_C(0xCBF29CE484222325), wanted->class_name);
+    wanted->method = profiler_hash_text(profiler_hash_text(hash, wanted->name),
+                                        wanted->file ? wanted->file : "");
     for (;; wanted->method++) {
         uint32_t number = tv_samples_find_element(samples, wanted->method, wanted->line);
         if (number == 0)
             return tv_samples_add_element(samples, wanted);
         const struct tv_sample_element *elements = samples->elements.at;
         const struct tv_sample_element *found = &elements[number - 1];
-        if (is_same(found->class_name, wanted->class_name) && is_same(found->name, wanted->name) &&
-            is_same(found->file, wanted->file))
+        if (profiler_thread_is_same(found->class_name, wanted->class_name) &&
+            profiler_thread_is_same(found->name, wanted->name) &&
+            profiler_thread_is_same(found->file, wanted->file))
             return number;
     }
 }
 
 /* In the place of frames: the class that no program has says that it is not one. */
-static uint32_t substitute(struct tv_profiler *profiler, const char *text)
+static uint32_t profiler_substitute_virtual(struct tv_profiler *profiler, const char *text)
 {
     static char class_name[] = "[stack]";
     char name[64];
     snprintf(name, sizeof name, "%s", text);
     struct tv_sample_element wanted = {
         .line = TV_SAMPLES_NO_LINE, .class_name = class_name, .name = name};
-    return find_or_add(&profiler->samples, &wanted);
+    return profiler_number_key(&profiler->samples, &wanted);
 }
 
 /* A class that is gone has taken the names of its methods along. */
-static uint32_t element_of(struct tv_profiler *profiler, JNIEnv *jni, const jvmtiFrameInfo *frame)
+static uint32_t profiler_frame_element(struct tv_profiler *profiler, JNIEnv *jni,
+                                       const jvmtiFrameInfo *frame)
 {
     uint64_t hash = ((uint64_t)(uintptr_t)frame->method >> 3) * 31 + (uint64_t)frame->location;
-    struct place *place = &profiler->places[hash % PLACES];
+    struct profiler_key_slot *place = &profiler->places[hash % PLACES];
     if (place->element != 0 && place->method == frame->method && place->location == frame->location)
         return place->element;
     struct tv_agent_method names;
     if (!tv_agent_method_read(jni, frame->method, &names))
-        return substitute(profiler, frame->method == NULL ? "[unknown]" : "[unloaded]");
+        return profiler_substitute_virtual(profiler,
+                                           frame->method == NULL ? "[unknown]" : "[unloaded]");
     struct tv_sample_element wanted = {
         .line = tv_agent_line_of(frame->method, frame->location),
         .class_name = names.class_name,
         .name = names.name,
         .file = names.file[0] == '\0' ? NULL : names.file,
     };
-    uint32_t element = find_or_add(&profiler->samples, &wanted);
-    *place = (struct place){frame->method, frame->location, element};
+    uint32_t element = profiler_number_key(&profiler->samples, &wanted);
+    *place = (struct profiler_key_slot){frame->method, frame->location, element};
     return element;
 }
 
-static uint32_t unwanted_now(void)
+static uint32_t profiler_thread_is_unwanted(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
@@ -137,7 +141,7 @@ static uint32_t unwanted_now(void)
 }
 
 /* The id of a thread of the set; what is not of it is remembered as that for a while. */
-static uint32_t see(struct tv_profiler *profiler, JNIEnv *jni, jthread thread)
+static uint32_t profiler_see_thread(struct tv_profiler *profiler, JNIEnv *jni, jthread thread)
 {
     jvmtiEnv *marks = profiler->marks;
     struct tv_agent_thread names;
@@ -146,7 +150,7 @@ static uint32_t see(struct tv_profiler *profiler, JNIEnv *jni, jthread thread)
         return 0; /* dead, or not born yet */
     if (id == OURSELF || id == profiler->unwanted)
         return 0;
-    if (id >= TV_SAMPLES_FIRST_THREAD && tv_samples_see_again(&profiler->samples, id))
+    if (id >= TV_SAMPLES_FIRST_THREAD && tv_samples_mark_thread_seen(&profiler->samples, id))
         return id;
     if (!tv_agent_thread_read(jni, thread, &names))
         return 0;
@@ -156,17 +160,18 @@ static uint32_t see(struct tv_profiler *profiler, JNIEnv *jni, jthread thread)
     uint32_t now = profiler->unwanted;
     if (profiler->options.set != NULL ||
         tv_agent_thread_matches(jni, thread, profiler->options.pattern))
-        now = tv_samples_see(&profiler->samples, names.name, names.has_group ? names.group : NULL);
+        now = tv_samples_add_thread(&profiler->samples, names.name,
+                                    names.has_group ? names.group : NULL);
     if (is_virtual && now >= TV_SAMPLES_FIRST_THREAD)
-        tv_samples_stays(&profiler->samples, now);
+        tv_samples_keep_thread(&profiler->samples, now);
     tv_agent_mark(marks, thread, now);
     return now == profiler->unwanted ? 0 : now;
 }
 
 /* Does the thread count, and what does it do?  The machine calls a thread runnable that waits in a
  * system call. */
-static bool counts(const struct tv_profiler *profiler, jthread thread, jthread carrier,
-                   uint8_t *does)
+static bool profiler_counts_thread(const struct tv_profiler *profiler, jthread thread,
+                                   jthread carrier, uint8_t *does)
 {
     jvmtiEnv *jvmti = tv_agent.jvmti;
     unsigned wanted = profiler->options.state;
@@ -183,7 +188,7 @@ static bool counts(const struct tv_profiler *profiler, jthread thread, jthread c
     return wanted == TV_AGENT_STATE_ALL || runs || (runnable && wanted == TV_AGENT_STATE_RUNNABLE);
 }
 
-struct look {
+struct profiler_look {
     struct tv_profiler *profiler;
     JNIEnv *jni;
     const uint32_t *ids;
@@ -201,7 +206,7 @@ static const struct {
 };
 
 /* Older machines have no such methods: they wait in Object.wait. */
-static void find_waits(struct tv_profiler *profiler, JNIEnv *jni)
+static void profiler_find_wait_methods(struct tv_profiler *profiler, JNIEnv *jni)
 {
     for (size_t i = 0; i < WAITS && !tv_agent.is_art; i++) {
         jclass class = (*jni)->FindClass(jni, waits[i].class_name);
@@ -214,17 +219,17 @@ static void find_waits(struct tv_profiler *profiler, JNIEnv *jni)
     profiler->knows_waits = true;
 }
 
-static bool waits_in_machine(struct tv_profiler *profiler, JNIEnv *jni, jmethodID top)
+static bool profiler_waits_in_jvm(struct tv_profiler *profiler, JNIEnv *jni, jmethodID top)
 {
     bool waiting = false;
     if (!profiler->knows_waits)
-        find_waits(profiler, jni);
+        profiler_find_wait_methods(profiler, jni);
     for (size_t i = 0; i < WAITS; i++)
         waiting = waiting || top == profiler->waits[i];
     return waiting;
 }
 
-static uint32_t *root_of(struct tv_profiler *profiler, uint32_t id)
+static uint32_t *profiler_root_of(struct tv_profiler *profiler, uint32_t id)
 {
     uint32_t index = id - TV_SAMPLES_FIRST_THREAD;
     if (index >= profiler->root_room) {
@@ -240,47 +245,47 @@ static uint32_t *root_of(struct tv_profiler *profiler, uint32_t id)
 }
 
 /* The outermost frame of a stack that was not walked to its end. */
-static uint32_t find_root(const struct look *look, jint index)
+static uint32_t profiler_find_root(const struct profiler_look *look, jint index)
 {
     jvmtiEnv *jvmti = tv_agent.jvmti;
     jvmtiFrameInfo frame;
     jint count = 0;
-    uint32_t *root = root_of(look->profiler, look->ids[index]);
+    uint32_t *root = profiler_root_of(look->profiler, look->ids[index]);
     if (root == NULL)
-        return substitute(look->profiler, "[unknown]");
+        return profiler_substitute_virtual(look->profiler, "[unknown]");
     if (*root == 0 && (*jvmti)->GetStackTrace(jvmti, look->threads[index], -1, 1, &frame, &count) ==
                           JVMTI_ERROR_NONE)
-        *root = element_of(look->profiler, look->jni, &frame);
-    return *root != 0 ? *root : substitute(look->profiler, "[unknown]");
+        *root = profiler_frame_element(look->profiler, look->jni, &frame);
+    return *root != 0 ? *root : profiler_substitute_virtual(look->profiler, "[unknown]");
 }
 
-static uint32_t number_frames(const struct look *look, const jvmtiFrameInfo *frames, jint count,
-                              uint32_t at)
+static uint32_t profiler_number_frames(const struct profiler_look *look,
+                                       const jvmtiFrameInfo *frames, jint count, uint32_t at)
 {
     struct tv_profiler *profiler = look->profiler;
     for (jint i = 0; i < count; i++)
-        profiler->stack[at++] = element_of(profiler, look->jni, &frames[i]);
+        profiler->stack[at++] = profiler_frame_element(profiler, look->jni, &frames[i]);
     return at;
 }
 
 /* The innermost frames, one that says what is missing, and a quarter for the outermost ones; of a
  * stack that goes on beyond what was walked, the outermost frame alone.  Returns how many. */
-static uint32_t number_cut_stack(const struct look *look, jint index, const jvmtiFrameInfo *frames,
-                                 jint depth, bool whole)
+static uint32_t profiler_number_cut_stack(const struct profiler_look *look, jint index,
+                                          const jvmtiFrameInfo *frames, jint depth, bool whole)
 {
     struct tv_profiler *profiler = look->profiler;
     jint kept = (jint)profiler->options.depth;
     jint outer = kept < 2 ? 0 : !whole || kept < 8 ? 1 : kept / 4;
-    uint32_t at = number_frames(look, frames, kept - outer, 0);
-    profiler->stack[at++] = substitute(profiler, "[frames left out]");
+    uint32_t at = profiler_number_frames(look, frames, kept - outer, 0);
+    profiler->stack[at++] = profiler_substitute_virtual(profiler, "[frames left out]");
     if (whole)
-        return number_frames(look, frames + depth - outer, outer, at);
+        return profiler_number_frames(look, frames + depth - outer, outer, at);
     if (outer > 0)
-        profiler->stack[at++] = find_root(look, index);
+        profiler->stack[at++] = profiler_find_root(look, index);
     return at;
 }
 
-static void keep_sample(const struct look *look, jint index, uint32_t depth)
+static void profiler_keep_sample(const struct profiler_look *look, jint index, uint32_t depth)
 {
     struct tv_profiler *profiler = look->profiler;
     for (uint32_t i = 0; i < depth; i++)
@@ -298,18 +303,18 @@ static void keep_sample(const struct look *look, jint index, uint32_t depth)
                                 });
 }
 
-static uint32_t number_stack(const struct look *look, jint index, const jvmtiFrameInfo *frames,
-                             jint depth, bool whole)
+static uint32_t profiler_number_stack(const struct profiler_look *look, jint index,
+                                      const jvmtiFrameInfo *frames, jint depth, bool whole)
 {
     jint kept = (jint)look->profiler->options.depth;
     if (depth > kept && look->profiler->options.keeps_root)
-        return number_cut_stack(look, index, frames, depth, whole);
-    return number_frames(look, frames, depth < kept ? depth : kept, 0);
+        return profiler_number_cut_stack(look, index, frames, depth, whole);
+    return profiler_number_frames(look, frames, depth < kept ? depth : kept, 0);
 }
 
-static void take(void *context, jint index, const jvmtiFrameInfo *frames, jint depth)
+static void profiler_on_stack(void *context, jint index, const jvmtiFrameInfo *frames, jint depth)
 {
-    const struct look *look = context;
+    const struct profiler_look *look = context;
     struct tv_profiler *profiler = look->profiler;
     bool is_virtual = look->carriers[index] != look->threads[index];
     jint own = is_virtual ? tv_agent_virtual_frames(frames, depth) : depth;
@@ -317,30 +322,30 @@ static void take(void *context, jint index, const jvmtiFrameInfo *frames, jint d
     jint ours = tv_agent_hooks_frames(frames, depth);
     frames += ours;
     depth = own - ours;
-    if (depth > 0 && waits_in_machine(profiler, look->jni, frames[0].method)) {
+    if (depth > 0 && profiler_waits_in_jvm(profiler, look->jni, frames[0].method)) {
         if (profiler->options.state != TV_AGENT_STATE_ALL)
             return;
         look->states[index] = TV_SAMPLE_WAITING;
     }
     pthread_mutex_lock(&profiler->data);
-    keep_sample(look, index, number_stack(look, index, frames, depth, whole));
+    profiler_keep_sample(look, index, profiler_number_stack(look, index, frames, depth, whole));
     pthread_mutex_unlock(&profiler->data);
 }
 
 /* The thread runs all the same: its time is not to vanish. */
-static void lose(void *context, jint index)
+static void profiler_on_lost_stack(void *context, jint index)
 {
-    const struct look *look = context;
+    const struct profiler_look *look = context;
     pthread_mutex_lock(&look->profiler->data);
-    look->profiler->stack[0] = substitute(look->profiler, "[unknown]");
-    keep_sample(look, index, 1);
+    look->profiler->stack[0] = profiler_substitute_virtual(look->profiler, "[unknown]");
+    profiler_keep_sample(look, index, 1);
     pthread_mutex_unlock(&look->profiler->data);
 }
 
 /* History first, so that stacks find the ids of new threads.  As in the seed of all this, a set
  * that has a null between its threads is sampled up to there. */
-static void look_at(struct tv_profiler *profiler, JNIEnv *jni, jthread *threads,
-                    const jthread *carriers, jint count)
+static void profiler_look_at_thread(struct tv_profiler *profiler, JNIEnv *jni, jthread *threads,
+                                    const jthread *carriers, jint count)
 {
     uint32_t *ids = calloc((size_t)count + 1, sizeof ids[0]);
     uint8_t *states = calloc((size_t)count + 1, sizeof states[0]);
@@ -356,15 +361,15 @@ static void look_at(struct tv_profiler *profiler, JNIEnv *jni, jthread *threads,
     tv_samples_begin_tick(&profiler->samples);
     for (jint i = 0; i < count; i++)
         if (threads[i] != NULL)
-            ids[i] = see(profiler, jni, threads[i]);
-    tv_samples_seen_all(&profiler->samples);
+            ids[i] = profiler_see_thread(profiler, jni, threads[i]);
+    tv_samples_end_unseen_threads(&profiler->samples);
     pthread_mutex_unlock(&profiler->data);
     while (end < count && threads[end] != NULL)
         end++;
     for (jint i = 0; i < end; i++)
-        if (ids[i] == 0 || !counts(profiler, threads[i], carriers[i], &states[i]))
+        if (ids[i] == 0 || !profiler_counts_thread(profiler, threads[i], carriers[i], &states[i]))
             threads[i] = NULL;
-    struct look look = {
+    struct profiler_look look = {
         profiler, jni,     ids, states, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec,
         threads,  carriers};
     if (profiler->options.depth >= 1)
@@ -375,8 +380,8 @@ static void look_at(struct tv_profiler *profiler, JNIEnv *jni, jthread *threads,
             .skips_missing = profiler->options.state != TV_AGENT_STATE_ALL,
             .depth = profiler->walked,
             .frames = profiler->frames,
-            .take = take,
-            .lose = lose,
+            .take = profiler_on_stack,
+            .lose = profiler_on_lost_stack,
             .context = &look,
             .counts = &profiler->counts,
         });
@@ -387,8 +392,8 @@ static void look_at(struct tv_profiler *profiler, JNIEnv *jni, jthread *threads,
 /* ---- events of the calling thread ---- */
 
 /* What one event needs: the thread's id, and its frames without ours. */
-struct event {
-    struct look look;
+struct profiler_lock_event {
+    struct profiler_look look;
     uint32_t id;
     uint8_t state;
     jthread thread;
@@ -399,7 +404,7 @@ struct event {
 };
 
 /* Look at the calling thread's own stack. */
-static void walk(struct tv_profiler *profiler, struct event *event)
+static void profiler_walk_stacks(struct tv_profiler *profiler, struct profiler_lock_event *event)
 {
     jvmtiEnv *jvmti = tv_agent.jvmti;
     jint depth = 0, ours;
@@ -414,41 +419,43 @@ static void walk(struct tv_profiler *profiler, struct event *event)
 }
 
 /* Take the data's lock, and find the thread's id; 0: it is not wanted. */
-static uint32_t begin_event(struct tv_profiler *profiler, JNIEnv *jni, struct event *event)
+static uint32_t profiler_begin_event(struct tv_profiler *profiler, JNIEnv *jni,
+                                     struct profiler_lock_event *event)
 {
     pthread_mutex_lock(&profiler->data);
-    profiler->unwanted = unwanted_now();
-    event->id = see(profiler, jni, event->thread);
+    profiler->unwanted = profiler_thread_is_unwanted();
+    event->id = profiler_see_thread(profiler, jni, event->thread);
     /* A look that began before the thread did would take it for one that has ended. */
     if (event->id != 0)
-        tv_samples_stays(&profiler->samples, event->id);
-    event->look =
-        (struct look){profiler, jni, &event->id, &event->state, 0, &event->thread, &event->thread};
+        tv_samples_keep_thread(&profiler->samples, event->id);
+    event->look = (struct profiler_look){
+        profiler, jni, &event->id, &event->state, 0, &event->thread, &event->thread};
     return event->id;
 }
 
-static void end_event(struct tv_profiler *profiler, struct event *event)
+static void profiler_end_event(struct tv_profiler *profiler, struct profiler_lock_event *event)
 {
     pthread_mutex_unlock(&profiler->data);
     free(event->room);
 }
 
 /* The number of what stands for a name alone; one of the two texts is empty. */
-static uint32_t number_name(struct tv_profiler *profiler, char *class_name, char *name)
+static uint32_t profiler_number_name(struct tv_profiler *profiler, char *class_name, char *name)
 {
-    return find_or_add(&profiler->samples, &(struct tv_sample_element){.line = TV_SAMPLES_NO_LINE,
-                                                                       .class_name = class_name,
-                                                                       .name = name});
+    return profiler_number_key(&profiler->samples,
+                               &(struct tv_sample_element){.line = TV_SAMPLES_NO_LINE,
+                                                           .class_name = class_name,
+                                                           .name = name});
 }
 
-static uint32_t number_class(struct tv_profiler *profiler, jclass class)
+static uint32_t profiler_number_class(struct tv_profiler *profiler, jclass class)
 {
     char text[TV_AGENT_NAME], empty[] = "";
     tv_agent_class_read(class, text);
-    return number_name(profiler, text, empty);
+    return profiler_number_name(profiler, text, empty);
 }
 
-static uint32_t number_thread(struct tv_profiler *profiler, JNIEnv *jni, jthread thread)
+static uint32_t profiler_number_thread(struct tv_profiler *profiler, JNIEnv *jni, jthread thread)
 {
     struct tv_agent_thread names;
     char empty[] = "";
@@ -456,22 +463,24 @@ static uint32_t number_thread(struct tv_profiler *profiler, JNIEnv *jni, jthread
         return 0;
     if (names.name[0] == '\0' && tv_agent_virtual_is(jni, thread))
         tv_agent_virtual_name(jni, thread, names.name, sizeof names.name);
-    return names.name[0] == '\0' ? 0 : number_name(profiler, empty, names.name);
+    return names.name[0] == '\0' ? 0 : profiler_number_name(profiler, empty, names.name);
 }
 
 /* How many elements of profiler->stack are the event's; 0: none, or there is no memory. */
-static uint32_t number_event(struct tv_profiler *profiler, struct event *event)
+static uint32_t profiler_number_event(struct tv_profiler *profiler,
+                                      struct profiler_lock_event *event)
 {
     if (event->depth <= 0)
         return 0;
-    uint32_t depth = number_stack(&event->look, 0, event->frames, event->depth, event->whole);
+    uint32_t depth =
+        profiler_number_stack(&event->look, 0, event->frames, event->depth, event->whole);
     for (uint32_t i = 0; i < depth; i++)
         if (profiler->stack[i] == 0)
             return 0;
     return depth;
 }
 
-static uint64_t now_ns(void)
+static uint64_t profiler_now_ns(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -490,26 +499,26 @@ void tv_profiler_set_events(struct tv_profiler *profiler, uint64_t alloc_interva
 void tv_profiler_keep_allocation(struct tv_profiler *profiler, JNIEnv *jni, jthread thread,
                                  const struct tv_profiler_allocation *allocation)
 {
-    struct event event = {.thread = thread};
-    walk(profiler, &event);
-    if (begin_event(profiler, jni, &event) != 0) {
-        uint32_t depth = number_event(profiler, &event);
+    struct profiler_lock_event event = {.thread = thread};
+    profiler_walk_stacks(profiler, &event);
+    if (profiler_begin_event(profiler, jni, &event) != 0) {
+        uint32_t depth = profiler_number_event(profiler, &event);
         memmove(profiler->stack + 1, profiler->stack, depth * sizeof profiler->stack[0]);
-        profiler->stack[0] = number_class(profiler, allocation->class);
+        profiler->stack[0] = profiler_number_class(profiler, allocation->class);
         bool kept =
             profiler->stack[0] != 0 &&
             tv_samples_add_allocation(&profiler->samples, event.id, profiler->stack, depth + 1,
                                       &(struct tv_sample_allocation){
-                                          .time_ns = now_ns(),
+                                          .time_ns = profiler_now_ns(),
                                           .size = allocation->size,
                                           .bytes = allocation->bytes,
                                       });
         (void)kept; /* it is counted */
     }
-    end_event(profiler, &event);
+    profiler_end_event(profiler, &event);
 }
 
-static struct tv_sample_lock *open_lock_of(struct tv_profiler *profiler, uint32_t id)
+static struct tv_sample_lock *profiler_open_lock_of(struct tv_profiler *profiler, uint32_t id)
 {
     uint32_t index = id - TV_SAMPLES_FIRST_THREAD;
     if (index >= profiler->open_room) {
@@ -527,30 +536,31 @@ static struct tv_sample_lock *open_lock_of(struct tv_profiler *profiler, uint32_
 void tv_profiler_begin_lock(struct tv_profiler *profiler, JNIEnv *jni, jthread thread,
                             const struct tv_profiler_lock *lock)
 {
-    struct event event = {.thread = thread};
-    walk(profiler, &event);
-    if (begin_event(profiler, jni, &event) != 0) {
-        struct tv_sample_lock *open = open_lock_of(profiler, event.id);
+    struct profiler_lock_event event = {.thread = thread};
+    profiler_walk_stacks(profiler, &event);
+    if (profiler_begin_event(profiler, jni, &event) != 0) {
+        struct tv_sample_lock *open = profiler_open_lock_of(profiler, event.id);
         struct tv_samples *samples = &profiler->samples;
         samples->unasked_owners += lock->unasked;
         if (open != NULL) {
             *open = (struct tv_sample_lock){
                 .from_ns = (uint64_t)lock->from_ns,
-                .class_name = lock->class == NULL ? 0 : number_class(profiler, lock->class),
-                .owner = number_thread(profiler, jni, lock->owner),
+                .class_name =
+                    lock->class == NULL ? 0 : profiler_number_class(profiler, lock->class),
+                .owner = profiler_number_thread(profiler, jni, lock->owner),
                 .hash = lock->hash,
                 .kind = (uint8_t)lock->kind,
             };
-            tv_samples_locate(samples, event.id, profiler->stack, number_event(profiler, &event),
-                              open);
+            tv_samples_resolve_lock(samples, event.id, profiler->stack,
+                                    profiler_number_event(profiler, &event), open);
         }
     }
-    end_event(profiler, &event);
+    profiler_end_event(profiler, &event);
 }
 
 /* With the data's lock. */
-static void close_lock(struct tv_profiler *profiler, struct tv_sample_lock *open, uint64_t now,
-                       bool goes_on)
+static void profiler_close_lock(struct tv_profiler *profiler, struct tv_sample_lock *open,
+                                uint64_t now, bool goes_on)
 {
     struct tv_samples *samples = &profiler->samples;
     if (open->from_ns == 0)
@@ -571,24 +581,24 @@ void tv_profiler_end_lock(struct tv_profiler *profiler, jthread thread, int64_t 
         return;
     pthread_mutex_lock(&profiler->data);
     if (id - TV_SAMPLES_FIRST_THREAD < profiler->open_room)
-        close_lock(profiler, &profiler->open_locks[id - TV_SAMPLES_FIRST_THREAD], (uint64_t)now,
-                   false);
+        profiler_close_lock(profiler, &profiler->open_locks[id - TV_SAMPLES_FIRST_THREAD],
+                            (uint64_t)now, false);
     pthread_mutex_unlock(&profiler->data);
 }
 
 void tv_profiler_end_locks(struct tv_profiler *profiler)
 {
-    uint64_t now = now_ns();
+    uint64_t now = profiler_now_ns();
     pthread_mutex_lock(&profiler->data);
     for (uint32_t i = 0; i < profiler->open_room; i++)
-        close_lock(profiler, &profiler->open_locks[i], now, true);
+        profiler_close_lock(profiler, &profiler->open_locks[i], now, true);
     pthread_mutex_unlock(&profiler->data);
 }
 
 /* ---- looks ---- */
 
 /* All threads, for free(); NULL: none could be had. */
-static jthread *list_all(jint *count)
+static jthread *profiler_list_all_threads(jint *count)
 {
     jvmtiEnv *jvmti = tv_agent.jvmti;
     jthread *found;
@@ -601,7 +611,7 @@ static jthread *list_all(jint *count)
     return list;
 }
 
-static void throw_no_array(JNIEnv *jni)
+static void profiler_throw_no_array(JNIEnv *jni)
 {
     jclass class = (*jni)->FindClass(jni, "java/lang/NullPointerException");
     if (class != NULL)
@@ -609,13 +619,14 @@ static void throw_no_array(JNIEnv *jni)
 }
 
 /* What the set says, likewise.  An exception may be pending afterwards. */
-static jthread *list_set(const struct tv_profiler *profiler, JNIEnv *jni, jint *count)
+static jthread *profiler_list_thread_set(const struct tv_profiler *profiler, JNIEnv *jni,
+                                         jint *count)
 {
     jobject array = (*jni)->CallObjectMethod(jni, profiler->options.set, profiler->options.threads);
     if ((*jni)->ExceptionCheck(jni))
         return NULL;
     if (array == NULL) {
-        throw_no_array(jni);
+        profiler_throw_no_array(jni);
         return NULL;
     }
     *count = (*jni)->GetArrayLength(jni, array);
@@ -630,7 +641,7 @@ static jthread *list_set(const struct tv_profiler *profiler, JNIEnv *jni, jint *
 
 /* The threads as they were, for free(), when virtual ones may be in the place of some; else NULL.
  */
-static jthread *find_mounted(jthread *threads, jint count)
+static jthread *profiler_find_mounted(jthread *threads, jint count)
 {
     jthread *carriers = calloc((size_t)count + 1, sizeof carriers[0]);
     if (carriers == NULL)
@@ -642,15 +653,18 @@ static jthread *find_mounted(jthread *threads, jint count)
     return NULL;
 }
 
-static void look_around(struct tv_profiler *profiler, JNIEnv *jni)
+static void profiler_look_at_threads(struct tv_profiler *profiler, JNIEnv *jni)
 {
     jint count = 0;
-    jthread *threads =
-        profiler->options.set == NULL ? list_all(&count) : list_set(profiler, jni, &count);
+    jthread *threads = profiler->options.set == NULL
+                           ? profiler_list_all_threads(&count)
+                           : profiler_list_thread_set(profiler, jni, &count);
     if (threads != NULL && tv_agent_hold()) {
-        jthread *carriers = profiler->options.set == NULL ? find_mounted(threads, count) : NULL;
+        jthread *carriers =
+            profiler->options.set == NULL ? profiler_find_mounted(threads, count) : NULL;
         pthread_mutex_lock(&profiler->lock);
-        look_at(profiler, jni, threads, carriers != NULL ? carriers : threads, count);
+        profiler_look_at_thread(profiler, jni, threads, carriers != NULL ? carriers : threads,
+                                count);
         pthread_mutex_unlock(&profiler->lock);
         free(carriers);
         tv_agent_release();
@@ -658,7 +672,7 @@ static void look_around(struct tv_profiler *profiler, JNIEnv *jni)
     free(threads);
 }
 
-static bool tick(void *context, JNIEnv *jni)
+static bool profiler_tick(void *context, JNIEnv *jni)
 {
     struct tv_profiler *profiler = context;
     if ((*jni)->PushLocalFrame(jni, 64) != 0) {
@@ -669,14 +683,14 @@ static bool tick(void *context, JNIEnv *jni)
         tv_agent_mark_self(profiler->marks, jni, OURSELF);
     profiler->knows_itself = true;
     pthread_mutex_lock(&profiler->data);
-    profiler->unwanted = unwanted_now();
+    profiler->unwanted = profiler_thread_is_unwanted();
     pthread_mutex_unlock(&profiler->data);
-    look_around(profiler, jni);
+    profiler_look_at_threads(profiler, jni);
     (*jni)->PopLocalFrame(jni, NULL);
     return !(*jni)->ExceptionCheck(jni);
 }
 
-static void release(void *context)
+static void profiler_release_threads(void *context)
 {
     struct tv_profiler *profiler = context;
     JNIEnv *jni;
@@ -698,7 +712,7 @@ static void release(void *context)
     free(profiler);
 }
 
-static bool equip(struct tv_profiler *profiler, JNIEnv *jni)
+static bool profiler_reserve_buffers(struct tv_profiler *profiler, JNIEnv *jni)
 {
     struct tv_profiler_options *options = &profiler->options;
     if (options->depth > TV_AGENT_DEEPEST - TV_AGENT_HOOK_FRAMES)
@@ -723,12 +737,12 @@ struct tv_profiler *tv_profiler_new(JNIEnv *jni, const struct tv_profiler_option
     profiler->options = *options;
     pthread_mutex_init(&profiler->lock, NULL);
     pthread_mutex_init(&profiler->data, NULL);
-    if (!equip(profiler, jni)) {
-        release(profiler);
+    if (!profiler_reserve_buffers(profiler, jni)) {
+        profiler_release_threads(profiler);
         return NULL;
     }
-    profiler->ticker.tick = tick;
-    profiler->ticker.release = release;
+    profiler->ticker.tick = profiler_tick;
+    profiler->ticker.release = profiler_release_threads;
     profiler->ticker.context = profiler;
     tv_ticker_init(&profiler->ticker);
     pthread_mutex_lock(&all.lock);

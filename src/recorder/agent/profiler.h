@@ -17,7 +17,7 @@
 
 #include "recorder/agent/agent.h"
 #include "recorder/agent/options.h"
-#include "recorder/samples.h"
+#include "recorder/samples/samples.h"
 
 struct tv_profiler;
 

@@ -61,8 +61,8 @@ void tv_registers_write(ucontext_t *context, const struct tv_registers *register
 #endif
 
 /* Words of the stack between the interrupted frame and its end are there to be read. */
-static bool read_stack(const struct tv_registers *registers, uintptr_t at, uintptr_t end,
-                       uintptr_t *out)
+static bool registers_read_stack(const struct tv_registers *registers, uintptr_t at, uintptr_t end,
+                                 uintptr_t *out)
 {
     const void *place;
     if (at < registers->stack || at % WORD != 0 || end < WORD || at > end - WORD)
@@ -76,7 +76,7 @@ bool tv_registers_leave_leaf(struct tv_registers *registers, uintptr_t end)
 {
     uintptr_t caller = registers->link;
     if (caller == 0) {
-        if (!read_stack(registers, registers->stack, end, &caller))
+        if (!registers_read_stack(registers, registers->stack, end, &caller))
             return false;
         registers->stack += WORD;
     }
@@ -88,8 +88,8 @@ bool tv_registers_leave_leaf(struct tv_registers *registers, uintptr_t end)
 bool tv_registers_leave_frame(struct tv_registers *registers, uintptr_t end)
 {
     uintptr_t before, caller;
-    if (!read_stack(registers, registers->frame, end, &before) ||
-        !read_stack(registers, registers->frame + WORD, end, &caller))
+    if (!registers_read_stack(registers, registers->frame, end, &before) ||
+        !registers_read_stack(registers, registers->frame + WORD, end, &caller))
         return false;
     registers->stack = registers->frame + 2 * WORD;
     registers->frame = before;

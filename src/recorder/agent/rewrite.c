@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "recorder/agent/rewrite_parts.h"
-#include "recorder/growing.h"
+#include "recorder/memory.h"
 
 /* What sipush can push. */
 #define HIGHEST_SHORT 32767u
@@ -16,17 +16,17 @@
 #define MOST_CONSTANTS 65535u
 
 /* A class being rewritten. */
-struct work {
+struct rewrite_work {
     struct tv_classfile file;
     const struct tv_rewrite_plan *plan;
     struct tv_rewrite_constants constants;
     unsigned constant_count;
-    struct tv_growing pool;    /* constants that are added */
-    struct tv_growing members; /* the class from its access flags on */
+    struct tv_byte_buffer pool;    /* constants that are added */
+    struct tv_byte_buffer members; /* the class from its access flags on */
     struct tv_rewrite_result *result;
 };
 
-static unsigned add_constant(struct work *work)
+static unsigned constants_add(struct rewrite_work *work)
 {
     if (work->constant_count >= MOST_CONSTANTS) {
         work->pool.failed = true;
@@ -35,66 +35,68 @@ static unsigned add_constant(struct work *work)
     return work->constant_count++;
 }
 
-static unsigned add_text(struct work *work, const char *text)
+static unsigned constants_add_utf8(struct rewrite_work *work, const char *text)
 {
     size_t length = 0;
     while (text[length] != '\0')
         length++;
-    tv_growing_put_u8(&work->pool, TV_CONSTANT_TEXT);
-    tv_growing_put_u16(&work->pool, (unsigned)length);
-    tv_growing_put(&work->pool, text, length);
-    return add_constant(work);
+    tv_byte_buffer_put_u8(&work->pool, TV_CONSTANT_TEXT);
+    tv_byte_buffer_put_u16(&work->pool, (unsigned)length);
+    tv_byte_buffer_put(&work->pool, text, length);
+    return constants_add(work);
 }
 
-static unsigned add_class(struct work *work, const char *name)
+static unsigned constants_add_class(struct rewrite_work *work, const char *name)
 {
-    unsigned text = add_text(work, name);
-    tv_growing_put_u8(&work->pool, TV_CONSTANT_CLASS);
-    tv_growing_put_u16(&work->pool, text);
-    return add_constant(work);
+    unsigned text = constants_add_utf8(work, name);
+    tv_byte_buffer_put_u8(&work->pool, TV_CONSTANT_CLASS);
+    tv_byte_buffer_put_u16(&work->pool, text);
+    return constants_add(work);
 }
 
-static unsigned add_pair(struct work *work, unsigned tag, unsigned first, unsigned second)
+static unsigned constants_add_pair(struct rewrite_work *work, unsigned tag, unsigned first,
+                                   unsigned second)
 {
-    tv_growing_put_u8(&work->pool, tag);
-    tv_growing_put_u16(&work->pool, first);
-    tv_growing_put_u16(&work->pool, second);
-    return add_constant(work);
+    tv_byte_buffer_put_u8(&work->pool, tag);
+    tv_byte_buffer_put_u16(&work->pool, first);
+    tv_byte_buffer_put_u16(&work->pool, second);
+    return constants_add(work);
 }
 
-static unsigned add_hook(struct work *work, unsigned class, unsigned signature, const char *name)
+static unsigned constants_add_hook(struct rewrite_work *work, unsigned class, unsigned signature,
+                                   const char *name)
 {
-    unsigned text = add_text(work, name);
-    unsigned pair = add_pair(work, TV_CONSTANT_NAME_AND_TYPE, text, signature);
-    return add_pair(work, TV_CONSTANT_METHOD, class, pair);
+    unsigned text = constants_add_utf8(work, name);
+    unsigned pair = constants_add_pair(work, TV_CONSTANT_NAME_AND_TYPE, text, signature);
+    return constants_add_pair(work, TV_CONSTANT_METHOD, class, pair);
 }
 
-static void add_constants(struct work *work)
+static void constants_add_hooks(struct rewrite_work *work)
 {
-    unsigned hooks = add_class(work, work->plan->hooks);
-    unsigned signature = add_text(work, "(I)V");
-    work->constants.enter = add_hook(work, hooks, signature, "enter");
-    work->constants.exit = add_hook(work, hooks, signature, "exit");
-    work->constants.unroll = add_hook(work, hooks, signature, "unroll");
-    work->constants.caught = add_hook(work, hooks, signature, "caught");
-    work->constants.throwable = add_class(work, "java/lang/Throwable");
-    work->constants.frames = add_text(work, "StackMapTable");
-    work->constants.made = add_hook(work, hooks, signature, "made");
-    work->constants.handled = add_hook(work, hooks, signature, "handled");
+    unsigned hooks = constants_add_class(work, work->plan->hooks);
+    unsigned signature = constants_add_utf8(work, "(I)V");
+    work->constants.enter = constants_add_hook(work, hooks, signature, "enter");
+    work->constants.exit = constants_add_hook(work, hooks, signature, "exit");
+    work->constants.unroll = constants_add_hook(work, hooks, signature, "unroll");
+    work->constants.caught = constants_add_hook(work, hooks, signature, "caught");
+    work->constants.throwable = constants_add_class(work, "java/lang/Throwable");
+    work->constants.frames = constants_add_utf8(work, "StackMapTable");
+    work->constants.made = constants_add_hook(work, hooks, signature, "made");
+    work->constants.handled = constants_add_hook(work, hooks, signature, "handled");
 }
 
-static unsigned add_id(struct work *work, uint32_t id)
+static unsigned rewrite_add_method_id(struct rewrite_work *work, uint32_t id)
 {
     if (id <= HIGHEST_SHORT)
         return 0;
-    tv_growing_put_u8(&work->pool, TV_CONSTANT_INTEGER);
-    tv_growing_put_u32(&work->pool, id);
-    return add_constant(work);
+    tv_byte_buffer_put_u8(&work->pool, TV_CONSTANT_INTEGER);
+    tv_byte_buffer_put_u32(&work->pool, id);
+    return constants_add(work);
 }
 
 /* The id that the plan gives to the method, 0 when it is to stay as it is. */
-static uint32_t ask_id(struct work *work, const struct tv_rewrite_code *code, unsigned name,
-                       unsigned signature)
+static uint32_t rewrite_ask_method_id(struct rewrite_work *work, const struct tv_rewrite_code *code,
+                                      unsigned name, unsigned signature)
 {
     struct tv_rewrite_method method = {.first_line = code->first_line};
     const struct tv_classfile *file = &work->file;
@@ -107,7 +109,7 @@ static uint32_t ask_id(struct work *work, const struct tv_rewrite_code *code, un
     return work->plan->id(work->plan->context, &method);
 }
 
-static void count_refused(struct work *work, unsigned name)
+static void rewrite_count_refused(struct rewrite_work *work, unsigned name)
 {
     struct tv_class_span text;
     work->result->refused++;
@@ -116,78 +118,78 @@ static void count_refused(struct work *work, unsigned name)
 }
 
 /* Puts the attribute "Code" of a method; false: it is to be copied as it is. */
-static bool put_code(struct work *work, struct tv_class_attribute attribute, unsigned name,
-                     unsigned signature)
+static bool rewrite_put_code(struct rewrite_work *work, struct tv_class_attribute attribute,
+                             unsigned name, unsigned signature)
 {
     struct tv_rewrite_code code = {.file = &work->file, .constants = &work->constants};
-    struct tv_growing *out = &work->members;
+    struct tv_byte_buffer *out = &work->members;
     code.is_constructor = tv_classfile_text_is(&work->file, name, "<init>");
     bool planned = tv_rewrite_code_plan(&code, attribute.bytes);
-    uint32_t id = planned ? ask_id(work, &code, name, signature) : 0;
+    uint32_t id = planned ? rewrite_ask_method_id(work, &code, name, signature) : 0;
     bool put = false;
     if (id != 0) {
         size_t start = out->length;
-        tv_growing_put_u16(out, attribute.name);
-        tv_growing_put_u32(out, 0);
-        put = tv_rewrite_code_put(&code, id, add_id(work, id), out);
+        tv_byte_buffer_put_u16(out, attribute.name);
+        tv_byte_buffer_put_u32(out, 0);
+        put = tv_rewrite_code_put(&code, id, rewrite_add_method_id(work, id), out);
         if (put)
-            tv_growing_set_u32(out, start + 2, (uint32_t)(out->length - start - 6));
+            tv_byte_buffer_set_u32(out, start + 2, (uint32_t)(out->length - start - 6));
         else
             out->length = start;
     }
     work->result->rewritten += put;
     if (!planned || (id != 0 && !put))
-        count_refused(work, name);
+        rewrite_count_refused(work, name);
     tv_rewrite_code_release(&code);
     return put;
 }
 
-static void copy(struct work *work, const uint8_t *from, const uint8_t *to)
+static void rewrite_copy_span(struct rewrite_work *work, const uint8_t *from, const uint8_t *to)
 {
-    tv_growing_put(&work->members, from, (size_t)(to - from));
+    tv_byte_buffer_put(&work->members, from, (size_t)(to - from));
 }
 
-static void put_method(struct work *work, struct tv_class_cursor *cursor)
+static void rewrite_put_method(struct rewrite_work *work, struct tv_class_cursor *cursor)
 {
     const uint8_t *start = cursor->at;
     tv_class_take_u16(cursor);
     unsigned name = tv_class_take_u16(cursor);
     unsigned signature = tv_class_take_u16(cursor);
     unsigned count = tv_class_take_u16(cursor);
-    copy(work, start, cursor->at);
+    rewrite_copy_span(work, start, cursor->at);
     for (; count > 0; count--) {
         start = cursor->at;
         struct tv_class_attribute attribute = tv_class_take_attribute(cursor);
         if (!tv_classfile_text_is(&work->file, attribute.name, "Code") ||
-            !put_code(work, attribute, name, signature))
-            copy(work, start, cursor->at);
+            !rewrite_put_code(work, attribute, name, signature))
+            rewrite_copy_span(work, start, cursor->at);
     }
 }
 
-static void put_members(struct work *work)
+static void rewrite_put_members(struct rewrite_work *work)
 {
     const struct tv_classfile *file = &work->file;
     const uint8_t *end = file->bytes + file->length;
     struct tv_class_cursor cursor = {file->bytes + file->methods, end, false};
     unsigned count = tv_class_take_u16(&cursor);
-    copy(work, file->bytes + file->constants_end, cursor.at);
+    rewrite_copy_span(work, file->bytes + file->constants_end, cursor.at);
     for (; count > 0; count--)
-        put_method(work, &cursor);
-    copy(work, cursor.at, end);
+        rewrite_put_method(work, &cursor);
+    rewrite_copy_span(work, cursor.at, end);
 }
 
 /* False when there is no memory, or no room for more constants. */
-static bool put_class(struct work *work)
+static bool rewrite_put_class(struct rewrite_work *work)
 {
-    struct tv_growing out = {0};
+    struct tv_byte_buffer out = {0};
     const struct tv_classfile *file = &work->file;
-    tv_growing_put(&out, file->bytes, 8);
-    tv_growing_put_u16(&out, work->constant_count);
-    tv_growing_put(&out, file->bytes + 10, file->constants_end - 10);
-    tv_growing_put(&out, work->pool.data, work->pool.length);
-    tv_growing_put(&out, work->members.data, work->members.length);
+    tv_byte_buffer_put(&out, file->bytes, 8);
+    tv_byte_buffer_put_u16(&out, work->constant_count);
+    tv_byte_buffer_put(&out, file->bytes + 10, file->constants_end - 10);
+    tv_byte_buffer_put(&out, work->pool.data, work->pool.length);
+    tv_byte_buffer_put(&out, work->members.data, work->members.length);
     if (out.failed || work->pool.failed || work->members.failed) {
-        tv_growing_release(&out);
+        tv_byte_buffer_release(&out);
         return false;
     }
     work->result->bytes = out.data;
@@ -198,16 +200,16 @@ static bool put_class(struct work *work)
 bool tv_rewrite_class(const uint8_t *bytes, size_t length, const struct tv_rewrite_plan *plan,
                       struct tv_rewrite_result *result)
 {
-    struct work work = {.plan = plan, .result = result};
+    struct rewrite_work work = {.plan = plan, .result = result};
     *result = (struct tv_rewrite_result){0};
     if (!tv_classfile_read(&work.file, bytes, length))
         return false;
     work.constant_count = work.file.constant_count;
-    add_constants(&work);
-    put_members(&work);
-    bool fine = result->rewritten == 0 || put_class(&work);
-    tv_growing_release(&work.pool);
-    tv_growing_release(&work.members);
+    constants_add_hooks(&work);
+    rewrite_put_members(&work);
+    bool fine = result->rewritten == 0 || rewrite_put_class(&work);
+    tv_byte_buffer_release(&work.pool);
+    tv_byte_buffer_release(&work.members);
     tv_classfile_release(&work.file);
     return fine;
 }

@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "recorder/agent/opcodes.h"
+#include "recorder/agent/classfile.h"
 #include "recorder/agent/rewrite_parts.h"
 
 #define LONGEST_CODE 65535u
 #define DEEPEST_STACK 65535u
 
 /* Is the invokespecial at `at` a constructor's call of one of its own class or of its parent? */
-static bool calls_own_constructor(const struct tv_rewrite_code *code, const uint8_t *method,
-                                  struct tv_class_span *called)
+static bool code_calls_own_constructor(const struct tv_rewrite_code *code, const uint8_t *method,
+                                       struct tv_class_span *called)
 {
     const struct tv_classfile *file = code->file;
     struct tv_class_span own, parent = {NULL, 0};
@@ -28,7 +28,7 @@ static bool calls_own_constructor(const struct tv_rewrite_code *code, const uint
              memcmp(called->data, parent.data, parent.length) == 0));
 }
 
-static const uint8_t *constructor_called(const struct tv_classfile *file, unsigned index)
+static const uint8_t *code_note_constructor_call(const struct tv_classfile *file, unsigned index)
 {
     const uint8_t *method = tv_classfile_constant(file, index, TV_CONSTANT_METHOD);
     if (method == NULL)
@@ -39,7 +39,7 @@ static const uint8_t *constructor_called(const struct tv_classfile *file, unsign
     return is ? method : NULL;
 }
 
-static void set_guard(struct tv_rewrite_code *code, uint32_t from)
+static void code_set_guard(struct tv_rewrite_code *code, uint32_t from)
 {
     code->guard_from = from;
     if (from < code->length && memchr(code->catches + from, true, code->length - from) != NULL)
@@ -48,8 +48,8 @@ static void set_guard(struct tv_rewrite_code *code, uint32_t from)
 
 /* Objects that are made for the arguments of super() are counted: their constructors' calls come
  * first, the one that is left over is super() itself. */
-static void watch_constructor(struct tv_rewrite_code *code, uint32_t at, uint32_t bytes,
-                              uint32_t *made)
+static void code_watch_constructor(struct tv_rewrite_code *code, uint32_t at, uint32_t bytes,
+                                   uint32_t *made)
 {
     struct tv_class_span called;
     if (code->guard_from < code->length)
@@ -58,16 +58,17 @@ static void watch_constructor(struct tv_rewrite_code *code, uint32_t at, uint32_
         ++*made;
     if (code->at[at] != TV_OP_INVOKESPECIAL)
         return;
-    const uint8_t *method = constructor_called(code->file, tv_class_get_u16(code->at + at + 1));
+    const uint8_t *method =
+        code_note_constructor_call(code->file, tv_class_get_u16(code->at + at + 1));
     if (method == NULL)
         return;
     if (*made > 0)
         --*made;
-    else if (calls_own_constructor(code, method, &called))
-        set_guard(code, at + bytes);
+    else if (code_calls_own_constructor(code, method, &called))
+        code_set_guard(code, at + bytes);
 }
 
-static bool lay_out(struct tv_rewrite_code *code)
+static bool code_place_instructions(struct tv_rewrite_code *code)
 {
     uint64_t to = TV_HOOK_BYTES;
     uint32_t made = 0;
@@ -91,7 +92,7 @@ static bool lay_out(struct tv_rewrite_code *code)
             to -= tv_opcode_switch_start(at) - at;
         }
         if (code->is_constructor)
-            watch_constructor(code, at, bytes, &made);
+            code_watch_constructor(code, at, bytes, &made);
         at += bytes;
     }
     /* The handler: a hook and athrow. */
@@ -103,7 +104,7 @@ static bool lay_out(struct tv_rewrite_code *code)
 }
 
 /* False: the table is not understood. */
-static bool mark_handlers(struct tv_rewrite_code *code, struct tv_class_cursor tables)
+static bool code_mark_handlers(struct tv_rewrite_code *code, struct tv_class_cursor tables)
 {
     for (unsigned i = tv_class_take_u16(&tables); i > 0 && !tables.bad; i--) {
         tv_class_take(&tables, 4); /* from, to */
@@ -133,8 +134,8 @@ bool tv_rewrite_code_plan(struct tv_rewrite_code *code, struct tv_class_span att
     code->made_at = TV_NOWHERE;
     code->map = malloc(((size_t)code->length + 1) * sizeof code->map[0]);
     code->catches = calloc((size_t)code->length + 1, sizeof code->catches[0]);
-    if (code->map == NULL || code->catches == NULL || !mark_handlers(code, cursor) ||
-        !lay_out(code))
+    if (code->map == NULL || code->catches == NULL || !code_mark_handlers(code, cursor) ||
+        !code_place_instructions(code))
         return false;
     code->first_line = tv_rewrite_first_line(code, cursor);
     return true;
@@ -148,17 +149,17 @@ void tv_rewrite_code_release(struct tv_rewrite_code *code)
     code->catches = NULL;
 }
 
-static void put_hook(struct tv_growing *out, uint32_t id, unsigned push, unsigned hook)
+static void code_put_hook(struct tv_byte_buffer *out, uint32_t id, unsigned push, unsigned hook)
 {
-    tv_growing_put_u8(out, push == 0 ? TV_OP_SIPUSH : TV_OP_LDC_W);
-    tv_growing_put_u16(out, push == 0 ? id : push);
-    tv_growing_put_u8(out, TV_OP_INVOKESTATIC);
-    tv_growing_put_u16(out, hook);
+    tv_byte_buffer_put_u8(out, push == 0 ? TV_OP_SIPUSH : TV_OP_LDC_W);
+    tv_byte_buffer_put_u16(out, push == 0 ? id : push);
+    tv_byte_buffer_put_u8(out, TV_OP_INVOKESTATIC);
+    tv_byte_buffer_put_u16(out, hook);
 }
 
 /* The new distance of a jump of the instruction at `from`; false when it leads nowhere. */
-static bool move_jump(const struct tv_rewrite_code *code, uint32_t from, uint32_t new_from,
-                      int64_t distance, int32_t *moved)
+static bool code_move_jump(const struct tv_rewrite_code *code, uint32_t from, uint32_t new_from,
+                           int64_t distance, int32_t *moved)
 {
     int64_t to = (int64_t)from + distance;
     if (to < 0 || to >= code->length || code->map[to] == TV_NOWHERE)
@@ -167,112 +168,113 @@ static bool move_jump(const struct tv_rewrite_code *code, uint32_t from, uint32_
     return true;
 }
 
-static bool put_jump(const struct tv_rewrite_code *code, uint32_t at, uint32_t to,
-                     struct tv_growing *out)
+static bool code_put_jump(const struct tv_rewrite_code *code, uint32_t at, uint32_t to,
+                          struct tv_byte_buffer *out)
 {
     bool wide = tv_opcode_kind(code->at[at]) == TV_OP_WIDE_JUMP;
     int64_t distance = wide ? (int32_t)tv_class_get_u32(code->at + at + 1)
                             : (int16_t)tv_class_get_u16(code->at + at + 1);
     int32_t moved;
-    if (!move_jump(code, at, to, distance, &moved))
+    if (!code_move_jump(code, at, to, distance, &moved))
         return false;
     if (!wide && (moved < INT16_MIN || moved > INT16_MAX))
         return false;
-    tv_growing_put_u8(out, code->at[at]);
+    tv_byte_buffer_put_u8(out, code->at[at]);
     if (wide)
-        tv_growing_put_u32(out, (uint32_t)moved);
+        tv_byte_buffer_put_u32(out, (uint32_t)moved);
     else
-        tv_growing_put_u16(out, (unsigned)moved & 0xFFFF);
+        tv_byte_buffer_put_u16(out, (unsigned)moved & 0xFFFF);
     return true;
 }
 
 /* `at` is where the switch stands, `number` the distance in its old bytes. */
-static bool put_distance(const struct tv_rewrite_code *code, uint32_t at, const uint8_t *number,
-                         struct tv_growing *out)
+static bool code_put_distance(const struct tv_rewrite_code *code, uint32_t at,
+                              const uint8_t *number, struct tv_byte_buffer *out)
 {
     int32_t moved;
     uint32_t place = tv_rewrite_code_place(code, at);
-    if (!move_jump(code, at, place, (int32_t)tv_class_get_u32(number), &moved))
+    if (!code_move_jump(code, at, place, (int32_t)tv_class_get_u32(number), &moved))
         return false;
-    tv_growing_put_u32(out, (uint32_t)moved);
+    tv_byte_buffer_put_u32(out, (uint32_t)moved);
     return true;
 }
 
-static bool put_switch(const struct tv_rewrite_code *code, uint32_t at, uint32_t bytes,
-                       struct tv_growing *out)
+static bool code_put_switch(const struct tv_rewrite_code *code, uint32_t at, uint32_t bytes,
+                            struct tv_byte_buffer *out)
 {
     bool table = code->at[at] == TV_OP_TABLESWITCH;
     uint32_t to = tv_rewrite_code_place(code, at), start = tv_opcode_switch_start(at);
     const uint8_t *numbers = code->at + start, *end = code->at + at + bytes;
-    tv_growing_put_u8(out, code->at[at]);
+    tv_byte_buffer_put_u8(out, code->at[at]);
     for (uint32_t pad = to + 1; pad < tv_opcode_switch_start(to); pad++)
-        tv_growing_put_u8(out, 0);
-    if (!put_distance(code, at, numbers, out))
+        tv_byte_buffer_put_u8(out, 0);
+    if (!code_put_distance(code, at, numbers, out))
         return false;
     size_t head = table ? 8 : 4; /* lowest and highest, or the count of pairs */
-    tv_growing_put(out, numbers + 4, head);
+    tv_byte_buffer_put(out, numbers + 4, head);
     for (numbers += 4 + head; numbers < end; numbers += 4) {
         if (!table) {
-            tv_growing_put(out, numbers, 4);
+            tv_byte_buffer_put(out, numbers, 4);
             numbers += 4;
         }
-        if (!put_distance(code, at, numbers, out))
+        if (!code_put_distance(code, at, numbers, out))
             return false;
     }
     return true;
 }
 
-static bool put_instruction(const struct tv_rewrite_code *code, uint32_t at, uint32_t bytes,
-                            struct tv_growing *out)
+static bool code_put_instruction(const struct tv_rewrite_code *code, uint32_t at, uint32_t bytes,
+                                 struct tv_byte_buffer *out)
 {
     switch (tv_opcode_kind(code->at[at])) {
     case TV_OP_JUMP:
     case TV_OP_WIDE_JUMP:
-        return put_jump(code, at, tv_rewrite_code_place(code, at), out);
+        return code_put_jump(code, at, tv_rewrite_code_place(code, at), out);
     case TV_OP_SWITCH:
-        return put_switch(code, at, bytes, out);
+        return code_put_switch(code, at, bytes, out);
     case TV_OP_PLAIN:
     case TV_OP_LEAVE:
-        tv_growing_put(out, code->at + at, bytes);
+        tv_byte_buffer_put(out, code->at + at, bytes);
         return true;
     }
     return false;
 }
 
-static bool put_instructions(const struct tv_rewrite_code *code, uint32_t id, unsigned push,
-                             struct tv_growing *out)
+static bool code_put_instructions(const struct tv_rewrite_code *code, uint32_t id, unsigned push,
+                                  struct tv_byte_buffer *out)
 {
-    put_hook(out, id, push, code->constants->enter);
+    code_put_hook(out, id, push, code->constants->enter);
     for (uint32_t at = 0; at < code->length;) {
         uint32_t bytes = tv_opcode_length(code->at, at, code->length);
         if (at == code->made_at)
-            put_hook(out, id, push, code->constants->made);
+            code_put_hook(out, id, push, code->constants->made);
         if (code->catches[at])
-            put_hook(out, id, push,
-                     at >= code->made_at ? code->constants->handled : code->constants->caught);
+            code_put_hook(out, id, push,
+                          at >= code->made_at ? code->constants->handled : code->constants->caught);
         if (tv_opcode_kind(code->at[at]) == TV_OP_LEAVE)
-            put_hook(out, id, push, code->constants->exit);
-        if (!put_instruction(code, at, bytes, out))
+            code_put_hook(out, id, push, code->constants->exit);
+        if (!code_put_instruction(code, at, bytes, out))
             return false;
         at += bytes;
     }
     if (tv_rewrite_code_is_guarded(code)) {
-        put_hook(out, id, push, code->constants->unroll);
-        tv_growing_put_u8(out, TV_OP_ATHROW);
+        code_put_hook(out, id, push, code->constants->unroll);
+        tv_byte_buffer_put_u8(out, TV_OP_ATHROW);
     }
     return true;
 }
 
 bool tv_rewrite_code_put(struct tv_rewrite_code *code, uint32_t id, unsigned push,
-                         struct tv_growing *out)
+                         struct tv_byte_buffer *out)
 {
     struct tv_class_cursor tables = code->tables;
     /* The handler holds the exception and the id. */
     unsigned max_stack = code->max_stack < 1 ? 2 : code->max_stack + 1;
-    tv_growing_put_u16(out, max_stack);
-    tv_growing_put_u16(out, code->max_locals);
-    tv_growing_put_u32(out,
-                       code->handler + (tv_rewrite_code_is_guarded(code) ? TV_HOOK_BYTES + 1 : 0));
-    return put_instructions(code, id, push, out) && tv_rewrite_handlers_put(code, &tables, out) &&
+    tv_byte_buffer_put_u16(out, max_stack);
+    tv_byte_buffer_put_u16(out, code->max_locals);
+    tv_byte_buffer_put_u32(out, code->handler +
+                                    (tv_rewrite_code_is_guarded(code) ? TV_HOOK_BYTES + 1 : 0));
+    return code_put_instructions(code, id, push, out) &&
+           tv_rewrite_handlers_put(code, &tables, out) &&
            tv_rewrite_attributes_put(code, &tables, out) && !out->failed;
 }

@@ -4,7 +4,7 @@
 #define TV_RECORDER_AGENT_REWRITE_PARTS_H
 
 #include "recorder/agent/classfile.h"
-#include "recorder/growing.h"
+#include "recorder/memory.h"
 
 /* No instruction starts here. */
 #define TV_NOWHERE UINT32_MAX
@@ -55,7 +55,7 @@ void tv_rewrite_code_release(struct tv_rewrite_code *code);
 /* Puts the attribute's bytes; `push` is the index of an integer constant, or 0: the id fits in 15
  * bits.  False: a jump became too long, or a table is not understood; what was put is then void. */
 bool tv_rewrite_code_put(struct tv_rewrite_code *code, uint32_t id, unsigned push,
-                         struct tv_growing *out);
+                         struct tv_byte_buffer *out);
 
 /* Where the instruction itself goes that stands at `at`: the map leads to the hook of a handler
  * that starts with it. */
@@ -71,11 +71,11 @@ static inline bool tv_rewrite_code_is_guarded(const struct tv_rewrite_code *code
 
 /* The handlers, with one more when the code is guarded. */
 bool tv_rewrite_handlers_put(const struct tv_rewrite_code *code, struct tv_class_cursor *tables,
-                             struct tv_growing *out);
+                             struct tv_byte_buffer *out);
 
 /* The attributes of the code. */
 bool tv_rewrite_attributes_put(const struct tv_rewrite_code *code, struct tv_class_cursor *tables,
-                               struct tv_growing *out);
+                               struct tv_byte_buffer *out);
 
 /* The first line that a table of lines names for the method's start, 0 when there is none. */
 unsigned tv_rewrite_first_line(const struct tv_rewrite_code *code, struct tv_class_cursor tables);
@@ -86,7 +86,7 @@ unsigned tv_rewrite_first_line(const struct tv_rewrite_code *code, struct tv_cla
  * it may not be guarded.
  */
 struct tv_rewrite_frames {
-    struct tv_growing bytes; /* without the count */
+    struct tv_byte_buffer bytes; /* without the count */
     unsigned count;
     uint32_t last; /* new place of the last one, TV_NOWHERE before the first */
     bool late;

@@ -12,7 +12,7 @@
 #define FULL_FRAME 255
 #define IS_OBJECT 7
 
-static bool place(const struct tv_rewrite_code *code, unsigned at, uint32_t *to)
+static bool code_tables_place(const struct tv_rewrite_code *code, unsigned at, uint32_t *to)
 {
     if (at > code->length || code->map[at] == TV_NOWHERE)
         return false;
@@ -22,10 +22,10 @@ static bool place(const struct tv_rewrite_code *code, unsigned at, uint32_t *to)
 
 /* A handler that covers itself, as that of synchronized, does not cover its hook: what would be
  * thrown there (the stack may be used up) would come back for ever. */
-static bool place_cover(const struct tv_rewrite_code *code, unsigned at, unsigned handler,
-                        uint32_t *to)
+static bool code_tables_place_range(const struct tv_rewrite_code *code, unsigned at,
+                                    unsigned handler, uint32_t *to)
 {
-    if (!place(code, at, to))
+    if (!code_tables_place(code, at, to))
         return false;
     if (at == handler)
         *to = tv_rewrite_code_place(code, at);
@@ -33,123 +33,126 @@ static bool place_cover(const struct tv_rewrite_code *code, unsigned at, unsigne
 }
 
 bool tv_rewrite_handlers_put(const struct tv_rewrite_code *code, struct tv_class_cursor *tables,
-                             struct tv_growing *out)
+                             struct tv_byte_buffer *out)
 {
     bool guarded = tv_rewrite_code_is_guarded(code);
     unsigned count = tv_class_take_u16(tables);
     if (count + guarded > UINT16_MAX)
         return false;
-    tv_growing_put_u16(out, count + guarded);
+    tv_byte_buffer_put_u16(out, count + guarded);
     for (unsigned i = 0; i < count; i++) {
         uint32_t from, to, target;
         unsigned start = tv_class_take_u16(tables);
         unsigned end = tv_class_take_u16(tables);
         unsigned handler = tv_class_take_u16(tables);
-        if (!place_cover(code, start, handler, &from) || !place(code, end, &to) ||
-            !place(code, handler, &target) || target == code->handler)
+        if (!code_tables_place_range(code, start, handler, &from) ||
+            !code_tables_place(code, end, &to) || !code_tables_place(code, handler, &target) ||
+            target == code->handler)
             return false;
-        tv_growing_put_u16(out, from);
-        tv_growing_put_u16(out, to);
-        tv_growing_put_u16(out, target);
-        tv_growing_put_u16(out, tv_class_take_u16(tables));
+        tv_byte_buffer_put_u16(out, from);
+        tv_byte_buffer_put_u16(out, to);
+        tv_byte_buffer_put_u16(out, target);
+        tv_byte_buffer_put_u16(out, tv_class_take_u16(tables));
     }
     if (guarded) {
-        tv_growing_put_u16(out, code->map[code->guard_from]);
-        tv_growing_put_u16(out, code->handler);
-        tv_growing_put_u16(out, code->handler);
-        tv_growing_put_u16(out, 0);
+        tv_byte_buffer_put_u16(out, code->map[code->guard_from]);
+        tv_byte_buffer_put_u16(out, code->handler);
+        tv_byte_buffer_put_u16(out, code->handler);
+        tv_byte_buffer_put_u16(out, 0);
     }
     return !tables->bad;
 }
 
 /* The entry hook belongs to what starts at 0: a line or a variable there starts with it. */
-static bool place_start(const struct tv_rewrite_code *code, unsigned at, uint32_t *to)
+static bool code_tables_place_start(const struct tv_rewrite_code *code, unsigned at, uint32_t *to)
 {
-    if (!place(code, at, to))
+    if (!code_tables_place(code, at, to))
         return false;
     if (at == 0)
         *to = 0;
     return true;
 }
 
-static bool put_lines(const struct tv_rewrite_code *code, struct tv_class_span table,
-                      struct tv_growing *out)
+static bool code_tables_put_lines(const struct tv_rewrite_code *code, struct tv_class_span table,
+                                  struct tv_byte_buffer *out)
 {
     struct tv_class_cursor cursor = {table.data, table.data + table.length, false};
     unsigned count = tv_class_take_u16(&cursor);
-    tv_growing_put_u16(out, count);
+    tv_byte_buffer_put_u16(out, count);
     for (unsigned i = 0; i < count; i++) {
         uint32_t to;
         unsigned at = tv_class_take_u16(&cursor);
-        if (at >= code->length || !place_start(code, at, &to))
+        if (at >= code->length || !code_tables_place_start(code, at, &to))
             return false;
-        tv_growing_put_u16(out, to);
-        tv_growing_put_u16(out, tv_class_take_u16(&cursor));
+        tv_byte_buffer_put_u16(out, to);
+        tv_byte_buffer_put_u16(out, tv_class_take_u16(&cursor));
     }
     return !cursor.bad && cursor.at == cursor.end;
 }
 
-static bool put_variables(const struct tv_rewrite_code *code, struct tv_class_span table,
-                          struct tv_growing *out)
+static bool code_tables_put_variables(const struct tv_rewrite_code *code,
+                                      struct tv_class_span table, struct tv_byte_buffer *out)
 {
     struct tv_class_cursor cursor = {table.data, table.data + table.length, false};
     unsigned count = tv_class_take_u16(&cursor);
-    tv_growing_put_u16(out, count);
+    tv_byte_buffer_put_u16(out, count);
     for (unsigned i = 0; i < count; i++) {
         unsigned at = tv_class_take_u16(&cursor);
         unsigned length = tv_class_take_u16(&cursor);
         struct tv_class_span rest = tv_class_take(&cursor, 6);
         uint32_t from, to;
-        if (cursor.bad || !place_start(code, at, &from) || !place(code, at + length, &to))
+        if (cursor.bad || !code_tables_place_start(code, at, &from) ||
+            !code_tables_place(code, at + length, &to))
             return false;
-        tv_growing_put_u16(out, from);
-        tv_growing_put_u16(out, length == 0 ? 0 : to - from);
-        tv_growing_put(out, rest.data, rest.length);
+        tv_byte_buffer_put_u16(out, from);
+        tv_byte_buffer_put_u16(out, length == 0 ? 0 : to - from);
+        tv_byte_buffer_put(out, rest.data, rest.length);
     }
     return !cursor.bad && cursor.at == cursor.end;
 }
 
-static bool put_table(const struct tv_rewrite_code *code, struct tv_class_attribute attribute,
-                      bool lines, struct tv_growing *out)
+static bool code_tables_put(const struct tv_rewrite_code *code, struct tv_class_attribute attribute,
+                            bool lines, struct tv_byte_buffer *out)
 {
-    tv_growing_put_u16(out, attribute.name);
-    tv_growing_put_u32(out, (uint32_t)attribute.bytes.length);
-    return lines ? put_lines(code, attribute.bytes, out)
-                 : put_variables(code, attribute.bytes, out);
+    tv_byte_buffer_put_u16(out, attribute.name);
+    tv_byte_buffer_put_u32(out, (uint32_t)attribute.bytes.length);
+    return lines ? code_tables_put_lines(code, attribute.bytes, out)
+                 : code_tables_put_variables(code, attribute.bytes, out);
 }
 
 /* In the handler nothing is known of the variables, and the exception is on the stack. */
-static void add_handler_frame(const struct tv_rewrite_code *code, struct tv_rewrite_frames *frames)
+static void code_tables_add_handler_frame(const struct tv_rewrite_code *code,
+                                          struct tv_rewrite_frames *frames)
 {
-    tv_growing_put_u8(&frames->bytes, FULL_FRAME);
-    tv_growing_put_u16(&frames->bytes, code->handler - frames->last - 1);
-    tv_growing_put_u16(&frames->bytes, 0);
-    tv_growing_put_u16(&frames->bytes, 1);
-    tv_growing_put_u8(&frames->bytes, IS_OBJECT);
-    tv_growing_put_u16(&frames->bytes, code->constants->throwable);
+    tv_byte_buffer_put_u8(&frames->bytes, FULL_FRAME);
+    tv_byte_buffer_put_u16(&frames->bytes, code->handler - frames->last - 1);
+    tv_byte_buffer_put_u16(&frames->bytes, 0);
+    tv_byte_buffer_put_u16(&frames->bytes, 1);
+    tv_byte_buffer_put_u8(&frames->bytes, IS_OBJECT);
+    tv_byte_buffer_put_u16(&frames->bytes, code->constants->throwable);
     frames->count++;
 }
 
-static bool put_frames(const struct tv_rewrite_code *code, struct tv_class_span table,
-                       struct tv_growing *out)
+static bool code_tables_put_frames(const struct tv_rewrite_code *code, struct tv_class_span table,
+                                   struct tv_byte_buffer *out)
 {
     struct tv_rewrite_frames frames = {.last = TV_NOWHERE};
     bool fine = tv_rewrite_frames_read(code, table, &frames) &&
                 !(frames.late && tv_rewrite_code_is_guarded(code));
     if (tv_rewrite_code_is_guarded(code))
-        add_handler_frame(code, &frames);
-    tv_growing_put_u16(out, code->constants->frames);
-    tv_growing_put_u32(out, (uint32_t)frames.bytes.length + 2);
-    tv_growing_put_u16(out, frames.count);
-    tv_growing_put(out, frames.bytes.data, frames.bytes.length);
+        code_tables_add_handler_frame(code, &frames);
+    tv_byte_buffer_put_u16(out, code->constants->frames);
+    tv_byte_buffer_put_u32(out, (uint32_t)frames.bytes.length + 2);
+    tv_byte_buffer_put_u16(out, frames.count);
+    tv_byte_buffer_put(out, frames.bytes.data, frames.bytes.length);
     fine = fine && !frames.bytes.failed && frames.count <= UINT16_MAX;
-    tv_growing_release(&frames.bytes);
+    tv_byte_buffer_release(&frames.bytes);
     return fine;
 }
 
 enum table_kind { OTHER, LINES, VARIABLES, FRAMES };
 
-static enum table_kind kind_of(const struct tv_classfile *file, unsigned name)
+static enum table_kind code_tables_kind_of(const struct tv_classfile *file, unsigned name)
 {
     if (tv_classfile_text_is(file, name, "LineNumberTable"))
         return LINES;
@@ -162,17 +165,17 @@ static enum table_kind kind_of(const struct tv_classfile *file, unsigned name)
 }
 
 bool tv_rewrite_attributes_put(const struct tv_rewrite_code *code, struct tv_class_cursor *tables,
-                               struct tv_growing *out)
+                               struct tv_byte_buffer *out)
 {
     static const uint8_t none[2] = {0, 0};
     struct tv_class_span frames = {none, sizeof none};
     bool has_frames = tv_rewrite_code_is_guarded(code) && code->file->major >= FIRST_WITH_FRAMES;
     unsigned kept = 0;
     size_t count_at = out->length;
-    tv_growing_put_u16(out, 0);
+    tv_byte_buffer_put_u16(out, 0);
     for (unsigned i = tv_class_take_u16(tables); i > 0; i--) {
         struct tv_class_attribute attribute = tv_class_take_attribute(tables);
-        enum table_kind kind = kind_of(code->file, attribute.name);
+        enum table_kind kind = code_tables_kind_of(code->file, attribute.name);
         if (tables->bad)
             return false;
         if (kind == FRAMES) {
@@ -180,13 +183,13 @@ bool tv_rewrite_attributes_put(const struct tv_rewrite_code *code, struct tv_cla
             has_frames = true;
         } else if (kind != OTHER) {
             kept++;
-            if (!put_table(code, attribute, kind == LINES, out))
+            if (!code_tables_put(code, attribute, kind == LINES, out))
                 return false;
         }
     }
-    if (has_frames && !put_frames(code, frames, out))
+    if (has_frames && !code_tables_put_frames(code, frames, out))
         return false;
-    tv_growing_set_u16(out, count_at, kept + has_frames);
+    tv_byte_buffer_set_u16(out, count_at, kept + has_frames);
     return tables->at == tables->end;
 }
 
@@ -196,8 +199,116 @@ unsigned tv_rewrite_first_line(const struct tv_rewrite_code *code, struct tv_cla
     for (unsigned i = tv_class_take_u16(&tables); i > 0 && !tables.bad; i--) {
         struct tv_class_attribute attribute = tv_class_take_attribute(&tables);
         if (!tables.bad && attribute.bytes.length >= 6 &&
-            kind_of(code->file, attribute.name) == LINES)
+            code_tables_kind_of(code->file, attribute.name) == LINES)
             return tv_class_get_u16(attribute.bytes.data + 4);
     }
     return 0;
+}
+
+/*
+ * rewrite_frames.c - the frames of a StackMapTable at their new places.
+ *
+ * A frame stands at the one before plus its delta plus one, the first at its delta.  Short forms
+ * have no room for longer deltas, so each becomes the long form of the same meaning.
+ */
+
+enum {
+    SAME_LAST = 63,
+    SAME_WITH_STACK_LAST = 127,
+    SAME_WITH_STACK_LONG = 247,
+    CHOP_FIRST = 248,
+    SAME_LONG = 251,
+    APPEND_LAST = 254,
+    FULL = 255,
+};
+
+enum { UNINITIALIZED_THIS = 6, OBJECT = 7, UNINITIALIZED = 8 };
+
+/* Puts `count` types; a type "made at" names the place of its `new`. */
+static bool stack_map_put_types(const struct tv_rewrite_code *code, struct tv_class_cursor *cursor,
+                                unsigned count, struct tv_byte_buffer *out)
+{
+    for (; count > 0; count--) {
+        unsigned type = tv_class_take_u8(cursor);
+        unsigned more = type == OBJECT || type == UNINITIALIZED ? tv_class_take_u16(cursor) : 0;
+        if (cursor->bad || type > UNINITIALIZED)
+            return false;
+        tv_byte_buffer_put_u8(out, type);
+        if (type == OBJECT)
+            tv_byte_buffer_put_u16(out, more);
+        if (type != UNINITIALIZED)
+            continue;
+        if (more >= code->length || code->map[more] == TV_NOWHERE)
+            return false;
+        tv_byte_buffer_put_u16(out, tv_rewrite_code_place(code, more));
+    }
+    return true;
+}
+
+/* What stands between a frame's kind and its types. */
+struct stack_map_frame_head {
+    unsigned kind; /* in its long form */
+    unsigned delta;
+};
+
+static struct stack_map_frame_head stack_map_read_frame_head(struct tv_class_cursor *cursor)
+{
+    unsigned kind = tv_class_take_u8(cursor);
+    if (kind <= SAME_LAST)
+        return (struct stack_map_frame_head){SAME_LONG, kind};
+    if (kind <= SAME_WITH_STACK_LAST)
+        return (struct stack_map_frame_head){SAME_WITH_STACK_LONG, kind - SAME_LAST - 1};
+    if (kind < SAME_WITH_STACK_LONG)
+        cursor->bad = true; /* reserved */
+    return (struct stack_map_frame_head){kind, tv_class_take_u16(cursor)};
+}
+
+static bool stack_map_put_full_frame(const struct tv_rewrite_code *code,
+                                     struct tv_class_cursor *cursor, struct tv_byte_buffer *out,
+                                     bool *late)
+{
+    unsigned locals = tv_class_take_u16(cursor);
+    /* The object itself is the first variable. */
+    *late = locals > 0 && cursor->at < cursor->end && *cursor->at == UNINITIALIZED_THIS;
+    tv_byte_buffer_put_u16(out, locals);
+    if (!stack_map_put_types(code, cursor, locals, out))
+        return false;
+    unsigned stack = tv_class_take_u16(cursor);
+    tv_byte_buffer_put_u16(out, stack);
+    return stack_map_put_types(code, cursor, stack, out);
+}
+
+static bool stack_map_put_frame(const struct tv_rewrite_code *code, struct tv_class_cursor *cursor,
+                                struct stack_map_frame_head head, struct tv_rewrite_frames *frames,
+                                bool *late)
+{
+    if (head.kind == FULL)
+        return stack_map_put_full_frame(code, cursor, &frames->bytes, late);
+    if (head.kind == SAME_WITH_STACK_LONG)
+        return stack_map_put_types(code, cursor, 1, &frames->bytes);
+    if (head.kind > SAME_LONG && head.kind <= APPEND_LAST)
+        return stack_map_put_types(code, cursor, head.kind - SAME_LONG, &frames->bytes);
+    return true; /* same and chop have no types */
+}
+
+bool tv_rewrite_frames_read(const struct tv_rewrite_code *code, struct tv_class_span table,
+                            struct tv_rewrite_frames *frames)
+{
+    struct tv_class_cursor cursor = {table.data, table.data + table.length, false};
+    uint32_t at = TV_NOWHERE; /* so that the first delta lands on itself */
+    bool late = code->is_constructor;
+    for (unsigned i = tv_class_take_u16(&cursor); i > 0; i--) {
+        struct stack_map_frame_head head = stack_map_read_frame_head(&cursor);
+        at += head.delta + 1;
+        if (cursor.bad || at >= code->length || code->map[at] == TV_NOWHERE)
+            return false;
+        tv_byte_buffer_put_u8(&frames->bytes, head.kind);
+        tv_byte_buffer_put_u16(&frames->bytes, code->map[at] - frames->last - 1);
+        frames->last = code->map[at];
+        if (!stack_map_put_frame(code, &cursor, head, frames, &late))
+            return false;
+        frames->late = frames->late || (late && at >= code->guard_from);
+        frames->count++;
+    }
+    return !cursor.bad && cursor.at == cursor.end;
 }

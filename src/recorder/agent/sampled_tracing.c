@@ -33,20 +33,20 @@ struct sampled {
 
 static struct sampled *sampled;
 
-static int64_t now_ns(clockid_t clock)
+static int64_t sampled_now_ns(clockid_t clock)
 {
     struct timespec now;
     clock_gettime(clock, &now);
     return (int64_t)now.tv_sec * BILLION + now.tv_nsec;
 }
 
-static uint64_t elapsed_us(const struct sampled *self)
+static uint64_t sampled_elapsed_us(const struct sampled *self)
 {
-    return (uint64_t)(now_ns(CLOCK_MONOTONIC) - self->start_ns) / THOUSAND;
+    return (uint64_t)(sampled_now_ns(CLOCK_MONOTONIC) - self->start_ns) / THOUSAND;
 }
 
-static void name_method(uint64_t address, struct tv_recording_method *method, char *room,
-                        size_t size)
+static void sampled_name_method(uint64_t address, struct tv_recording_method *method, char *room,
+                                size_t size)
 {
     JNIEnv *jni;
     struct tv_agent_method *names = (void *)room;
@@ -61,7 +61,7 @@ static void name_method(uint64_t address, struct tv_recording_method *method, ch
 }
 
 /* The thread's number, given when it is seen doing something for the first time; 0: none. */
-static uint32_t see(struct sampled *self, jthread thread)
+static uint32_t sampled_see_thread(struct sampled *self, jthread thread)
 {
     struct tv_agent_thread names;
     uint32_t number;
@@ -76,11 +76,11 @@ static uint32_t see(struct sampled *self, jthread thread)
     return number;
 }
 
-static void take(void *context, jint index, const jvmtiFrameInfo *frames, jint depth)
+static void sampled_on_stack(void *context, jint index, const jvmtiFrameInfo *frames, jint depth)
 {
     struct sampled *self = context;
     jint ours = tv_agent_hooks_frames(frames, depth);
-    uint32_t number = see(self, self->threads[index]);
+    uint32_t number = sampled_see_thread(self, self->threads[index]);
     if (tv_agent_virtual_is(self->jni, self->threads[index]))
         depth = tv_agent_virtual_frames(frames, depth);
     frames += ours;
@@ -88,43 +88,43 @@ static void take(void *context, jint index, const jvmtiFrameInfo *frames, jint d
     for (jint i = 0; i < depth; i++)
         self->methods[i] = (uint64_t)(uintptr_t)frames[i].method;
     if (number != 0)
-        tv_sampled_trace_look(self->trace, number, self->methods, (uint32_t)depth);
+        tv_sampled_trace_set_stack(self->trace, number, self->methods, (uint32_t)depth);
 }
 
 /* A thread whose stack could not be taken stays in the calls of its last sample. */
-static void lose(void *context, jint index)
+static void sampled_on_lost_stack(void *context, jint index)
 {
     struct sampled *self = context;
-    uint32_t number = see(self, self->threads[index]);
+    uint32_t number = sampled_see_thread(self, self->threads[index]);
     if (number != 0)
-        tv_sampled_trace_keep(self->trace, number);
+        tv_sampled_trace_keep_stack(self->trace, number);
 }
 
 /* The thread that looks has no frames, so it is not seen. */
-static bool look_at_all(struct sampled *self)
+static bool sampled_look_at_all_threads(struct sampled *self)
 {
     jvmtiEnv *jvmti = tv_agent.jvmti;
     jint count;
     if ((*jvmti)->GetAllThreads(jvmti, &count, &self->threads) != JVMTI_ERROR_NONE)
         return true;
     (void)tv_agent_virtual_replace(self->threads, count);
-    tv_sampled_trace_begin_look(self->trace, elapsed_us(self));
+    tv_sampled_trace_begin_tick(self->trace, sampled_elapsed_us(self));
     tv_agent_stacks_take(&(struct tv_agent_stacks){
         .threads = self->threads,
         .count = count,
         .depth = DEPTH,
         .frames = self->frames,
-        .take = take,
-        .lose = lose,
+        .take = sampled_on_stack,
+        .lose = sampled_on_lost_stack,
         .context = self,
         .counts = &self->counts,
     });
-    bool fine = tv_sampled_trace_end_look(self->trace);
+    bool fine = tv_sampled_trace_end_tick(self->trace);
     (*jvmti)->Deallocate(jvmti, (unsigned char *)self->threads);
     return fine;
 }
 
-static bool tick(void *context, JNIEnv *jni)
+static bool sampled_tick(void *context, JNIEnv *jni)
 {
     struct sampled *self = context;
     bool fine = true;
@@ -134,7 +134,7 @@ static bool tick(void *context, JNIEnv *jni)
     }
     self->jni = jni;
     if (tv_agent_hold()) {
-        fine = look_at_all(self);
+        fine = sampled_look_at_all_threads(self);
         tv_agent_release();
     }
     (*jni)->PopLocalFrame(jni, NULL);
@@ -143,7 +143,7 @@ static bool tick(void *context, JNIEnv *jni)
     return fine;
 }
 
-static void release(void *context)
+static void sampled_release_threads(void *context)
 {
     struct sampled *self = context;
     jvmtiEnv *marks = self->marks;
@@ -156,7 +156,7 @@ static void release(void *context)
     free(self);
 }
 
-static void ask_for_virtual_threads(void)
+static void sampled_ask_for_virtual_threads(void)
 {
     bool attached;
     JNIEnv *jni = tv_agent_attach(&attached);
@@ -165,23 +165,23 @@ static void ask_for_virtual_threads(void)
     tv_agent_detach(attached);
 }
 
-static int equip(struct sampled *self, const struct tv_agent_trace *wanted)
+static int sampled_reserve_buffers(struct sampled *self, const struct tv_agent_trace *wanted)
 {
-    ask_for_virtual_threads();
+    sampled_ask_for_virtual_threads();
     self->marks = tv_agent_new_marks();
     self->frames = calloc(DEPTH, sizeof self->frames[0]);
     self->methods = calloc(DEPTH, sizeof self->methods[0]);
     if (self->marks == NULL || self->frames == NULL || self->methods == NULL)
         return -ENOMEM;
-    self->start_ns = now_ns(CLOCK_MONOTONIC);
+    self->start_ns = sampled_now_ns(CLOCK_MONOTONIC);
     return tv_sampled_trace_new(&self->trace,
                                 &(struct tv_sampled_trace_options){
                                     .path = wanted->path,
                                     .vm = tv_agent.is_art ? "art" : "jvm",
                                     .buffer_bytes = wanted->buffer_bytes,
-                                    .start_us = (uint64_t)now_ns(CLOCK_REALTIME) / THOUSAND,
+                                    .start_us = (uint64_t)sampled_now_ns(CLOCK_REALTIME) / THOUSAND,
                                     .interval_us = (uint64_t)wanted->interval_us,
-                                    .namer = name_method,
+                                    .namer = sampled_name_method,
                                 });
 }
 
@@ -190,13 +190,13 @@ int tv_agent_sampled_start(const struct tv_agent_trace *wanted)
     struct sampled *self = calloc(1, sizeof *self);
     if (self == NULL)
         return -ENOMEM;
-    int error = equip(self, wanted);
+    int error = sampled_reserve_buffers(self, wanted);
     if (error != 0) {
-        release(self);
+        sampled_release_threads(self);
         return error;
     }
-    self->ticker.tick = tick;
-    self->ticker.release = release;
+    self->ticker.tick = sampled_tick;
+    self->ticker.release = sampled_release_threads;
     self->ticker.context = self;
     tv_ticker_init(&self->ticker);
     error = tv_ticker_start(&self->ticker, wanted->interval_us * THOUSAND);
@@ -208,7 +208,7 @@ int tv_agent_sampled_start(const struct tv_agent_trace *wanted)
 }
 
 /* Names that were set late are seen now. */
-static void read_names(struct sampled *self, JNIEnv *jni)
+static void sampled_read_thread_names(struct sampled *self, JNIEnv *jni)
 {
     jvmtiEnv *marks = self->marks;
     struct tv_agent_thread names;
@@ -234,9 +234,9 @@ int tv_agent_sampled_stop(void)
     tv_ticker_stop(&self->ticker);
     JNIEnv *jni = tv_agent_attach(&attached);
     if (jni != NULL)
-        read_names(self, jni);
+        sampled_read_thread_names(self, jni);
     tv_agent_detach(attached);
-    int error = tv_sampled_trace_write(self->trace, elapsed_us(self));
+    int error = tv_sampled_trace_write(self->trace, sampled_elapsed_us(self));
     tv_ticker_free(&self->ticker);
     return error;
 }

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* session.c - start and stop of what the options say.  See agent.h. */
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "recorder/agent/agent.h"
-#include "recorder/agent/paths.h"
+#include "recorder/agent/options.h"
+#include "recorder/agent/profiler.h"
+#include "recorder/output_file.h"
 #include "recorder/recording.h"
 
 static struct {
@@ -21,17 +26,17 @@ static struct {
 } session = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* The recorder has lines, as names of native functions have colons. */
-static const char *lines_of(char *patterns)
+static const char *session_patterns_to_lines(char *patterns)
 {
     for (char *at = patterns; at && (at = strchr(at, ':')) != NULL;)
         *at = '\n';
     return patterns;
 }
 
-static bool stop_after_slow(void *unused);
+static bool session_stop_after_slow(void *unused);
 
 /* What is recorded into session.paths.trace: every call, or what is seen of them now and then. */
-static int start_trace(const struct tv_agent_trace *wanted)
+static int session_start_trace(const struct tv_agent_trace *wanted)
 {
     const struct tv_agent_options *options = &tv_agent.options;
     struct tv_recording_options recording = {
@@ -43,10 +48,10 @@ static int start_trace(const struct tv_agent_trace *wanted)
         .full = (enum tv_recording_full)options->full,
         .grows = wanted->grows,
         .least_ns = wanted->least_us * 1000,
-        .trigger = lines_of(options->trigger),
-        .slow = lines_of(options->slow),
+        .trigger = session_patterns_to_lines(options->trigger),
+        .slow = session_patterns_to_lines(options->slow),
         .slow_ns = options->limit_us * 1000,
-        .stop = stop_after_slow,
+        .stop = session_stop_after_slow,
         .quiet = options->quiet,
         .drop_orphans = !options->orphans,
     };
@@ -68,17 +73,17 @@ static int start_trace(const struct tv_agent_trace *wanted)
 }
 
 /* The spool may be gone since the options were read. */
-static void say_why(int error)
+static void session_report_error(int error)
 {
     const char *spool = tv_agent.options.spool;
     bool at_spool = spool != NULL && tv_agent_paths_check_folder(spool) != 0;
     tv_agent_say("%s: %s", at_spool ? spool : session.paths.trace, tv_recording_error(error));
 }
 
-static void start_tracing(void)
+static void session_start_tracing(void)
 {
     const struct tv_agent_options *options = &tv_agent.options;
-    int error = start_trace(&(struct tv_agent_trace){
+    int error = session_start_trace(&(struct tv_agent_trace){
         .path = session.paths.trace,
         .buffer_bytes = options->buffer,
         .grows = options->grow,
@@ -86,10 +91,10 @@ static void start_tracing(void)
         .count_allocs = options->alloc.on && !tv_agent_options_sample_allocations(options),
     });
     if (error != 0)
-        say_why(error);
+        session_report_error(error);
 }
 
-static void start_all(void)
+static void session_start_all(void)
 {
     const struct tv_agent_options *options = &tv_agent.options;
     if (!tv_agent_paths_choose(options, ++session.number, &session.paths)) {
@@ -97,7 +102,7 @@ static void start_all(void)
         return;
     }
     if (options->mode != TV_AGENT_SAMPLE)
-        start_tracing();
+        session_start_tracing();
     if (options->mode != TV_AGENT_TRACE)
         session.sampling = tv_agent_sampling_start(session.paths.samples);
     atomic_store(&session.active, session.tracing || session.sampling);
@@ -107,11 +112,11 @@ void tv_agent_session_start(void)
 {
     pthread_mutex_lock(&session.lock);
     if (!atomic_load(&session.active) && atomic_load(&tv_agent.live))
-        start_all();
+        session_start_all();
     pthread_mutex_unlock(&session.lock);
 }
 
-static int stop_trace(struct tv_recording_info *info)
+static int session_stop_trace(struct tv_recording_info *info)
 {
     session.tracing = false;
     if (session.looks)
@@ -127,10 +132,10 @@ static int stop_trace(struct tv_recording_info *info)
     return tv_recording_stop(info);
 }
 
-static void stop_tracing(void)
+static void session_stop_tracing(void)
 {
     struct tv_recording_info info = {0};
-    int error = stop_trace(&info);
+    int error = session_stop_trace(&info);
     if (!session.looks && !tv_agent.uses_events)
         tv_agent_tracing_say_lacking();
     /* Of a recording of every call, it has been said. */
@@ -143,7 +148,7 @@ static void stop_tracing(void)
 }
 
 /* The machine's death stops by itself. */
-static bool stop_after_slow(void *unused)
+static bool session_stop_after_slow(void *unused)
 {
     (void)unused;
     if (atomic_load(&tv_agent.dying))
@@ -151,14 +156,14 @@ static bool stop_after_slow(void *unused)
     if (pthread_mutex_trylock(&session.lock) != 0)
         return false;
     if (session.tracing && !session.looks) {
-        stop_tracing();
+        session_stop_tracing();
         atomic_store(&session.active, session.sampling);
     }
     pthread_mutex_unlock(&session.lock);
     return true;
 }
 
-static void stop_sampling(void)
+static void session_stop_sampling(void)
 {
     session.sampling = false;
     tv_agent_sampling_stop(session.paths.samples);
@@ -169,15 +174,15 @@ void tv_agent_session_stop(void)
     pthread_mutex_lock(&session.lock);
     if (atomic_load(&session.active)) {
         if (session.sampling)
-            stop_sampling();
+            session_stop_sampling();
         if (session.tracing)
-            stop_tracing();
+            session_stop_tracing();
         atomic_store(&session.active, false);
     }
     pthread_mutex_unlock(&session.lock);
 }
 
-static int start_asked(const struct tv_agent_trace *wanted)
+static int session_start_asked(const struct tv_agent_trace *wanted)
 {
     if (session.tracing)
         return -EBUSY;
@@ -186,7 +191,7 @@ static int start_asked(const struct tv_agent_trace *wanted)
     int length = snprintf(session.paths.trace, sizeof session.paths.trace, "%s", wanted->path);
     if (length < 0 || (size_t)length >= sizeof session.paths.trace)
         return -ENAMETOOLONG;
-    int error = start_trace(wanted);
+    int error = session_start_trace(wanted);
     if (error == 0)
         atomic_store(&session.active, true);
     return error;
@@ -195,7 +200,7 @@ static int start_asked(const struct tv_agent_trace *wanted)
 int tv_agent_session_start_trace(const struct tv_agent_trace *wanted)
 {
     pthread_mutex_lock(&session.lock);
-    int error = start_asked(wanted);
+    int error = session_start_asked(wanted);
     pthread_mutex_unlock(&session.lock);
     return error;
 }
@@ -206,7 +211,7 @@ int tv_agent_session_stop_trace(void)
     struct tv_recording_info info;
     pthread_mutex_lock(&session.lock);
     if (session.tracing) {
-        error = stop_trace(&info);
+        error = session_stop_trace(&info);
         atomic_store(&session.active, session.sampling);
     }
     pthread_mutex_unlock(&session.lock);
@@ -224,4 +229,184 @@ void tv_agent_session_renew(void)
 bool tv_agent_session_active(void)
 {
     return atomic_load(&session.active);
+}
+
+/* sampling.c - the profiler that the options ask for.  See agent.h. */
+
+#define BILLION 1000000000
+#define THOUSAND 1000
+
+/* One for all recordings: samples add up. */
+static struct tv_profiler *profiler;
+
+/* Events of the machine use the profiler as readers, from the start of a recording to its end. */
+static struct {
+    pthread_rwlock_t lock;
+    struct tv_profiler *profiler; /* NULL: no recording wants events */
+} listening = {.lock = PTHREAD_RWLOCK_INITIALIZER};
+
+/* The calling thread works for us: what it allocates or waits for is not the program's. */
+static __thread bool is_busy __attribute__((tls_model("initial-exec")));
+
+struct tv_profiler *tv_agent_sampling_hold(void)
+{
+    if (is_busy)
+        return NULL;
+    pthread_rwlock_rdlock(&listening.lock);
+    if (listening.profiler == NULL)
+        pthread_rwlock_unlock(&listening.lock);
+    is_busy = listening.profiler != NULL;
+    return listening.profiler;
+}
+
+void tv_agent_sampling_release(void)
+{
+    is_busy = false;
+    pthread_rwlock_unlock(&listening.lock);
+}
+
+static void sampling_enable_thread_events(struct tv_profiler *to)
+{
+    pthread_rwlock_wrlock(&listening.lock);
+    listening.profiler = to;
+    pthread_rwlock_unlock(&listening.lock);
+}
+
+/* Where the recording under way will be written. */
+static struct {
+    FILE *file;
+    char path[TV_AGENT_PATH];
+    char part[TV_AGENT_PATH + sizeof ".part"];
+} output;
+
+bool tv_agent_wants_thread(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
+{
+    (void)jvmti;
+    return tv_agent_thread_matches(jni, thread, tv_agent.options.threads);
+}
+
+static struct tv_profiler *sampling_new_profiler(void)
+{
+    const struct tv_agent_options *options = &tv_agent.options;
+    JNIEnv *jni = NULL; /* only a set needs it, and there is none */
+    if (profiler == NULL)
+        profiler = tv_profiler_new(jni, &(struct tv_profiler_options){
+                                            .pattern = options->threads,
+                                            .depth = (int64_t)options->depth,
+                                            .keeps_root = true,
+                                            .keeps_times = options->format == TV_SAMPLES_EVENTS,
+                                            .state = options->state,
+                                        });
+    return profiler;
+}
+
+void tv_agent_sampling_renew(void)
+{
+    if (profiler != NULL)
+        tv_profiler_free(profiler);
+    profiler = NULL;
+}
+
+static void sampling_disable_thread_events(void)
+{
+    tv_agent_heap_end();
+    tv_agent_locks_end();
+    sampling_enable_thread_events(NULL);
+    tv_profiler_end_locks(profiler);
+}
+
+/* Of a link, the file that it names. */
+static int sampling_open_file(const char *path)
+{
+    int error = tv_output_file_check_path(path);
+    if (error != 0)
+        return error;
+    if (realpath(path, output.path) == NULL)
+        snprintf(output.path, sizeof output.path, "%s", path);
+    snprintf(output.part, sizeof output.part, "%s.part", output.path);
+    output.file = fopen(output.part, "we");
+    return output.file == NULL ? -errno : 0;
+}
+
+static int sampling_start_profiler(void)
+{
+    const struct tv_agent_options *options = &tv_agent.options;
+    bool allocations = tv_agent_options_sample_allocations(options);
+    bool locks = tv_agent_options_record_locks(options);
+    int error = 0;
+    if (allocations || locks) {
+        tv_profiler_set_events(profiler, allocations ? options->alloc.number : 0,
+                               locks ? options->lock.number * THOUSAND : 0);
+        sampling_enable_thread_events(profiler);
+    }
+    if (allocations)
+        (void)tv_agent_heap_begin();
+    if (locks)
+        tv_agent_locks_begin();
+    if (tv_agent_options_tick(options))
+        error = tv_profiler_start(profiler, options->interval_us > 0
+                                                ? (int64_t)options->interval_us * THOUSAND
+                                                : BILLION / (int64_t)options->rate);
+    if (error != 0)
+        sampling_disable_thread_events();
+    return error;
+}
+
+bool tv_agent_sampling_start(const char *path)
+{
+    int error = sampling_open_file(path);
+    if (error != 0) {
+        tv_agent_say("%s: %s", path, tv_recording_error(error));
+        return false;
+    }
+    error = sampling_new_profiler() == NULL ? -ENOMEM : sampling_start_profiler();
+    if (error == 0)
+        return true;
+    tv_agent_say("no thread for the sampler: %s", strerror(-error));
+    (void)tv_output_stream_publish(output.file, error, output.part, output.path);
+    return false;
+}
+
+/* Samples whose stacks are not those of their moment are told, unless they are few. */
+#define TOLD_FROM 100u /* one of so many */
+
+static void sampling_report_counts(const char *path, const struct tv_profiler_counts *counts)
+{
+    const struct tv_agent_stack_counts *stacks = &counts->stacks;
+    uint64_t failed = stacks->at_safepoints + stacks->lost;
+    if (counts->short_locks > 0)
+        tv_agent_say("%s: %" PRIu64 " waits for locks of less than %" PRIu64 " us are left out",
+                     path, counts->short_locks, tv_agent.options.lock.number);
+    if (counts->dropped > 0)
+        tv_agent_say("%s: there was no room for %" PRIu64 " more allocations and waits for locks",
+                     path, counts->dropped);
+    if (tv_agent.options.verbose)
+        tv_agent_say("%s: %" PRIu64 " allocations, %" PRIu64 " waits for locks (%" PRIu64
+                     " without a question for the owner)",
+                     path, counts->allocations, counts->locks, counts->unasked_owners);
+    if (tv_agent.options.verbose)
+        tv_agent_say("%s: %llu samples (%llu within machine code, counted for its caller), "
+                     "%llu ticks left out, %llu times a thread got no processor",
+                     path, (unsigned long long)counts->samples,
+                     (unsigned long long)stacks->of_callers, (unsigned long long)counts->late,
+                     (unsigned long long)stacks->missing);
+    if (failed > 0 && (tv_agent.options.verbose || failed * TOLD_FROM >= counts->samples))
+        tv_agent_say("%s: of %llu samples, the machine knew no stack for %llu: %llu have that of "
+                     "the next safepoint, %llu none",
+                     path, (unsigned long long)counts->samples, (unsigned long long)failed,
+                     (unsigned long long)stacks->at_safepoints, (unsigned long long)stacks->lost);
+}
+
+void tv_agent_sampling_stop(const char *path)
+{
+    struct tv_profiler_counts counts = {0};
+    tv_profiler_stop(profiler);
+    sampling_disable_thread_events();
+    int error = tv_profiler_write(profiler, (enum tv_samples_form)tv_agent.options.format,
+                                  output.file, &counts);
+    error = tv_output_stream_publish(output.file, error, output.part, output.path);
+    if (error != 0)
+        tv_agent_say("%s: could not be written: %s", path, strerror(-error));
+    else
+        sampling_report_counts(path, &counts);
 }

@@ -1,6 +1,560 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stacks.c - what threads do now, by JVMTI: each at its next safepoint.  See agent.h. */
+/*
+ * stacks_agct.c - stacks where a thread is, not at its next safepoint: HotSpot's AsyncGetCallTrace,
+ * called by a signal in the thread that is looked at.  See agent.h.
+ *
+ * The function is no part of any standard: it is looked for by name, and without it stacks are
+ * taken at safepoints.  It knows only methods that have an id, so all get one when their class is
+ * prepared; and it finds inlined methods between safepoints only if the compiler has kept where
+ * they are, which it does while somebody listens to the event of a method being compiled.
+ *
+ * Only a thread that runs Java gets the signal: others stand still, and system calls that wait
+ * would be interrupted.  The handler allocates nothing, locks nothing and prints nothing.  Where
+ * the function knows no stack, as in the machine's stubs, the handler asks it again about the
+ * caller (registers.h).  It fills a slot that was prepared for it:
+ *
+ *     FREE -(sampler)-> ASKED -(handler)-> BUSY -(handler)-> FULL -(sampler)-> FREE
+ *
+ * A slot's word is its state and a generation, so that a handler which comes too late finds that it
+ * is no longer asked.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
 #include "recorder/agent/agent.h"
+#include "recorder/agent/kernel_threads.h"
+#include "recorder/agent/registers.h"
+#include "recorder/memory.h"
+
+#define SIGNAL SIGPROF
+#define SLOTS 16
+#define PATIENCE_MS 50
+#define MOST_REFERENCES 4096 /* that HotSpot promises at once */
+#define DEAF 3               /* not answering so often, a thread may block the signal */
+#define ASK_DEAF 64          /* one that blocks it is asked once in so many samples */
+#define MOST_CALLERS 16u     /* between a stub, or a C function, and code that the machine knows */
+
+/* What HotSpot calls ASGCT_CallFrame and ASGCT_CallTrace. */
+struct agct_frame {
+    jint place; /* in the bytecode; below 0: a native method, or unknown */
+    jmethodID method;
+};
+
+struct agct_trace {
+    JNIEnv *jni;
+    jint depth; /* 0 or less: why there is none */
+    struct agct_frame *frames;
+};
+
+typedef void (*take_trace)(struct agct_trace *trace, jint depth, void *context);
+
+/* Why there is no stack: from 0 down to this, the thread is not in Java's code but in the
+ * machine's, or the machine collects garbage: it then stands where JVMTI says. */
+#define LAST_OUTSIDE (-4)
+#define THREAD_ENDS (-8)
+
+enum agct_state { FREE, ASKED, BUSY, FULL };
+
+struct agct_slot {
+    _Atomic uint64_t word; /* generation << 2 | state */
+    uint64_t generation;
+    struct agct_trace trace;
+    struct agct_frame *frames;
+    jint most;
+    jint index;      /* in the caller's list */
+    bool is_callers; /* the stack begins at a caller of the code that was interrupted */
+    struct tv_kernel_thread *thread;
+};
+
+static struct {
+    take_trace take;
+    jvmtiEnv *jvmti;      /* our own, for its events */
+    pthread_mutex_t turn; /* one caller has the slots */
+    atomic_bool works;
+    int answers; /* an eventfd */
+    struct agct_slot slots[SLOTS];
+    uint64_t generation;
+} agct = {.turn = PTHREAD_MUTEX_INITIALIZER};
+
+/* Asks about the caller of the interrupted code, then about that one's, until the machine knows the
+ * code.  The registers are as they were afterwards. */
+static void agct_walk_from_callers(struct agct_slot *slot, const struct tv_kernel_thread *thread,
+                                   ucontext_t *context)
+{
+    struct tv_registers before, now;
+    if (!tv_registers_read(context, &before))
+        return;
+    now = before;
+    bool more = tv_registers_leave_leaf(&now, thread->stack_end);
+    for (unsigned i = 0; more && i < MOST_CALLERS; i++) {
+        tv_registers_write(context, &now);
+        slot->trace.depth = 0;
+        agct.take(&slot->trace, slot->most, context);
+        if (slot->trace.depth > 0)
+            break;
+        now = i == 0 ? before : now; /* the leaf was none */
+        more = tv_registers_leave_frame(&now, thread->stack_end);
+    }
+    tv_registers_write(context, &before);
+    slot->is_callers = slot->trace.depth > 0;
+}
+
+static void agct_read_stack(struct agct_slot *slot, const struct tv_kernel_thread *thread,
+                            void *context)
+{
+    slot->trace = (struct agct_trace){thread->jni, 0, slot->frames};
+    slot->is_callers = false;
+    agct.take(&slot->trace, slot->most, context);
+    jint failure = slot->trace.depth;
+    if (failure >= LAST_OUTSIDE || failure == THREAD_ENDS)
+        return;
+    agct_walk_from_callers(slot, thread, context);
+    if (!slot->is_callers)
+        slot->trace.depth = failure;
+}
+
+static void agct_answer_request(struct tv_kernel_thread *thread, void *context)
+{
+    uint64_t request = atomic_exchange(&thread->request, 0);
+    struct agct_slot *slot = &agct.slots[request % SLOTS];
+    uint64_t generation = request / SLOTS, expected = generation << 2 | ASKED, one = 1;
+    if (request == 0 ||
+        !atomic_compare_exchange_strong(&slot->word, &expected, generation << 2 | BUSY))
+        return;
+    agct_read_stack(slot, thread, context);
+    atomic_store(&slot->word, generation << 2 | FULL);
+    ssize_t written = write(agct.answers, &one, sizeof one);
+    (void)written; /* when it is full, the sampler is awake anyway */
+}
+
+static void agct_on_signal(int number, siginfo_t *info, void *context)
+{
+    int error = errno;
+    struct tv_registers registers;
+    struct tv_kernel_thread *self = tv_kernel_thread_self;
+    (void)number;
+    (void)info;
+    if (self != NULL)
+        agct_answer_request(self, context);
+    if (tv_registers_read(context, &registers))
+        tv_kernel_thread_report(registers.stack);
+    errno = error;
+}
+
+/* Is the signal ours, as far as the program is concerned? */
+static bool agct_has_signal(void)
+{
+    struct sigaction now;
+    return sigaction(SIGNAL, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) != 0 &&
+           now.sa_sigaction == agct_on_signal;
+}
+
+/* It is not given back: one that is still on its way would end the program. */
+static bool agct_install_signal(void)
+{
+    struct sigaction before, action = {0};
+    if (agct_has_signal())
+        return true;
+    if (sigaction(SIGNAL, NULL, &before) != 0 || (before.sa_flags & SA_SIGINFO) != 0 ||
+        before.sa_handler != SIG_DFL)
+        return false;
+    action.sa_sigaction = agct_on_signal;
+    action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+    sigfillset(&action.sa_mask);
+    return sigaction(SIGNAL, &action, NULL) == 0;
+}
+
+/* The only way back is a new start of the machine. */
+static void agct_give_up(const char *why)
+{
+    if (atomic_exchange(&agct.works, false))
+        tv_agent_say("stack=%s: %s; stacks are taken at safepoints",
+                     tv_agent.options.stack == TV_AGENT_STACK_AGCT ? "agct" : "auto", why);
+}
+
+/* ---- what the machine has to know ---- */
+
+/* Asking for a class's methods gives them their ids. */
+static void agct_give_method_ids(jvmtiEnv *jvmti, jclass class)
+{
+    jint count;
+    jmethodID *methods;
+    if ((*jvmti)->GetClassMethods(jvmti, class, &count, &methods) == JVMTI_ERROR_NONE)
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)methods);
+}
+
+static void JNICALL agct_on_class_prepare(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread,
+                                          jclass class)
+{
+    (void)jni;
+    (void)thread;
+    if (!tv_agent_hold())
+        return;
+    agct_give_method_ids(jvmti, class);
+    tv_agent_release();
+}
+
+/* Before the machine's birth there are no ids to be given; all get theirs at the begin. */
+static void agct_give_all_method_ids(JNIEnv *jni)
+{
+    jvmtiEnv *jvmti = agct.jvmti;
+    jint count;
+    jclass *classes;
+    if ((*jvmti)->GetLoadedClasses(jvmti, &count, &classes) != JVMTI_ERROR_NONE)
+        return;
+    for (jint i = 0; i < count; i++) {
+        agct_give_method_ids(jvmti, classes[i]);
+        (*jni)->DeleteLocalRef(jni, classes[i]);
+    }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)classes);
+}
+
+/* AsyncGetCallTrace answers only where somebody listens to it. */
+static void JNICALL agct_on_class_load(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jclass class)
+{
+    (void)jvmti;
+    (void)jni;
+    (void)thread;
+    (void)class;
+}
+
+/* See above. */
+static void JNICALL agct_on_compiled_method_load(jvmtiEnv *jvmti, jmethodID method, jint size,
+                                                 const void *code, jint length,
+                                                 const jvmtiAddrLocationMap *map, const void *more)
+{
+    (void)jvmti;
+    (void)method;
+    (void)size;
+    (void)code;
+    (void)length;
+    (void)map;
+    (void)more;
+}
+
+/* ---- the beginning ---- */
+
+static bool agct_set_event_modes(jvmtiEnv *jvmti, jvmtiEventMode mode)
+{
+    static const jvmtiEvent events[] = {JVMTI_EVENT_CLASS_LOAD, JVMTI_EVENT_CLASS_PREPARE,
+                                        JVMTI_EVENT_COMPILED_METHOD_LOAD};
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
+        if ((*jvmti)->SetEventNotificationMode(jvmti, mode, events[i], NULL) != JVMTI_ERROR_NONE)
+            return false;
+    return true;
+}
+
+static bool agct_enable_events(jvmtiEnv *jvmti)
+{
+    jvmtiCapabilities offered = {0}, wanted = {.can_generate_compiled_method_load_events = 1};
+    jvmtiEventCallbacks callbacks = {
+        .ClassLoad = agct_on_class_load,
+        .ClassPrepare = agct_on_class_prepare,
+        .CompiledMethodLoad = agct_on_compiled_method_load,
+    };
+    return (*jvmti)->GetPotentialCapabilities(jvmti, &offered) == JVMTI_ERROR_NONE &&
+           offered.can_generate_compiled_method_load_events &&
+           (*jvmti)->AddCapabilities(jvmti, &wanted) == JVMTI_ERROR_NONE &&
+           (*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof callbacks) == JVMTI_ERROR_NONE &&
+           agct_set_event_modes(jvmti, JVMTI_ENABLE);
+}
+
+/* The object of the machine may have been loaded without showing its names to others. */
+static bool agct_find_function(void)
+{
+    void *symbol = dlsym(RTLD_DEFAULT, "AsyncGetCallTrace");
+    void *machine = symbol == NULL ? dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    if (machine != NULL)
+        symbol = dlsym(machine, "AsyncGetCallTrace");
+    memcpy(&agct.take, &symbol, sizeof symbol);
+    return symbol != NULL;
+}
+
+static bool agct_allocate_slots(void)
+{
+    for (size_t i = 0; i < SLOTS; i++) {
+        size_t size = TV_AGENT_DEEPEST * sizeof(struct agct_frame);
+        agct.slots[i].frames = tv_mmap_alloc(size);
+        if (agct.slots[i].frames == NULL)
+            return false;
+    }
+    agct.answers = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return agct.answers >= 0;
+}
+
+static const char *agct_prepare_once(JavaVM *vm)
+{
+    if (!agct_find_function())
+        return "this machine has no AsyncGetCallTrace";
+    if ((*vm)->GetEnv(vm, (void **)&agct.jvmti, JVMTI_VERSION_1_2) != JNI_OK ||
+        !agct_enable_events(agct.jvmti) || !tv_kernel_threads_prepare(vm) || !agct_allocate_slots())
+        return "the machine does not give what it needs";
+    return agct_install_signal() ? NULL : "the signal PROF is in use";
+}
+
+/* Unless the user says so, only who samples by options takes the signal. */
+static bool agct_is_wanted(void)
+{
+    const struct tv_agent_options *options = &tv_agent.options;
+    bool samples = !tv_agent.by_facade && !tv_agent.is_art && options->mode != TV_AGENT_TRACE &&
+                   tv_agent_options_tick(options);
+    return options->stack == TV_AGENT_STACK_AGCT ||
+           (options->stack == TV_AGENT_STACK_AUTO && samples);
+}
+
+void tv_agent_agct_prepare(JavaVM *vm)
+{
+    if (!agct_is_wanted())
+        return;
+    if (agct.jvmti != NULL) {
+        (void)agct_set_event_modes(agct.jvmti, JVMTI_ENABLE);
+        return;
+    }
+    atomic_store(&agct.works, true);
+    const char *why = agct_prepare_once(vm);
+    if (why != NULL)
+        agct_give_up(why);
+    else if (tv_agent.attached)
+        tv_agent_say("code that was compiled before is seen at its safepoints");
+    if (why != NULL && agct.jvmti != NULL)
+        (void)(*agct.jvmti)->DisposeEnvironment(agct.jvmti);
+    if (why != NULL)
+        agct.jvmti = NULL;
+}
+
+void tv_agent_agct_begin(JNIEnv *jni)
+{
+    if (!atomic_load(&agct.works) || !agct_is_wanted())
+        return;
+    /* A promise: there are more classes than that, and the machine makes room. */
+    bool framed = (*jni)->PushLocalFrame(jni, MOST_REFERENCES) == 0;
+    if (!framed)
+        (*jni)->ExceptionClear(jni);
+    agct_give_all_method_ids(jni);
+    if (tv_agent.attached)
+        tv_kernel_threads_call_roll(jni, SIGNAL);
+    if (framed)
+        (*jni)->PopLocalFrame(jni, NULL);
+}
+
+void tv_agent_agct_end(void)
+{
+    if (agct.jvmti != NULL)
+        (void)agct_set_event_modes(agct.jvmti, JVMTI_DISABLE);
+}
+
+/* ---- one look ---- */
+
+/* Waiting or in native code, it stands where the machine says. */
+static bool agct_thread_runs_java(jthread thread)
+{
+    jint state;
+    return (*agct.jvmti)->GetThreadState(agct.jvmti, thread, &state) == JVMTI_ERROR_NONE &&
+           (state & JVMTI_THREAD_STATE_RUNNABLE) != 0 &&
+           (state & (JVMTI_THREAD_STATE_SUSPENDED | JVMTI_THREAD_STATE_IN_NATIVE)) == 0;
+}
+
+/* One that a handler was still writing to when it was given up is left to it. */
+static bool agct_is_usable(struct agct_slot *slot)
+{
+    return (atomic_load(&slot->word) & 3) != BUSY;
+}
+
+/* The lock is held. */
+static bool agct_ask_thread(struct agct_slot *slot, struct tv_kernel_thread *thread, jint most)
+{
+    uint64_t generation = ++agct.generation;
+    slot->generation = generation;
+    slot->most = most;
+    slot->thread = thread;
+    atomic_store(&slot->word, generation << 2 | ASKED);
+    atomic_store(&thread->request, generation * SLOTS + (uint64_t)(slot - agct.slots));
+    if (syscall(SYS_tgkill, getpid(), thread->id, SIGNAL) == 0)
+        return true;
+    atomic_store(&thread->request, 0);
+    atomic_store(&slot->word, generation << 2 | FREE);
+    return false;
+}
+
+/* Until all have answered, or for as long as is bearable. */
+static void agct_wait_for_slots(uint64_t count)
+{
+    struct pollfd file = {agct.answers, POLLIN, 0};
+    uint64_t answers;
+    while (count > 0) {
+        int ready = poll(&file, 1, PATIENCE_MS);
+        if (ready == 0 || (ready < 0 && errno != EINTR))
+            return;
+        if (ready > 0 && read(agct.answers, &answers, sizeof answers) > 0)
+            count -= answers < count ? answers : count;
+    }
+}
+
+/* Takes the question back where there is no answer; the lock is held.  A thread that did not get a
+ * processor meanwhile is asked again the next time. */
+static void agct_note_missing(struct agct_slot *slot)
+{
+    struct tv_kernel_thread *thread = slot->thread;
+    uint64_t expected = slot->generation << 2 | ASKED;
+    bool missing =
+        atomic_compare_exchange_strong(&slot->word, &expected, slot->generation << 2 | FREE);
+    thread->missed = missing ? thread->missed + 1 : 0;
+    if (thread->missed == DEAF && !tv_kernel_thread_blocks(thread->id, SIGNAL))
+        thread->missed = 0;
+}
+
+/* The thread, if a signal says more than the machine does; the lock is held. */
+static struct tv_kernel_thread *agct_choose_thread(const struct tv_agent_stacks *wanted, jint at)
+{
+    jthread thread = wanted->threads[at];
+    const jthread *carriers = wanted->carriers != NULL ? wanted->carriers : wanted->threads;
+    struct tv_kernel_thread *found = thread != NULL && agct_thread_runs_java(thread)
+                                         ? tv_kernel_thread_find(carriers[at])
+                                         : NULL;
+    bool is_deaf = found != NULL && found->missed >= DEAF && ++found->missed % ASK_DEAF != 0;
+    return is_deaf ? NULL : found;
+}
+
+/* Asks the threads from `at` on, as far as the slots go; returns where it ended. */
+static jint agct_ask_batch(const struct tv_agent_stacks *wanted, jint at)
+{
+    struct agct_slot *asked[SLOTS];
+    size_t count = 0, next = 0;
+    tv_kernel_threads_lock();
+    for (; at < wanted->count && next < SLOTS; at++) {
+        struct tv_kernel_thread *thread = agct_choose_thread(wanted, at);
+        while (thread != NULL && next < SLOTS && !agct_is_usable(&agct.slots[next]))
+            next++;
+        if (thread == NULL || next == SLOTS)
+            continue;
+        struct agct_slot *slot = &agct.slots[next++];
+        slot->index = at;
+        if (agct_ask_thread(slot, thread, wanted->depth))
+            asked[count++] = slot;
+    }
+    agct_wait_for_slots(count);
+    for (size_t i = 0; i < count; i++)
+        agct_note_missing(asked[i]);
+    tv_kernel_threads_unlock();
+    return at;
+}
+
+/* The answer about one of the list, asked after `since`; NULL: it was not asked. */
+static struct agct_slot *agct_answer_for(jint index, uint64_t since)
+{
+    for (size_t i = 0; i < SLOTS; i++)
+        if (agct.slots[i].index == index && agct.slots[i].generation > since)
+            return &agct.slots[i];
+    return NULL;
+}
+
+/* A method that runs on while its class has been rewritten has no id here, and has one by JVMTI.
+ * Callers are the same in both stacks, so frames are counted from the outermost one. */
+static void agct_name_loaded_methods(const struct tv_agent_stacks *wanted, struct agct_slot *slot)
+{
+    jvmtiEnv *jvmti = tv_agent.jvmti;
+    jint depth = slot->trace.depth, known = 0, i = 0;
+    bool is_virtual =
+        wanted->carriers != NULL && wanted->carriers[slot->index] != wanted->threads[slot->index];
+    while (i < depth && slot->frames[i].method != NULL)
+        i++;
+    if (i == depth || is_virtual || depth == wanted->depth ||
+        (*jvmti)->GetStackTrace(jvmti, wanted->threads[slot->index], 0, wanted->depth,
+                                wanted->frames, &known) != JVMTI_ERROR_NONE)
+        return;
+    for (; i < depth; i++) {
+        jint at = known - (depth - i);
+        if (slot->frames[i].method == NULL && at >= 0)
+            slot->frames[i] =
+                (struct agct_frame){(jint)wanted->frames[at].location, wanted->frames[at].method};
+    }
+}
+
+static void agct_hand_over_frames(const struct tv_agent_stacks *wanted, struct agct_slot *slot)
+{
+    jint depth = slot->trace.depth;
+    agct_name_loaded_methods(wanted, slot);
+    for (jint i = 0; i < depth; i++) {
+        jint place = slot->frames[i].place;
+        wanted->frames[i] = (jvmtiFrameInfo){slot->frames[i].method, place < 0 ? -1 : place};
+    }
+    wanted->counts->of_callers += slot->is_callers;
+    wanted->take(wanted->context, slot->index, wanted->frames, depth);
+}
+
+/* Replace a stack that could not be walked by that of the next safepoint; without that one, the
+ * thread alone is known. */
+static void agct_hand_over_substitute(const struct tv_agent_stacks *wanted, jint index,
+                                      jint failure)
+{
+    bool outside = failure >= LAST_OUTSIDE;
+    enum tv_agent_look look = tv_agent_stacks_take_one(wanted, index);
+    if (look == TV_AGENT_LOOK_DONE)
+        wanted->counts->at_safepoints += !outside;
+    if (look != TV_AGENT_LOOK_EMPTY || outside)
+        return;
+    wanted->counts->lost++;
+    wanted->lose(wanted->context, index);
+}
+
+/* One that has not answered did not get a processor.  At its next safepoint it would be too late to
+ * see where it was: samples would gather at calls. */
+static void agct_hand_over_missing(const struct tv_agent_stacks *wanted, jint index)
+{
+    if (wanted->skips_missing)
+        wanted->counts->missing++;
+    else
+        (void)tv_agent_stacks_take_one(wanted, index);
+}
+
+static void agct_hand_over_slot(const struct tv_agent_stacks *wanted, struct agct_slot *slot)
+{
+    if (atomic_load(&slot->word) != (slot->generation << 2 | FULL)) {
+        agct_hand_over_missing(wanted, slot->index);
+        return;
+    }
+    jint depth = slot->trace.depth;
+    if (depth > 0)
+        agct_hand_over_frames(wanted, slot);
+    atomic_store(&slot->word, slot->generation << 2 | FREE);
+    if (depth <= 0 && depth != THREAD_ENDS)
+        agct_hand_over_substitute(wanted, slot->index, depth);
+}
+
+bool tv_agent_agct_take(const struct tv_agent_stacks *wanted)
+{
+    if (!atomic_load(&agct.works) || !agct_is_wanted())
+        return false;
+    if (!agct_has_signal()) {
+        agct_give_up("the program took the signal PROF");
+        return false;
+    }
+    pthread_mutex_lock(&agct.turn);
+    for (jint first = 0, end; first < wanted->count; first = end) {
+        uint64_t since = agct.generation;
+        end = agct_ask_batch(wanted, first);
+        for (jint i = first; i < end; i++) {
+            struct agct_slot *slot = agct_answer_for(i, since);
+            if (slot != NULL)
+                agct_hand_over_slot(wanted, slot);
+            else
+                (void)tv_agent_stacks_take_one(wanted, i);
+        }
+    }
+    pthread_mutex_unlock(&agct.turn);
+    return true;
+}
+
+/* stacks.c - what threads do now, by JVMTI: each at its next safepoint.  See agent.h. */
 
 enum tv_agent_look tv_agent_stacks_take_one(const struct tv_agent_stacks *wanted, jint index)
 {

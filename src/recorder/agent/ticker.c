@@ -9,7 +9,7 @@
 
 #define BILLION 1000000000
 
-static int64_t now_ns(void)
+static int64_t ticker_now_ns(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -27,20 +27,20 @@ void tv_ticker_init(struct tv_ticker *ticker)
 }
 
 /* The lock is held, here and below. */
-static void wait_until(struct tv_ticker *ticker, int64_t due)
+static void ticker_wait_until(struct tv_ticker *ticker, int64_t due)
 {
     struct timespec until = {(time_t)(due / BILLION), (long)(due % BILLION)};
     pthread_cond_timedwait(&ticker->changed, &ticker->lock, &until);
 }
 
-static void plan_next(struct tv_ticker *ticker)
+static void ticker_plan_next(struct tv_ticker *ticker)
 {
-    int64_t missed = (now_ns() - ticker->due_ns) / ticker->period_ns;
+    int64_t missed = (ticker_now_ns() - ticker->due_ns) / ticker->period_ns;
     ticker->late += (uint64_t)missed;
     ticker->due_ns += (missed + 1) * ticker->period_ns;
 }
 
-static void tick_once(struct tv_ticker *ticker, JNIEnv *jni)
+static void ticker_tick_once(struct tv_ticker *ticker, JNIEnv *jni)
 {
     int64_t due = ticker->due_ns;
     ticker->in_tick = true;
@@ -51,32 +51,32 @@ static void tick_once(struct tv_ticker *ticker, JNIEnv *jni)
     ticker->ticks++;
     ticker->ending = ticker->ending || !go_on;
     if (ticker->due_ns == due) /* else it was started anew meanwhile */
-        plan_next(ticker);
+        ticker_plan_next(ticker);
     pthread_cond_broadcast(&ticker->changed);
 }
 
-static void tick_on(struct tv_ticker *ticker, JNIEnv *jni)
+static void ticker_tick_until_stopped(struct tv_ticker *ticker, JNIEnv *jni)
 {
     pthread_mutex_lock(&ticker->lock);
     while (!ticker->ending) {
         if (!ticker->started)
             pthread_cond_wait(&ticker->changed, &ticker->lock);
-        else if (now_ns() < ticker->due_ns)
-            wait_until(ticker, ticker->due_ns);
+        else if (ticker_now_ns() < ticker->due_ns)
+            ticker_wait_until(ticker, ticker->due_ns);
         else
-            tick_once(ticker, jni);
+            ticker_tick_once(ticker, jni);
     }
     pthread_mutex_unlock(&ticker->lock);
 }
 
-static void release(struct tv_ticker *ticker)
+static void ticker_release(struct tv_ticker *ticker)
 {
     pthread_mutex_destroy(&ticker->lock);
     pthread_cond_destroy(&ticker->changed);
     ticker->release(ticker->context);
 }
 
-static void *run(void *arg)
+static void *ticker_thread_main(void *arg)
 {
     JNIEnv *jni;
     struct tv_ticker *ticker = arg;
@@ -85,27 +85,28 @@ static void *run(void *arg)
     JavaVM *vm = tv_agent.vm;
     bool attached = (*vm)->AttachCurrentThreadAsDaemon(vm, (void **)&jni, &attach) == JNI_OK;
     if (attached)
-        tick_on(ticker, jni);
+        ticker_tick_until_stopped(ticker, jni);
     pthread_mutex_lock(&ticker->lock);
     ticker->ending = ticker->gone = true;
     bool orphan = ticker->orphan;
     pthread_mutex_unlock(&ticker->lock);
     if (orphan)
-        release(ticker);
+        ticker_release(ticker);
     if (attached)
         (*vm)->DetachCurrentThread(vm);
     return NULL;
 }
 
-static int start(struct tv_ticker *ticker, int64_t period_ns)
+static int ticker_start_thread(struct tv_ticker *ticker, int64_t period_ns)
 {
     if (ticker->ending)
         return -ESHUTDOWN;
     if (ticker->started)
         return -EALREADY;
     ticker->period_ns = period_ns;
-    ticker->due_ns = now_ns();
-    int error = ticker->made ? 0 : tv_recorder_start_thread(&ticker->thread, run, ticker);
+    ticker->due_ns = ticker_now_ns();
+    int error =
+        ticker->made ? 0 : tv_recorder_start_thread(&ticker->thread, ticker_thread_main, ticker);
     if (!ticker->made && error == 0)
         pthread_detach(ticker->thread);
     ticker->made = ticker->started = error == 0;
@@ -116,29 +117,29 @@ static int start(struct tv_ticker *ticker, int64_t period_ns)
 int tv_ticker_start(struct tv_ticker *ticker, int64_t period_ns)
 {
     pthread_mutex_lock(&ticker->lock);
-    int error = start(ticker, period_ns);
+    int error = ticker_start_thread(ticker, period_ns);
     pthread_mutex_unlock(&ticker->lock);
     return error;
 }
 
-static bool is_self(const struct tv_ticker *ticker)
+static bool ticker_is_self(const struct tv_ticker *ticker)
 {
     return ticker->made && pthread_equal(ticker->thread, pthread_self());
 }
 
-static void stop(struct tv_ticker *ticker, bool wait)
+static void ticker_join_thread(struct tv_ticker *ticker, bool wait)
 {
     uint64_t ticks = ticker->ticks;
     ticker->started = false;
     pthread_cond_broadcast(&ticker->changed);
-    while (wait && !is_self(ticker) && ticker->in_tick && ticker->ticks == ticks)
+    while (wait && !ticker_is_self(ticker) && ticker->in_tick && ticker->ticks == ticks)
         pthread_cond_wait(&ticker->changed, &ticker->lock);
 }
 
 void tv_ticker_stop(struct tv_ticker *ticker)
 {
     pthread_mutex_lock(&ticker->lock);
-    stop(ticker, true);
+    ticker_join_thread(ticker, true);
     pthread_mutex_unlock(&ticker->lock);
 }
 
@@ -146,7 +147,7 @@ void tv_ticker_end(struct tv_ticker *ticker, bool wait)
 {
     pthread_mutex_lock(&ticker->lock);
     ticker->ending = true;
-    stop(ticker, wait);
+    ticker_join_thread(ticker, wait);
     pthread_mutex_unlock(&ticker->lock);
 }
 
@@ -168,5 +169,5 @@ void tv_ticker_free(struct tv_ticker *ticker)
     pthread_cond_broadcast(&ticker->changed);
     pthread_mutex_unlock(&ticker->lock);
     if (left)
-        release(ticker);
+        ticker_release(ticker);
 }

@@ -11,7 +11,7 @@
 #include "recorder/agent/agent.h"
 #include "recorder/agent/rewrite.h"
 #include "recorder/recording.h"
-#include "recorder/texts.h"
+#include "recorder/text.h"
 
 #define LONGEST_NAME 65536
 
@@ -38,7 +38,7 @@ static const char never[] =
     "java.traceview.*:java.lang.Object:android.os.Debug:dalvik.system.SamplingProfiler*"
     ":traceview.Recorder";
 
-static char *text_of(struct tv_class_span span, bool dots)
+static char *tracing_copy_utf8(struct tv_class_span span, bool dots)
 {
     /* Longest: a question mark or less for each byte. */
     size_t room = span.length + 1;
@@ -51,17 +51,19 @@ static char *text_of(struct tv_class_span span, bool dots)
 bool tv_agent_tracing_wants(const char *class_name)
 {
     const struct tv_agent_options *options = &tv_agent.options;
-    return !tv_text_matches_any(never, ':', class_name) &&
-           (options->include == NULL || tv_text_matches_any(options->include, ':', class_name)) &&
-           (options->exclude == NULL || !tv_text_matches_any(options->exclude, ':', class_name));
+    return !tv_wildcard_matches_any(never, ':', class_name) &&
+           (options->include == NULL ||
+            tv_wildcard_matches_any(options->include, ':', class_name)) &&
+           (options->exclude == NULL ||
+            !tv_wildcard_matches_any(options->exclude, ':', class_name));
 }
 
-static uint32_t add_method(void *context, const struct tv_rewrite_method *method)
+static uint32_t tracing_add_method(void *context, const struct tv_rewrite_method *method)
 {
     const char *class_name = context;
-    char *name = text_of(method->name, false);
-    char *signature = text_of(method->signature, false);
-    char *source = text_of(method->source, false);
+    char *name = tracing_copy_utf8(method->name, false);
+    char *signature = tracing_copy_utf8(method->signature, false);
+    char *source = tracing_copy_utf8(method->source, false);
     uint32_t id = 0;
     if (name != NULL && signature != NULL && source != NULL)
         id = tv_recording_find_method(&(struct tv_recording_method){
@@ -77,9 +79,9 @@ static uint32_t add_method(void *context, const struct tv_rewrite_method *method
     return id;
 }
 
-static void refuse_method(void *context, struct tv_class_span name)
+static void tracing_refuse_method(void *context, struct tv_class_span name)
 {
-    char *text = text_of(name, false);
+    char *text = tracing_copy_utf8(name, false);
     pthread_mutex_lock(&lacking.lock);
     size_t used = lacking.count == 0 ? 0 : strlen(lacking.names);
     if (lacking.count++ < NAMED && text != NULL)
@@ -111,7 +113,7 @@ void tv_agent_tracing_say_lacking(void)
 }
 
 /* The class's name with dots, for free(); NULL when it is not to be traced. */
-static char *wanted_name(const unsigned char *bytes, size_t length)
+static char *tracing_wanted_name(const unsigned char *bytes, size_t length)
 {
     struct tv_classfile file;
     struct tv_class_span span;
@@ -119,7 +121,7 @@ static char *wanted_name(const unsigned char *bytes, size_t length)
     if (!tv_classfile_read(&file, bytes, length))
         return NULL;
     if (tv_classfile_class_name(&file, file.this_class, &span))
-        name = text_of(span, true);
+        name = tracing_copy_utf8(span, true);
     tv_classfile_release(&file);
     if (name == NULL || tv_agent_tracing_wants(name))
         return name;
@@ -127,8 +129,8 @@ static char *wanted_name(const unsigned char *bytes, size_t length)
     return NULL;
 }
 
-static void hand_over(jvmtiEnv *jvmti, const struct tv_rewrite_result *result, jint *new_length,
-                      unsigned char **new_bytes)
+static void tracing_hand_over_class(jvmtiEnv *jvmti, const struct tv_rewrite_result *result,
+                                    jint *new_length, unsigned char **new_bytes)
 {
     unsigned char *bytes;
     if (result->bytes == NULL ||
@@ -152,13 +154,14 @@ void JNICALL tv_agent_tracing_load(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefine
     (void)domain;
     if (!atomic_load(&tv_agent.rewrites) || (loader == NULL && !tv_agent.options.boot))
         return;
-    char *class_name = wanted_name(bytes, (size_t)length);
+    char *class_name = tracing_wanted_name(bytes, (size_t)length);
     if (class_name == NULL)
         return;
-    struct tv_rewrite_plan plan = {TV_AGENT_HOOKS, add_method, class_name, refuse_method};
+    struct tv_rewrite_plan plan = {TV_AGENT_HOOKS, tracing_add_method, class_name,
+                                   tracing_refuse_method};
     struct tv_rewrite_result result;
     if (tv_rewrite_class(bytes, (size_t)length, &plan, &result))
-        hand_over(jvmti, &result, new_length, new_bytes);
+        tracing_hand_over_class(jvmti, &result, new_length, new_bytes);
     else
         atomic_fetch_add(&not_understood, 1);
     atomic_fetch_add(&refused, result.refused);
@@ -179,7 +182,7 @@ void JNICALL tv_agent_tracing_load(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefine
 #define LONG_PAUSE_NS 80000000
 
 /* The batches of one pass over the loaded classes. */
-struct passage {
+struct retransform_passage {
     jvmtiEnv *jvmti;
     unsigned calls, done, refused;
 };
@@ -190,18 +193,18 @@ static struct {
     bool any, several;
 } rewritten_by;
 
-static bool is_same_text(const char *a, const char *b)
+static bool tracing_text_is_same(const char *a, const char *b)
 {
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
 /* Note the options by which classes are rewritten from here on; at the end of a recording no class
  * is any more. */
-static void note_options(bool rewrites)
+static void tracing_note_options(bool rewrites)
 {
     const struct tv_agent_options *options = &tv_agent.options;
-    if (rewritten_by.any && (!is_same_text(rewritten_by.include, options->include) ||
-                             !is_same_text(rewritten_by.exclude, options->exclude)))
+    if (rewritten_by.any && (!tracing_text_is_same(rewritten_by.include, options->include) ||
+                             !tracing_text_is_same(rewritten_by.exclude, options->exclude)))
         rewritten_by.several = true;
     rewritten_by.include = options->include;
     rewritten_by.exclude = options->exclude;
@@ -209,25 +212,26 @@ static void note_options(bool rewrites)
 }
 
 /* "Lcom/example/Class;" names com.example.Class; arrays and primitive classes have no methods. */
-static bool is_wanted_signature(const char *signature)
+static bool tracing_wants_signature(const char *signature)
 {
     size_t length = strlen(signature);
     if (length < 3 || signature[0] != 'L')
         return false;
-    char *name = text_of((struct tv_class_span){(const uint8_t *)signature + 1, length - 2}, true);
+    char *name =
+        tracing_copy_utf8((struct tv_class_span){(const uint8_t *)signature + 1, length - 2}, true);
     bool wanted = name != NULL && tv_agent_tracing_wants(name);
     free(name);
     return wanted;
 }
 
-static bool is_wanted_class(jvmtiEnv *jvmti, JNIEnv *jni, jclass class)
+static bool tracing_wants_class(jvmtiEnv *jvmti, JNIEnv *jni, jclass class)
 {
     jboolean modifiable = JNI_FALSE;
     jobject loader = NULL;
     char *signature;
     if ((*jvmti)->GetClassSignature(jvmti, class, &signature, NULL) != JVMTI_ERROR_NONE)
         return false;
-    bool wanted = rewritten_by.several || is_wanted_signature(signature);
+    bool wanted = rewritten_by.several || tracing_wants_signature(signature);
     (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
     if (!wanted || (*jvmti)->IsModifiableClass(jvmti, class, &modifiable) != JVMTI_ERROR_NONE ||
         !modifiable || (*jvmti)->GetClassLoader(jvmti, class, &loader) != JVMTI_ERROR_NONE)
@@ -237,12 +241,12 @@ static bool is_wanted_class(jvmtiEnv *jvmti, JNIEnv *jni, jclass class)
 }
 
 /* Move the wanted classes to the front; return how many there are. */
-static jint keep_wanted(jvmtiEnv *jvmti, JNIEnv *jni, jclass *loaded, jint count)
+static jint tracing_keep_wanted_classes(jvmtiEnv *jvmti, JNIEnv *jni, jclass *loaded, jint count)
 {
     jint kept = 0;
     for (jint i = 0; i < count; i++) {
         jclass class = loaded[i];
-        if (is_wanted_class(jvmti, jni, class))
+        if (tracing_wants_class(jvmti, jni, class))
             loaded[kept++] = class;
         else
             (*jni)->DeleteLocalRef(jni, class);
@@ -251,7 +255,7 @@ static jint keep_wanted(jvmtiEnv *jvmti, JNIEnv *jni, jclass *loaded, jint count
 }
 
 /* For how long this thread has wanted a processor and had none; 0 where the kernel does not say. */
-static int64_t queued_ns(void)
+static int64_t tracing_queued_ns(void)
 {
     unsigned long long queued = 0;
     char text[128] = "", *behind_run;
@@ -268,18 +272,19 @@ static int64_t queued_ns(void)
 
 /* The time that this thread was blocked: it rewrites classes itself, and is blocked while the
  * machine stops the program to exchange them. */
-static int64_t blocked_ns(void)
+static int64_t tracing_blocked_ns(void)
 {
     struct timespec now, used;
     clock_gettime(CLOCK_MONOTONIC, &now);
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
     return (int64_t)(now.tv_sec - used.tv_sec) * 1000000000 + now.tv_nsec - used.tv_nsec -
-           queued_ns();
+           tracing_queued_ns();
 }
 
 /* Retransform a batch.  The machine refuses it whole when it refuses one class, so a refused batch
  * is tried by halves.  False: the machine is about to die. */
-static bool retransform_batch(struct passage *passage, const jclass *wanted, jint count)
+static bool retransform_batch_bisecting(struct retransform_passage *passage, const jclass *wanted,
+                                        jint count)
 {
     if (atomic_load(&tv_agent.dying) || !tv_agent_hold())
         return false;
@@ -292,20 +297,21 @@ static bool retransform_batch(struct passage *passage, const jclass *wanted, jin
         return true;
     }
     jint half = count / 2;
-    return retransform_batch(passage, wanted, half) &&
-           retransform_batch(passage, wanted + half, count - half);
+    return retransform_batch_bisecting(passage, wanted, half) &&
+           retransform_batch_bisecting(passage, wanted + half, count - half);
 }
 
-static void retransform_all(struct passage *passage, const jclass *wanted, jint count)
+static void retransform_in_batches(struct retransform_passage *passage, const jclass *wanted,
+                                   jint count)
 {
     const jint least = count / MOST_CALLS > LEAST_BATCH ? count / MOST_CALLS : LEAST_BATCH;
     jint most = least;
     while (count > 0) {
         jint batch = most < count ? most : count;
-        int64_t start = blocked_ns();
-        if (!retransform_batch(passage, wanted, batch))
+        int64_t start = tracing_blocked_ns();
+        if (!retransform_batch_bisecting(passage, wanted, batch))
             return;
-        int64_t pause = blocked_ns() - start;
+        int64_t pause = tracing_blocked_ns() - start;
         wanted += batch;
         count -= batch;
         if (pause < SHORT_PAUSE_NS && most <= LARGEST_BATCH / 2)
@@ -315,15 +321,15 @@ static void retransform_all(struct passage *passage, const jclass *wanted, jint 
     }
 }
 
-static void retransform_loaded(jvmtiEnv *jvmti, JNIEnv *jni)
+static void retransform_loaded_classes(jvmtiEnv *jvmti, JNIEnv *jni)
 {
-    struct passage passage = {.jvmti = jvmti};
+    struct retransform_passage passage = {.jvmti = jvmti};
     jclass *loaded;
     jint count;
     if ((*jvmti)->GetLoadedClasses(jvmti, &count, &loaded) != JVMTI_ERROR_NONE)
         return;
-    jint kept = keep_wanted(jvmti, jni, loaded, count);
-    retransform_all(&passage, loaded, kept);
+    jint kept = tracing_keep_wanted_classes(jvmti, jni, loaded, count);
+    retransform_in_batches(&passage, loaded, kept);
     for (jint i = 0; i < kept; i++)
         (*jni)->DeleteLocalRef(jni, loaded[i]);
     (*jvmti)->Deallocate(jvmti, (unsigned char *)loaded);
@@ -337,7 +343,7 @@ void tv_agent_tracing_retransform(void)
 {
     JNIEnv *jni;
     boot_rewritten = boot_rewritten || tv_agent.options.boot;
-    note_options(atomic_load(&tv_agent.rewrites));
+    tracing_note_options(atomic_load(&tv_agent.rewrites));
     if (!tv_agent.can_retransform ||
         (*tv_agent.vm)->GetEnv(tv_agent.vm, (void **)&jni, JNI_VERSION_1_6) != JNI_OK)
         return;
@@ -345,7 +351,7 @@ void tv_agent_tracing_retransform(void)
     bool framed = (*jni)->PushLocalFrame(jni, MOST_REFERENCES) == 0;
     if (!framed)
         (*jni)->ExceptionClear(jni);
-    retransform_loaded(tv_agent.jvmti, jni);
+    retransform_loaded_classes(tv_agent.jvmti, jni);
     if (framed)
         (*jni)->PopLocalFrame(jni, NULL);
     if (!atomic_load(&tv_agent.rewrites))

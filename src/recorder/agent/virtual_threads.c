@@ -44,7 +44,7 @@ bool tv_agent_virtual_allow(jvmtiCapabilities *wanted, const jvmtiCapabilities *
 
 /* ---- events, in the virtual thread ---- */
 
-static struct tv_recorder_thread *stored_fiber(jvmtiEnv *jvmti)
+static struct tv_recorder_thread *virtual_stored_fiber(jvmtiEnv *jvmti)
 {
     void *stored = NULL;
     if ((*jvmti)->GetThreadLocalStorage(jvmti, NULL, &stored) != JVMTI_ERROR_NONE)
@@ -52,15 +52,15 @@ static struct tv_recorder_thread *stored_fiber(jvmtiEnv *jvmti)
     return stored;
 }
 
-static void JNICALL on_mount(jvmtiEnv *jvmti, ...)
+static void JNICALL virtual_on_mount(jvmtiEnv *jvmti, ...)
 {
     if (!tv_agent_hold())
         return;
-    tv_recording_mount(stored_fiber(jvmti), virtual.away);
+    tv_recording_mount(virtual_stored_fiber(jvmti), virtual.away);
     tv_agent_release();
 }
 
-static void JNICALL on_unmount(jvmtiEnv *jvmti, ...)
+static void JNICALL virtual_on_unmount(jvmtiEnv *jvmti, ...)
 {
     if (!tv_agent_hold())
         return;
@@ -70,7 +70,7 @@ static void JNICALL on_unmount(jvmtiEnv *jvmti, ...)
     tv_agent_release();
 }
 
-static void JNICALL on_virtual_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
+static void JNICALL virtual_on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
     (void)jni;
     (void)thread;
@@ -78,7 +78,7 @@ static void JNICALL on_virtual_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
         return;
     /* HotSpot has told of the last unmount before: that time without a carrier ends here. */
     if (!tv_recording_is_fiber())
-        tv_recording_mount(stored_fiber(jvmti), virtual.away);
+        tv_recording_mount(virtual_stored_fiber(jvmti), virtual.away);
     struct tv_recorder_thread *fiber = tv_recording_unmount(0);
     (void)(*jvmti)->SetThreadLocalStorage(jvmti, NULL, NULL);
     tv_recording_end_fiber(fiber);
@@ -87,7 +87,7 @@ static void JNICALL on_virtual_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 
 /* ---- the calling thread ---- */
 
-static jthread current_thread(jvmtiEnv *jvmti)
+static jthread virtual_current_thread(jvmtiEnv *jvmti)
 {
     jthread thread = NULL;
     return (*jvmti)->GetCurrentThread(jvmti, &thread) == JVMTI_ERROR_NONE ? thread : NULL;
@@ -106,7 +106,7 @@ void tv_agent_virtual_name(JNIEnv *jni, jthread thread, char *name, size_t room)
 }
 
 /* Said once; each recording says it of itself. */
-static void tell_mixed(void)
+static void virtual_report_mixed(void)
 {
     tv_recording_mix_fibers();
     if (!atomic_exchange(&virtual.told, true))
@@ -115,24 +115,24 @@ static void tell_mixed(void)
 }
 
 /* One that was mounted before the events came, or of which there are none. */
-static void see_mounted(JNIEnv *jni)
+static void virtual_see_mounted(JNIEnv *jni)
 {
-    jthread thread = current_thread(tv_agent.jvmti);
+    jthread thread = virtual_current_thread(tv_agent.jvmti);
     bool is_virtual = thread != NULL && tv_agent_virtual_is(jni, thread);
     (*jni)->DeleteLocalRef(jni, thread);
     if (is_virtual && virtual.jvmti != NULL)
-        tv_recording_mount(stored_fiber(virtual.jvmti), virtual.away);
+        tv_recording_mount(virtual_stored_fiber(virtual.jvmti), virtual.away);
     else if (is_virtual)
-        tell_mixed();
+        virtual_report_mixed();
 }
 
-static void before_joining(void)
+static void virtual_before_joining(void)
 {
     JNIEnv *jni;
     if (virtual.class == NULL || tv_recording_is_fiber() || !tv_agent_hold())
         return;
     if ((*tv_agent.vm)->GetEnv(tv_agent.vm, (void **)&jni, JNI_VERSION_1_6) == JNI_OK)
-        see_mounted(jni);
+        virtual_see_mounted(jni);
     tv_agent_release();
 }
 
@@ -160,7 +160,8 @@ jint tv_agent_virtual_frames(const jvmtiFrameInfo *frames, jint depth)
 
 /* ---- the beginning ---- */
 
-static jint find_event(const jvmtiExtensionEventInfo *events, jint count, const char *id)
+static jint virtual_find_extension_event(const jvmtiExtensionEventInfo *events, jint count,
+                                         const char *id)
 {
     for (jint i = 0; i < count; i++)
         if (strcmp(events[i].id, id) == 0)
@@ -168,40 +169,42 @@ static jint find_event(const jvmtiExtensionEventInfo *events, jint count, const 
     return 0;
 }
 
-static void free_parameters(jvmtiEnv *jvmti, jvmtiParamInfo *parameters, jint count)
+static void virtual_free_parameters(jvmtiEnv *jvmti, jvmtiParamInfo *parameters, jint count)
 {
     for (jint i = 0; i < count; i++)
         (*jvmti)->Deallocate(jvmti, (unsigned char *)parameters[i].name);
     (*jvmti)->Deallocate(jvmti, (unsigned char *)parameters);
 }
 
-static void free_events(jvmtiEnv *jvmti, jvmtiExtensionEventInfo *events, jint count)
+static void virtual_free_events(jvmtiEnv *jvmti, jvmtiExtensionEventInfo *events, jint count)
 {
     for (jint i = 0; i < count; i++) {
-        free_parameters(jvmti, events[i].params, events[i].param_count);
+        virtual_free_parameters(jvmti, events[i].params, events[i].param_count);
         (*jvmti)->Deallocate(jvmti, (unsigned char *)events[i].id);
         (*jvmti)->Deallocate(jvmti, (unsigned char *)events[i].short_description);
     }
     (*jvmti)->Deallocate(jvmti, (unsigned char *)events);
 }
 
-static bool find_events(jvmtiEnv *jvmti)
+static bool virtual_find_extension_events(jvmtiEnv *jvmti)
 {
     jvmtiExtensionEventInfo *events;
     jint count;
     if ((*jvmti)->GetExtensionEvents(jvmti, &count, &events) != JVMTI_ERROR_NONE)
         return false;
-    virtual.mount = find_event(events, count, "com.sun.hotspot.events.VirtualThreadMount");
-    virtual.unmount = find_event(events, count, "com.sun.hotspot.events.VirtualThreadUnmount");
-    free_events(jvmti, events, count);
+    virtual.mount = virtual_find_extension_event(events, count,
+                                                 "com.sun.hotspot.events.VirtualThreadMount");
+    virtual.unmount = virtual_find_extension_event(events, count,
+                                                   "com.sun.hotspot.events.VirtualThreadUnmount");
+    virtual_free_events(jvmti, events, count);
     return virtual.mount != 0 && virtual.unmount != 0;
 }
 
 /* Events of an extension need a function, and the switch that standard events have. */
-static bool switch_events(jvmtiEnv *jvmti, bool on)
+static bool virtual_set_event_modes(jvmtiEnv *jvmti, bool on)
 {
     const jint events[] = {virtual.mount, virtual.unmount, EVENT_VIRTUAL_END};
-    const jvmtiExtensionEvent functions[] = {on_mount, on_unmount, NULL};
+    const jvmtiExtensionEvent functions[] = {virtual_on_mount, virtual_on_unmount, NULL};
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
         if ((functions[i] != NULL &&
              (*jvmti)->SetExtensionEventCallback(jvmti, events[i], on ? functions[i] : NULL) !=
@@ -213,24 +216,25 @@ static bool switch_events(jvmtiEnv *jvmti, bool on)
 }
 
 /* The events' functions stand in a table by their numbers, which begin with the least. */
-static bool listen(jvmtiEnv *jvmti)
+static bool virtual_enable_events(jvmtiEnv *jvmti)
 {
     jvmtiCapabilities offered = {0}, wanted = {0};
     void (*table[EVENTS])(void) = {NULL};
     jvmtiEventCallbacks callbacks[2];
     _Static_assert(sizeof table <= sizeof callbacks, "events fit");
-    table[EVENT_VIRTUAL_END - JVMTI_MIN_EVENT_TYPE_VAL] = (void (*)(void))on_virtual_end;
+    table[EVENT_VIRTUAL_END - JVMTI_MIN_EVENT_TYPE_VAL] = (void (*)(void))virtual_on_thread_end;
     memcpy(callbacks, table, sizeof table);
     return (*jvmti)->GetPotentialCapabilities(jvmti, &offered) == JVMTI_ERROR_NONE &&
            tv_agent_virtual_allow(&wanted, &offered) &&
-           (*jvmti)->AddCapabilities(jvmti, &wanted) == JVMTI_ERROR_NONE && find_events(jvmti) &&
+           (*jvmti)->AddCapabilities(jvmti, &wanted) == JVMTI_ERROR_NONE &&
+           virtual_find_extension_events(jvmti) &&
            (*jvmti)->SetEventCallbacks(jvmti, callbacks, sizeof table) == JVMTI_ERROR_NONE &&
-           switch_events(jvmti, true);
+           virtual_set_event_modes(jvmti, true);
 }
 
 /* Without continuations (-XX:-VMContinuations) virtual threads have another class, each on a thread
  * of the system for itself. */
-static bool find_class(JNIEnv *jni)
+static bool virtual_find_class(JNIEnv *jni)
 {
     jclass class = (*jni)->FindClass(jni, "java/lang/VirtualThread");
     jclass thread = class == NULL ? NULL : (*jni)->FindClass(jni, "java/lang/Thread");
@@ -251,16 +255,16 @@ void tv_agent_virtual_begin(JNIEnv *jni)
 {
     jvmtiEnv *jvmti = virtual.jvmti;
     if (jvmti != NULL) {
-        (void)switch_events(jvmti, true);
+        (void)virtual_set_event_modes(jvmti, true);
         return;
     }
-    if (tv_agent.is_art || virtual.away != 0 || (virtual.class == NULL && !find_class(jni)))
+    if (tv_agent.is_art || virtual.away != 0 || (virtual.class == NULL && !virtual_find_class(jni)))
         return;
     virtual.away = tv_recording_find_method(&(struct tv_recording_method){
         .class_name = "java.lang.VirtualThread", .name = "[unmounted]", .signature = ""});
-    tv_recorder.joining = before_joining;
+    tv_recorder.joining = virtual_before_joining;
     jvmti = tv_agent_new_environment();
-    if (jvmti != NULL && listen(jvmti))
+    if (jvmti != NULL && virtual_enable_events(jvmti))
         virtual.jvmti = jvmti;
     else if (jvmti != NULL)
         (void)(*jvmti)->DisposeEnvironment(jvmti);
@@ -270,11 +274,11 @@ void tv_agent_virtual_end(void)
 {
     if (virtual.jvmti == NULL)
         return;
-    (void)switch_events(virtual.jvmti, false);
+    (void)virtual_set_event_modes(virtual.jvmti, false);
     tv_recording_forget_mounts();
 }
 
-static void find_function(jvmtiEnv *jvmti)
+static void virtual_find_extension_function(jvmtiEnv *jvmti)
 {
     jvmtiExtensionFunctionInfo *functions;
     jint count;
@@ -283,7 +287,7 @@ static void find_function(jvmtiEnv *jvmti)
     for (jint i = 0; i < count; i++) {
         if (strcmp(functions[i].id, "com.sun.hotspot.functions.GetVirtualThread") == 0)
             virtual.find_mounted = functions[i].func;
-        free_parameters(jvmti, functions[i].params, functions[i].param_count);
+        virtual_free_parameters(jvmti, functions[i].params, functions[i].param_count);
         (*jvmti)->Deallocate(jvmti, (unsigned char *)functions[i].id);
         (*jvmti)->Deallocate(jvmti, (unsigned char *)functions[i].short_description);
         (*jvmti)->Deallocate(jvmti, (unsigned char *)functions[i].errors);
@@ -294,9 +298,9 @@ static void find_function(jvmtiEnv *jvmti)
 void tv_agent_virtual_begin_samples(JNIEnv *jni)
 {
     if (tv_agent.is_art || virtual.find_mounted != NULL ||
-        (virtual.class == NULL && !find_class(jni)))
+        (virtual.class == NULL && !virtual_find_class(jni)))
         return;
-    find_function(tv_agent.jvmti);
+    virtual_find_extension_function(tv_agent.jvmti);
     if (virtual.find_mounted == NULL)
         tv_agent_say(
             "this machine does not tell where its virtual threads run: they have no samples");

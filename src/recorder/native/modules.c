@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * modules.c - which file an address belongs to.
+ * modules.c - which file an address belongs to, also after dlclose.
  *
- * Code is unloaded by dlclose, which is ours for that reason: just before, everything loaded is
- * written down, and afterwards what is gone, so that another file which takes its place is told
- * apart by the time.  Names of unloaded code are addresses within its file, resolved later.
+ * The library has its own dlclose: just before the real one it notes everything that is loaded, and
+ * afterwards what is gone, with the time.  Another file at the same addresses is then told apart by
+ * the time of a record.  An address of unloaded code is named as an address within its file, to be
+ * resolved from the file later.
  */
 #define _GNU_SOURCE
 #include "recorder/native/modules.h"
 
+#include <assert.h>
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
@@ -16,195 +18,194 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "recorder/chosen.h"
 #include "recorder/clock.h"
-#include "recorder/homes.h"
-#include "recorder/kept.h"
-#include "recorder/left_behind.h"
-#include "recorder/native/exported.h"
-#include "recorder/native/functions.h"
-#include "recorder/pages.h"
+#include "recorder/memory.h"
+#include "recorder/method_table.h"
+#include "recorder/output_file.h"
 #include "recorder/recording.h"
+#include "recorder/state.h"
+#include "recorder/triggers.h"
 
-/* glibc 2.35 finds what lies at an address without a lock, so that hooks may ask. */
+/* From glibc 2.35 on, the file at an address is found without a lock, so hooks may ask. */
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
 #define HAS_FIND_OBJECT
 #endif
 
-/* Who holds `lock` waits for nobody: at the end by a signal the thread that has it may never go on.
- * The loader is asked under the other one, which such an end does without. */
+/* The holder of `lock` waits for nobody: at the end by a signal, a thread with a lock may never
+ * run again.  The loader is called under scan_lock, which the end by a signal does not need. */
 static struct {
-    pthread_mutex_t look, lock;
-    struct tv_home *found; /* by the look under way */
+    pthread_mutex_t scan_lock, lock;
+    struct tv_module_span *found; /* by the scan under way */
     uint32_t found_count;
-    struct tv_homes homes;
+    struct tv_module_history history;
     bool addresses;
 #ifdef HAS_FIND_OBJECT
-    int (*find_object)(void *address, struct dl_find_object *found); /* NULL: an older libc */
+    int (*find_object)(void *address, struct dl_find_object *found); /* NULL: an older C library */
 #endif
-} modules = {.look = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER};
+} modules = {.scan_lock = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* A separator of the formats is no part of a path. */
-static void clean(char *path)
+/* Separators of the file formats become blanks. */
+static void modules_clean_path(char *path)
 {
     for (; *path; path++)
         if (*path == '\n' || *path == '\t' || *path == '\r')
             *path = ' ';
 }
 
-static bool overlap(const struct tv_home *a, const struct tv_home *b)
+static bool module_spans_overlap(const struct tv_module_span *a, const struct tv_module_span *b)
 {
     return a->start < b->end && b->start < a->end;
 }
 
-/* The newest that lay on a part of that place; NULL: none. */
-static struct tv_home *find_before(const struct tv_home *home)
+/* Return the latest file at a part of those addresses; NULL: none. */
+static struct tv_module_span *modules_find_previous(const struct tv_module_span *span)
 {
-    struct tv_home *before = NULL;
-    for (uint32_t i = 0; i < modules.homes.count; i++) {
-        struct tv_home *other = &modules.homes.list[i];
-        if (overlap(other, home) && (!before || other->to > before->to))
+    struct tv_module_span *before = NULL;
+    for (uint32_t i = 0; i < modules.history.count; i++) {
+        struct tv_module_span *other = &modules.history.list[i];
+        if (module_spans_overlap(other, span) && (!before || other->to > before->to))
             before = other;
     }
     return before;
 }
 
-/* Begins where the last one ended: when it was loaded nobody has said.  The same file again is the
- * same home. */
-static void see(struct tv_home *home)
+/* Add a file, or note that it is still there.  Its time begins when its predecessor's ended, as
+ * nobody tells when it was loaded. */
+static void modules_see(struct tv_module_span *span)
 {
-    struct tv_home *before = find_before(home);
-    if (before && before->bias == home->bias && strcmp(before->path, home->path) == 0) {
-        before->to = TV_HOMES_NOW;
+    struct tv_module_span *before = modules_find_previous(span);
+    if (before && before->bias == span->bias && strcmp(before->path, span->path) == 0) {
+        before->to = TV_MODULE_TIME_NOW;
         before->seen = true;
         return;
     }
-    home->to = TV_HOMES_NOW;
-    home->seen = true;
-    home->from = before && before->to == TV_HOMES_NOW ? tv_clock_read(tv_clock_counter_is_good())
-                 : before                             ? before->to
-                                                      : 0;
-    if (before && before->to == TV_HOMES_NOW)
-        before->to = home->from;
-    (void)tv_homes_add(&modules.homes, home);
+    span->to = TV_MODULE_TIME_NOW;
+    span->seen = true;
+    span->from = before && before->to == TV_MODULE_TIME_NOW
+                     ? tv_clock_read(tv_clock_counter_is_reliable())
+                 : before ? before->to
+                          : 0;
+    if (before && before->to == TV_MODULE_TIME_NOW)
+        before->to = span->from;
+    (void)tv_module_history_add(&modules.history, span);
 }
 
-static void take(struct tv_home *home, const struct dl_phdr_info *info)
+static void modules_take_segments(struct tv_module_span *span, const struct dl_phdr_info *info)
 {
-    home->bias = info->dlpi_addr;
+    span->bias = info->dlpi_addr;
     if (info->dlpi_name && info->dlpi_name[0])
-        snprintf(home->path, sizeof home->path, "%s", info->dlpi_name);
-    else if (readlink("/proc/self/exe", home->path, sizeof home->path - 1) < 0)
-        home->path[0] = '\0';
-    clean(home->path);
+        snprintf(span->path, sizeof span->path, "%s", info->dlpi_name);
+    else if (readlink("/proc/self/exe", span->path, sizeof span->path - 1) < 0)
+        span->path[0] = '\0';
+    modules_clean_path(span->path);
     for (int i = 0; i < info->dlpi_phnum; i++)
         if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
-            home->dynamic = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
-    for (int i = 0; i < info->dlpi_phnum && modules.found_count < TV_HOMES_MOST; i++) {
+            span->dynamic = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+    for (int i = 0; i < info->dlpi_phnum && modules.found_count < TV_MODULE_SPANS_MAX; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
         if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X))
             continue;
-        home->start = info->dlpi_addr + segment->p_vaddr;
-        home->end = home->start + segment->p_memsz;
-        modules.found[modules.found_count++] = *home;
+        span->start = info->dlpi_addr + segment->p_vaddr;
+        span->end = span->start + segment->p_memsz;
+        modules.found[modules.found_count++] = *span;
     }
 }
 
-static int add(struct dl_phdr_info *info, size_t size, void *unused)
+static int modules_add_loaded(struct dl_phdr_info *info, size_t size, void *unused)
 {
-    struct tv_home home = {0};
+    struct tv_module_span span = {0};
     (void)size;
     (void)unused;
-    take(&home, info);
+    modules_take_segments(&span, info);
     return 0;
 }
 
 #ifdef HAS_FIND_OBJECT
-static void prepare(void)
+static void modules_init_find_object(void)
 {
     void *symbol = dlsym(RTLD_DEFAULT, "_dl_find_object");
     memcpy(&modules.find_object, &symbol, sizeof symbol);
 }
 
-/* What has been loaded since the last look. */
-static void look_for(uint64_t address)
+/* Look up a file that was loaded since the last scan. */
+static void modules_look_up_loaded(uint64_t address)
 {
     struct dl_find_object found;
-    struct tv_home home = {0};
+    struct tv_module_span span = {0};
     void *at = (void *)(uintptr_t)address; // NOLINT: an address that was recorded
     if (!modules.find_object || modules.find_object(at, &found) != 0)
         return;
-    home.start = (uint64_t)(uintptr_t)found.dlfo_map_start;
-    home.end = (uint64_t)(uintptr_t)found.dlfo_map_end;
-    home.bias = found.dlfo_link_map->l_addr;
-    home.dynamic = (uint64_t)(uintptr_t)found.dlfo_link_map->l_ld;
-    snprintf(home.path, sizeof home.path, "%s", found.dlfo_link_map->l_name);
-    clean(home.path);
-    see(&home);
+    span.start = (uint64_t)(uintptr_t)found.dlfo_map_start;
+    span.end = (uint64_t)(uintptr_t)found.dlfo_map_end;
+    span.bias = found.dlfo_link_map->l_addr;
+    span.dynamic = (uint64_t)(uintptr_t)found.dlfo_link_map->l_ld;
+    snprintf(span.path, sizeof span.path, "%s", found.dlfo_link_map->l_name);
+    modules_clean_path(span.path);
+    modules_see(&span);
 }
 #else
-static void prepare(void)
+static void modules_init_find_object(void)
 {
 }
 
-static void look_for(uint64_t address)
+static void modules_look_up_loaded(uint64_t address)
 {
     (void)address;
 }
 #endif
 
-/* What is loaded is found, and then seen at once. */
-static bool find_loaded(void)
+/* List the loaded files without `lock`; tv_modules_refresh takes them over at once. */
+static bool modules_list_loaded(void)
 {
     if (!modules.found)
-        prepare();
+        modules_init_find_object();
     if (!modules.found)
-        modules.found = tv_recorder_pages_new(TV_HOMES_MOST * sizeof *modules.found);
+        modules.found = tv_mmap_alloc(TV_MODULE_SPANS_MAX * sizeof *modules.found);
     if (!modules.found)
         return false;
     modules.found_count = 0;
-    dl_iterate_phdr(add, NULL);
+    dl_iterate_phdr(modules_add_loaded, NULL);
     return true;
 }
 
-static void look(uint64_t now)
+static void modules_update(uint64_t now)
 {
-    struct tv_homes *homes = &modules.homes;
-    for (uint32_t i = 0; i < homes->count; i++)
-        homes->list[i].seen = false;
+    struct tv_module_history *history = &modules.history;
+    for (uint32_t i = 0; i < history->count; i++)
+        history->list[i].seen = false;
     for (uint32_t i = 0; i < modules.found_count; i++)
-        see(&modules.found[i]);
-    for (uint32_t i = 0; i < homes->count; i++)
-        if (!homes->list[i].seen && homes->list[i].to == TV_HOMES_NOW)
-            homes->list[i].to = now;
+        modules_see(&modules.found[i]);
+    for (uint32_t i = 0; i < history->count; i++)
+        if (!history->list[i].seen && history->list[i].to == TV_MODULE_TIME_NOW)
+            history->list[i].to = now;
 }
 
-void tv_modules_look(void)
+void tv_modules_refresh(void)
 {
     sigset_t before;
-    pthread_mutex_lock(&modules.look);
-    uint64_t now = tv_clock_read(tv_clock_counter_is_good());
-    if (find_loaded()) {
+    pthread_mutex_lock(&modules.scan_lock);
+    uint64_t now = tv_clock_read(tv_clock_counter_is_reliable());
+    if (modules_list_loaded()) {
         tv_recorder_block_signals(&before);
         pthread_mutex_lock(&modules.lock);
-        look(now);
+        modules_update(now);
         pthread_mutex_unlock(&modules.lock);
         tv_recorder_unblock_signals(&before);
     }
-    pthread_mutex_unlock(&modules.look);
+    pthread_mutex_unlock(&modules.scan_lock);
 }
 
-void tv_modules_write(struct tv_kept *names)
+void tv_modules_write_names(struct tv_output_file *names)
 {
-    char line[TV_HOME_PATH + 120];
+    char line[TV_MODULE_PATH + 120];
     pthread_mutex_lock(&modules.lock);
-    for (uint32_t i = 0; i < modules.homes.count; i++) {
-        const struct tv_home *home = &modules.homes.list[i];
+    for (uint32_t i = 0; i < modules.history.count; i++) {
+        const struct tv_module_span *span = &modules.history.list[i];
         int length = snprintf(line, sizeof line, "X\t%llx\t%llx\t%llx\t%llx\t%llx\t%s\n",
-                              (unsigned long long)home->start, (unsigned long long)home->end,
-                              (unsigned long long)home->bias, (unsigned long long)home->from,
-                              (unsigned long long)home->to, home->path);
-        if (tv_kept_append(names, line, (size_t)length) != 0)
+                              (unsigned long long)span->start, (unsigned long long)span->end,
+                              (unsigned long long)span->bias, (unsigned long long)span->from,
+                              (unsigned long long)span->to, span->path);
+        if (tv_output_file_append(names, line, (size_t)length) != 0)
             break;
     }
     pthread_mutex_unlock(&modules.lock);
@@ -213,10 +214,10 @@ void tv_modules_write(struct tv_kept *names)
 uint64_t tv_modules_key(uint64_t address, uint64_t ticks)
 {
     pthread_mutex_lock(&modules.lock);
-    uint64_t key = tv_homes_key(&modules.homes, address, ticks);
-    if (key == address && ticks != TV_HOMES_NO_TIME) {
-        look_for(address);
-        key = tv_homes_key(&modules.homes, address, ticks);
+    uint64_t key = tv_module_history_key(&modules.history, address, ticks);
+    if (key == address && ticks != TV_MODULE_TIME_NONE) {
+        modules_look_up_loaded(address);
+        key = tv_module_history_key(&modules.history, address, ticks);
     }
     pthread_mutex_unlock(&modules.lock);
     return key;
@@ -225,31 +226,32 @@ uint64_t tv_modules_key(uint64_t address, uint64_t ticks)
 void tv_modules_name(uint64_t key, struct tv_recording_method *method, char *room, size_t size)
 {
     pthread_mutex_lock(&modules.lock);
-    const struct tv_home *home = tv_homes_of(&modules.homes, key);
-    tv_homes_name(&modules.homes, key, method, room, size);
-    /* Of unloaded code something else may lie there. */
-    if (home && home->to == TV_HOMES_NOW && !modules.addresses)
-        (void)tv_exported_name(home->dynamic, home->bias, tv_homes_address(key), room, size);
+    const struct tv_module_span *span = tv_module_history_span(&modules.history, key);
+    tv_module_history_name(&modules.history, key, method, room, size);
+    /* Other code may lie at the addresses of an unloaded file. */
+    if (span && span->to == TV_MODULE_TIME_NOW && !modules.addresses)
+        (void)tv_symbols_exported_name(span->dynamic, span->bias, tv_module_key_address(key), room,
+                                       size);
     pthread_mutex_unlock(&modules.lock);
 }
 
-static void offer(void *bias, uint64_t address, const char *name)
+static void modules_offer_function(void *bias, uint64_t address, const char *name)
 {
-    tv_chosen_offer(address + *(const uint64_t *)bias, name);
+    tv_method_filter_offer(address + *(const uint64_t *)bias, name);
 }
 
-/* The path of the file that lies at the address, unless it was offered in this round. */
-static bool take_unoffered(uint64_t address, char *path, uint64_t *bias)
+/* Return the path of the file at the address, unless it was offered in this round. */
+static bool modules_claim_unoffered(uint64_t address, char *path, uint64_t *bias)
 {
-    uint64_t key = tv_modules_key(address, TV_HOMES_NOW);
+    uint64_t key = tv_modules_key(address, TV_MODULE_TIME_NOW);
     pthread_mutex_lock(&modules.lock);
-    uint64_t number = tv_homes_of(&modules.homes, key) ? key >> 48 : 0;
-    struct tv_home *home = number > 0 ? &modules.homes.list[number - 1] : NULL;
-    bool is_new = home && home->offered != tv_chosen_round();
+    uint64_t number = tv_module_history_span(&modules.history, key) ? key >> 48 : 0;
+    struct tv_module_span *span = number > 0 ? &modules.history.list[number - 1] : NULL;
+    bool is_new = span && span->offered != tv_method_filter_round();
     if (is_new) {
-        home->offered = tv_chosen_round();
-        *bias = home->bias;
-        memcpy(path, home->path, TV_HOME_PATH);
+        span->offered = tv_method_filter_round();
+        *bias = span->bias;
+        memcpy(path, span->path, TV_MODULE_PATH);
     }
     pthread_mutex_unlock(&modules.lock);
     return is_new;
@@ -257,30 +259,30 @@ static bool take_unoffered(uint64_t address, char *path, uint64_t *bias)
 
 void tv_modules_find_functions(uint64_t address)
 {
-    char path[TV_HOME_PATH];
+    char path[TV_MODULE_PATH];
     uint64_t bias;
-    if (take_unoffered(address, path, &bias))
-        tv_functions_read(path, offer, &bias);
+    if (modules_claim_unoffered(address, path, &bias))
+        tv_symbols_read_functions(path, modules_offer_function, &bias);
 }
 
 void tv_modules_before_fork(void)
 {
-    pthread_mutex_lock(&modules.look);
+    pthread_mutex_lock(&modules.scan_lock);
     pthread_mutex_lock(&modules.lock);
 }
 
 void tv_modules_after_fork(void)
 {
     pthread_mutex_unlock(&modules.lock);
-    pthread_mutex_unlock(&modules.look);
+    pthread_mutex_unlock(&modules.scan_lock);
 }
 
-void tv_modules_want_addresses(void)
+void tv_modules_set_address_names(void)
 {
     modules.addresses = true;
 }
 
-bool tv_modules_wants_addresses(void)
+bool tv_modules_has_address_names(void)
 {
     return modules.addresses;
 }

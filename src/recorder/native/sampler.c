@@ -1,24 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sampler.c - a sampler from tvrec_sampler_new to tvrec_sampler_free, and its thread.
+ * sampler.c - a sampler from tvrec_sampler_new to tvrec_sampler_free, its thread, and sets of
+ * threads.
+ *
+ *     sampler thread:  every period: lock all samplers, tick (sampler_tick.c), unlock
+ *                      tick: list the set's threads -> unwinder takes stacks -> count them
  */
 #define _GNU_SOURCE
+#include "recorder/native/sampler.h"
+
+#include <assert.h>
+#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "recorder/native/sampler.h"
 #include "recorder/state.h"
 
-#define BILLION UINT64_C(1000000000)
-#define RATE_MOST 10000
+#define NS_PER_S UINT64_C(1000000000)
+#define RATE_MAX 10000
 #define LIBRARY_SIGNALS 32
 
-/* All of them.  A tick holds the lock, so that samplers take turns and a fork comes between ticks.
- */
+/* All samplers.  A tick holds the lock, so samplers take turns and a fork comes between ticks. */
 static struct {
     pthread_mutex_t lock;
     struct tvrec_sampler *first;
@@ -26,65 +33,66 @@ static struct {
 
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 
-static void before_fork(void)
+static void sampler_before_fork(void)
 {
     pthread_mutex_lock(&samplers.lock);
 }
 
-static void after_fork(void)
+static void sampler_after_fork(void)
 {
     pthread_mutex_unlock(&samplers.lock);
 }
 
-/* The list stays the parent's; what the child makes itself starts a new one. */
-static void after_fork_in_child(void)
+/* The list stays with the parent; the child begins a new one. */
+static void sampler_after_fork_in_child(void)
 {
     pthread_mutex_init(&samplers.lock, NULL);
     samplers.first = NULL;
 }
 
-static void look_after_forks(void)
+static void sampler_register_fork_handlers(void)
 {
-    pthread_atfork(before_fork, after_fork, after_fork_in_child);
+    pthread_atfork(sampler_before_fork, sampler_after_fork, sampler_after_fork_in_child);
 }
 
-static void add_to_list(struct tvrec_sampler *sampler)
+static void sampler_list_add(struct tvrec_sampler *sampler)
 {
-    pthread_once(&fork_once, look_after_forks);
+    assert(sampler->set && sampler->depth > 0);
+    pthread_once(&fork_once, sampler_register_fork_handlers);
     pthread_mutex_lock(&samplers.lock);
-    sampler->other = samplers.first;
+    sampler->next_sampler = samplers.first;
     samplers.first = sampler;
     pthread_mutex_unlock(&samplers.lock);
 }
 
-static void take_from_list(struct tvrec_sampler *sampler)
+static void sampler_list_remove(struct tvrec_sampler *sampler)
 {
     pthread_mutex_lock(&samplers.lock);
     struct tvrec_sampler **link = &samplers.first;
     while (*link && *link != sampler)
-        link = &(*link)->other;
+        link = &(*link)->next_sampler;
     if (*link)
-        *link = sampler->other;
+        *link = sampler->next_sampler;
     pthread_mutex_unlock(&samplers.lock);
 }
 
 bool tv_sampler_is_own(pid_t tid)
 {
-    for (struct tvrec_sampler *i = samplers.first; i; i = i->other)
+    for (struct tvrec_sampler *i = samplers.first; i; i = i->next_sampler)
         if (atomic_load(&i->tid) == tid)
             return true;
     return atomic_load(&tv_recorder.watcher) == tid;
 }
 
-static bool is_of_parent(const struct tvrec_sampler *sampler)
+static bool sampler_is_of_parent(const struct tvrec_sampler *sampler)
 {
     return sampler->pid != (int)getpid();
 }
 
-static bool init(struct tvrec_sampler *sampler, int depth, struct tvrec_set *set)
+static bool sampler_init(struct tvrec_sampler *sampler, int depth, struct tvrec_set *set)
 {
     pthread_condattr_t attributes;
-    uint32_t most = (uint32_t)depth < TV_STACK_MOST ? (uint32_t)depth : TV_STACK_MOST;
+    uint32_t most = (uint32_t)depth < TV_STACK_DEPTH_MAX ? (uint32_t)depth : TV_STACK_DEPTH_MAX;
     sampler->stack_elements = calloc(most, sizeof *sampler->stack_elements);
     if (!sampler->stack_elements)
         return false;
@@ -103,30 +111,30 @@ struct tvrec_sampler *tvrec_sampler_new(int depth, struct tvrec_set *set)
 {
     tv_recorder_inside++;
     struct tvrec_sampler *sampler = depth > 0 && set ? calloc(1, sizeof *sampler) : NULL;
-    if (!sampler || !init(sampler, depth, set)) {
+    if (!sampler || !sampler_init(sampler, depth, set)) {
         errno = depth > 0 && set ? ENOMEM : EINVAL;
         free(sampler);
-        tv_set_free(set);
+        tv_thread_set_free(set);
         tv_recorder_inside--;
         return NULL;
     }
-    add_to_list(sampler);
+    sampler_list_add(sampler);
     tvrec_sampler_use(sampler, TVREC_STACK_AUTO, 0);
     tv_recorder_inside--;
     return sampler;
 }
 
-static void keep_stacks(struct tvrec_sampler *sampler, bool wanted)
+static void sampler_use_shadow_stacks(struct tvrec_sampler *sampler, bool wanted)
 {
     if (wanted && !sampler->keeps_stacks)
-        tv_recorder_keep_stacks();
+        tv_recorder_acquire_stacks();
     if (!wanted && sampler->keeps_stacks)
-        tv_recorder_leave_stacks();
+        tv_recorder_release_stacks();
     sampler->keeps_stacks = wanted;
 }
 
-/* Those between the old signals and SIGRTMIN are the C library's own. */
-static bool is_usable(int number)
+/* Signals between the classic ones and SIGRTMIN belong to the C library. */
+static bool sampler_signal_is_usable(int number)
 {
     return number >= 0 && number <= SIGRTMAX && number != SIGKILL && number != SIGSTOP &&
            (number < LIBRARY_SIGNALS || number >= SIGRTMIN);
@@ -134,7 +142,7 @@ static bool is_usable(int number)
 
 int tvrec_sampler_use(struct tvrec_sampler *sampler, enum tvrec_stack stack, int signal_number)
 {
-    if ((unsigned)stack > TVREC_STACK_FP || !is_usable(signal_number))
+    if ((unsigned)stack > TVREC_STACK_FP || !sampler_signal_is_usable(signal_number))
         return -EINVAL;
     if (sampler->started)
         return -EALREADY;
@@ -144,7 +152,7 @@ int tvrec_sampler_use(struct tvrec_sampler *sampler, enum tvrec_stack stack, int
     sampler->any_signal = signal_number == 0;
     sampler->signal_number = signal_number ? signal_number : SIGURG;
     sampler->unwinder = shadow ? &tv_unwinder_shadow : &tv_unwinder_signals;
-    keep_stacks(sampler, shadow);
+    sampler_use_shadow_stacks(sampler, shadow);
     return TV_SIGNALS_WORK || shadow || stack == TVREC_STACK_AUTO ? 0 : -ENOTSUP;
 }
 
@@ -153,10 +161,10 @@ void tv_sampler_keep_times(struct tvrec_sampler *sampler)
     sampler->keeps_times = true;
 }
 
-/* Until `due`; false when the sampler is to stop. */
-static bool wait_until(struct tvrec_sampler *sampler, uint64_t due)
+/* Wait until `due`; false: the sampler is to stop. */
+static bool sampler_wait_until(struct tvrec_sampler *sampler, uint64_t due)
 {
-    struct timespec until = {(time_t)(due / BILLION), (long)(due % BILLION)};
+    struct timespec until = {(time_t)(due / NS_PER_S), (long)(due % NS_PER_S)};
     pthread_mutex_lock(&sampler->lock);
     while (!sampler->stopping && tv_clock_ns(CLOCK_MONOTONIC) < due)
         pthread_cond_timedwait(&sampler->wake, &sampler->lock, &until);
@@ -165,10 +173,9 @@ static bool wait_until(struct tvrec_sampler *sampler, uint64_t due)
     return goes_on;
 }
 
-/* There is one tick at least, however short the program.  One that is late moves the ones after it
- * to where they would have been: none of them hurries.
- */
-static void *run(void *argument)
+/* Run at least one tick, however short the program.  Ticks that a late one has missed are left
+ * out; the next one comes at its regular time. */
+static void *sampler_run(void *argument)
 {
     struct tvrec_sampler *sampler = argument;
     tv_recorder_inside = 1;
@@ -183,37 +190,37 @@ static void *run(void *argument)
         uint64_t missed = (tv_clock_ns(CLOCK_MONOTONIC) - due) / sampler->period_ns;
         sampler->late += missed;
         due += (missed + 1) * sampler->period_ns;
-    } while (wait_until(sampler, due));
+    } while (sampler_wait_until(sampler, due));
     return NULL;
 }
 
-static int start_thread(struct tvrec_sampler *sampler)
+static int sampler_start_thread(struct tvrec_sampler *sampler)
 {
     sigset_t all, old;
     sampler->stopping = false;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    int failed = tv_recorder_start_thread(&sampler->thread, run, sampler);
+    int failed = tv_recorder_start_thread(&sampler->thread, sampler_run, sampler);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     return -failed;
 }
 
 int tvrec_sampler_start(struct tvrec_sampler *sampler, int per_second)
 {
-    if (per_second < 1 || per_second > RATE_MOST)
+    if (per_second < 1 || per_second > RATE_MAX)
         return -EINVAL;
-    if (sampler->ended || is_of_parent(sampler))
+    if (sampler->ended || sampler_is_of_parent(sampler))
         return -ESHUTDOWN;
     if (sampler->started)
         return -EALREADY;
-    sampler->period_ns = BILLION / (uint64_t)per_second;
+    sampler->period_ns = NS_PER_S / (uint64_t)per_second;
     sampler->samples.period_ns = sampler->keeps_times ? sampler->period_ns : 0;
     int failed = sampler->unwinder->begin(sampler);
     if (failed != 0)
         return failed;
     tv_recorder_inside++;
     atomic_fetch_add(&tv_recorder.own_threads, 1);
-    failed = start_thread(sampler);
+    failed = sampler_start_thread(sampler);
     tv_recorder_inside--;
     sampler->started = failed == 0;
     if (failed != 0) {
@@ -225,7 +232,7 @@ int tvrec_sampler_start(struct tvrec_sampler *sampler, int per_second)
 
 int tvrec_sampler_stop(struct tvrec_sampler *sampler)
 {
-    if (!sampler->started || is_of_parent(sampler))
+    if (!sampler->started || sampler_is_of_parent(sampler))
         return 0;
     pthread_mutex_lock(&sampler->lock);
     sampler->stopping = true;
@@ -246,15 +253,15 @@ int tvrec_sampler_shutdown(struct tvrec_sampler *sampler)
     return failed;
 }
 
-static bool is_busy(const struct tvrec_sampler *sampler)
+static bool sampler_is_busy(const struct tvrec_sampler *sampler)
 {
-    return sampler->started && !is_of_parent(sampler);
+    return sampler->started && !sampler_is_of_parent(sampler);
 }
 
 int tvrec_sampler_write(struct tvrec_sampler *sampler, FILE *to, enum tvrec_hprof form)
 {
     time_t now = time(NULL);
-    if (is_busy(sampler))
+    if (sampler_is_busy(sampler))
         return -EBUSY;
     if (!to || (unsigned)form > TVREC_HPROF_BINARY)
         return -EINVAL;
@@ -268,7 +275,7 @@ int tvrec_sampler_write(struct tvrec_sampler *sampler, FILE *to, enum tvrec_hpro
 
 int tvrec_sampler_tell(struct tvrec_sampler *sampler, struct tvrec_sampler_info *info)
 {
-    if (is_busy(sampler))
+    if (sampler_is_busy(sampler))
         return -EBUSY;
     if (!info || info->size < sizeof *info)
         return -EINVAL;
@@ -282,16 +289,135 @@ void tvrec_sampler_free(struct tvrec_sampler *sampler)
     if (!sampler)
         return;
     tvrec_sampler_shutdown(sampler);
-    take_from_list(sampler);
-    /* A child has not the parent's threads, nor what the parent has counted of them. */
-    if (!is_of_parent(sampler))
-        keep_stacks(sampler, false);
+    sampler_list_remove(sampler);
+    /* A child has neither the parent's threads nor its hold on the shadow stacks. */
+    if (!sampler_is_of_parent(sampler))
+        sampler_use_shadow_stacks(sampler, false);
     for (size_t i = 0; i < sampler->count; i++)
         free(sampler->threads[i].words);
     free(sampler->threads);
     free(sampler->tids);
     free(sampler->stack_elements);
     tv_samples_release(&sampler->samples);
-    tv_set_free(sampler->set);
+    tv_thread_set_free(sampler->set);
     free(sampler);
+}
+
+/* ---- Sets of threads: a fixed one, a group, or what a function returns ---- */
+
+#define SET_FIRST_ROOM 64u
+#define SET_THREADS_MAX ((size_t)1 << 22) /* the limit of Linux */
+
+struct tvrec_set {
+    pid_t *tids; /* of a fixed set */
+    size_t count;
+    size_t (*fill)(pid_t *threads, size_t room, void *arg);
+    void *arg;
+    bool any_group;
+    char group[TV_BUFFER_NAME];
+};
+
+static bool thread_set_reserve(pid_t **tids, size_t *room, size_t wanted)
+{
+    if (wanted <= *room)
+        return true;
+    size_t next = *room < SET_FIRST_ROOM ? SET_FIRST_ROOM : *room * 2;
+    while (next < wanted)
+        next *= 2;
+    pid_t *more = wanted > SET_THREADS_MAX ? NULL : realloc(*tids, next * sizeof **tids);
+    if (!more)
+        return false;
+    *tids = more;
+    *room = next;
+    return true;
+}
+
+struct tvrec_set *tvrec_set_array(const pid_t *threads, size_t count)
+{
+    struct tvrec_set *set = calloc(1, sizeof *set);
+    size_t room = 0;
+    if (!set || count > SET_THREADS_MAX || !thread_set_reserve(&set->tids, &room, count + 1)) {
+        free(set);
+        return NULL;
+    }
+    set->count = count;
+    if (count > 0)
+        memcpy(set->tids, threads, count * sizeof *threads);
+    return set;
+}
+
+struct tvrec_set *tvrec_set_group(const char *group)
+{
+    struct tvrec_set *set = calloc(1, sizeof *set);
+    if (!set)
+        return NULL;
+    set->any_group = group == NULL;
+    for (size_t i = 0; group && group[i] && i + 1 < sizeof set->group; i++)
+        set->group[i] = group[i];
+    return set;
+}
+
+struct tvrec_set *tvrec_set_function(size_t (*fill)(pid_t *threads, size_t room, void *arg),
+                                     void *arg)
+{
+    struct tvrec_set *set = fill ? calloc(1, sizeof *set) : NULL;
+    if (set) {
+        set->fill = fill;
+        set->arg = arg;
+    }
+    return set;
+}
+
+void tv_thread_set_free(struct tvrec_set *set)
+{
+    if (set)
+        free(set->tids);
+    free(set);
+}
+
+static size_t thread_set_ask_host(const struct tvrec_set *set, pid_t **tids, size_t *room)
+{
+    size_t count = 1;
+    do {
+        if (!thread_set_reserve(tids, room, count))
+            return 0;
+        count = set->fill(*tids, *room, set->arg);
+    } while (count > *room);
+    return count;
+}
+
+static bool thread_set_contains(const struct tvrec_set *set, pid_t tid)
+{
+    char name[TV_BUFFER_NAME], group[TV_BUFFER_NAME];
+    if (set->any_group)
+        return true;
+    tv_sampler_read_description(tid, name, group);
+    return strcmp(group[0] ? group : "main", set->group) == 0;
+}
+
+static size_t thread_set_scan_tasks(const struct tvrec_set *set, pid_t **tids, size_t *room)
+{
+    size_t count = 0;
+    struct dirent *entry;
+    DIR *tasks = opendir("/proc/self/task");
+    while (tasks && (entry = readdir(tasks)) && thread_set_reserve(tids, room, count + 1)) {
+        pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+        if (tid > 0 && thread_set_contains(set, tid))
+            (*tids)[count++] = tid;
+    }
+    if (tasks)
+        closedir(tasks);
+    return count;
+}
+
+size_t tv_thread_set_list(struct tvrec_set *set, pid_t **tids, size_t *room)
+{
+    if (set->fill)
+        return thread_set_ask_host(set, tids, room);
+    if (!set->tids)
+        return thread_set_scan_tasks(set, tids, room);
+    if (set->count == 0 || !thread_set_reserve(tids, room, set->count))
+        return 0;
+    memcpy(*tids, set->tids, set->count * sizeof **tids);
+    return set->count;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit.h"
 
-#include "analysis/call_tree.h"
+#include "analysis/calltree/call_tree.h"
 
 #include "analysis/reference.h"
 #include "base/memory.h"
@@ -341,11 +341,11 @@ static struct tv_call_tree *keep_and_read(struct tv_trace *trace, struct tv_tree
     struct tv_error err;
     tv_out_init_memory(out);
     tv_sections_begin(&writer, &id, out);
-    tv_call_tree_keep(tree, &writer);
+    tv_call_tree_store(tree, &writer);
     tv_sections_end(&writer);
     struct tv_sections_memory memory = {.bytes = {out->buffer, out->length}};
     assert_int_equal(tv_sections_open(&memory, &id, 1, &trace->sections, &err), TV_OK);
-    struct tv_call_tree *kept = tv_call_tree_kept(shape, trace);
+    struct tv_call_tree *kept = tv_call_tree_load_stored(shape, trace);
     assert_non_null(kept);
     return kept;
 }

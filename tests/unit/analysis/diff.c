@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/diff.h"
+#include "analysis/calltree/diff.h"
 
 #include "base/memory.h"
 #include "fixture.h"

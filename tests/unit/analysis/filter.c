@@ -4,10 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/filter.h"
+#include "analysis/subset/filter.h"
 
-#include "analysis/filter_arguments.h"
-#include "analysis/profile.h"
+#include "analysis/calltree/profile.h"
 #include "analysis/reference.h"
 #include "base/bytes.h"
 #include "base/memory.h"
@@ -270,13 +269,13 @@ static void arguments_fit(void **state)
     };
     for (size_t i = 0; i < TV_COUNT(rows); i++) {
         struct tv_filter filter = parse(rows[i].line);
-        if (tv_filter_described_fits(&filter.terms[0], tv_bytes_of(said)) != rows[i].fits)
+        if (tv_filter_matches_event(&filter.terms[0], tv_bytes_of(said)) != rows[i].fits)
             fail_msg("%s", rows[i].line);
         tv_filter_release(&filter);
     }
     struct tv_filter filter = parse("arg:x");
-    assert_false(tv_filter_described_fits(&filter.terms[0], TV_BYTES("{}")));
-    assert_false(tv_filter_described_fits(&filter.terms[0], TV_BYTES("{\"args\":{\"y")));
+    assert_false(tv_filter_matches_event(&filter.terms[0], TV_BYTES("{}")));
+    assert_false(tv_filter_matches_event(&filter.terms[0], TV_BYTES("{\"args\":{\"y")));
     tv_filter_release(&filter);
 }
 

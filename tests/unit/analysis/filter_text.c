@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/filter_text.h"
+#include "analysis/subset/filter.h"
 
 #include "base/bytes.h"
 
@@ -76,7 +76,7 @@ static void texts_fit(void **state)
     };
     for (size_t i = 0; i < TV_COUNT(rows); i++) {
         struct tv_filter filter = one(rows[i].line);
-        if (tv_filter_text_fits(&filter.terms[0], tv_bytes_of(rows[i].text)) != rows[i].fits)
+        if (tv_filter_matches_text(&filter.terms[0], tv_bytes_of(rows[i].text)) != rows[i].fits)
             fail_msg("'%s' of '%s'", rows[i].line, rows[i].text);
         tv_filter_release(&filter);
     }
@@ -120,7 +120,7 @@ static void numbers_fit(void **state)
     for (size_t i = 0; i < TV_COUNT(rows); i++) {
         struct tv_filter filter = one(rows[i].line);
         assert_true(tv_filter_has_numbers(&filter.terms[0]));
-        if (tv_filter_number_fits(&filter.terms[0], rows[i].number) != rows[i].fits)
+        if (tv_filter_matches_number(&filter.terms[0], rows[i].number) != rows[i].fits)
             fail_msg("'%s' of %f", rows[i].line, rows[i].number);
         tv_filter_release(&filter);
     }

@@ -2,7 +2,7 @@
 /* Findings: for each rule a drawing in which it is told, and one in which it just is not. */
 #include "unit.h"
 
-#include "analysis/findings.h"
+#include "analysis/findings/findings.h"
 
 #include "base/bytes.h"
 #include "base/memory.h"
@@ -24,9 +24,10 @@ static struct fixture draw(const struct fixture_thread *threads, unsigned count)
 
 static void rename_frame(struct fixture *f, char letter, const char *class_name, const char *name)
 {
-    struct tv_head *head = f->trace->head;
-    head->frames[FIXTURE_FRAME(letter)].class_name = tv_head_string(head, tv_bytes_of(class_name));
-    head->frames[FIXTURE_FRAME(letter)].name = tv_head_string(head, tv_bytes_of(name));
+    struct tv_trace_info *head = f->trace->head;
+    head->frames[FIXTURE_FRAME(letter)].class_name =
+        tv_trace_info_string(head, tv_bytes_of(class_name));
+    head->frames[FIXTURE_FRAME(letter)].name = tv_trace_info_string(head, tv_bytes_of(name));
 }
 
 static struct tv_finding find_in(const struct fixture *f, struct tv_selection selection,
@@ -243,8 +244,8 @@ static void a_clock_that_costs_half_is_told(void **state)
     struct fixture f = draw(&thread, 1);
     struct tv_finding found = find(&f, "hot-tiny-calls");
     assert_non_null(found.missing);
-    tv_head_add_metadata(f.trace->head, 0, TV_BYTES("clock-call-overhead-nsec"),
-                         TV_BYTES("500000"));
+    tv_trace_info_add_metadata(f.trace->head, 0, TV_BYTES("clock-call-overhead-nsec"),
+                               TV_BYTES("500000"));
     found = find(&f, "hot-tiny-calls");
     assert_true(found.found);
     assert_int_equal(found.count, 1);
@@ -257,8 +258,8 @@ static void a_clock_that_costs_half_is_told(void **state)
     assert_non_null(find(&f, "hot-tiny-calls").missing);
     fixture_free(&f);
     f = draw(&thread, 1);
-    tv_head_add_metadata(f.trace->head, 0, TV_BYTES("clock-call-overhead-nsec"),
-                         TV_BYTES("499999"));
+    tv_trace_info_add_metadata(f.trace->head, 0, TV_BYTES("clock-call-overhead-nsec"),
+                               TV_BYTES("499999"));
     assert_false(find(&f, "hot-tiny-calls").found);
     fixture_free(&f);
 }
@@ -269,8 +270,8 @@ static void a_method_that_hardly_runs_is_not_hot(void **state)
     (void)state;
     const struct fixture_thread thread = {"main", NULL, {"A" B10 B10 B10 B10 B10 B10}};
     struct fixture f = draw(&thread, 1);
-    tv_head_add_metadata(f.trace->head, 0, TV_BYTES("clock-call-overhead-nsec"),
-                         TV_BYTES("500000"));
+    tv_trace_info_add_metadata(f.trace->head, 0, TV_BYTES("clock-call-overhead-nsec"),
+                               TV_BYTES("500000"));
     assert_false(find(&f, "hot-tiny-calls").found);
     fixture_free(&f);
 }

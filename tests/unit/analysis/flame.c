@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "analysis/flame.h"
+#include "analysis/flame/flame.h"
 
 #include "base/memory.h"
 #include "fixture.h"

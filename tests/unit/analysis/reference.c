@@ -66,7 +66,7 @@ static void walk_thread(struct reference *r, uint32_t thread)
 
 struct reference reference_of(const struct fixture *fixture)
 {
-    const struct tv_head *head = fixture->trace->head;
+    const struct tv_trace_info *head = fixture->trace->head;
     struct reference r = {fixture, tv_alloc(fixture->event_count, sizeof *r.calls), 0, 0, false,
                           false};
     r.tick = head->inputs[0].tick_ns;

@@ -7,7 +7,7 @@
 #ifndef TV_TESTS_REFERENCE_H
 #define TV_TESTS_REFERENCE_H
 
-#include "analysis/call_tree.h"
+#include "analysis/calltree/call_tree.h"
 #include "fixture.h"
 
 struct reference_call {

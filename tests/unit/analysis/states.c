@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What threads did in a range, of a schedule drawn by hand: a column is a millisecond. */
-#include "analysis/states.h"
+#include "analysis/states/states.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/out.h"
-#include "model/builder.h"
-#include "model/strips.h"
+#include "model/assembly/assembly.h"
+#include "model/builder/builder.h"
 #include "unit.h"
 
 #define MS 1000000
@@ -56,21 +56,21 @@ static const struct {
 };
 
 struct making {
-    struct tv_head *head;
+    struct tv_trace_info *head;
     struct tv_assembly *assembly;
-    struct tv_strip_slice slices[64];
+    struct tv_state_slice slices[64];
     size_t count;
 };
 
-static uint32_t add_frame(struct tv_head *head, const char *name, uint8_t colour)
+static uint32_t add_frame(struct tv_trace_info *head, const char *name, uint8_t colour)
 {
-    struct tv_frame frame = {.name = tv_head_string(head, tv_bytes_of(name))};
-    uint32_t number = tv_head_add_frame(head, &frame);
+    struct tv_frame frame = {.name = tv_trace_info_string(head, tv_bytes_of(name))};
+    uint32_t number = tv_trace_info_add_frame(head, &frame);
     head->frames[number].colour = colour;
     return number;
 }
 
-static uint32_t frame_of(struct tv_head *head, char letter)
+static uint32_t frame_of(struct tv_trace_info *head, char letter)
 {
     char name[2] = {letter, 0};
     for (size_t i = 0; i < TV_COUNT(kinds); i++)
@@ -89,7 +89,7 @@ static void add_strip(struct making *making, uint32_t strip, const char *letters
         if (strip >= PROCESSORS)
             thread = (char)('a' + strip - PROCESSORS);
         if (letters[from] != ' ')
-            making->slices[making->count++] = (struct tv_strip_slice){
+            making->slices[making->count++] = (struct tv_state_slice){
                 .start = (int64_t)from * MS,
                 .length = (int64_t)(end - from) * MS,
                 .offset = (from * 32 + (size_t)(thread - 'a')) & 0xffff,
@@ -109,39 +109,41 @@ static void add_wakeups(struct tv_tables *tables, uint32_t thread, const char *m
 
 static struct tv_trace *make(const struct drawing *drawing)
 {
-    struct making making = {.head = tv_head_new()};
+    struct making making = {.head = tv_trace_info_new()};
     struct tv_builder *builder = tv_builder_new(making.head);
-    struct tv_strip strips[PROCESSORS + THREADS];
-    uint32_t input = tv_head_add_input(making.head, "x", "test");
+    struct tv_state_track strips[PROCESSORS + THREADS];
+    uint32_t input = tv_trace_info_add_input(making.head, "x", "test");
     making.head->inputs[input].clocks = TV_CLOCK_WALL;
     making.head->inputs[input].last_wall = (int64_t)strlen(drawing->threads[0]) * MS;
     making.assembly = tv_assembly_new(builder, input);
     struct tv_trace *trace = tv_assembly_trace(making.assembly);
     for (uint32_t i = 0; i < PROCESSORS; i++) {
         const char *name = i == 0 ? "CPU 0" : "CPU 1";
-        strips[i] = (struct tv_strip){.kind = TV_TRACK_CPU,
-                                      .name = tv_head_string(making.head, tv_bytes_of(name)),
-                                      .process = TV_NONE,
-                                      .thread = TV_NONE,
-                                      .known = true,
-                                      .since = (int64_t)drawing->known[i] * MS};
+        strips[i] =
+            (struct tv_state_track){.kind = TV_TRACK_CPU,
+                                    .name = tv_trace_info_string(making.head, tv_bytes_of(name)),
+                                    .process = TV_NONE,
+                                    .thread = TV_NONE,
+                                    .known = true,
+                                    .since = (int64_t)drawing->known[i] * MS};
         add_strip(&making, i, drawing->processors[i]);
     }
     for (uint32_t i = 0; i < THREADS; i++) {
         char name[2] = {(char)('a' + i), 0};
         struct tv_thread thread = {.id = i + 1,
-                                   .name = tv_head_string(making.head, tv_bytes_of(name)),
+                                   .name = tv_trace_info_string(making.head, tv_bytes_of(name)),
                                    .process = TV_NONE};
         strips[PROCESSORS + i] =
-            (struct tv_strip){.kind = TV_TRACK_STATES,
-                              .name = thread.name,
-                              .process = TV_NONE,
-                              .thread = tv_head_add_thread(making.head, &thread)};
+            (struct tv_state_track){.kind = TV_TRACK_STATES,
+                                    .name = thread.name,
+                                    .process = TV_NONE,
+                                    .thread = tv_trace_info_add_thread(making.head, &thread)};
         add_strip(&making, PROCESSORS + i, drawing->threads[i]);
         add_wakeups(&trace->tables, i, drawing->wakeups[i]);
     }
-    tv_assembly_place(making.assembly, &(struct tv_placing){.end = 10 * MS});
-    tv_assembly_strips(making.assembly, strips, TV_COUNT(strips), making.slices, making.count, 1);
+    tv_assembly_build_rows(making.assembly, &(struct tv_row_options){.end = 10 * MS});
+    tv_assembly_add_state_tracks(making.assembly, strips, TV_COUNT(strips), making.slices,
+                                 making.count, 1);
     tv_assembly_end(making.assembly);
     return tv_builder_finish(builder);
 }
@@ -156,7 +158,8 @@ static void write_states(struct tv_out *out, const struct tv_trace *trace,
     static const char letters[TV_STATE_COUNT + 1] = "Rwpsdiz";
     for (uint32_t i = 0; i < states->thread_count; i++) {
         const struct tv_thread_states *thread = &states->threads[i];
-        tv_out_bytes(out, tv_head_text(trace->head, trace->head->threads[thread->thread].name));
+        tv_out_bytes(out,
+                     tv_trace_info_text(trace->head, trace->head->threads[thread->thread].name));
         for (int state = 0; state < TV_STATE_COUNT; state++)
             if (thread->time[state] > 0)
                 tv_out_format(out, " %c%d", letters[state], (int)(thread->time[state] / MS));

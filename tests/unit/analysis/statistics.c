@@ -2,7 +2,7 @@
 /* Table by name: expected values are counted by hand on the drawings, in milliseconds. */
 #include "unit.h"
 
-#include "analysis/statistics.h"
+#include "analysis/states/statistics.h"
 
 #include "base/memory.h"
 #include "fixture.h"

@@ -5,12 +5,12 @@
 
 #include <string.h>
 
-#include "analysis/profile_sink.h"
-#include "analysis/tree_shape.h"
-#include "analysis/tree_sink.h"
+#include "analysis/calltree/call_tree.h"
+#include "analysis/calltree/profile.h"
+#include "analysis/calltree/tree_shape.h"
 #include "base/memory.h"
 #include "feed.h"
-#include "model/builder.h"
+#include "model/builder/builder.h"
 
 #define BOTH (TV_CLOCK_WALL | TV_CLOCK_CPU)
 
@@ -74,14 +74,14 @@ static void assert_profile(const struct tv_profile *profile, const struct tv_met
 static struct tv_trace *build(const struct feed *feed)
 {
     struct tv_builder *builder = tv_builder_new(feed_head(feed));
-    feed_to(feed, tv_builder_head(builder), tv_builder_sink(builder), NULL, 1);
+    feed_to(feed, tv_builder_trace_info(builder), tv_builder_sink(builder), NULL, 1);
     return tv_builder_finish(builder);
 }
 
 static void check_profile_sink(const struct feed *feed, const size_t *starts, unsigned parts,
                                const struct tv_method_cost *want, const struct tv_profile *model)
 {
-    struct tv_head *head = feed_head(feed);
+    struct tv_trace_info *head = feed_head(feed);
     struct tv_profile_sink *sink = tv_profile_sink_new(NULL, NULL);
     assert_int_not_equal(feed_to(feed, head, tv_profile_sink_sink(sink), starts, parts), 0);
     struct tv_profile *profile = tv_profile_sink_finish(sink, head);
@@ -91,7 +91,7 @@ static void check_profile_sink(const struct feed *feed, const size_t *starts, un
     assert_int_equal(profile->waits.calls, model->waits.calls);
     assert_int_equal(profile->waits.wall, model->waits.wall);
     tv_profile_free(profile);
-    tv_head_free(head);
+    tv_trace_info_free(head);
 }
 
 /* Order-free fingerprint of a tree: each path by its frames, with its figures. */
@@ -113,7 +113,7 @@ static uint64_t fingerprint(const struct tv_call_tree *tree)
 static void check_tree_sink(const struct feed *feed, const size_t *starts, unsigned parts,
                             const struct tv_call_tree *model)
 {
-    struct tv_head *head = feed_head(feed);
+    struct tv_trace_info *head = feed_head(feed);
     struct tv_tree_sink *sink = tv_tree_sink_new(&(struct tv_tree_sink_options){0});
     assert_int_not_equal(feed_to(feed, head, tv_tree_sink_sink(sink), starts, parts), 0);
     struct tv_call_tree *tree = tv_tree_sink_finish(sink, head);
@@ -121,7 +121,7 @@ static void check_tree_sink(const struct feed *feed, const size_t *starts, unsig
     assert_int_equal(tree->waits.calls, model->waits.calls);
     assert_int_equal(tree->waits.wall, model->waits.wall);
     tv_call_tree_free(tree);
-    tv_head_free(head);
+    tv_trace_info_free(head);
 }
 
 static void check(const struct feed_style *style, uint32_t seeds)
@@ -184,7 +184,7 @@ static void nothing_but_exits(void **state)
     for (uint32_t i = 0; i < EXITS; i++)
         feed.events[i] = (struct tv_event){i, i, 0, TV_EXIT, i & 3};
     for (unsigned parts = 1; parts <= 3; parts++) {
-        struct tv_head *head = feed_head(&feed);
+        struct tv_trace_info *head = feed_head(&feed);
         struct tv_tree_sink *sink = tv_tree_sink_new(&(struct tv_tree_sink_options){0});
         assert_int_equal(feed_to(&feed, head, tv_tree_sink_sink(sink), starts, parts), parts);
         struct tv_call_tree *tree = tv_tree_sink_finish(sink, head);
@@ -197,7 +197,7 @@ static void nothing_but_exits(void **state)
             assert_int_equal(tree->cost[level].wall, (int64_t)exit * 1000);
         }
         tv_call_tree_free(tree);
-        tv_head_free(head);
+        tv_trace_info_free(head);
     }
     tv_free(feed.events);
 }
@@ -239,7 +239,7 @@ static void exits_that_do_not_say_of_what(void **state)
         for (size_t i = 0; i < feed->count; i++)
             if (feed->events[i].action != TV_ENTER)
                 feed->events[i].frame = TV_ANY_FRAME;
-        struct tv_head *head = feed_head(feed);
+        struct tv_trace_info *head = feed_head(feed);
         struct tv_profile_sink *sink = tv_profile_sink_new(NULL, NULL);
         size_t starts[2] = {0, feed->count / 2};
         assert_int_not_equal(feed_to(feed, head, tv_profile_sink_sink(sink), starts, 2), 0);
@@ -249,7 +249,7 @@ static void exits_that_do_not_say_of_what(void **state)
         assert_int_equal(facts.calls, trace->recorded_calls);
         assert_int_equal(facts.max_depth, trace->max_depth);
         tv_profile_free(tv_profile_sink_finish(sink, head));
-        tv_head_free(head);
+        tv_trace_info_free(head);
         tv_call_tree_free(tree);
         tv_trace_free(trace);
         feed_free(feed);
@@ -276,7 +276,7 @@ static struct feed long_feed(int64_t tick_ns)
     return feed;
 }
 
-static void assert_saturated(const struct tv_head *head, const struct tv_profile *profile,
+static void assert_saturated(const struct tv_trace_info *head, const struct tv_profile *profile,
                              const struct tv_call_tree *tree)
 {
     assert_int_equal(head->diagnostics.kinds[TV_DIAGNOSTIC_TIME_SATURATED].count, 1);
@@ -295,7 +295,7 @@ static void assert_saturated(const struct tv_head *head, const struct tv_profile
 static void check_long(const struct feed *feed, unsigned parts)
 {
     const size_t starts[2] = {0, feed->count / 2 + 1};
-    struct tv_head *head = feed_head(feed);
+    struct tv_trace_info *head = feed_head(feed);
     struct tv_profile_sink *profile_sink = tv_profile_sink_new(NULL, NULL);
     feed_to(feed, head, tv_profile_sink_sink(profile_sink), starts, parts);
     struct tv_profile *profile = tv_profile_sink_finish(profile_sink, head);
@@ -303,7 +303,7 @@ static void check_long(const struct feed *feed, unsigned parts)
     assert_true(profile->methods[0].excl_wall == INT64_MAX);
     assert_true(profile->methods[1].excl_cpu == INT64_MAX);
     tv_profile_free(profile);
-    tv_head_free(head);
+    tv_trace_info_free(head);
     head = feed_head(feed);
     struct tv_tree_sink *tree_sink = tv_tree_sink_new(&(struct tv_tree_sink_options){0});
     feed_to(feed, head, tv_tree_sink_sink(tree_sink), starts, parts);
@@ -311,7 +311,7 @@ static void check_long(const struct feed *feed, unsigned parts)
     assert_saturated(head, NULL, tree);
     assert_true(tree->self_wall[1] == INT64_MAX && tree->self_cpu[2] == INT64_MAX);
     tv_call_tree_free(tree);
-    tv_head_free(head);
+    tv_trace_info_free(head);
 }
 
 /* Sums stop at the largest number, and it is said, once. */

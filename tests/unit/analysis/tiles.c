@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tiles beside what decision P3 says of them, written down again in the plainest way: over decoded
- * slices, an entry found by looking at all its slices, a strip by asking for every call in which
+ * slices, an entry found by looking at all its slices, a density by asking for every call in which
  * pixel it counts.
  */
 #include "unit.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/tiles.h"
+#include "analysis/timeline/tiles.h"
 
 #include "base/memory.h"
 #include "fixture.h"
@@ -48,24 +48,25 @@ static uint32_t leader(const struct flat *flat, uint32_t count, uint32_t i, tv_n
 }
 
 static void expect_strip(const struct flat *flat, uint32_t count, unsigned res, int64_t number,
-                         struct tv_strip *strip)
+                         struct tv_density *density)
 {
     tv_ns pixel = (tv_ns)1 << res;
-    tv_strip_clear(strip, res, number);
+    tv_density_clear(density, res, number);
     for (uint32_t i = 0; i < count; i++) {
         tv_ns length = flat[i].end - flat[i].start;
         if (length >= 2 * pixel) {
-            if (flat[i].end > strip->from && flat[i].start < tv_strip_end(strip))
-                strip->calls[strip->long_count++] = (struct tv_long_call){flat[i].start, length, i};
+            if (flat[i].end > density->from && flat[i].start < tv_density_end(density))
+                density->calls[density->long_count++] =
+                    (struct tv_long_call){flat[i].start, length, i};
             continue;
         }
         tv_ns at = flat[leader(flat, count, i, pixel)].start;
-        if (at >= strip->from && at < tv_strip_end(strip))
-            tv_strip_add(strip, at, length, flat[i].frame);
+        if (at >= density->from && at < tv_density_end(density))
+            tv_density_add(density, at, length, flat[i].frame);
     }
 }
 
-static void assert_strips_equal(const struct tv_strip *a, const struct tv_strip *b)
+static void assert_strips_equal(const struct tv_density *a, const struct tv_density *b)
 {
     assert_int_equal(a->any, b->any);
     assert_int_equal(a->long_count, b->long_count);
@@ -74,7 +75,7 @@ static void assert_strips_equal(const struct tv_strip *a, const struct tv_strip 
         assert_int_equal(a->calls[i].length, b->calls[i].length);
         assert_int_equal(a->calls[i].index, b->calls[i].index);
     }
-    for (unsigned i = 0; i < TV_STRIP_PIXELS; i++) {
+    for (unsigned i = 0; i < TV_TILE_PIXELS; i++) {
         assert_int_equal(a->covered[i], b->covered[i]);
         assert_int_equal(a->longest[i], b->longest[i]);
         assert_int_equal(a->frame[i], b->frame[i]);
@@ -94,12 +95,12 @@ static void compare_row(const struct tv_pyramid *pyramid, uint32_t row, unsigned
 {
     const struct tv_trace *trace = pyramid->trace;
     struct flat *flat = decode_row(trace, row);
-    struct tv_strip *strips = tv_alloc(2, sizeof *strips);
-    tv_ns tile = (tv_ns)TV_STRIP_PIXELS << res;
+    struct tv_density *strips = tv_alloc(2, sizeof *strips);
+    tv_ns tile = (tv_ns)TV_TILE_PIXELS << res;
     int64_t first = trace->start / tile - 1, last = trace->end / tile + 1;
     int64_t step = (last - first) / 50 + 1;
     for (int64_t number = first; number <= last; number += step) {
-        tv_strip_of_row(pyramid, row, res, number, &strips[0]);
+        tv_density_of_row(pyramid, row, res, number, &strips[0]);
         expect_strip(flat, trace->rows[row].count, res, number, &strips[1]);
         assert_strips_equal(&strips[0], &strips[1]);
     }
@@ -149,13 +150,13 @@ static void tiles_side_by_side_hold_every_call_once(void **state)
     struct flat *flat = decode_row(f.trace, 0);
     const unsigned res = 9;
     const tv_ns pixel = (tv_ns)1 << res;
-    struct tv_strip strip;
+    struct tv_density density;
     int64_t ours = 0, here = 0, next = 0;
     uint32_t at_here = 0, at_next = 0, count = f.trace->rows[0].count;
-    for (int64_t number = 0; number * TV_STRIP_PIXELS * pixel <= f.trace->end; number++) {
-        tv_strip_of_row(pyramid, 0, res, number, &strip);
-        for (unsigned i = 0; i < TV_STRIP_PIXELS; i++) {
-            tv_ns end = strip.from + (i + 1) * pixel;
+    for (int64_t number = 0; number * TV_TILE_PIXELS * pixel <= f.trace->end; number++) {
+        tv_density_of_row(pyramid, 0, res, number, &density);
+        for (unsigned i = 0; i < TV_TILE_PIXELS; i++) {
+            tv_ns end = density.from + (i + 1) * pixel;
             for (; at_here < count && flat[at_here].start < end; at_here++)
                 here += flat[at_here].end - flat[at_here].start < 2 * pixel
                             ? flat[at_here].end - flat[at_here].start
@@ -164,7 +165,7 @@ static void tiles_side_by_side_hold_every_call_once(void **state)
                 next += flat[at_next].end - flat[at_next].start < 2 * pixel
                             ? flat[at_next].end - flat[at_next].start
                             : 0;
-            ours += strip.covered[i];
+            ours += density.covered[i];
             assert_in_range(ours, here, next);
         }
     }
@@ -191,7 +192,7 @@ static void pyramid_is_small(void **state)
 /* --- Drawings
  * ---------------------------------------------------------------------------------------- */
 
-/* "A0+3 " for a slice; then the strip as letter, height in tenths. Times in pixels of 2^20 ns,
+/* "A0+3 " for a slice; then the density as letter, height in tenths. Times in pixels of 2^20 ns,
  * about a column each. */
 static void describe(const struct tv_tile *tile, char *text, size_t size)
 {
@@ -200,7 +201,7 @@ static void describe(const struct tv_tile *tile, char *text, size_t size)
         at += (size_t)snprintf(
             text + at, size - at, "%c%.1f+%.1f ", 'A' + (int)tile->slices[i].frame,
             (double)tile->slices[i].start / 1e6, (double)tile->slices[i].length / 1e6);
-    for (unsigned i = 0; tile->has_strip && i < TV_STRIP_PIXELS; i++)
+    for (unsigned i = 0; tile->has_density && i < TV_TILE_PIXELS; i++)
         if (tile->height[i])
             at += (size_t)snprintf(text + at, size - at, "%u%c%d ", i, 'A' + (int)tile->frame[i],
                                    tile->height[i] * 10 / 255);
@@ -262,7 +263,7 @@ static uint32_t expect_pieces(const struct tv_trace *trace, uint32_t row, uint32
                               const struct tv_tile_key *key, struct tv_tile_slice *pieces)
 {
     const struct tv_track *track = &trace->tracks[key->of];
-    const tv_ns two = (tv_ns)2 << key->res, width = (tv_ns)TV_STRIP_PIXELS << key->res;
+    const tv_ns two = (tv_ns)2 << key->res, width = (tv_ns)TV_TILE_PIXELS << key->res;
     struct tv_slice call = tv_slice_get(trace, row, index);
     tv_ns end = call.start + call.length, from = key->number * width, to = from + width;
     tv_ns start = call.start > from ? call.start : from;
@@ -302,8 +303,7 @@ static void innermost_pieces_equal_the_reference(void **state)
     uint32_t seen = 0;
     for (unsigned res = 10; res < 26; res++) {
         struct tv_tile_key key = {TV_TILE_INNERMOST, res % 2, res, 0};
-        for (; key.number * TV_STRIP_PIXELS << res < f.trace->end && key.number < 40;
-             key.number++) {
+        for (; key.number * TV_TILE_PIXELS << res < f.trace->end && key.number < 40; key.number++) {
             const struct tv_track *track = &f.trace->tracks[key.of];
             uint32_t count = 0;
             tv_tile_draw(pyramid, &key, &tile);
@@ -328,7 +328,7 @@ static void innermost_pieces_equal_the_reference(void **state)
     fixture_free(&f);
 }
 
-/* Thousands of nested calls leave thousands of slivers, all in the strip. */
+/* Thousands of nested calls leave thousands of slivers, all in the density. */
 static void innermost_of_a_deep_nest(void **state)
 {
     (void)state;
@@ -370,24 +370,24 @@ static void waits_of_a_drawing(void **state)
 static void heights_saturate(void **state)
 {
     (void)state;
-    struct tv_strip strip;
-    tv_strip_clear(&strip, 10, 0);
-    assert_int_equal(tv_strip_height(&strip, 0), 0);
-    tv_strip_add(&strip, 0, 0, 1);
-    tv_strip_add(&strip, 1024, 512, 1);
-    tv_strip_add(&strip, 2048, 1023, 1);
-    tv_strip_add(&strip, 3072, 1500, 1);
-    tv_strip_clear(&strip, 52, -1);
-    tv_strip_add(&strip, -1, ((int64_t)1 << 52) - 1, 7);
-    assert_int_equal(tv_strip_height(&strip, 511), 255);
-    assert_int_equal(strip.frame[511], 7);
-    tv_strip_clear(&strip, 10, 0);
-    tv_strip_add(&strip, 0, 0, 1);
-    tv_strip_add(&strip, 1024, 512, 1);
-    tv_strip_add(&strip, 3072, 1500, 1);
-    assert_int_equal(tv_strip_height(&strip, 0), 1);
-    assert_int_equal(tv_strip_height(&strip, 1), 128);
-    assert_int_equal(tv_strip_height(&strip, 3), 255);
+    struct tv_density density;
+    tv_density_clear(&density, 10, 0);
+    assert_int_equal(tv_density_height(&density, 0), 0);
+    tv_density_add(&density, 0, 0, 1);
+    tv_density_add(&density, 1024, 512, 1);
+    tv_density_add(&density, 2048, 1023, 1);
+    tv_density_add(&density, 3072, 1500, 1);
+    tv_density_clear(&density, 52, -1);
+    tv_density_add(&density, -1, ((int64_t)1 << 52) - 1, 7);
+    assert_int_equal(tv_density_height(&density, 511), 255);
+    assert_int_equal(density.frame[511], 7);
+    tv_density_clear(&density, 10, 0);
+    tv_density_add(&density, 0, 0, 1);
+    tv_density_add(&density, 1024, 512, 1);
+    tv_density_add(&density, 3072, 1500, 1);
+    assert_int_equal(tv_density_height(&density, 0), 1);
+    assert_int_equal(tv_density_height(&density, 1), 128);
+    assert_int_equal(tv_density_height(&density, 3), 255);
 }
 
 UNIT_TESTS(tiles, cmocka_unit_test(random_strips_equal_the_reference),

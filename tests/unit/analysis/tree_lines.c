@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/tree_lines.h"
+#include "analysis/calltree/tree_lines.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/flame.h"
-#include "analysis/profile.h"
+#include "analysis/calltree/profile.h"
+#include "analysis/flame/flame.h"
 #include "base/memory.h"
 #include "fixture.h"
 #include "unit.h"

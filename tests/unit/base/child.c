@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Under AddressSanitizer too an allocation that is too large gives NULL. Its name is reserved, and
- * given. */
+/* Under AddressSanitizer, too, an allocation that is too large returns NULL.  The name of this hook
+ * is fixed. */
 const char *__asan_default_options(void);
 
 const char *__asan_default_options(void)
@@ -54,7 +54,7 @@ void child_must_run_out_of_memory(void (*work)(void))
 {
     char text[CHILD_TEXT];
     assert_int_equal(child_run(work, text), 1);
-    /* Last on standard error: AddressSanitizer puts its own lines before it. */
+    /* The last line on standard error; AddressSanitizer prints its own lines before it. */
     const char *line = "traceview: out of memory\n";
     assert_true(strlen(text) >= strlen(line));
     assert_string_equal(text + strlen(text) - strlen(line), line);

@@ -4,12 +4,13 @@
  */
 #include "unit.h"
 
-#include "base/memory.h"
-#include "child.h"
-
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "child.h"
 
 /* Not constants, which the compiler would warn about. */
 static volatile size_t too_much = SIZE_MAX / 2;
@@ -181,7 +182,7 @@ static void pages_are_zero_and_writable(void **state)
     tv_pages_free(NULL, 4096);
 }
 
-/* Whether memory of the C library is counted as it is in a release: sanitizers have their own. */
+/* Whether glibc counts memory as in a release build; sanitizers replace its allocator. */
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #if !defined(__has_feature)
 #define IS_PLAIN true
@@ -204,7 +205,7 @@ static long resident_pages(void)
     return resident;
 }
 
-/* A large array that was freed before does not make the C library keep those behind it. */
+/* Freeing a large array must not make glibc keep later ones. */
 static void gives_large_arrays_back(void **state)
 {
     enum { LARGE = 8 << 20, ABOVE = 100000 };
@@ -221,7 +222,7 @@ static void gives_large_arrays_back(void **state)
         assert_true(given > (long)LARGE / 2 / sysconf(_SC_PAGESIZE));
 }
 
-/* 64 MB in pieces of 32 KB, of which every 64th stays. */
+/* 64 MB in blocks of 32 KB, every 64th of which stays. */
 static void gives_back_what_lies_between(void **state)
 {
     enum { PIECES = 2048, PIECE = 32768, EACH = 64 };
@@ -235,7 +236,7 @@ static void gives_back_what_lies_between(void **state)
         if (i % EACH != EACH - 1)
             tv_free(pieces[i]);
     long before = resident_pages();
-    tv_memory_give_back();
+    tv_memory_trim();
     long given = before - resident_pages();
     for (size_t i = EACH - 1; i < PIECES; i += EACH) {
         for (size_t at = 0; at < PIECE; at++)
@@ -246,9 +247,147 @@ static void gives_back_what_lies_between(void **state)
         assert_true(given > (long)PIECES / 2 * PIECE / sysconf(_SC_PAGESIZE));
 }
 
+/* ---- Arena ---- */
+
+static void empty_owns_nothing(void **state)
+{
+    (void)state;
+    struct tv_arena arena;
+    tv_arena_init(&arena);
+    assert_int_equal(arena.total, 0);
+    tv_arena_release(&arena);
+    tv_arena_release(&arena);
+}
+
+/* Blocks of all sizes are zero, aligned, and do not overlap: each keeps its fill byte. */
+static void pieces_stand_apart(void **state)
+{
+    (void)state;
+    enum { PIECES = 3000 };
+    static uint8_t *piece[PIECES];
+    static size_t size[PIECES];
+    struct tv_arena arena;
+    tv_arena_init(&arena);
+    uint32_t random = 1;
+    for (size_t i = 0; i < PIECES; i++) {
+        random = random * 1664525 + 1013904223;
+        size[i] = (random >> 8) % (i % 100 == 99 ? 70000 : 200);
+        if (i % 3 == 0) {
+            char text[200];
+            size[i] %= sizeof text;
+            memset(text, (int)(i % 251), sizeof text);
+            piece[i] =
+                (uint8_t *)tv_arena_text(&arena, (struct tv_bytes){(const uint8_t *)text, size[i]});
+            assert_int_equal(piece[i][size[i]], 0);
+        } else {
+            piece[i] = tv_arena_alloc(&arena, size[i], 1);
+            assert_int_equal((uintptr_t)piece[i] % 16, 0);
+            for (size_t at = 0; at < size[i]; at++)
+                assert_int_equal(piece[i][at], 0);
+            memset(piece[i], (int)(i % 251), size[i]);
+        }
+    }
+    size_t sum = 0;
+    for (size_t i = 0; i < PIECES; i++) {
+        sum += size[i];
+        for (size_t at = 0; at < size[i]; at++)
+            assert_int_equal(piece[i][at], i % 251);
+    }
+    assert_true(arena.total >= sum);
+    assert_true(arena.total < sum * 2);
+    memset(piece, 0, sizeof piece); /* so that the leak checker sees lost blocks */
+    tv_arena_release(&arena);
+    assert_int_equal(arena.total, 0);
+}
+
+static void large_pieces(void **state)
+{
+    (void)state;
+    struct tv_arena arena;
+    tv_arena_init(&arena);
+    uint8_t *first = tv_arena_alloc(&arena, 5000000, 1); /* larger than any block */
+    uint8_t *small = tv_arena_alloc(&arena, 1, 10);
+    uint8_t *second = tv_arena_alloc(&arena, 3, 1000000);
+    uint8_t *smaller = tv_arena_alloc(&arena, 1, 10);
+    memset(first, 1, 5000000);
+    memset(second, 2, 3000000);
+    /* A large block does not discard the block that small ones come from. */
+    assert_ptr_equal(smaller, small + 16);
+    for (size_t i = 0; i < 10; i++)
+        assert_int_equal(small[i] | smaller[i], 0);
+    assert_int_equal(first[4999999], 1);
+    tv_arena_release(&arena);
+}
+
+static void nothing_of_an_arena_has_an_address(void **state)
+{
+    (void)state;
+    struct tv_arena arena;
+    tv_arena_init(&arena);
+    void *a = tv_arena_alloc(&arena, 0, 8);
+    void *b = tv_arena_alloc(&arena, 8, 0);
+    assert_non_null(a);
+    assert_non_null(b);
+    assert_ptr_not_equal(a, b);
+    tv_arena_release(&arena);
+}
+
+static void texts_end_with_a_nul(void **state)
+{
+    (void)state;
+    struct tv_arena arena;
+    tv_arena_init(&arena);
+    const char *empty = tv_arena_text(&arena, (struct tv_bytes){NULL, 0});
+    assert_string_equal(empty, "");
+    struct tv_bytes with_nul = TV_BYTES("a\0b");
+    const char *copy = tv_arena_text(&arena, with_nul);
+    assert_memory_equal(copy, "a\0b\0", 4);
+    /* Texts that just fit, and just do not fit, into the rest of a block. */
+    for (size_t i = 0; i < 300; i++) {
+        char text[301];
+        memset(text, 'x', i);
+        text[i] = '\0';
+        assert_string_equal(tv_arena_text(&arena, tv_bytes_of(text)), text);
+    }
+    tv_arena_release(&arena);
+}
+
+static void count_times_size_overflows(void)
+{
+    struct tv_arena arena;
+    tv_arena_init(&arena);
+    tv_arena_alloc(&arena, half_bits, half_bits + 1);
+}
+
+static void alignment_overflows(void)
+{
+    struct tv_arena arena;
+    tv_arena_init(&arena);
+    tv_arena_alloc(&arena, SIZE_MAX - 3, 1);
+}
+
+static void head_overflows(void)
+{
+    struct tv_arena arena;
+    tv_arena_init(&arena);
+    tv_arena_alloc(&arena, 1, 1);
+    tv_arena_alloc(&arena, SIZE_MAX - 15, 1);
+}
+
+static void overflow_ends_the_program(void **state)
+{
+    (void)state;
+    child_must_run_out_of_memory(count_times_size_overflows);
+    child_must_run_out_of_memory(alignment_overflows);
+    child_must_run_out_of_memory(head_overflows);
+}
+
 UNIT_TESTS(memory, cmocka_unit_test(allocates_zeros), cmocka_unit_test(nothing_has_an_address),
            cmocka_unit_test(realloc_keeps_the_contents), cmocka_unit_test(multiplies_what_fits),
            cmocka_unit_test(running_out_ends_the_program), cmocka_unit_test(reserve_doubles),
            cmocka_unit_test(reserve_goes_to_what_is_needed),
            cmocka_unit_test(pages_are_zero_and_writable), cmocka_unit_test(gives_large_arrays_back),
-           cmocka_unit_test(gives_back_what_lies_between));
+           cmocka_unit_test(gives_back_what_lies_between), cmocka_unit_test(empty_owns_nothing),
+           cmocka_unit_test(pieces_stand_apart), cmocka_unit_test(large_pieces),
+           cmocka_unit_test(nothing_of_an_arena_has_an_address),
+           cmocka_unit_test(texts_end_with_a_nul), cmocka_unit_test(overflow_ends_the_program));

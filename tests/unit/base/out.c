@@ -23,7 +23,7 @@ static void assert_holds(struct tv_out *out, const char *text)
     out->length = 0;
 }
 
-/* Collects what is handed on; refuses from `limit` on. */
+/* Collects the output; fails from `limit` on. */
 struct collector {
     uint8_t *bytes;
     size_t length, limit;
@@ -71,7 +71,7 @@ static void memory_keeps_everything(void **state)
     tv_out_release(&out);
 }
 
-/* The same pieces, of all kinds and sizes, into memory and through a function. */
+/* The same pieces of all kinds and sizes, to memory and to a function. */
 static void put_piece(struct tv_out *out, uint32_t i, const char *filler)
 {
     switch (i % 8) {
@@ -289,7 +289,7 @@ struct escape_case {
     }
 #define FFFD "\xef\xbf\xbd"
 
-/* What is UTF-8 and what is not, by table 3-7 of the Unicode standard. */
+/* Valid and invalid UTF-8, by table 3-7 of the Unicode standard. */
 static const struct escape_case utf8_cases[] = {
     CASE("", ""),
     CASE("plain text", "plain text"),
@@ -326,7 +326,7 @@ static void repairs_utf8(void **state)
         tv_out_xml(&out, utf8_cases[i].text);
         assert_holds(&out, utf8_cases[i].escaped);
     }
-    /* What would make it whole stands behind the end. */
+    /* The bytes that would complete the sequence lie beyond the end. */
     tv_out_xml(&out, (struct tv_bytes){(const uint8_t *)"\xe2\x82\xac", 2});
     assert_holds(&out, FFFD FFFD);
     tv_out_release(&out);
@@ -411,7 +411,7 @@ static void quotes_csv(void **state)
     tv_out_release(&out);
 }
 
-/* Each character of ASCII alone is itself or is escaped, as the rules of each form say. */
+/* Each ASCII character is copied or escaped, as the rules of each format say. */
 static void every_character_has_its_escape(void **state)
 {
     (void)state;
@@ -511,7 +511,7 @@ static void short_times_are_exact(void **state)
     tv_out_release(&out);
 }
 
-/* A limit counts bytes exactly, in whatever pieces they come, and nothing behind it is kept. */
+/* A limit is exact to the byte, whatever the pieces, and nothing beyond it is kept. */
 static void memory_ends_at_its_limit(void **state)
 {
     (void)state;
@@ -527,7 +527,7 @@ static void memory_ends_at_its_limit(void **state)
         assert_int_equal(out.length, 20 * piece);
         tv_out_char(&out, 'x');
         assert_int_equal(tv_out_finish(&out, &err), TV_ERR_LIMIT);
-        assert_true(tv_out_is_broken(&out));
+        assert_true(tv_out_has_failed(&out));
         for (int i = 0; i < 1000; i++) {
             tv_out_bytes(&out, (struct tv_bytes){bytes, piece});
             tv_out_format(&out, "%d", i);

@@ -82,7 +82,7 @@ static void of_something_else_is_refused(void **state)
     tv_out_release(&out);
 }
 
-/* Zeros between sections mean nothing; every other byte does. */
+/* Padding between sections has no effect; every other byte has one. */
 static bool is_padding(size_t at)
 {
     return (at >= 99 && at < 128) || (at >= 152 && at < 192) || (at >= 197 && at < 256);

@@ -63,5 +63,33 @@ static void signed_numbers_keep_their_order(void **unused)
         assert_true(tv_sort_signed(numbers[i - 1]) < tv_sort_signed(numbers[i]));
 }
 
+struct bound_case {
+    const int *numbers;
+    int wanted;
+};
+
+static bool number_is_below(const void *context, size_t index)
+{
+    const struct bound_case *bound = context;
+    return bound->numbers[index] < bound->wanted;
+}
+
+static void finds_lower_bounds(void **unused)
+{
+    (void)unused;
+    static const int numbers[] = {1, 3, 3, 5, 9};
+    for (int wanted = 0; wanted < 12; wanted++) {
+        struct bound_case bound = {numbers, wanted};
+        size_t expected = 0;
+        while (expected < TV_COUNT(numbers) && numbers[expected] < wanted)
+            expected++;
+        size_t found = tv_lower_bound(0, TV_COUNT(numbers), number_is_below, &bound);
+        assert_int_equal(found, expected);
+    }
+    struct bound_case bound = {numbers, 1};
+    assert_int_equal(tv_lower_bound(0, 0, number_is_below, &bound), 0);
+    assert_int_equal(tv_lower_bound(2, 4, number_is_below, &bound), 2);
+}
+
 UNIT_TESTS(sort, cmocka_unit_test(sorts_any_keys),
-           cmocka_unit_test(signed_numbers_keep_their_order));
+           cmocka_unit_test(signed_numbers_keep_their_order), cmocka_unit_test(finds_lower_bounds));

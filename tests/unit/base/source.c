@@ -10,10 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A source of any size whose bytes follow from their offset, and which counts what is asked of it.
- */
+/* A source of any size with bytes that depend on their offset; it counts the requests. */
 struct pattern {
-    uint64_t size; /* what there really is; reads behind it fail */
+    uint64_t size; /* the true size; reads beyond it fail */
     unsigned reads, closes;
 };
 
@@ -128,7 +127,7 @@ static void a_failing_read_is_passed_on(void **state)
     assert_int_equal(pattern.closes, 1);
 }
 
-/* Whoever goes on without some bytes asks at the end. */
+/* Code that continues without some bytes learns of the error at the end. */
 static void a_failed_read_is_remembered(void **state)
 {
     (void)state;
@@ -147,7 +146,7 @@ static void a_failed_read_is_remembered(void **state)
     tv_source_free(source);
 }
 
-/* Any stretch over parts of any size, empty ones too, is what it is in one piece. */
+/* Every range of joined sources, empty ones included, equals that of one source. */
 static void joined_parts_read_as_one(void **state)
 {
     (void)state;
@@ -205,9 +204,9 @@ static void a_part_is_a_stretch_of_the_whole(void **state)
     (void)state;
     struct pattern pattern;
     struct tv_source *whole = open_pattern(&pattern, 1000);
-    struct tv_source *part = tv_source_part(whole, 300, 720, "part");
-    struct tv_source *inner = tv_source_part(part, 20, 120, "inner");
-    struct tv_source *none = tv_source_part(whole, 1000, 1000, "none");
+    struct tv_source *part = tv_source_range(whole, 300, 720, "part");
+    struct tv_source *inner = tv_source_range(part, 20, 120, "inner");
+    struct tv_source *none = tv_source_range(whole, 1000, 1000, "none");
     uint8_t buffer[1000];
     size_t got;
     assert_int_equal(tv_source_size(part), 420);
@@ -218,7 +217,7 @@ static void a_part_is_a_stretch_of_the_whole(void **state)
     assert_int_equal(tv_source_read(none, 0, buffer, sizeof buffer, &got, NULL), TV_OK);
     assert_int_equal(got, 0);
     tv_source_free(none);
-    /* Parts are read after the whole was freed, until the last of them is. */
+    /* Ranges stay readable after the whole is freed, until the last of them is. */
     tv_source_free(whole);
     tv_source_free(part);
     assert_int_equal(pattern.closes, 0);
@@ -246,7 +245,8 @@ static void check_window(const struct tv_window *window, struct tv_bytes bytes, 
         assert_int_equal(bytes.data[bytes.length + i], 0);
 }
 
-/* Forward with an unfinished record at each seam, jumps, steps back, and wants of all sizes. */
+/* Forward with an incomplete record at each window boundary, jumps, steps back, and requests of all
+ * sizes. */
 static void windows_show_the_source(void **state)
 {
     (void)state;
@@ -282,14 +282,14 @@ static void what_is_held_is_not_read_again(void **state)
     struct tv_bytes bytes;
     tv_window_init(&window, source);
     assert_int_equal(pattern.reads, 0);
-    /* Records of 100 bytes, one after the other: one read a window. */
+    /* Consecutive records of 100 bytes: one read per window. */
     uint64_t size = tv_source_size(source);
     for (uint64_t offset = 0; offset < size; offset += 100) {
         assert_int_equal(tv_window_at(&window, offset, 100, &bytes, NULL), TV_OK);
         check_window(&window, bytes, size, offset, 100);
     }
     assert_int_equal(pattern.reads, 4);
-    /* At the end, where fewer than wanted are left, nothing is read or moved either. */
+    /* At the end, with fewer bytes left than wanted, nothing is read or moved either. */
     const uint8_t *end = bytes.data + bytes.length;
     for (size_t left = 99; left > 0; left--) {
         assert_int_equal(tv_window_at(&window, size - left, 5000, &bytes, NULL), TV_OK);

@@ -300,9 +300,9 @@ static void expect_bytes(void)
         fputs("this file system forgets nothing", stderr);
         _Exit(77);
     }
-    tv_memory_expect(mapped.data, 0);
+    tv_memory_prefetch(mapped.data, 0);
     HOLD(pages_there(&mapped) == 0);
-    tv_memory_expect(mapped.data + 100, MIB); /* from the middle of a page on */
+    tv_memory_prefetch(mapped.data + 100, MIB); /* from the middle of a page on */
     size_t wanted = MIB / (size_t)sysconf(_SC_PAGESIZE);
     for (unsigned i = 0; i < 1000 && pages_there(&mapped) < wanted; i++)
         nanosleep(&pause, NULL);
@@ -316,7 +316,7 @@ static void what_is_expected_is_there(void **state)
 {
     (void)state;
     uint8_t byte = 5;
-    tv_memory_expect(&byte, 1); /* nothing, where memory lies in no file */
+    tv_memory_prefetch(&byte, 1); /* nothing, where memory lies in no file */
     assert_int_equal(byte, 5);
     run(expect_bytes);
 }

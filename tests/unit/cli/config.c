@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * config.c - tests of cli/config.h.
+ * config.c - tests of cli/options.h.
  */
 #include "unit.h"
 
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "cli/config.h"
+#include "cli/options.h"
 
 static const struct tv_option table[] = {
     TV_OPTION("limit", "N", TV_OPTION_COUNT, limit, "how many"),
@@ -81,11 +81,11 @@ static void names_the_line_that_is_wrong(void **state)
         const char *content, *message;
     } bad[] = {
         {"hash\nlimit = many\n", "line 2: --limit: expected a number, found 'many'"},
-        {"limit\n", "line 1: --limit wants N"},
+        {"limit\n", "line 1: --limit: expected N"},
         {"hash = yes\n", "line 1: --hash takes no value"},
         {"\n\nhsah\n", "line 3: unknown option --hsah"},
         {"= 1\n", "line 1: unknown option --"},
-        {"help\n", "line 1: --help stands on the command line alone"},
+        {"help\n", "line 1: --help is allowed only on the command line"},
     };
     for (size_t i = 0; i < TV_COUNT(bad); i++) {
         struct tv_settings s;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/out.h"
 #include "cli/options.h"
 
@@ -125,7 +126,7 @@ static void reads_values_of_letters(void **state)
         tv_settings_release(&s);
     }
     assert_int_equal(parse("a -o", &s, &err), TV_ERR_USAGE);
-    assert_string_equal(err.message, "-o wants FILE");
+    assert_string_equal(err.message, "-o: expected FILE");
     tv_settings_release(&s);
 }
 
@@ -148,11 +149,35 @@ static void reads_values_that_may_be_left_away(void **state)
     assert_int_equal(s.files.count, 1);
     assert_int_equal(tv_options_parse(own, 1, with, &s, &err), TV_OK);
     assert_int_equal(s.record.alloc, 64 << 10);
-    assert_null(tv_options_waiting(own, "--alloc"));
+    assert_null(tv_options_wanting_value(own, "--alloc"));
     tv_settings_release(&s);
 }
 
-UNIT_TESTS(options, cmocka_unit_test(reads_values_that_may_be_left_away),
+/* The wall clock was called "real" before. */
+static void accepts_the_old_name_of_the_wall_clock(void **state)
+{
+    static const struct tv_option clocks[] = {
+        TV_OPTION("clock", "wall|cpu", TV_OPTION_CHOICE, clock, "which"),
+        TV_OPTION("sort", "name|incl-wall|wall-incl", TV_OPTION_CHOICE, sort, "by what"),
+        TV_OPTIONS_END,
+    };
+    struct tv_settings settings;
+    struct tv_error err = {0};
+    (void)state;
+    tv_settings_init(&settings);
+    assert_int_equal(tv_options_set(clocks, TV_BYTES("clock"), "real", &settings, &err), TV_OK);
+    assert_int_equal(settings.clock, TV_CHOICE_WALL);
+    assert_int_equal(tv_options_set(clocks, TV_BYTES("sort"), "incl-real", &settings, &err), TV_OK);
+    assert_int_equal(settings.sort, 1);
+    assert_int_equal(tv_options_set(clocks, TV_BYTES("sort"), "real-incl", &settings, &err),
+                     TV_ERR_USAGE);
+    assert_int_equal(tv_options_set(clocks, TV_BYTES("clock"), "eal", &settings, &err),
+                     TV_ERR_USAGE);
+    tv_settings_release(&settings);
+}
+
+UNIT_TESTS(options, cmocka_unit_test(accepts_the_old_name_of_the_wall_clock),
+           cmocka_unit_test(reads_values_that_may_be_left_away),
            cmocka_unit_test(reads_values_of_letters), cmocka_unit_test(reads_every_kind),
            cmocka_unit_test(knows_standard_input), cmocka_unit_test(refuses_what_is_wrong),
            cmocka_unit_test(helps_from_the_table));

@@ -2,7 +2,7 @@
 #include "unit.h"
 
 #include "base/bytes.h"
-#include "cli/selection.h"
+#include "cli/input/selection.h"
 
 static void reads_ranges(void **state)
 {
@@ -27,17 +27,17 @@ static void reads_ranges(void **state)
     }
 }
 
-static uint32_t add_thread(struct tv_head *head, uint64_t id, const char *name)
+static uint32_t add_thread(struct tv_trace_info *head, uint64_t id, const char *name)
 {
-    struct tv_thread thread = {.id = id, .name = tv_head_string(head, tv_bytes_of(name))};
-    return tv_head_add_thread(head, &thread);
+    struct tv_thread thread = {.id = id, .name = tv_trace_info_string(head, tv_bytes_of(name))};
+    return tv_trace_info_add_thread(head, &thread);
 }
 
 /* By name or number; a name that looks like a number is both. */
 static void finds_threads(void **state)
 {
     (void)state;
-    struct tv_head *head = tv_head_new();
+    struct tv_trace_info *head = tv_trace_info_new();
     uint32_t main_thread = add_thread(head, 7, "main"), seven = add_thread(head, 9, "7");
     uint32_t other = add_thread(head, 11, "Binder");
     const char *words[] = {"7", "Binder"};
@@ -48,12 +48,12 @@ static void finds_threads(void **state)
     assert_true(tv_thread_is_named(head, other, &both));
     assert_true(tv_thread_is_named(head, other, &none));
     struct tv_settings settings = {.threads = both};
-    assert_int_equal(tv_wishes_check(&settings, head, NULL, NULL), TV_OK);
+    assert_int_equal(tv_selection_check(&settings, head, NULL, NULL), TV_OK);
     words[1] = "binder";
-    assert_int_equal(tv_wishes_check(&settings, head, NULL, NULL), TV_ERR_USAGE);
+    assert_int_equal(tv_selection_check(&settings, head, NULL, NULL), TV_ERR_USAGE);
     words[1] = "B*d*";
-    assert_int_equal(tv_wishes_check(&settings, head, NULL, NULL), TV_OK);
-    tv_head_free(head);
+    assert_int_equal(tv_selection_check(&settings, head, NULL, NULL), TV_OK);
+    tv_trace_info_free(head);
 }
 
 static void chooses_clocks(void **state)
@@ -68,7 +68,7 @@ static void chooses_clocks(void **state)
         {TV_CHOICE_ANY, TV_CLOCK_CPU, TV_OK, true},
         {TV_CHOICE_CPU, TV_CLOCK_WALL | TV_CLOCK_CPU, TV_OK, true},
         {TV_CHOICE_CPU, TV_CLOCK_WALL, TV_ERR_USAGE, true},
-        {TV_CHOICE_REAL, TV_CLOCK_CPU, TV_ERR_USAGE, false},
+        {TV_CHOICE_WALL, TV_CLOCK_CPU, TV_ERR_USAGE, false},
     };
     for (size_t i = 0; i < TV_COUNT(cases); i++) {
         struct tv_settings settings;

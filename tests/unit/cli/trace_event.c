@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "readers/te_made.h"
-#include "writers/trace_event.h"
+#include "writers/trace/trace_event.h"
 
 static bool has(const struct tv_out *out, const char *text)
 {
@@ -31,7 +31,7 @@ static void keeps_binding_points(void **context)
         "'ph':'f','ts':25,'tid':2,'name':'around','id':3,'bp':'e'\n",
         NULL};
     struct te_made *made = te_made_new(files);
-    struct tv_keep keep = {.processes = NULL};
+    struct tv_subset keep = {.processes = NULL};
     struct tv_trace_event_losses losses;
     struct tv_out out;
     (void)context;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * child.c - a program that the tests' engines run instead of traceview: what it reads says how it
- * is to behave.
+ * child.c - the program that the tests' engines run instead of traceview. The trace file's text
+ * selects its behaviour:
  *
  *     draw       a trace of dice (engine_dice.h)
  *     wait       the same, once the file's first byte is no 'w' any more
- *     fail       no trace: syntax, at byte 7
- *     spin, eat, crash, talk     uses time, uses memory, dies, writes many lines
- *     open, socket, fork, exec, kill     tries what the sandbox forbids
- *     lie X      speaks to the server itself, wrongly (enum lie)
+ *     fail       no trace: a syntax error at byte 7
+ *     spin, eat, crash, talk             use CPU time, use memory, crash, write many lines
+ *     open, socket, fork, exec, kill     try what the sandbox forbids
+ *     lie X      break the protocol in one way (see `lie`)
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -57,7 +57,7 @@ static void talk(void)
         fprintf(stderr, "line %d\t\x1b[31m\n", i);
 }
 
-/* What is refused with an error number is told by the error of the loading. */
+/* A call that fails with an error number is reported as the error of the loading. */
 static enum tv_status try(const char *what, struct tv_error *err)
 {
     char name[] = "/bin/true", *arguments[] = {name, NULL};
@@ -83,7 +83,7 @@ static void wait_for_change(void)
         poll(NULL, 0, 5);
 }
 
-static enum tv_status load(void *context, const struct tv_engine_wish *wish,
+static enum tv_status load(void *context, const struct tv_engine_input *wish,
                            struct tv_progress *progress, struct tv_trace **trace,
                            struct tv_error *err)
 {
@@ -116,7 +116,7 @@ static enum tv_status load(void *context, const struct tv_engine_wish *wish,
 }
 
 /* A trace of dice has no sources. */
-static enum tv_status open_sources(void *context, const struct tv_engine_wish *wish,
+static enum tv_status open_sources(void *context, const struct tv_engine_input *wish,
                                    struct tv_source ***sources, size_t *count, struct tv_error *err)
 {
     (void)context, (void)sources, (void)count;
@@ -124,11 +124,11 @@ static enum tv_status open_sources(void *context, const struct tv_engine_wish *w
     return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "nobody asks for this");
 }
 
-/* Lies. */
+/* ---- Breaking the protocol ---- */
 
-static void say(enum tv_engine_word word)
+static void say(enum tv_engine_message_kind word)
 {
-    struct tv_engine_message message = {.word = word};
+    struct tv_engine_message message = {.kind = word};
     tv_engine_send(TV_ENGINE_FD_SOCKET, &message, (struct tv_bytes){NULL, 0}, -1);
 }
 
@@ -158,7 +158,7 @@ static int lie(char kind)
     if (kind == 'j' && send(TV_ENGINE_FD_SOCKET, "junk", 4, 0) < 0)
         return 1;
     if (kind == 'w')
-        say((enum tv_engine_word)4711);
+        say((enum tv_engine_message_kind)4711);
     if (kind == 'x')
         return 0;
     say(TV_ENGINE_HELLO);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A child that somebody else has taken over: whatever it says, the server goes on. */
+/* lies.c - a child that an attacker has taken over: whatever it says, the server goes on. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "engine/started.h"
 #include "unit.h"
 
-/* After any lie another trace is still to be had. */
+/* After any lie another trace can still be read. */
 static void assert_goes_on(struct started *started)
 {
     set_trace(started, "good", "draw");
@@ -22,9 +22,9 @@ static void lies_to_the_socket_are_the_end(void **state)
     static const struct {
         const char *lie, *words;
     } cases[] = {
-        {"lie j", "signal 9"},           /* no message at all */
-        {"lie w", "it broke the rules"}, /* a word that there is not */
-        {"lie x", "ended with code 0"},  /* gone without a word */
+        {"lie j", "signal 9"},           /* not a message */
+        {"lie w", "it broke the rules"}, /* an unknown kind of message */
+        {"lie x", "ended with code 0"},  /* ends without a word */
     };
     struct started started;
     prepare(&started);
@@ -40,8 +40,8 @@ static void lies_to_the_socket_are_the_end(void **state)
     assert_goes_on(&started);
 }
 
-/* The answer fails at the beginning or later; the engine is dead where the lie cannot be a client's
- * or a chance's doing. */
+/* The answer fails at its beginning or later. The engine is killed if the lie can be neither a
+ * client's fault nor an accident. */
 static void assert_answer_fails(char lie, enum tv_answer_status expected, bool later)
 {
     struct started started;
@@ -62,7 +62,7 @@ static void assert_answer_fails(char lie, enum tv_answer_status expected, bool l
     while (status == TV_OK && got > 0)
         status = tv_engine_answer_read(answer, buffer, sizeof buffer, &got, &err);
     assert_int_equal(status != TV_OK, later);
-    if (later) /* and stays so */
+    if (later) /* and again */
         assert_int_not_equal(tv_engine_answer_read(answer, buffer, 1, &got, &err), TV_OK);
     tv_engine_answer_free(answer);
     tv_engine_close(engine);
@@ -72,21 +72,21 @@ static void assert_answer_fails(char lie, enum tv_answer_status expected, bool l
 static void lies_in_answers_are_errors(void **state)
 {
     (void)state;
-    assert_answer_fails('o', TV_ANSWER_BUSY, false); /* an outcome that there is not */
-    assert_answer_fails('h', TV_ANSWER_OK, true);    /* a piece of 2 GiB */
-    assert_answer_fails('c', TV_ANSWER_OK, true);    /* less than was announced */
+    assert_answer_fails('o', TV_ANSWER_BUSY, false); /* an unknown outcome */
+    assert_answer_fails('h', TV_ANSWER_OK, true);    /* a block of 2 GiB */
+    assert_answer_fails('c', TV_ANSWER_OK, true);    /* fewer bytes than announced */
     assert_answer_fails('e', TV_ANSWER_BUSY, false);
     assert_answer_fails('n', TV_ANSWER_BUSY, false); /* nothing at all */
-    assert_answer_fails('d', TV_ANSWER_BUSY, false); /* dies of the question */
+    assert_answer_fails('d', TV_ANSWER_BUSY, false); /* the question crashes the child */
 }
 
-static void who_does_not_answer_is_ended(void **state)
+static void silent_children_are_killed(void **state)
 {
     (void)state;
     assert_answer_fails('s', TV_ANSWER_BUSY, false);
 }
 
-static void saying_it_twice_is_the_end(void **state)
+static void repeated_messages_are_the_end(void **state)
 {
     (void)state;
     struct started started;
@@ -105,5 +105,5 @@ static void saying_it_twice_is_the_end(void **state)
 
 UNIT_TESTS(lies, cmocka_unit_test(lies_to_the_socket_are_the_end),
            cmocka_unit_test(lies_in_answers_are_errors),
-           cmocka_unit_test(who_does_not_answer_is_ended),
-           cmocka_unit_test(saying_it_twice_is_the_end));
+           cmocka_unit_test(silent_children_are_killed),
+           cmocka_unit_test(repeated_messages_are_the_end));

@@ -33,7 +33,7 @@ static void questions_come_back(void **state)
         assert_true(tv_bytes_equal(parameters[i].name, pairs[i].name));
         assert_true(tv_bytes_equal(parameters[i].value, pairs[i].value));
     }
-    /* Cut anywhere, it is none, but between two parameters. */
+    /* a truncated question is invalid, except between two parameters */
     unsigned good = 0;
     for (size_t length = 0; length < out.length; length++)
         good += tv_engine_read_question((struct tv_bytes){out.buffer, length}, &again, parameters);
@@ -68,7 +68,7 @@ static void lengths_are_not_believed(void **state)
     struct tv_view_parameter parameters[TV_ENGINE_PARAMETERS];
     assert_false(
         tv_engine_read_question((struct tv_bytes){bytes, sizeof bytes}, &question, parameters));
-    /* A name, then more pairs of nothing than there is room for. */
+    /* a name, then more empty parameters than there is room for */
     uint8_t zeros[4 + 8 * (TV_ENGINE_PARAMETERS + 1)] = {0};
     assert_false(
         tv_engine_read_question((struct tv_bytes){zeros, sizeof zeros}, &question, parameters));
@@ -82,7 +82,7 @@ static void files_come_where_they_are_wanted(void **state)
     int sockets[2], pipes[2], got_fd = -1;
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sockets), 0);
     assert_int_equal(pipe(pipes), 0);
-    struct tv_engine_message message = {.word = TV_ENGINE_QUESTION}, got;
+    struct tv_engine_message message = {.kind = TV_ENGINE_QUESTION}, got;
     char more[8];
     size_t length = sizeof more;
     assert_true(tv_engine_send(sockets[0], &message, TV_BYTES("hello"), pipes[1]));
@@ -92,12 +92,12 @@ static void files_come_where_they_are_wanted(void **state)
     assert_true(got_fd >= 0);
     assert_int_equal(fcntl(got_fd, F_GETFD), FD_CLOEXEC);
     close(got_fd);
-    /* The server takes none: it is closed before anybody sees it. */
+    /* the server does not accept it: it is closed unseen */
     assert_true(tv_engine_send(sockets[1], &message, (struct tv_bytes){NULL, 0}, pipes[1]));
     close(pipes[1]);
     assert_int_equal(tv_engine_receive(sockets[0], &got, NULL, NULL, NULL), TV_GOT_MESSAGE);
     assert_int_equal(read(pipes[0], more, 1), 0);
-    /* What is too long, or too short, is the end. */
+    /* packets that are too long or too short end the connection */
     assert_true(tv_engine_send(sockets[1], &message, TV_BYTES("x"), -1));
     assert_int_equal(tv_engine_receive(sockets[0], &got, NULL, NULL, NULL), TV_GOT_END);
     assert_int_equal(send(sockets[1], "junk", 4, 0), 4);

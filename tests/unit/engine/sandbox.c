@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a process that has locked itself in tries in vain.  Each attempt is a process of its own. */
+/* sandbox.c - what a confined process tries in vain. Each attempt is a process of its own. */
 #define _GNU_SOURCE
 #include "engine/sandbox.h"
 
@@ -39,7 +39,8 @@ static unsigned enter(void)
     return parts;
 }
 
-/* How a process ends that has locked itself in and then does this; what it returns is its code. */
+/* Run the attempt in a confined child process, and return its wait status. The attempt's result is
+ * the exit code. */
 static int status_of(int (*attempt)(void))
 {
     int status = 0;
@@ -54,7 +55,7 @@ static int status_of(int (*attempt)(void))
     return status;
 }
 
-/* What this kernel and this build have. */
+/* Return the layers that this kernel and this build have. */
 static unsigned parts(void)
 {
     int status = 0;
@@ -116,7 +117,7 @@ static void *add_one(void *number)
     return NULL;
 }
 
-/* What reading and answering need. */
+/* Do what reading a trace and answering need. */
 static int work(void)
 {
     int number = 0;
@@ -187,7 +188,7 @@ static int abort_itself(void)
     abort();
 }
 
-static void calls_that_do_harm_are_the_end(void **state)
+static void harmful_calls_are_the_end(void **state)
 {
     (void)state;
     if (!(parts() & TV_SANDBOX_SECCOMP)) {
@@ -215,7 +216,7 @@ static void files_are_out_of_reach(void **state)
     assert_done(open_above);
 }
 
-static void what_reading_needs_goes_on(void **state)
+static void needed_calls_work(void **state)
 {
     (void)state;
     assert_done(work);
@@ -324,7 +325,7 @@ static void commands_are_refused_and_go_on(void **state)
     assert_int_equal(code_of_command(false, work), 0);
 }
 
-/* The viewer's sandbox lets in who connects to a socket that listens already, and nothing more. */
+/* The viewer's sandbox accepts clients on a socket that already listens, and nothing more. */
 static void viewers_answer_clients(void **state)
 {
     struct sockaddr_in address = {.sin_family = AF_INET,
@@ -354,7 +355,7 @@ static void memory_has_a_limit(void **state)
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(__clang__)
     assert_done(eat);
 #else
-    (void)eat; /* a build with sanitizers has none */
+    (void)eat; /* builds with sanitizers have no memory limit */
 #endif
 }
 
@@ -372,10 +373,9 @@ static int remove_folder(void **state)
 }
 
 UNIT_TESTS(
-    sandbox,
-    cmocka_unit_test_setup_teardown(calls_that_do_harm_are_the_end, make_folder, remove_folder),
+    sandbox, cmocka_unit_test_setup_teardown(harmful_calls_are_the_end, make_folder, remove_folder),
     cmocka_unit_test_setup_teardown(files_are_out_of_reach, make_folder, remove_folder),
-    cmocka_unit_test_setup_teardown(what_reading_needs_goes_on, make_folder, remove_folder),
+    cmocka_unit_test_setup_teardown(needed_calls_work, make_folder, remove_folder),
     cmocka_unit_test_setup_teardown(other_files_cannot_be_looked_at, make_folder, remove_folder),
     cmocka_unit_test_setup_teardown(commands_are_refused_and_go_on, make_folder, remove_folder),
     cmocka_unit_test_setup_teardown(viewers_answer_clients, make_folder, remove_folder),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * started.h - engines of tests, whose children are tests/unit/engine/child.c.
+ * started.h - engines for tests, whose children are tests/unit/engine/child.c.
  */
 #ifndef TV_TESTS_STARTED_H
 #define TV_TESTS_STARTED_H
@@ -13,29 +13,29 @@ struct started {
     struct tv_engines *engines;
     struct tv_engines_options options;
     char folder[64], program[4096];
-    char lines[4000]; /* what was said, with line ends */
+    char lines[4000]; /* everything logged, with line ends */
     bool keeps_index;
-    atomic_uint indexed, whole; /* how often it was told, and told so */
+    atomic_uint indexed, whole; /* number of calls, and of calls with `whole` */
 };
 
-/* Options to be changed before start: many engines, times that no test reaches. */
+/* Set options before start: many engines, times that no test reaches. */
 void prepare(struct started *started);
 void start(struct started *started);
 
-/* Ends all, and looks that nothing is left: no child, no file, nothing open. */
+/* End all engines, and check that nothing is left: no child, no file, no descriptor. */
 void finish(struct started *started);
 
-/* The trace of that id says how its child is to behave. */
+/* Create a trace whose text selects its child's behaviour. */
 void set_trace(struct started *started, const char *id, const char *text);
 
-/* Opens the engine and waits until it is there, or is not to be had. */
+/* Open the engine and wait until it is in this state. */
 struct tv_engine *settle(struct started *started, const char *id, enum tv_engine_state expected);
 
-/* Asks "name?key=value&..."; the whole answer, with a NUL, to be freed by tv_free. */
+/* Ask "name?key=value&..." and return the whole answer with a NUL, to be freed by tv_free. */
 char *ask_engine(struct tv_engine *engine, const char *question, enum tv_answer_status expected,
                  size_t *length);
 
-/* How it failed or died has these words. */
+/* Check the words of the error with which the engine failed or died. */
 void assert_ended(struct tv_engine *engine, const char *kind, const char *words);
 
 #endif

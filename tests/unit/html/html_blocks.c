@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Traces in HTML pages: what counts as one, and its text. */
-#include "html/html_text.h"
+#include "html/html_page.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "html/html_text.h"
 #include "unit.h"
 
 #define HEAD "<!doctype html><html>"
@@ -63,7 +62,7 @@ static void assert_page(const char *page, const char *wanted)
                                      trace->machine, (long long)trace->offset);
             add_text(trace, source, result, &used);
         }
-        tv_html_page_tell(&found, add_line, &lines);
+        tv_html_page_describe(&found, add_line, &lines);
         result[used] = '\0';
     } else {
         snprintf(result, ROOM, "byte %llu: %s", (unsigned long long)err.offset, err.message);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * answer.c - what comes back over the wire: headers, ranges, streams.
+ * answer.c - answers as they arrive at a client: headers, ranges, streams.
  */
-#include "wire.h"
+#include "unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* What stands behind the headers. */
+#include "http/internal.h"
+#include "wire.h"
+
+/* Return what follows the headers. */
 static const char *body_of(const struct wire *w)
 {
     const char *end = strstr(w->reply, "\r\n\r\n");
@@ -66,7 +69,7 @@ static void lets_the_client_keep_what_has_a_tag(void **state)
     assert_int_equal(wire_ask(w, "GET", "/constant", "If-None-Match: \"8\"\r\n"), 200);
 }
 
-/* Nobody ends a line, or begins one, by what stands in a value. */
+/* A header value can neither end its line nor begin another. */
 static void keeps_values_in_their_lines(void **state)
 {
     struct wire *w = *state;
@@ -74,7 +77,7 @@ static void keeps_values_in_their_lines(void **state)
     assert_true(wire_replied(w, "\r\nLocation: /a??Set-Cookie: b?\r\n"));
     assert_false(wire_replied(w, "\nSet-Cookie"));
     assert_true(wire_replied(w, "\r\nX-More: 14\r\n"));
-    assert_false(wire_replied(w, "\r\nX-More: 15\r\n")); /* beyond what there is room for */
+    assert_false(wire_replied(w, "\r\nX-More: 15\r\n")); /* beyond the maximum number of headers */
     assert_int_equal(wire_ask(w, "GET", "/nothing", ""), 204);
     assert_true(wire_replied(w, "\r\nUpload-Offset: 70\r\n"));
     assert_string_equal(body_of(w), "");
@@ -117,7 +120,7 @@ static void sends_parts_of_a_source(void **state)
     assert_false(wire_replied(w, "Accept-Ranges"));
 }
 
-/* Takes the chunks of an answer together, in place; false: the last one is missing. */
+/* Join the chunks of an answer in place. False: the last chunk is missing. */
 static bool join_chunks(char *body, size_t *length)
 {
     char *from = body;
@@ -135,7 +138,7 @@ static bool join_chunks(char *body, size_t *length)
     }
 }
 
-static void sends_what_is_made_meanwhile(void **state)
+static void sends_streams(void **state)
 {
     struct wire *w = *state;
     char *wanted = wire_body(2500), body[4096];
@@ -151,7 +154,7 @@ static void sends_what_is_made_meanwhile(void **state)
     assert_int_equal(length, 2500);
     assert_memory_equal(body, wanted, 2500);
     assert_int_equal(w->sent, 2);
-    /* What breaks in the middle is not taken for the whole. */
+    /* an answer that breaks off is not taken for a complete one */
     assert_int_equal(wire_ask(w, "GET", "/broken", ""), 200);
     snprintf(body, sizeof body, "%s", body_of(w));
     assert_false(join_chunks(body, &length));
@@ -165,7 +168,7 @@ static void sends_what_is_made_meanwhile(void **state)
     free(wanted);
 }
 
-/* A client that has gone ends a stream as well. */
+/* A stream ends when its client disconnects. */
 static void ends_a_stream_that_nobody_reads(void **state)
 {
     struct wire *w = *state;
@@ -183,7 +186,51 @@ static void ends_a_stream_that_nobody_reads(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, wire_make_and_start, wire_free)
 
+/* From section 14.1.2 of RFC 9110. */
+static void reads_one_range(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint64_t size;
+        enum tv_range_kind kind;
+        uint64_t from, to;
+    } cases[] = {
+        {"bytes=0-499", 10000, TV_RANGE_PART, 0, 500},
+        {"bytes=500-999", 10000, TV_RANGE_PART, 500, 1000},
+        {"bytes=-500", 10000, TV_RANGE_PART, 9500, 10000},
+        {"bytes=9500-", 10000, TV_RANGE_PART, 9500, 10000},
+        {"bytes=0-0", 1, TV_RANGE_PART, 0, 1},
+        {"bytes=0-", 0, TV_RANGE_OUTSIDE, 0, 0},
+        {"bytes=-1", 0, TV_RANGE_OUTSIDE, 0, 0},
+        {"bytes=-0", 10, TV_RANGE_OUTSIDE, 0, 0},
+        {"bytes=10-", 10, TV_RANGE_OUTSIDE, 0, 0},
+        {"bytes=0-18446744073709551615", 10, TV_RANGE_PART, 0, 10},
+        {"bytes=18446744073709551615-", UINT64_MAX, TV_RANGE_OUTSIDE, 0, 0},
+        {"bytes=0-18446744073709551616", 10, TV_RANGE_NONE, 0, 0},
+        {NULL, 10, TV_RANGE_NONE, 0, 0},
+        {"", 10, TV_RANGE_NONE, 0, 0},
+        {"bytes", 10, TV_RANGE_NONE, 0, 0},
+        {"bytes=", 10, TV_RANGE_NONE, 0, 0},
+        {"bytes=-", 10, TV_RANGE_NONE, 0, 0},
+        {"bytes=1", 10, TV_RANGE_NONE, 0, 0},
+        {"bytes=2-1", 10, TV_RANGE_NONE, 0, 0},
+        {"bytes= 1-2", 10, TV_RANGE_NONE, 0, 0},
+        {"bytes=1-2,3-4", 10, TV_RANGE_NONE, 0, 0},
+        {"bytes=--1", 10, TV_RANGE_NONE, 0, 0},
+        {"chars=1-2", 10, TV_RANGE_NONE, 0, 0},
+    };
+    for (size_t i = 0; i < TV_COUNT(cases); i++) {
+        uint64_t from = 0, to = 0;
+        assert_int_equal(tv_range_read(cases[i].text, cases[i].size, &from, &to), cases[i].kind);
+        if (cases[i].kind != TV_RANGE_PART)
+            continue;
+        assert_int_equal(from, cases[i].from);
+        assert_int_equal(to, cases[i].to);
+    }
+}
+
 UNIT_TESTS(answer, TEST(protects_every_answer), TEST(answers_head_without_the_body),
            TEST(lets_the_client_keep_what_has_a_tag), TEST(keeps_values_in_their_lines),
-           TEST(sends_parts_of_a_source), TEST(sends_what_is_made_meanwhile),
-           TEST(ends_a_stream_that_nobody_reads));
+           TEST(sends_parts_of_a_source), TEST(sends_streams),
+           TEST(ends_a_stream_that_nobody_reads), cmocka_unit_test(reads_one_range));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http.c - requests over a real socket: what reaches the handler, and how bodies come.
+ * http.c - requests over a real socket: what reaches the handler, and how bodies arrive.
  */
 #include "wire.h"
 
@@ -17,7 +17,7 @@ static void carries_question_and_answer(void **state)
     struct wire *w = *state;
     assert_int_equal(wire_ask(w, "GET", "/api/x?a=%2C&b=+", "X-TEST: some text\r\n"), 200);
     assert_string_equal(w->path, "/api/x");
-    assert_string_equal(w->query, "a=%2C&b=+"); /* nothing decoded on the way */
+    assert_string_equal(w->query, "a=%2C&b=+"); /* nothing was decoded on the way */
     assert_string_equal(w->peer, "127.0.0.1");
     assert_string_equal(w->header, "some text");
     assert_int_equal(w->method, TV_HTTP_GET);
@@ -49,7 +49,7 @@ static void tells_every_method(void **state)
     assert_string_equal(tv_http_method_name(TV_HTTP_OTHER), "OTHER");
 }
 
-/* One connection, several requests, also when they come at once. */
+/* Several requests share one connection, also when they arrive at once. */
 static void keeps_a_connection(void **state)
 {
     struct wire *w = *state;
@@ -75,7 +75,7 @@ static void drops_bodies(void **state)
     assert_int_equal(w->answered, 1);
 }
 
-/* Its length is not said beforehand. */
+/* A chunked body, whose length is not known beforehand. */
 static void ends_a_chunked_body_that_grows(void **state)
 {
     struct wire *w = *state;
@@ -105,7 +105,7 @@ static void hands_a_body_on_in_pieces(void **state)
         assert_int_equal(w->begun, i + 1);
         assert_int_equal(w->last, WIRE_LONG);
         assert_int_equal(w->length, WIRE_LONG);
-        assert_string_equal(w->query, "x=1"); /* whatever who was asked first made of it */
+        assert_string_equal(w->query, "x=1"); /* although `begin` modified its copy */
         wire_wait(&w->ended, i + 1);
         assert_int_equal(w->ended_whole, i + 1);
         assert_false(w->wrong);
@@ -136,7 +136,7 @@ static void takes_a_body_in_chunks(void **state)
     free(text);
 }
 
-/* Who takes a body is asked and told all the same. */
+/* The taker of an empty body is called as for any other. */
 static void takes_an_empty_body(void **state)
 {
     struct wire *w = *state;
@@ -147,7 +147,7 @@ static void takes_an_empty_body(void **state)
     assert_int_equal(w->taken, 0);
 }
 
-static void tells_that_a_client_has_gone(void **state)
+static void reports_disconnected_clients(void **state)
 {
     struct wire *w = *state;
     char text[512], *body = wire_body(1000);
@@ -177,7 +177,7 @@ static void refuses_at_once(void **state)
     assert_int_equal(w->answered, 0);
 }
 
-/* What would be the body is no second request. */
+/* The refused body is not taken for a second request. */
 static void takes_no_refused_body_for_a_request(void **state)
 {
     struct wire *w = *state;
@@ -193,7 +193,7 @@ static void takes_no_refused_body_for_a_request(void **state)
     assert_int_equal(w->answered, 0);
 }
 
-/* A client that waits to be asked for its body. */
+/* A client that waits for "100 Continue". */
 static void asks_for_a_body_that_it_wants(void **state)
 {
     struct wire *w = *state;
@@ -207,11 +207,11 @@ static void asks_for_a_body_that_it_wants(void **state)
     wire_send(fd, body, 1000);
     assert_int_equal(wire_read(w, fd), 200);
     assert_int_equal(w->last, 1000);
-    assert_int_equal(wire_ask(w, "PUT", "/refused", lines), 403); /* its first answer */
+    assert_int_equal(wire_ask(w, "PUT", "/refused", lines), 403); /* the answer of `begin` */
     free(body);
 }
 
-/* The client has all of the answer although it has not sent all of the body. */
+/* The client gets the whole answer although it has not sent the whole body. */
 static void ends_a_body_that_nobody_can_take(void **state)
 {
     struct wire *w = *state;
@@ -235,7 +235,7 @@ static void ends_a_body_that_nobody_can_take(void **state)
     free(body);
 }
 
-static void notes_what_was_asked(void **state)
+static void logs_requests(void **state)
 {
     struct wire *w = *state;
     assert_int_equal(wire_ask(w, "PUT", "/taken", "Content-Length: 3\r\n\r\nabc"), 200);
@@ -274,7 +274,7 @@ static void bounds_headers_and_targets(void **state)
     assert_int_equal(wire_ask(w, "GET", "/x", ""), 200);
 }
 
-static void survives_what_is_no_http(void **state)
+static void survives_other_protocols(void **state)
 {
     struct wire *w = *state;
     static const char *const texts[] = {
@@ -282,7 +282,7 @@ static void survives_what_is_no_http(void **state)
         "GET\r\n\r\n",
         "GET \r\n\r\n",
         "GET / HTTP/9.9\r\n\r\n",
-        "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", /* TLS */
+        "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", /* a TLS handshake */
         "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
         "PUT /taken HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcdexx",
         ("PUT /taken HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -301,7 +301,7 @@ static void survives_what_is_no_http(void **state)
 static void listens_on_loopback_only(void **state)
 {
     struct wire *w = *state;
-    /* Another address of the loopback net is another interface to a socket that is bound to one. */
+    /* another address of the loopback network belongs to another interface */
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)w->port)};
     inet_pton(AF_INET, "127.0.0.2", &address.sin_addr);
     int fd = socket(AF_INET, SOCK_STREAM, 0);
@@ -314,8 +314,8 @@ static void listens_on_loopback_only(void **state)
 UNIT_TESTS(http, TEST(carries_question_and_answer), TEST(tells_every_method),
            TEST(keeps_a_connection), TEST(drops_bodies), TEST(ends_a_chunked_body_that_grows),
            TEST(hands_a_body_on_in_pieces), TEST(takes_a_body_in_chunks), TEST(takes_an_empty_body),
-           TEST(tells_that_a_client_has_gone), TEST(refuses_at_once),
+           TEST(reports_disconnected_clients), TEST(refuses_at_once),
            TEST(takes_no_refused_body_for_a_request), TEST(asks_for_a_body_that_it_wants),
-           TEST(ends_a_body_that_nobody_can_take), TEST(notes_what_was_asked),
-           TEST(bounds_headers_and_targets), TEST(survives_what_is_no_http),
+           TEST(ends_a_body_that_nobody_can_take), TEST(logs_requests),
+           TEST(bounds_headers_and_targets), TEST(survives_other_protocols),
            TEST(listens_on_loopback_only));

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* What a browser remembers of a page is bound to its port. */
+/* Browsers store settings per port. */
 static void listens_at_home_where_there_is_room(void **state)
 {
     struct wire *w = *state;
@@ -50,7 +50,7 @@ static void listens_on_several_addresses(void **state)
     assert_int_equal(wire_ask(w, "GET", "/x", ""), 200);
     assert_non_null(strstr(tv_http_address(w->http, 1), "http://127.0.0.2:"));
     assert_non_null(tv_http_address(w->http, 2));
-    /* The star may be of one kind of network or of both; the port of both is the same. */
+    /* "*" may mean one network family or both; both have the same port */
     const char *last = tv_http_address(w->http, 2), *other = tv_http_address(w->http, 3);
     if (other != NULL)
         assert_string_equal(strrchr(last, ':'), strrchr(other, ':'));
@@ -85,7 +85,7 @@ static void ask_by_ipv6(struct wire *w, const char *address)
     assert_int_equal(wire_read(w, fd), 200);
 }
 
-/* Where there is IPv6. */
+/* Only where the machine has IPv6. */
 static void listens_by_ipv6(void **state)
 {
     struct wire *w = *state;
@@ -132,7 +132,7 @@ static void refuses_what_is_no_address(void **state)
     }
 }
 
-/* Of several addresses none stays open when one of them cannot be had. */
+/* If one of several addresses cannot be used, none stays open. */
 static void listens_everywhere_or_nowhere(void **state)
 {
     struct wire *w = *state;

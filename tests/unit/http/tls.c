@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tls.c - the same by TLS, with a certificate that the test makes.
+ * tls.c - requests over TLS, with a certificate that the test makes.
  */
 #include "wire.h"
 
@@ -56,14 +56,14 @@ static struct tv_bytes bytes_of(const gnutls_datum_t *datum)
     return (struct tv_bytes){datum->data, datum->size};
 }
 
-/* A client that trusts this certificate, in the name that stands in it, and nothing else. */
+/* A client that trusts only this certificate, for the name in it. */
 struct client {
     int fd;
     gnutls_session_t session;
     gnutls_certificate_credentials_t trusted;
 };
 
-/* False: there is no handshake. */
+/* Shake hands. False: it failed. */
 static bool greet(struct client *client, const struct wire *w, const struct identity *identity,
                   const char *priorities)
 {
@@ -100,7 +100,7 @@ static void send_all(struct client *client, const char *bytes, size_t length)
     }
 }
 
-/* The status; the answer stands in w->reply. */
+/* Return the status; the answer is in w->reply. */
 static int read_all(struct wire *w, struct client *client)
 {
     w->reply_length = 0;
@@ -178,7 +178,7 @@ static void ends_a_body_by_tls(void **state)
     free_identity(&identity);
 }
 
-/* Nor does it answer those who do not speak it, or speak it as it was long ago. */
+/* Clients without TLS, or with an old version, get no answer. */
 static void speaks_nothing_older(void **state)
 {
     struct wire *w = *state;
@@ -193,8 +193,8 @@ static void speaks_nothing_older(void **state)
     free_identity(&identity);
 }
 
-/* Who does not even begin is shown out as well. */
-static void shows_out_who_does_not_shake_hands(void **state)
+/* A client that never begins the handshake is cut as well. */
+static void cuts_silent_handshakes(void **state)
 {
     struct wire *w = *state;
     w->options.limits.head_ms = 200;
@@ -237,4 +237,4 @@ static void says_when_a_certificate_is_wrong(void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, wire_make, wire_free)
 
 UNIT_TESTS(tls, TEST(answers_by_tls), TEST(ends_a_body_by_tls), TEST(speaks_nothing_older),
-           TEST(shows_out_who_does_not_shake_hands), TEST(says_when_a_certificate_is_wrong));
+           TEST(cuts_silent_handshakes), TEST(says_when_a_certificate_is_wrong));

@@ -12,9 +12,8 @@
 
 #include "base/bytes.h"
 #include "base/file.h"
-#include "base/number.h"
 
-/* The handler. */
+/* ---- The handler ---- */
 
 static void copy_text(char *to, size_t size, const void *text, size_t length)
 {
@@ -157,7 +156,7 @@ static enum tv_status take_some(void *context, struct tv_bytes piece, struct tv_
     wire->taken += piece.length;
     if (wire->taken < 1000)
         return TV_OK;
-    answer->status = TV_HTTP_NO_ROOM;
+    answer->status = TV_HTTP_INSUFFICIENT_STORAGE;
     answer->type = "application/json";
     tv_out_text(&answer->body, "{\"error\":\"the disk is full\"}");
     return TV_ERR_IO;
@@ -182,7 +181,7 @@ static bool begin(void *context, const struct tv_request *request, struct tv_bod
     struct wire *wire = context;
     wire->began++;
     if (request->query_length > 0)
-        request->query[0] = '!'; /* as who decodes in place */
+        request->query[0] = '!'; /* like a handler that decodes in place */
     if (is_path(request, "/refused")) {
         answer->status = TV_HTTP_FORBIDDEN;
         answer->type = "text/plain";
@@ -214,7 +213,7 @@ static void note(void *context, const struct tv_http_note *note)
     wire->noted++;
 }
 
-/* Its life. */
+/* ---- Life cycle ---- */
 
 int wire_make(void **state)
 {
@@ -254,7 +253,7 @@ int wire_free(void **state)
     return 0;
 }
 
-/* The client. */
+/* ---- The client ---- */
 
 int wire_try(unsigned port)
 {

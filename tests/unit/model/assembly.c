@@ -1,41 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Spans of threads become rows: pairing, nesting, overflow, clipping, parts. */
+/*
+ * assembly.c - spans of threads become rows: pairing, nesting, overflow, clipping, chunks.
+ */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/out.h"
-#include "model/assembly.h"
-#include "model/builder.h"
-#include "model/strips.h"
+#include "model/assembly/assembly.h"
+#include "model/builder/builder.h"
 #include "unit.h"
 
-/* One line a span: kind, name, time, length. */
+/* One line per span: kind, name, time, length. */
 struct fixture {
     struct tv_builder *builder;
     struct tv_assembly *assembly;
     struct tv_gather *gather;
-    struct tv_head *head;
+    struct tv_trace_info *head;
     uint32_t frames[26], thread;
     uint64_t offset;
     int64_t tolerance, end;
     unsigned parts;
-    const struct tv_strip_slice *states; /* of two strips: of the thread and of none */
+    const struct tv_state_slice
+        *states; /* of two state tracks: one of the thread and one of none */
     size_t state_count;
 };
 
 static struct fixture begin(void)
 {
-    struct fixture f = {.head = tv_head_new(), .end = 1000, .parts = 1};
+    struct fixture f = {.head = tv_trace_info_new(), .end = 1000, .parts = 1};
     f.builder = tv_builder_new(f.head);
-    uint32_t input = tv_head_add_input(f.head, "x.json", "test");
-    uint32_t process = tv_head_add_process(f.head, 1, TV_BYTES("p"));
-    f.thread = tv_head_add_thread(f.head, &(struct tv_thread){.id = 1, .process = process});
+    uint32_t input = tv_trace_info_add_input(f.head, "x.json", "test");
+    uint32_t process = tv_trace_info_add_process(f.head, 1, TV_BYTES("p"));
+    f.thread = tv_trace_info_add_thread(f.head, &(struct tv_thread){.id = 1, .process = process});
     for (char c = 'a'; c <= 'z'; c++) {
         char name[2] = {c, 0};
-        f.frames[c - 'a'] = tv_head_add_frame(
-            f.head, &(struct tv_frame){.name = tv_head_string(f.head, tv_bytes_of(name))});
+        f.frames[c - 'a'] = tv_trace_info_add_frame(
+            f.head, &(struct tv_frame){.name = tv_trace_info_string(f.head, tv_bytes_of(name))});
     }
     f.assembly = tv_assembly_new(f.builder, input);
     f.gather = tv_gather_new();
@@ -44,12 +46,12 @@ static struct fixture begin(void)
 
 static void next_part(struct fixture *f)
 {
-    tv_assembly_take(f->assembly, f->gather, &f->thread, f->frames);
+    tv_assembly_add_chunk(f->assembly, f->gather, &f->thread, f->frames);
     f->gather = tv_gather_new();
 }
 
-/* Each word is "Xa 10 5" (whole), "Ba 10" (begins), "Ea 10" (ends; "E- 10" without a name), "b" or
- * "e" the same of the kernel, "|" (the next part). */
+/* Add spans in a short notation: "Xa 10 5" (whole), "Ba 10" (begin), "Ea 10" (end; "E- 10" without
+ * a name), "b" and "e" the same of the kernel, "|" (next chunk). */
 static void feed(struct fixture *f, const char *text)
 {
     char kind, name;
@@ -102,9 +104,9 @@ static void write_track(const struct tv_trace *trace, const struct tv_track *tra
             struct tv_slice slice = tv_slice_get(trace, row, i);
             uint32_t name = tv_path_frame(trace, slice.path)->name;
             uint32_t parent = tv_slice_parent(trace, row, i);
-            tv_out_format(out, " %s%c%ld-%ld", (const char *)tv_head_text(trace->head, name).data,
-                          mark_of(slice.flags), (long)slice.start,
-                          (long)(slice.start + slice.length));
+            tv_out_format(
+                out, " %s%c%ld-%ld", (const char *)tv_trace_info_text(trace->head, name).data,
+                mark_of(slice.flags), (long)slice.start, (long)(slice.start + slice.length));
             if (parent != TV_NONE)
                 tv_out_format(out, "<%u", parent);
         }
@@ -112,7 +114,7 @@ static void write_track(const struct tv_trace *trace, const struct tv_track *tra
     }
 }
 
-/* Rows as text: "depth: name start-end<parent ...". */
+/* Compare with rows as text: "depth: name start-end<parent ...". */
 static void assert_trace(struct fixture *f, const char *expected)
 {
     struct tv_out out;
@@ -128,13 +130,14 @@ static void assert_trace(struct fixture *f, const char *expected)
 
 static void assert_rows(struct fixture *f, const char *expected)
 {
-    struct tv_placing placing = {.tolerance = f->tolerance, .end = f->end, .workers = 2};
+    struct tv_row_options placing = {.tolerance = f->tolerance, .end = f->end, .workers = 2};
     next_part(f);
     tv_gather_free(f->gather);
-    tv_assembly_place(f->assembly, &placing);
-    struct tv_strip strips[] = {{.kind = TV_TRACK_STATES, .thread = f->thread},
-                                {.kind = TV_TRACK_CPU, .process = TV_NONE, .thread = TV_NONE}};
-    tv_assembly_strips(f->assembly, strips, 2, f->states, f->state_count, 2);
+    tv_assembly_build_rows(f->assembly, &placing);
+    struct tv_state_track strips[] = {
+        {.kind = TV_TRACK_STATES, .thread = f->thread},
+        {.kind = TV_TRACK_CPU, .process = TV_NONE, .thread = TV_NONE}};
+    tv_assembly_add_state_tracks(f->assembly, strips, 2, f->states, f->state_count, 2);
     tv_assembly_end(f->assembly);
     assert_trace(f, expected);
 }
@@ -151,8 +154,8 @@ static void nests_at_equal_times(void **state)
 {
     (void)state;
     struct fixture f = begin();
-    /* The longest first, whatever the order in the file; without length: below what is open, but
-     * beside each other; not below what ends there. */
+    /* The longest span comes first, whatever the order in the file.  A span of length 0 lies below
+     * an open span, but beside another of length 0, and not below a span that ends there. */
     feed(&f, "Xb 0 4  Xa 0 10  Xc 10 0  Xd 4 0  Xe 4 0");
     assert_rows(&f, "0: a 0-10 c 10-10\n1: b 0-4<0 d 4-4<0 e 4-4<0\n");
 }
@@ -161,7 +164,7 @@ static void nests_without_length_by_ends(void **state)
 {
     (void)state;
     struct fixture f = begin();
-    /* a holds b, c and the whole d; c holds e; f stands beside a, g after the long h. */
+    /* a contains b, c and all of d; c contains e; f lies beside a, g after the long h. */
     feed(&f, "Ba 5 Bb 5 Eb 5 Bc 5 Be 5 Ee 5 Ec 5 Xd 5 0 Ea 5 Bf 5 Ef 5");
     feed(&f, "Bh 5 Bg 5 Eg 5 Eh 9");
     assert_rows(&f, "0: h 5-9\n1: a 5-5<0 f 5-5<0 g 5-5<0\n2: b 5-5<0 c 5-5<0 d 5-5<0\n"
@@ -180,7 +183,7 @@ static void without_length_in_a_wrong_order(void **state)
 {
     (void)state;
     struct fixture f = begin();
-    /* b began behind a, whose end comes first: neither holds the other, nor c. */
+    /* b began after a, but a ends first: neither contains the other, and both do not contain c. */
     feed(&f, "Ba 5 Bb 5 Ea 5 Eb 5 Xc 5 0");
     assert_rows(&f, "0: a 5-5 b 5-5 c 5-5\n");
 }
@@ -205,7 +208,7 @@ static void ends_out_of_order_are_each_their_own(void **state)
 {
     (void)state;
     struct fixture f = begin();
-    /* As many ends as beginnings: those of one time in the wrong order, and true overlaps. */
+    /* As many ends as begins: ends at equal times in the wrong order, and real overlaps. */
     feed(&f, "Ba 0  Bb 1  Ea 5  Eb 5  Bc 10  Bd 11  Ec 12  Ed 14");
     assert_rows(&f, "0: a 0-5 c 10-12\n1: b 1-5<0\n+0: d 11-14\n");
 }
@@ -246,7 +249,7 @@ static void puts_overlaps_into_rows_of_their_own(void **state)
 {
     (void)state;
     struct fixture f = begin();
-    /* b starts in a and ends behind it; c lies in b; d fits the thread's own rows again. */
+    /* b starts in a and ends after it; c lies in b; d fits the thread's own rows again. */
     feed(&f, "Xa 0 10  Xb 5 10  Xc 11 2  Xd 20 5");
     assert_rows(&f, "0: a 0-10 c 11-13 d 20-25\n+0: b 5-15\n");
 }
@@ -272,7 +275,7 @@ static void cuts_what_overhangs_a_little(void **state)
     (void)state;
     struct fixture f = begin();
     f.tolerance = 3;
-    /* b overhangs a by 2 and is cut; c begins 1 before a ends: a is cut instead. */
+    /* b overhangs a by 2 and is clipped; c begins 1 before a ends, so a is clipped. */
     feed(&f, "Xa 0 100  Xb 50 52  Xc 99 30  Xd 200 10 Xe 205 9");
     assert_rows(&f, "0: a~0-99 c 99-129 d 200-210\n1: b~50-99<0\n+0: e 205-214\n");
 }
@@ -289,16 +292,16 @@ static void pairs_the_kernel_by_itself(void **state)
 {
     (void)state;
     struct fixture f = begin();
-    /* The program's end without a name is not that of the kernel's c, nor does c cut b. */
+    /* An end without a name in the program does not close the kernel's c, and c does not clip b. */
     feed(&f, "Ba 0  bc 1  Bb 2  ec 3  E- 4  be 5  ee 6  E- 9");
     assert_rows(&f, "0: a 0-9\n1: c 1-3<0 e 5-6<0\n+0: b 2-4\n");
 }
 
-static void strips_have_one_row_each(void **state)
+static void state_tracks_have_one_row_each(void **state)
 {
     (void)state;
     struct fixture f = begin();
-    const struct tv_strip_slice slices[] = {
+    const struct tv_state_slice slices[] = {
         {.start = 0, .length = 4, .frame = 17, .strip = 0},
         {.start = 1, .length = 9, .frame = 2, .strip = 1, .flags = TV_SLICE_OPEN},
         {.start = 4, .length = 20000000000, .frame = 18, .strip = 0},
@@ -309,36 +312,36 @@ static void strips_have_one_row_each(void **state)
     assert_rows(&f, "0: a 0-10\n0: r 0-4 s 4-20000000004\n0: c?1-10\n");
 }
 
-/* Two groups, each written by itself before the threads are placed: the one of a processor that
- * shows nothing, and of a thread whose second state is another after all. */
-static void strips_are_written_where_they_stay(void **state)
+/* Two groups are written before the rows of threads: a processor without slices, and a thread whose
+ * second state changes later. */
+static void state_slices_are_written_in_place(void **state)
 {
     (void)state;
     struct fixture f = begin();
     const uint32_t counts[] = {2, 0, 2};
     const size_t ends[] = {1, 3};
-    const struct tv_strip strips[] = {
+    const struct tv_state_track strips[] = {
         {.kind = TV_TRACK_CPU, .process = TV_NONE, .thread = TV_NONE},
         {.kind = TV_TRACK_CPU, .known = true, .since = 3, .process = TV_NONE, .thread = TV_NONE},
         {.kind = TV_TRACK_STATES, .thread = f.thread},
     };
-    const struct tv_strip_slice slices[] = {
+    const struct tv_state_slice slices[] = {
         {.start = 0, .length = 4, .frame = 17, .strip = 2},
         {.start = 4, .length = 20000000000, .frame = 18, .strip = 2},
         {.start = 1, .length = 1, .frame = 2, .strip = 0},
         {.start = 7, .length = 2, .frame = 3, .strip = 0},
     };
-    struct tv_strip_rows *rows =
-        tv_strip_rows_new(f.assembly, &(struct tv_strip_layout){counts, 3, ends, 2});
-    assert_int_equal(tv_strip_rows_put(rows, 1, &slices[0]), 0);
-    assert_int_equal(tv_strip_rows_put(rows, 0, &slices[2]), 0);
-    assert_int_equal(tv_strip_rows_put(rows, 1, &slices[1]), 1);
-    assert_int_equal(tv_strip_rows_put(rows, 0, &slices[3]), 1);
-    tv_strip_rows_rename(rows, 1, 2, 1, 19);
+    struct tv_state_rows *rows =
+        tv_state_rows_new(f.assembly, &(struct tv_state_layout){counts, 3, ends, 2});
+    assert_int_equal(tv_state_rows_put(rows, 1, &slices[0]), 0);
+    assert_int_equal(tv_state_rows_put(rows, 0, &slices[2]), 0);
+    assert_int_equal(tv_state_rows_put(rows, 1, &slices[1]), 1);
+    assert_int_equal(tv_state_rows_put(rows, 0, &slices[3]), 1);
+    tv_state_rows_rename(rows, 1, 2, 1, 19);
     next_part(&f);
     tv_gather_free(f.gather);
-    tv_assembly_place(f.assembly, &(struct tv_placing){.end = f.end, .workers = 1});
-    tv_assembly_strip_rows(f.assembly, strips, rows);
+    tv_assembly_build_rows(f.assembly, &(struct tv_row_options){.end = f.end, .workers = 1});
+    tv_assembly_add_state_rows(f.assembly, strips, rows);
     tv_assembly_end(f.assembly);
     assert_trace(&f, "0: c 1-2 d 7-9\n0:\n0: r 0-4 t 4-20000000004\n");
 }
@@ -352,18 +355,16 @@ static void long_times_survive(void **state)
                     "1: b 5000000000-11000000000<0 c 19000000000-19000000010<0\n");
 }
 
-UNIT_TESTS(assembly, cmocka_unit_test(nests_whole_spans), cmocka_unit_test(nests_at_equal_times),
-           cmocka_unit_test(nests_without_length_by_ends),
-           cmocka_unit_test(nests_the_kernel_without_length),
-           cmocka_unit_test(without_length_in_a_wrong_order), cmocka_unit_test(pairs_by_name),
-           cmocka_unit_test(closes_down_to_a_name),
-           cmocka_unit_test(ends_out_of_order_are_each_their_own),
-           cmocka_unit_test(closes_the_top_of_balanced_threads),
-           cmocka_unit_test(ignores_other_names_otherwise),
-           cmocka_unit_test(leaves_open_to_the_end), cmocka_unit_test(sorts_halves_by_time),
-           cmocka_unit_test(puts_overlaps_into_rows_of_their_own),
-           cmocka_unit_test(makes_as_many_rows_as_overlap),
-           cmocka_unit_test(cuts_what_overhangs_a_little), cmocka_unit_test(parts_are_as_one),
-           cmocka_unit_test(pairs_the_kernel_by_itself), cmocka_unit_test(strips_have_one_row_each),
-           cmocka_unit_test(strips_are_written_where_they_stay),
-           cmocka_unit_test(long_times_survive));
+UNIT_TESTS(
+    assembly, cmocka_unit_test(nests_whole_spans), cmocka_unit_test(nests_at_equal_times),
+    cmocka_unit_test(nests_without_length_by_ends),
+    cmocka_unit_test(nests_the_kernel_without_length),
+    cmocka_unit_test(without_length_in_a_wrong_order), cmocka_unit_test(pairs_by_name),
+    cmocka_unit_test(closes_down_to_a_name), cmocka_unit_test(ends_out_of_order_are_each_their_own),
+    cmocka_unit_test(closes_the_top_of_balanced_threads),
+    cmocka_unit_test(ignores_other_names_otherwise), cmocka_unit_test(leaves_open_to_the_end),
+    cmocka_unit_test(sorts_halves_by_time), cmocka_unit_test(puts_overlaps_into_rows_of_their_own),
+    cmocka_unit_test(makes_as_many_rows_as_overlap), cmocka_unit_test(cuts_what_overhangs_a_little),
+    cmocka_unit_test(parts_are_as_one), cmocka_unit_test(pairs_the_kernel_by_itself),
+    cmocka_unit_test(state_tracks_have_one_row_each),
+    cmocka_unit_test(state_slices_are_written_in_place), cmocka_unit_test(long_times_survive));

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every call of the built trace against calls found the plain way, for many random inputs and
- * splits. */
+/*
+ * builder.c - compares every call of the built trace with calls found in a simple way, for many
+ * random inputs and splits.
+ */
 #include "unit.h"
 
 #include "base/memory.h"
 #include "feed.h"
-#include "model/builder.h"
+#include "model/builder/builder.h"
 
-/* *ended: the parts that it was read in after all. */
+/* *ended: number of chunks of the final reading. */
 static struct tv_trace *build_parts(const struct feed *feed, const size_t *starts, unsigned parts,
                                     unsigned *ended)
 {
     struct tv_builder *builder = tv_builder_new(feed_head(feed));
-    *ended = feed_to(feed, tv_builder_head(builder), tv_builder_sink(builder), starts, parts);
+    *ended = feed_to(feed, tv_builder_trace_info(builder), tv_builder_sink(builder), starts, parts);
     assert_int_not_equal(*ended, 0);
     return tv_builder_finish(builder);
 }
@@ -55,7 +57,7 @@ static void assert_call(const struct feed *feed, const struct tv_trace *trace, u
     assert_path(trace, slice.path, calls, call);
 }
 
-/* place[call] is the index of each call in its row, to check parents and children by. */
+/* place[call] is the index of each call in its row, to check parents and children. */
 static void assert_family(const struct tv_trace *trace, const struct tv_track *track,
                           const struct feed_call *calls, uint32_t count, const uint32_t *place)
 {
@@ -198,8 +200,8 @@ static void supplied_call_begins_with_the_thread(void **state)
     feed_free(feed);
 }
 
-/* CPU time on the line between the records around, by looking at all records (all of which begin
- * or end a call here: ignored exits leave none). */
+/* CPU time interpolated between the records around it, by looking at all records (each begins or
+ * ends a call here: ignored exits leave none). */
 static int64_t plain_cpu_at(const struct feed *feed, uint32_t thread, int64_t ns)
 {
     const struct tv_event *before = NULL, *after = NULL;
@@ -257,10 +259,10 @@ static void finding_slices_by_time(void **state)
     feed_free(feed);
 }
 
-/* Begins with the feed and stops after so many steps of a whole reading. */
+/* Start with the feed and stop after so many steps of a complete reading. */
 static void give_up_after(const struct feed *feed, unsigned steps)
 {
-    struct tv_head *head = feed_head(feed);
+    struct tv_trace_info *head = feed_head(feed);
     struct tv_builder *builder = tv_builder_new(head);
     struct tv_sink *sink = tv_builder_sink(builder);
     struct tv_batch batch = {.events = feed->events, .count = feed->count};
@@ -270,7 +272,7 @@ static void give_up_after(const struct feed *feed, unsigned steps)
         if (steps > 1 + 2 * pass)
             sink->ops->take(sink, pass, 0, &batch);
         if (steps > 2 + 2 * pass)
-            assert_int_equal(sink->ops->splice(sink, pass), TV_SPLICE_DONE);
+            assert_int_equal(sink->ops->splice(sink, pass), TV_STITCH_DONE);
     }
     tv_builder_free(builder);
 }

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gathered spans come back as they were given. */
+/*
+ * gather.c - gathered spans come back unchanged.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "model/spans.h"
+#include "model/assembly/assembly_internal.h"
 #include "unit.h"
 
 #define MOST 4000
 
 struct given {
     struct tv_span span;
-    struct tv_cpu_times cpu; /* of a whole one */
+    struct tv_cpu_times cpu; /* of a whole span */
 };
 
 struct fixture {
@@ -49,7 +51,7 @@ static void assert_given(const struct given *given, const struct tv_span *span,
     assert_int_equal(cpu->length, given->cpu.length);
 }
 
-/* Compares, and ends the fixture. The number of bytes that the records take. */
+/* Compare and free the fixture; return the number of bytes of its records. */
 static size_t assert_all(struct fixture *f)
 {
     size_t at = 0, bytes = 0;
@@ -80,7 +82,7 @@ static struct fixture *new_fixture(void)
     return &f;
 }
 
-/* The usual ones take 20 bytes; blocks of 16, 32, ... records begin with one of bases. */
+/* Usual spans take 20 bytes; blocks of 16, 32, ... records begin with a bases record. */
 static void usual_spans_are_packed(void **context)
 {
     (void)context;
@@ -90,7 +92,7 @@ static void usual_spans_are_packed(void **context)
     assert_in_range(assert_all(f), MOST * 20, (MOST + 10) * 20);
 }
 
-/* Times that go on for hours, and slices of minutes, need bases now and then. */
+/* Times that go on for hours, and slices of minutes, need new bases now and then. */
 static void long_traces_are_packed(void **context)
 {
     (void)context;
@@ -101,7 +103,7 @@ static void long_traces_are_packed(void **context)
     assert_in_range(assert_all(f), MOST * 20, (MOST + bases) * 20);
 }
 
-/* CPU times are taken where they come, by spans of all kinds behind them. */
+/* CPU times are stored from their first occurrence on, by spans of all kinds. */
 static void cpu_times_are_kept(void **context)
 {
     (void)context;
@@ -117,7 +119,7 @@ static void cpu_times_are_kept(void **context)
     assert_int_equal(assert_all(f), 2 * 20 + 7 * 28);
 }
 
-/* Each limit on either side of it: what does not fit comes back as well. */
+/* Both sides of each limit: values that do not fit come back, too. */
 static void limits_hold(void **context)
 {
     static const int64_t near[] = {
@@ -160,7 +162,7 @@ static void limits_hold(void **context)
     }
 }
 
-/* A thread that is seen now and then is not worse off than with whole spans. */
+/* A rarely seen thread needs no more memory than with unpacked spans. */
 static void rare_spans_cost_no_more(void **context)
 {
     (void)context;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The hashes of call paths: alike ones share their places, which makes trees slow. */
+/*
+ * paths.c - the hashes of call paths: equal ones share slots, which makes trees slow.
+ */
 #include "unit.h"
 
 #include <stdlib.h>
@@ -15,7 +17,7 @@ static int compare(const void *one, const void *other)
     return (a > b) - (a < b);
 }
 
-/* How many of so many hashes differ; they are sorted. */
+/* Return the number of different hashes; sort them. */
 static uint32_t count_different(uint32_t *hashes, uint32_t count)
 {
     uint32_t different = 1;
@@ -25,7 +27,7 @@ static uint32_t count_different(uint32_t *hashes, uint32_t count)
     return different;
 }
 
-/* A method that calls itself on and on, from the root and from others. */
+/* A method that calls itself recursively, from the root and from others. */
 static void tells_levels_of_recursion_apart(void **state)
 {
     uint32_t *hashes = tv_alloc(PATHS, sizeof *hashes);
@@ -49,7 +51,7 @@ static void tells_callees_apart(void **state)
     tv_free(hashes);
 }
 
-/* Two methods that call each other and themselves: the lower bits, which choose the places, differ
+/* Two methods that call each other and themselves: the lower bits, which choose the slots, differ
  * for as many paths as by chance. */
 static void spreads_over_the_places(void **state)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sketch of a trace that is being read: any order of times gives what all of them give. */
+/*
+ * sketch.c - the preview of a trace: any order of times gives the same result.
+ */
 #include "model/sketch.h"
 
 #include <string.h>
@@ -45,7 +47,7 @@ static void knows_tracks_by_name(void **context)
         assert_int_equal(tv_sketch_track(sketch, (struct tv_bytes){&name, 1}), i);
     }
     assert_int_equal(tv_sketch_track(sketch, TV_BYTES("one more")), TV_NONE);
-    mark(sketch, TV_NONE, 5); /* on no track: nothing */
+    mark(sketch, TV_NONE, 5); /* a mark without a track does nothing */
     tv_sketch_show(sketch, &shown);
     assert_int_equal(shown.track_count, 0);
     mark(sketch, 1, 5);
@@ -57,7 +59,7 @@ static void knows_tracks_by_name(void **context)
     tv_sketch_free(sketch);
 }
 
-/* Twice as many marks in the second half; the ends of the range are in use. */
+/* Twice as many marks in the second half; both ends of the range are in use. */
 static void adds_up(void **context)
 {
     (void)context;

@@ -6,8 +6,8 @@
 #define _GNU_SOURCE
 #include "unit.h"
 
+#include "made_records.h"
 #include "perf/collect.h"
-#include "records.h"
 
 #define CLOCK_EVENT 1
 #define SWITCH_EVENT 2
@@ -16,7 +16,7 @@ static void collect_record(struct tv_perf_collector *collector, const struct tes
 {
     struct tv_perf_record record;
     assert_true(tv_perf_record_read(bytes->bytes, bytes->length, &record));
-    tv_perf_collector_take(collector, &record);
+    tv_perf_collector_add(collector, &record);
 }
 
 static void take_stack(struct tv_perf_collector *collector, uint64_t event, uint32_t pid,

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "perf/jit_dump.h"
+#include "perf/symbol_list.h"
 
 struct dump {
     uint8_t bytes[1024];

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "perf/ring.h"
-#include "records.h"
+#include "made_records.h"
+#include "perf/records.h"
 
 static void reads_records(void **state)
 {

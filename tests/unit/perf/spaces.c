@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "perf/spaces.h"
+#include "perf/collect.h"
 
 static void map_file(struct tv_perf_spaces *spaces, uint32_t pid, uint64_t start, uint64_t length,
                      uint64_t offset, const char *path)

@@ -33,7 +33,7 @@ static void put_bytes(struct made *made, const char *bytes, size_t size)
 
 enum sid { NO_SID, SID, SID_OF_NULL };
 
-/* What begins Process_V1 to Process_V4, up to the name. */
+/* Beginning of Process_V1 to Process_V4, up to the name. */
 static struct made process(unsigned version, unsigned pointer, enum sid sid, uint32_t pid,
                            const char *name)
 {
@@ -170,7 +170,7 @@ static void decodes_wakeups(void **context)
     assert_false(decode(TV_ETW_THREAD, TV_ETW_READY, 2, 8, &made, &payload));
 }
 
-/* No cut makes it read behind the end, or take what is not there. */
+/* No cut makes it read beyond the end, or accept missing data. */
 static void every_cut_is_seen(void **context)
 {
     (void)context;
@@ -237,7 +237,7 @@ static struct tv_bytes end(struct text *text)
     return (struct tv_bytes){(const uint8_t *)text->bytes, text->length};
 }
 
-/* The clock mark is at the end, and the width of pointers behind what needs it. */
+/* The clock mark is at the end, and the pointer width comes after the events that need it. */
 static void reads_a_whole_object(void **context)
 {
     (void)context;

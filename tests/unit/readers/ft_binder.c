@@ -26,7 +26,7 @@ static void waits_for_the_answer(void **context)
           "flow 4 b 2@8 a 0@9\n");
 }
 
-/* Nobody waits: short slices of 30 us, cut where the thread goes on. */
+/* Nobody waits for one-way transactions: slices of 30 us, cut where the thread continues. */
 static void sends_one_way(void **context)
 {
     (void)context;
@@ -47,7 +47,7 @@ static void ends_what_failed(void **context)
           "instant binder_return of a 4\n");
 }
 
-/* What was sent before the trace, and what is not answered in it. */
+/* Transactions that were sent before the trace, or never answered in it. */
 static void knows_half_transactions(void **context)
 {
     (void)context;

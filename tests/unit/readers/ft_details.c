@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "readers/ftrace/details.h"
+#include "readers/ftrace/fields.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,8 +18,8 @@ static void write_pair(void *context, struct tv_bytes key, struct tv_bytes value
 static void says(const char *event, const char *details, const char *expected)
 {
     char found[512] = "";
-    struct tv_ft_put put = {write_pair, found};
-    tv_ft_put_details(tv_bytes_of(event), tv_bytes_of(details), &put);
+    struct tv_ft_arg_visitor put = {write_pair, found};
+    tv_ft_visit_args(tv_bytes_of(event), tv_bytes_of(details), &put);
     assert_string_equal(found, expected);
 }
 
@@ -59,7 +59,7 @@ static void reads_plugins_of_trace_cmd(void **context)
          "comm: <a [1] b>, pid: <3>, prio: <4>, target_cpu: <000>");
 }
 
-/* Of tracefs (kernel/trace/trace_syscalls.c) and of trace-cmd. */
+/* Forms of tracefs (kernel/trace/trace_syscalls.c) and of trace-cmd. */
 static void reads_system_calls(void **context)
 {
     (void)context;

@@ -5,10 +5,10 @@
 
 #include "base/bytes.h"
 #include "ft_made.h"
-#include "readers/ftrace/text.h"
+#include "readers/ftrace/chunk.h"
 #include "unit.h"
 
-/* Without times of their own calls lie one behind the other on each processor. */
+/* Calls without times lie one after the other on each processor. */
 static void lays_calls_one_behind_the_other(void **context)
 {
     (void)context;
@@ -28,7 +28,7 @@ static void lays_calls_one_behind_the_other(void **context)
           "thread functions cpu 1 of 0\n  bar 0+2\n");
 }
 
-/* A switch tells who ran before it, too; an interrupt is a call of its own. */
+/* A switch also shows which task ran before it; an interrupt is a call. */
 static void follows_switches(void **context)
 {
     (void)context;
@@ -47,7 +47,7 @@ static void follows_switches(void **context)
           "thread bash\n  foo 0+2 interrupt 2+1\n   do_IRQ 2+1\n");
 }
 
-/* With absolute times and tasks; an event in a comment is read as any other. */
+/* With absolute times and tasks, an event in a comment is handled like any other. */
 static void reads_all_columns(void **context)
 {
     (void)context;
@@ -64,7 +64,7 @@ static void reads_all_columns(void **context)
         "! unmatched-exit 1\n! open-call 1\n");
 }
 
-/* trace-cmd report has the same in events. */
+/* trace-cmd report prints the same lines as events. */
 static void reads_graphs_of_trace_cmd(void **context)
 {
     (void)context;
@@ -93,7 +93,7 @@ static void takes_stacks(void **context)
           "stack kernel_stack of a 2: outer inner\n");
 }
 
-/* Times from where the tracer began; switches as "pid:prio:state". */
+/* Times count from the tracer's start; switches are "pid:prio:state". */
 static void reads_latency_tracers(void **context)
 {
     (void)context;
@@ -112,7 +112,7 @@ static void reads_latency_tracers(void **context)
           "woken kworker/3:1H 0 by ?\n");
 }
 
-/* An end without a beginning encloses what was ended before it. */
+/* An end without a begin encloses everything that ended before it. */
 static void encloses_what_ended_before(void **context)
 {
     (void)context;
@@ -128,12 +128,12 @@ static void encloses_what_ended_before(void **context)
           "! unmatched-exit 2\n");
 }
 
-/* What stands above the lines of these tracers is kept. */
+/* The preamble of these tracers becomes metadata. */
 static void keeps_heads_of_latency_tracers(void **context)
 {
     (void)context;
     char found[256] = "";
-    struct tv_ft_text text;
+    struct tv_ft_chunk_reader reader;
     struct tv_source *source =
         tv_source_from_memory(TV_BYTES("# tracer: irqsoff\n"
                                        "# irqsoff latency trace v1.1.5 on 5.15.0\n"
@@ -142,11 +142,11 @@ static void keeps_heads_of_latency_tracers(void **context)
                                        "#  => started at: lock\n"
                                        "#  => ended at:   unlock\n"),
                               "x.txt");
-    tv_ft_text_init(&text, source, 0, tv_source_size(source));
-    tv_ft_text_read(&text);
-    for (size_t i = 0; i < text.comments.count; i++) {
-        struct tv_bytes key = tv_interner_get(text.part.texts, text.comments.rows[i].key);
-        struct tv_bytes value = tv_interner_get(text.part.texts, text.comments.rows[i].value);
+    tv_ft_chunk_reader_init(&reader, source, 0, tv_source_size(source));
+    tv_ft_chunk_reader_run(&reader);
+    for (size_t i = 0; i < reader.comments.count; i++) {
+        struct tv_bytes key = tv_interner_get(reader.chunk.texts, reader.comments.rows[i].key);
+        struct tv_bytes value = tv_interner_get(reader.chunk.texts, reader.comments.rows[i].value);
         size_t length = strlen(found);
         snprintf(found + length, sizeof found - length, "%.*s=%.*s;", (int)key.length,
                  (const char *)key.data, (int)value.length, (const char *)value.data);
@@ -154,7 +154,7 @@ static void keeps_heads_of_latency_tracers(void **context)
     assert_string_equal(found, "tracer=irqsoff;latency trace=v1.1.5 on 5.15.0;latency=259 us, "
                                "#4/4, CPU#2;task=ps-6143 (uid:0);"
                                "started at=lock;ended at=unlock;");
-    tv_ft_text_release(&text);
+    tv_ft_chunk_reader_release(&reader);
     tv_source_free(source);
 }
 

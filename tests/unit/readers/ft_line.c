@@ -109,7 +109,7 @@ static void knows_tracers(void **context)
           "bash|4251|-1|1||10152583854000||path_put <-path_walk");
 }
 
-/* What tracefs prints of system calls has no colon behind its name. */
+/* tracefs prints system calls without a colon after the name. */
 static void knows_system_calls(void **context)
 {
     (void)context;

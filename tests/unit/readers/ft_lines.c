@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines of the kernel's own that show one thing at a time, and tracks with names (ftrace.md
- * sections 3 and 4). */
+/* Pseudo-threads that show one thing at a time, and tracks with names (ftrace.md sections 3 and
+ * 4). */
 #include "ft_made.h"
 #include "unit.h"
 
@@ -15,7 +15,7 @@ static void draws_time_lines(void **context)
           "instant ev of a 9\n! open-call 1\n");
 }
 
-/* What was done since the time line was busy last. */
+/* The work since the time line was last busy. */
 static void draws_fences(void **context)
 {
     (void)context;
@@ -74,7 +74,7 @@ static void knows_when_kswapd_is_awake(void **context)
           "thread kswapd0\n  kswapd0 0+9\n");
 }
 
-/* What libraries of Chrome OS wrote. */
+/* Marks of libraries of Chrome OS. */
 static void reads_what_drivers_say(void **context)
 {
     (void)context;
@@ -113,7 +113,7 @@ static void names_tracks(void **context)
           "async lane of 7\n  now 8+0\n");
 }
 
-/* The first thing that an adapter does ends nothing; a result without a question does. */
+/* The first action of an adapter ends nothing; a result without an action is an unmatched end. */
 static void draws_adapters(void **context)
 {
     (void)context;
@@ -125,7 +125,7 @@ static void draws_adapters(void **context)
           "thread i2c adapter 3 of 0\n  i2c write 1+2\n! unmatched-exit 1\n");
 }
 
-/* Of a cookie that is open only the first beginning counts, and as many ends. */
+/* While a cookie is open, further begins and as many ends are ignored. */
 static void begins_once(void **context)
 {
     (void)context;
@@ -139,7 +139,7 @@ static void begins_once(void **context)
           "! async-begun-twice 2\n");
 }
 
-/* More than 64 bits hold is a number all the same. */
+/* A number may be larger than 64 bits. */
 static void counts_large_numbers(void **context)
 {
     (void)context;

@@ -12,7 +12,7 @@
 
 static const char *text_of(const struct tv_trace *trace, uint32_t string)
 {
-    return (const char *)tv_head_text(trace->head, string).data;
+    return (const char *)tv_trace_info_text(trace->head, string).data;
 }
 
 /* "cpu CPU 1:" "thread 7 main [3]:" then "  name start+length" in microseconds. */
@@ -127,10 +127,10 @@ static void write_tables(struct tv_out *out, const struct tv_trace *trace)
                           (int)trace->head->diagnostics.kinds[kind].count);
 }
 
-/* To be freed. The text is read in `parts` parts, cut at multiples of `step`. */
+/* Read the text in `parts` chunks, cut at multiples of `step`. The caller frees the result. */
 static struct tv_trace *read_trace(struct tv_source *source, unsigned parts, uint64_t step)
 {
-    struct tv_builder *builder = tv_builder_new(tv_head_new());
+    struct tv_builder *builder = tv_builder_new(tv_trace_info_new());
     uint64_t starts[16];
     for (unsigned i = 0; i < 16; i++)
         starts[i] = step * (i + 1);

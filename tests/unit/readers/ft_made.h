@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * ft_made.h - a reading of ftrace text as text, for tests.
- */
+/* ft_made.h - ftrace text in, the resulting trace as text out, for tests. */
 #ifndef TV_TESTS_FT_MADE_H
 #define TV_TESTS_FT_MADE_H
 
-/* What the text means, a line each: tracks with their rows of slices, counters, instants, wake-ups,
- * arrows, stacks and what was counted.  Times are microseconds from the first event.  The same must
- * come of several parts, cut anywhere. */
+/* Check the trace of the text, line by line: tracks with their rows of slices, counters,
+ * instants, wake-ups, arrows, stacks and diagnostics. Times are microseconds from the first
+ * event. Several chunks, cut anywhere, must give the same. */
 void means(const char *text, const char *expected);
 
-/* Which clocks the text has: TV_CLOCK_WALL, TV_CLOCK_CPU or both. */
+/* Return the clocks of the text: TV_CLOCK_WALL, TV_CLOCK_CPU or both. */
 unsigned clocks_of(const char *text);
 
 #endif

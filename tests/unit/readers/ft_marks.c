@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "readers/ftrace/marks.h"
+#include "readers/ftrace/fields.h"
 
 #include <stdio.h>
 
@@ -21,7 +21,7 @@ static void means(const char *text, const char *expected)
     assert_string_equal(found, expected);
 }
 
-/* What Perfetto's parser accepts (systrace_parser_unittest.cc). */
+/* Perfetto's parser accepts these (systrace_parser_unittest.cc). */
 static void knows_every_phase(void **context)
 {
     (void)context;
@@ -44,7 +44,7 @@ static void knows_every_phase(void **context)
     means("H|123|track|456|", "H 123 <> <track> <456> 0 <> <>");
 }
 
-/* A name of B may hold '|', no other does; what Chrome adds is known by its '='. */
+/* Only the name of a B may contain '|'; Chrome's fields are recognized by their '='. */
 static void tells_names_from_arguments(void **context)
 {
     (void)context;

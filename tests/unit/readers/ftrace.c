@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ftrace text as a whole: what the lines mean, in one part and in several. */
+/* ftrace text as a whole, read in one chunk and in several. */
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/out.h"
 #include "ft_made.h"
-#include "model/builder.h"
+#include "model/builder/builder.h"
 #include "readers/ftrace/ftrace.h"
 #include "unit.h"
 
@@ -48,8 +48,8 @@ static void knows_why_a_thread_was_blocked(void **context)
           "woken a 13 by ?\n");
 }
 
-/* A reason tells of the last sleep until the thread runs again, and before the switch, of the one
- * that follows. */
+/* A reason applies to the last sleep until the thread runs again; before the switch, to the
+ * sleep that follows. */
 static void knows_when_a_reason_counts(void **context)
 {
     (void)context;
@@ -102,7 +102,7 @@ static void reads_marks(void **context)
         "instant hello, of main 11\n");
 }
 
-/* An end without a name is the program's; the kernel's ends have theirs. */
+/* An end without a name belongs to the program; the kernel's ends have names. */
 static void keeps_the_kernel_apart(void **context)
 {
     (void)context;
@@ -135,7 +135,7 @@ static void counts_what_the_kernel_counts(void **context)
         "counter vreg vdd enabled 7:1\n");
 }
 
-/* 64 bits hold neither the first nor the third; the fourth is the largest of them. */
+/* The first and the third do not fit into 64 bits; the fourth is the largest that does. */
 static void counts_large_numbers(void **context)
 {
     (void)context;
@@ -169,24 +169,24 @@ static void says_what_it_cannot_read(void **context)
           "! bad-line 2\n! events-lost 1\n! overwritten 1\n");
 }
 
-/* "67890" may have been cut to "6": the line says nothing that can be trusted. */
+/* "67890" may have been cut to "6", so nothing of the line is trusted. */
 static void leaves_out_a_cut_line(void **context)
 {
     (void)context;
 #define MEM(time, value) "a-7 [000] .... " time ": tracing_mark_write: C|1|mem|" value
     means(MEM("1.000000", "12345\n") MEM("1.000002", "6"), "counter mem 0:12345\n! truncated 1\n");
     means(MEM("1.000000", "12345\n") "a-7 [0", "counter mem 0:12345\n! truncated 1\n");
-    /* The lost events have no time but that of the line that was cut. */
+    /* The only time for the lost events is that of the cut line. */
     means(MEM("1.000000", "12345\n") "CPU:1 [LOST 12 EVENTS]\n" MEM("1.000002", "6"),
           "counter mem 0:12345\ninstant CPU 1: LOST 12 EVENTS of all 0\n"
           "! truncated 1\n! events-lost 1\n");
-    /* The end of a string of JavaScript ends the line; nothing but blanks is no line. */
+    /* The end of a JavaScript string ends the line; a line of blanks is none. */
     means(MEM("1.000000", "12345\\n\\\n") MEM("1.000002", "6\\n\";"), "counter mem 0:12345 2:6\n");
     means(MEM("1.000000", "12345\n") "   ", "counter mem 0:12345\n");
 }
 
-/* On the row of its processor; where that has none, on the whole trace. */
-/* The clock is that of most lines at the head of the text: times of another have no place there. */
+/* The instant is on the track of its processor; without such a track, on the whole trace. */
+/* The clock is that of most of the first lines; lines with another clock are errors. */
 static void keeps_one_clock(void **context)
 {
     (void)context;
@@ -201,7 +201,7 @@ static void keeps_one_clock(void **context)
           "instant ev of a 0\ninstant ev of a 3\n! bad-line 1\n! clock-unitless 2\n");
 }
 
-/* What adb says before the text, and the mark of its bytes. */
+/* Output of adb before the text, and a byte-order mark. */
 static void begins_behind_the_preamble(void **context)
 {
     (void)context;
@@ -212,7 +212,7 @@ static void begins_behind_the_preamble(void **context)
           "instant ev of a 0\ninstant ev of a 2\n");
 }
 
-/* Who was only woken has no CPU time that could be told, nor has who was only seen to stop. */
+/* A thread that was only woken, or only seen to stop, has no CPU time. */
 static void has_a_cpu_clock_when_threads_run(void **context)
 {
     (void)context;
@@ -269,8 +269,8 @@ static void reads_trace_cmd(void **context)
           "woken a [b] 6 by ?\n");
 }
 
-/* What trace-cmd prints of a mark begins with the function that wrote it; a mark of the wall clock
- * is no event. */
+/* trace-cmd puts the name of the writing function before a mark; a mark of the wall clock is no
+ * event. */
 static void reads_marks_of_trace_cmd(void **context)
 {
     (void)context;
@@ -302,7 +302,7 @@ static void puts_switches_in_order(void **context)
           "states a\n  Running 0+10\n");
 }
 
-/* A processor that turned to nothing but its idle task is known, and so are its losses. */
+/* A processor that only switched to its idle task has a track, and so have its losses. */
 static void knows_idle_processors(void **context)
 {
     (void)context;
@@ -317,7 +317,7 @@ static void knows_idle_processors(void **context)
           "! events-lost 1\n");
 }
 
-/* The end of the trace is that of its lines, also when they only wake. */
+/* Lines that only wake threads extend the trace, too. */
 static void ends_with_the_last_line(void **context)
 {
     (void)context;
@@ -327,7 +327,7 @@ static void ends_with_the_last_line(void **context)
           "woken a 0 by b\nwoken c 5 by b\n");
 }
 
-/* Of ends of marks only those of Chrome say anything but the time: the others are not kept. */
+/* Only the ends of Chrome's marks have more than a time; others are not stored. */
 static void keeps_ends_that_tell_more(void **context)
 {
     (void)context;
@@ -338,7 +338,7 @@ static void keeps_ends_that_tell_more(void **context)
                                "a-7 [000] .... 1.000004: tracing_mark_write: E|7|chrome|k=v|cat\n"
                                "a-7 [000] .... 1.000005: tracing_mark_write: E\n";
     struct tv_source *source = tv_source_from_memory(tv_bytes_of(text), "x.txt");
-    struct tv_builder *builder = tv_builder_new(tv_head_new());
+    struct tv_builder *builder = tv_builder_new(tv_trace_info_new());
     struct tv_read_options options = {.parts = 1};
     struct tv_error error;
     assert_int_equal(tv_reader_ftrace.assemble(source, builder, &options, &error), TV_OK);

@@ -3,10 +3,9 @@
  * Sampled or not: traces of ten samples, each a number of records of one time, with one thing
  * changed.
  */
-#include "readers/method_trace/survey.h"
+#include "readers/method_trace/file.h"
 
 #include "base/out.h"
-#include "readers/method_trace/text.h"
 #include "unit.h"
 
 struct shape {
@@ -76,14 +75,14 @@ static tv_ns sampled_ns(const struct shape *shape)
 
     struct tv_source *source =
         tv_source_from_memory((struct tv_bytes){out.buffer, out.length}, "samples");
-    struct tv_head *head = tv_head_new();
+    struct tv_trace_info *head = tv_trace_info_new();
     tv_mt_file_init(&file, source, head);
     file.progress = &progress;
     assert_int_equal(tv_mt_text_walk(&file, &err), TV_OK);
     assert_int_equal(tv_mt_survey_sampling(&file, &err), TV_OK);
     tv_ns result = head->inputs[0].sampled_ns;
     tv_mt_file_release(&file);
-    tv_head_free(head);
+    tv_trace_info_free(head);
     tv_source_free(source);
     tv_out_release(&out);
     return result;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "readers/method_trace/times.h"
+#include "readers/method_trace/records.h"
 
 #include "unit.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/bytes.h"
 #include "base/out.h"
-#include "model/builder.h"
+#include "model/builder/builder.h"
 #include "unit.h"
 
 /* The reader's name, or what the file is. */
@@ -43,7 +43,7 @@ static void takes_no_text_for_stacks(void **context)
     assert_memory_equal(found(TV_BYTES("\n\n"), &err), "expected", 8);
 }
 
-/* What stands in head lines that are cut off by the sniffed size does not count. */
+/* Lines that the prefix cuts do not count. */
 static void looks_at_whole_lines_only(void **context)
 {
     static uint8_t bytes[TV_SNIFF_SIZE + 10];
@@ -82,7 +82,7 @@ static void names_other_files(void **context)
     assert_int_equal(err.offset, 0);
 }
 
-/* Members with the names of an event's come first, then so many letters, then two events. */
+/* First members with the names of an event's, then so many letters, then two events. */
 static uint64_t count_behind_letters(size_t letters)
 {
     struct tv_read_options options = {.parts = 1};
@@ -96,7 +96,7 @@ static uint64_t count_behind_letters(size_t letters)
                       "{\"name\":\"c\",\"ph\":\"X\",\"ts\":2,\"dur\":1}],\"more\":1}");
     struct tv_bytes text = {out.buffer, out.length};
     struct tv_source *source = tv_source_from_memory(text, "test");
-    struct tv_head *head = tv_head_new();
+    struct tv_trace_info *head = tv_trace_info_new();
     struct tv_builder *builder = tv_builder_new(head);
     assert_int_equal(tv_readers_build(source, builder, &options, &err), TV_OK);
     uint64_t records = head->inputs[0].records;
@@ -106,7 +106,7 @@ static uint64_t count_behind_letters(size_t letters)
     return records;
 }
 
-/* The object is no event, though it looks like one: within a window, behind one, behind 1 MiB. */
+/* The object looks like an event but is none: within a window, after one, after 1 MiB. */
 static void finds_events_behind_long_members(void **context)
 {
     (void)context;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands beside a systrace: lists of processes, control groups, power samples. */
+/* Side inputs of a systrace: lists of processes, control groups, power samples. */
 #include "unit.h"
 
 #include <math.h>
@@ -8,14 +8,13 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "readers/battor.h"
-#include "readers/process_dump.h"
+#include "readers/side_inputs.h"
 #include "readers/trace_event/trace_event.h"
 
-/* The texts as one trace, each by the reader that knows it. NULL ends the list. */
+/* Read the texts into one trace, each with the reader that recognizes it. NULL ends the list. */
 static struct tv_trace *read_all(const char *const *texts)
 {
-    struct tv_builder *builder = tv_builder_new(tv_head_new());
+    struct tv_builder *builder = tv_builder_new(tv_trace_info_new());
     struct tv_read_options options = {.parts = 1};
     struct tv_error err;
     for (size_t i = 0; texts[i] != NULL; i++) {
@@ -46,7 +45,7 @@ static void assert_rows(const char *dump, const char *rows, uint64_t bad)
     for (size_t i = 0; i < trace->tables.known_names.count; i++) {
         const struct tv_known_name *known = &trace->tables.known_names.rows[i];
         size_t used = strlen(text);
-        const char *name = (const char *)tv_head_text(trace->head, known->name).data;
+        const char *name = (const char *)tv_trace_info_text(trace->head, known->name).data;
         if (known->is_thread)
             snprintf(text + used, sizeof text - used, "%llu/%llu %s|",
                      (unsigned long long)known->pid, (unsigned long long)known->tid, name);
@@ -113,7 +112,7 @@ static void lines_that_are_no_rows(void **context)
     assert_rows("PROCESS DUMP\nUSER PID NAME\n x 1 a\n", "", 1); /* the state is missing */
 }
 
-/* Whichever came first. */
+/* The order of the inputs does not matter. */
 static void lists_name_the_threads_of_a_trace(void **context)
 {
     (void)context;
@@ -125,9 +124,9 @@ static void lists_name_the_threads_of_a_trace(void **context)
     for (int order = 0; order < 2; order++) {
         struct tv_trace *trace = read_all(
             (const char *const[]){order == 0 ? json : dump, order == 0 ? dump : json, NULL});
-        const struct tv_head *head = trace->head;
-        assert_string_equal(tv_head_text(head, head->processes[0].name).data, "process");
-        assert_string_equal(tv_head_text(head, head->threads[0].name).data, "thread");
+        const struct tv_trace_info *head = trace->head;
+        assert_string_equal(tv_trace_info_text(head, head->processes[0].name).data, "process");
+        assert_string_equal(tv_trace_info_text(head, head->threads[0].name).data, "thread");
         assert_int_equal(trace->start, 0);
         assert_int_equal(trace->origin, 1000000000);
         tv_trace_free(trace);
@@ -140,12 +139,12 @@ static void control_groups_are_metadata(void **context)
     struct tv_trace *trace = read_one("CGROUP DUMP\n#subsys_name\thierarchy\tnum_cgroups\tenabled\n"
                                       "cpuset\t4\t7\t1\n# cgroup task attachment\n"
                                       "/background (root=4) : 466 467\n/a : b (root=4) : \n/\n");
-    const struct tv_head *head = trace->head;
-    assert_string_equal(tv_head_find_metadata(head, 0, "cgroup cpuset").data, "4\t7\t1");
-    assert_string_equal(tv_head_find_metadata(head, 0, "cgroup /background (root=4)").data,
+    const struct tv_trace_info *head = trace->head;
+    assert_string_equal(tv_trace_info_find_metadata(head, 0, "cgroup cpuset").data, "4\t7\t1");
+    assert_string_equal(tv_trace_info_find_metadata(head, 0, "cgroup /background (root=4)").data,
                         "466 467");
-    assert_string_equal(tv_head_find_metadata(head, 0, "cgroup /a : b (root=4)").data, "");
-    assert_string_equal(tv_head_find_metadata(head, 0, "cgroup /").data, "");
+    assert_string_equal(tv_trace_info_find_metadata(head, 0, "cgroup /a : b (root=4)").data, "");
+    assert_string_equal(tv_trace_info_find_metadata(head, 0, "cgroup /").data, "");
     assert_int_equal(head->metadata_count, 4);
     tv_trace_free(trace);
 }
@@ -200,7 +199,7 @@ static void power_is_a_counter(void **context)
     assert_int_equal(trace->tables.clock_syncs.count, 1);
     assert_int_equal(trace->tables.clock_syncs.rows[0].time, 2000000);
     assert_int_equal(count_of(trace, TV_DIAGNOSTIC_BAD_LINE), 2);
-    assert_string_equal(tv_head_find_metadata(trace->head, 0, "sample_rate").data,
+    assert_string_equal(tv_trace_info_find_metadata(trace->head, 0, "sample_rate").data,
                         "2000 Hz, gain 5.0x");
     tv_trace_free(trace);
 }
@@ -219,7 +218,7 @@ static void power_is_put_beside_a_trace(void **context)
     tv_trace_free(trace);
 }
 
-/* Its milliseconds are none of the other clock's. */
+/* Its milliseconds are not those of the other clock. */
 static void power_that_is_not_tied_stretches_nothing(void **context)
 {
     (void)context;

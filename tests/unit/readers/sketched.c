@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What readers tell while they read: how busy their tracks were, and how far they are. */
+/* The sketch that readers fill while they read: how busy the tracks are, and the progress. */
 #include "base/bytes.h"
 #include "base/out.h"
-#include "model/builder.h"
+#include "model/builder/builder.h"
 #include "model/sketch.h"
 #include "readers/reader.h"
 #include "unit.h"
@@ -13,7 +13,7 @@ static void read_sketched(struct tv_bytes bytes, unsigned parts, struct tv_progr
 {
     struct tv_error err;
     struct tv_source *source = tv_source_from_memory(bytes, "test");
-    struct tv_builder *builder = tv_builder_new(tv_head_new());
+    struct tv_builder *builder = tv_builder_new(tv_trace_info_new());
     *progress = (struct tv_progress){.sketch = tv_sketch_new()};
     struct tv_read_options options = {.parts = parts, .progress = progress};
     assert_int_equal(tv_readers_build(source, builder, &options, &err), TV_OK);

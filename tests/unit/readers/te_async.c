@@ -21,14 +21,14 @@ static void nests_by_id(void **context)
                    "async     n T2 530+0 c::ptr:72\n");
 }
 
-/* Whatever the order of the file. */
+/* The order of the file does not matter. */
 static void sorts_by_time(void **context)
 {
     (void)context;
     te_made_assert("'ph':'e','ts':560,'name':'a','id':72\n"
                    "'ph':'b','ts':524,'name':'a','id':72\n",
                    "async a T2 524+36 c::ptr:72\n");
-    /* At one time the file's order counts: the end is before its beginning. */
+    /* At one time the order of the file counts: the end stands before its beginning. */
     te_made_assert("'ph':'e','ts':5,'name':'a','id':1\n"
                    "'ph':'b','ts':5,'name':'a','id':1\n",
                    "async a T2 5+0 c::ptr:1 before\n"
@@ -37,7 +37,7 @@ static void sorts_by_time(void **context)
                    "! async-open 1\n");
 }
 
-/* An end closes the innermost of its name; what is above it has no end. */
+/* An end closes the innermost slice of its name; slices above that one have no end. */
 static void skips_to_the_name(void **context)
 {
     (void)context;
@@ -68,7 +68,8 @@ static void closes_same_names_from_within(void **context)
                    "! async-open 1\n");
 }
 
-/* Without an end: to the last event of the id; without a beginning: from the first. */
+/* Without an end a slice lasts to the last event of the id; without a beginning it starts at the
+ * first. */
 static void keeps_what_does_not_match(void **context)
 {
     (void)context;
@@ -85,7 +86,7 @@ static void keeps_what_does_not_match(void **context)
                    "! async-unmatched-end 1\n");
 }
 
-/* Ids are texts; categories, scopes and, for local ids, processes tell them apart. */
+/* Ids are texts.  Categories, scopes and, for local ids, processes tell them apart. */
 static void tells_ids_apart(void **context)
 {
     (void)context;
@@ -125,7 +126,7 @@ static void needs_id_and_name(void **context)
                    "! async-nameless 1\n");
 }
 
-/* It is of the process when its ends are on two threads. */
+/* A slice whose ends are on two threads belongs to the process. */
 static void moves_to_the_process(void **context)
 {
     (void)context;
@@ -147,7 +148,8 @@ static void groups_measures(void **context)
                    "async plain T2 20+0 blink.user_timing::ptr:5\n");
 }
 
-/* A million of them must not be searched one by one; this is 20000 squared if they are. */
+/* Searching a million open slices one by one would take minutes; this test would need 20000 squared
+ * steps. */
 static void ends_of_deep_stacks_are_found(void **context)
 {
     enum { DEPTH = 20000 };
@@ -158,7 +160,7 @@ static void ends_of_deep_stacks_are_found(void **context)
     for (int i = 0; i < DEPTH; i++)
         at += snprintf(at, 400, "'ph':'e','ts':%d,'name':'x','id':1\n", DEPTH);
     struct te_made *made = te_made_new((const char *const[]){file, NULL});
-    const struct tv_head *head = te_made_trace(made)->head;
+    const struct tv_trace_info *head = te_made_trace(made)->head;
     assert_int_equal(head->diagnostics.kinds[TV_DIAGNOSTIC_ASYNC_OPEN].count, DEPTH);
     assert_int_equal(head->diagnostics.kinds[TV_DIAGNOSTIC_ASYNC_UNMATCHED_END].count, DEPTH);
     te_made_free(made);
@@ -168,7 +170,7 @@ static void ends_of_deep_stacks_are_found(void **context)
 static void steps_follow_or_lead(void **context)
 {
     (void)context;
-    /* T: from its event to the next. */
+    /* T lasts from its event to the next. */
     te_made_assert("'ph':'F','ts':560,'name':'a','id':72\n"
                    "'ph':'T','ts':540,'name':'a','id':72,'args':{'step':'s1'}\n"
                    "'ph':'T','ts':548,'name':'a','id':72,'args':{'step':'s2'}\n"
@@ -176,7 +178,7 @@ static void steps_follow_or_lead(void **context)
                    "async a T2 524+36 :ptr:72\n"
                    "async   s1 T2 540+8 :ptr:72\n"
                    "async   s2 T2 548+12 :ptr:72\n");
-    /* p: from the event before. */
+    /* p lasts from the event before to its own. */
     te_made_assert("'ph':'S','ts':1,'name':'a','id':1\n"
                    "'ph':'p','ts':3,'name':'a','id':1,'args':{'step':'one'}\n"
                    "'ph':'p','ts':4,'name':'a','id':1,'args':{'step':'two'}\n"
@@ -209,7 +211,7 @@ static void old_ones_end_with_the_trace(void **context)
                    "! async-open 1\n");
 }
 
-/* Name and id are the key, the category is not. */
+/* Name and id are the key; the category is not. */
 static void old_ones_match_by_name(void **context)
 {
     (void)context;
@@ -223,9 +225,9 @@ static void old_ones_match_by_name(void **context)
                    "! async-stray-step 2\n");
 }
 
-/* A T with a length is the state of a thread; one that runs fills its processor too.  Colours are
- * those of thread_state_running and so on, letters those of the kernel. */
-static void thread_states_are_strips(void **context)
+/* A T with a length is the state of a thread.  A running state is on its processor's track, too.
+ * Colours are those of thread_state_running and so on, letters those of the kernel. */
+static void thread_states_are_tracks(void **context)
 {
     (void)context;
     te_made_assert("'ph':'T','ts':15,'dur':2.5,'name':'Sleeping'\n"
@@ -247,7 +249,7 @@ static void thread_states_are_strips(void **context)
                    "states T3 Running#3 0+1\n");
 }
 
-/* Within the state that tells it, not where the one before ends. */
+/* The reason stands inside of the state that names it, not where the state before ends. */
 static void states_tell_why_threads_wait(void **context)
 {
     (void)context;
@@ -276,7 +278,7 @@ static void states_that_overlap_are_cut(void **context)
                    "! state-overlap 1\n");
 }
 
-/* Directly or through others, in any order, async events and objects. */
+/* Ids join directly or through others, in any order, of async events and objects. */
 static void joins_ids(void **context)
 {
     (void)context;
@@ -295,7 +297,8 @@ static void joins_ids(void **context)
                    "object O B ptr P9 4..9 N\n");
 }
 
-/* Each lies in the innermost that is open when it starts, and all stand where the earliest does. */
+/* Each slice lies in the innermost one that is open when it starts; all stand on the earliest one's
+ * track. */
 static void joined_ids_are_one_tree(void **context)
 {
     (void)context;
@@ -313,7 +316,7 @@ static void joined_ids_are_one_tree(void **context)
                    "async   dns P1 1+4 c::ptr:A joined\n"
                    "async   read P1 6+9 c::ptr:B joined\n"
                    "async paint P1 20+5 :ptr:C joined\n");
-    /* Lives of objects are slices of it, also of those that only a snapshot tells of. */
+    /* Lifetimes of objects are slices of the tree, also of objects that only have a snapshot. */
     te_made_assert("'ph':'N','ts':1,'name':'Page','id':'P'\n"
                    "'ph':'b','ts':2,'name':'fetch','id':'A'\n"
                    "'ph':'O','ts':3,'name':'Body','id':'Q','pid':9,'args':{'snapshot':{}}\n"
@@ -334,7 +337,7 @@ static void joined_ids_are_one_tree(void **context)
                    "object Body Q ptr P9 3..6 D snapshots 3 joined\n"
                    "object Other R ptr P1 9..9 D\n"
                    "! joined-again 1\n");
-    /* The names differ, the track is one; the other fetch has its own. */
+    /* The names differ but the track is the same one; the other fetch has a track of its own. */
     struct te_made *made =
         te_made_new((const char *const[]){"'ph':'b','ts':0,'name':'fetch','id':'A'\n"
                                           "'ph':'e','ts':1,'name':'fetch','id':'A'\n"
@@ -353,7 +356,7 @@ static void joined_ids_are_one_tree(void **context)
     te_made_free(made);
 }
 
-/* What one id begins another that is the same ends; each looks under its own first. */
+/* An id may end what a joined id began; each looks under its own id first. */
 static void joined_ids_end_each_other(void **context)
 {
     (void)context;
@@ -378,7 +381,7 @@ static void joined_ids_end_each_other(void **context)
                    "! async-unmatched-end 1\n");
 }
 
-/* The events that joined a group stay, each with its group; one with itself has none. */
+/* The "=" events stay in a table, each with its group; an id joined to itself has none. */
 static void joins_are_kept(void **context)
 {
     size_t first;
@@ -395,10 +398,11 @@ static void joins_are_kept(void **context)
     assert_int_equal(tv_tables_joins(&trace->tables, TV_NONE, &first), 0);
     assert_int_equal(
         tv_tables_joins(&trace->tables, trace->tables.async_extras.rows[0].group, &first), 2);
-    assert_true(tv_bytes_equal(tv_head_text(trace->head, trace->tables.joins.rows[first].id),
+    assert_true(tv_bytes_equal(tv_trace_info_text(trace->head, trace->tables.joins.rows[first].id),
                                TV_BYTES("A")));
-    assert_true(tv_bytes_equal(
-        tv_head_text(trace->head, trace->tables.joins.rows[first + 1].linked), TV_BYTES("C")));
+    assert_true(
+        tv_bytes_equal(tv_trace_info_text(trace->head, trace->tables.joins.rows[first + 1].linked),
+                       TV_BYTES("C")));
     te_made_free(made);
 }
 
@@ -421,7 +425,7 @@ UNIT_TESTS(te_async, cmocka_unit_test(nests_by_id), cmocka_unit_test(sorts_by_ti
            cmocka_unit_test(groups_measures), cmocka_unit_test(ends_of_deep_stacks_are_found),
            cmocka_unit_test(steps_follow_or_lead), cmocka_unit_test(mixed_steps_are_left_out),
            cmocka_unit_test(old_ones_end_with_the_trace), cmocka_unit_test(old_ones_match_by_name),
-           cmocka_unit_test(thread_states_are_strips),
+           cmocka_unit_test(thread_states_are_tracks),
            cmocka_unit_test(states_tell_why_threads_wait),
            cmocka_unit_test(states_that_overlap_are_cut), cmocka_unit_test(joins_ids),
            cmocka_unit_test(joins_once), cmocka_unit_test(joined_ids_are_one_tree),

@@ -10,7 +10,7 @@
 
 #define X(ts) "'ph':'X','ts':" #ts ",'dur':1,'name':'x'\n"
 
-/* How many microseconds the clocks of files 1 and 2 are put ahead of that of file 0. */
+/* Check by how many microseconds the clocks of files 1 and 2 are ahead of that of file 0. */
 static void assert_offsets(const char *const *files, int64_t first, int64_t second)
 {
     struct te_made *made = te_made_new(files);
@@ -26,7 +26,7 @@ static uint64_t count_of(struct te_made *made, enum tv_diagnostic_kind kind)
     return te_made_trace(made)->head->diagnostics.kinds[kind].count;
 }
 
-/* The one that asked had its moment between asking and the answer. */
+/* The file that asked takes the middle between question and answer. */
 static void marks_join_two_clocks(void **context)
 {
     (void)context;
@@ -37,7 +37,7 @@ static void marks_join_two_clocks(void **context)
         -900, 0);
 }
 
-/* A third is put against the first by way of the second. */
+/* A third clock is compared with the first by way of the second. */
 static void clocks_are_joined_by_others(void **context)
 {
     (void)context;
@@ -79,7 +79,7 @@ static void named_clocks_are_one(void **context)
         -145, 0);
 }
 
-/* As Chrome once marked it: S when it asked, F when it had the answer. */
+/* Chrome's old marks: S when it asked, F when it had the answer. */
 static void old_marks_of_chrome(void **context)
 {
     (void)context;
@@ -89,7 +89,7 @@ static void old_marks_of_chrome(void **context)
                    100, 0);
 }
 
-/* What an id says a third time, or twice in one file, is not used. */
+/* An id that occurs a third time, or twice in one file, is not used. */
 static void faults_are_counted(void **context)
 {
     (void)context;

@@ -21,7 +21,7 @@ static void binds_around(void **context)
     (void)context;
     te_made_assert(SLICES START "'ph':'f','ts':25,'tid':2,'name':'fl','id':1,'bp':'e'\n",
                    "flow fl 1 s1@5 -> s2@25\n");
-    /* Categories of Chrome that mean so without saying it. */
+    /* Categories of Chrome that bind to the enclosing slice without saying so. */
     te_made_assert(SLICES "'ph':'s','ts':5,'tid':1,'name':'fl','id':1,'cat':'input'\n"
                           "'ph':'f','ts':25,'tid':2,'name':'fl','id':1,'cat':'input'\n",
                    "flow fl 1 s1@5 -> s2@25\n");
@@ -30,7 +30,7 @@ static void binds_around(void **context)
                    "flow fl 0 s1@5 -> s2@25\n");
 }
 
-/* The deepest; closed at both ends, and at a shared boundary the earlier. */
+/* The deepest slice; it includes both ends, and at a shared boundary the earlier slice counts. */
 static void binds_the_deepest(void **context)
 {
     (void)context;
@@ -59,7 +59,7 @@ static void binds_the_next(void **context)
                    "flow fl 1 s1@5 -> s2@15\n");
     te_made_assert(SLICES START "'ph':'f','ts':25,'tid':2,'name':'fl','id':1\n",
                    "! flow-no-slice 1\n");
-    /* Of those that start at its time only what comes later in the file. */
+    /* Of slices that start at its time only those that come later in the file. */
     te_made_assert(SLICES START "'ph':'f','ts':20,'tid':2,'name':'fl','id':1\n",
                    "! flow-no-slice 1\n");
     te_made_assert(START "'ph':'X','ts':0,'dur':10,'tid':1,'name':'s1'\n"
@@ -68,7 +68,7 @@ static void binds_the_next(void **context)
                          "'ph':'X','ts':20,'dur':5,'tid':2,'name':'behind'\n"
                          "'ph':'X','ts':20,'dur':4,'tid':2,'name':'last'\n",
                    "flow fl 1 s1@5 -> behind@20\n");
-    /* Inside the slice around it too. */
+    /* Also one inside of the enclosing slice. */
     te_made_assert("'ph':'X','ts':0,'dur':100,'name':'a'\n"
                    "'ph':'X','ts':10,'dur':5,'name':'b'\n"
                    "'ph':'X','ts':30,'dur':5,'name':'c'\n"
@@ -86,7 +86,7 @@ static void steps_make_arrows(void **context)
                    "flow fl 1 s2@25 -> s3@45\n");
 }
 
-/* One start, many ends; a start after an end begins anew, one before it does not. */
+/* One start, many ends.  A start after an end begins anew; a start before an end does not count. */
 static void fans_out(void **context)
 {
     (void)context;
@@ -101,7 +101,7 @@ static void fans_out(void **context)
                    "! flow-begun-twice 1\n");
 }
 
-/* Category, name and id are the key: 1 and "1" are two. */
+/* Category, name and id are the key: 1 and "1" are two ids. */
 static void keys_differ(void **context)
 {
     (void)context;
@@ -112,7 +112,7 @@ static void keys_differ(void **context)
                    "! flow-no-start 4\n");
 }
 
-/* Ids that are kept as numbers (flow_ids.h) are the same only when their texts are. */
+/* Ids that are kept as numbers (join/flows.h) are equal only when their texts are. */
 static void long_ids_differ(void **context)
 {
     static const char *const ids[] = {
@@ -151,7 +151,7 @@ static void long_ids_differ(void **context)
     te_made_assert(file, expected);
 }
 
-/* Trace Viewer's threads have their instants as slices of no length. */
+/* The threads of Trace Viewer hold instants as slices of no length. */
 static void instants_are_bound(void **context)
 {
     (void)context;
@@ -173,7 +173,7 @@ static void instants_are_bound(void **context)
                           "'ph':'s','ts':15,'tid':1,'name':'g','id':1\n"
                           "'ph':'s','ts':13,'tid':2,'name':'g','id':2\n",
                    "flow fl 1 s1@5 -> !own@11\n! flow-no-slice 2\n");
-    /* The next is the slice when that comes first or at the same time. */
+    /* The slice is the next one when it comes first or at the same time. */
     te_made_assert(SLICES START "'ph':'f','ts':15,'tid':2,'name':'fl','id':1\n"
                                 "'ph':'i','ts':20,'tid':2,'name':'i','s':'t'\n",
                    "flow fl 1 s1@5 -> s2@15\n");
@@ -204,7 +204,7 @@ static void slices_are_bound(void **context)
         "flow m 0x9 m@30 -> c2@60\n");
 }
 
-/* Beginnings and async slices as well, which Trace Viewer leaves out. */
+/* Beginnings and async slices, too, which Trace Viewer leaves out. */
 static void other_slices_are_bound(void **context)
 {
     (void)context;
@@ -219,7 +219,7 @@ static void other_slices_are_bound(void **context)
                    "flow a 1 a@15 -> n@20\n");
 }
 
-/* The later producer counts; a consumer before any has none. */
+/* The later producer counts; a consumer before any producer has none. */
 static void producers_replace(void **context)
 {
     (void)context;
@@ -255,14 +255,14 @@ struct slice {
 
 static uint32_t seed;
 
-/* A number below a limit: a linear congruence will do. */
+/* Return a number below a limit; a linear congruence suffices. */
 static int random_below(int limit)
 {
     seed = seed * 1664525u + 1013904223u;
     return (int)(seed >> 16) % limit;
 }
 
-/* Slices that nest, with boundaries shared here and there; no two start at one time. */
+/* Make slices that nest and share boundaries here and there; no two start at one time. */
 static void make_slices(struct slice *slices)
 {
     int stack[SLICE_COUNT], depth = 0, count = 0, time = 1;
@@ -278,7 +278,7 @@ static void make_slices(struct slice *slices)
     }
 }
 
-/* From the top the earliest that touches the time, then the same among what lies in it. */
+/* Return the earliest top slice that touches the time, and then the same among its children. */
 static int plain_around(const struct slice *slices, int time)
 {
     int found = -1;
@@ -300,7 +300,7 @@ static int plain_next(const struct slice *slices, int time)
     return -1;
 }
 
-/* Slices are events before all flows, so that none which starts with an end is its next. */
+/* The slices stand before all flows in the file, so none that starts at an end is its next. */
 static size_t write_case(char *file, char *expected, const struct slice *slices)
 {
     size_t length = (size_t)snprintf(file, 400, "'ph':'X','ts':0,'dur':1,'tid':9,'name':'from'\n");

@@ -7,8 +7,8 @@
 
 #include "base/memory.h"
 #include "base/source.h"
-#include "model/builder.h"
-#include "model/flow_end.h"
+#include "model/builder/builder.h"
+#include "model/trace.h"
 #include "readers/trace_event/trace_event.h"
 #include "unit.h"
 
@@ -23,7 +23,7 @@ struct te_made {
 
 /* ---- Writing the file ---- */
 
-/* Appends what stands in lines of one kind: members (#) or events. */
+/* Append the lines of one kind: members (#) or events. */
 static size_t add_lines(char *text, size_t size, size_t length, const char *lines, bool members)
 {
     while (*lines != '\0') {
@@ -63,7 +63,7 @@ static char *write_file(const char *lines)
 struct te_made *te_made_new(const char *const *files)
 {
     struct te_made *made = tv_alloc(1, sizeof *made);
-    struct tv_builder *builder = tv_builder_new(tv_head_new());
+    struct tv_builder *builder = tv_builder_new(tv_trace_info_new());
     struct tv_read_options options = {.parts = 1};
     struct tv_error err;
     for (; *files != NULL; files++) {
@@ -119,7 +119,7 @@ TV_PRINTF(2, 3) static void tell(struct answer *answer, const char *format, ...)
 
 static const char *string(const struct answer *answer, uint32_t number)
 {
-    return (const char *)tv_head_text(answer->trace->head, number).data;
+    return (const char *)tv_trace_info_text(answer->trace->head, number).data;
 }
 
 static const char *frame_name(const struct answer *answer, uint32_t frame)
@@ -127,8 +127,8 @@ static const char *frame_name(const struct answer *answer, uint32_t frame)
     return string(answer, answer->trace->head->frames[frame].name);
 }
 
-/* Microseconds, with digits behind the point where there are any. */
-static void tell_time(struct answer *answer, int64_t ns)
+/* Write microseconds, with digits behind the point where there are any. */
+static void te_made_put_time(struct answer *answer, int64_t ns)
 {
     if (ns % 1000 == 0)
         tell(answer, "%lld", (long long)(ns / 1000));
@@ -136,9 +136,9 @@ static void tell_time(struct answer *answer, int64_t ns)
         tell(answer, "%.3f", (double)ns / 1000);
 }
 
-static void tell_owner(struct answer *answer, uint32_t thread, uint32_t process)
+static void te_made_put_owner(struct answer *answer, uint32_t thread, uint32_t process)
 {
-    const struct tv_head *head = answer->trace->head;
+    const struct tv_trace_info *head = answer->trace->head;
     if (thread != TV_NONE)
         tell(answer, " T%llu", (unsigned long long)head->threads[thread].id);
     else if (process != TV_NONE)
@@ -147,13 +147,13 @@ static void tell_owner(struct answer *answer, uint32_t thread, uint32_t process)
         tell(answer, " -");
 }
 
-/* A time of the axis as the file has it. */
+/* Return a time of the axis as the file has it. */
 static int64_t file_time(const struct answer *answer, uint32_t input, int64_t time)
 {
     return time - answer->trace->offset[input];
 }
 
-static void tell_async(struct answer *answer, uint32_t row, uint32_t index)
+static void te_made_put_async(struct answer *answer, uint32_t row, uint32_t index)
 {
     const struct tv_trace *trace = answer->trace;
     const struct tv_row *r = &trace->rows[row];
@@ -163,11 +163,11 @@ static void tell_async(struct answer *answer, uint32_t row, uint32_t index)
     uint32_t first, count;
     tell(answer, "async %*s%s", (int)r->depth * 2, "",
          string(answer, tv_path_frame(trace, slice.path)->name));
-    tell_owner(answer, track->thread, track->process);
+    te_made_put_owner(answer, track->thread, track->process);
     tell(answer, " ");
-    tell_time(answer, file_time(answer, r->input, slice.start));
+    te_made_put_time(answer, file_time(answer, r->input, slice.start));
     tell(answer, "+");
-    tell_time(answer, slice.length);
+    te_made_put_time(answer, slice.length);
     if (extra != NULL && extra->id != TV_EMPTY_STRING)
         tell(answer, " %s", string(answer, extra->id));
     tell(answer, "%s%s%s\n", slice.flags & TV_SLICE_OPEN ? " open" : "",
@@ -175,10 +175,10 @@ static void tell_async(struct answer *answer, uint32_t row, uint32_t index)
          extra != NULL && extra->group != TV_NONE ? " joined" : "");
     tv_slice_children(trace, row, index, &first, &count);
     for (uint32_t i = 0; i < count; i++)
-        tell_async(answer, row + 1, first + i);
+        te_made_put_async(answer, row + 1, first + i);
 }
 
-/* Slices on top: by start, then as the rows are. */
+/* Top slices, sorted by start, then by row. */
 struct top {
     int64_t start;
     uint32_t row, index;
@@ -193,7 +193,7 @@ static int compare_tops(const void *left, const void *right)
                             : (a->index > b->index) - (a->index < b->index);
 }
 
-static void tell_asyncs(struct answer *answer)
+static void te_made_put_asyncs(struct answer *answer)
 {
     const struct tv_trace *trace = answer->trace;
     struct top *tops = NULL;
@@ -210,11 +210,11 @@ static void tell_asyncs(struct answer *answer)
     if (count > 0)
         qsort(tops, count, sizeof *tops, compare_tops);
     for (size_t i = 0; i < count; i++)
-        tell_async(answer, tops[i].row, tops[i].index);
+        te_made_put_async(answer, tops[i].row, tops[i].index);
     tv_free(tops);
 }
 
-static void tell_strip(struct answer *answer, const struct tv_track *track)
+static void te_made_put_state_track(struct answer *answer, const struct tv_track *track)
 {
     const struct tv_trace *trace = answer->trace;
     for (uint32_t i = 0; i < track->slice_count; i++) {
@@ -225,70 +225,70 @@ static void tell_strip(struct answer *answer, const struct tv_track *track)
         else
             tell(answer, "states");
         if (track->thread != TV_NONE)
-            tell_owner(answer, track->thread, TV_NONE);
+            te_made_put_owner(answer, track->thread, TV_NONE);
         tell(answer, " %s", string(answer, frame->name));
         if (frame->colour != 0)
             tell(answer, "#%u", (unsigned)frame->colour);
         tell(answer, " ");
-        tell_time(answer, file_time(answer, track->input, slice.start));
+        te_made_put_time(answer, file_time(answer, track->input, slice.start));
         tell(answer, "+");
-        tell_time(answer, slice.length);
+        te_made_put_time(answer, slice.length);
         tell(answer, "\n");
     }
 }
 
-static void tell_strips(struct answer *answer)
+static void te_made_put_state_tracks(struct answer *answer)
 {
     for (uint32_t i = 0; i < answer->trace->track_count; i++) {
         const struct tv_track *track = &answer->trace->tracks[i];
         if (track->kind == TV_TRACK_CPU || track->kind == TV_TRACK_STATES)
-            tell_strip(answer, track);
+            te_made_put_state_track(answer, track);
     }
 }
 
-static void tell_blockings(struct answer *answer)
+static void te_made_put_blockings(struct answer *answer)
 {
     for (size_t i = 0; i < answer->trace->tables.blockings.count; i++) {
         const struct tv_blocking *blocking = &answer->trace->tables.blockings.rows[i];
         tell(answer, "blocked");
-        tell_owner(answer, blocking->thread, TV_NONE);
+        te_made_put_owner(answer, blocking->thread, TV_NONE);
         tell(answer, " %s%s ", string(answer, blocking->caller), blocking->io ? " io" : "");
-        tell_time(answer, blocking->time);
+        te_made_put_time(answer, blocking->time);
         tell(answer, "\n");
     }
 }
 
-static void tell_flow_end(struct answer *answer, const struct tv_flow_end *end)
+static void te_made_put_flow_end(struct answer *answer, const struct tv_flow_end *end)
 {
     tell(answer, tv_flow_end_is_instant(end) ? " !%s@" : " %s@",
          frame_name(answer, tv_flow_end_frame(answer->trace, end)));
-    tell_time(answer, end->time);
+    te_made_put_time(answer, end->time);
 }
 
-static void tell_flows(struct answer *answer)
+static void te_made_put_flows(struct answer *answer)
 {
     for (size_t i = 0; i < answer->trace->tables.flows.count; i++) {
         const struct tv_flow *flow = &answer->trace->tables.flows.rows[i];
         tell(answer, "flow %s %s", frame_name(answer, flow->frame), string(answer, flow->id));
-        tell_flow_end(answer, &flow->from);
+        te_made_put_flow_end(answer, &flow->from);
         tell(answer, " ->");
-        tell_flow_end(answer, &flow->to);
+        te_made_put_flow_end(answer, &flow->to);
         tell(answer, "\n");
     }
 }
 
-static void tell_snapshots(struct answer *answer, const struct tv_object *object)
+static void te_made_put_snapshots(struct answer *answer, const struct tv_object *object)
 {
     const struct tv_snapshot *rows = answer->trace->tables.snapshots.rows;
     for (uint32_t i = 0; i < object->snapshot_count; i++) {
         const struct tv_snapshot *snapshot = &rows[object->first_snapshot + i];
         tell(answer, i == 0 ? " snapshots " : ",");
-        tell_time(answer, snapshot->time);
+        te_made_put_time(answer, snapshot->time);
         tell(answer, "%s", snapshot->inner ? "i" : "");
     }
 }
 
-static void tell_objects(struct answer *answer)
+static void te_made_put_objects(struct answer *answer)
 {
     for (size_t i = 0; i < answer->trace->tables.objects.count; i++) {
         const struct tv_object *object = &answer->trace->tables.objects.rows[i];
@@ -296,53 +296,53 @@ static void tell_objects(struct answer *answer)
         tell(answer, "object %s%s%s %s %s", string(answer, object->type), derived ? ":" : "",
              string(answer, object->base_type), string(answer, object->id),
              string(answer, object->scope));
-        tell_owner(answer, TV_NONE, object->process);
+        te_made_put_owner(answer, TV_NONE, object->process);
         tell(answer, " ");
-        tell_time(answer, object->created);
+        te_made_put_time(answer, object->created);
         tell(answer, "..");
-        tell_time(answer, object->deleted);
+        te_made_put_time(answer, object->deleted);
         tell(answer, "%s%s", object->flags & TV_OBJECT_CREATED ? " N" : "",
              object->flags & TV_OBJECT_DELETED ? " D" : "");
-        tell_snapshots(answer, object);
+        te_made_put_snapshots(answer, object);
         tell(answer, "%s\n", object->group != TV_NONE ? " joined" : "");
     }
 }
 
-/* Frames of a path, the root first. */
-static void tell_path(struct answer *answer, uint32_t path)
+/* Write the frames of a path, the root first. */
+static void te_made_put_path(struct answer *answer, uint32_t path)
 {
     uint32_t parent = path == TV_ROOT_PATH ? TV_ROOT_PATH : answer->trace->paths.nodes[path].parent;
     if (path == TV_ROOT_PATH)
         return;
-    tell_path(answer, parent);
+    te_made_put_path(answer, parent);
     const struct tv_frame *frame = tv_path_frame(answer->trace, path);
     tell(answer, "%s%s", parent == TV_ROOT_PATH ? "" : ";", string(answer, frame->name));
     if (frame->file != TV_EMPTY_STRING)
         tell(answer, "(%s:%d)", string(answer, frame->file), (int)frame->line);
 }
 
-static void tell_samples(struct answer *answer)
+static void te_made_put_samples(struct answer *answer)
 {
     for (size_t i = 0; i < answer->trace->tables.samples.count; i++) {
         const struct tv_sample *sample = &answer->trace->tables.samples.rows[i];
         tell(answer, "sample ");
-        tell_time(answer, sample->time);
-        tell_owner(answer, sample->thread, TV_NONE);
+        te_made_put_time(answer, sample->time);
+        te_made_put_owner(answer, sample->thread, TV_NONE);
         if (sample->cpu != TV_NONE)
             tell(answer, " cpu %u", (unsigned)sample->cpu);
         tell(answer, " weight %lld ", (long long)sample->weight);
-        tell_path(answer, sample->path);
+        te_made_put_path(answer, sample->path);
         tell(answer, " \"%s\"\n", string(answer, sample->title));
     }
 }
 
-static void tell_dumps(struct answer *answer)
+static void te_made_put_dumps(struct answer *answer)
 {
     for (size_t i = 0; i < answer->trace->tables.memory_dumps.count; i++) {
         const struct tv_memory_dump *dump = &answer->trace->tables.memory_dumps.rows[i];
         tell(answer, "dump ");
-        tell_time(answer, dump->time);
-        tell_owner(answer, TV_NONE, dump->process);
+        te_made_put_time(answer, dump->time);
+        te_made_put_owner(answer, TV_NONE, dump->process);
         tell(answer, " %s %s\n", string(answer, dump->id), string(answer, dump->level));
         for (uint32_t f = 0; f < dump->figure_count; f++) {
             const struct tv_memory_figure *figure =
@@ -353,21 +353,21 @@ static void tell_dumps(struct answer *answer)
     }
 }
 
-static void tell_contexts(struct answer *answer)
+static void te_made_put_contexts(struct answer *answer)
 {
     for (size_t i = 0; i < answer->trace->tables.contexts.count; i++) {
         const struct tv_context *context = &answer->trace->tables.contexts.rows[i];
         tell(answer, "context");
-        tell_owner(answer, context->thread, TV_NONE);
+        te_made_put_owner(answer, context->thread, TV_NONE);
         tell(answer, " %s %s ", string(answer, context->type), string(answer, context->id));
-        tell_time(answer, context->start);
+        te_made_put_time(answer, context->start);
         tell(answer, "..");
-        tell_time(answer, context->end);
+        te_made_put_time(answer, context->end);
         tell(answer, "\n");
     }
 }
 
-static void tell_diagnostics(struct answer *answer)
+static void te_made_put_diagnostics(struct answer *answer)
 {
     for (unsigned kind = 0; kind < TV_DIAGNOSTIC_COUNT; kind++) {
         uint64_t count = answer->trace->head->diagnostics.kinds[kind].count;
@@ -382,15 +382,15 @@ void te_made_assert(const char *file, const char *expected)
     struct te_made *made = te_made_new((const char *const[]){file, NULL});
     struct answer answer = {.trace = made->trace};
     tell(&answer, "%s", "");
-    tell_asyncs(&answer);
-    tell_strips(&answer);
-    tell_blockings(&answer);
-    tell_flows(&answer);
-    tell_objects(&answer);
-    tell_samples(&answer);
-    tell_dumps(&answer);
-    tell_contexts(&answer);
-    tell_diagnostics(&answer);
+    te_made_put_asyncs(&answer);
+    te_made_put_state_tracks(&answer);
+    te_made_put_blockings(&answer);
+    te_made_put_flows(&answer);
+    te_made_put_objects(&answer);
+    te_made_put_samples(&answer);
+    te_made_put_dumps(&answer);
+    te_made_put_contexts(&answer);
+    te_made_put_diagnostics(&answer);
     assert_string_equal(answer.text, expected);
     tv_free(answer.text);
     te_made_free(made);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * te_made.h - a Trace Event file written in short, and what was joined of it as text.
+ * te_made.h - a Trace Event file in short form, and the result of the joins as text.
  *
- * Each line of the input is what stands between the braces of one event, with ' for "; before it
- * come "pid":1,"tid":2,"cat":"c", which it may say otherwise.  A line that begins with # is
- * a member of the object around the events.
+ * Each line of the input is the text between the braces of one event, with ' for ".  In front of it
+ * goes "pid":1,"tid":2,"cat":"c", which the line may override.  A line that begins with # is a
+ * member of the object around the events.
  *
- * The answer has a line for each async slice, state, flow, object, sample, memory dump with its
+ * The result has a line for each async slice, state, flow, object, sample, memory dump with its
  * figures, context and kind of diagnostic; times are microseconds of the file:
  *
  *     async NAME T2 1+4 ID open      on the track of thread 2 (P1: of process 1); children indented
@@ -24,14 +24,14 @@
 
 #include "model/trace.h"
 
-/* Several files read as one trace: NULL ends the list. To be given back with te_made_free. */
+/* Read several files as one trace; NULL ends the list.  Free with te_made_free. */
 struct te_made;
 struct te_made *te_made_new(const char *const *files);
 struct tv_trace *te_made_trace(struct te_made *made);
 struct tv_source *te_made_source(struct te_made *made, size_t nth);
 void te_made_free(struct te_made *made);
 
-/* Fails the test when what is joined of the file is not as expected. */
+/* Fail the test when the joins of the file do not give the expected text. */
 void te_made_assert(const char *file, const char *expected);
 
 #endif

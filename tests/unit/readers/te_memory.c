@@ -8,7 +8,7 @@
 
 #include "unit.h"
 
-/* 'NAME':{guid, attributes}; SIZE hexadecimal. */
+/* 'NAME':{guid, attributes}; SIZE is hexadecimal. */
 #define SIZE(size) "'size':{'type':'scalar','units':'bytes','value':'" size "'}"
 #define ALLOCATOR(name, guid, attrs) "'" name "':{'guid':'" guid "','attrs':{" attrs "}}"
 #define MOOD ",'mood':{'type':'string'}"
@@ -27,7 +27,7 @@ static void totals_are_figures(void **context)
                    "  totals is_peak_rss_resetable 1 \n");
 }
 
-/* What a parent has beyond its leaves is a child of its own. */
+/* The size of a parent beyond its leaves becomes a child. */
 static void rests_are_unspecified(void **context)
 {
     (void)context;
@@ -73,7 +73,7 @@ static void parents_are_inferred(void **context)
 #define BOTH_OWN "'allocators_graph':[" OWNS("1", "9", "1") "," OWNS("2", "9", "1") "]"
 #define SHARED(name) ALLOCATOR(name, "9", SIZE("10"))
 
-/* Two processes own a global allocator of 16: the more important pays first. */
+/* Two processes own a global allocator of 16; the more important one pays first. */
 static void owners_pay_by_importance(void **context)
 {
     (void)context;
@@ -84,7 +84,7 @@ static void owners_pay_by_importance(void **context)
                                          ",'global/s':{'guid':'9'}}," SECOND_OWNS "}}\n",
         "dump 5 P1 0xd1 light\n"
         "  a size 8 bytes\n"
-        "  a effective_size 0 bytes\n" /* all of it is b's, which pays for 12 */
+        "  a effective_size 0 bytes\n" /* all of it belongs to b, which pays for 12 */
         "dump 5 - 0xd1 light\n"
         "  s size 16 bytes\n"
         "  s effective_size 4 bytes\n"
@@ -93,7 +93,7 @@ static void owners_pay_by_importance(void **context)
         "  b effective_size 12 bytes\n");
 }
 
-/* Equally important: what both have they share, what one has more it pays alone. */
+/* Equally important owners share what both have; what only one has it pays alone. */
 static void equals_share(void **context)
 {
     (void)context;
@@ -125,7 +125,7 @@ static void children_may_own_each_other(void **context)
         "  p/b effective_size 8 bytes\n");
 }
 
-/* Weak ones go, with what is below them, what owns them, and parents of nothing else. */
+/* Weak allocators go, with everything below them, their owners, and parents of nothing else. */
 static void weak_ones_go(void **context)
 {
     (void)context;
@@ -146,7 +146,7 @@ static void weak_ones_go(void **context)
         "  j/strong effective_size 2 bytes\n");
 }
 
-/* Parts of one dump may come in several events, of several dumps in any order. */
+/* Parts of one dump may come in several events, and several dumps in any order. */
 static void events_of_one_id_are_one_dump(void **context)
 {
     (void)context;
@@ -201,7 +201,7 @@ static void faults_are_counted(void **context)
                    "! memory-link 1\n");
 }
 
-/* Ownership in circles, owners of owners, paths of slashes: nothing endless, nothing lost. */
+/* Ownership in circles, owners of owners, paths of slashes: reading ends, and nothing is lost. */
 static void hostile_graphs_end(void **context)
 {
     enum { COUNT = 3000 };

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/source.h"
-#include "model/objects.h"
+#include "model/trace.h"
 #include "unit.h"
 
 static void lives_from_creation_to_deletion(void **context)
@@ -23,7 +23,7 @@ static void lives_from_creation_to_deletion(void **context)
                    "object Obj 0x1 ptr P1 0..30 N D\n");
 }
 
-/* What is missing is inferred: the creation by the first snapshot, the deletion by the end. */
+/* The first snapshot creates an object, and the end of the trace deletes it. */
 static void infers_ends(void **context)
 {
     (void)context;
@@ -49,7 +49,7 @@ static void ids_are_used_again(void **context)
                    "! object-created-twice 1\n");
 }
 
-/* By scope, and always by process. */
+/* Scopes tell ids apart, and processes always do. */
 static void ids_have_owners(void **context)
 {
     (void)context;
@@ -120,7 +120,7 @@ static void finds_inner_snapshots(void **context)
                    "object sub 0x2 ptr P1 20..21 snapshots 20i\n");
 }
 
-/* The offset of an inner snapshot is where its own text begins. */
+/* The offset of an inner snapshot is that of its own text. */
 static void inner_snapshots_are_found_in_the_file(void **context)
 {
     const char *line = "'ph':'O','ts':15,'name':'a','id':9,"
@@ -153,7 +153,7 @@ static uint32_t found_at(const struct tv_trace *trace, const char *id, int64_t u
     return tv_object_find_snapshot(trace, &reference);
 }
 
-/* As an id_ref means it: the last snapshot up to the time, before the first the first. */
+/* An id_ref means the last snapshot up to its time, or else the first one. */
 static void references_mean_a_snapshot(void **context)
 {
     const char *file = "'ph':'N','ts':10,'name':'a','id':'1'\n"
@@ -175,12 +175,12 @@ static void references_mean_a_snapshot(void **context)
         assert_int_equal(rows[found].time, created_from[i][1] * 1000);
     }
     assert_int_equal(found_at(trace, "3", 20), TV_NONE);
-    /* One that no event created may be older than its first snapshot. */
+    /* An object that no event created may be older than its first snapshot. */
     assert_int_equal(rows[found_at(trace, "2", 1)].time, 15000);
     te_made_free(made);
 }
 
-/* Nested deeper than any stack would bear, with quotes and braces that do not close. */
+/* Nested deeper than any call stack could bear, with quotes and braces that do not close. */
 static void deep_snapshots_are_walked(void **context)
 {
     enum { DEPTH = 50000 };

@@ -49,16 +49,16 @@ static void old_samples_of_v8_have_addresses(void **context)
 #define TICK(ts, stack)                                                                            \
     "'ph':'P','ts':" ts ",'name':'V8Sample','args':{'data':{'stack':[" stack "]}}\n"
 
-/* Code that was added and moved up to the time of a sample, wherever the events stand; it keeps its
- * size when it moves, and takes the place of what lies there. */
+/* Code that was added and moved up to the time of a sample counts, wherever the events stand.
+ * Moved code keeps its size and replaces the code that it overlaps. */
 static void code_of_v8_has_names(void **context)
 {
     (void)context;
     te_made_assert(
-        TICK("4", "'0x2a574306061','0x2a574306224'") /* as Chrome's own test has it */
+        TICK("4", "'0x2a574306061','0x2a574306224'") /* as in Chrome's own test */
         ADDED("1", "0x2a574306060", "2", "LazyCompile:~foo http://example.com/bar.js:23")
             ADDED("2", "0x2a574306220", "20", "bar") MOVED("3", "0x2a574306220", "0x2a574306222")
-                ADDED("4", "0xffffffff9f90a1a0", "20", "baz") /* the last address may be it too */
+                ADDED("4", "0xffffffff9f90a1a0", "20", "baz") /* at the last address of all */
         TICK("3", "'0xffffffff9f90a1a0','0x2a574306221'")
             TICK("5", "'0xffffffff9f90a1b3','0x2a574306062','0x2a574306236'"),
         "sample 3 T2 weight 1 0x2a574306221;0xffffffff9f90a1a0 \"V8 Sample\"\n"
@@ -92,7 +92,7 @@ static void code_of_v8_covers_what_was_there(void **context)
         "! profile-bad 1\n");
 }
 
-/* A table of a process counts after that of the file. */
+/* A table of a process is searched after that of the file. */
 static void processes_have_frames(void **context)
 {
     (void)context;
@@ -108,7 +108,7 @@ static void processes_have_frames(void **context)
         "! stack-unknown 1\n");
 }
 
-/* Missing parents, circles, doubles. */
+/* Missing parents, circles, duplicates. */
 static void faulty_frames_are_roots(void **context)
 {
     (void)context;
@@ -142,7 +142,7 @@ static void global_samples_find_their_thread(void **context)
                    "! sample-no-time 2\n");
 }
 
-/* The thread that the sample names, whether an event does or not; without a tid it has none. */
+/* A sample makes the thread that it names; without a tid it has none. */
 static void samples_make_threads(void **context)
 {
     (void)context;
@@ -152,7 +152,7 @@ static void samples_make_threads(void **context)
                "'ph':'X','ts':0,'dur':1,'name':'x'\n",
         NULL});
     const struct tv_trace *trace = te_made_trace(made);
-    const struct tv_head *head = trace->head;
+    const struct tv_trace_info *head = trace->head;
     const struct tv_sample *samples = trace->tables.samples.rows;
     assert_int_equal(head->processes[head->threads[samples[0].thread].process].id, 9);
     assert_int_equal(head->processes[head->threads[samples[1].thread].process].id, 1);
@@ -163,7 +163,7 @@ static void samples_make_threads(void **context)
     te_made_free(made);
 }
 
-/* The tables may stand behind the events, and be those of a process. */
+/* The tables may stand behind the events, and belong to a process. */
 static void unknown_stacks_of_slices_are_counted(void **context)
 {
     (void)context;
@@ -180,7 +180,7 @@ static void unknown_stacks_of_slices_are_counted(void **context)
         "! stack-twice 2\n");
 }
 
-/* A file of samples alone: the thread's process has its id. */
+/* A file with only samples: the thread's process has its id. */
 static void samples_alone_make_threads(void **context)
 {
     (void)context;
@@ -198,7 +198,7 @@ static void samples_alone_make_threads(void **context)
     "'samples':[3,2]}}}\n"
 #define PROFILE "'ph':'P','ts':3,'name':'Profile','id':123,'args':{'data':{'startTime':10}}\n"
 
-/* Times go on from the start; samples are of the thread where the profile began. */
+/* Times continue from the start; samples belong to the thread on which the profile began. */
 static void v8_profiles_come_in_chunks(void **context)
 {
     (void)context;
@@ -211,7 +211,7 @@ static void v8_profiles_come_in_chunks(void **context)
         "sample 11 T2 weight 1 a(a.js:2);(anonymous)(b.js:0) \"V8 Sample\"\n"
         "sample 12 T2 weight 1 a(a.js:2) \"V8 Sample\"\n"
         "sample 15 T2 weight 1 a(a.js:2);c \"V8 Sample\"\n");
-    /* Wherever in the file the beginning stands. */
+    /* The beginning may stand anywhere in the file. */
     te_made_assert(CHUNK PROFILE,
                    "sample 11 T2 weight 1 a(a.js:2);(anonymous)(b.js:0) \"V8 Sample\"\n"
                    "sample 12 T2 weight 1 a(a.js:2) \"V8 Sample\"\n");
@@ -246,8 +246,8 @@ static void faulty_profiles_are_counted(void **context)
                    "! profile-bad 4\n");
 }
 
-/* Entering a context sets the one of its type aside; leaving goes back to it. */
-static void contexts_are_stretches(void **context)
+/* Entering a context suspends the one of its type; leaving resumes it. */
+static void contexts_are_intervals(void **context)
 {
     (void)context;
     te_made_assert("'ph':'(','ts':1,'name':'Tree','id':'A'\n"
@@ -274,4 +274,4 @@ UNIT_TESTS(
     cmocka_unit_test(samples_make_threads), cmocka_unit_test(unknown_stacks_of_slices_are_counted),
     cmocka_unit_test(samples_alone_make_threads), cmocka_unit_test(v8_profiles_come_in_chunks),
     cmocka_unit_test(profiles_are_of_processes), cmocka_unit_test(faulty_profiles_are_counted),
-    cmocka_unit_test(contexts_are_stretches));
+    cmocka_unit_test(contexts_are_intervals));

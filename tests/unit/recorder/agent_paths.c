@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "recorder/agent/paths.h"
+#include "recorder/agent/options.h"
 
 /* The options of `text`, for tv_agent_options_release. */
 static struct tv_agent_options read_options(const char *text)

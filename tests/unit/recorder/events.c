@@ -12,9 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "recorder/chosen.h"
-#include "recorder/quick.h"
+#include "recorder/fast_path.h"
 #include "recorder/recording.h"
+#include "recorder/triggers.h"
 
 #define TEXT_SIZE 4096
 
@@ -177,14 +177,14 @@ static void unrolls_what_was_caught(void **state)
 {
     (void)state;
     begin();
-    tv_recorder_caught((uint64_t)method_a << 2); /* no part in the recording yet */
+    tv_recorder_method_caught((uint64_t)method_a << 2); /* no part in the recording yet */
     tv_recording_enter(method_a);
-    tv_recorder_caught((uint64_t)method_a << 2); /* nothing above it */
+    tv_recorder_method_caught((uint64_t)method_a << 2); /* nothing above it */
     tv_recording_enter(method_b);
     tv_recording_enter(method_b);
-    tv_recorder_caught((uint64_t)method_a << 2);
+    tv_recorder_method_caught((uint64_t)method_a << 2);
     tv_recording_enter(method_b);
-    tv_recorder_caught((uint64_t)(method_b + 1) << 2); /* began before */
+    tv_recorder_method_caught((uint64_t)(method_b + 1) << 2); /* began before */
     tv_recording_enter(method_a);
     tv_recording_leave(method_a, TV_MT_EXIT);
     assert_events("+a +b +b ~b ~b +b ~b ~a +a -a");
@@ -197,23 +197,23 @@ static void tells_constructors_apart(void **state)
     uint64_t b = (uint64_t)method_b << 2;
     for (uint32_t deep = 0; deep < 2; deep++) {
         struct tv_recording_info info;
-        uint32_t below = deep * TV_FRAMES;
+        uint32_t below = deep * TV_FRAMES_MAX;
         char events[TEXT_SIZE] = "";
-        tv_recorder_made(b); /* nothing is recorded yet */
+        tv_recorder_super_returned(b); /* nothing is recorded yet */
         begin();
         for (uint32_t i = 0; i < below; i++)
             tv_recording_enter(method_a);
         tv_recording_enter(method_b);
-        tv_recorder_made(b);
+        tv_recorder_super_returned(b);
         tv_recording_enter(method_b);
-        tv_recorder_handled(b);
-        tv_recorder_handled(b); /* nothing above it */
+        tv_recorder_constructor_caught(b);
+        tv_recorder_constructor_caught(b); /* nothing above it */
         tv_recording_leave(method_b, TV_MT_EXIT);
         for (uint32_t i = 0; i < below; i++)
             tv_recording_leave(method_a, TV_MT_EXIT);
         assert_int_equal(tv_recorder_depth_of(tv_recorder_self), 0);
         tv_recording_enter(method_b);
-        tv_recorder_handled(b); /* began before */
+        tv_recorder_constructor_caught(b); /* began before */
         end(&info, deep ? NULL : events);
         assert_int_equal(info.records, 2 * below + 6);
         assert_string_equal(events, deep ? "" : "+b +b ~b -b +b ~b");
@@ -273,7 +273,7 @@ static void goes_deeper_than_its_stack(void **state)
 {
     (void)state;
     struct tv_recording_info info;
-    uint32_t depth = TV_FRAMES + 10;
+    uint32_t depth = TV_FRAMES_MAX + 10;
     for (int native = 0; native < 2; native++) {
         begin();
         for (uint32_t i = 0; i < depth; i++)
@@ -281,7 +281,8 @@ static void goes_deeper_than_its_stack(void **state)
         for (uint32_t i = depth; i-- > 0;) {
             native ? leave_at(0x10, 0x7000000 - i * 16, false)
                    : tv_recording_leave(method_a, TV_MT_EXIT);
-            assert_int_equal(tv_recorder_depth_of(tv_recorder_self), i < TV_FRAMES ? i : TV_FRAMES);
+            assert_int_equal(tv_recorder_depth_of(tv_recorder_self),
+                             i < TV_FRAMES_MAX ? i : TV_FRAMES_MAX);
         }
         end(&info, NULL);
         assert_int_equal(info.records, 2 * depth);
@@ -293,20 +294,20 @@ static void unrolls_beyond_its_stack(void **state)
 {
     (void)state;
     struct tv_recording_info info;
-    uint32_t depth = TV_FRAMES + 10000, times = 20000;
+    uint32_t depth = TV_FRAMES_MAX + 10000, times = 20000;
     begin();
     for (uint32_t i = 0; i < depth; i++)
         tv_recording_enter(method_a);
     for (uint32_t i = 0; i < times; i++) {
         tv_recording_enter(method_b);
-        tv_recorder_caught((uint64_t)method_a << 2);
+        tv_recorder_method_caught((uint64_t)method_a << 2);
     }
     for (uint32_t i = 0; i < depth; i++)
         tv_recording_leave(method_a, TV_MT_EXIT);
     assert_int_equal(tv_recorder_depth_of(tv_recorder_self), 0);
     for (uint32_t i = 0; i < depth; i++)
         tv_recording_enter(method_a);
-    tv_recorder_caught((uint64_t)method_b << 2); /* began before */
+    tv_recorder_method_caught((uint64_t)method_b << 2); /* began before */
     assert_int_equal(tv_recorder_depth_of(tv_recorder_self), 0);
     end(&info, NULL);
     assert_int_equal(info.records, 4 * depth + 2 * times);
@@ -434,7 +435,7 @@ static void ends_with_its_trigger(void **state)
     tv_recording_enter(method_b);
     tv_recording_enter(method_a);
     tv_recording_enter(method_b);
-    tv_recorder_caught((uint64_t)method_b << 2); /* the inner one */
+    tv_recorder_method_caught((uint64_t)method_b << 2); /* the inner one */
     tv_recording_leave(method_b, TV_MT_EXIT);
     tv_recording_enter(method_b);
     tv_recording_enter(method_b);
@@ -453,7 +454,7 @@ static void triggers_deep_below(void **state)
     (void)state;
     struct tv_recording_info info;
     begin_triggered("b", 0);
-    for (uint32_t i = 0; i < TV_FRAMES + 10; i++)
+    for (uint32_t i = 0; i < TV_FRAMES_MAX + 10; i++)
         tv_recording_enter(method_a);
     tv_recording_enter(method_b);
     tv_recording_enter(method_a);
@@ -481,9 +482,9 @@ static void offer_functions(uint64_t address)
 {
     found_for = address;
     finds++;
-    tv_chosen_offer(0x4000, "serve");
-    tv_chosen_offer(0x5000, "other");
-    tv_chosen_offer(0x6000, "base::serve");
+    tv_method_filter_offer(0x4000, "serve");
+    tv_method_filter_offer(0x5000, "other");
+    tv_method_filter_offer(0x6000, "base::serve");
 }
 
 /* Functions are asked for when one of their file is called; code that goes away is asked for anew.
@@ -511,7 +512,7 @@ static void triggers_by_addresses(void **state)
     begin_triggered("serve", 0);
     enter_at(0x4000, 0x8000, 1);
     tv_recorder.find_functions = NULL;
-    tv_chosen_forget();
+    tv_method_filter_reset();
     enter_at(0x4000, 0x7000, 1);
     leave_at(0x4000, 0x7000, false);
     leave_at(0x4000, 0x8000, false);
@@ -614,19 +615,19 @@ static void says_a_slow_call_at_a_stop(void **state)
 static void keeps_stacks_without_a_recording(void **state)
 {
     (void)state;
-    tv_recorder_keep_stacks();
+    tv_recorder_acquire_stacks();
     enter_at(0x10, 0x7000, 1);
     enter_at(0x20, 0x6000, 1);
     enter_at(0x30, 0x5000, 1);
     enter_at(0x40, 0x6800, 1);
     struct tv_recorder_thread *self = tv_recorder_self;
     assert_int_equal(tv_recorder_depth_of(self), 2);
-    assert_int_equal(atomic_load(&self->frames[1].word), tv_quick_word((void *)0x40));
+    assert_int_equal(atomic_load(&self->frames[1].word), tv_fast_word((void *)0x40));
     assert_int_equal(atomic_load(&self->busy) & 1, 0);
     leave_at(0x40, 0x6800, false);
     leave_at(0x10, 0x7000, false);
     assert_int_equal(tv_recorder_depth_of(self), 0);
-    tv_recorder_leave_stacks();
+    tv_recorder_release_stacks();
     enter_at(0x10, 0x7000, 1);
     assert_int_equal(tv_recorder_depth_of(self), 0);
 }

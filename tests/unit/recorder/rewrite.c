@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "recorder/agent/rewrite.h"
-#include "recorder/growing.h"
+#include "recorder/memory.h"
 
 struct method {
     struct tv_class_span code;
@@ -40,31 +40,31 @@ static const struct method catching = {SPAN(catching_code), SPAN(catching_handle
 /* Constants of the class below: 1 to 8. */
 enum { THIS_NAME = 1, THIS, PARENT_NAME, PARENT, METHOD_NAME, SIGNATURE, CODE, FRAMES, CONSTANTS };
 
-static void put_text(struct tv_growing *out, const char *text)
+static void put_text(struct tv_byte_buffer *out, const char *text)
 {
-    tv_growing_put_u8(out, TV_CONSTANT_TEXT);
-    tv_growing_put_u16(out, (unsigned)strlen(text));
-    tv_growing_put(out, text, strlen(text));
+    tv_byte_buffer_put_u8(out, TV_CONSTANT_TEXT);
+    tv_byte_buffer_put_u16(out, (unsigned)strlen(text));
+    tv_byte_buffer_put(out, text, strlen(text));
 }
 
-static void put_class_constant(struct tv_growing *out, unsigned name)
+static void put_class_constant(struct tv_byte_buffer *out, unsigned name)
 {
-    tv_growing_put_u8(out, TV_CONSTANT_CLASS);
-    tv_growing_put_u16(out, name);
+    tv_byte_buffer_put_u8(out, TV_CONSTANT_CLASS);
+    tv_byte_buffer_put_u16(out, name);
 }
 
-static void put_span(struct tv_growing *out, struct tv_class_span span)
+static void put_span(struct tv_byte_buffer *out, struct tv_class_span span)
 {
-    tv_growing_put(out, span.data, span.length);
+    tv_byte_buffer_put(out, span.data, span.length);
 }
 
 /* A class A with the method f. */
-static void make_class(struct tv_growing *out, const struct method *wanted)
+static void make_class(struct tv_byte_buffer *out, const struct method *wanted)
 {
     struct tv_class_span code = wanted->code, frames = wanted->frames;
-    tv_growing_put_u32(out, 0xCAFEBABE);
-    tv_growing_put_u32(out, 52);
-    tv_growing_put_u16(out, CONSTANTS);
+    tv_byte_buffer_put_u32(out, 0xCAFEBABE);
+    tv_byte_buffer_put_u32(out, 52);
+    tv_byte_buffer_put_u16(out, CONSTANTS);
     put_text(out, "A");
     put_class_constant(out, THIS_NAME);
     put_text(out, "java/lang/Object");
@@ -74,20 +74,20 @@ static void make_class(struct tv_growing *out, const struct method *wanted)
     put_text(out, "Code");
     put_text(out, "StackMapTable");
     static const uint8_t head[] = {0, 0x21, 0, THIS, 0, PARENT, 0, 0, 0, 0};
-    tv_growing_put(out, head, sizeof head);
+    tv_byte_buffer_put(out, head, sizeof head);
     static const uint8_t method[] = {0, 1, 0, 9, 0, METHOD_NAME, 0, SIGNATURE, 0, 1, 0, CODE};
-    tv_growing_put(out, method, sizeof method);
-    tv_growing_put_u32(
+    tv_byte_buffer_put(out, method, sizeof method);
+    tv_byte_buffer_put_u32(
         out, (uint32_t)(8 + code.length + wanted->handlers.length + 2 + 6 + frames.length));
-    tv_growing_put_u32(out, 1u << 16 | 1); /* one on the stack, one variable */
-    tv_growing_put_u32(out, (uint32_t)code.length);
+    tv_byte_buffer_put_u32(out, 1u << 16 | 1); /* one on the stack, one variable */
+    tv_byte_buffer_put_u32(out, (uint32_t)code.length);
     put_span(out, code);
     put_span(out, wanted->handlers);
-    tv_growing_put_u16(out, 1); /* one table */
-    tv_growing_put_u16(out, FRAMES);
-    tv_growing_put_u32(out, (uint32_t)frames.length);
+    tv_byte_buffer_put_u16(out, 1); /* one table */
+    tv_byte_buffer_put_u16(out, FRAMES);
+    tv_byte_buffer_put_u32(out, (uint32_t)frames.length);
     put_span(out, frames);
-    tv_growing_put_u16(out, 0);
+    tv_byte_buffer_put_u16(out, 0);
 }
 
 static uint32_t give(void *context, const struct tv_rewrite_method *method)
@@ -111,7 +111,7 @@ static const uint8_t *find(const struct tv_rewrite_result *result, const uint8_t
 static void check_rewritten(const struct method *method, struct tv_class_span code,
                             struct tv_class_span tables)
 {
-    struct tv_growing class = {0};
+    struct tv_byte_buffer class = {0};
     uint32_t id = 0x1234;
     struct tv_rewrite_plan plan = {"H", give, &id, NULL};
     struct tv_rewrite_result result;
@@ -123,7 +123,7 @@ static void check_rewritten(const struct method *method, struct tv_class_span co
     assert_non_null(at);
     assert_memory_equal(at + code.length, tables.data, tables.length);
     free(result.bytes);
-    tv_growing_release(&class);
+    tv_byte_buffer_release(&class);
 }
 
 /* The added constants: 9 Hooks, 10 its class, 11 (I)V, then name, pair and method of each hook:
@@ -180,7 +180,7 @@ static void says_what_is_caught(void **state)
 static void leaves_alone_what_has_no_id(void **state)
 {
     (void)state;
-    struct tv_growing class = {0};
+    struct tv_byte_buffer class = {0};
     uint32_t id = 0;
     struct tv_rewrite_plan plan = {"H", give, &id, NULL};
     struct tv_rewrite_result result;
@@ -188,7 +188,7 @@ static void leaves_alone_what_has_no_id(void **state)
     assert_true(tv_rewrite_class(class.data, class.length, &plan, &result));
     assert_null(result.bytes);
     assert_int_equal(result.refused, 0);
-    tv_growing_release(&class);
+    tv_byte_buffer_release(&class);
 }
 
 /* An id that sipush cannot push becomes a constant. */
@@ -197,7 +197,7 @@ static void pushes_large_ids(void **state)
     static const uint8_t pushed[] = {0x13, 0, 33, 0xb8, 0, 14};
     static const uint8_t constant[] = {TV_CONSTANT_INTEGER, 0, 0, 0x80, 0};
     (void)state;
-    struct tv_growing class = {0};
+    struct tv_byte_buffer class = {0};
     uint32_t id = 32768;
     struct tv_rewrite_plan plan = {"H", give, &id, NULL};
     struct tv_rewrite_result result;
@@ -206,13 +206,13 @@ static void pushes_large_ids(void **state)
     assert_non_null(find(&result, pushed, sizeof pushed));
     assert_non_null(find(&result, constant, sizeof constant));
     free(result.bytes);
-    tv_growing_release(&class);
+    tv_byte_buffer_release(&class);
 }
 
 static void refuses_what_ends_early(void **state)
 {
     (void)state;
-    struct tv_growing class = {0};
+    struct tv_byte_buffer class = {0};
     uint32_t id = 1;
     struct tv_rewrite_plan plan = {"H", give, &id, NULL};
     struct tv_rewrite_result result;
@@ -224,7 +224,7 @@ static void refuses_what_ends_early(void **state)
         assert_false(tv_rewrite_class(cut, length, &plan, &result));
         free(cut);
     }
-    tv_growing_release(&class);
+    tv_byte_buffer_release(&class);
 }
 
 UNIT_TESTS(rewrite, cmocka_unit_test(puts_hooks_around), cmocka_unit_test(says_what_is_caught),

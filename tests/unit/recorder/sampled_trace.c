@@ -47,7 +47,7 @@ static void look(struct tv_sampled_trace *trace, uint32_t thread, const char *st
     uint32_t depth = (uint32_t)strlen(stack);
     for (uint32_t i = 0; i < depth; i++)
         frames[i] = (uint64_t)(stack[i] - 'a') + 1;
-    tv_sampled_trace_look(trace, thread, frames, depth);
+    tv_sampled_trace_set_stack(trace, thread, frames, depth);
 }
 
 static char *read_file(size_t *size)
@@ -90,20 +90,20 @@ static void compares_stacks(void **state)
     struct tv_sampled_trace *trace = begin(1 << 16);
     assert_int_equal(tv_sampled_trace_add_thread(trace, "main"), 1);
     assert_int_equal(tv_sampled_trace_add_thread(trace, "old"), 2);
-    tv_sampled_trace_begin_look(trace, 10);
+    tv_sampled_trace_begin_tick(trace, 10);
     look(trace, 1, "ba");
     look(trace, 2, "a");
-    assert_true(tv_sampled_trace_end_look(trace));
-    tv_sampled_trace_begin_look(trace, 20);
+    assert_true(tv_sampled_trace_end_tick(trace));
+    tv_sampled_trace_begin_tick(trace, 20);
     look(trace, 1, "dca");
     look(trace, 2, "a");
-    assert_true(tv_sampled_trace_end_look(trace));
-    tv_sampled_trace_begin_look(trace, 30);
+    assert_true(tv_sampled_trace_end_tick(trace));
+    tv_sampled_trace_begin_tick(trace, 30);
     look(trace, 1, "ca"); /* the other one is gone */
-    assert_true(tv_sampled_trace_end_look(trace));
-    tv_sampled_trace_begin_look(trace, 40);
+    assert_true(tv_sampled_trace_end_tick(trace));
+    tv_sampled_trace_begin_tick(trace, 40);
     look(trace, 1, "caa");
-    assert_true(tv_sampled_trace_end_look(trace));
+    assert_true(tv_sampled_trace_end_tick(trace));
     tv_sampled_trace_name_thread(trace, 2, "new\tname\n");
     assert_int_equal(tv_sampled_trace_write(trace, 50), 0);
     tv_sampled_trace_free(trace);
@@ -131,15 +131,15 @@ static void ends_when_it_is_full(void **state)
     char stack[205] = "";
     memset(stack, 'a', 203);
     assert_int_equal(tv_sampled_trace_add_thread(trace, "main"), 1);
-    tv_sampled_trace_begin_look(trace, 1);
+    tv_sampled_trace_begin_tick(trace, 1);
     look(trace, 1, stack);
-    assert_true(tv_sampled_trace_end_look(trace));
-    tv_sampled_trace_begin_look(trace, 2);
+    assert_true(tv_sampled_trace_end_tick(trace));
+    tv_sampled_trace_begin_tick(trace, 2);
     look(trace, 1, "");
-    assert_true(tv_sampled_trace_end_look(trace));
-    tv_sampled_trace_begin_look(trace, 3);
+    assert_true(tv_sampled_trace_end_tick(trace));
+    tv_sampled_trace_begin_tick(trace, 3);
     look(trace, 1, "a");
-    assert_false(tv_sampled_trace_end_look(trace));
+    assert_false(tv_sampled_trace_end_tick(trace));
     assert_int_equal(tv_sampled_trace_write(trace, 3), 0);
     tv_sampled_trace_free(trace);
     char *bytes = read_file(&size);
@@ -157,12 +157,12 @@ static void ends_when_time_does_not_fit(void **state)
     size_t size;
     struct tv_sampled_trace *trace = begin(4096);
     assert_int_equal(tv_sampled_trace_add_thread(trace, "main"), 1);
-    tv_sampled_trace_begin_look(trace, UINT32_MAX);
+    tv_sampled_trace_begin_tick(trace, UINT32_MAX);
     look(trace, 1, "a");
-    assert_true(tv_sampled_trace_end_look(trace));
-    tv_sampled_trace_begin_look(trace, UINT64_C(1) << 32);
+    assert_true(tv_sampled_trace_end_tick(trace));
+    tv_sampled_trace_begin_tick(trace, UINT64_C(1) << 32);
     look(trace, 1, "");
-    assert_false(tv_sampled_trace_end_look(trace));
+    assert_false(tv_sampled_trace_end_tick(trace));
     assert_int_equal(tv_sampled_trace_write(trace, UINT64_C(1) << 32), 0);
     tv_sampled_trace_free(trace);
     char *bytes = read_file(&size);
@@ -180,12 +180,12 @@ static void keeps_what_is_not_known(void **state)
     struct tv_sampled_trace *trace = begin(4096);
     assert_int_equal(tv_sampled_trace_add_thread(trace, "main"), 1);
     for (unsigned i = 0; i < 3; i++) {
-        tv_sampled_trace_begin_look(trace, 10 * i);
+        tv_sampled_trace_begin_tick(trace, 10 * i);
         if (i == 1)
-            tv_sampled_trace_keep(trace, 1);
+            tv_sampled_trace_keep_stack(trace, 1);
         else
             look(trace, 1, "ab");
-        assert_true(tv_sampled_trace_end_look(trace));
+        assert_true(tv_sampled_trace_end_tick(trace));
     }
     assert_int_equal(tv_sampled_trace_write(trace, 30), 0);
     tv_sampled_trace_free(trace);

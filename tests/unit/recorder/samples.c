@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "recorder/samples.h"
+#include "recorder/samples/samples.h"
 
 /* Wed Jul 21 12:03:46 2010 UTC; the zone is set to that by the tests. */
 #define NOW 1279713826
@@ -53,17 +53,17 @@ static void fill(struct tv_samples *samples)
     uint32_t leaf[] = {place(samples, 1, "parseLong", 3), place(samples, 2, "main", -1)};
     uint32_t native[] = {place(samples, 3, "nap", TV_SAMPLES_NATIVE_LINE)};
     tv_samples_begin_tick(samples);
-    uint32_t one = tv_samples_see(samples, "main", "main");
-    uint32_t other = tv_samples_see(samples, "gone", NULL);
-    tv_samples_seen_all(samples);
+    uint32_t one = tv_samples_add_thread(samples, "main", "main");
+    uint32_t other = tv_samples_add_thread(samples, "gone", NULL);
+    tv_samples_end_unseen_threads(samples);
     for (unsigned i = 0; i < 284; i++)
         assert_true(tv_samples_add(samples, other, native, 1));
     for (unsigned i = 0; i < 542; i++)
         assert_true(tv_samples_add(samples, one, leaf, 2));
     assert_false(tv_samples_add(samples, one, leaf, 0));
     tv_samples_begin_tick(samples);
-    assert_true(tv_samples_see_again(samples, one));
-    tv_samples_seen_all(samples);
+    assert_true(tv_samples_mark_thread_seen(samples, one));
+    tv_samples_end_unseen_threads(samples);
 }
 
 static void writes_what_android_wrote(void **state)
@@ -124,7 +124,7 @@ static void writes_the_binary_form(void **state)
     struct tv_samples samples = {0};
     uint32_t stack[] = {place(&samples, 9, "m", TV_SAMPLES_NATIVE_LINE)};
     tv_samples_begin_tick(&samples);
-    assert_true(tv_samples_add(&samples, tv_samples_see(&samples, "t", "g"), stack, 1));
+    assert_true(tv_samples_add(&samples, tv_samples_add_thread(&samples, "t", "g"), stack, 1));
     char *bytes = NULL;
     size_t length = 0;
     FILE *to = open_memstream(&bytes, &length);
@@ -184,8 +184,8 @@ static void writes_odd_names(void **state)
     struct tv_sample_element leaf = {1, 3, names[0], names[1], names[2]};
     struct tv_sample_element root = {2, TV_SAMPLES_NO_LINE, names[3], names[4], names[5]};
     tv_samples_begin_tick(&samples);
-    uint32_t thread = tv_samples_see(&samples, "a \"b\" (c)", "\td\n\r\te");
-    tv_samples_seen_all(&samples);
+    uint32_t thread = tv_samples_add_thread(&samples, "a \"b\" (c)", "\td\n\r\te");
+    tv_samples_end_unseen_threads(&samples);
     uint32_t stack[] = {tv_samples_add_element(&samples, &leaf),
                         tv_samples_add_element(&samples, &root)};
     assert_true(tv_samples_add(&samples, thread, stack, 2));
@@ -202,23 +202,23 @@ static void ranks_and_returns(void **state)
     (void)state;
     struct tv_samples samples = {0};
     tv_samples_begin_tick(&samples);
-    uint32_t id = tv_samples_see(&samples, "a", "g");
-    tv_samples_seen_all(&samples);
+    uint32_t id = tv_samples_add_thread(&samples, "a", "g");
+    tv_samples_end_unseen_threads(&samples);
     for (uint32_t i = 0; i < 200; i++) {
         uint32_t stack[] = {place(&samples, i, "m", 1)};
         for (uint32_t n = 0; n < 1 + (i == 150); n++)
             assert_true(tv_samples_add(&samples, id, stack, 1));
     }
-    uint32_t *order = tv_samples_rank(&samples);
+    uint32_t *order = tv_samples_rank_traces(&samples);
     assert_int_equal(order[0], 150);
     assert_int_equal(order[1], 0);
     assert_int_equal(order[199], 199);
     free(order);
     tv_samples_begin_tick(&samples);
-    tv_samples_seen_all(&samples);
+    tv_samples_end_unseen_threads(&samples);
     tv_samples_begin_tick(&samples);
-    assert_false(tv_samples_see_again(&samples, id));
-    assert_int_equal(tv_samples_see(&samples, "a", "g"), TV_SAMPLES_FIRST_THREAD + 1);
+    assert_false(tv_samples_mark_thread_seen(&samples, id));
+    assert_int_equal(tv_samples_add_thread(&samples, "a", "g"), TV_SAMPLES_FIRST_THREAD + 1);
     tv_samples_release(&samples);
 }
 

@@ -11,9 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "recorder/quick.h"
+#include "recorder/fast_path.h"
 #include "recorder/recording.h"
-#include "recorder/snapshot.h"
 
 #define CALLERS 3
 #define CALLS 100000
@@ -49,7 +48,7 @@ static void *call_so_often(void *unused)
         tv_recording_enter(outer);
         tv_recording_enter(inner);
         if (i % 2 == 0)
-            tv_recorder_caught((uint64_t)outer << 2);
+            tv_recorder_method_caught((uint64_t)outer << 2);
         else
             tv_recording_leave(inner, TV_MT_EXIT);
         tv_recording_leave(outer, TV_MT_EXIT);

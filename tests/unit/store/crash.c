@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * crash.c - processes that end in the middle of their work, and disks that refuse it.
+ * crash.c - processes that are killed in the middle of their work, and disks that refuse it.
  *
- * A child works on the store and notes in shared memory what it was told: that so many bytes are
- * held, that a trace is there, that one is gone.  Whatever happens to it, the next start must find
- * just that, or what was being done when it happened; and each file has its row.
+ * A child works on the store and records in shared memory what the store confirmed: so many bytes
+ * are held, a trace exists, a trace is deleted. Whatever happens to the child, the next start must
+ * find exactly that, or the operation that was in progress; and each file has its row.
  */
 #include "unit.h"
 
@@ -19,9 +19,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/arena.h"
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "base/memory.h"
 #include "faults.h"
 #include "place.h"
 
@@ -29,7 +29,7 @@
 #define WORKERS 3u
 
 enum step {
-    FREE, /* nothing, or an upload that nobody was told of */
+    FREE, /* nothing, or an upload that was not confirmed */
     RUNNING,
     FINISHING,
     DONE,
@@ -37,7 +37,7 @@ enum step {
     DELETING,
 };
 
-/* What one worker knows of one upload. */
+/* What a worker knows about one upload. */
 struct slot {
     enum step step;
     uint32_t seed;
@@ -47,7 +47,7 @@ struct slot {
 
 struct memory {
     struct slot slots[WORKERS][SLOTS];
-    uint64_t done; /* so many traces were made */
+    uint64_t done; /* number of traces made */
     uint32_t random[WORKERS];
 };
 
@@ -72,7 +72,7 @@ static void check(const struct worker *worker, bool right, const char *what)
     _exit(3);
 }
 
-/* The worker's deeds. */
+/* ---- Operations of a worker ---- */
 
 static void begin_slot(struct worker *worker, struct slot *slot)
 {
@@ -100,10 +100,10 @@ static void put_slot(struct worker *worker, struct slot *slot)
     length = length < slot->bytes - slot->held ? length : slot->bytes - slot->held;
     enum tv_store_status status =
         put_piece(worker->store, slot->uid, slot->seed, slot->held, (size_t)length, &held);
-    /* More than was told of: the one before was killed within a piece. */
-    bool ahead = status == TV_STORE_OFFSET && held > slot->held && held <= slot->bytes;
+    /* more than was confirmed: the worker before was killed within a chunk */
+    bool ahead = status == TV_STORE_WRONG_OFFSET && held > slot->held && held <= slot->bytes;
     check(worker, ahead || (status == TV_STORE_OK && held == slot->held + length), "piece");
-    /* Also when it failed: "so many bytes are there" is a promise.  0 is none. */
+    /* "so many bytes are held" is a promise even if the call failed; 0 promises nothing */
     if (held > 0)
         slot->held = held;
 }
@@ -167,7 +167,7 @@ static void do_something(struct worker *worker)
         end_slot(worker, slot);
 }
 
-/* What the next start finds. */
+/* ---- Checks after the next start ---- */
 
 static bool trace_is_whole(struct tv_store *store, const char *id, uint32_t seed, uint64_t bytes)
 {
@@ -191,12 +191,12 @@ static bool upload_is_right(const struct place *place, const struct slot *slot, 
     return right;
 }
 
-/* An upload that was told of: what was held is, or it became the trace that it was becoming. */
+/* A confirmed upload has what was held, or became its trace. */
 static void check_upload(const struct place *place, struct slot *slot)
 {
     struct tv_store_upload upload;
     enum tv_store_status status = tv_store_upload_get(place->store, slot->uid, &upload, NULL);
-    if (slot->step == CANCELLING && status == TV_STORE_NONE) {
+    if (slot->step == CANCELLING && status == TV_STORE_NOT_FOUND) {
         slot->step = FREE;
         return;
     }
@@ -207,7 +207,7 @@ static void check_upload(const struct place *place, struct slot *slot)
         slot->step = DONE;
         return;
     }
-    /* On a full disk the bytes go before the row does. */
+    /* on a full disk the bytes are removed before the row */
     assert_true(slot->step == CANCELLING || upload.held >= slot->held);
     assert_true(upload.held <= slot->bytes);
     assert_true(upload_is_right(place, slot, upload.held));
@@ -226,7 +226,7 @@ static void check_slot(const struct place *place, struct slot *slot)
     tv_arena_init(&arena);
     enum tv_store_status status =
         tv_store_trace_get(place->store, slot->trace, &arena, &trace, NULL);
-    if (slot->step == DELETING && status == TV_STORE_NONE) {
+    if (slot->step == DELETING && status == TV_STORE_NOT_FOUND) {
         slot->step = FREE;
     } else {
         assert_int_equal(status, TV_STORE_OK);
@@ -236,7 +236,7 @@ static void check_slot(const struct place *place, struct slot *slot)
     tv_arena_release(&arena);
 }
 
-/* Everything that is listed, whoever was told of it: its name has seed and size. */
+/* Check every listed trace, confirmed or not: its name contains seed and size. */
 static void check_list(const struct place *place)
 {
     struct tv_arena arena;
@@ -254,7 +254,7 @@ static void check_list(const struct place *place)
     tv_arena_release(&arena);
 }
 
-/* Each file has a row, for there are as many. */
+/* There are as many files as rows. */
 static void check_counts(const struct place *place)
 {
     struct tv_store_totals totals = tv_store_totals(place->store);
@@ -264,7 +264,7 @@ static void check_counts(const struct place *place)
     assert_int_equal(place_count(place, "scratch"), 0);
 }
 
-/* Opens the store that somebody left. */
+/* Open and check the store that a worker left. */
 static void check_store(struct place *place, struct memory *memory)
 {
     place_open(place);
@@ -284,7 +284,7 @@ static struct memory *share_memory(void)
     return memory;
 }
 
-/* Killed at any moment. */
+/* ---- Killed at random moments ---- */
 
 static void *work(void *context)
 {
@@ -300,7 +300,7 @@ static void *work(void *context)
     return NULL;
 }
 
-/* Works until it is killed. */
+/* Work until killed. */
 static void work_on(const struct place *place, struct memory *memory)
 {
     static struct worker workers[WORKERS];
@@ -329,21 +329,21 @@ static void killed_at_random(void **state)
     tv_store_close(place.store);
     place.store = NULL;
     unsigned round = 0;
-    /* More where the machine is slow: something must have been done. */
+    /* repeat more often on a slow machine, until something was done */
     for (; round < 150 || (memory->done <= 20 && round < 3000); round++) {
         int how;
         pid_t child = fork();
         assert_true(child >= 0);
         if (child == 0)
             work_on(&place, memory);
-        /* Mostly while it works, sometimes while it starts. */
+        /* mostly while it works, sometimes while it starts */
         struct timespec pause = {.tv_nsec =
                                      next_random(&moments, 0) % (round % 4 ? 25000000 : 3000000)};
         nanosleep(&pause, NULL);
         kill(child, SIGKILL);
         assert_int_equal(waitpid(child, &how, 0), child);
         assert_true(WIFSIGNALED(how));
-        /* Now and then the next worker is the one who cleans. */
+        /* now and then the next worker does the recovery */
         if (round % 3 != 0)
             check_store(&place, memory);
     }
@@ -355,9 +355,9 @@ static void killed_at_random(void **state)
     place_remove(&place);
 }
 
-/* Ended, or refused, at each call. */
+/* ---- Killed, or refused, at each system call ---- */
 
-/* Whether the store knows how much is in it. */
+/* Return true when the totals match the files. */
 static bool counts_are_right(const struct place *place, struct tv_store *store)
 {
     struct tv_store_totals totals = tv_store_totals(store);
@@ -367,8 +367,8 @@ static bool counts_are_right(const struct place *place, struct tv_store *store)
            totals.uploads == place_count(place, "uploads");
 }
 
-/* A fixed piece of everything; what it leaves is known to `memory`.  False: what the store counted
- * is not there. */
+/* Run a fixed sequence of all operations, and record the results. False: the store's totals are
+ * wrong. */
 static bool play(const struct place *place, struct memory *memory)
 {
     struct tv_store_options options = {0};
@@ -382,7 +382,7 @@ static bool play(const struct place *place, struct memory *memory)
     return right;
 }
 
-/* Whether the call was reached at all. */
+/* Play with a fault at one call. Return true when that call was reached. */
 static bool play_with(enum fault fault, long at)
 {
     struct place place = {0};
@@ -399,7 +399,7 @@ static bool play_with(enum fault fault, long at)
     if (child == 0) {
         faults_arm(fault, at);
         bool right = play(&place, memory);
-        /* A file that the disk did not let go is found by the next start. */
+        /* the next start finds a file that the disk refused to remove */
         if (!right && fault == FAULT_FULL)
             _exit(2);
         _exit(faults_happened() ? 1 : 0);
@@ -436,7 +436,7 @@ static void refused_at_each_call(void **state)
     play_all(FAULT_FULL);
 }
 
-/* A finish that the disk refused can be tried again, without a start between. */
+/* A finish that the disk refused can be repeated without a restart. */
 static void finishes_again(void **state)
 {
     (void)state;

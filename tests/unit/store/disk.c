@@ -16,11 +16,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/arena.h"
 #include "base/bytes.h"
+#include "base/memory.h"
 #include "place.h"
 
-/* What the child ends with. */
+/* Exit code of the child. */
 enum { RIGHT = 0, WRONG = 1, NOT_ALLOWED = 77 };
 
 #define CHECK(condition)                                                                           \
@@ -42,7 +42,7 @@ static bool write_line(const char *path, const char *line)
     return done;
 }
 
-/* Mounts a tmpfs there, as root or as somebody who may be root of his own. */
+/* Mount a tmpfs, as root or in a user namespace. */
 static bool mount_disk(const char *folder, const char *options)
 {
     char map[64];
@@ -58,7 +58,7 @@ static bool mount_disk(const char *folder, const char *options)
            mount("none", folder, "tmpfs", 0, options) == 0;
 }
 
-/* Uploads traces of a megabyte until there is no room; what is held of the last one. */
+/* Upload traces of a megabyte until the disk is full. Return how much of the last one is held. */
 static uint64_t fill(struct tv_store *store, size_t *traces, struct tv_store_id *last)
 {
     struct tv_store_new_upload upload = {.name = TV_BYTES("x"), .bytes = TV_STORE_SIZE_UNKNOWN};
@@ -84,7 +84,7 @@ static void check_trace(struct tv_store *store, const char *id)
     close(fd);
 }
 
-/* The list has this many traces, and all are whole; the identifier of one. */
+/* Check that the list has this many complete traces. Return the identifier of one. */
 static struct tv_store_id check_list(struct tv_store *store, size_t count)
 {
     struct tv_arena arena;
@@ -109,20 +109,20 @@ static void fill_up(const char *folder)
     struct tv_store_new_upload large = {.name = TV_BYTES("x"), .bytes = 50 * MEGABYTE};
     size_t traces;
     CHECK(tv_store_open(folder, &options, &store, NULL) == TV_OK);
-    /* Known beforehand. */
+    /* refused at once, because the size is known */
     CHECK(tv_store_upload_begin(store, &large, &last, NULL) == TV_STORE_FULL);
     uint64_t held = fill(store, &traces, &last);
     CHECK(traces >= 3 && traces < 8 && held < MEGABYTE);
     CHECK(tv_store_upload_get(store, last.text, &upload, NULL) == TV_STORE_OK);
     CHECK(upload.held == held);
     check_list(store, traces);
-    /* Another process finds the same. */
+    /* another process finds the same */
     tv_store_close(store);
     CHECK(tv_store_open(folder, &options, &store, NULL) == TV_OK);
     CHECK(tv_store_upload_get(store, last.text, &upload, NULL) == TV_STORE_OK);
     CHECK(upload.held == held);
     trace = check_list(store, traces);
-    /* When there is room, it goes on. */
+    /* with space it goes on */
     CHECK(tv_store_trace_delete(store, trace.text, NULL) == TV_STORE_OK);
     CHECK(put_piece(store, last.text, 5, held, (size_t)(MEGABYTE - held), &held) == TV_STORE_OK);
     CHECK(held == MEGABYTE);
@@ -131,7 +131,7 @@ static void fill_up(const char *folder)
     tv_store_close(store);
 }
 
-/* The reserve is taken by somebody else: nothing works but reading, and nothing is lost. */
+/* Somebody else uses up the reserve: only reading works, and nothing is lost. */
 static void fill_completely(const char *folder)
 {
     static const char zeros[65536];
@@ -153,10 +153,10 @@ static void fill_completely(const char *folder)
         enum tv_store_status status = tv_store_upload_begin(store, &upload, &uid, NULL);
         CHECK(status == TV_STORE_OK || status == TV_STORE_FULL);
     }
-    CHECK(put_piece(store, last.text, 5, 0, 1, &held) == TV_STORE_OFFSET);
+    CHECK(put_piece(store, last.text, 5, 0, 1, &held) == TV_STORE_WRONG_OFFSET);
     CHECK(put_piece(store, last.text, 5, held, 70000, &held) == TV_STORE_FULL);
     struct tv_store_id id = check_list(store, traces);
-    /* Somebody else takes what becomes free, to the last byte. */
+    /* somebody else takes all space that becomes free, to the last byte */
     while (write(fd, zeros, sizeof zeros) > 0)
         continue;
     while (write(fd, zeros, 1) > 0)

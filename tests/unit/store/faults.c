@@ -38,7 +38,7 @@ static void die(void)
     pause();
 }
 
-/* Whether this call is to be refused. */
+/* Return true when this call must fail. */
 static bool is_refused(bool takes_room)
 {
     enum fault fault = armed;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * faults.h - the system calls that change a disk, of which any can be the last one or be refused.
- *
- * faults.c has functions of their names, which the whole program uses, SQLite as well.
+ * faults.h - system calls that change a disk, any of which can be the last one of a process or
+ * fail. faults.c defines functions with their names, which the whole program uses, SQLite included.
  */
 #ifndef TV_TESTS_STORE_FAULTS_H
 #define TV_TESTS_STORE_FAULTS_H
@@ -12,15 +11,15 @@
 enum fault {
     FAULT_NONE,
     FAULT_KILL,      /* the process ends before the call */
-    FAULT_HALF_KILL, /* of a write one half is made */
-    FAULT_REFUSE,    /* EIO, this one call */
-    FAULT_FULL,      /* ENOSPC, this write and all that follow */
+    FAULT_HALF_KILL, /* half of a write is done, then the process ends */
+    FAULT_REFUSE,    /* EIO for this call */
+    FAULT_FULL,      /* ENOSPC for this write and all that follow */
 };
 
-/* The `at`-th call from now on, counted from 0, fails like this. */
+/* Make the `at`-th call from now on, counted from 0, fail like this. */
 void faults_arm(enum fault fault, long at);
 
-/* Whether it came to that. */
+/* Return true when that call was made. */
 bool faults_happened(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * files.c - originals, caches, and folders for temporary files.
+ * files.c - originals, caches, and directories for temporary files.
  */
 #include "unit.h"
 
@@ -28,7 +28,7 @@ static void opens_to_read(void **state)
     assert_int_equal(fcntl(fd, F_GETFL) & O_ACCMODE, O_RDONLY);
     assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
     close(fd);
-    /* Somebody put a link in its place: not followed.  A pipe: not waited for. */
+    /* a link in its place is not followed, and a pipe not waited for */
     snprintf(name, sizeof name, "%s/traces/%s", place.folder, id.text);
     assert_int_equal(unlink(name), 0);
     assert_int_equal(symlink("/etc/passwd", name), 0);
@@ -69,10 +69,11 @@ static void caches(void **state)
     uint64_t bytes;
     place_open(&place);
     struct tv_store_id id = put_trace(place.store, "x", 4, 10);
-    assert_int_equal(tv_store_cache_open(place.store, id.text, &fd, &bytes, NULL), TV_STORE_NONE);
+    assert_int_equal(tv_store_cache_open(place.store, id.text, &fd, &bytes, NULL),
+                     TV_STORE_NOT_FOUND);
     assert_int_equal(put_cache(place.store, id.text, "first"), TV_STORE_OK);
     assert_cache(place.store, id.text, "first");
-    /* One that is not complete changes nothing. */
+    /* an incomplete cache changes nothing */
     assert_int_equal(tv_store_cache_begin(place.store, id.text, &cache, NULL), TV_STORE_OK);
     assert_int_equal(write(cache.fd, "half", 4), 4);
     assert_cache(place.store, id.text, "first");
@@ -89,7 +90,8 @@ static void caches(void **state)
     assert_int_equal(tv_store_totals(place.store).cache_bytes, 10);
     tv_store_cache_drop(place.store, id.text);
     tv_store_cache_drop(place.store, id.text);
-    assert_int_equal(tv_store_cache_open(place.store, id.text, &fd, &bytes, NULL), TV_STORE_NONE);
+    assert_int_equal(tv_store_cache_open(place.store, id.text, &fd, &bytes, NULL),
+                     TV_STORE_NOT_FOUND);
     totals = tv_store_totals(place.store);
     assert_int_equal(totals.caches, 0);
     assert_int_equal(totals.cache_bytes, 0);
@@ -106,8 +108,8 @@ static void caches_go_with_traces(void **state)
     assert_int_equal(put_cache(place.store, id.text, "abc"), TV_STORE_OK);
     assert_int_equal(tv_store_cache_begin(place.store, id.text, &cache, NULL), TV_STORE_OK);
     assert_int_equal(tv_store_trace_delete(place.store, id.text, NULL), TV_STORE_OK);
-    /* An engine that is still at it. */
-    assert_int_equal(tv_store_cache_end(place.store, &cache, true, NULL), TV_STORE_NONE);
+    /* an engine is still writing */
+    assert_int_equal(tv_store_cache_end(place.store, &cache, true, NULL), TV_STORE_NOT_FOUND);
     assert_int_equal(place_count(&place, "cache"), 0);
     struct tv_store_totals totals = tv_store_totals(place.store);
     assert_int_equal(totals.caches, 0);
@@ -115,7 +117,7 @@ static void caches_go_with_traces(void **state)
     place_remove(&place);
 }
 
-/* A tree that is deeper than a path may be long, with a link out of it. */
+/* Make a tree that is deeper than a path may be long, with a link out of it. */
 static void fill_scratch(const char *folder, const char *outside)
 {
     int at = open(folder, O_RDONLY | O_DIRECTORY);
@@ -157,13 +159,13 @@ static void scratch(void **state)
     assert_int_equal(access(one, F_OK), -1);
     assert_int_equal(place_count(&place, "scratch"), 1);
     assert_true(place_has(&place, "traces.keep"));
-    /* What is no such folder is left alone. */
+    /* other directories are left alone */
     tv_store_scratch_remove(place.store, place.folder);
     tv_store_scratch_remove(place.store, "..");
     snprintf(name, sizeof name, "%s/../traces", one);
     tv_store_scratch_remove(place.store, name);
     assert_true(place_has(&place, "traces"));
-    /* One that closes leaves nothing to be cleaned; one that was killed does. */
+    /* a store that is closed leaves nothing to clean up, a killed one does */
     tv_store_close(place.store);
     assert_int_equal(place_count(&place, "scratch"), 0);
     place_open(&place);

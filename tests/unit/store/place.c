@@ -28,7 +28,7 @@ void place_open(struct place *place)
 {
     struct tv_error err = {0};
     if (place->folder[0] == '\0') {
-        /* In memory where that is possible: a disk takes its time for each fsync. */
+        /* in memory if possible, because each fsync of a disk takes long */
         snprintf(place->folder, sizeof place->folder, "%s/traceview-store-XXXXXX",
                  access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
         assert_non_null(mkdtemp(place->folder));
@@ -170,17 +170,17 @@ enum tv_store_status put_piece(struct tv_store *store, const char *uid, uint32_t
                                uint64_t offset, size_t bytes, uint64_t *held)
 {
     uint8_t part[16384];
-    struct tv_store_piece *piece;
-    enum tv_store_status status = tv_store_piece_begin(store, uid, offset, &piece, held, NULL);
+    struct tv_store_chunk *piece;
+    enum tv_store_status status = tv_store_chunk_begin(store, uid, offset, &piece, held, NULL);
     if (status != TV_STORE_OK)
         return status;
     for (size_t at = 0; at < bytes && status == TV_STORE_OK;) {
         size_t length = bytes - at < sizeof part ? bytes - at : sizeof part;
         seed_bytes(seed, offset + at, part, length);
-        status = tv_store_piece_add(piece, (struct tv_bytes){part, length}, NULL);
+        status = tv_store_chunk_write(piece, (struct tv_bytes){part, length}, NULL);
         at += length;
     }
-    return tv_store_piece_end(piece, held, NULL);
+    return tv_store_chunk_end(piece, held, NULL);
 }
 
 struct tv_store_id put_trace(struct tv_store *store, const char *name, uint32_t seed, size_t bytes)

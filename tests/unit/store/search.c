@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * search.c - lists, against the plain reference: all traces, looked at one by one.
+ * search.c - lists, compared with a plain reference that looks at all traces one by one.
  */
 #include "unit.h"
 
@@ -8,11 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/arena.h"
 #include "base/bytes.h"
+#include "base/memory.h"
 #include "place.h"
 
-/* The list, with each trace as its name and a blank. */
+/* Return the list as the traces' names, each with a blank behind. */
 static const char *list(struct tv_store *store, struct tv_store_query query)
 {
     static char text[4096];
@@ -34,13 +34,13 @@ static void describe(struct tv_store *store, const char *id, const char *process
                      const char *note)
 {
     struct tv_bytes name = tv_bytes_of(process), text = tv_bytes_of(note), tag = tv_bytes_of(label);
-    struct tv_store_found found = {.state = TV_STORE_READY,
-                                   .length_ns = -1,
-                                   .processes = &name,
-                                   .process_count = 1,
-                                   .recorded_ms = TV_STORE_NEVER};
+    struct tv_store_trace_facts found = {.state = TV_STORE_READY,
+                                         .length_ns = -1,
+                                         .processes = &name,
+                                         .process_count = 1,
+                                         .recorded_ms = TV_STORE_NEVER};
     struct tv_store_change change = {.note = &text, .labels = &tag, .label_count = 1};
-    assert_int_equal(tv_store_trace_set_found(store, id, &found, NULL), TV_STORE_OK);
+    assert_int_equal(tv_store_trace_set_facts(store, id, &found, NULL), TV_STORE_OK);
     assert_int_equal(tv_store_trace_change(store, id, &change, NULL), TV_STORE_OK);
 }
 
@@ -48,7 +48,7 @@ static void fill(struct tv_store *store)
 {
     struct tv_store_id id = put_trace(store, "Start.trace", 1, 30);
     describe(store, id.text, "com.acme.app", "cold", "after the fix");
-    usleep(2000); /* another millisecond: what came first is known */
+    usleep(2000); /* a later time of upload, so that the order is known */
     id = put_trace(store, "100%_done", 1, 10);
     describe(store, id.text, "com.Acme.service", "WARM", "O'Reilly \"quoted\"\nsecond line");
     usleep(2000);
@@ -67,14 +67,15 @@ static void finds(void **state)
         const char *names;
     } cases[] = {
         {TV_BYTES(""), TV_BYTES(""), TV_BYTES(""), "Start.trace 100%_done \xc3\x84pfel "},
-        {TV_BYTES("start"), TV_BYTES(""), TV_BYTES(""), "Start.trace \xc3\x84pfel "}, /* a label */
+        {TV_BYTES("start"), TV_BYTES(""), TV_BYTES(""),
+         "Start.trace \xc3\x84pfel "}, /* by a label */
         {TV_BYTES("TRACE"), TV_BYTES(""), TV_BYTES(""), "Start.trace "},
         {TV_BYTES("\xc3\xa4PFEL"), TV_BYTES(""), TV_BYTES(""), "\xc3\x84pfel "},
         {TV_BYTES("ACME"), TV_BYTES(""), TV_BYTES(""), "Start.trace 100%_done "},
         {TV_BYTES("acme warm"), TV_BYTES(""), TV_BYTES(""), "100%_done "},
         {TV_BYTES("  fix\tacme "), TV_BYTES(""), TV_BYTES(""), "Start.trace "},
         {TV_BYTES("second"), TV_BYTES(""), TV_BYTES(""), "100%_done "},
-        /* What means something to LIKE, GLOB or SQL is text. */
+        /* characters with a meaning in LIKE, GLOB or SQL are plain text */
         {TV_BYTES("%"), TV_BYTES(""), TV_BYTES(""), "100%_done "},
         {TV_BYTES("0%_d"), TV_BYTES(""), TV_BYTES(""), "100%_done "},
         {TV_BYTES("_"), TV_BYTES(""), TV_BYTES(""), "100%_done "},
@@ -122,7 +123,7 @@ static void orders(void **state)
     place_remove(&place);
 }
 
-/* Goes through all pages; how often each of the names "0" to "29" came. */
+/* Go through all pages, and count how often each of the names "0" to "29" occurs. */
 static void page_through(struct tv_store *store, struct tv_store_query query, unsigned seen[30])
 {
     struct tv_arena arena;
@@ -152,7 +153,7 @@ static void pages(void **state)
     place_open(&place);
     for (unsigned i = 0; i < 30; i++) {
         snprintf(name, sizeof name, "%02u", (i * 7) % 30);
-        put_trace(place.store, name, 1, i / 5); /* several of one size */
+        put_trace(place.store, name, 1, i / 5); /* several of the same size */
     }
     for (int sort = TV_STORE_BY_UPLOADED; sort <= TV_STORE_BY_LENGTH; sort++)
         for (uint32_t limit = 1; limit <= 30; limit += limit < 3 ? 1 : 9) {
@@ -166,7 +167,7 @@ static void pages(void **state)
     place_remove(&place);
 }
 
-/* A trace that goes or comes between two pages. */
+/* A trace disappears or appears between two pages. */
 static void pages_stand_still(void **state)
 {
     (void)state;
@@ -215,23 +216,24 @@ static void refuses_ends(void **state)
     place_open(&place);
     for (size_t i = 0; i < TV_COUNT(ends); i++) {
         struct tv_store_query query = {.after = tv_bytes_of(ends[i])};
-        assert_int_equal(tv_store_search(place.store, &query, &arena, &page, NULL), TV_STORE_BAD);
+        assert_int_equal(tv_store_search(place.store, &query, &arena, &page, NULL),
+                         TV_STORE_INVALID);
     }
-    /* A name of 512 digits, two more than the longest name has. */
+    /* a name of 512 digits, two more than the longest possible */
     snprintf(long_name, sizeof long_name, "na.%0512d.%032d", 0, 0);
     struct tv_store_query query = {.sort = TV_STORE_BY_NAME, .after = tv_bytes_of(long_name)};
-    assert_int_equal(tv_store_search(place.store, &query, &arena, &page, NULL), TV_STORE_BAD);
+    assert_int_equal(tv_store_search(place.store, &query, &arena, &page, NULL), TV_STORE_INVALID);
     snprintf(long_name, sizeof long_name, "na.%0510d.%032d", 0, 0);
     query.after = tv_bytes_of(long_name);
     assert_int_equal(tv_store_search(place.store, &query, &arena, &page, NULL), TV_STORE_OK);
-    /* Words without an end. */
+    /* too many words */
     memset(long_name, 'a', sizeof long_name);
     query = (struct tv_store_query){.words = {(uint8_t *)long_name, 129}};
-    assert_int_equal(tv_store_search(place.store, &query, &arena, &page, NULL), TV_STORE_BAD);
+    assert_int_equal(tv_store_search(place.store, &query, &arena, &page, NULL), TV_STORE_INVALID);
     query = (struct tv_store_query){.label = {(uint8_t *)long_name, 65}};
-    assert_int_equal(tv_store_search(place.store, &query, &arena, &page, NULL), TV_STORE_BAD);
+    assert_int_equal(tv_store_search(place.store, &query, &arena, &page, NULL), TV_STORE_INVALID);
     query = (struct tv_store_query){.words = TV_BYTES("1 2 3 4 5 6 7 8 9")};
-    assert_int_equal(tv_store_search(place.store, &query, &arena, &page, NULL), TV_STORE_BAD);
+    assert_int_equal(tv_store_search(place.store, &query, &arena, &page, NULL), TV_STORE_INVALID);
     query = (struct tv_store_query){.words = TV_BYTES("1 2 3 4 5 6 7 8 ")};
     assert_int_equal(tv_store_search(place.store, &query, &arena, &page, NULL), TV_STORE_OK);
     tv_arena_release(&arena);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store.c - opening: whose the folder is, what is in it, and what earlier processes left there.
+ * store.c - opening: whose the directory is, what it contains, and what earlier processes left.
  */
 #include "unit.h"
 
@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/arena.h"
 #include "base/bytes.h"
+#include "base/memory.h"
 #include "place.h"
 
 static enum tv_status try_open(struct place *place, struct tv_error *err)
@@ -56,7 +56,7 @@ static void is_private(void **state)
     assert_int_equal(mode_of(&place, name), 0600);
     snprintf(name, sizeof name, "uploads/%s", uid.text);
     assert_int_equal(mode_of(&place, name), 0600);
-    /* Opened to others meanwhile. */
+    /* opened to others meanwhile */
     assert_int_equal(chmod(place.folder, 0755), 0);
     place_reopen(&place);
     assert_int_equal(mode_of(&place, ""), 0700);
@@ -84,7 +84,7 @@ static void not_a_store(void **state)
     (void)state;
     struct place place = {0}, other = {0};
     place_open(&place);
-    /* Made, but not with its parents. */
+    /* created, but not with its parents */
     snprintf(other.folder, sizeof other.folder, "%.40s/a/b", place.folder);
     assert_refused(&other, TV_ERR_IO, "cannot make the folder");
     snprintf(other.folder, sizeof other.folder, "%.40s/scratch", place.folder);
@@ -96,8 +96,8 @@ static void not_a_store(void **state)
     place_remove(&place);
 }
 
-/* A first start that was cut off before the catalogue was there; an empty folder of such a name is
- * nobody's, a full one is somebody's. */
+/* A first start was interrupted before the catalogue existed. An empty directory of such a name is
+ * a leftover, a full one belongs to somebody. */
 static void begun_and_cut_off(void **state)
 {
     (void)state;
@@ -131,7 +131,7 @@ static void damaged(void **state)
     assert_refused(&place, TV_ERR_UNSUPPORTED, "later version");
     place_sql(&place, "PRAGMA user_version=1; PRAGMA application_id=5");
     assert_refused(&place, TV_ERR_SYNTAX, "another program");
-    /* Not a database, cut, and nothing at all. */
+    /* not a database, a truncated one, and an empty one */
     char *junk = calloc(8193, 1);
     memset(junk, 'x', 8192);
     place_write(&place, "catalogue.sqlite3", junk);
@@ -159,7 +159,7 @@ static void damaged_inside(void **state)
     snprintf(path, sizeof path, "%s/catalogue.sqlite3", place.folder);
     FILE *file = fopen(path, "r+b");
     assert_non_null(file);
-    /* All but the first page, which has the tables' names. */
+    /* all but the first page, which has the tables' names */
     uint64_t size = place_size(&place, "catalogue.sqlite3");
     assert_int_equal(fseek(file, 4096, SEEK_SET), 0);
     for (uint64_t at = 4096; at < size; at++)
@@ -170,7 +170,7 @@ static void damaged_inside(void **state)
     place_remove(&place);
 }
 
-/* What a process left that ended in the middle of something. */
+/* The leftovers of a process that was interrupted. */
 
 static void move(const struct place *place, const char *from, const char *from_name, const char *to,
                  const char *to_name)
@@ -212,7 +212,7 @@ static void finished_half(void **state)
     assert_int_equal(tv_store_file_open(place.store, trace.id.text, &fd, &held, NULL), TV_STORE_OK);
     assert_true(holds_seed(fd, 8, 5000));
     close(fd);
-    /* The transaction was there after all, and the file was put back. */
+    /* the transaction took effect after all, and the file was moved back */
     move(&place, "traces", upload.trace.text, "uploads", uid.text);
     place_reopen(&place);
     assert_non_null(strstr(place.said, "moved to its place"));
@@ -268,7 +268,7 @@ static void remains(void **state)
     place_remove(&place);
 }
 
-/* The power went: what lies behind the last piece may be anything. */
+/* After a power loss, bytes behind the last chunk may be anything. */
 static void another_boot(void **state)
 {
     (void)state;
@@ -281,7 +281,7 @@ static void another_boot(void **state)
     assert_int_equal(put_piece(place.store, uid.text, 3, 0, 4, &held), TV_STORE_OK);
     snprintf(name, sizeof name, "uploads/%s", uid.text);
     place_write(&place, name, "0123456789");
-    /* The same boot: a piece that was just coming. */
+    /* the same boot: a chunk was in progress */
     place_reopen(&place);
     assert_string_equal(place.said, "");
     assert_int_equal(tv_store_upload_get(place.store, uid.text, &upload, NULL), TV_STORE_OK);
@@ -294,7 +294,7 @@ static void another_boot(void **state)
     assert_int_equal(tv_store_upload_get(place.store, uid.text, &upload, NULL), TV_STORE_OK);
     assert_int_equal(upload.held, 4);
     assert_int_equal(place_size(&place, name), 4);
-    /* Fewer than were known to be there. */
+    /* fewer than were known to be there */
     place_write(&place, name, "01");
     place_reopen(&place);
     assert_non_null(strstr(place.said, "only 2 of 4 bytes"));

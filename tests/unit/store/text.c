@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "store/text.h"
+#include "store/internal.h"
 
 static void assert_cleaned(struct tv_bytes text, bool lines, size_t size, const char *wanted)
 {
@@ -30,7 +30,7 @@ static void cleans(void **state)
                    "b");
     assert_cleaned(TV_BYTES("\xc2\x85|\xe2\x81\xa6|\xe2\x80\xa8"), false, 64,
                    "\xef\xbf\xbd|\xef\xbf\xbd|\xef\xbf\xbd");
-    /* An overlong form, a surrogate: each byte for itself. */
+    /* an overlong form and a surrogate: each byte is replaced */
     assert_cleaned(TV_BYTES("\xc0\xaf"), false, 64, "\xef\xbf\xbd\xef\xbf\xbd");
     assert_cleaned(TV_BYTES("\xed\xa0\x80"), false, 64, "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
     assert_cleaned(TV_BYTES("\xf0\x9f\x98\x80"), false, 64, "\xf0\x9f\x98\x80");
@@ -57,7 +57,7 @@ static void tells_what_is_clean(void **state)
     assert_false(tv_store_text_is_clean(TV_BYTES("\xc3")));
 }
 
-/* The letters as Unicode's CaseFolding.txt has them (simple folding). */
+/* Letters from Unicode's CaseFolding.txt (simple folding). */
 static void folds(void **state)
 {
     (void)state;
@@ -66,14 +66,15 @@ static void folds(void **state)
     } cases[] = {
         {"HELLO wOrld 1[]@`{", "hello world 1[]@`{"},
         {"\xc3\x84\xc3\x96\xc3\x9c\xc3\x97\xc3\x9f", "\xc3\xa4\xc3\xb6\xc3\xbc\xc3\x97\xc3\x9f"},
-        /* Latin Extended-A: pairs that begin even, and odd; Y with diaeresis is elsewhere. */
+        /* Latin Extended-A: pairs that begin at even and at odd numbers; Y with diaeresis is
+         * elsewhere */
         {"\xc4\x80\xc4\x81\xc4\xb9\xc4\xba\xc5\xb8\xc5\xbd",
          "\xc4\x81\xc4\x81\xc4\xba\xc4\xba\xc3\xbf\xc5\xbe"},
         {"\xc5\x81\xc3\xb3\xc4\x8f\xc5\xb9", "\xc5\x82\xc3\xb3\xc4\x8f\xc5\xba"},
-        /* Greek, with accents, and both small sigmas. */
+        /* Greek with accents, and both small sigmas */
         {"\xce\x86\xce\x91\xce\xa3\xcf\x82\xce\x8e\xce\x8f\xce\x8c\xce\x88",
          "\xce\xac\xce\xb1\xcf\x83\xcf\x83\xcf\x8d\xcf\x8e\xcf\x8c\xce\xad"},
-        /* Cyrillic. */
+        /* Cyrillic */
         {"\xd0\x81\xd0\x90\xd0\xaf\xd1\x8f", "\xd1\x91\xd0\xb0\xd1\x8f\xd1\x8f"},
         {"\xe2\x82\xac\xf0\x9f\x98\x80", "\xe2\x82\xac\xf0\x9f\x98\x80"},
     };

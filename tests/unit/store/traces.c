@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * traces.c - what is known of a trace: by people, by engines, and how it goes.
+ * traces.c - what is known about a trace: changes by users and engines, and deletion.
  */
 #include "unit.h"
 
@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/arena.h"
 #include "base/bytes.h"
+#include "base/memory.h"
 #include "place.h"
 
 static struct tv_store_trace get(struct tv_store *store, const char *id, struct tv_arena *arena)
@@ -73,7 +73,7 @@ static void changes(void **state)
     assert_string_equal(trace.labels[1], "a");
     assert_true(trace.pinned);
     assert_int_equal(trace.expires_ms, TV_STORE_NEVER);
-    /* NULL stays. */
+    /* NULL members stay unchanged */
     change = (struct tv_store_change){.labels = labels};
     assert_int_equal(tv_store_trace_change(place.store, id.text, &change, NULL), TV_STORE_OK);
     trace = get(place.store, id.text, &arena);
@@ -110,9 +110,9 @@ static void refuses(void **state)
     };
     for (size_t i = 0; i < TV_COUNT(wrong); i++)
         assert_int_equal(tv_store_trace_change(place.store, id.text, &wrong[i], &err),
-                         TV_STORE_BAD);
+                         TV_STORE_INVALID);
     assert_string_equal(get(place.store, id.text, &arena).name, "old");
-    /* Just possible: each of these bytes becomes three. */
+    /* just allowed: each of these bytes becomes three */
     note.length--;
     long_label.length--;
     struct tv_store_change fits = {.note = &note, .labels = &long_label, .label_count = 1};
@@ -129,26 +129,26 @@ static void engines_find(void **state)
     struct place place = {0};
     struct tv_arena arena;
     struct tv_bytes processes[300];
-    struct tv_store_found found = {.state = TV_STORE_READY,
-                                   .error = TV_BYTES("ignored"),
-                                   .error_offset = 5,
-                                   .format = TV_BYTES("method-trace"),
-                                   .version = TV_BYTES("3"),
-                                   .length_ns = INT64_MAX,
-                                   .events = UINT64_MAX,
-                                   .calls = 12,
-                                   .warnings = 3,
-                                   .findings = 4,
-                                   .recorded_ms = -1,
-                                   .processes = processes,
-                                   .process_count = 300,
-                                   .facts = TV_BYTES("{\"a\":\"\0\"}")};
+    struct tv_store_trace_facts found = {.state = TV_STORE_READY,
+                                         .error = TV_BYTES("ignored"),
+                                         .error_offset = 5,
+                                         .format = TV_BYTES("method-trace"),
+                                         .version = TV_BYTES("3"),
+                                         .length_ns = INT64_MAX,
+                                         .events = UINT64_MAX,
+                                         .calls = 12,
+                                         .warnings = 3,
+                                         .findings = 4,
+                                         .recorded_ms = -1,
+                                         .processes = processes,
+                                         .process_count = 300,
+                                         .facts = TV_BYTES("{\"a\":\"\0\"}")};
     tv_arena_init(&arena);
     place_open(&place);
     for (size_t i = 0; i < 300; i++)
         processes[i] = i == 0 ? TV_BYTES("com.acme\n") : TV_BYTES("zygote");
     struct tv_store_id id = put_trace(place.store, "x", 1, 1);
-    assert_int_equal(tv_store_trace_set_found(place.store, id.text, &found, NULL), TV_STORE_OK);
+    assert_int_equal(tv_store_trace_set_facts(place.store, id.text, &found, NULL), TV_STORE_OK);
     struct tv_store_trace trace = get(place.store, id.text, &arena);
     assert_int_equal(trace.state, TV_STORE_READY);
     assert_null(trace.error);
@@ -165,14 +165,14 @@ static void engines_find(void **state)
     assert_string_equal(trace.processes[0], "com.acme\xef\xbf\xbd");
     assert_string_equal(trace.processes[1], "zygote");
     assert_true(tv_bytes_equal(trace.facts, found.facts));
-    /* Another engine: nothing of before is left. */
-    found = (struct tv_store_found){.state = TV_STORE_UNREADABLE,
-                                    .error = TV_BYTES("cut\x1b off"),
-                                    .remedy = TV_BYTES("send it again"),
-                                    .error_offset = 0,
-                                    .length_ns = -5,
-                                    .recorded_ms = TV_STORE_NEVER};
-    assert_int_equal(tv_store_trace_set_found(place.store, id.text, &found, NULL), TV_STORE_OK);
+    /* the results of another engine replace all earlier ones */
+    found = (struct tv_store_trace_facts){.state = TV_STORE_UNREADABLE,
+                                          .error = TV_BYTES("cut\x1b off"),
+                                          .remedy = TV_BYTES("send it again"),
+                                          .error_offset = 0,
+                                          .length_ns = -5,
+                                          .recorded_ms = TV_STORE_NEVER};
+    assert_int_equal(tv_store_trace_set_facts(place.store, id.text, &found, NULL), TV_STORE_OK);
     trace = get(place.store, id.text, &arena);
     assert_int_equal(trace.state, TV_STORE_UNREADABLE);
     assert_string_equal(trace.error, "cut\xef\xbf\xbd off");
@@ -184,7 +184,8 @@ static void engines_find(void **state)
     assert_int_equal(trace.process_count, 0);
     assert_int_equal(trace.facts.length, 0);
     found.facts.length = TV_STORE_FACTS + 1;
-    assert_int_equal(tv_store_trace_set_found(place.store, id.text, &found, NULL), TV_STORE_BAD);
+    assert_int_equal(tv_store_trace_set_facts(place.store, id.text, &found, NULL),
+                     TV_STORE_INVALID);
     tv_arena_release(&arena);
     place_remove(&place);
 }
@@ -199,20 +200,20 @@ static void waits_in_order(void **state)
     place_open(&place);
     for (size_t i = 0; i < 3; i++)
         ids[i] = put_trace(place.store, "x", 1, 1);
-    assert_int_equal(tv_store_trace_take(place.store, &taken, NULL), TV_STORE_OK);
+    assert_int_equal(tv_store_trace_take_next(place.store, &taken, NULL), TV_STORE_OK);
     assert_string_equal(taken.text, ids[0].text);
     assert_int_equal(get(place.store, taken.text, &arena).state, TV_STORE_READING);
-    /* Whoever read it is gone: it waits again, and is still the first. */
+    /* after a restart it waits again, and is still the first */
     place_reopen(&place);
     assert_int_equal(get(place.store, ids[0].text, &arena).state, TV_STORE_WAITING);
     for (size_t i = 0; i < 3; i++) {
-        assert_int_equal(tv_store_trace_take(place.store, &taken, NULL), TV_STORE_OK);
+        assert_int_equal(tv_store_trace_take_next(place.store, &taken, NULL), TV_STORE_OK);
         assert_string_equal(taken.text, ids[i].text);
     }
-    assert_int_equal(tv_store_trace_take(place.store, &taken, NULL), TV_STORE_NONE);
+    assert_int_equal(tv_store_trace_take_next(place.store, &taken, NULL), TV_STORE_NOT_FOUND);
     assert_int_equal(tv_store_trace_set_state(place.store, ids[1].text, TV_STORE_WAITING, NULL),
                      TV_STORE_OK);
-    assert_int_equal(tv_store_trace_take(place.store, &taken, NULL), TV_STORE_OK);
+    assert_int_equal(tv_store_trace_take_next(place.store, &taken, NULL), TV_STORE_OK);
     assert_string_equal(taken.text, ids[1].text);
     assert_int_equal(tv_store_trace_touch(place.store, ids[1].text, 123456, NULL), TV_STORE_OK);
     assert_int_equal(get(place.store, ids[1].text, &arena).seen_ms, 123456);
@@ -235,7 +236,7 @@ static struct tv_store_id put_as(struct tv_store *store, const char *client, siz
 static void assert_takes(struct tv_store *store, const struct tv_store_id *id)
 {
     struct tv_store_id taken;
-    assert_int_equal(tv_store_trace_take(store, &taken, NULL), TV_STORE_OK);
+    assert_int_equal(tv_store_trace_take_next(store, &taken, NULL), TV_STORE_OK);
     assert_string_equal(taken.text, id->text);
 }
 
@@ -251,13 +252,13 @@ static void clients_take_turns(void **state)
         few[i] = put_as(place.store, "few", 1);
     assert_takes(place.store, &many[0]);
     assert_takes(place.store, &few[0]);
-    /* One of the first client is done, then one of the other. */
+    /* one of the first client is done, then one of the other */
     assert_int_equal(tv_store_trace_set_state(place.store, many[0].text, TV_STORE_READY, NULL),
                      TV_STORE_OK);
     assert_takes(place.store, &many[1]);
     assert_int_equal(tv_store_trace_set_state(place.store, few[0].text, TV_STORE_READY, NULL),
                      TV_STORE_OK);
-    /* Expiry forgets due traces, and no trace that waits to be read. */
+    /* expiry forgets clients of due traces, but not of one that waits to be read */
     assert_int_equal(tv_store_expire(place.store, tv_store_now(), tv_store_now(), NULL),
                      TV_STORE_OK);
     assert_takes(place.store, &few[1]);
@@ -265,7 +266,7 @@ static void clients_take_turns(void **state)
     place_remove(&place);
 }
 
-/* A megabyte is worth a tenth of a second. */
+/* A megabyte counts as a tenth of a second. */
 static void small_ones_overtake_a_little(void **state)
 {
     (void)state;
@@ -308,12 +309,14 @@ static void goes(void **state)
     assert_int_equal(tv_store_upload_finish(place.store, uid.text, &id, NULL), TV_STORE_OK);
     assert_int_equal(tv_store_file_open(place.store, id.text, &fd, &bytes, NULL), TV_STORE_OK);
     assert_int_equal(tv_store_trace_delete(place.store, id.text, NULL), TV_STORE_OK);
-    assert_true(holds_seed(fd, 7, 5000)); /* who has it open reads on */
+    assert_true(holds_seed(fd, 7, 5000)); /* an open descriptor stays readable */
     close(fd);
-    assert_int_equal(tv_store_trace_get(place.store, id.text, &arena, &trace, NULL), TV_STORE_NONE);
-    assert_int_equal(tv_store_file_open(place.store, id.text, &fd, &bytes, NULL), TV_STORE_NONE);
-    assert_int_equal(tv_store_upload_get(place.store, uid.text, &upload, NULL), TV_STORE_NONE);
-    assert_int_equal(tv_store_trace_delete(place.store, id.text, NULL), TV_STORE_NONE);
+    assert_int_equal(tv_store_trace_get(place.store, id.text, &arena, &trace, NULL),
+                     TV_STORE_NOT_FOUND);
+    assert_int_equal(tv_store_file_open(place.store, id.text, &fd, &bytes, NULL),
+                     TV_STORE_NOT_FOUND);
+    assert_int_equal(tv_store_upload_get(place.store, uid.text, &upload, NULL), TV_STORE_NOT_FOUND);
+    assert_int_equal(tv_store_trace_delete(place.store, id.text, NULL), TV_STORE_NOT_FOUND);
     assert_int_equal(place_count(&place, "traces"), 0);
     struct tv_store_totals totals = tv_store_totals(place.store);
     assert_int_equal(totals.traces, 0);

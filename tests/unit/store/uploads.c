@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * uploads.c - uploads whole and in pieces, with every misuse that a client can think of.
+ * uploads.c - uploads whole and in chunks, with every misuse that a client can think of.
  */
 #include "unit.h"
 
@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/arena.h"
 #include "base/bytes.h"
+#include "base/memory.h"
 #include "place.h"
 
 static const char NOBODY[] = "00000000000000000000000000000000";
@@ -32,19 +32,19 @@ static void assert_trace(struct tv_store *store, const char *id, uint32_t seed, 
     close(fd);
 }
 
-/* Goes on where the bytes end, and says how many there will be. */
+/* Resume where the bytes end, and announce the total size. */
 static enum tv_store_status announce_length(struct tv_store *store, const char *uid, uint64_t bytes,
                                             struct tv_error *err)
 {
-    struct tv_store_piece *piece;
+    struct tv_store_chunk *piece;
     uint64_t held = 0;
-    enum tv_store_status status = tv_store_piece_begin(store, uid, 0, &piece, &held, err);
-    if (status == TV_STORE_OFFSET)
-        status = tv_store_piece_begin(store, uid, held, &piece, &held, err);
+    enum tv_store_status status = tv_store_chunk_begin(store, uid, 0, &piece, &held, err);
+    if (status == TV_STORE_WRONG_OFFSET)
+        status = tv_store_chunk_begin(store, uid, held, &piece, &held, err);
     if (status != TV_STORE_OK)
         return status;
-    status = tv_store_piece_announce(piece, bytes, err);
-    assert_int_equal(tv_store_piece_end(piece, &held, NULL), TV_STORE_OK);
+    status = tv_store_chunk_announce(piece, bytes, err);
+    assert_int_equal(tv_store_chunk_end(piece, &held, NULL), TV_STORE_OK);
     return status;
 }
 
@@ -81,12 +81,13 @@ static void pieces_go_on(void **state)
     assert_int_equal(held_of(place.store, uid.text), 0);
     assert_int_equal(put_piece(place.store, uid.text, 2, 0, 20000, &held), TV_STORE_OK);
     assert_int_equal(held, 20000);
-    /* Somewhere else: told where. */
-    assert_int_equal(put_piece(place.store, uid.text, 2, 0, 10, &held), TV_STORE_OFFSET);
+    /* a wrong offset is refused with the right one */
+    assert_int_equal(put_piece(place.store, uid.text, 2, 0, 10, &held), TV_STORE_WRONG_OFFSET);
     assert_int_equal(held, 20000);
-    assert_int_equal(put_piece(place.store, uid.text, 2, 20001, 10, &held), TV_STORE_OFFSET);
-    assert_int_equal(tv_store_upload_finish(place.store, uid.text, &trace, NULL), TV_STORE_OFFSET);
-    /* Another process goes on with it. */
+    assert_int_equal(put_piece(place.store, uid.text, 2, 20001, 10, &held), TV_STORE_WRONG_OFFSET);
+    assert_int_equal(tv_store_upload_finish(place.store, uid.text, &trace, NULL),
+                     TV_STORE_WRONG_OFFSET);
+    /* another process resumes it */
     place_reopen(&place);
     assert_string_equal(place.said, "");
     assert_int_equal(held_of(place.store, uid.text), 20000);
@@ -98,14 +99,14 @@ static void pieces_go_on(void **state)
     assert_int_equal(tv_store_upload_finish(place.store, uid.text, &trace, NULL), TV_STORE_OK);
     assert_string_equal(trace.text, upload.trace.text);
     assert_trace(place.store, trace.text, 2, 60000);
-    /* Whoever missed the answer. */
+    /* for a client that missed the answer */
     assert_int_equal(tv_store_upload_get(place.store, uid.text, &upload, NULL), TV_STORE_OK);
     assert_true(upload.done);
     assert_int_equal(upload.held, 60000);
     struct tv_store_id again;
     assert_int_equal(tv_store_upload_finish(place.store, uid.text, &again, NULL), TV_STORE_OK);
     assert_string_equal(again.text, trace.text);
-    assert_int_equal(tv_store_upload_cancel(place.store, uid.text, NULL), TV_STORE_NONE);
+    assert_int_equal(tv_store_upload_cancel(place.store, uid.text, NULL), TV_STORE_NOT_FOUND);
     assert_int_equal(put_piece(place.store, uid.text, 2, 60000, 0, &held), TV_STORE_OK);
     assert_int_equal(put_piece(place.store, uid.text, 2, 60000, 1, &held), TV_STORE_TOO_LARGE);
     assert_int_equal(tv_store_totals(place.store).traces, 1);
@@ -125,10 +126,10 @@ static void unknown_size(void **state)
     assert_int_equal(tv_store_upload_finish(place.store, uid.text, &trace, NULL), TV_STORE_OK);
     assert_trace(place.store, trace.text, 3, 5000);
     assert_int_equal(put_piece(place.store, other.text, 3, 0, 50, &held), TV_STORE_OK);
-    assert_int_equal(announce_length(place.store, other.text, 49, NULL), TV_STORE_OFFSET);
+    assert_int_equal(announce_length(place.store, other.text, 49, NULL), TV_STORE_WRONG_OFFSET);
     assert_int_equal(announce_length(place.store, other.text, 51, NULL), TV_STORE_OK);
     assert_int_equal(announce_length(place.store, other.text, 51, NULL), TV_STORE_OK);
-    assert_int_equal(announce_length(place.store, other.text, 52, NULL), TV_STORE_OFFSET);
+    assert_int_equal(announce_length(place.store, other.text, 52, NULL), TV_STORE_WRONG_OFFSET);
     assert_int_equal(put_piece(place.store, other.text, 3, 50, 2, &held), TV_STORE_TOO_LARGE);
     assert_int_equal(held, 50);
     assert_int_equal(put_piece(place.store, other.text, 3, 50, 1, &held), TV_STORE_OK);
@@ -155,7 +156,7 @@ static void too_large(void **state)
     assert_int_equal(put_piece(place.store, uid.text, 1, 0, 1000, &held), TV_STORE_OK);
     assert_int_equal(put_piece(place.store, uid.text, 1, 1000, 1, &held), TV_STORE_TOO_LARGE);
     assert_int_equal(held, 1000);
-    /* What was announced counts as well. */
+    /* the announced size counts as well */
     uid = begin_upload(place.store, "x", 10);
     assert_int_equal(put_piece(place.store, uid.text, 1, 0, 11, &held), TV_STORE_TOO_LARGE);
     assert_int_equal(held, 0);
@@ -184,7 +185,7 @@ static void wrong_identifiers(void **state)
     struct tv_arena arena;
     struct tv_store_trace trace;
     struct tv_store_change change = {0};
-    struct tv_store_piece *piece;
+    struct tv_store_chunk *piece;
     struct tv_store_new_cache cache;
     struct tv_error err = {0};
     uint64_t held;
@@ -194,19 +195,20 @@ static void wrong_identifiers(void **state)
     put_trace(place.store, "x", 1, 10);
     for (size_t i = 0; i < TV_COUNT(names); i++) {
         const char *n = names[i];
-        assert_int_equal(tv_store_upload_get(place.store, n, &upload, &err), TV_STORE_NONE);
-        assert_int_equal(tv_store_piece_begin(place.store, n, 0, &piece, &held, &err),
-                         TV_STORE_NONE);
-        assert_int_equal(announce_length(place.store, n, 1, &err), TV_STORE_NONE);
-        assert_int_equal(tv_store_upload_finish(place.store, n, &id, &err), TV_STORE_NONE);
-        assert_int_equal(tv_store_upload_cancel(place.store, n, &err), TV_STORE_NONE);
-        assert_int_equal(tv_store_file_open(place.store, n, &fd, &held, &err), TV_STORE_NONE);
-        assert_int_equal(tv_store_cache_open(place.store, n, &fd, &held, &err), TV_STORE_NONE);
-        assert_int_equal(tv_store_cache_begin(place.store, n, &cache, &err), TV_STORE_NONE);
-        assert_int_equal(tv_store_trace_get(place.store, n, &arena, &trace, &err), TV_STORE_NONE);
-        assert_int_equal(tv_store_trace_change(place.store, n, &change, &err), TV_STORE_NONE);
-        assert_int_equal(tv_store_trace_touch(place.store, n, 1, &err), TV_STORE_NONE);
-        assert_int_equal(tv_store_trace_delete(place.store, n, &err), TV_STORE_NONE);
+        assert_int_equal(tv_store_upload_get(place.store, n, &upload, &err), TV_STORE_NOT_FOUND);
+        assert_int_equal(tv_store_chunk_begin(place.store, n, 0, &piece, &held, &err),
+                         TV_STORE_NOT_FOUND);
+        assert_int_equal(announce_length(place.store, n, 1, &err), TV_STORE_NOT_FOUND);
+        assert_int_equal(tv_store_upload_finish(place.store, n, &id, &err), TV_STORE_NOT_FOUND);
+        assert_int_equal(tv_store_upload_cancel(place.store, n, &err), TV_STORE_NOT_FOUND);
+        assert_int_equal(tv_store_file_open(place.store, n, &fd, &held, &err), TV_STORE_NOT_FOUND);
+        assert_int_equal(tv_store_cache_open(place.store, n, &fd, &held, &err), TV_STORE_NOT_FOUND);
+        assert_int_equal(tv_store_cache_begin(place.store, n, &cache, &err), TV_STORE_NOT_FOUND);
+        assert_int_equal(tv_store_trace_get(place.store, n, &arena, &trace, &err),
+                         TV_STORE_NOT_FOUND);
+        assert_int_equal(tv_store_trace_change(place.store, n, &change, &err), TV_STORE_NOT_FOUND);
+        assert_int_equal(tv_store_trace_touch(place.store, n, 1, &err), TV_STORE_NOT_FOUND);
+        assert_int_equal(tv_store_trace_delete(place.store, n, &err), TV_STORE_NOT_FOUND);
         tv_store_cache_drop(place.store, n);
         assert_int_equal(err.status, TV_ERR_USAGE);
     }
@@ -219,7 +221,7 @@ static void names_are_text(void **state)
 {
     (void)state;
     char blocks[257];
-    /* Two bytes each, so that 255 falls within one. */
+    /* two bytes each, so that 255 falls within one */
     for (size_t i = 0; i < 256; i += 2)
         memcpy(blocks + i, "\xc3\xa4", 2);
     blocks[256] = '\0';
@@ -281,9 +283,9 @@ static void labels_of_uploads(void **state)
     assert_string_equal(trace.labels[0], "cold start");
     assert_string_equal(trace.labels[1], "\xc3\x84pfel");
     labels[1] = TV_BYTES("two\nlines");
-    assert_int_equal(tv_store_upload_begin(place.store, &upload, &uid, NULL), TV_STORE_BAD);
+    assert_int_equal(tv_store_upload_begin(place.store, &upload, &uid, NULL), TV_STORE_INVALID);
     labels[1] = TV_BYTES("");
-    assert_int_equal(tv_store_upload_begin(place.store, &upload, &uid, NULL), TV_STORE_BAD);
+    assert_int_equal(tv_store_upload_begin(place.store, &upload, &uid, NULL), TV_STORE_INVALID);
     assert_int_equal(place_count(&place, "uploads"), 0);
     tv_arena_release(&arena);
     place_remove(&place);
@@ -293,28 +295,28 @@ static void one_writer(void **state)
 {
     (void)state;
     struct place place = {0};
-    struct tv_store_piece *old, *new;
+    struct tv_store_chunk *old, *new;
     struct tv_store_id uid, trace;
     uint64_t held;
     place_open(&place);
     uid = begin_upload(place.store, "x", 6);
-    assert_int_equal(tv_store_piece_begin(place.store, uid.text, 0, &old, &held, NULL),
+    assert_int_equal(tv_store_chunk_begin(place.store, uid.text, 0, &old, &held, NULL),
                      TV_STORE_OK);
-    assert_int_equal(tv_store_piece_add(old, TV_BYTES("abc"), NULL), TV_STORE_OK);
+    assert_int_equal(tv_store_chunk_write(old, TV_BYTES("abc"), NULL), TV_STORE_OK);
     assert_int_equal(held_of(place.store, uid.text), 3);
     assert_int_equal(tv_store_upload_finish(place.store, uid.text, &trace, NULL), TV_STORE_BUSY);
-    /* Elsewhere: the first one is not disturbed. */
-    assert_int_equal(tv_store_piece_begin(place.store, uid.text, 0, &new, &held, NULL),
-                     TV_STORE_OFFSET);
+    /* at another offset: the first connection is not disturbed */
+    assert_int_equal(tv_store_chunk_begin(place.store, uid.text, 0, &new, &held, NULL),
+                     TV_STORE_WRONG_OFFSET);
     assert_int_equal(held, 3);
-    assert_int_equal(tv_store_piece_add(old, TV_BYTES("d"), NULL), TV_STORE_OK);
-    /* Where it stands: taken over. */
-    assert_int_equal(tv_store_piece_begin(place.store, uid.text, 4, &new, &held, NULL),
+    assert_int_equal(tv_store_chunk_write(old, TV_BYTES("d"), NULL), TV_STORE_OK);
+    /* at its offset: taken over */
+    assert_int_equal(tv_store_chunk_begin(place.store, uid.text, 4, &new, &held, NULL),
                      TV_STORE_OK);
-    assert_int_equal(tv_store_piece_add(old, TV_BYTES("X"), NULL), TV_STORE_BUSY);
-    assert_int_equal(tv_store_piece_add(new, TV_BYTES("ef"), NULL), TV_STORE_OK);
-    assert_int_equal(tv_store_piece_end(old, &held, NULL), TV_STORE_BUSY);
-    assert_int_equal(tv_store_piece_end(new, &held, NULL), TV_STORE_OK);
+    assert_int_equal(tv_store_chunk_write(old, TV_BYTES("X"), NULL), TV_STORE_BUSY);
+    assert_int_equal(tv_store_chunk_write(new, TV_BYTES("ef"), NULL), TV_STORE_OK);
+    assert_int_equal(tv_store_chunk_end(old, &held, NULL), TV_STORE_BUSY);
+    assert_int_equal(tv_store_chunk_end(new, &held, NULL), TV_STORE_OK);
     assert_int_equal(held, 6);
     assert_int_equal(tv_store_upload_finish(place.store, uid.text, &trace, NULL), TV_STORE_OK);
     int fd;
@@ -330,19 +332,19 @@ static void cancelled(void **state)
 {
     (void)state;
     struct place place = {0};
-    struct tv_store_piece *piece;
+    struct tv_store_chunk *piece;
     struct tv_store_id uid;
     uint64_t held;
     struct tv_error err = {0};
     place_open(&place);
     uid = begin_upload(place.store, "x", 6);
-    assert_int_equal(tv_store_piece_begin(place.store, uid.text, 0, &piece, &held, NULL),
+    assert_int_equal(tv_store_chunk_begin(place.store, uid.text, 0, &piece, &held, NULL),
                      TV_STORE_OK);
-    assert_int_equal(tv_store_piece_add(piece, TV_BYTES("abc"), NULL), TV_STORE_OK);
+    assert_int_equal(tv_store_chunk_write(piece, TV_BYTES("abc"), NULL), TV_STORE_OK);
     assert_int_equal(tv_store_upload_cancel(place.store, uid.text, NULL), TV_STORE_OK);
-    assert_int_equal(tv_store_piece_add(piece, TV_BYTES("abc"), &err), TV_STORE_NONE);
-    assert_int_equal(tv_store_piece_end(piece, &held, &err), TV_STORE_NONE);
-    assert_int_equal(tv_store_upload_cancel(place.store, uid.text, &err), TV_STORE_NONE);
+    assert_int_equal(tv_store_chunk_write(piece, TV_BYTES("abc"), &err), TV_STORE_NOT_FOUND);
+    assert_int_equal(tv_store_chunk_end(piece, &held, &err), TV_STORE_NOT_FOUND);
+    assert_int_equal(tv_store_upload_cancel(place.store, uid.text, &err), TV_STORE_NOT_FOUND);
     assert_int_equal(place_count(&place, "uploads"), 0);
     assert_int_equal(tv_store_totals(place.store).upload_bytes, 0);
     assert_int_equal(tv_store_totals(place.store).uploads, 0);
@@ -368,33 +370,35 @@ static void so_many_uploads(void **state)
     place_remove(&place);
 }
 
-/* A client that begins uploads and sends nothing keeps no other out, also after a restart. */
+/* A client that begins uploads without sending anything keeps nobody out, even after a restart. */
 static void empty_uploads_give_way(void **state)
 {
     (void)state;
     struct place place = {.options = {.max_uploads = 4}};
     struct tv_store_id ids[4], uid;
     struct tv_store_upload upload;
-    struct tv_store_piece *piece;
+    struct tv_store_chunk *piece;
     uint64_t held;
     place_open(&place);
     for (size_t i = 0; i < 4; i++)
         ids[i] = begin_upload(place.store, "x", 2);
     place_reopen(&place);
     assert_int_equal(put_piece(place.store, ids[0].text, 1, 0, 1, &held), TV_STORE_OK);
-    assert_int_equal(tv_store_piece_begin(place.store, ids[1].text, 0, &piece, &held, NULL),
+    assert_int_equal(tv_store_chunk_begin(place.store, ids[1].text, 0, &piece, &held, NULL),
                      TV_STORE_OK);
     for (size_t i = 0; i < 20; i++)
         uid = begin_upload(place.store, "x", 2);
     assert_int_equal(place_count(&place, "uploads"), 4);
     assert_int_equal(tv_store_totals(place.store).uploads, 4);
-    /* Not those with bytes, nor one that is being written. */
+    /* neither those with bytes, nor one that is being written */
     assert_int_equal(held_of(place.store, ids[0].text), 1);
     assert_int_equal(held_of(place.store, ids[1].text), 0);
     assert_int_equal(held_of(place.store, uid.text), 0);
-    assert_int_equal(tv_store_upload_get(place.store, ids[2].text, &upload, NULL), TV_STORE_NONE);
-    assert_int_equal(tv_store_upload_get(place.store, ids[3].text, &upload, NULL), TV_STORE_NONE);
-    assert_int_equal(tv_store_piece_end(piece, &held, NULL), TV_STORE_OK);
+    assert_int_equal(tv_store_upload_get(place.store, ids[2].text, &upload, NULL),
+                     TV_STORE_NOT_FOUND);
+    assert_int_equal(tv_store_upload_get(place.store, ids[3].text, &upload, NULL),
+                     TV_STORE_NOT_FOUND);
+    assert_int_equal(tv_store_chunk_end(piece, &held, NULL), TV_STORE_OK);
     place_remove(&place);
 }
 
@@ -419,7 +423,7 @@ static void a_client_has_so_many_uploads(void **state)
         assert_int_equal(put_piece(place.store, ids[i].text, 1, 0, 1, &held), TV_STORE_OK);
     }
     assert_int_equal(begin_as(place.store, "one", &ids[2]), TV_STORE_FULL);
-    /* The client's own uploads give way, not those of others. */
+    /* the client's own uploads are dropped, not those of others */
     assert_int_equal(held_of(place.store, other.text), 0);
     assert_int_equal(put_piece(place.store, ids[0].text, 1, 1, 1, &held), TV_STORE_OK);
     assert_int_equal(tv_store_upload_finish(place.store, ids[0].text, &ids[3], NULL), TV_STORE_OK);
@@ -429,35 +433,35 @@ static void a_client_has_so_many_uploads(void **state)
     place_remove(&place);
 }
 
-/* A length that somebody else announces does not make an upload that never ends. */
+/* A size announced by somebody else does not make an upload endless. */
 static void only_the_writer_announces(void **state)
 {
     (void)state;
     struct place place = {0};
-    struct tv_store_piece *first, *second;
+    struct tv_store_chunk *first, *second;
     struct tv_store_id uid, trace;
     uint64_t held;
     place_open(&place);
     uid = begin_upload(place.store, "x", TV_STORE_SIZE_UNKNOWN);
-    assert_int_equal(tv_store_piece_begin(place.store, uid.text, 0, &first, &held, NULL),
+    assert_int_equal(tv_store_chunk_begin(place.store, uid.text, 0, &first, &held, NULL),
                      TV_STORE_OK);
-    assert_int_equal(tv_store_piece_add(first, TV_BYTES("hello"), NULL), TV_STORE_OK);
-    assert_int_equal(tv_store_piece_begin(place.store, uid.text, 5, &second, &held, NULL),
+    assert_int_equal(tv_store_chunk_write(first, TV_BYTES("hello"), NULL), TV_STORE_OK);
+    assert_int_equal(tv_store_chunk_begin(place.store, uid.text, 5, &second, &held, NULL),
                      TV_STORE_OK);
-    assert_int_equal(tv_store_piece_announce(first, 9, NULL), TV_STORE_BUSY);
-    assert_int_equal(tv_store_piece_announce(second, 4, NULL), TV_STORE_OFFSET);
-    assert_int_equal(tv_store_piece_announce(second, 6, NULL), TV_STORE_OK);
-    assert_int_equal(tv_store_piece_add(first, TV_BYTES("more"), NULL), TV_STORE_BUSY);
-    assert_int_equal(tv_store_piece_end(first, &held, NULL), TV_STORE_BUSY);
-    assert_int_equal(tv_store_piece_add(second, TV_BYTES("!"), NULL), TV_STORE_OK);
-    assert_int_equal(tv_store_piece_add(second, TV_BYTES("?"), NULL), TV_STORE_TOO_LARGE);
-    assert_int_equal(tv_store_piece_end(second, &held, NULL), TV_STORE_TOO_LARGE);
+    assert_int_equal(tv_store_chunk_announce(first, 9, NULL), TV_STORE_BUSY);
+    assert_int_equal(tv_store_chunk_announce(second, 4, NULL), TV_STORE_WRONG_OFFSET);
+    assert_int_equal(tv_store_chunk_announce(second, 6, NULL), TV_STORE_OK);
+    assert_int_equal(tv_store_chunk_write(first, TV_BYTES("more"), NULL), TV_STORE_BUSY);
+    assert_int_equal(tv_store_chunk_end(first, &held, NULL), TV_STORE_BUSY);
+    assert_int_equal(tv_store_chunk_write(second, TV_BYTES("!"), NULL), TV_STORE_OK);
+    assert_int_equal(tv_store_chunk_write(second, TV_BYTES("?"), NULL), TV_STORE_TOO_LARGE);
+    assert_int_equal(tv_store_chunk_end(second, &held, NULL), TV_STORE_TOO_LARGE);
     assert_int_equal(held, 6);
     assert_int_equal(tv_store_upload_finish(place.store, uid.text, &trace, NULL), TV_STORE_OK);
     place_remove(&place);
 }
 
-/* Many at once: each has its own uploads, and all fight for one. */
+/* Many threads at once: each has its own uploads, and all compete for one. */
 
 struct crowd {
     struct tv_store *store;
@@ -474,13 +478,13 @@ static bool push_shared(struct crowd *crowd)
     uint64_t held = 0;
     enum tv_store_status status = TV_STORE_OK;
     while (held < SHARED_SIZE &&
-           (status == TV_STORE_OK || status == TV_STORE_OFFSET || status == TV_STORE_BUSY)) {
+           (status == TV_STORE_OK || status == TV_STORE_WRONG_OFFSET || status == TV_STORE_BUSY)) {
         size_t part = SHARED_SIZE - held < 7000 ? (size_t)(SHARED_SIZE - held) : 7000;
         status = put_piece(crowd->store, crowd->shared.text, 99, held, part, &held);
     }
     do
         status = tv_store_upload_finish(crowd->store, crowd->shared.text, &trace, NULL);
-    while (status == TV_STORE_BUSY || status == TV_STORE_OFFSET);
+    while (status == TV_STORE_BUSY || status == TV_STORE_WRONG_OFFSET);
     return status == TV_STORE_OK;
 }
 

@@ -10,7 +10,6 @@
 
 #include "base/bytes.h"
 #include "symbols/demangle.h"
-#include "symbols/rust.h"
 
 static const struct {
     const char *mangled, *name; /* NULL: it is none */

@@ -14,7 +14,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "symbols/unwind.h"
+#include "symbols/elf.h"
 
 #define REGISTERS 33
 #define COPIED 4096

@@ -146,7 +146,7 @@ static void takes_wanted_members(void **state)
  * what stands unpacked together, as text. */
 static void read_one_by_one(size_t length, char *text, size_t size, bool *cut_off)
 {
-    struct tv_unpacking *rest = NULL;
+    struct tv_archive_rest *rest = NULL;
     struct tv_unpack_question question = {.wanted = is_trace, .as_it_comes = true, .rest = &rest};
     struct tv_source *packed = box(zip, length);
     struct tv_unpacked members[TV_UNPACK_MEMBERS];
@@ -207,16 +207,16 @@ static void does_without_the_rest(void **state)
 {
     (void)state;
     for (unsigned first = 0; first < 2; first++) {
-        struct tv_unpacking *rest;
+        struct tv_archive_rest *rest;
         struct result r = ask(box(zip, sizeof zip - 1),
                               (struct tv_unpack_question){.as_it_comes = true, .rest = &rest});
         assert_int_equal(r.count, 1);
         if (first == 0)
-            tv_unpacking_free(rest);
+            tv_archive_rest_free(rest);
         assert_holds(r.members[0].source, "trace one");
         release(&r);
         if (first == 1)
-            tv_unpacking_free(rest);
+            tv_archive_rest_free(rest);
     }
 }
 
@@ -315,7 +315,7 @@ static void says_that_a_checksum_is_wrong(void **state)
             release(&r);
             r = unpack_as_it_comes(bytes, copies * length, 0);
             assert_int_equal(tv_source_size(r.members[0].source), copies * 30);
-            assert_true(tv_source_is_cut(r.members[0].source));
+            assert_true(tv_source_is_truncated(r.members[0].source));
             release(&r);
             bytes[at] ^= 1;
         }
@@ -330,10 +330,10 @@ static void assert_comes(struct result *r, uint64_t least, uint64_t most, bool c
     assert_int_equal(r->count, 1);
     assert_false(r->cut_off);
     assert_false(tv_source_has_size(r->members[0].source, &size));
-    assert_false(tv_source_is_cut(r->members[0].source));
+    assert_false(tv_source_is_truncated(r->members[0].source));
     assert_in_range(tv_source_size(r->members[0].source), least, most);
     assert_int_equal(tv_source_check(r->members[0].source, NULL), TV_OK);
-    assert_int_equal(tv_source_is_cut(r->members[0].source), cut);
+    assert_int_equal(tv_source_is_truncated(r->members[0].source), cut);
 }
 
 /* The packed source is the caller's no more, and goes on to be read. */
@@ -402,7 +402,7 @@ static void says_that_the_packed_bytes_cannot_be_read(void **state)
     assert_int_equal(r.status, TV_OK);
     assert_true(tv_source_size(r.members[0].source) >= 65535);
     assert_int_equal(tv_source_check(r.members[0].source, &err), TV_ERR_IO);
-    assert_false(tv_source_is_cut(r.members[0].source));
+    assert_false(tv_source_is_truncated(r.members[0].source));
     release(&r);
     assert_string_equal(err.message, "the file changed");
 }

@@ -18,7 +18,7 @@ static int set_up(void **state)
 {
     struct asked *asked = tv_alloc(1, sizeof *asked);
     asked->fixture = fixture_draw(drawing, 2);
-    struct tv_head *head = asked->fixture.trace->head;
+    struct tv_trace_info *head = asked->fixture.trace->head;
     head->inputs[0].format = "made";
     head->inputs[0].records = 8;
     tv_diagnostics_add(&head->diagnostics, TV_DIAGNOSTIC_OVERFLOW, TV_NO_OFFSET);
@@ -74,7 +74,7 @@ static void a_picture_has_title_and_frames(void **state)
 static void names_alone_count(void **state)
 {
     struct asked *asked = *state;
-    struct tv_head *head = asked->fixture.trace->head;
+    struct tv_trace_info *head = asked->fixture.trace->head;
     head->frames[FIXTURE_FRAME('B')].class_name = head->frames[FIXTURE_FRAME('A')].class_name;
     head->frames[FIXTURE_FRAME('B')].name = head->frames[FIXTURE_FRAME('A')].name;
     assert_answer(asked, "collapsed?thread=0",
@@ -103,11 +103,12 @@ static void answers_are_bounded(void **state)
 {
     enum { MOST = 64 << 20 };
     struct asked *asked = *state;
-    struct tv_head *head = asked->fixture.trace->head;
+    struct tv_trace_info *head = asked->fixture.trace->head;
     size_t length = 40 << 20;
     uint8_t *name = tv_alloc(length, 1);
     memset(name, 'n', length);
-    head->frames[FIXTURE_FRAME('A')].name = tv_head_string(head, (struct tv_bytes){name, length});
+    head->frames[FIXTURE_FRAME('A')].name =
+        tv_trace_info_string(head, (struct tv_bytes){name, length});
     tv_free(name);
     assert_int_equal(tv_view_bound(asked->view, TV_BYTES("collapsed")), MOST);
     assert_int_equal(ask(asked, "collapsed"), TV_ERR_LIMIT);
@@ -159,18 +160,19 @@ static void what_cannot_be_taken_back_is_not_sent(void **state)
 {
     static const size_t lengths[] = {1, 3 << 20, 30 << 20};
     struct asked *asked = *state;
-    struct tv_head *head = asked->fixture.trace->head;
+    struct tv_trace_info *head = asked->fixture.trace->head;
     uint8_t *name = tv_alloc(40 << 20, 1);
     memset(name, 'n', 40 << 20);
     for (size_t i = 0; i < TV_COUNT(lengths); i++) {
         head->frames[FIXTURE_FRAME('B')].name =
-            tv_head_string(head, (struct tv_bytes){name, lengths[i]});
+            tv_trace_info_string(head, (struct tv_bytes){name, lengths[i]});
         assert_int_equal(ask(asked, "save?as=json"), TV_OK);
         assert_true(asked->out.length > 2 * lengths[i]);
         assert_int_equal(ask_sending(asked, "save", TV_OK), asked->out.length);
         tv_out_release(&asked->out);
     }
-    head->frames[FIXTURE_FRAME('B')].name = tv_head_string(head, (struct tv_bytes){name, 40 << 20});
+    head->frames[FIXTURE_FRAME('B')].name =
+        tv_trace_info_string(head, (struct tv_bytes){name, 40 << 20});
     tv_free(name);
     assert_int_equal(ask_sending(asked, "save", TV_ERR_LIMIT), 0);
     assert_non_null(strstr(asked->error.message, "\"traceview cut\" writes all of it"));

@@ -18,10 +18,10 @@ static int set_up(void **state)
 {
     struct asked *asked = tv_alloc(1, sizeof *asked);
     asked->fixture = fixture_draw(drawing, 2);
-    struct tv_head *head = asked->fixture.trace->head;
+    struct tv_trace_info *head = asked->fixture.trace->head;
     head->inputs[0].format = "Android method trace";
-    head->frames[0].class_name = tv_head_string(head, TV_BYTES("android.view.Choreographer"));
-    head->frames[0].name = tv_head_string(head, TV_BYTES("doFrame"));
+    head->frames[0].class_name = tv_trace_info_string(head, TV_BYTES("android.view.Choreographer"));
+    head->frames[0].name = tv_trace_info_string(head, TV_BYTES("doFrame"));
     tv_diagnostics_add(&head->diagnostics, TV_DIAGNOSTIC_OVERFLOW, TV_NO_OFFSET);
     asked->view = tv_view_new(asked->fixture.trace);
     *state = asked;

@@ -61,8 +61,10 @@ static void give_places(struct tv_trace *trace)
         .time = 1000000, .offset = line_at(2), .frame = FIXTURE_FRAME('E'), .of = 1};
     *tv_table_add(&trace->tables.slice_extras) =
         (struct tv_slice_extra){.row = 0, .index = 1, .end_offset = line_at(3)};
-    *tv_table_add(&trace->tables.objects) = (struct tv_object){
-        .created = 1, .deleted = 5, .type = tv_head_string(trace->head, TV_BYTES("Demo.tree"))};
+    *tv_table_add(&trace->tables.objects) =
+        (struct tv_object){.created = 1,
+                           .deleted = 5,
+                           .type = tv_trace_info_string(trace->head, TV_BYTES("Demo.tree"))};
 }
 
 static int set_up(void **state)

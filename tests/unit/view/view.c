@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/tiles.h"
+#include "analysis/timeline/tiles.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/workers.h"
@@ -89,13 +89,13 @@ static void tells_what_else_there_is(void **state)
                                       1000, 0, 1, true};
     struct asked asked = {.fixture = fixture_random(&dice)};
     const struct tv_trace *trace = asked.fixture.trace;
-    struct tv_head *head = trace->head;
-    struct tv_thread idle = {.id = 70, .name = tv_head_string(head, TV_BYTES("</script>"))};
-    tv_head_add_thread(head, &idle);
+    struct tv_trace_info *head = trace->head;
+    struct tv_thread idle = {.id = 70, .name = tv_trace_info_string(head, TV_BYTES("</script>"))};
+    tv_trace_info_add_thread(head, &idle);
     idle.id = 71;
-    tv_head_add_thread(head, &idle);
-    tv_head_add_metadata(head, 0, TV_BYTES("vm"), TV_BYTES("art"));
-    tv_head_add_metadata(head, 0, TV_BYTES("pid"), TV_BYTES("12"));
+    tv_trace_info_add_thread(head, &idle);
+    tv_trace_info_add_metadata(head, 0, TV_BYTES("vm"), TV_BYTES("art"));
+    tv_trace_info_add_metadata(head, 0, TV_BYTES("pid"), TV_BYTES("12"));
     tv_diagnostics_add(&head->diagnostics, TV_DIAGNOSTIC_TRUNCATED, 1234);
     tv_diagnostics_add(&head->diagnostics, TV_DIAGNOSTIC_TRUNCATED, 1300);
     head->inputs[0].recorded_us = 1000000;
@@ -139,9 +139,9 @@ static void is_named_by_its_main_trace(void **state)
     const struct fixture_dice dice = {1, 1, 1, 1, 10, TV_CLOCK_WALL, 1000, 0, 1, true};
     for (size_t i = 0; i < TV_COUNT(cases); i++) {
         struct asked asked = {.fixture = fixture_random(&dice)};
-        struct tv_head *head = asked.fixture.trace->head;
+        struct tv_trace_info *head = asked.fixture.trace->head;
         head->inputs[0].eventless = true;
-        tv_head_add_input(head, cases[i].input, "made");
+        tv_trace_info_add_input(head, cases[i].input, "made");
         asked.view = tv_view_new(asked.fixture.trace);
         assert_int_equal(ask(&asked, "trace"), TV_OK);
         tv_out_char(&asked.out, 0);
@@ -156,11 +156,11 @@ static void knows_its_questions(void **state)
 {
     (void)state;
     enum tv_answer_type type;
-    assert_true(tv_view_knows(TV_BYTES("profile"), &type));
+    assert_true(tv_view_find_question(TV_BYTES("profile"), &type));
     assert_string_equal(tv_answer_type_name(type), "application/json");
-    assert_true(tv_view_knows(TV_BYTES("tiles"), &type));
+    assert_true(tv_view_find_question(TV_BYTES("tiles"), &type));
     assert_string_equal(tv_answer_type_name(type), "application/octet-stream");
-    assert_false(tv_view_knows(TV_BYTES("quit"), &type));
+    assert_false(tv_view_find_question(TV_BYTES("quit"), &type));
     assert_int_equal(type, TV_ANSWER_JSON);
     assert_true(tv_view_is_large(TV_BYTES("save")));
     assert_false(tv_view_is_large(TV_BYTES("trace")));
@@ -322,7 +322,7 @@ static size_t check_tile(const struct tv_out *out, size_t at, const struct tv_ti
     assert_int_equal(u32_at(out, at + 8), tile->key.res);
     assert_int_equal(u32_at(out, at + 12), n);
     assert_true(f64_at(out, at + 16) == (double)tile->key.number);
-    assert_int_equal(u32_at(out, at + 24), tile->has_strip);
+    assert_int_equal(u32_at(out, at + 24), tile->has_density);
     at += 32;
     for (size_t i = 0; i < n; i++) {
         assert_true(f64_at(out, at + i * 8) == (double)tile->slices[i].start);
@@ -333,12 +333,12 @@ static size_t check_tile(const struct tv_out *out, size_t at, const struct tv_ti
         assert_int_equal(u32_at(out, at + n * 16 + (3 * odd + i) * 4), tile->slices[i].flags);
     }
     at += n * 16 + odd * 16;
-    if (!tile->has_strip)
+    if (!tile->has_density)
         return at;
-    assert_memory_equal(out->buffer + at + TV_STRIP_PIXELS * 4, tile->height, TV_STRIP_PIXELS);
-    for (size_t i = 0; i < TV_STRIP_PIXELS; i++)
+    assert_memory_equal(out->buffer + at + TV_TILE_PIXELS * 4, tile->height, TV_TILE_PIXELS);
+    for (size_t i = 0; i < TV_TILE_PIXELS; i++)
         assert_int_equal(u32_at(out, at + i * 4), tile->frame[i]);
-    return at + (size_t)TV_STRIP_PIXELS * 5;
+    return at + (size_t)TV_TILE_PIXELS * 5;
 }
 
 struct tile_question {

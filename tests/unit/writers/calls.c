@@ -4,13 +4,13 @@
 
 #include "base/memory.h"
 #include "feed.h"
-#include "model/builder.h"
-#include "writers/calls.h"
+#include "model/builder/builder.h"
+#include "writers/trace/calls.h"
 
 static struct tv_trace *build(const struct feed *feed)
 {
     size_t start = 0;
-    struct tv_head *head = feed_head(feed);
+    struct tv_trace_info *head = feed_head(feed);
     struct tv_builder *builder = tv_builder_new(head);
     feed_to(feed, head, tv_builder_sink(builder), &start, 1);
     return tv_builder_finish(builder);

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/tree_sink.h"
+#include "analysis/calltree/call_tree.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "feed.h"
-#include "writers/collapsed.h"
+#include "writers/stacks/collapsed.h"
 
 /* Names that are hard to sort: blanks, bytes below and above ';' and ' ', one that continues
  * another, a ';'. */
@@ -25,12 +25,12 @@ static const char *const many[] = {"n", "d", "r", "a", "k", "z", "c",  "t",  "b"
 static const char *const *names;
 static size_t name_count;
 
-static struct tv_head *hard_head(const struct feed *feed)
+static struct tv_trace_info *hard_head(const struct feed *feed)
 {
-    struct tv_head *head = feed_head(feed);
+    struct tv_trace_info *head = feed_head(feed);
     for (uint32_t i = 0; i < head->frame_count && i < name_count; i++) {
         head->frames[i].class_name = TV_EMPTY_STRING;
-        head->frames[i].name = tv_head_string(head, tv_bytes_of(names[i]));
+        head->frames[i].name = tv_trace_info_string(head, tv_bytes_of(names[i]));
     }
     return head;
 }
@@ -132,7 +132,7 @@ static struct tv_out written(const struct feed *feed, unsigned workers)
     struct tv_tree_sink_options options = {.fold_names = true};
     struct tv_name_tree_options naming = {.cpu = false, .thread = TV_NONE};
     size_t start = 0;
-    struct tv_head *head = hard_head(feed);
+    struct tv_trace_info *head = hard_head(feed);
     struct tv_tree_sink *sink = tv_tree_sink_new(&options);
     feed_to(feed, head, tv_tree_sink_sink(sink), &start, 1);
     struct tv_call_tree *tree = tv_tree_sink_finish(sink, head);
@@ -146,7 +146,7 @@ static struct tv_out written(const struct feed *feed, unsigned workers)
         out.length);
     tv_name_tree_free(stacks);
     tv_call_tree_free(tree);
-    tv_head_free(head);
+    tv_trace_info_free(head);
     return out;
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "writers/layout.h"
+#include "writers/text/layout.h"
 
 static struct tv_layout screen = {.width = 80, .utf8 = true};
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "writers/names.h"
+#include "writers/text/names.h"
 
 static void assert_text(struct tv_out *out, const char *want)
 {
@@ -17,11 +17,11 @@ static void writes_methods(void **state)
 {
     (void)state;
     struct tv_out out;
-    struct tv_head *head = tv_head_new();
-    struct tv_frame bare = {.name = tv_head_string(head, TV_BYTES("run\tit\n"))};
-    struct tv_frame full = {.class_name = tv_head_string(head, TV_BYTES("a.B")),
-                            .name = tv_head_string(head, TV_BYTES("c")),
-                            .signature = tv_head_string(head, TV_BYTES("()V"))};
+    struct tv_trace_info *head = tv_trace_info_new();
+    struct tv_frame bare = {.name = tv_trace_info_string(head, TV_BYTES("run\tit\n"))};
+    struct tv_frame full = {.class_name = tv_trace_info_string(head, TV_BYTES("a.B")),
+                            .name = tv_trace_info_string(head, TV_BYTES("c")),
+                            .signature = tv_trace_info_string(head, TV_BYTES("()V"))};
     tv_out_init_memory(&out);
     tv_names_full(&out, head, &bare);
     assert_text(&out, "run it ");
@@ -30,19 +30,19 @@ static void writes_methods(void **state)
     tv_names_full(&out, head, &full);
     assert_text(&out, "a.B.c ()V");
 
-    struct tv_full_names names;
-    tv_head_add_frame(head, &bare);
-    uint32_t index = tv_head_add_frame(head, &full);
-    tv_full_names_init(&names, head);
+    struct tv_name_cache names;
+    tv_trace_info_add_frame(head, &bare);
+    uint32_t index = tv_trace_info_add_frame(head, &full);
+    tv_name_cache_init(&names, head);
     for (int i = 0; i < 2; i++) {
-        struct tv_bytes text = tv_full_names_get(&names, index);
+        struct tv_bytes text = tv_name_cache_get(&names, index);
         assert_true(tv_bytes_equal(text, TV_BYTES("a.B.c ()V")));
-        text = tv_full_names_get(&names, 0);
+        text = tv_name_cache_get(&names, 0);
         assert_true(tv_bytes_equal(text, TV_BYTES("run it ")));
     }
-    tv_full_names_release(&names);
+    tv_name_cache_release(&names);
     tv_out_release(&out);
-    tv_head_free(head);
+    tv_trace_info_free(head);
 }
 
 /* Half a tenth is rounded up; nothing of nothing is 0; huge figures do not overflow. */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "writers/text_table.h"
+#include "writers/text/text_table.h"
 
 /* Two rows under three columns and a name. */
 static void assert_table(struct tv_layout *layout, const char *want)
@@ -13,9 +13,9 @@ static void assert_table(struct tv_layout *layout, const char *want)
     tv_out_init_memory(&out);
     out.layout = layout;
     tv_text_table_begin(&table, &out, "Method");
-    tv_text_table_add(&table, &(struct tv_column){NULL, "#", 5, 0, 0});
-    tv_text_table_add(&table, &(struct tv_column){"total", "Total ms", 14, 1, 0});
-    tv_text_table_add(&table, &(struct tv_column){"total", "%", 7, 2, 0});
+    tv_text_table_add(&table, &(struct tv_text_column){NULL, "#", 5, 0, 0});
+    tv_text_table_add(&table, &(struct tv_text_column){"total", "Total ms", 14, 1, 0});
+    tv_text_table_add(&table, &(struct tv_text_column){"total", "%", 7, 2, 0});
     for (uint32_t i = 0; i < 2; i++) {
         tv_text_table_number(&table, i + 1);
         tv_text_table_figure(&table, (struct tv_figure_unit){"ms", 1000000, 3}, 2500000 / (i + 1));

@@ -7,11 +7,10 @@
 
 #include "base/bytes.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "feed.h"
-#include "model/builder.h"
+#include "model/builder/builder.h"
 #include "wire/method_trace.h"
-#include "writers/trace_file.h"
+#include "writers/trace/trace_file.h"
 
 /* Thread 100: A at 0 calls B 1..2 and is left at 4; thread 101: an exit of C at 1 without its
  * entry, then D, open at the end.  One tick (a microsecond) a character, both clocks alike. */
@@ -20,7 +19,7 @@ static const char *const drawing[] = {"AB).)", ".cD"};
 static struct tv_trace *build(const struct feed *feed)
 {
     size_t start = 0;
-    struct tv_head *head = feed_head(feed);
+    struct tv_trace_info *head = feed_head(feed);
     struct tv_builder *builder = tv_builder_new(head);
     feed_to(feed, head, tv_builder_sink(builder), &start, 1);
     return tv_builder_finish(builder);
@@ -64,7 +63,7 @@ static void writes_each_version(void **state)
     struct feed *feed = feed_draw(drawing, 2);
     struct tv_trace *trace = build(feed);
     for (int target = TV_TRACE_V1; target <= TV_TRACE_V3; target++) {
-        struct tv_trace_losses losses;
+        struct tv_trace_file_losses losses;
         struct tv_out out;
         tv_out_init_memory(&out);
         assert_int_equal(tv_trace_file_write(&out, trace,
@@ -94,7 +93,7 @@ static void announces_names(void **state)
     (void)state;
     struct feed *feed = feed_draw(drawing, 2);
     struct tv_trace *trace = build(feed);
-    struct tv_trace_losses losses;
+    struct tv_trace_file_losses losses;
     struct tv_out out;
     bool threads[256] = {false}, methods[256] = {false};
     size_t at = TV_MT_HEADER_SIZE, records = 0;
@@ -137,7 +136,7 @@ static void renumbers_threads(void **state)
     (void)state;
     struct feed *feed = feed_draw(drawing, 2);
     struct tv_trace *trace = build(feed);
-    struct tv_trace_losses losses;
+    struct tv_trace_file_losses losses;
     struct tv_error err = {0};
     struct tv_out out;
     trace->head->threads[0].id = 70000; /* too large for any version */
@@ -157,7 +156,7 @@ static void renumbers_threads(void **state)
     assert_int_equal(losses.renumbered, 2);
 
     for (uint32_t i = 0; i < 255; i++)
-        tv_head_add_thread(trace->head, &(struct tv_thread){.id = 1000 + i});
+        tv_trace_info_add_thread(trace->head, &(struct tv_thread){.id = 1000 + i});
     out.length = 0;
     assert_int_equal(tv_trace_file_write(&out, trace,
                                          &(struct tv_trace_file_options){.target = TV_TRACE_V1},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The traces in a file, as src/unpack and src/cli/inputs.c find them: it may be one itself, packed,
+// The traces in a file, as src/unpack and src/cli/input/inputs.c find them: it may be one itself, packed,
 // an archive of several, a page, and all that in each other.  Nothing here trusts its input.
 
 import { brief, visible } from '../base/visible';

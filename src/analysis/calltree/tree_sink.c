@@ -1,0 +1,568 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Chunks of the input are read side by side, and each builds a path tree of its own.  A chunk
+ * does not know the calls that were open when it began, so its paths hang on placeholders: children
+ * of the root with frame PLACEHOLDER + i.  A thread gets a new placeholder whenever an exit finds
+ * nothing open in the chunk (an exit "below").
+ *
+ *   input      A( B( | C() ) D() )        '|': end of chunk 0
+ *   chunk 1    <0>--C     <1>--D          <0>: open at the start; <1>: after B's exit
+ *   stitched   A--B--C    A--D            <0> is A--B, <1> is A
+ *
+ * Stitching goes through the chunks in order, knows the true stack, and replaces each placeholder
+ * by its path in the whole tree (the prefix tree of the chunk).
+ *
+ * A call's own time is its length minus that of its children; inclusive times are summed over the
+ * tree at the end.
+ */
+#include "analysis/calltree/call_tree.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "analysis/calltree/path_builder.h"
+#include "analysis/calltree/tree_shape.h"
+#include "base/memory.h"
+#include "base/workers.h"
+#include "model/builder/stitch.h"
+
+#define PLACEHOLDER 0xC0000000u
+
+struct tree_own_cost {
+    uint64_t calls;
+    int64_t wall, cpu; /* own time of the path, in ticks */
+};
+
+struct tree_placeholder {
+    uint32_t node;
+    uint32_t thread;
+    uint32_t before;          /* the thread's previous placeholder in the chunk, or TV_NONE */
+    uint32_t below;           /* exits below that came before it */
+    struct tree_own_cost own; /* time with nothing of the chunk open */
+    struct tree_own_cost waits;
+};
+
+struct tree_chunk {
+    struct tv_walk walk;
+    struct tv_diagnostics diagnostics;
+    const uint32_t *fold; /* [fold_count] frame -> representative frame, or NULL */
+    uint32_t fold_count;
+    struct tv_path_builder builder;
+    struct tv_path_predictor predictor;
+    const uint32_t *guess; /* predicted node of the next call */
+    struct tree_placeholder *placeholders;
+    size_t placeholder_count, placeholder_capacity;
+    struct tree_own_cost waits;
+    struct tv_prefix_tree prefixes;
+};
+
+struct tv_tree_sink {
+    struct tv_sink sink;
+    struct tv_tree_sink_options options;
+    struct tv_trace_info *head;
+    uint32_t input;
+    bool *skip;
+    uint32_t *fold;
+    unsigned chunk_count;
+    struct tree_chunk *chunks;
+    struct tv_path_builder builder; /* of the inputs that are done, in nanoseconds */
+    struct tv_path_cost waits;
+    tv_ns wall, cpu; /* of all threads, from first to last record */
+    bool careful;    /* saturate own times: without that, they overflow */
+};
+
+static int64_t tree_sink_tick(const struct tv_tree_sink *sink)
+{
+    return sink->head->inputs[sink->input].tick_ns;
+}
+
+/* ---- Events ---- */
+
+TV_INLINE uint32_t tree_chunk_fold(const struct tree_chunk *chunk, uint32_t frame)
+{
+    return chunk->fold && frame < chunk->fold_count ? chunk->fold[frame] : frame;
+}
+
+/* Hang the thread's calls of depth 0 on a new placeholder. */
+static TV_NOINLINE void tree_chunk_set_placeholder(struct tree_chunk *chunk, uint32_t thread,
+                                                   struct tv_walk_thread *t, uint32_t before)
+{
+    assert(chunk->placeholder_count < UINT32_MAX - PLACEHOLDER);
+    chunk->placeholders =
+        tv_array_reserve(chunk->placeholders, &chunk->placeholder_capacity,
+                         chunk->placeholder_count + 1, sizeof *chunk->placeholders);
+    uint32_t frame = PLACEHOLDER + (uint32_t)chunk->placeholder_count;
+    uint32_t node = tv_path_builder_child(&chunk->builder, TV_ROOT_PATH, frame);
+    chunk->placeholders[chunk->placeholder_count++] = (struct tree_placeholder){
+        .node = node, .thread = thread, .before = before, .below = t->below_count};
+    t->stack[-1].tag = node;
+}
+
+static struct tree_placeholder *tree_chunk_placeholder(struct tree_chunk *chunk,
+                                                       const struct tv_walk_thread *t)
+{
+    return &chunk->placeholders[chunk->builder.nodes[t->stack[-1].tag].frame - PLACEHOLDER];
+}
+
+TV_INLINE void tree_chunk_add_own(struct tv_path_builder_node *node, const struct tv_step *step,
+                                  bool careful)
+{
+    int64_t wall = step->wall - (step->call->inner_wall & step->exit);
+    int64_t cpu = step->cpu - (step->call->inner_cpu & step->exit);
+    if (careful) {
+        tv_time_add(&node->wall, wall);
+        tv_time_add(&node->cpu, cpu);
+    } else {
+        tv_time_add_fitting(&node->wall, wall);
+        tv_time_add_fitting(&node->cpu, cpu);
+    }
+}
+
+/* An ending call has its path as tag; a beginning call's path is predicted.  `careful` is a
+ * constant in every caller. */
+TV_INLINE uint32_t tree_chunk_step(struct tree_chunk *chunk, const struct tv_step *step,
+                                   bool careful)
+{
+    uint32_t exit = (uint32_t)step->exit, parent = step->caller->tag;
+    uint32_t path = (step->call->tag & exit) | (*chunk->guess & ~exit);
+    uint32_t frame = tree_chunk_fold(chunk, step->frame);
+    struct tv_path_builder_node *node = &chunk->builder.nodes[path];
+    if (TV_UNLIKELY((((node->parent ^ parent) | (node->frame ^ frame)) & ~exit) != 0)) {
+        path = tv_path_builder_child(&chunk->builder, parent, frame);
+        node = &chunk->builder.nodes[path];
+    }
+    chunk->guess += 1 + step->exit;
+    node->calls += (uint64_t)(1 + step->exit);
+    tree_chunk_add_own(node, step, careful);
+    tv_walk_add_inner(step);
+    return path;
+}
+
+TV_INLINE uint32_t tree_walk_step(void *context, const struct tv_step *step)
+{
+    return tree_chunk_step(context, step, false);
+}
+
+TV_INLINE uint32_t tree_walk_step_careful(void *context, const struct tv_step *step)
+{
+    return tree_chunk_step(context, step, true);
+}
+
+static void tree_walk_first(void *context, uint32_t thread, struct tv_walk_thread *t)
+{
+    tree_chunk_set_placeholder(context, thread, t, TV_NONE);
+}
+
+static void tree_walk_below(void *context, uint32_t thread, struct tv_walk_thread *t,
+                            struct tv_pending_exit *below)
+{
+    struct tree_chunk *chunk = context;
+    uint32_t before = chunk->builder.nodes[below->tag].frame - PLACEHOLDER;
+    chunk->placeholders[before].own.wall = below->level_wall;
+    chunk->placeholders[before].own.cpu = below->level_cpu;
+    tree_chunk_set_placeholder(chunk, thread, t, before);
+}
+
+static TV_NOINLINE void tree_walk_wait(void *context, uint32_t thread, struct tv_walk_thread *t,
+                                       int64_t wall, int64_t cpu)
+{
+    struct tree_chunk *chunk = context;
+    struct tree_own_cost *waits =
+        t->depth ? &chunk->waits : &tree_chunk_placeholder(chunk, t)->waits;
+    (void)thread;
+    waits->calls++;
+    tv_time_add(&waits->wall, wall - cpu);
+}
+
+static void tree_sink_take(struct tv_sink *sink, unsigned pass, unsigned number,
+                           const struct tv_batch *batch)
+{
+    static const struct tv_walk_calls calls = {tree_walk_step, tree_walk_first, tree_walk_below,
+                                               tree_walk_wait};
+    static const struct tv_walk_calls careful = {tree_walk_step_careful, tree_walk_first,
+                                                 tree_walk_below, tree_walk_wait};
+    const struct tv_tree_sink *tree_sink = (struct tv_tree_sink *)sink;
+    struct tree_chunk *chunk = &tree_sink->chunks[number];
+    (void)pass;
+    for (size_t i = 0; i < batch->count; i += TV_BATCH_EVENTS) {
+        struct tv_batch slice = tv_batch_slice(batch, i, TV_BATCH_EVENTS);
+        tv_path_predictor_run(&chunk->predictor, &chunk->walk, &chunk->builder, &slice);
+        chunk->guess = chunk->predictor.nodes;
+        if (TV_UNLIKELY(tree_sink->careful))
+            tv_walk_batch(&chunk->walk, &slice, &careful, chunk);
+        else
+            tv_walk_batch(&chunk->walk, &slice, &calls, chunk);
+    }
+}
+
+/* ---- Begin and end ---- */
+
+static void tree_sink_release_chunks(struct tv_tree_sink *sink)
+{
+    for (unsigned i = 0; i < sink->chunk_count; i++) {
+        struct tree_chunk *chunk = &sink->chunks[i];
+        tv_path_builder_release(&chunk->builder);
+        tv_path_builder_release(&chunk->prefixes.paths);
+        tv_free(chunk->prefixes.node);
+        tv_path_predictor_release(&chunk->predictor);
+        tv_free(chunk->placeholders);
+        tv_walk_release(&chunk->walk);
+        tv_diagnostics_clear(&chunk->diagnostics);
+    }
+    tv_free(sink->chunks);
+    tv_free(sink->skip);
+    tv_free(sink->fold);
+    sink->chunks = NULL;
+    sink->skip = NULL;
+    sink->fold = NULL;
+    sink->chunk_count = 0;
+}
+
+static bool *tree_sink_find_skipped(const struct tv_tree_sink *sink)
+{
+    if (!sink->options.wanted)
+        return NULL;
+    bool *skip = tv_alloc(sink->head->thread_count, sizeof *skip);
+    for (uint32_t i = 0; i < sink->head->thread_count; i++)
+        skip[i] = !sink->options.wanted(sink->head, i, sink->options.context);
+    return skip;
+}
+
+/* Map each frame to the first frame with the same class and name. */
+static uint32_t *tree_sink_find_folds(const struct tv_tree_sink *sink)
+{
+    if (!sink->options.fold_names)
+        return NULL;
+    const struct tv_trace_info *head = sink->head;
+    uint32_t *fold = tv_alloc(head->frame_count, sizeof *fold);
+    struct tv_map first;
+    tv_map_init(&first);
+    for (uint32_t i = 0; i < head->frame_count; i++)
+        fold[i] = tv_map_add(&first,
+                             (uint64_t)head->frames[i].class_name << 32 | head->frames[i].name, i);
+    tv_map_release(&first);
+    return fold;
+}
+
+static void tree_chunk_init(struct tv_tree_sink *sink, unsigned number)
+{
+    struct tree_chunk *chunk = &sink->chunks[number];
+    tv_walk_init(&chunk->walk, sink->head, sink->input, number == 0, &chunk->diagnostics);
+    chunk->walk.skip = sink->skip;
+    chunk->fold = sink->fold;
+    chunk->fold_count = sink->head->frame_count;
+    tv_path_builder_init(&chunk->builder);
+    tv_path_predictor_init(&chunk->predictor, chunk->walk.thread_count, chunk->fold,
+                           chunk->fold_count);
+}
+
+static void tree_sink_begin(struct tv_sink *base, struct tv_trace_info *head, uint32_t input,
+                            unsigned chunks)
+{
+    struct tv_tree_sink *sink = (struct tv_tree_sink *)base;
+    tree_sink_release_chunks(sink);
+    sink->head = head;
+    sink->input = input;
+    sink->skip = tree_sink_find_skipped(sink);
+    sink->fold = tree_sink_find_folds(sink);
+    sink->chunk_count = chunks;
+    sink->chunks = tv_alloc(chunks, sizeof *sink->chunks);
+    for (unsigned i = 0; i < chunks; i++)
+        tree_chunk_init(sink, i);
+}
+
+/* ---- Stitching ---- */
+
+static uint32_t tree_sink_frame(struct tv_tree_sink *sink, uint32_t frame)
+{
+    if (frame == TV_ANY_FRAME)
+        frame = tv_stitch_unknown_frame(sink->head);
+    if (sink->fold && frame < sink->chunks[0].fold_count)
+        frame = sink->fold[frame];
+    return frame;
+}
+
+/* Return the path of the lowest `depth` calls of a stack. */
+static uint32_t tree_sink_path(struct tv_tree_sink *sink, struct tv_path_builder *builder,
+                               uint32_t thread, const struct tv_walk_start *start, uint32_t depth)
+{
+    uint32_t path = TV_ROOT_PATH;
+    if (sink->options.split_threads)
+        path = tv_path_builder_child(builder, path, TV_THREAD_FRAME + thread);
+    for (uint32_t i = 0; i < depth; i++)
+        path = tv_path_builder_child(builder, path, tree_sink_frame(sink, start->stack[i].frame));
+    return path;
+}
+
+/* Add the own times, up to the end of the chunk, of calls that are still open there. */
+static void tree_chunk_add_open_calls(struct tree_chunk *chunk)
+{
+    for (uint32_t thread = 0; thread < chunk->walk.thread_count; thread++) {
+        const struct tv_walk_thread *t = &chunk->walk.threads[thread];
+        if (!t->seen)
+            continue;
+        struct tree_placeholder *bottom = tree_chunk_placeholder(chunk, t);
+        tv_walk_base_time(t, t->last_wall, t->last_cpu, &bottom->own.wall, &bottom->own.cpu);
+        for (uint32_t i = 0; i < t->depth; i++) {
+            const struct tv_open *open = &t->stack[i];
+            bool top = i + 1 == t->depth;
+            struct tv_path_builder_node *cost = &chunk->builder.nodes[open->tag];
+            int64_t wall = top ? t->last_wall : t->stack[i + 1].wall;
+            int64_t cpu = top ? t->last_cpu : t->stack[i + 1].cpu;
+            tv_time_add(&cost->wall, wall - open->wall - open->inner_wall);
+            tv_time_add(&cost->cpu, cpu - open->cpu - open->inner_cpu);
+        }
+    }
+}
+
+/* Return the path of the lowest `depth` calls at a placeholder.  Exits only remove calls, so it
+ * is an ancestor of the path of the thread's previous placeholder: all placeholders together take
+ * time proportional to the chunk's exits. */
+static uint32_t tree_placeholder_path(struct tv_tree_sink *sink, struct tree_chunk *chunk,
+                                      const struct tree_placeholder *placeholder,
+                                      const struct tv_walk_start *start, uint32_t depth)
+{
+    assert(placeholder->before == TV_NONE ||
+           placeholder->below >= chunk->placeholders[placeholder->before].below);
+    if (placeholder->before == TV_NONE)
+        return tree_sink_path(sink, &chunk->prefixes.paths, placeholder->thread, start, depth);
+    uint32_t path = chunk->prefixes.node[placeholder->before];
+    for (uint32_t i = chunk->placeholders[placeholder->before].below; i < placeholder->below; i++)
+        path = chunk->prefixes.paths.nodes[path].parent;
+    return path;
+}
+
+/* Resolve a placeholder to its path; its own time becomes that of its node. */
+static uint32_t tree_placeholder_resolve(struct tv_tree_sink *sink, const struct tv_stitch *seam,
+                                         unsigned number,
+                                         const struct tree_placeholder *placeholder)
+{
+    assert(number < sink->chunk_count);
+    struct tree_chunk *chunk = &sink->chunks[number];
+    const struct tv_walk_start *start = tv_stitch_start(seam, number, placeholder->thread);
+    uint32_t depth = start->depth - placeholder->below;
+    if (depth) {
+        sink->waits.calls += placeholder->waits.calls;
+        tv_time_add(&sink->waits.wall,
+                    tv_time_times(placeholder->waits.wall, tree_sink_tick(sink)));
+    }
+    struct tv_path_builder_node *node = &chunk->builder.nodes[placeholder->node];
+    node->calls = placeholder->own.calls;
+    node->wall = placeholder->own.wall;
+    node->cpu = placeholder->own.cpu;
+    return tree_placeholder_path(sink, chunk, placeholder, start, depth);
+}
+
+static void tree_chunk_find_prefixes(struct tv_tree_sink *sink, const struct tv_stitch *seam,
+                                     unsigned number)
+{
+    struct tree_chunk *chunk = &sink->chunks[number];
+    tv_path_builder_init(&chunk->prefixes.paths);
+    chunk->prefixes.first = PLACEHOLDER;
+    chunk->prefixes.node = tv_alloc(chunk->placeholder_count, sizeof *chunk->prefixes.node);
+    for (size_t i = 0; i < chunk->placeholder_count; i++)
+        chunk->prefixes.node[i] =
+            tree_placeholder_resolve(sink, seam, number, &chunk->placeholders[i]);
+    sink->waits.calls += chunk->waits.calls;
+    tv_time_add(&sink->waits.wall, tv_time_times(chunk->waits.wall, tree_sink_tick(sink)));
+}
+
+static void tree_chunk_attach(void *context, unsigned number)
+{
+    const struct tv_tree_sink *sink = context;
+    struct tree_chunk *chunk = &sink->chunks[number];
+    tv_path_builder_attach(&chunk->builder, &chunk->prefixes, tree_sink_tick(sink));
+}
+
+/* Return the node of the lowest `depth` calls of a stack. */
+static struct tv_path_builder_node *tree_sink_node(struct tv_tree_sink *sink, uint32_t thread,
+                                                   const struct tv_walk_start *start,
+                                                   uint32_t depth)
+{
+    uint32_t path = tree_sink_path(sink, &sink->builder, thread, start, depth);
+    return &sink->builder.nodes[path];
+}
+
+/* Time between two chunks belongs to the top of the stack there. */
+static void tree_stitch_gap(struct tv_tree_sink *sink, const struct tv_stitch *seam,
+                            unsigned number, uint32_t thread)
+{
+    assert(number >= 1 && number < sink->chunk_count);
+    const struct tree_chunk *chunk = &sink->chunks[number];
+    const struct tv_walk_start *start = tv_stitch_start(seam, number, thread);
+    int64_t wall, cpu, tick = tree_sink_tick(sink);
+    if (!tv_stitch_gap(start, &chunk->walk.threads[thread], &wall, &cpu) || !start->depth)
+        return;
+    struct tv_path_builder_node *cost = tree_sink_node(sink, thread, start, start->depth);
+    tv_time_add(&cost->wall, tv_time_times(wall, tick));
+    tv_time_add(&cost->cpu, tv_time_times(cpu, tick));
+    if (wall - cpu > chunk->walk.wait_threshold) {
+        sink->waits.calls++;
+        tv_time_add(&sink->waits.wall, tv_time_times(wall - cpu, tick));
+    }
+}
+
+/* Calls that began before the trace count as calls. */
+static void tree_stitch_begun_calls(struct tv_tree_sink *sink, uint32_t thread,
+                                    const struct tv_walk_start *first)
+{
+    uint32_t path =
+        first->depth ? tree_sink_path(sink, &sink->builder, thread, first, first->depth) : 0;
+    for (uint32_t depth = first->depth; depth > 0; depth--) {
+        sink->builder.nodes[path].calls++;
+        path = sink->builder.nodes[path].parent;
+    }
+}
+
+/* Add the time between chunks and beyond them; calls open at the end of a sampled trace last to
+ * it. */
+static void tree_stitch_thread(struct tv_tree_sink *sink, const struct tv_stitch *seam,
+                               uint32_t thread)
+{
+    const struct tv_input *input = &sink->head->inputs[sink->input];
+    const struct tv_walk_start *first = tv_stitch_start(seam, 0, thread);
+    const struct tv_walk_start *last = tv_stitch_start(seam, sink->chunk_count, thread);
+    for (unsigned chunk = 1; chunk < sink->chunk_count; chunk++)
+        tree_stitch_gap(sink, seam, chunk, thread);
+    tree_stitch_begun_calls(sink, thread, first);
+    int64_t rest = tv_stitch_open_end(input, last->last_wall) - last->last_wall;
+    if (last->depth && rest)
+        tv_time_add(&tree_sink_node(sink, thread, last, last->depth)->wall,
+                    tv_time_times(rest, input->tick_ns));
+}
+
+/* Merge the tree of a chunk; the first one is taken over as it is. */
+static void tree_sink_merge(struct tv_tree_sink *sink, struct tv_path_builder *builder)
+{
+    if (sink->builder.count > 1) {
+        tv_path_builder_merge(&sink->builder, builder);
+        tv_path_builder_release(builder);
+        return;
+    }
+    tv_path_builder_release(&sink->builder);
+    sink->builder = *builder;
+    memset(builder, 0, sizeof *builder);
+}
+
+static void tree_stitch_chunks(struct tv_tree_sink *sink, const struct tv_stitch *seam)
+{
+    for (unsigned i = 0; i < sink->chunk_count; i++) {
+        tree_chunk_add_open_calls(&sink->chunks[i]);
+        tree_chunk_find_prefixes(sink, seam, i);
+    }
+    tv_workers_run(sink->chunk_count, tree_chunk_attach, sink);
+    for (unsigned i = 0; i < sink->chunk_count; i++)
+        tree_sink_merge(sink, &sink->chunks[i].builder);
+}
+
+/* Time without an open call belongs to nobody: it is in the root and in thread nodes. */
+static bool tree_node_is_nobody(const struct tv_path_builder_node *node, uint32_t path)
+{
+    return path == TV_ROOT_PATH || (node->frame & TV_THREAD_FRAME);
+}
+
+/* Own times of a chunk overflowed: the input must be read again with saturating sums. */
+static bool tree_sink_overflowed(const struct tv_tree_sink *sink)
+{
+    bool fit = true;
+    for (unsigned i = 0; i < sink->chunk_count; i++)
+        fit = fit && tv_walk_sums_fit(&sink->chunks[i].walk);
+    return !fit && !sink->careful;
+}
+
+static void tree_sink_report_saturation(struct tv_tree_sink *sink)
+{
+    tv_ns wall = 0, cpu = 0;
+    if (sink->wall < INT64_MAX && sink->cpu < INT64_MAX)
+        return;
+    for (uint32_t i = 0; i < sink->builder.count; i++) {
+        const struct tv_path_builder_node *node = &sink->builder.nodes[i];
+        tv_time_add(&wall, tree_node_is_nobody(node, i) ? 0 : node->wall);
+        tv_time_add(&cpu, tree_node_is_nobody(node, i) ? 0 : node->cpu);
+    }
+    tv_trace_info_note_saturation(sink->head, wall, cpu);
+}
+
+static enum tv_stitch_result tree_sink_stitch(struct tv_sink *base, unsigned pass)
+{
+    struct tv_tree_sink *sink = (struct tv_tree_sink *)base;
+    struct tv_stitch seam;
+    (void)pass;
+    if (tree_sink_overflowed(sink)) {
+        sink->careful = true;
+        return TV_STITCH_SERIAL;
+    }
+    struct tv_walk *walks = tv_alloc(sink->chunk_count, sizeof *walks);
+    for (unsigned i = 0; i < sink->chunk_count; i++)
+        walks[i] = sink->chunks[i].walk;
+    enum tv_stitch_result result = tv_stitch_init(&seam, walks, sink->chunk_count);
+    if (result == TV_STITCH_DONE)
+        tv_stitch_add_diagnostics(&seam, walks, sink->head);
+    tv_free(walks);
+    if (result != TV_STITCH_DONE)
+        return result;
+    tree_stitch_chunks(sink, &seam);
+    for (uint32_t thread = 0; thread < seam.thread_count; thread++)
+        tree_stitch_thread(sink, &seam, thread);
+    tv_stitch_add_spans(&seam, tree_sink_tick(sink), &sink->wall, &sink->cpu);
+    tree_sink_report_saturation(sink);
+    tv_stitch_release(&seam);
+    return TV_STITCH_DONE;
+}
+
+static void tree_sink_end(struct tv_sink *base)
+{
+    tree_sink_release_chunks((struct tv_tree_sink *)base);
+}
+
+static const struct tv_sink_ops tree_sink_ops = {
+    .passes = 1,
+    .begin = tree_sink_begin,
+    .take = tree_sink_take,
+    .splice = tree_sink_stitch,
+    .end = tree_sink_end,
+};
+
+struct tv_tree_sink *tv_tree_sink_new(const struct tv_tree_sink_options *options)
+{
+    struct tv_tree_sink *sink = tv_alloc(1, sizeof *sink);
+    sink->sink.ops = &tree_sink_ops;
+    sink->options = *options;
+    tv_path_builder_init(&sink->builder);
+    return sink;
+}
+
+struct tv_sink *tv_tree_sink_sink(struct tv_tree_sink *sink)
+{
+    return &sink->sink;
+}
+
+struct tv_call_tree *tv_tree_sink_finish(struct tv_tree_sink *sink,
+                                         const struct tv_trace_info *head)
+{
+    tv_path_builder_finish(&sink->builder);
+    struct tv_tree_shape *shape = tv_tree_shape_blank(head, sink->builder.count);
+    struct tv_call_tree *tree = tv_call_tree_of_shape(shape);
+    tree->owns_shape = true;
+    tree->waits = sink->waits;
+    for (uint32_t i = tree->count; i-- > 0;) {
+        const struct tv_path_builder_node *node = &sink->builder.nodes[i];
+        bool nobody = tree_node_is_nobody(node, i);
+        shape->parent[i] = node->parent;
+        shape->frame[i] = node->frame;
+        tree->self_wall[i] = nobody ? 0 : node->wall;
+        tree->self_cpu[i] = nobody ? 0 : node->cpu;
+        tree->cost[i].calls = node->calls;
+        tv_time_add(&tree->cost[i].wall, tree->self_wall[i]);
+        tv_time_add(&tree->cost[i].cpu, tree->self_cpu[i]);
+        if (i != TV_ROOT_PATH) {
+            struct tv_path_cost *parent = &tree->cost[node->parent];
+            tv_time_add(&parent->wall, tree->cost[i].wall);
+            tv_time_add(&parent->cpu, tree->cost[i].cpu);
+        }
+    }
+    tree_sink_release_chunks(sink);
+    tv_path_builder_release(&sink->builder);
+    tv_free(sink);
+    return tree;
+}

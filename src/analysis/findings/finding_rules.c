@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The table of rules, the names that they look for, and what a main thread is called by which
+ * recorder.  docs/findings.md is written from this table.
+ */
+#include "analysis/findings/findings.h"
+
+#include <string.h>
+
+#include "analysis/subset/subset.h"
+#include "base/bytes.h"
+#include "base/memory.h"
+
+/* 1 s / 60, the interval of most displays. */
+#define FRAME_NS INT64_C(16666667)
+#define MS INT64_C(1000000)
+
+/* Almost all traces are merely cut off at their ends; that is not in this list. */
+static const enum tv_diagnostic_kind unpaired[] = {
+    TV_DIAGNOSTIC_MISSING_EXIT,   TV_DIAGNOSTIC_IGNORED_EXIT,      TV_DIAGNOSTIC_TITLE_MISMATCH,
+    TV_DIAGNOSTIC_TIME_BACKWARDS, TV_DIAGNOSTIC_ASYNC_BEGUN_TWICE,
+};
+static const enum tv_diagnostic_kind lost[] = {
+    TV_DIAGNOSTIC_OVERFLOW,
+    TV_DIAGNOSTIC_EVENTS_LOST,
+    TV_DIAGNOSTIC_OVERWRITTEN,
+};
+
+/* In the order of output; warnings come before notes. */
+const struct tv_rule tv_rules[TV_RULES] = {
+    {
+        .name = "buffer-overflow",
+        .title = "The buffer was full",
+        .looks_at = "marks of a recorder whose buffer was full",
+        .text = "The recorder's buffer was full: what did not fit is in no figure.",
+        .reason = "what was not recorded is in no sum",
+        .condition = TV_RULE_DIAGNOSTICS,
+        .severity = TV_WARNING,
+        .kinds = lost,
+        .kind_count = (uint32_t)TV_COUNT(lost),
+    },
+    {
+        .name = "unbalanced-events",
+        .title = "Unbalanced events",
+        .looks_at = "ends that are missing or of something else, times that go back",
+        .text = "{events} out of balance or out of order: calls at these places may have other "
+                "lengths than they had.",
+        .reason = "where an end is missing, of something else or out of order, the length of a "
+                  "call may be a guess",
+        .condition = TV_RULE_DIAGNOSTICS,
+        .severity = TV_WARNING,
+        .kinds = unpaired,
+        .kind_count = (uint32_t)TV_COUNT(unpaired),
+    },
+    {
+        .name = "slow-frame",
+        .title = "Slow frames",
+        .looks_at = "the making of pictures, of Android, Chromium, Flutter and Unity",
+        .text = "{calls} longer than {limit}: {total} in all, the longest {worst}, of {name}.",
+        .reason =
+            "a display of 60 Hz shows a picture every 16.7 ms: whoever takes longer misses one",
+        .condition = TV_RULE_CALLS,
+        .severity = TV_WARNING,
+        .names = TV_NAMES_FRAME,
+        .longer = FRAME_NS,
+    },
+    {
+        .name = "long-on-main-thread",
+        .title = "Long calls on a main thread",
+        .looks_at = "calls of threads that draw and answer the user",
+        .text = "{calls} longer than {limit} on a main thread, the innermost ones counted: {total} "
+                "in all, the longest {worst}, of {name}.",
+        .reason = "the W3C's Long Tasks API calls a task of more than 50 ms long: input that comes "
+                  "meanwhile is answered too late",
+        .condition = TV_RULE_CALLS,
+        .severity = TV_WARNING,
+        .on_main = true,
+        .innermost = true,
+        .waits = TV_NAMES_IDLE | TV_NAMES_BLOCKED | TV_NAMES_CONTENTION,
+        .passes = TV_NAMES_LOOP,
+        .longer = 50 * MS,
+    },
+    {
+        .name = "blocked-main-thread",
+        .title = "A main thread waits for another thread",
+        .looks_at = "Object.wait, park, sleep, join and the like on main threads",
+        .text = "A main thread waited for another thread or for time to pass: {calls} longer than "
+                "{limit}, {total} in all, the longest {worst}, of {name}.",
+        .reason = "a wait of 16.7 ms costs a picture of a display of 60 Hz",
+        .condition = TV_RULE_CALLS,
+        .severity = TV_WARNING,
+        .on_main = true,
+        .names = TV_NAMES_BLOCKED,
+        .longer = FRAME_NS,
+    },
+    {
+        .name = "lock-contention",
+        .title = "Waiting for locks",
+        .looks_at = "taking locks and monitors that may be held by another thread",
+        .text = "Locks were taken slowly: {calls} longer than {limit}, {total} in all, the longest "
+                "{worst}, of {name}.",
+        .reason = "a lock that is free takes less than 1 us: for 1 ms another thread held it, or "
+                  "this one did not run",
+        .condition = TV_RULE_CALLS,
+        .severity = TV_WARNING,
+        .names = TV_NAMES_CONTENTION,
+        .longer = 1 * MS,
+    },
+    {
+        .name = "gc-on-main-thread",
+        .title = "Garbage collection on a main thread",
+        .looks_at = "collections on main threads",
+        .text = "Garbage was collected on a main thread: {calls} longer than {limit}, {total} in "
+                "all, the longest {worst}, of {name}.",
+        .reason = "a pause of 16.7 ms costs a picture of a display of 60 Hz",
+        .condition = TV_RULE_CALLS,
+        .severity = TV_WARNING,
+        .on_main = true,
+        .names = TV_NAMES_GC,
+        .longer = FRAME_NS,
+    },
+    {
+        .name = "hot-tiny-calls",
+        .title = "Hot tiny calls",
+        .looks_at = "methods called so often that reading the clock distorts their time",
+        .text = "Reading the clock ({limit} each time, as the file says) makes up half or more of "
+                "the own time of {methods}, {total} in all: they cost less than the figures say. "
+                "The largest part is that of {name}, {worst}.",
+        .reason = "from a half on the figure says more of the clock than of the method; less than "
+                  "1 % of the time looked at changes no ranking",
+        .condition = TV_RULE_CLOCK,
+        .severity = TV_WARNING,
+        .share = 500,
+        .least = 10,
+    },
+    {
+        .name = "waiting-inside",
+        .title = "Waiting inside calls",
+        .looks_at = "calls whose real time is much larger than their CPU time",
+        .text = "{calls} of which more than {limit} passed without running, most of the time that "
+                "is their own: {total} in all, the longest {worst}, in {name}.",
+        .reason =
+            "shorter gaps are often the scheduler's, and below four fifths work and waiting mix",
+        .condition = TV_RULE_WAITS,
+        .passes = TV_NAMES_IDLE | TV_NAMES_BLOCKED | TV_NAMES_CONTENTION | TV_NAMES_LOOP,
+        .longer = 50 * MS,
+        .share = 800,
+    },
+    {
+        .name = "garbage-collection",
+        .title = "Garbage collection",
+        .looks_at = "collections of ART, V8, Blink, the JVM and others, all threads together",
+        .text = "{calls} of garbage collection, all threads together {total}, which is {share} of "
+                "the time looked at; the longest {worst}, of {name}.",
+        .reason = "collectors are tuned for 1 % (HotSpot's parallel one) to 8 % (G1)",
+        .condition = TV_RULE_CALLS,
+        .names = TV_NAMES_GC,
+        .share = 50,
+    },
+    {
+        .name = "deep-recursion",
+        .title = "Deep recursion",
+        .looks_at = "methods that stand on one stack many times over",
+        .text = "{methods} found {limit} times or more on one stack; the deepest is {name}, "
+                "{worst} times.",
+        .reason = "trees of views and of modules stay below",
+        .condition = TV_RULE_RECURSION,
+        .levels = 50,
+    },
+    {
+        .name = "sampled-trace",
+        .title = "Sampled, not traced",
+        .looks_at = "traces whose recorder looked only now and then",
+        .text = "The trace was sampled {interval}: calls shorter than the interval are missing or "
+                "too long, counts of calls are not to be trusted.",
+        .reason = "it is how the trace was recorded",
+        .condition = TV_RULE_SAMPLED,
+    },
+};
+
+uint32_t tv_rule_find(struct tv_bytes name)
+{
+    for (uint32_t i = 0; i < TV_RULES; i++)
+        if (tv_bytes_equal(name, tv_bytes_of(tv_rules[i].name)))
+            return i;
+    return TV_NONE;
+}
+
+/* ---- Names ---- */
+
+struct name_pattern {
+    const char *text; /* '*' stands for any bytes; a later pattern wins */
+    unsigned lists;   /* 0: on no list after all */
+};
+
+static const struct name_pattern patterns[] = {
+    {"Choreographer#doFrame*", TV_NAMES_FRAME}, /* Android, atrace; often followed by a number */
+    {"DrawFrame", TV_NAMES_FRAME},
+    {"DrawFrames *", TV_NAMES_FRAME},
+    {"android.view.Choreographer.doFrame", TV_NAMES_FRAME}, /* method traces */
+    {"ThreadProxy::BeginMainFrame", TV_NAMES_FRAME},        /* Chromium */
+    {"ProxyMain::BeginMainFrame", TV_NAMES_FRAME},
+    {"DirectRenderer::DrawFrame", TV_NAMES_FRAME},
+    {"Animator::BeginFrame", TV_NAMES_FRAME}, /* Flutter */
+    {"GPURasterizer::Draw", TV_NAMES_FRAME},
+    {"Rasterizer::DoDraw", TV_NAMES_FRAME},
+    {"PlayerLoop", TV_NAMES_FRAME}, /* Unity */
+
+    {"* GC", TV_NAMES_GC},  /* ART: "Background concurrent copying GC"; Bazel: "minor GC" */
+    {"GC: *", TV_NAMES_GC}, /* ART: "GC: Wait For Completion Alloc" */
+    {"GC.*", TV_NAMES_GC},  /* Unity */
+    {"V8.GC*", TV_NAMES_GC},
+    {"V8.GC*BACKGROUND*", 0}, /* runs beside the program, not instead of it */
+    {"MajorGC", TV_NAMES_GC},
+    {"MinorGC", TV_NAMES_GC},
+    {"BlinkGC*", TV_NAMES_GC},
+    {"Garbage Collection", TV_NAMES_GC}, /* Python */
+    {"java.lang.Runtime.gc", TV_NAMES_GC},
+
+    {"monitor contention with *", TV_NAMES_CONTENTION}, /* ART, a Java monitor */
+    {"Lock contention on *", TV_NAMES_CONTENTION},      /* ART, a lock of the runtime */
+    {"Contending for *", TV_NAMES_CONTENTION},          /* ART before Android 8 */
+    {"java.util.concurrent.locks.ReentrantLock.lock", TV_NAMES_CONTENTION},
+    {"java.util.concurrent.locks.ReentrantReadWriteLock$*Lock.lock", TV_NAMES_CONTENTION},
+    {"pthread_mutex_lock", TV_NAMES_CONTENTION},
+    {"__pthread_mutex_lock", TV_NAMES_CONTENTION},
+    {"__lll_lock_wait", TV_NAMES_CONTENTION},
+
+    {"java.lang.Object.wait", TV_NAMES_BLOCKED},
+    {"java.lang.Thread.sleep", TV_NAMES_BLOCKED},
+    {"java.lang.Thread.join", TV_NAMES_BLOCKED},
+    {"java.lang.Thread.parkFor$", TV_NAMES_BLOCKED},
+    {"java.util.concurrent.locks.LockSupport.park*", TV_NAMES_BLOCKED},
+    {"sun.misc.Unsafe.park", TV_NAMES_BLOCKED},
+    {"jdk.internal.misc.Unsafe.park", TV_NAMES_BLOCKED},
+
+    {"android.os.MessageQueue.next", TV_NAMES_IDLE},
+    {"android.os.MessageQueue.nativePollOnce", TV_NAMES_IDLE},
+    {"epoll_wait*", TV_NAMES_IDLE},
+    {"poll", TV_NAMES_IDLE},
+    {"(idle)", TV_NAMES_IDLE}, /* V8's profiles */
+    {"java.lang.ref.ReferenceQueue.remove", TV_NAMES_IDLE},
+    {"dalvik.system.VMRuntime.runHeapTasks", TV_NAMES_IDLE},
+
+    {"android.app.ActivityThread.main", TV_NAMES_LOOP},
+    {"android.os.Looper.loop*", TV_NAMES_LOOP},
+    {"com.android.internal.os.ZygoteInit*.main", TV_NAMES_LOOP},
+    {"com.android.internal.os.RuntimeInit$MethodAndArgsCaller.run", TV_NAMES_LOOP},
+    {"java.lang.reflect.Method.invoke", TV_NAMES_LOOP},
+    {"ThreadController active", TV_NAMES_LOOP}, /* Chromium: runs as long as there are tasks */
+    {"RunLoop::Run", TV_NAMES_LOOP},
+};
+
+/* By first byte of a text, the patterns that can match it, in order. */
+struct name_index {
+    uint8_t first[256][TV_COUNT(patterns)];
+    uint8_t count[256];
+};
+
+static void name_index_build(struct name_index *index)
+{
+    for (unsigned byte = 0; byte < 256; byte++) {
+        index->count[byte] = 0;
+        for (unsigned i = 0; i < TV_COUNT(patterns); i++) {
+            uint8_t begins = (uint8_t)patterns[i].text[0];
+            if (begins == '*' || begins == byte)
+                index->first[byte][index->count[byte]++] = (uint8_t)i;
+        }
+    }
+}
+
+/* Return the lists of a name; the last matching pattern wins. */
+static uint8_t name_index_lists(const struct name_index *index, struct tv_bytes name)
+{
+    unsigned lists = 0;
+    if (name.length == 0)
+        return 0;
+    for (uint8_t i = 0; i < index->count[name.data[0]]; i++) {
+        const struct name_pattern *pattern = &patterns[index->first[name.data[0]][i]];
+        if (tv_glob_matches(name, tv_bytes_of(pattern->text)))
+            lists = pattern->lists;
+    }
+    return (uint8_t)lists;
+}
+
+/* Join "class.method"; names longer than any pattern needs are not joined. */
+static struct tv_bytes rule_qualified_name(const struct tv_trace_info *head,
+                                           const struct tv_frame *frame, uint8_t room[512])
+{
+    struct tv_bytes name = tv_trace_info_text(head, frame->name);
+    struct tv_bytes class_name = tv_trace_info_text(head, frame->class_name);
+    if (class_name.length == 0 || class_name.length + 1 + name.length > 512)
+        return name;
+    memcpy(room, class_name.data, class_name.length);
+    room[class_name.length] = '.';
+    if (name.length > 0)
+        memcpy(room + class_name.length + 1, name.data, name.length);
+    return (struct tv_bytes){room, class_name.length + 1 + name.length};
+}
+
+uint8_t *tv_rule_lists(const struct tv_trace_info *head)
+{
+    uint8_t *lists = tv_alloc(head->frame_count, sizeof *lists);
+    struct name_index *index = tv_alloc(1, sizeof *index);
+    uint8_t room[512];
+    name_index_build(index);
+    for (uint32_t i = 0; i < head->frame_count; i++)
+        lists[i] = name_index_lists(index, rule_qualified_name(head, &head->frames[i], room));
+    tv_free(index);
+    return lists;
+}
+
+/* ---- Main threads ---- */
+
+/* Without a thread name, the main thread is the one whose id is its process's. */
+static const struct {
+    const char *format, *thread;
+} main_threads[] = {
+    {"Android method trace", "main"},
+    {"Trace Event Format", "CrRendererMain"},
+    {"Trace Event Format", "CrBrowserMain"},
+    {"Trace Event Format", "1.ui"}, /* Flutter */
+    {"Trace Event Format", "io.flutter.1.ui"},
+    {"Trace Event Format", "UnityMain"},
+    {"ftrace text", NULL},
+};
+
+bool tv_rule_is_main(const struct tv_trace_info *head, uint32_t thread)
+{
+    const struct tv_thread *t = &head->threads[thread];
+    const char *format = head->inputs[t->input].format;
+    for (size_t i = 0; i < TV_COUNT(main_threads); i++) {
+        if (strcmp(format, main_threads[i].format) != 0)
+            continue;
+        if (main_threads[i].thread) {
+            if (tv_bytes_equal(tv_trace_info_text(head, t->name),
+                               tv_bytes_of(main_threads[i].thread)))
+                return true;
+        } else if (t->process != TV_NONE && head->processes[t->process].id == t->id) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The slices of a selection, as runs of rows that workers share.
+ */
+#include "analysis/subset/selection.h"
+
+#include <assert.h>
+
+#include "base/memory.h"
+#include "base/workers.h"
+
+void tv_row_overlap(const struct tv_trace *trace, uint32_t row, tv_ns from, tv_ns to,
+                    uint32_t *first, uint32_t *end)
+{
+    uint32_t ending = tv_row_find(trace, row, from), starting = tv_row_find_start(trace, row, from);
+    *first = ending < starting ? ending : starting;
+    *end = to == INT64_MAX ? trace->rows[row].count : tv_row_find_start(trace, row, to);
+    if (*end < *first)
+        *end = *first;
+}
+
+bool *tv_selection_wanted(const struct tv_trace *trace, const struct tv_selection *selection)
+{
+    bool *wanted = tv_alloc(trace->track_count, sizeof *wanted);
+    for (uint32_t i = 0; i < trace->track_count; i++)
+        wanted[i] = selection->tracks == NULL && tv_track_has_calls(&trace->tracks[i]);
+    for (uint32_t i = 0; selection->tracks && i < selection->track_count; i++) {
+        if (selection->tracks[i] < trace->track_count)
+            wanted[selection->tracks[i]] = true;
+    }
+    return wanted;
+}
+
+bool tv_trace_has_only_async(const struct tv_trace *trace)
+{
+    uint64_t async = 0;
+    for (uint32_t i = 0; i < trace->track_count; i++) {
+        const struct tv_track *track = &trace->tracks[i];
+        if (tv_track_has_calls(track) && track->slice_count > 0)
+            return false;
+        async += track->kind == TV_TRACK_ASYNC ? track->slice_count : 0;
+    }
+    return async > 0;
+}
+
+/* ---- Runs ---- */
+
+void tv_slice_runs_init(struct tv_slice_runs *runs, uint32_t rows)
+{
+    *runs = (struct tv_slice_runs){.list = tv_alloc(rows, sizeof *runs->list)};
+}
+
+void tv_slice_runs_release(struct tv_slice_runs *runs)
+{
+    tv_free(runs->list);
+}
+
+void tv_slice_runs_add(struct tv_slice_runs *runs, struct tv_slice_run run)
+{
+    if (run.count == 0)
+        return;
+    runs->list[runs->count++] = run;
+    runs->slices += run.count;
+}
+
+unsigned tv_slice_runs_workers(const struct tv_slice_runs *runs, uint64_t least, unsigned asked)
+{
+    uint64_t useful = runs->slices / least + 1;
+    unsigned workers = tv_workers_available();
+    if (asked)
+        return asked;
+    return workers < useful ? workers : (unsigned)useful;
+}
+
+void tv_slice_runs_share(const struct tv_slice_runs *runs, unsigned index, unsigned workers,
+                         void (*take)(void *context, const struct tv_slice_run *run), void *context)
+{
+    assert(index < workers);
+    uint64_t first = runs->slices * index / workers, end = runs->slices * (index + 1) / workers;
+    uint64_t at = 0;
+    for (uint32_t i = 0; i < runs->count && at < end; i++) {
+        struct tv_slice_run run = runs->list[i];
+        uint64_t low = first > at ? first - at : 0;
+        uint64_t high = end - at < run.count ? end - at : run.count;
+        at += run.count;
+        if (low >= high)
+            continue;
+        run.first += (uint32_t)low;
+        run.count = (uint32_t)(high - low);
+        take(context, &run);
+    }
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_check.c - `check`: every diagnostic of a file with its position, and the findings.
+ *
+ * Errors make exit code 1. Findings do so only on request: a slow program can have a correct trace.
+ */
+#include <assert.h>
+
+#include "analysis/findings/findings.h"
+#include "base/bytes.h"
+#include "cli/command.h"
+#include "cli/input/load.h"
+#include "cli/output/output.h"
+#include "readers/trace_event/rewrite.h"
+#include "readers/trace_event/trace_event.h"
+#include "writers/tables/check_report.h"
+
+enum { FORMAT_TEXT, FORMAT_JSON };
+
+static const struct tv_option check_options[] = {
+    TV_OPTION("format", "text|json", TV_OPTION_CHOICE, format, "output format (default: text)"),
+    TV_OPTION("fail-on", "note|warning|error|FINDING", TV_OPTION_LIST, fail_on,
+              "exit with 1 for this severity or worse (default: error), or for this finding "
+              "(repeatable)"),
+    TV_OPTION(
+        "strict", NULL, TV_OPTION_FLAG, strict,
+        "exit with 1 for every diagnostic, also for calls cut by the start or end of the trace"),
+    TV_OPTION("no-findings", NULL, TV_OPTION_FLAG, no_findings,
+              "print diagnostics, but no findings"),
+    TV_OPTION_OUTPUT,
+    TV_OPTIONS_SCREEN,
+    TV_OPTIONS_READING,
+    TV_OPTIONS_END,
+};
+
+/* Check the arguments of Trace Event files, which reading skips. */
+static enum tv_status cmd_check_argument_texts(struct tv_trace *trace, struct tv_error *err)
+{
+    enum tv_status status = TV_OK;
+    bool counted = false;
+    for (uint32_t i = 0; i < trace->head->input_count && status == TV_OK; i++) {
+        const struct tv_input *input = &trace->head->inputs[i];
+        if (!tv_te_rewrite_is_input(input))
+            continue;
+        if (!counted)
+            tv_diagnostics_clear_kind(&trace->head->diagnostics, TV_DIAGNOSTIC_BAD_JSON);
+        counted = true;
+        status = tv_te_check_text(trace, i, err);
+    }
+    return status;
+}
+
+/* ---- The exit code ---- */
+
+/* Return the lowest severity in --fail-on; at least errors set the exit code. */
+static enum tv_severity cmd_check_failing_severity(const struct tv_settings *settings)
+{
+    enum tv_severity least = TV_ERROR;
+    for (size_t i = 0; i < settings->fail_on.count; i++) {
+        enum tv_severity named = tv_severity_find(settings->fail_on.items[i]);
+        if (named < least)
+            least = named;
+    }
+    return least;
+}
+
+static bool cmd_check_names_rule(const struct tv_settings *settings, const char *rule)
+{
+    for (size_t i = 0; i < settings->fail_on.count; i++)
+        if (strcmp(settings->fail_on.items[i], rule) == 0)
+            return true;
+    return false;
+}
+
+/* Does a diagnostic set the exit code? --strict counts every kind, otherwise usual kinds never
+ * count. */
+static bool cmd_check_any_diagnostic_fails(const struct tv_settings *settings,
+                                           const struct tv_diagnostics *diagnostics)
+{
+    enum tv_severity least = cmd_check_failing_severity(settings);
+    for (unsigned i = 0; i < TV_DIAGNOSTIC_COUNT; i++) {
+        enum tv_diagnostic_kind kind = (enum tv_diagnostic_kind)i;
+        if (diagnostics->kinds[kind].count == 0)
+            continue;
+        if (settings->strict || (tv_diagnostic_severity(kind) >= least && !tv_check_is_usual(kind)))
+            return true;
+    }
+    return false;
+}
+
+/* Does a finding set the exit code, by its severity or by its name? */
+static bool cmd_check_any_finding_fails(const struct tv_settings *settings,
+                                        const struct tv_findings *findings)
+{
+    enum tv_severity least = cmd_check_failing_severity(settings);
+    for (uint32_t rule = 0; findings && rule < TV_RULES; rule++)
+        if (findings->of[rule].found && (tv_rules[rule].severity >= least ||
+                                         cmd_check_names_rule(settings, tv_rules[rule].name)))
+            return true;
+    return false;
+}
+
+/* Check the words of --fail-on before any file is read. */
+static enum tv_status cmd_check_parse_fail_on(const struct tv_settings *settings,
+                                              struct tv_error *err)
+{
+    for (size_t i = 0; i < settings->fail_on.count; i++) {
+        const char *word = settings->fail_on.items[i];
+        if (tv_severity_find(word) != TV_SEVERITIES)
+            continue;
+        if (tv_rule_find(tv_bytes_of(word)) == TV_NONE)
+            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                           "--fail-on: expected note, warning, error or a finding "
+                           "(docs/findings.md), found '%s'",
+                           word);
+        if (settings->no_findings)
+            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                           "--fail-on %s needs findings: remove --no-findings", word);
+    }
+    return TV_OK;
+}
+
+/* ---- The report ---- */
+
+/* Find what is worth looking at in the trace; NULL with --no-findings. */
+static struct tv_findings *cmd_check_find_findings(const struct tv_settings *settings,
+                                                   const struct tv_trace *trace)
+{
+    struct tv_selection all = TV_SELECT_ALL;
+    if (settings->no_findings)
+        return NULL;
+    struct tv_call_tree *tree = tv_call_tree_of_trace(trace, &all, tv_settings_jobs(settings));
+    struct tv_findings *findings = tv_findings_of(trace, tree, &all);
+    tv_call_tree_free(tree);
+    return findings;
+}
+
+/* The output of all files, and the result so far. */
+struct check_reports {
+    const struct tv_settings *settings;
+    struct tv_output output;
+    bool open;  /* the output is open, since there was something to write */
+    bool any;   /* JSON: the list is not empty */
+    bool wrong; /* exit with 1 */
+};
+
+static enum tv_status cmd_check_open_output(struct check_reports *reports, struct tv_error *err)
+{
+    const struct tv_settings *settings = reports->settings;
+    if (reports->open)
+        return TV_OK;
+    enum tv_status status =
+        tv_output_open_text(&reports->output, settings, settings->format == FORMAT_TEXT, err);
+    reports->open = status == TV_OK;
+    if (reports->open && settings->format == FORMAT_JSON)
+        tv_out_char(&reports->output.out, '[');
+    return status;
+}
+
+static enum tv_status cmd_check_close_output(struct check_reports *reports, struct tv_error *err)
+{
+    if (!reports->open)
+        return TV_OK;
+    if (reports->settings->format == FORMAT_JSON)
+        tv_out_text(&reports->output.out, "\n]\n");
+    return tv_output_close(&reports->output, err);
+}
+
+/* Append the report of one file. */
+static enum tv_status cmd_check_add_report(struct check_reports *reports,
+                                           const struct tv_trace *trace, struct tv_error *err)
+{
+    const struct tv_settings *settings = reports->settings;
+    struct tv_out *out = &reports->output.out;
+    enum tv_status status = cmd_check_open_output(reports, err);
+    if (status != TV_OK)
+        return status;
+    struct tv_findings *findings = cmd_check_find_findings(settings, trace);
+    bool fails = cmd_check_any_diagnostic_fails(settings, &trace->head->diagnostics) ||
+                 cmd_check_any_finding_fails(settings, findings);
+    if (settings->format == FORMAT_JSON) {
+        tv_check_write_json(out, trace, findings, settings->strict, &reports->any);
+    } else {
+        if (settings->files.count > 1)
+            tv_check_write_summary(out, trace, findings, settings->strict, fails);
+        tv_check_write_text(out, trace, findings, settings->strict);
+    }
+    reports->wrong |= fails;
+    tv_findings_free(findings);
+    return TV_OK;
+}
+
+static enum tv_status cmd_check_add_file(struct check_reports *reports, const char *const *file,
+                                         struct tv_error *err)
+{
+    struct tv_trace *trace;
+    enum tv_status status = tv_load_trace(reports->settings, file, 1, NULL, &trace, err);
+    if (status != TV_OK)
+        return status;
+    status = cmd_check_argument_texts(trace, err);
+    if (status == TV_OK)
+        status = cmd_check_add_report(reports, trace, err);
+    tv_trace_free(trace);
+    return status;
+}
+
+/* Report a file that cannot be read; the other files are still checked. */
+static enum tv_status cmd_check_add_unreadable(struct check_reports *reports, const char *file,
+                                               const struct tv_error *reason, struct tv_error *err)
+{
+    assert(reports->settings->files.count > 1);
+    enum tv_status status = cmd_check_open_output(reports, err);
+    if (status != TV_OK)
+        return status;
+    if (reports->settings->format == FORMAT_JSON)
+        tv_check_write_unreadable_json(&reports->output.out, file, reason, &reports->any);
+    else
+        tv_check_write_unreadable(&reports->output.out, file);
+    reports->wrong = true;
+    return TV_OK;
+}
+
+static enum tv_status cmd_check_add_files(const struct tv_command *command,
+                                          struct check_reports *reports, struct tv_error *err)
+{
+    const struct tv_words *files = &reports->settings->files;
+    enum tv_status status = cmd_check_parse_fail_on(reports->settings, err);
+    for (size_t i = 0; i < files->count && status == TV_OK; i++) {
+        struct tv_error reason = {0};
+        status = cmd_check_add_file(reports, &files->items[i], &reason);
+        if (status == TV_OK)
+            continue;
+        if (files->count == 1 || status == TV_ERR_USAGE) {
+            *err = reason;
+            return status;
+        }
+        tv_command_failed(command, &reason);
+        status = cmd_check_add_unreadable(reports, files->items[i], &reason, err);
+    }
+    return status;
+}
+
+static int cmd_check_run(const struct tv_command *command, const struct tv_settings *settings)
+{
+    struct tv_error err = {0}, late;
+    struct check_reports reports = {.settings = settings};
+    enum tv_status status = cmd_check_add_files(command, &reports, &err);
+    enum tv_status closed = cmd_check_close_output(&reports, status == TV_OK ? &err : &late);
+    if (status != TV_OK || closed != TV_OK)
+        return tv_command_failed(command, &err);
+    return reports.wrong ? TV_EXIT_INPUT : TV_EXIT_OK;
+}
+
+const struct tv_command tv_command_check = {
+    .name = "check",
+    .summary = "report errors in traces, with their positions",
+    .arguments = "[OPTION]... FILE...",
+    .details =
+        "Exit code 0: no errors.  1: data is lost or invented, or a file cannot be read.\nNotes, "
+        "warnings and findings count only with --fail-on.  Each file has its own report.",
+    .options = check_options,
+    .min_files = 1,
+    .max_files = TV_ANY_FILES,
+    .reads_traces = true,
+    .run = cmd_check_run,
+};

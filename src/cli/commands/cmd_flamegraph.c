@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_flamegraph.c - `flamegraph` (one SVG file) and `collapse` (the input of other flame graph
+ * tools). */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/calltree/call_tree.h"
+#include "analysis/calltree/derived_trees.h"
+#include "base/bytes.h"
+#include "base/out.h"
+#include "cli/command.h"
+#include "cli/input/measure.h"
+#include "cli/input/selection.h"
+#include "cli/output/message.h"
+#include "cli/output/output.h"
+#include "writers/stacks/collapsed.h"
+#include "writers/stacks/flame_svg.h"
+
+static const struct tv_option flamegraph_options[] = {
+    TV_OPTION("title", "TEXT", TV_OPTION_TEXT, title,
+              "title of the picture (default: the file name)"),
+    TV_OPTION("countname", "TEXT", TV_OPTION_TEXT, countname,
+              "unit of the numbers (default: us; for collapsed stacks: samples)"),
+    TV_OPTION("colors", "package|hot|cool|red|orange|yellow|green|aqua|blue|purple|grey",
+              TV_OPTION_CHOICE, colors, "palette (default: package, one colour per package)"),
+    TV_OPTION("hash", NULL, TV_OPTION_FLAG, hash,
+              "choose shades by method name, so that they are equal in all pictures"),
+    TV_OPTION("inverted", NULL, TV_OPTION_FLAG, inverted,
+              "draw downwards, from the methods that used the time to their callers"),
+    TV_OPTION("min-width", "PIXELS", TV_OPTION_TEXT, min_width,
+              "omit narrower frames; the picture is 1180 wide (default: 0.1)"),
+    TV_OPTION_CLOCK,
+    TV_OPTION_SAMPLES,
+    TV_OPTION_ASYNC,
+    TV_OPTION_THREADS,
+    TV_OPTION_FILTERS,
+    TV_OPTION_RANGE,
+    TV_OPTION("split-threads", NULL, TV_OPTION_FLAG, split_threads,
+              "one picture per thread, PREFIX.ID-NAME.svg; --output sets PREFIX"),
+    TV_OPTION_OUTPUT,
+    TV_OPTIONS_READING,
+    TV_OPTIONS_END,
+};
+
+/* The options of a picture. */
+struct flamegraph_drawing {
+    const struct tv_settings *settings;
+    bool cpu;
+    double min_share;
+};
+
+/* Return the unit of the numbers: --countname, else it depends on --samples and on the format. */
+static const char *cmd_flamegraph_count_name(const struct tv_settings *settings,
+                                             const struct tv_trace_info *head)
+{
+    if (settings->countname)
+        return settings->countname;
+    if (settings->samples == TV_SAMPLES_COUNT)
+        return "samples";
+    if (settings->samples == TV_SAMPLES_WEIGHT)
+        return "of weight";
+    return tv_flame_svg_count_name(head);
+}
+
+/* Return the word for one counted thing, or NULL if the numbers are counts already. */
+static const char *cmd_flamegraph_count_each(const struct tv_settings *settings,
+                                             const struct tv_trace_info *head)
+{
+    if (settings->samples == TV_CHOICE_NO_SAMPLES)
+        return tv_flame_svg_each(head);
+    return settings->samples == TV_SAMPLES_COUNT ? NULL : "sample";
+}
+
+/* Lay out the tree below `root` and write it as SVG. */
+static void cmd_flamegraph_draw(struct tv_out *out, const struct tv_call_tree *tree, uint32_t root,
+                                const char *title, const struct flamegraph_drawing *drawing)
+{
+    const struct tv_settings *settings = drawing->settings;
+    struct tv_flame_options layout = {
+        .clock = drawing->cpu ? TV_CLOCK_CPU : TV_CLOCK_WALL,
+        .order = TV_FLAME_BY_NAME,
+        .inverted = settings->inverted,
+        .root = root,
+        .min_share = drawing->min_share,
+    };
+    bool times = settings->samples == TV_CHOICE_NO_SAMPLES || settings->samples == TV_SAMPLES_TIME;
+    struct tv_flame_svg_options svg = {
+        .title = title,
+        .count_name = cmd_flamegraph_count_name(settings, tree->head),
+        .unit_ns = times ? 1000 : 1,
+        .each = cmd_flamegraph_count_each(settings, tree->head),
+        .colors = (enum tv_flame_colors)settings->colors,
+        .hash = settings->hash,
+        .inverted = settings->inverted,
+    };
+    struct tv_flame *flame = tv_flame_of_tree(tree, &layout);
+    tv_flame_svg_write(out, tree->head, flame, &svg);
+    tv_flame_free(flame);
+}
+
+/* Return the title: --title, else the file name without directories. */
+static const char *cmd_flamegraph_title(const struct tv_settings *settings)
+{
+    const char *file = settings->files.items[0], *slash = strrchr(file, '/');
+    if (settings->title)
+        return settings->title;
+    return slash ? slash + 1 : file;
+}
+
+/* Draw one thread for --split-threads, with its name and id in the title. */
+static void cmd_flamegraph_draw_thread(struct tv_out *out, const struct tv_call_tree *tree,
+                                       uint32_t thread, void *context)
+{
+    const struct flamegraph_drawing *drawing = context;
+    const struct tv_thread *t = &tree->head->threads[thread];
+    struct tv_bytes name = tv_trace_info_text(tree->head, t->name);
+    char title[1024];
+    snprintf(title, sizeof title, "%s: %.*s [%llu]", cmd_flamegraph_title(drawing->settings),
+             name.length < 200 ? (int)name.length : 200, (const char *)name.data,
+             (unsigned long long)t->id);
+    /* In an inverted graph the thread lies on top of its methods. */
+    cmd_flamegraph_draw(out, tree, drawing->settings->inverted ? TV_ROOT_PATH : 1, title, drawing);
+}
+
+/* Parse "0.5" pixels into a share of the whole width. */
+static enum tv_status cmd_flamegraph_parse_width(const char *text, double *share,
+                                                 struct tv_error *err)
+{
+    tv_ns thousandths;
+    *share = 0.1 / TV_FLAME_SVG_INNER;
+    if (!text)
+        return TV_OK;
+    if (!tv_parse_time(tv_bytes_of(text), 1000, &thousandths) || thousandths < 0 ||
+        thousandths > TV_FLAME_SVG_INNER * INT64_C(1000))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "--min-width: expected pixels, 0 to %d, found '%s'", TV_FLAME_SVG_INNER,
+                       text);
+    *share = (double)thousandths / 1000 / TV_FLAME_SVG_INNER;
+    return TV_OK;
+}
+
+/* Draw all threads in one picture, or one picture per thread. */
+static enum tv_status cmd_flamegraph_write(const struct tv_settings *settings,
+                                           const struct tv_call_tree *tree, struct tv_error *err)
+{
+    struct flamegraph_drawing drawing = {.settings = settings};
+    enum tv_status status =
+        cmd_flamegraph_parse_width(settings->min_width, &drawing.min_share, err);
+    if (status == TV_OK)
+        status = tv_clock_choose(settings, tree->clocks, &drawing.cpu, err);
+    if (status != TV_OK)
+        return status;
+    if (settings->split_threads)
+        return tv_per_thread(settings, tree, "svg", cmd_flamegraph_draw_thread, &drawing, err);
+    struct tv_output output;
+    status = tv_output_open(&output, settings->output, settings->quiet, err);
+    if (status != TV_OK)
+        return status;
+    cmd_flamegraph_draw(&output.out, tree, TV_ROOT_PATH, cmd_flamegraph_title(settings), &drawing);
+    return tv_output_close(&output, err);
+}
+
+static int cmd_flamegraph_run(const struct tv_command *command, const struct tv_settings *settings)
+{
+    struct tv_error err = {0};
+    double share;
+    unsigned flags = TV_MEASURE_FOLD_NAMES;
+    if (settings->split_threads)
+        flags |= TV_MEASURE_SPLIT_THREADS;
+    /* Check before a large file is read. */
+    if (cmd_flamegraph_parse_width(settings->min_width, &share, &err) != TV_OK)
+        return tv_command_failed(command, &err);
+    return tv_measure_run(command, settings, flags, cmd_flamegraph_write);
+}
+
+const struct tv_command tv_command_flamegraph = {
+    .name = "flamegraph",
+    .summary = "write a flame graph as one SVG file with search and zoom",
+    .arguments = "[OPTION]... FILE",
+    .options = flamegraph_options,
+    .min_files = 1,
+    .max_files = 1,
+    .reads_traces = true,
+    .run = cmd_flamegraph_run,
+};
+
+/* ---- collapse ---- */
+
+static const struct tv_option collapse_options[] = {
+    TV_OPTION_CLOCK,
+    TV_OPTION_SAMPLES,
+    TV_OPTION_ASYNC,
+    TV_OPTION_THREADS,
+    TV_OPTION_FILTERS,
+    TV_OPTION_RANGE,
+    TV_OPTION("unit", "us|ns", TV_OPTION_CHOICE, unit,
+              "unit of the times: whole microseconds or nanoseconds (default: us)"),
+    TV_OPTION("split-threads", NULL, TV_OPTION_FLAG, split_threads,
+              "one file per thread, PREFIX.ID-NAME.collapsed; --output sets PREFIX"),
+    TV_OPTION_OUTPUT,
+    TV_OPTIONS_READING,
+    TV_OPTIONS_END,
+};
+
+/* The numbers in the lines, and what was left out. */
+struct collapse_counting {
+    bool cpu;
+    struct tv_collapsed_unit unit; /* nanoseconds, samples or their weight */
+    unsigned workers;
+    struct tv_collapsed_omitted rest; /* chains that round to 0 */
+};
+
+/* --unit: index of the word in "us|ns". */
+#define UNIT_NS 1u
+
+/* Choose the divisor of the numbers. Counts and weights are written as they are, times in
+ * microseconds unless --unit ns. */
+static enum tv_status cmd_collapse_choose_unit(const struct tv_settings *settings,
+                                               const struct tv_trace_info *head,
+                                               struct tv_collapsed_unit *unit, struct tv_error *err)
+{
+    bool times = settings->samples == TV_CHOICE_NO_SAMPLES || settings->samples == TV_SAMPLES_TIME;
+    *unit = times ? tv_collapsed_unit_of(head) : (struct tv_collapsed_unit){1, false};
+    if (settings->unit != UNIT_NS)
+        return TV_OK;
+    if (!times || tv_collapsed_is_counted(head))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "--unit ns: the numbers of this trace are counts, not times");
+    *unit = (struct tv_collapsed_unit){1, false};
+    return TV_OK;
+}
+
+/* Merge frames with equal names, because the lines show names only, and write the stacks. */
+static void cmd_collapse_write_stacks(struct tv_out *out, const struct tv_call_tree *tree,
+                                      uint32_t thread, void *context)
+{
+    struct collapse_counting *counting = context;
+    struct tv_name_tree_options names = {.cpu = counting->cpu, .thread = thread};
+    struct tv_name_tree *stacks = tv_name_tree_new(tree, &names);
+    tv_collapsed_write(out, stacks, counting->unit, counting->workers);
+    struct tv_collapsed_omitted rest = tv_collapsed_find_omitted(stacks, counting->unit);
+    counting->rest.chains += rest.chains;
+    tv_time_add(&counting->rest.ns, rest.ns);
+    tv_name_tree_free(stacks);
+}
+
+/* Flame graph tools need whole numbers: report the chains that round to 0. */
+static void cmd_collapse_report_rest(const struct tv_settings *settings,
+                                     const struct tv_collapsed_omitted *rest)
+{
+    struct tv_out time;
+    if (rest->chains == 0 || settings->quiet)
+        return;
+    tv_out_init_memory(&time);
+    tv_out_time_short(&time, rest->ns, 1000);
+    tv_message("%s: note: %" PRIu64 " %s less than 1 us of self time (%.*s us in total) and %s "
+               "left out; use --unit ns to keep %s",
+               settings->files.items[0], rest->chains,
+               tv_plural(rest->chains, "chain has", "chains have"), (int)time.length,
+               (const char *)time.buffer, tv_plural(rest->chains, "is", "are"),
+               tv_plural(rest->chains, "it", "them"));
+    tv_out_release(&time);
+}
+
+static enum tv_status cmd_collapse_write_file(const struct tv_settings *settings,
+                                              const struct tv_call_tree *tree,
+                                              struct collapse_counting *counting,
+                                              struct tv_error *err)
+{
+    struct tv_output output;
+    enum tv_status status = tv_output_open(&output, settings->output, settings->quiet, err);
+    if (status != TV_OK)
+        return status;
+    cmd_collapse_write_stacks(&output.out, tree, TV_NONE, counting);
+    return tv_output_close(&output, err);
+}
+
+static enum tv_status cmd_collapse_write(const struct tv_settings *settings,
+                                         const struct tv_call_tree *tree, struct tv_error *err)
+{
+    struct collapse_counting counting = {.workers = tv_settings_jobs(settings)};
+    enum tv_status status = cmd_collapse_choose_unit(settings, tree->head, &counting.unit, err);
+    if (status == TV_OK)
+        status = tv_clock_choose(settings, tree->clocks, &counting.cpu, err);
+    if (status == TV_OK)
+        status = settings->split_threads ? tv_per_thread(settings, tree, "collapsed",
+                                                         cmd_collapse_write_stacks, &counting, err)
+                                         : cmd_collapse_write_file(settings, tree, &counting, err);
+    if (status == TV_OK)
+        cmd_collapse_report_rest(settings, &counting.rest);
+    return status;
+}
+
+static int cmd_collapse_run(const struct tv_command *command, const struct tv_settings *settings)
+{
+    unsigned flags = TV_MEASURE_FOLD_NAMES;
+    if (settings->split_threads)
+        flags |= TV_MEASURE_SPLIT_THREADS;
+    return tv_measure_run(command, settings, flags, cmd_collapse_write);
+}
+
+const struct tv_command tv_command_collapse = {
+    .name = "collapse",
+    .summary = "write collapsed stacks: one call chain per line, with its self time",
+    .arguments = "[OPTION]... FILE",
+    .details = "Each line has the frames from the root, joined by ';', a space and the self time.",
+    .options = collapse_options,
+    .min_files = 1,
+    .max_files = 1,
+    .reads_traces = true,
+    .run = cmd_collapse_run,
+};

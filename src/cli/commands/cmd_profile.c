@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_profile.c - `profile`, `tree`, `diff` and `callgraph`: where the time of methods went. */
+#include <assert.h>
+
+#include "cli/command.h"
+#include "cli/input/measure.h"
+#include "cli/input/selection.h"
+#include "cli/output/output.h"
+#include "writers/tables/callgraph.h"
+#include "writers/tables/tables.h"
+
+static const struct tv_option profile_options[] = {
+    TV_OPTION("format", "text|csv|json|markdown", TV_OPTION_CHOICE, format,
+              "output format (default: text)"),
+    TV_OPTION("sort", "default|name|calls|incl-wall|excl-wall|incl-cpu|excl-cpu", TV_OPTION_CHOICE,
+              sort, "sort by this figure (default: incl-cpu, or incl-wall without a CPU clock)"),
+    TV_OPTION("limit", "N", TV_OPTION_COUNT, limit,
+              "show only the first N methods; 0: all (default: all; on a terminal 40)"),
+    TV_OPTION_COLUMNS(TV_PROFILE_COLUMNS),
+    TV_OPTION_ASYNC,
+    TV_OPTION_THREADS,
+    TV_OPTION_FILTERS,
+    TV_OPTION_RANGE,
+    TV_OPTION("callers-callees", NULL, TV_OPTION_FLAG, callers_callees,
+              "show each method between its callers and callees (text or json)"),
+    TV_OPTION("clock", "wall|cpu", TV_OPTION_CHOICE, clock,
+              "clock of --callers-callees (default: cpu if there is one)"),
+    TV_OPTION("context-switch", NULL, TV_OPTION_FLAG, context_switch,
+              "add a row \"(context switch)\" for the time that threads waited"),
+    TV_OPTION_COMPENSATE,
+    TV_OPTION_OUTPUT,
+    TV_OPTIONS_SCREEN,
+    TV_OPTION_OFFSET,
+    TV_OPTIONS_READING,
+    TV_OPTIONS_END,
+};
+
+/* A profile, and the trace or tree that owns its names. */
+struct profile_result {
+    struct tv_measured measured; /* has a tree only if one is needed */
+    struct tv_profile *profile;
+};
+
+static void cmd_profile_release_table(struct profile_result *table)
+{
+    tv_profile_free(table->profile);
+    tv_measured_release(&table->measured);
+}
+
+/* Read the files into a profile. A tree is built only for --callers-callees and --compensate,
+ * because streaming a profile is faster. */
+static enum tv_status cmd_profile_make_table(const struct tv_settings *settings,
+                                             struct profile_result *table, struct tv_error *err)
+{
+    *table = (struct profile_result){.profile = NULL};
+    if (!settings->callers_callees && !settings->compensate)
+        return tv_measure_profile(settings, &table->measured, &table->profile, err);
+    enum tv_status status = tv_measure_tree(settings, 0, &table->measured, err);
+    if (status == TV_OK)
+        table->profile = tv_profile_of_tree(table->measured.tree);
+    return status;
+}
+
+/* Map --sort to an order of rows; the words of --sort are in the order of this table. */
+static enum tv_profile_order cmd_profile_order(const struct tv_settings *settings,
+                                               const struct tv_profile *profile)
+{
+    static const enum tv_profile_order orders[] = {
+        TV_ORDER_NAME,      TV_ORDER_NAME,     TV_ORDER_CALLS,    TV_ORDER_INCL_WALL,
+        TV_ORDER_EXCL_WALL, TV_ORDER_INCL_CPU, TV_ORDER_EXCL_CPU,
+    };
+    return settings->sort == 0 ? tv_profile_default_order(profile) : orders[settings->sort];
+}
+
+/* Check --sort and --clock against the clocks of the trace before the output is opened, then write
+ * the table or the relations. */
+static enum tv_status cmd_profile_write(const struct tv_settings *settings,
+                                        struct profile_result *table, struct tv_error *err)
+{
+    assert(table->profile);
+    struct tv_settings own = *settings;
+    bool cpu = false;
+    if (own.clock == TV_CHOICE_ANY && (table->profile->clocks & TV_CLOCK_CPU))
+        own.clock = TV_CHOICE_CPU;
+    enum tv_status status = tv_sort_check(settings, table->profile->clocks, err);
+    if (status == TV_OK && settings->format == TV_TABLE_TEXT)
+        status = tv_sort_check_calls(settings, table->profile->head, err);
+    if (status == TV_OK)
+        status = tv_clock_choose(&own, table->profile->clocks, &cpu, err);
+    struct tv_output output;
+    if (status == TV_OK)
+        status = tv_output_open_text(&output, settings, settings->format == TV_TABLE_TEXT, err);
+    if (status != TV_OK)
+        return status;
+
+    struct tv_profile_rows rows;
+    struct tv_relations_options relations = {cpu, settings->format == TV_TABLE_JSON};
+    tv_profile_rows_init(&rows, table->profile, cmd_profile_order(settings, table->profile),
+                         settings->context_switch, tv_output_limit(&output, settings));
+    if (settings->callers_callees)
+        tv_relations_write(&output.out, table->measured.tree, table->profile, &rows, &relations);
+    else
+        tv_profile_table_write(&output.out, table->profile, &rows,
+                               (enum tv_table_format)settings->format);
+    tv_profile_rows_release(&rows);
+    return tv_output_close(&output, err);
+}
+
+static int cmd_profile_run(const struct tv_command *command, const struct tv_settings *settings)
+{
+    struct tv_error err = {0};
+    struct profile_result table;
+    if (settings->clock != TV_CHOICE_ANY && !settings->callers_callees) {
+        tv_fail(&err, TV_ERR_USAGE, TV_NO_OFFSET,
+                "--clock is only for --callers-callees: the table has both clocks (see --sort)");
+        return tv_command_usage(command, &err);
+    }
+    if (settings->callers_callees && settings->format != TV_TABLE_TEXT &&
+        settings->format != TV_TABLE_JSON) {
+        tv_fail(&err, TV_ERR_USAGE, TV_NO_OFFSET, "--callers-callees needs --format text or json");
+        return tv_command_usage(command, &err);
+    }
+    enum tv_status status = cmd_profile_make_table(settings, &table, &err);
+    if (status == TV_OK)
+        status = cmd_profile_write(settings, &table, &err);
+    cmd_profile_release_table(&table);
+    return status == TV_OK ? TV_EXIT_OK : tv_command_failed(command, &err);
+}
+
+const struct tv_command tv_command_profile = {
+    .name = "profile",
+    .summary = "list methods with calls, inclusive and exclusive times",
+    .arguments = "[OPTION]... FILE...",
+    .details = "Several files are read as one trace.  Tracing distorts absolute times: compare "
+               "them\nwith another trace, or use --compensate.",
+    .options = profile_options,
+    .min_files = 1,
+    .max_files = TV_ANY_FILES,
+    .reads_traces = true,
+    .run = cmd_profile_run,
+};
+
+/* ---- tree ---- */
+
+static const struct tv_option tree_options[] = {
+    TV_OPTION("bottom-up", NULL, TV_OPTION_FLAG, bottom_up,
+              "print from the methods that used the time up to their callers"),
+    TV_OPTION_CLOCK,
+    TV_OPTION_ASYNC,
+    TV_OPTION_THREADS,
+    TV_OPTION_FILTERS,
+    TV_OPTION_RANGE,
+    TV_OPTION_COMPENSATE,
+    TV_OPTION("min-percent", "P", TV_OPTION_PERCENT, min_percent,
+              "omit paths with less than P percent of all time (default: 0.5)"),
+    TV_OPTION("depth", "N", TV_OPTION_COUNT, depth, "show only the first N levels"),
+    TV_OPTION_COLUMNS(TV_TREE_COLUMNS),
+    TV_OPTION("format", "text|json", TV_OPTION_CHOICE, format, "output format (default: text)"),
+    TV_OPTION_OUTPUT,
+    TV_OPTIONS_SCREEN,
+    TV_OPTIONS_READING,
+    TV_OPTIONS_END,
+};
+
+#define MILLIONTHS 1e8 /* millionths of a percent in the whole */
+#define DEFAULT_PERCENT 500000
+
+/* Write the tree as a left-heavy flame layout: both need the same merged paths, sorted by time. */
+static enum tv_status cmd_tree_write(const struct tv_settings *settings,
+                                     const struct tv_call_tree *tree, struct tv_error *err)
+{
+    bool cpu = false;
+    struct tv_output output;
+    enum tv_status status = tv_clock_choose(settings, tree->clocks, &cpu, err);
+    if (status == TV_OK)
+        status = tv_output_open_text(&output, settings, settings->format == 0, err);
+    if (status != TV_OK)
+        return status;
+    uint64_t least = settings->min_percent;
+    struct tv_flame_options layout = {
+        .clock = cpu ? TV_CLOCK_CPU : TV_CLOCK_WALL,
+        .order = TV_FLAME_LEFT_HEAVY,
+        .inverted = settings->bottom_up,
+        .root = TV_ROOT_PATH,
+        .min_share = (double)(least == UINT64_MAX ? DEFAULT_PERCENT : least) / MILLIONTHS,
+        .totals = settings->bottom_up,
+    };
+    struct tv_tree_text_options text = {
+        .depth = settings->depth,
+        .json = settings->format == 1,
+        .bottom_up = settings->bottom_up,
+        .compensation = tree->compensation,
+        .clocks = tree->clocks,
+    };
+    struct tv_flame *flame = tv_flame_of_tree(tree, &layout);
+    tv_tree_text_write(&output.out, tree->head, flame, &text);
+    tv_flame_free(flame);
+    return tv_output_close(&output, err);
+}
+
+static int cmd_tree_run(const struct tv_command *command, const struct tv_settings *settings)
+{
+    return tv_measure_run(command, settings, 0, cmd_tree_write);
+}
+
+const struct tv_command tv_command_tree = {
+    .name = "tree",
+    .summary = "print the call tree, top-down or bottom-up",
+    .arguments = "[OPTION]... FILE",
+    .options = tree_options,
+    .min_files = 1,
+    .max_files = 1,
+    .reads_traces = true,
+    .run = cmd_tree_run,
+};
+
+/* ---- diff ---- */
+
+static const struct tv_option diff_options[] = {
+    TV_OPTION("format", "text|csv|json", TV_OPTION_CHOICE, format, "output format (default: text)"),
+    TV_OPTION("sort", "default|name|calls|incl-wall|excl-wall|incl-cpu|excl-cpu", TV_OPTION_CHOICE,
+              sort, "sort by the change of this figure (default: each text table by its own)"),
+    TV_OPTION(
+        "limit", "N", TV_OPTION_COUNT, limit,
+        "show only the first N methods of each part; 0: all (default: all; on a terminal 40)"),
+    TV_OPTION_COLUMNS(TV_DIFF_COLUMNS),
+    TV_OPTION_THREADS,
+    TV_OPTION_FILTERS,
+    TV_OPTION("range", "A:B", TV_OPTION_LIST, ranges,
+              "only the time from A to B; a second --range applies to the second trace"),
+    TV_OPTION_OUTPUT,
+    TV_OPTIONS_SCREEN,
+    TV_OPTIONS_READING,
+    TV_OPTIONS_END,
+};
+
+/* One of the two traces. */
+struct diff_side {
+    struct tv_measured measured;
+    struct tv_profile *profile;
+};
+
+/* Read file `number` with the range of the same number. */
+static enum tv_status cmd_diff_read_side(const struct tv_settings *settings, size_t number,
+                                         struct diff_side *side, struct tv_error *err)
+{
+    assert(number < settings->files.count);
+    struct tv_settings own = *settings;
+    const struct tv_words *ranges = &settings->ranges;
+    own.files = (struct tv_words){&settings->files.items[number], 1, 1};
+    if (ranges->count > 0)
+        own.range = ranges->items[number < ranges->count ? number : 0];
+    enum tv_status status = tv_measure_profile(&own, &side->measured, &side->profile, err);
+    if (status == TV_ERR_USAGE) /* other errors name the file already */
+        tv_error_prefix(err, "%s", own.files.items[0]);
+    return status;
+}
+
+/* Check the ranges before a large file is read. */
+static enum tv_status cmd_diff_check_ranges(const struct tv_words *ranges, struct tv_error *err)
+{
+    tv_ns from, to;
+    enum tv_status status = TV_OK;
+    if (ranges->count > 2)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "--range: expected one or two ranges, found %zu", ranges->count);
+    for (size_t i = 0; i < ranges->count && status == TV_OK; i++)
+        status = tv_range_parse(ranges->items[i], &from, &to, err);
+    return status;
+}
+
+static void cmd_diff_release_side(struct diff_side *side)
+{
+    tv_profile_free(side->profile);
+    tv_measured_release(&side->measured);
+}
+
+/* Write the differences of two profiles; without --sort each text table has its own order. */
+static enum tv_status cmd_diff_write(const struct tv_settings *settings, const struct diff_side *a,
+                                     const struct diff_side *b, struct tv_error *err)
+{
+    static const enum tv_profile_order orders[] = {
+        TV_ORDER_NAME,      TV_ORDER_NAME,     TV_ORDER_CALLS,    TV_ORDER_INCL_WALL,
+        TV_ORDER_EXCL_WALL, TV_ORDER_INCL_CPU, TV_ORDER_EXCL_CPU,
+    };
+    struct tv_output output;
+    enum tv_status status = tv_output_open_text(&output, settings, settings->format == 0, err);
+    if (status != TV_OK)
+        return status;
+    struct tv_diff *diff = tv_diff_of(a->profile, b->profile);
+    if (settings->sort != 0)
+        tv_diff_sort(diff, orders[settings->sort]);
+    struct tv_diff_table_options how = {
+        .format = (enum tv_diff_format)settings->format,
+        .limit = tv_output_limit(&output, settings),
+        .sort_each = settings->sort == 0,
+    };
+    tv_diff_table_write(&output.out, diff, &how);
+    tv_diff_free(diff);
+    return tv_output_close(&output, err);
+}
+
+/* Read both traces, and compare them on the clocks that both have. */
+static int cmd_diff_run(const struct tv_command *command, const struct tv_settings *settings)
+{
+    struct tv_error err = {0};
+    struct diff_side a = {.profile = NULL}, b = {.profile = NULL};
+    enum tv_status status = cmd_diff_check_ranges(&settings->ranges, &err);
+    if (status == TV_OK)
+        status = cmd_diff_read_side(settings, 0, &a, &err);
+    if (status == TV_OK)
+        status = cmd_diff_read_side(settings, 1, &b, &err);
+    if (status == TV_OK && !(a.profile->clocks & b.profile->clocks))
+        status = tv_fail(&err, TV_ERR_USAGE, TV_NO_OFFSET,
+                         "the two traces have no clock in common: their times cannot be compared");
+    if (status == TV_OK)
+        status = tv_sort_check(settings, a.profile->clocks & b.profile->clocks, &err);
+    if (status == TV_OK && settings->format == TV_DIFF_TEXT)
+        status = tv_sort_check_calls(settings, a.profile->head, &err);
+    if (status == TV_OK && settings->format == TV_DIFF_TEXT)
+        status = tv_sort_check_calls(settings, b.profile->head, &err);
+    if (status == TV_OK)
+        status = cmd_diff_write(settings, &a, &b, &err);
+    cmd_diff_release_side(&a);
+    cmd_diff_release_side(&b);
+    return status == TV_OK ? TV_EXIT_OK : tv_command_failed(command, &err);
+}
+
+const struct tv_command tv_command_diff = {
+    .name = "diff",
+    .summary = "compare the methods of two traces",
+    .arguments = "[OPTION]... A B",
+    .details = "Tracing distorts absolute times, but two traces can be compared.",
+    .options = diff_options,
+    .min_files = 2,
+    .max_files = 2,
+    .reads_traces = true,
+    .run = cmd_diff_run,
+};
+
+/* ---- callgraph ---- */
+
+static const struct tv_option callgraph_options[] = {
+    TV_OPTION(
+        "threshold", "P", TV_OPTION_PERCENT, threshold,
+        "draw only callees that take at least P percent of their caller's time (default: 20)"),
+    TV_OPTION_CLOCK,
+    TV_OPTION_THREADS,
+    TV_OPTION_FILTERS,
+    TV_OPTION_RANGE,
+    TV_OPTION_OUTPUT,
+    TV_OPTIONS_READING,
+    TV_OPTIONS_END,
+};
+
+/* Write the call graph, with the profile for the totals of its boxes. */
+static enum tv_status cmd_callgraph_write(const struct tv_settings *settings,
+                                          const struct tv_call_tree *tree, struct tv_error *err)
+{
+    struct tv_callgraph_options graph = {.threshold = settings->threshold};
+    struct tv_output output;
+    enum tv_status status = tv_clock_choose(settings, tree->clocks, &graph.cpu, err);
+    if (status == TV_OK)
+        status = tv_output_open(&output, settings->output, settings->quiet, err);
+    if (status != TV_OK)
+        return status;
+    struct tv_profile *profile = tv_profile_of_tree(tree);
+    tv_callgraph_write(&output.out, tree, profile, &graph);
+    tv_profile_free(profile);
+    return tv_output_close(&output, err);
+}
+
+static int cmd_callgraph_run(const struct tv_command *command, const struct tv_settings *settings)
+{
+    return tv_measure_run(command, settings, 0, cmd_callgraph_write);
+}
+
+const struct tv_command tv_command_callgraph = {
+    .name = "callgraph",
+    .summary = "write the call graph for Graphviz",
+    .arguments = "[OPTION]... FILE",
+    .options = callgraph_options,
+    .min_files = 1,
+    .max_files = 1,
+    .reads_traces = true,
+    .run = cmd_callgraph_run,
+};

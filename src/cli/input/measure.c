@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * measure.c - a call tree or a profile of the selected part of the files (measure.h).
+ *
+ *     stream    no range, no samples, no categories, no --async: events go straight into a sink
+ *     trace     otherwise: build the trace, select a subset, count it
+ *
+ * Both ways give the same numbers; streaming needs less time and memory.
+ */
+#include "cli/input/measure.h"
+
+#include <assert.h>
+#include <stdio.h>
+
+#include "analysis/calltree/call_tree.h"
+#include "analysis/calltree/derived_trees.h"
+#include "analysis/calltree/profile.h"
+#include "base/memory.h"
+#include "base/out.h"
+#include "cli/input/load.h"
+#include "cli/input/selection.h"
+#include "cli/output/message.h"
+
+static bool measure_wants_samples(const struct tv_settings *settings)
+{
+    return settings->samples != TV_CHOICE_NO_SAMPLES;
+}
+
+/* Does the trace have only samples, with a known interval? It is shown as a profile of its samples
+ * then. */
+static bool measure_has_only_timed_samples(const struct tv_trace *trace)
+{
+    return trace->recorded_calls == 0 && trace->tables.samples.count > 0 &&
+           tv_trace_info_sampling(trace->head).interval > 0;
+}
+
+static struct tv_call_tree *measure_count_calls(const struct tv_settings *settings, unsigned flags,
+                                                const struct tv_trace *trace,
+                                                const struct tv_subset *subset,
+                                                const struct tv_selection *selection)
+{
+    if (measure_wants_samples(settings))
+        return tv_sample_tree_of_trace(trace, selection, subset->threads,
+                                       (enum tv_sample_measure)settings->samples);
+    if (flags & TV_MEASURE_SPLIT_THREADS)
+        return tv_call_tree_by_thread(trace, selection, tv_settings_jobs(settings));
+    return tv_call_tree_of_trace(trace, selection, tv_settings_jobs(settings));
+}
+
+/* Subtract the cost of recording before anything is folded or filtered: recorded calls have their
+ * cost whether they are shown or not. */
+static enum tv_status measure_compensate(const struct tv_settings *settings,
+                                         struct tv_measured *measured, struct tv_error *err)
+{
+    assert(measured->tree);
+    tv_ns cost;
+    if (!settings->compensate)
+        return TV_OK;
+    enum tv_status status = tv_compensation_find(measured->tree->head, &cost, err);
+    if (status == TV_OK)
+        tv_call_tree_compensate(measured->tree, cost);
+    return status;
+}
+
+static void measured_replace_tree(struct tv_measured *measured, struct tv_call_tree *tree)
+{
+    assert(tree && tree != measured->tree);
+    tv_call_tree_free(measured->tree);
+    measured->tree = tree;
+}
+
+static enum tv_status measure_count_trace(const struct tv_settings *settings, unsigned flags,
+                                          const struct tv_subset *subset,
+                                          struct tv_measured *measured, struct tv_error *err)
+{
+    const struct tv_trace *trace = measured->trace;
+    struct tv_selection selection;
+    uint32_t *tracks = tv_alloc(trace->track_count, sizeof *tracks);
+    enum tv_status status = tv_selection_make(settings, trace, subset, tracks, &selection, err);
+    if (status == TV_OK && measure_wants_samples(settings) && trace->tables.samples.count == 0)
+        status = tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--samples: the trace has no samples");
+    if (status == TV_OK)
+        measured->tree = measure_count_calls(settings, flags, trace, subset, &selection);
+    tv_free(tracks);
+    if (status == TV_OK)
+        status = measure_compensate(settings, measured, err);
+    if (status == TV_OK && subset->frames)
+        measured_replace_tree(measured, tv_call_tree_of_frames(measured->tree, subset->frames));
+    if (status == TV_OK && (flags & TV_MEASURE_FOLD_NAMES) && !measure_wants_samples(settings))
+        measured_replace_tree(measured, tv_call_tree_fold_names(measured->tree));
+    return status;
+}
+
+static enum tv_status measure_from_trace(const struct tv_settings *settings, unsigned flags,
+                                         struct tv_loading *loading, struct tv_measured *measured,
+                                         struct tv_error *err)
+{
+    struct tv_settings own = *settings;
+    enum tv_status status = tv_load_build(loading, NULL, &measured->trace, err);
+    if (status != TV_OK)
+        return status;
+    struct tv_subset subset;
+    measured->head = measured->trace->head;
+    if (!measure_wants_samples(settings) && !(flags & TV_MEASURE_SPLIT_THREADS))
+        own.async |= tv_trace_has_only_async(measured->trace);
+    if (!measure_wants_samples(settings) && !own.async && !(flags & TV_MEASURE_SPLIT_THREADS) &&
+        measure_has_only_timed_samples(measured->trace))
+        own.samples = TV_SAMPLES_WEIGHT;
+    status = tv_subset_choose(&own, measured->trace, &subset, err);
+    if (status == TV_OK)
+        status = measure_count_trace(&own, flags, &subset, measured, err);
+    tv_subset_release(&subset);
+    return status;
+}
+
+/* Can the files be streamed? Categories need the trace: time of hidden slices moves to their
+ * callers. */
+static bool measure_can_stream(const struct tv_settings *settings, const struct tv_loading *loading)
+{
+    return tv_load_can_stream(loading) && !settings->async && settings->categories.count == 0;
+}
+
+/* Stream the files into a tree. The settings are the context of the thread callback, which does not
+ * change them. */
+static enum tv_status measure_from_stream(struct tv_settings *settings, unsigned flags,
+                                          struct tv_loading *loading, struct tv_measured *measured,
+                                          struct tv_error *err)
+{
+    struct tv_tree_sink_options options = {
+        .wanted = tv_threads_are_selected(settings) ? tv_thread_is_selected : NULL,
+        .context = settings,
+        .split_threads = flags & TV_MEASURE_SPLIT_THREADS,
+        .fold_names = flags & TV_MEASURE_FOLD_NAMES,
+    };
+    measured->head = tv_trace_info_new();
+    struct tv_tree_sink *sink = tv_tree_sink_new(&options);
+    enum tv_status status =
+        tv_load_stream(loading, measured->head, tv_tree_sink_sink(sink), NULL, err);
+    measured->tree = tv_tree_sink_finish(sink, measured->head);
+    if (status == TV_OK)
+        status = tv_selection_check(settings, measured->head, NULL, err);
+    if (status == TV_OK)
+        status = measure_compensate(settings, measured, err);
+    return status;
+}
+
+/* Print a note about samples and asynchronous slices: users may expect samples in a table of
+ * slices, or not notice that slices are asynchronous. */
+static void measure_note_kinds(const struct tv_settings *settings, const struct tv_trace *trace)
+{
+    if (!trace || measure_wants_samples(settings) || settings->quiet)
+        return;
+    if (tv_trace_has_only_async(trace) && !settings->async && !settings->split_threads)
+        tv_message("%s: note: all slices are asynchronous; they are shown as with --async",
+                   settings->files.items[0]);
+    else if (measure_has_only_timed_samples(trace) && !settings->split_threads)
+        return;
+    else if (trace->tables.samples.count > 0 && tv_trace_info_sampling(trace->head).interval > 0)
+        tv_message("%s: note: only slices are shown; use collapse or flamegraph with --samples "
+                   "weight for the %zu %s",
+                   settings->files.items[0], trace->tables.samples.count,
+                   tv_plural(trace->tables.samples.count, "sample", "samples"));
+    else if (trace->recorded_calls == 0 && trace->tables.samples.count > 0)
+        tv_message("%s: note: no slices, but %zu %s with --samples count", settings->files.items[0],
+                   trace->tables.samples.count,
+                   tv_plural(trace->tables.samples.count, "sample: collapse and flamegraph show it",
+                             "samples: collapse and flamegraph show them"));
+}
+
+static enum tv_status measure_report(const struct tv_settings *settings,
+                                     struct tv_measured *measured, enum tv_status status)
+{
+    if (status == TV_OK) {
+        tv_load_report(settings, measured->head);
+        measure_note_kinds(settings, measured->trace);
+    } else {
+        tv_measured_release(measured);
+    }
+    return status;
+}
+
+enum tv_status tv_measure_tree(const struct tv_settings *settings, unsigned flags,
+                               struct tv_measured *measured, struct tv_error *err)
+{
+    tv_ns from, to;
+    struct tv_settings own = *settings;
+    struct tv_loading *loading;
+    *measured = (struct tv_measured){NULL, NULL, NULL};
+    if (settings->range && tv_range_parse(settings->range, &from, &to, err) != TV_OK)
+        return err->status;
+    if (measure_wants_samples(settings) && (flags & TV_MEASURE_SPLIT_THREADS))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "--split-threads cannot be combined with --samples");
+    if (settings->async && (measure_wants_samples(settings) || (flags & TV_MEASURE_SPLIT_THREADS)))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET, "--async cannot be combined with %s",
+                       measure_wants_samples(settings) ? "--samples" : "--split-threads");
+    if (settings->range && (flags & TV_MEASURE_SPLIT_THREADS))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "--split-threads cannot be combined with --range");
+    enum tv_status status =
+        tv_load_open(settings, settings->files.items, settings->files.count, &loading, err);
+    if (status != TV_OK)
+        return status;
+    status =
+        settings->range || measure_wants_samples(settings) || !measure_can_stream(settings, loading)
+            ? measure_from_trace(settings, flags, loading, measured, err)
+            : measure_from_stream(&own, flags, loading, measured, err);
+    return measure_report(settings, measured, status);
+}
+
+int tv_measure_run(const struct tv_command *command, const struct tv_settings *settings,
+                   unsigned flags,
+                   enum tv_status (*write)(const struct tv_settings *settings,
+                                           const struct tv_call_tree *tree, struct tv_error *err))
+{
+    struct tv_error err = {0};
+    struct tv_measured measured;
+    enum tv_status status = tv_measure_tree(settings, flags, &measured, &err);
+    if (status == TV_OK) {
+        status = write(settings, measured.tree, &err);
+        tv_measured_release(&measured);
+    }
+    return status == TV_OK ? TV_EXIT_OK : tv_command_failed(command, &err);
+}
+
+static enum tv_status measure_profile_stream(struct tv_settings *settings,
+                                             struct tv_loading *loading,
+                                             struct tv_measured *measured,
+                                             struct tv_profile **profile, struct tv_error *err)
+{
+    measured->head = tv_trace_info_new();
+    struct tv_profile_sink *sink = tv_profile_sink_new(
+        tv_threads_are_selected(settings) ? tv_thread_is_selected : NULL, settings);
+    enum tv_status status =
+        tv_load_stream(loading, measured->head, tv_profile_sink_sink(sink), NULL, err);
+    *profile = tv_profile_sink_finish(sink, measured->head);
+    if (status == TV_OK)
+        status = tv_selection_check(settings, measured->head, NULL, err);
+    return status;
+}
+
+enum tv_status tv_measure_profile(const struct tv_settings *settings, struct tv_measured *measured,
+                                  struct tv_profile **profile, struct tv_error *err)
+{
+    tv_ns from, to;
+    struct tv_settings own = *settings;
+    struct tv_loading *loading;
+    *measured = (struct tv_measured){NULL, NULL, NULL};
+    *profile = NULL;
+    if (settings->range && tv_range_parse(settings->range, &from, &to, err) != TV_OK)
+        return err->status;
+    enum tv_status status =
+        tv_load_open(settings, settings->files.items, settings->files.count, &loading, err);
+    if (status != TV_OK)
+        return status;
+    if (!settings->range && measure_can_stream(settings, loading))
+        return measure_report(settings, measured,
+                              measure_profile_stream(&own, loading, measured, profile, err));
+    status =
+        measure_report(settings, measured, measure_from_trace(settings, 0, loading, measured, err));
+    if (status == TV_OK)
+        *profile = tv_profile_of_tree(measured->tree);
+    return status;
+}
+
+void tv_measured_release(struct tv_measured *measured)
+{
+    tv_call_tree_free(measured->tree);
+    if (measured->trace)
+        tv_trace_free(measured->trace);
+    else if (measured->head)
+        tv_trace_info_free(measured->head);
+    *measured = (struct tv_measured){NULL, NULL, NULL};
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * symbols.c - original names of addresses and of obfuscated methods (symbols.h).
+ *
+ * Threads of the viewer look up names at the same time, but the ELF reader and the demangler are
+ * not thread-safe: one lock protects them.  Demangled names are kept until the trace is freed.
+ */
+#include "cli/input/symbols.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "base/workers.h"
+#include "symbols/demangle.h"
+#include "symbols/elf.h"
+
+struct symbol_files {
+    struct tv_namer namer; /* must be first: the head knows only this */
+    struct tv_lock lock;
+    struct tv_elf **elfs;
+    char **names; /* file names without directories */
+    size_t count;
+    struct tv_demangler demangler;
+    char **written; /* demangled names, which live as long as this */
+    size_t written_count, written_room;
+};
+
+static bool symbols_find(struct tv_namer *namer, uint64_t address, struct tv_address_place *place)
+{
+    struct symbol_files *files = (struct symbol_files *)namer;
+    struct tv_elf_place found;
+    bool known = false;
+    tv_lock_enter(&files->lock);
+    for (size_t i = 0; i < files->count && !known; i++)
+        known = tv_elf_find(files->elfs[i], address, &found);
+    tv_lock_leave(&files->lock);
+    if (known)
+        *place = (struct tv_address_place){
+            .function = found.function, .file = found.file, .line = found.line};
+    return known;
+}
+
+static char *symbols_copy_text(const uint8_t *text, size_t length)
+{
+    char *made = tv_alloc(length + 1, 1);
+    if (length > 0)
+        memcpy(made, text, length);
+    return made;
+}
+
+static struct tv_bytes symbols_keep_text(struct symbol_files *files, struct tv_bytes text)
+{
+    char *kept = symbols_copy_text(text.data, text.length);
+    files->written = tv_array_reserve(files->written, &files->written_room,
+                                      files->written_count + 1, sizeof(char *));
+    files->written[files->written_count++] = kept;
+    return (struct tv_bytes){(const uint8_t *)kept, text.length};
+}
+
+/* Demangle a name, as `traceview record` does for recorded programs. */
+static void symbols_write_as_source(struct symbol_files *files, struct tv_address_place *place)
+{
+    struct tv_demangled written;
+    if (!tv_demangler_read(&files->demangler, place->function, &written))
+        return;
+    place->function = symbols_keep_text(files, written.name);
+    place->signature = symbols_keep_text(files, written.parameters);
+}
+
+static bool symbols_find_in_file(struct tv_namer *namer, struct tv_bytes file, uint64_t address,
+                                 struct tv_address_place *place)
+{
+    struct symbol_files *files = (struct symbol_files *)namer;
+    struct tv_elf_place found;
+    bool known = false;
+    tv_lock_enter(&files->lock);
+    for (size_t i = 0; i < files->count && !known; i++)
+        known = tv_bytes_equal(tv_bytes_of(files->names[i]), file) &&
+                tv_elf_find_in_file(files->elfs[i], address, &found);
+    if (known) {
+        *place = (struct tv_address_place){
+            .function = found.function, .file = found.file, .line = found.line};
+        symbols_write_as_source(files, place);
+    }
+    tv_lock_leave(&files->lock);
+    return known;
+}
+
+static void symbols_release(struct tv_namer *namer)
+{
+    struct symbol_files *files = (struct symbol_files *)namer;
+    for (size_t i = 0; i < files->count; i++) {
+        tv_elf_free(files->elfs[i]);
+        tv_free(files->names[i]);
+    }
+    for (size_t i = 0; i < files->written_count; i++)
+        tv_free(files->written[i]);
+    tv_demangler_release(&files->demangler);
+    tv_lock_release(&files->lock);
+    tv_free(files->written);
+    tv_free(files->names);
+    tv_free(files->elfs);
+    tv_free(files);
+}
+
+static bool symbols_split_word(const char *word, char *path, size_t size, uint64_t *base)
+{
+    const char *at = strrchr(word, '@');
+    bool based = at && tv_parse_hex(tv_bytes_of(at + 1), base);
+    size_t length = based ? (size_t)(at - word) : strlen(word);
+    if (!based)
+        *base = TV_ELF_UNMOVED;
+    if (length == 0 || length >= size)
+        return false;
+    memcpy(path, word, length);
+    path[length] = '\0';
+    return true;
+}
+
+bool tv_symbols_path(const char *word, char *path, size_t size)
+{
+    uint64_t base;
+    return symbols_split_word(word, path, size, &base);
+}
+
+static enum tv_status symbols_open_word(const char *word, struct tv_elf **elf, char **name,
+                                        struct tv_error *err)
+{
+    uint64_t base;
+    char path[4096];
+    if (!symbols_split_word(word, path, sizeof path, &base))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "--symbols: expected ELF or ELF@BASE, found '%.100s'", word);
+    enum tv_status status = tv_elf_read(path, base, elf, err);
+    const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
+    *name = status == TV_OK ? symbols_copy_text((const uint8_t *)last, strlen(last)) : NULL;
+    return status;
+}
+
+enum tv_status tv_symbols_open(const struct tv_words *words, struct tv_namer **namer,
+                               struct tv_error *err)
+{
+    *namer = NULL;
+    if (words->count == 0)
+        return TV_OK;
+    struct symbol_files *files = tv_alloc(1, sizeof *files);
+    enum tv_status status = TV_OK;
+    files->namer = (struct tv_namer){symbols_find, symbols_find_in_file, symbols_release};
+    files->elfs = tv_alloc(words->count, sizeof(struct tv_elf *));
+    files->names = tv_alloc(words->count, sizeof(char *));
+    tv_lock_init(&files->lock);
+    while (files->count < words->count && status == TV_OK) {
+        status = symbols_open_word(words->items[files->count], &files->elfs[files->count],
+                                   &files->names[files->count], err);
+        files->count += status == TV_OK;
+    }
+    if (status == TV_OK)
+        *namer = &files->namer;
+    else
+        symbols_release(&files->namer);
+    return status;
+}
+
+/* ---- --mapping ---- */
+
+static void naming_sink_name_frame(struct tv_trace_info *head, struct tv_frame *frame,
+                                   const struct tv_mapping *mapping, struct tv_arena *arena)
+{
+    struct tv_mapped_method method = {
+        .class_name = tv_trace_info_text(head, frame->class_name),
+        .name = tv_trace_info_text(head, frame->name),
+        .signature = tv_trace_info_text(head, frame->signature),
+        .file = tv_trace_info_text(head, frame->file),
+        .line = frame->line,
+    };
+    struct tv_mapped_method original;
+    if (!tv_mapping_find(mapping, &method, arena, &original))
+        return;
+    frame->class_name = tv_trace_info_string(head, original.class_name);
+    frame->name = tv_trace_info_string(head, original.name);
+    frame->signature = tv_trace_info_string(head, original.signature);
+    frame->file = tv_trace_info_string(head, original.file);
+}
+
+static struct tv_naming_sink *naming_sink_of(struct tv_sink *sink)
+{
+    return (struct tv_naming_sink *)sink;
+}
+
+/* Name all frames of the head. A reader that finds more frames later calls this again. */
+static void naming_sink_begin(struct tv_sink *sink, struct tv_trace_info *head, uint32_t input,
+                              unsigned parts)
+{
+    assert(naming_sink_of(sink)->named <= head->frame_count);
+    struct tv_naming_sink *naming = naming_sink_of(sink);
+    struct tv_arena arena;
+    tv_arena_init(&arena);
+    for (; naming->named < head->frame_count; naming->named++)
+        naming_sink_name_frame(head, &head->frames[naming->named], naming->mapping, &arena);
+    tv_arena_release(&arena);
+    naming->inner->ops->begin(naming->inner, head, input, parts);
+}
+
+static void naming_sink_take(struct tv_sink *sink, unsigned pass, unsigned part,
+                             const struct tv_batch *batch)
+{
+    struct tv_sink *inner = naming_sink_of(sink)->inner;
+    inner->ops->take(inner, pass, part, batch);
+}
+
+static enum tv_stitch_result naming_sink_splice(struct tv_sink *sink, unsigned pass)
+{
+    struct tv_sink *inner = naming_sink_of(sink)->inner;
+    return inner->ops->splice(inner, pass);
+}
+
+static void naming_sink_end(struct tv_sink *sink)
+{
+    struct tv_sink *inner = naming_sink_of(sink)->inner;
+    inner->ops->end(inner);
+}
+
+void tv_naming_sink_init(struct tv_naming_sink *naming, struct tv_sink *inner,
+                         const struct tv_mapping *mapping)
+{
+    *naming = (struct tv_naming_sink){
+        .ops = {.passes = inner->ops->passes,
+                .writes = inner->ops->writes,
+                .begin = naming_sink_begin,
+                .take = naming_sink_take,
+                .splice = naming_sink_splice,
+                .end = naming_sink_end},
+        .inner = inner,
+        .mapping = mapping,
+    };
+    naming->sink.ops = &naming->ops;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * message.c - messages, losses and progress on standard error (message.h).
+ */
+#include "cli/output/message.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "base/workers.h"
+
+/* Replace control characters and invalid UTF-8 by '?', in place. Return the new length. */
+static size_t message_replace_controls(char *text, size_t length)
+{
+    assert(text);
+    size_t to = 0;
+    for (size_t at = 0; at < length;) {
+        struct tv_bytes rest = {(const uint8_t *)text + at, length - at};
+        size_t control = tv_bytes_control(rest);
+        size_t whole = rest.data[0] < 0x80 ? 1 : tv_bytes_utf8(rest);
+        if (control > 0 || whole == 0) {
+            text[to++] = '?';
+            at += control > 0 ? control : 1;
+            continue;
+        }
+        memmove(text + to, text + at, whole);
+        to += whole;
+        at += whole;
+    }
+    return to;
+}
+
+void tv_message(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    if (length < 0)
+        return;
+    char *line = tv_alloc((size_t)length + 2, 1);
+    va_start(args, format);
+    vsnprintf(line, (size_t)length + 1, format, args);
+    va_end(args);
+    size_t kept = message_replace_controls(line, (size_t)length);
+    line[kept] = '\n';
+    fwrite(line, 1, kept + 1, stderr);
+    tv_free(line);
+}
+
+/* ---- Losses ---- */
+
+void tv_losses_print(const char *name, struct tv_bytes lines)
+{
+    while (lines.length > 0) {
+        const uint8_t *end = memchr(lines.data, '\n', lines.length);
+        size_t length = end ? (size_t)(end - lines.data) : lines.length;
+        tv_message("%s: loss: %.*s", name, (int)length, (const char *)lines.data);
+        length += end != NULL;
+        lines = (struct tv_bytes){lines.data + length, lines.length - length};
+    }
+}
+
+/* ---- Progress ---- */
+
+#define FIRST_MS 1000
+#define STEP_MS 200
+
+struct tv_meter {
+    struct tv_progress *progress;
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t wake;
+    struct timespec start;
+    bool stop, drawn;
+};
+
+static double meter_seconds_since(const struct timespec *start)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) / 1e9;
+}
+
+static void meter_draw(struct tv_meter *meter)
+{
+    struct tv_progress_shown shown = tv_progress_show(meter->progress);
+    uint64_t bytes = shown.bytes, total = shown.total_bytes;
+    double records = (double)shown.records;
+    double seconds = meter_seconds_since(&meter->start);
+    meter->drawn = true;
+    if (bytes < total)
+        fprintf(stderr, "\rreading %3.0f%%  %.1f M records  %.1f M/s  %.0f s\033[K",
+                100.0 * (double)bytes / (double)total, records / 1e6, records / 1e6 / seconds,
+                seconds);
+    else if (total == 0 && bytes > 0)
+        fprintf(stderr, "\rwriting  %.0f MB  %.0f s\033[K", (double)bytes / 1e6, seconds);
+    else
+        fprintf(stderr, "\rworking  %.0f s\033[K", seconds);
+    fflush(stderr);
+}
+
+static struct timespec meter_deadline(long ms)
+{
+    assert(ms > 0);
+    struct timespec when;
+    clock_gettime(CLOCK_MONOTONIC, &when);
+    when.tv_sec += ms / 1000;
+    when.tv_nsec += ms % 1000 * 1000000;
+    when.tv_sec += when.tv_nsec / 1000000000;
+    when.tv_nsec %= 1000000000;
+    return when;
+}
+
+static void *meter_thread(void *context)
+{
+    struct tv_meter *meter = context;
+    struct timespec next = meter_deadline(FIRST_MS);
+    pthread_mutex_lock(&meter->mutex);
+    while (!meter->stop) {
+        if (pthread_cond_timedwait(&meter->wake, &meter->mutex, &next) != ETIMEDOUT)
+            continue;
+        meter_draw(meter);
+        next = meter_deadline(STEP_MS);
+    }
+    pthread_mutex_unlock(&meter->mutex);
+    return NULL;
+}
+
+struct tv_meter *tv_meter_start(struct tv_progress *progress, bool quiet)
+{
+    if (quiet || !isatty(STDERR_FILENO))
+        return NULL;
+    struct tv_meter *meter = tv_alloc(1, sizeof *meter);
+    pthread_condattr_t attributes;
+    meter->progress = progress;
+    clock_gettime(CLOCK_MONOTONIC, &meter->start);
+    pthread_mutex_init(&meter->mutex, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&meter->wake, &attributes);
+    pthread_condattr_destroy(&attributes);
+    if (tv_thread_start(&meter->thread, TV_THREAD_STACK, meter_thread, meter) == 0)
+        return meter;
+    pthread_cond_destroy(&meter->wake);
+    pthread_mutex_destroy(&meter->mutex);
+    tv_free(meter);
+    return NULL;
+}
+
+void tv_meter_stop(struct tv_meter *meter)
+{
+    if (!meter)
+        return;
+    pthread_mutex_lock(&meter->mutex);
+    meter->stop = true;
+    pthread_cond_signal(&meter->wake);
+    pthread_mutex_unlock(&meter->mutex);
+    pthread_join(meter->thread, NULL);
+    if (meter->drawn)
+        fputs("\r\033[K", stderr);
+    pthread_cond_destroy(&meter->wake);
+    pthread_mutex_destroy(&meter->mutex);
+    tv_free(meter);
+}

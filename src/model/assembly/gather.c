@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gather.c - stores the spans of a chunk in packed blocks, one list per thread, and reads them
+ * back. */
+#include <assert.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "model/assembly/assembly_internal.h"
+
+/* Blocks double in size, because most threads have few spans, up to 1 MiB.  With smaller ones pages
+ * would return to the system too often, which interrupts every processor that runs the program. */
+#define FIRST_BLOCK 16u
+#define LARGEST_SIZE ((size_t)1 << 20)
+
+/* With fewer spans between two changes of the bases, packing saves nothing. */
+#define FEWEST 3u
+
+_Static_assert(sizeof(struct tv_packed_span) == 20, "no padding");
+
+static size_t span_block_size(const struct tv_span_block *block)
+{
+    return sizeof *block + block->capacity * tv_pack_size(block->packed, block->timed);
+}
+
+/* Large blocks are whole pages, which return to the system while rows are built. */
+void tv_span_block_free(struct tv_span_block *block)
+{
+    tv_pages_free(block, span_block_size(block));
+}
+
+struct tv_gather *tv_gather_new(void)
+{
+    return tv_alloc(1, sizeof(struct tv_gather));
+}
+
+static void span_blocks_free(struct tv_span_block *block)
+{
+    while (block) {
+        struct tv_span_block *next = block->next;
+        tv_span_block_free(block);
+        block = next;
+    }
+}
+
+void tv_gather_free(struct tv_gather *gather)
+{
+    if (!gather)
+        return;
+    for (size_t i = 0; i < gather->thread_count; i++)
+        span_blocks_free(gather->threads[i].first);
+    tv_free(gather->threads);
+    tv_free(gather);
+}
+
+/* ---- Packing ---- */
+
+/* A span with its CPU times; a begin or an end has `start` only. */
+struct gathered_span {
+    const struct tv_span *span;
+    struct tv_cpu_times cpu;
+    bool timed; /* at least one of them is known */
+};
+
+TV_INLINE bool span_is_whole(const struct tv_span *span)
+{
+    return (span->flags & TV_SPAN_KIND) == TV_SPAN_WHOLE;
+}
+
+/* Return whether number - base fits 32 bits and is not UINT32_MAX. */
+TV_INLINE bool pack_fits(int64_t number, int64_t base)
+{
+    return (uint64_t)number - (uint64_t)base < UINT32_MAX;
+}
+
+TV_INLINE bool pack_fits_or_none(int64_t time, int64_t base)
+{
+    return time == TV_NO_TIME || pack_fits(time, base);
+}
+
+/* Return whether a span can be packed with these bases. */
+TV_INLINE bool pack_bases_fit(const struct tv_span_bases *bases,
+                              const struct gathered_span *gathered)
+{
+    const struct tv_span *span = gathered->span;
+    return pack_fits(span->time, bases->time) &&
+           pack_fits((int64_t)span->offset, (int64_t)bases->offset) &&
+           (!span_is_whole(span) || pack_fits(span->length, (int64_t)bases->length)) &&
+           (!gathered->timed || (pack_fits_or_none(gathered->cpu.start, bases->cpu) &&
+                                 pack_fits_or_none(gathered->cpu.length, 0)));
+}
+
+static int64_t pack_base_before(int64_t time)
+{
+    return time < INT64_MIN + TV_PACK_EARLIER ? INT64_MIN : time - TV_PACK_EARLIER;
+}
+
+/* Return the best bases for a span. */
+static struct tv_span_bases pack_bases_for(const struct gathered_span *gathered)
+{
+    const struct tv_span *span = gathered->span;
+    bool longer =
+        span_is_whole(span) && span->length >= UINT32_MAX && span->length <= TV_PACK_LONGEST;
+    return (struct tv_span_bases){
+        .time = pack_base_before(span->time),
+        .cpu = gathered->cpu.start == TV_NO_TIME ? 0 : pack_base_before(gathered->cpu.start),
+        .offset = span->offset,
+        .length = longer ? (uint64_t)span->length >> 32 << 32 : 0,
+    };
+}
+
+TV_INLINE uint8_t *pack_next_record(struct tv_span_block *block)
+{
+    assert(block->count < block->capacity);
+    return block->bytes + block->count++ * tv_pack_size(block->packed, block->timed);
+}
+
+static void pack_write_bases(struct tv_span_block *block, const struct tv_span_bases *bases)
+{
+    struct tv_packed_bases packed = {
+        .time = bases->time,
+        .offset = bases->offset & TV_OFFSET_MASK,
+        .length = bases->length >> 32 & 0xffffff,
+        .flags = TV_PACK_BASES,
+    };
+    uint8_t *at = pack_next_record(block);
+    memcpy(at, &packed, sizeof(struct tv_packed_span));
+    if (block->timed)
+        memcpy(at + sizeof(struct tv_packed_span), &bases->cpu, sizeof bases->cpu);
+    assert(block->packed);
+    block->bases = *bases;
+    block->since = 0;
+}
+
+TV_INLINE uint32_t pack_offset(int64_t time, int64_t base)
+{
+    return time == TV_NO_TIME ? UINT32_MAX : (uint32_t)((uint64_t)time - (uint64_t)base);
+}
+
+TV_INLINE void pack_write_span(struct tv_span_block *block, const struct gathered_span *gathered)
+{
+    const struct tv_span *span = gathered->span;
+    uint8_t *at = pack_next_record(block);
+    struct tv_packed_span packed = {
+        .time = pack_offset(span->time, block->bases.time),
+        .length = span_is_whole(span) ? (uint32_t)span->length : 0,
+        .offset = (uint32_t)(span->offset - block->bases.offset),
+        .frame = span->frame,
+        .colour = (uint8_t)span->colour,
+        .flags = (uint8_t)span->flags,
+    };
+    memcpy(at, &packed, sizeof packed);
+    block->bases.length = 0;
+    block->since++;
+    if (!block->timed)
+        return;
+    struct tv_packed_cpu cpu = {pack_offset(gathered->cpu.start, block->bases.cpu),
+                                pack_offset(gathered->cpu.length, 0)};
+    memcpy(at + sizeof packed, &cpu, sizeof cpu);
+}
+
+static void pack_write_unpacked(struct tv_span_block *block, const struct gathered_span *gathered)
+{
+    uint8_t *at = pack_next_record(block);
+    memcpy(at, gathered->span, sizeof *gathered->span);
+    if (block->timed)
+        memcpy(at + sizeof *gathered->span, &gathered->cpu, sizeof gathered->cpu);
+}
+
+/* Append a block to the list. */
+static struct tv_span_block *span_list_add_block(struct tv_span_list *list, bool packed, bool timed)
+{
+    uint32_t capacity = list->last ? list->last->capacity * 2 : FIRST_BLOCK;
+    size_t most = (LARGEST_SIZE - sizeof(struct tv_span_block)) / tv_pack_size(packed, timed);
+    struct tv_span_block made = {
+        .capacity = capacity > most ? (uint32_t)most : capacity, .packed = packed, .timed = timed};
+    struct tv_span_block *block = tv_pages_alloc(span_block_size(&made));
+    memcpy(block, &made, sizeof made);
+    if (list->last)
+        list->last->next = block;
+    else
+        list->first = block;
+    list->last = block;
+    return block;
+}
+
+/* Add a span for which the last block has no room, or the wrong bases. */
+static TV_NOINLINE void span_list_add_slow(struct tv_span_list *list,
+                                           const struct gathered_span *gathered)
+{
+    struct tv_span_block *block = list->last;
+    struct tv_span_bases bases = pack_bases_for(gathered);
+    bool packed = pack_bases_fit(&bases, gathered),
+         full = !block || block->capacity - block->count < 2;
+    bool timed = gathered->timed || (block && block->timed);
+    if (packed && !full && block->packed && block->timed == timed && block->since < FEWEST)
+        packed = false;
+    if (full || block->packed != packed || block->timed != timed)
+        block = span_list_add_block(list, packed, timed);
+    if (packed) {
+        pack_write_bases(block, &bases);
+        pack_write_span(block, gathered);
+    } else {
+        pack_write_unpacked(block, gathered);
+    }
+}
+
+TV_INLINE void span_list_add(struct tv_span_list *list, const struct gathered_span *gathered)
+{
+    struct tv_span_block *block = list->last;
+    if (TV_UNLIKELY(!block || block->count == block->capacity ||
+                    (gathered->timed && !block->timed)))
+        span_list_add_slow(list, gathered);
+    else if (TV_UNLIKELY(!block->packed))
+        pack_write_unpacked(block, gathered);
+    else if (TV_LIKELY(pack_bases_fit(&block->bases, gathered)))
+        pack_write_span(block, gathered);
+    else
+        span_list_add_slow(list, gathered);
+}
+
+/* ---- Unpacking ---- */
+
+static struct tv_span_bases unpack_read_bases(const struct tv_span_block *block, const uint8_t *at)
+{
+    struct tv_packed_bases packed = {.time = 0};
+    memcpy(&packed, at, sizeof(struct tv_packed_span));
+    struct tv_span_bases bases = {
+        .time = packed.time, .offset = packed.offset, .length = (uint64_t)packed.length << 32};
+    if (block->timed)
+        memcpy(&bases.cpu, at + sizeof(struct tv_packed_span), sizeof bases.cpu);
+    return bases;
+}
+
+TV_INLINE int64_t unpack_offset(uint32_t packed, int64_t base)
+{
+    return packed == UINT32_MAX ? TV_NO_TIME : base + packed;
+}
+
+/* Return false when the record sets the bases. */
+TV_INLINE bool unpack_read_span(struct tv_span_reader *reader, const uint8_t *at,
+                                struct tv_span *span, struct tv_cpu_times *cpu)
+{
+    struct tv_packed_span packed;
+    struct tv_packed_cpu packed_cpu = {UINT32_MAX, UINT32_MAX};
+    memcpy(&packed, at, sizeof packed);
+    if (TV_UNLIKELY(packed.flags == TV_PACK_BASES)) {
+        reader->bases = unpack_read_bases(reader->block, at);
+        return false;
+    }
+    if (reader->block->timed)
+        memcpy(&packed_cpu, at + sizeof packed, sizeof packed_cpu);
+    *span = (struct tv_span){
+        .time = reader->bases.time + packed.time,
+        .length = (int64_t)(reader->bases.length | packed.length),
+        .offset = (reader->bases.offset + packed.offset) & TV_OFFSET_MASK,
+        .colour = packed.colour,
+        .flags = packed.flags,
+        .frame = packed.frame,
+    };
+    reader->bases.length = 0;
+    *cpu = (struct tv_cpu_times){unpack_offset(packed_cpu.start, reader->bases.cpu),
+                                 unpack_offset(packed_cpu.length, 0)};
+    return true;
+}
+
+static void unpack_read_unpacked(const struct tv_span_block *block, const uint8_t *at,
+                                 struct tv_span *span, struct tv_cpu_times *cpu)
+{
+    memcpy(span, at, sizeof *span);
+    *cpu = (struct tv_cpu_times){TV_NO_TIME, TV_NO_TIME};
+    if (block->timed)
+        memcpy(cpu, at + sizeof *span, sizeof *cpu);
+}
+
+bool tv_span_read(struct tv_span_reader *reader, struct tv_span *span, struct tv_cpu_times *cpu)
+{
+    const struct tv_span_block *block = reader->block;
+    size_t size = tv_pack_size(block->packed, block->timed);
+    for (bool found = false; !found; reader->next++) {
+        const uint8_t *at = block->bytes + reader->next * size;
+        if (reader->next == block->count)
+            return false;
+        found = !block->packed || unpack_read_span(reader, at, span, cpu);
+        if (!block->packed)
+            unpack_read_unpacked(block, at, span, cpu);
+    }
+    span->side = TV_NONE;
+    if (span_is_whole(span))
+        return true;
+    span->length = cpu->start;
+    *cpu = (struct tv_cpu_times){TV_NO_TIME, TV_NO_TIME};
+    return true;
+}
+
+/* ---- Gathering ---- */
+
+static TV_NOINLINE void gather_add_threads(struct tv_gather *gather, uint32_t thread)
+{
+    size_t count = (size_t)thread + 1;
+    gather->threads =
+        tv_array_reserve(gather->threads, &gather->thread_capacity, count, sizeof *gather->threads);
+    memset(gather->threads + gather->thread_count, 0,
+           (count - gather->thread_count) * sizeof *gather->threads);
+    gather->thread_count = count;
+}
+
+void tv_gather_span(struct tv_gather *gather, uint32_t thread, const struct tv_span *span,
+                    const struct tv_cpu_times *cpu)
+{
+    if (TV_UNLIKELY(thread >= gather->thread_count))
+        gather_add_threads(gather, thread);
+    if (span->frame >= gather->frame_count && !(span->flags & TV_SPAN_NAMELESS))
+        gather->frame_count = (size_t)span->frame + 1;
+    struct gathered_span gathered = {span, {TV_NO_TIME, TV_NO_TIME}, false};
+    if (!span_is_whole(span))
+        gathered.cpu.start = span->length;
+    else if (cpu)
+        gathered.cpu = *cpu;
+    gathered.timed = gathered.cpu.start != TV_NO_TIME || gathered.cpu.length != TV_NO_TIME;
+    span_list_add(&gather->threads[thread], &gathered);
+    gather->threads[thread].count++;
+}

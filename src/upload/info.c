@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * info.c - pages and original files, and what the server says about itself: to its page, to
+ * monitoring (Prometheus text format, https://prometheus.io/docs/instrumenting/exposition_formats),
+ * and to programmers (OpenAPI).
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "upload/internal.h"
+#include "viewer/viewer.h"
+
+static void pages_answer_page(struct tv_upload_request *req, const char *start, const char *end,
+                              struct tv_answer *answer)
+{
+    const struct tv_bytes page = {(const uint8_t *)start, (size_t)(end - start)};
+    const char *known = tv_request_header(req->http, "If-None-Match");
+    struct tv_page_headers *headers = tv_arena_alloc(&answer->arena, 1, sizeof *headers);
+    tv_page_describe(page, headers);
+    answer->type = "text/html; charset=utf-8";
+    answer->policy = headers->policy;
+    answer->tag = headers->tag;
+    if (known != NULL && strcmp(known, headers->tag) == 0)
+        answer->status = TV_HTTP_NOT_MODIFIED;
+    else
+        answer->constant = page;
+}
+
+void tv_upload_front_page(struct tv_upload_request *req, struct tv_answer *answer)
+{
+    pages_answer_page(req, tv_upload_page, tv_upload_page_end, answer);
+}
+
+void tv_upload_view_page(struct tv_upload_request *req, struct tv_answer *answer)
+{
+    pages_answer_page(req, tv_page, tv_page_end, answer);
+}
+
+void tv_upload_redirect_to_folder(struct tv_upload_request *req, struct tv_answer *answer)
+{
+    const struct tv_bytes path = req->http->path;
+    answer->status = TV_HTTP_PERMANENT_REDIRECT;
+    tv_answer_header(answer, "Location", "%.*s/", (int)path.length, (const char *)path.data);
+}
+
+/* The encoding is that of RFC 8187. */
+void tv_upload_add_file_name(struct tv_answer *answer, const char *name)
+{
+    static const char plain[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+    char text[3 * TV_STORE_NAME + 1];
+    size_t length = 0;
+    for (const char *c = name; *c != '\0' && length + 3 < sizeof text; c++) {
+        if (strchr(plain, *c) != NULL)
+            text[length++] = *c;
+        else
+            length += (size_t)snprintf(text + length, 4, "%%%02X", (unsigned)(uint8_t)*c);
+    }
+    text[length] = '\0';
+    tv_answer_header(answer, "Content-Disposition", "attachment; filename*=UTF-8''%s", text);
+}
+
+void tv_upload_get_original(struct tv_upload_request *req, struct tv_answer *answer)
+{
+    struct tv_store *store = req->server->store;
+    struct tv_store_trace trace;
+    struct tv_error err = {0};
+    uint64_t bytes;
+    int fd = -1;
+    enum tv_store_status status = tv_store_trace_get(store, req->id, &answer->arena, &trace, &err);
+    if (status == TV_STORE_OK)
+        status = tv_store_file_open(store, req->id, &fd, &bytes, &err);
+    if (status != TV_STORE_OK) {
+        tv_upload_refuse_store(answer, status, &err);
+        return;
+    }
+    if (tv_source_open_fd(fd, trace.name, &answer->source, &err) != TV_OK) {
+        tv_upload_refuse(answer, TV_HTTP_INTERNAL_ERROR, err.message);
+        return;
+    }
+    answer->type = "application/octet-stream";
+    answer->ranges = true;
+    tv_upload_add_file_name(answer, trace.name);
+}
+
+/* ---- Server info ---- */
+
+static void info_write_limit(struct tv_out *out, const char *name, uint64_t value)
+{
+    if (value > 0)
+        tv_out_format(out, "\"%s\":%" PRIu64, name, value);
+    else
+        tv_out_format(out, "\"%s\":null", name);
+}
+
+static bool info_client_may(struct tv_upload_request *req, enum tv_right right)
+{
+    const struct tv_credentials client = {
+        .peer = req->peer,
+        .host = tv_request_header(req->http, "Host"),
+        .authorization = tv_request_header(req->http, "Authorization"),
+        .cookie = tv_request_header(req->http, "Cookie"),
+    };
+    return tv_access_check(req->server->access, &client, right) == TV_ADMITTED;
+}
+
+static void info_write_sandbox(const struct tv_upload_server *server, struct tv_out *out)
+{
+    const unsigned parts = tv_engines_sandbox(server->engines);
+    tv_out_text(out, ",\"sandbox\":[\"limits\"");
+    if (parts & TV_SANDBOX_SECCOMP)
+        tv_out_text(out, ",\"seccomp\"");
+    if (parts & TV_SANDBOX_LANDLOCK)
+        tv_out_text(out, ",\"landlock\"");
+    tv_out_char(out, ']');
+}
+
+/* The sample's address is as secret as that of any trace, so only clients that may list traces see
+ * it. It may have been deleted. */
+static void info_write_sample(const struct tv_upload_server *server, bool lists,
+                              struct tv_answer *answer)
+{
+    struct tv_store_trace trace;
+    struct tv_error err;
+    if (lists && server->sample.text[0] != '\0' &&
+        tv_store_trace_get(server->store, server->sample.text, &answer->arena, &trace, &err) ==
+            TV_STORE_OK)
+        tv_out_format(&answer->body, ",\"sample\":\"%s\"", server->sample.text);
+    else
+        tv_out_text(&answer->body, ",\"sample\":null");
+}
+
+void tv_upload_server_info(struct tv_upload_request *req, struct tv_answer *answer)
+{
+    const struct tv_upload_server *server = req->server;
+    const struct tv_store_options *limits = &server->options.store;
+    const char *login = tv_access_login_kind(server->access);
+    struct tv_out *out = &answer->body;
+    bool lists = info_client_may(req, TV_RIGHT_LIST),
+         changes = info_client_may(req, TV_RIGHT_CHANGE);
+    answer->type = "application/json";
+    char name[256] = "";
+    bool known = lists || changes; /* strangers learn neither the machine nor the version */
+    if (known)
+        (void)gethostname(name, sizeof name - 1);
+    tv_out_text(out, "{\"name\":");
+    tv_out_json(out, tv_bytes_of(name));
+    tv_out_text(out, ",\"version\":");
+    tv_out_json(out, tv_bytes_of(known ? TV_VERSION : ""));
+    tv_out_format(out, ",\"may\":{\"upload\":%s,\"list\":%s,\"change\":%s}",
+                  changes ? "true" : "false", lists ? "true" : "false", changes ? "true" : "false");
+    tv_out_format(out, login != NULL ? ",\"login\":\"%s\"" : ",\"login\":null", login);
+    info_write_sample(server, lists, answer);
+    tv_out_text(out, ",\"limits\":{");
+    info_write_limit(out, "upload_bytes", limits->max_upload_bytes);
+    tv_out_char(out, ',');
+    info_write_limit(out, "keep_seconds", (uint64_t)limits->keep_ms / 1000);
+    tv_out_char(out, ',');
+    info_write_limit(out, "store_bytes", limits->max_store_bytes);
+    tv_out_char(out, '}');
+    if (lists) {
+        const struct tv_store_totals totals = tv_store_totals(server->store);
+        tv_out_format(out, ",\"store\":{\"traces\":%" PRIu64 ",\"bytes\":%" PRIu64 "}",
+                      totals.traces, totals.trace_bytes);
+    } else {
+        tv_out_text(out, ",\"store\":null");
+    }
+    info_write_sandbox(server, out);
+    tv_out_text(out, server->options.reports ? ",\"reports\":true}" : ",\"reports\":false}");
+}
+
+void tv_upload_server_health(struct tv_upload_request *req, struct tv_answer *answer)
+{
+    (void)req;
+    answer->type = "text/plain; charset=utf-8";
+    tv_out_text(&answer->body, "ok\n");
+}
+
+void tv_upload_server_openapi(struct tv_upload_request *req, struct tv_answer *answer)
+{
+    (void)req;
+    answer->type = "application/json";
+    answer->constant =
+        (struct tv_bytes){(const uint8_t *)tv_openapi, (size_t)(tv_openapi_end - tv_openapi)};
+}
+
+/* ---- Metrics ---- */
+
+static void metrics_write(struct tv_out *out, const char *name, const char *type, const char *help,
+                          uint64_t value)
+{
+    tv_out_format(out, "# HELP traceview_%s %s\n# TYPE traceview_%s %s\ntraceview_%s %" PRIu64 "\n",
+                  name, help, name, type, name, value);
+}
+
+static void metrics_write_http(const struct tv_upload_server *server, struct tv_out *out)
+{
+    const struct tv_http_counts http = tv_http_count(server->http);
+    tv_out_text(out, "# HELP traceview_answers_total Answers by hundreds of their status.\n"
+                     "# TYPE traceview_answers_total counter\n");
+    for (unsigned i = 1; i < TV_COUNT(server->counts.answers); i++)
+        tv_out_format(out, "traceview_answers_total{status=\"%uxx\"} %" PRIu64 "\n", i,
+                      atomic_load(&server->counts.answers[i]));
+    metrics_write(out, "connections", "gauge", "Connections now.", http.connections);
+    metrics_write(out, "connections_total", "counter", "Connections that got a place.",
+                  http.accepted);
+    metrics_write(out, "connections_refused_total", "counter", "Connections over a limit.",
+                  http.refused);
+    metrics_write(out, "connections_slow_total", "counter", "Connections cut for slowness.",
+                  http.slow);
+    metrics_write(out, "requests_total", "counter", "Requests.", http.requests);
+    metrics_write(out, "requests_malformed_total", "counter", "Requests that are none.",
+                  http.malformed);
+    metrics_write(out, "received_bytes_total", "counter", "Bytes of bodies that came.",
+                  http.received);
+    metrics_write(out, "sent_bytes_total", "counter", "Bytes of bodies that went.", http.sent);
+    metrics_write(out, "clients_refused_total", "counter", "Answers 401, 403 and 429.",
+                  server->counts.refused_clients);
+}
+
+static void metrics_write_store(const struct tv_upload_server *server, struct tv_out *out)
+{
+    const struct tv_store_totals totals = tv_store_totals(server->store);
+    metrics_write(out, "uploads_total", "counter", "Uploads that became traces.",
+                  server->counts.uploads);
+    metrics_write(out, "uploads_broken_total", "counter", "Requests of uploads that broke off.",
+                  server->counts.broken_uploads);
+    metrics_write(out, "uploads_without_room_total", "counter", "Uploads that found no room.",
+                  server->counts.full_disks);
+    metrics_write(out, "upload_bytes_total", "counter", "Bytes of uploads.",
+                  server->counts.upload_bytes);
+    metrics_write(out, "store_traces", "gauge", "Traces in the store.", totals.traces);
+    metrics_write(out, "store_trace_bytes", "gauge", "Bytes of them.", totals.trace_bytes);
+    metrics_write(out, "store_caches", "gauge", "Caches in the store.", totals.caches);
+    metrics_write(out, "store_cache_bytes", "gauge", "Bytes of them.", totals.cache_bytes);
+    metrics_write(out, "store_uploads", "gauge", "Uploads that are not complete.", totals.uploads);
+    metrics_write(out, "store_upload_bytes", "gauge", "Bytes of them.", totals.upload_bytes);
+}
+
+static void metrics_write_engines(const struct tv_upload_server *server, struct tv_out *out)
+{
+    struct tv_engines_counts counts;
+    tv_engines_count(server->engines, &counts);
+    metrics_write(out, "engines_waiting", "gauge", "Engines that wait to start.", counts.waiting);
+    metrics_write(out, "engines_loading", "gauge", "Engines that read a trace.", counts.loading);
+    metrics_write(out, "engines_ready", "gauge", "Engines that answer.", counts.ready);
+    metrics_write(out, "engines_started_total", "counter", "Engines started.", counts.started);
+    metrics_write(out, "engines_failed_total", "counter", "Engines that could not read.",
+                  counts.failed);
+    metrics_write(out, "engines_died_total", "counter", "Engines that died.", counts.died);
+    metrics_write(out, "traces_read_total", "counter", "Traces read.", server->counts.read);
+    metrics_write(out, "traces_unreadable_total", "counter", "Traces that could not be read.",
+                  server->counts.unreadable);
+}
+
+void tv_upload_server_metrics(struct tv_upload_request *req, struct tv_answer *answer)
+{
+    struct tv_out *out = &answer->body;
+    answer->type = "text/plain; version=0.0.4; charset=utf-8";
+    metrics_write(out, "start_time_seconds", "gauge", "When the server started.",
+                  (uint64_t)req->server->started);
+    metrics_write_http(req->server, out);
+    metrics_write_store(req->server, out);
+    metrics_write_engines(req->server, out);
+}

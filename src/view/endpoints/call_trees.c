@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Questions about the call tree of a selection: the method table, relations, and tree tables.
+ */
+#include "analysis/calltree/derived_trees.h"
+#include "analysis/calltree/tree_lines.h"
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "view/internal.h"
+
+/* ---- The method table, and parents and children of a method ---- */
+
+/* Write a time by each clock. */
+static void view_write_times(struct tv_out *out, const struct tv_view *view, int64_t wall,
+                             int64_t cpu)
+{
+    tv_view_time(out, view->wall, wall);
+    tv_out_char(out, ',');
+    tv_view_time(out, view->cpu, cpu);
+}
+
+/* Write a row of the method table. */
+static void view_profile_write_method(struct tv_out *out, const struct tv_view *view,
+                                      const struct tv_method_cost *method)
+{
+    tv_out_char(out, '[');
+    tv_out_u64(out, method->frame);
+    tv_out_char(out, ',');
+    tv_out_u64(out, method->calls);
+    tv_out_char(out, ',');
+    tv_out_u64(out, method->recursive_calls);
+    tv_out_char(out, ',');
+    tv_view_time(out, view->wall, method->incl_wall);
+    tv_out_char(out, ',');
+    tv_view_time(out, view->wall, method->excl_wall);
+    tv_out_char(out, ',');
+    tv_view_time(out, view->cpu, method->incl_cpu);
+    tv_out_char(out, ',');
+    tv_view_time(out, view->cpu, method->excl_cpu);
+    tv_out_char(out, ']');
+}
+
+/* Write what was subtracted for recording, if anything. */
+static void view_profile_write_compensation(struct tv_out *out, const struct tv_view *view,
+                                            const struct tv_compensation *compensation)
+{
+    if (compensation->cost == 0)
+        return;
+    tv_out_text(out, ",\"compensated\":{\"cost_ns\":");
+    tv_out_i64(out, compensation->cost);
+    tv_out_text(out, ",\"real_ns\":");
+    tv_view_time(out, view->wall, compensation->wall);
+    tv_out_text(out, ",\"cpu_ns\":");
+    tv_view_time(out, view->cpu, compensation->cpu);
+    tv_out_char(out, '}');
+}
+
+/* Write the sum of context switches. */
+static void view_profile_write_waits(struct tv_out *out, const struct tv_view *view,
+                                     const struct tv_path_cost *waits)
+{
+    tv_out_text(out, "],\"waits\":");
+    if (!view->wall || !view->cpu) { /* a wait is wall time without CPU time */
+        tv_out_text(out, "null}");
+        return;
+    }
+    tv_out_text(out, "{\"calls\":");
+    tv_out_u64(out, waits->calls);
+    tv_out_text(out, ",\"real_ns\":");
+    tv_out_i64(out, waits->wall);
+    tv_out_text(out, "}}");
+}
+
+enum tv_status tv_view_profile(const struct tv_view *view, const struct tv_parameters *parameters,
+                               struct tv_out *out, struct tv_error *err)
+{
+    struct tv_selection selection;
+    tv_ns cost;
+    enum tv_status status = tv_view_compensation(view, parameters, &cost, err);
+    if (status == TV_OK)
+        status = tv_parameter_selection(parameters, view->trace, &selection, err);
+    if (status != TV_OK)
+        return status;
+    struct tv_profile *profile =
+        tv_profile_of_tree(tv_trees_enter_compensated(view->trees, &selection, cost));
+    tv_trees_leave(view->trees);
+    tv_out_text(out, "{\"total_real_ns\":");
+    tv_view_time(out, view->wall, profile->total_wall);
+    tv_out_text(out, ",\"total_cpu_ns\":");
+    tv_view_time(out, view->cpu, profile->total_cpu);
+    view_profile_write_compensation(out, view, &profile->compensation);
+    tv_out_text(out, ",\"rows\":[");
+    for (uint32_t i = 0; i < profile->count; i++) {
+        tv_out_text(out, i > 0 ? ",\n" : "");
+        view_profile_write_method(out, view, &profile->methods[i]);
+    }
+    view_profile_write_waits(out, view, &profile->waits);
+    tv_profile_free(profile);
+    tv_parameter_release_selection(&selection);
+    return TV_OK;
+}
+
+/* Write parents or children of a method. */
+static void view_relations_write_edges(struct tv_out *out, const struct tv_view *view,
+                                       const char *key, const struct tv_edges *edges)
+{
+    tv_out_text(out, key);
+    for (uint32_t i = 0; i < edges->count; i++) {
+        const struct tv_edge_cost *edge = &edges->edges[i];
+        tv_out_text(out, i > 0 ? ",[" : "[");
+        tv_out_i64(out, edge->frame == TV_NONE ? -1 : (int64_t)edge->frame);
+        tv_out_char(out, ',');
+        tv_out_u64(out, edge->calls);
+        tv_out_char(out, ',');
+        tv_out_u64(out, edge->total_calls);
+        tv_out_char(out, ',');
+        view_write_times(out, view, edge->wall, edge->cpu);
+        tv_out_char(out, ']');
+    }
+    tv_out_char(out, ']');
+}
+
+enum tv_status tv_view_relations(const struct tv_view *view, const struct tv_parameters *parameters,
+                                 struct tv_out *out, struct tv_error *err)
+{
+    const struct tv_parameter_bounds frames = {0, (int64_t)view->trace->head->frame_count - 1};
+    struct tv_selection selection;
+    int64_t frame;
+    tv_ns cost = 0;
+    enum tv_status status = tv_parameter_required(parameters, "frame", frames, &frame, err);
+    if (status == TV_OK)
+        status = tv_view_compensation(view, parameters, &cost, err);
+    if (status == TV_OK)
+        status = tv_parameter_selection(parameters, view->trace, &selection, err);
+    if (status != TV_OK)
+        return status;
+    struct tv_relations *r = tv_relations_of_tree(
+        tv_trees_enter_compensated(view->trees, &selection, cost), (uint32_t)frame);
+    tv_trees_leave(view->trees);
+    view_relations_write_edges(out, view, "{\"parents\":[", &r->parents);
+    view_relations_write_edges(out, view, ",\n\"children\":[", &r->children);
+    view_relations_write_edges(out, view, ",\n\"recursive_parents\":[", &r->recursive_parents);
+    view_relations_write_edges(out, view, ",\n\"recursive_children\":[", &r->recursive_children);
+    tv_out_text(out, ",\n\"self\":[");
+    view_write_times(out, view, r->self_wall, r->self_cpu);
+    tv_out_text(out, "],\"recursive_self\":[");
+    view_write_times(out, view, r->recursive_self_wall, r->recursive_self_cpu);
+    tv_out_text(out, "]}");
+    tv_relations_free(r);
+    tv_parameter_release_selection(&selection);
+    return TV_OK;
+}
+
+/* ---- Lines of the tree tables ----
+ */
+
+/* Each bottom-up name takes a pass over the tree. */
+#define NAME_LIMIT 256u
+/* Lines in an answer, plus those under the last opened line. */
+#define LINE_LIMIT ((uint32_t)1 << 19)
+
+enum { HAS_CHILDREN = 1, OPENED = 2 };
+
+struct tree_request {
+    struct tv_tree_question question;
+    struct tv_line_name *names; /* the question's */
+    uint32_t reveal;            /* frame; TV_NONE: none */
+    unsigned clocks;            /* in the answer; enum tv_clocks */
+    bool outer;                 /* of nested calls of one line, count only the outermost */
+};
+
+/* Parse "12" or "12.3". */
+static bool view_tree_take_name(struct tv_bytes *list, struct tv_line_name *name)
+{
+    struct tv_bytes level, node;
+    uint64_t numbers[2] = {0, 0};
+    tv_bytes_split(list, ',', &level);
+    bool has_level = tv_bytes_split(&level, '.', &node);
+    if (!tv_parse_u64(node, &numbers[0]) || numbers[0] >= TV_NONE)
+        return false;
+    if (has_level && (!tv_parse_u64(level, &numbers[1]) || numbers[1] >= TV_NONE))
+        return false;
+    *name = (struct tv_line_name){(uint32_t)numbers[0], (uint32_t)numbers[1]};
+    return true;
+}
+
+/* Read the opened lines. */
+static enum tv_status view_tree_read_names(const struct tv_parameters *parameters,
+                                           struct tree_request *asked, struct tv_error *err)
+{
+    struct tv_bytes list = tv_parameter_text(parameters, "nodes");
+    size_t capacity = 0;
+    if (!list.data)
+        list = TV_BYTES("0");
+    while (list.length > 0) {
+        uint32_t count = asked->question.name_count;
+        asked->names =
+            tv_array_reserve(asked->names, &capacity, (size_t)count + 1, sizeof *asked->names);
+        if (count == NAME_LIMIT || !view_tree_take_name(&list, &asked->names[count]))
+            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                           "nodes: expected at most %u such as 12 or 12.3", NAME_LIMIT);
+        asked->question.name_count++;
+    }
+    return TV_OK;
+}
+
+static enum tv_status view_tree_read_question(const struct tv_view *view,
+                                              const struct tv_parameters *parameters,
+                                              struct tree_request *asked, struct tv_error *err)
+{
+    static const char *const switches[] = {"0", "1", NULL};
+    const struct tv_parameter_bounds frames = {-1, (int64_t)view->trace->head->frame_count - 1};
+    unsigned bottom_up, below;
+    int64_t reveal;
+    enum tv_status status = tv_parameter_choice(parameters, "bottom_up", switches, &bottom_up, err);
+    if (status == TV_OK)
+        status = tv_parameter_choice(parameters, "below", switches, &below, err);
+    if (status == TV_OK)
+        status = tv_parameter_integer(parameters, "reveal", frames, -1, &reveal, err);
+    if (status == TV_OK)
+        status = view_tree_read_names(parameters, asked, err);
+    if (status != TV_OK)
+        return status;
+    asked->question.bottom_up = bottom_up;
+    asked->question.below = below;
+    asked->question.limit = LINE_LIMIT;
+    asked->reveal = bottom_up || reveal < 0 ? TV_NONE : (uint32_t)reveal;
+    return TV_OK;
+}
+
+/* Replace the names by the ancestors of a frame's longest path, the root first. */
+static void view_tree_reveal(struct tree_request *asked, const struct tv_call_tree *tree)
+{
+    uint32_t node = tv_tree_lines_longest(tree, asked->reveal), count = 0;
+    if (node == TV_ROOT_PATH)
+        return;
+    for (uint32_t up = node; up != TV_ROOT_PATH; up = tree->parent[up])
+        count++;
+    tv_free(asked->names);
+    asked->names = tv_alloc(count, sizeof *asked->names);
+    asked->question.name_count = count;
+    while (count > 0) {
+        node = tree->parent[node];
+        asked->names[--count] = (struct tv_line_name){node, 0};
+    }
+}
+
+enum tree_figure { INCL_WALL, SELF_WALL, INCL_CPU, SELF_CPU, CALLS, OUTER_CALLS };
+
+/* Return one figure of a line. */
+static double view_tree_figure(const struct tv_tree_line *line, enum tree_figure figure)
+{
+    switch (figure) {
+    case INCL_WALL:
+        return (double)line->incl_wall;
+    case SELF_WALL:
+        return (double)line->self_wall;
+    case INCL_CPU:
+        return (double)line->incl_cpu;
+    case SELF_CPU:
+        return (double)line->self_cpu;
+    case CALLS:
+        return (double)line->calls;
+    case OUTER_CALLS:
+        break;
+    }
+    return (double)line->outer_calls;
+}
+
+/* Write a column of figures. */
+static void view_tree_write_figure(struct tv_out *out, struct tv_answer_column *column,
+                                   const struct tv_tree_lines *lines, enum tree_figure figure)
+{
+    for (uint32_t i = 0; i < lines->count; i++)
+        column->times[i] = view_tree_figure(&lines->lines[i], figure);
+    tv_column_write_times(out, column);
+}
+
+/* Write the columns of figures for each clock. */
+static void view_tree_write_figures(struct tv_out *out, struct tv_answer_column *column,
+                                    const struct tv_tree_lines *lines,
+                                    const struct tree_request *asked)
+{
+    if (asked->clocks & TV_CLOCK_WALL) {
+        view_tree_write_figure(out, column, lines, INCL_WALL);
+        view_tree_write_figure(out, column, lines, SELF_WALL);
+    }
+    if (asked->clocks & TV_CLOCK_CPU) {
+        view_tree_write_figure(out, column, lines, INCL_CPU);
+        view_tree_write_figure(out, column, lines, SELF_CPU);
+    }
+    view_tree_write_figure(out, column, lines, asked->outer ? OUTER_CALLS : CALLS);
+}
+
+/* Write the columns of frames, nodes, parents and flags. */
+static void view_tree_write_numbers(struct tv_out *out, struct tv_answer_column *column,
+                                    const struct tv_tree_lines *lines)
+{
+    for (uint32_t i = 0; i < lines->count; i++)
+        column->numbers[i] = lines->lines[i].frame;
+    tv_column_write_numbers(out, column);
+    for (uint32_t i = 0; i < lines->count; i++)
+        column->numbers[i] = lines->lines[i].node;
+    tv_column_write_numbers(out, column);
+    for (uint32_t i = 0; i < lines->count; i++)
+        column->numbers[i] = lines->lines[i].parent;
+    tv_column_write_numbers(out, column);
+    for (uint32_t i = 0; i < lines->count; i++)
+        column->numbers[i] = (lines->lines[i].has_children ? HAS_CHILDREN : 0) |
+                             (lines->lines[i].opened ? OPENED : 0);
+    tv_column_write_numbers(out, column);
+}
+
+/* Write all lines, or fail if they are too many. */
+static enum tv_status view_tree_write_lines(struct tv_out *out, const struct tv_tree_lines *lines,
+                                            const struct tree_request *asked, struct tv_error *err)
+{
+    if (lines->cut)
+        return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET,
+                       "nodes: they have more than %u lines below them; ask for fewer nodes",
+                       LINE_LIMIT);
+    struct tv_answer_column column = tv_column_new(lines->count);
+    tv_out_text(out, "TVN1");
+    tv_out_le32(out, lines->count);
+    tv_out_le32(out, asked->question.name_count);
+    tv_out_le32(out, asked->clocks);
+    tv_out_f64(out, (double)lines->total_wall);
+    tv_out_f64(out, (double)lines->total_cpu);
+    view_tree_write_figures(out, &column, lines, asked);
+    view_tree_write_numbers(out, &column, lines);
+    tv_column_release(&column);
+    struct tv_answer_column names = tv_column_new(asked->question.name_count);
+    for (uint32_t i = 0; i < names.count; i++)
+        names.numbers[i] = asked->names[i].node;
+    tv_column_write_numbers(out, &names);
+    tv_column_release(&names);
+    return TV_OK;
+}
+
+/* Compute the lines of a request. */
+static struct tv_tree_lines *view_tree_find_lines(struct tree_request *asked,
+                                                  const struct tv_call_tree *tree)
+{
+    if (asked->reveal != TV_NONE)
+        view_tree_reveal(asked, tree);
+    asked->question.names = asked->names;
+    return tv_tree_lines_of(tree, &asked->question);
+}
+
+enum tv_status tv_view_tree(const struct tv_view *view, const struct tv_parameters *parameters,
+                            struct tv_out *out, struct tv_error *err)
+{
+    struct tree_request asked = {.clocks = (view->wall ? TV_CLOCK_WALL : 0U) |
+                                           (view->cpu ? TV_CLOCK_CPU : 0U)};
+    struct tv_selection selection;
+    tv_ns cost = 0;
+    enum tv_status status = view_tree_read_question(view, parameters, &asked, err);
+    if (status == TV_OK)
+        status = tv_view_compensation(view, parameters, &cost, err);
+    if (status == TV_OK)
+        status = tv_parameter_selection(parameters, view->trace, &selection, err);
+    if (status == TV_OK) {
+        struct tv_tree_lines *lines =
+            view_tree_find_lines(&asked, tv_trees_enter_compensated(view->trees, &selection, cost));
+        tv_trees_leave(view->trees);
+        status = view_tree_write_lines(out, lines, &asked, err);
+        tv_tree_lines_free(lines);
+        tv_parameter_release_selection(&selection);
+    }
+    tv_free(asked.names);
+    return status;
+}
+
+enum tv_status tv_view_sample_tree(const struct tv_view *view,
+                                   const struct tv_parameters *parameters, struct tv_out *out,
+                                   struct tv_error *err)
+{
+    struct tree_request asked = {.clocks = TV_CLOCK_WALL, .outer = true};
+    struct tv_selection selection;
+    unsigned measure;
+    enum tv_status status = view_tree_read_question(view, parameters, &asked, err);
+    if (status == TV_OK)
+        status = tv_parameter_choice(parameters, "measure", tv_view_measures, &measure, err);
+    if (status == TV_OK)
+        status = tv_parameter_selection(parameters, view->trace, &selection, err);
+    if (status == TV_OK) {
+        struct tv_call_tree *tree =
+            tv_sample_tree_of_trace(view->trace, &selection, NULL, (enum tv_sample_measure)measure);
+        struct tv_tree_lines *lines = view_tree_find_lines(&asked, tree);
+        status = view_tree_write_lines(out, lines, &asked, err);
+        tv_tree_lines_free(lines);
+        tv_call_tree_free(tree);
+        tv_parameter_release_selection(&selection);
+    }
+    tv_free(asked.names);
+    return status;
+}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Counters: their list, and their values in a range at the resolution of a screen.
+ */
+#include <assert.h>
+#include <math.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "view/internal.h"
+
+#define COUNTER_LIMIT 256      /* counters per question */
+#define PIXEL_LIMIT 8192       /* pixels per question */
+#define VALUE_LIMIT (1u << 18) /* pixels times series, of all counters asked for */
+
+/* Return a value of a series. */
+static double counter_value(const struct tv_tables *tables, const struct tv_counter *counter,
+                            uint32_t sample, uint32_t series)
+{
+    uint64_t at = counter->first_value + (uint64_t)sample * counter->series_count + series;
+    return tables->counter_values[at];
+}
+
+/* Return what a series adds to the stack: 0 if its event did not say. */
+static double counter_height(double value)
+{
+    return isfinite(value) ? value : 0;
+}
+
+/* Return the time of a sample on the trace's axis. */
+static tv_ns counter_sample_time(const struct tv_trace *trace, const struct tv_counter *counter,
+                                 uint32_t sample)
+{
+    return tv_trace_time(trace, counter->input,
+                         trace->tables.counter_times[counter->first_sample + sample]);
+}
+
+/* Find the lowest and the highest point of the stack in the whole trace, including 0. */
+static void counter_find_bounds(const struct tv_tables *tables, const struct tv_counter *counter,
+                                double *low, double *high)
+{
+    *low = *high = 0;
+    for (uint32_t i = 0; i < counter->sample_count; i++) {
+        double sum = 0;
+        for (uint32_t k = 0; k < counter->series_count; k++) {
+            sum += counter_height(counter_value(tables, counter, i, k));
+            *low = sum < *low ? sum : *low;
+            *high = sum > *high ? sum : *high;
+        }
+    }
+}
+
+/* Find the lowest and the highest value of a series, including 0; false if it has no numbers. */
+static bool counter_find_series_bounds(const struct tv_tables *tables,
+                                       const struct tv_counter *counter, uint32_t series,
+                                       double *low, double *high)
+{
+    bool any = false;
+    *low = *high = 0;
+    for (uint32_t i = 0; i < counter->sample_count; i++) {
+        double value = counter_value(tables, counter, i, series);
+        any |= !isnan(value);
+        value = counter_height(value);
+        *low = value < *low ? value : *low;
+        *high = value > *high ? value : *high;
+    }
+    return any;
+}
+
+/* JSON has no infinity. */
+static void counter_write_number(struct tv_out *out, const char *key, double value)
+{
+    tv_out_text(out, key);
+    if (isfinite(value))
+        tv_out_format(out, "%.17g", value);
+    else
+        tv_out_text(out, value > 0 ? "1.7e308" : "-1.7e308");
+}
+
+/* Write the facts of a counter. */
+static void counter_write(struct tv_out *out, const struct tv_trace *trace, uint32_t number)
+{
+    const struct tv_tables *tables = &trace->tables;
+    const struct tv_counter *counter = &tables->counters.rows[number];
+    bool of_process = counter->process < trace->head->process_count;
+    double low, high;
+    counter_find_bounds(tables, counter, &low, &high);
+    tv_out_format(out, "{\"counter\":%u,\"name\":", number);
+    tv_out_json(out, tv_trace_info_text(trace->head, counter->name));
+    tv_out_text(out, ",\"category\":");
+    tv_out_json(out, tv_trace_info_text(trace->head, counter->category));
+    tv_out_text(out, ",\"process\":");
+    tv_out_i64(out, of_process ? (int64_t)counter->process : -1);
+    tv_out_text(out, ",\"series\":[");
+    for (uint32_t k = 0; k < counter->series_count; k++) {
+        tv_out_text(out, k > 0 ? "," : "");
+        tv_out_json(out, tv_trace_info_text(trace->head,
+                                            tables->series.rows[counter->first_series + k].name));
+    }
+    tv_out_format(out, "],\"samples\":%u", counter->sample_count);
+    counter_write_number(out, ",\"low\":", low);
+    counter_write_number(out, ",\"high\":", high);
+    tv_out_text(out, ",\"bounds\":[");
+    for (uint32_t k = 0; k < counter->series_count; k++) {
+        tv_out_text(out, k > 0 ? "," : "");
+        if (!counter_find_series_bounds(tables, counter, k, &low, &high)) {
+            tv_out_text(out, "null");
+            continue;
+        }
+        counter_write_number(out, "[", low);
+        counter_write_number(out, ",", high);
+        tv_out_char(out, ']');
+    }
+    tv_out_text(out, "],\"last_ns\":");
+    tv_out_i64(out, counter->sample_count > 0
+                        ? counter_sample_time(trace, counter, counter->sample_count - 1)
+                        : trace->start);
+    tv_out_format(out, ",\"colour\":%u}", counter->colour);
+}
+
+enum tv_status tv_view_counters(const struct tv_view *view, const struct tv_parameters *parameters,
+                                struct tv_out *out, struct tv_error *err)
+{
+    (void)parameters, (void)err;
+    tv_out_text(out, "{\"counters\":[");
+    for (size_t i = 0; i < view->trace->tables.counters.count; i++) {
+        tv_out_text(out, i > 0 ? ",\n" : "");
+        counter_write(out, view->trace, (uint32_t)i);
+    }
+    tv_out_text(out, "]}");
+    return TV_OK;
+}
+
+/* ---- Values ---- */
+
+/* The samples of a counter that a screen shows: one by one, or merged by pixel. */
+struct shown_counter {
+    const struct tv_trace *trace;
+    const struct tv_counter *counter;
+    tv_ns from, to;
+    uint32_t pixels;
+    uint32_t first, last;    /* range of samples */
+    uint32_t *begin, *count; /* [groups] samples of each group */
+    uint32_t groups;
+    bool merged;
+};
+
+/* Return the first sample at or after a time. */
+static uint32_t counter_find_sample(const struct shown_counter *shown, tv_ns time)
+{
+    uint32_t low = 0, high = shown->counter->sample_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (counter_sample_time(shown->trace, shown->counter, middle) < time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Return the pixel of a time in the range. */
+static uint32_t counter_sample_pixel(const struct shown_counter *shown, tv_ns time)
+{
+    return (uint32_t)((double)(time - shown->from) * shown->pixels /
+                      (double)(shown->to - shown->from));
+}
+
+/* The sample that is current when the range begins stands by itself. */
+static void counter_group_samples(struct shown_counter *shown)
+{
+    uint32_t last_pixel = UINT32_MAX;
+    shown->merged = shown->last - shown->first > shown->pixels + 1;
+    for (uint32_t i = shown->first; i < shown->last; i++) {
+        tv_ns time = counter_sample_time(shown->trace, shown->counter, i);
+        uint32_t pixel = time < shown->from ? UINT32_MAX : counter_sample_pixel(shown, time);
+        if (shown->merged && shown->groups > 0 && pixel == last_pixel) {
+            shown->count[shown->groups - 1]++;
+            continue;
+        }
+        shown->begin[shown->groups] = i;
+        shown->count[shown->groups++] = 1;
+        last_pixel = pixel;
+    }
+}
+
+/* Find the samples of the range and group them. */
+static void counter_choose_samples(struct shown_counter *shown)
+{
+    assert(shown->pixels > 0);
+    shown->first = counter_find_sample(shown, shown->from);
+    shown->last = counter_find_sample(shown, shown->to);
+    shown->first -= shown->first > 0;
+    size_t most_groups = shown->last - shown->first;
+    if (most_groups > (size_t)shown->pixels + 2)
+        most_groups = (size_t)shown->pixels + 2;
+    shown->begin = tv_alloc(most_groups + 1, sizeof *shown->begin);
+    shown->count = tv_alloc(most_groups + 1, sizeof *shown->count);
+    counter_group_samples(shown);
+}
+
+enum counter_group_figure { FIRST, LAST, LOWEST, HIGHEST };
+
+/* Return the first, last, lowest or highest value of a group. */
+static double counter_group_value(const struct shown_counter *shown, uint32_t group,
+                                  uint32_t series, enum counter_group_figure what)
+{
+    const struct tv_tables *tables = &shown->trace->tables;
+    uint32_t begin = shown->begin[group], count = shown->count[group];
+    if (!shown->merged || what == FIRST)
+        return counter_value(tables, shown->counter, begin, series);
+    if (what == LAST)
+        return counter_value(tables, shown->counter, begin + count - 1, series);
+    double value = NAN;
+    for (uint32_t i = 0; i < count; i++) {
+        double other = counter_value(tables, shown->counter, begin + i, series);
+        if (isnan(value) || (what == LOWEST ? other < value : other > value))
+            value = other;
+    }
+    return value;
+}
+
+/* Write the samples of a counter, series by series. */
+static void counter_write_samples(struct tv_out *out, const struct shown_counter *shown,
+                                  uint32_t number)
+{
+    struct tv_answer_column column = tv_column_new(shown->groups);
+    tv_out_le32(out, number);
+    tv_out_le32(out, shown->counter->series_count);
+    tv_out_le32(out, shown->groups);
+    tv_out_le32(out, shown->merged);
+    for (uint32_t i = 0; i < shown->groups; i++)
+        column.times[i] =
+            (double)counter_sample_time(shown->trace, shown->counter, shown->begin[i]);
+    tv_column_write_times(out, &column);
+    for (uint32_t k = 0; k < shown->counter->series_count; k++)
+        for (int what = FIRST; what <= (shown->merged ? HIGHEST : FIRST); what++) {
+            for (uint32_t i = 0; i < shown->groups; i++)
+                column.times[i] = counter_group_value(shown, i, k, (enum counter_group_figure)what);
+            tv_column_write_times(out, &column);
+        }
+    tv_column_release(&column);
+}
+
+/* Return the pixels that keep the values of all series within the limit; 0: too many series. */
+static uint32_t counter_limit_pixels(const struct tv_trace *trace, const uint32_t *numbers,
+                                     uint32_t count, int64_t pixels)
+{
+    uint64_t series = 1;
+    for (uint32_t i = 0; i < count; i++)
+        series += trace->tables.counters.rows[numbers[i]].series_count;
+    uint64_t most = VALUE_LIMIT / series;
+    if ((uint64_t)pixels < most)
+        return (uint32_t)pixels;
+    return (uint32_t)most;
+}
+
+/* Read "0,3,4", at most COUNTER_LIMIT numbers. */
+static enum tv_status counter_read_numbers(const struct tv_parameters *parameters,
+                                           const struct tv_trace *trace, uint32_t *numbers,
+                                           uint32_t *count, struct tv_error *err)
+{
+    struct tv_bytes text = tv_parameter_text(parameters, "counters"), item;
+    uint64_t number;
+    *count = 0;
+    while (text.length > 0) {
+        tv_bytes_split(&text, ',', &item);
+        if (*count == COUNTER_LIMIT || !tv_parse_u64(item, &number) ||
+            number >= trace->tables.counters.count)
+            return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                           "counters: expected at most %d numbers below %zu with commas",
+                           COUNTER_LIMIT, trace->tables.counters.count);
+        numbers[(*count)++] = (uint32_t)number;
+    }
+    return TV_OK;
+}
+
+enum tv_status tv_view_counter_values(const struct tv_view *view,
+                                      const struct tv_parameters *parameters, struct tv_out *out,
+                                      struct tv_error *err)
+{
+    const struct tv_trace *trace = view->trace;
+    uint32_t numbers[COUNTER_LIMIT], count;
+    struct tv_view_window window;
+    enum tv_status status = tv_parameter_window(parameters, trace, PIXEL_LIMIT, &window, err);
+    if (status == TV_OK)
+        status = counter_read_numbers(parameters, trace, numbers, &count, err);
+    if (status != TV_OK)
+        return status;
+    uint32_t pixels = counter_limit_pixels(trace, numbers, count, window.pixels);
+    if (pixels == 0)
+        return tv_fail(err, TV_ERR_LIMIT, TV_NO_OFFSET,
+                       "counters: they have more than %d series; ask for fewer", (int)VALUE_LIMIT);
+    tv_out_text(out, "TVC1");
+    tv_out_le32(out, count);
+    for (uint32_t i = 0; i < count; i++) {
+        struct shown_counter shown = {.trace = trace, .from = window.from, .to = window.to};
+        shown.pixels = pixels;
+        shown.counter = &trace->tables.counters.rows[numbers[i]];
+        counter_choose_samples(&shown);
+        counter_write_samples(out, &shown, numbers[i]);
+        tv_free(shown.begin);
+        tv_free(shown.count);
+    }
+    return TV_OK;
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Flame graphs of calls and of samples.
+ */
+#include "analysis/calltree/derived_trees.h"
+#include "analysis/flame/flame.h"
+#include "view/internal.h"
+
+const char *const tv_view_measures[4] = {"count", "weight", "time", NULL};
+
+/* The smallest share that may be asked for as the narrowest frame. */
+#define MIN_SHARE 0.000001
+
+enum view_flame_order { LEFT_HEAVY, BY_NAME, IN_TIME };
+enum view_flame_side { CALLEES, CALLERS };
+
+struct flame_request {
+    struct tv_flame_options layout;
+    enum view_flame_order order;
+    bool fold;
+    bool apart;     /* threads side by side */
+    uint32_t frame; /* the frame whose side is shown; TV_NONE: everything */
+    enum view_flame_side side;
+    tv_ns cost; /* subtracted per clock reading; 0: nothing */
+};
+
+/* Column by column, for the page's typed arrays. */
+static void view_flame_write(struct tv_out *out, const struct tv_flame *flame)
+{
+    uint32_t count = flame->count;
+    struct tv_answer_column column = tv_column_new(count);
+    tv_out_text(out, "TVF1");
+    tv_out_le32(out, count);
+    tv_out_f64(out, (double)flame->total);
+    tv_out_f64(out, (double)flame->left_out);
+    for (uint32_t i = 0; i < count; i++)
+        column.times[i] = (double)flame->frames[i].start;
+    tv_column_write_times(out, &column);
+    for (uint32_t i = 0; i < count; i++)
+        column.times[i] = (double)flame->frames[i].width;
+    tv_column_write_times(out, &column);
+    for (uint32_t i = 0; i < count; i++)
+        column.times[i] = (double)flame->frames[i].self;
+    tv_column_write_times(out, &column);
+    for (uint32_t i = 0; i < count; i++)
+        column.numbers[i] = flame->frames[i].depth;
+    tv_column_write_numbers(out, &column);
+    for (uint32_t i = 0; i < count; i++)
+        column.numbers[i] = flame->frames[i].frame;
+    tv_column_write_numbers(out, &column);
+    for (uint32_t i = 0; i < count; i++)
+        column.numbers[i] = flame->frames[i].path;
+    tv_column_write_numbers(out, &column);
+    for (uint32_t i = 0; i < count; i++)
+        column.numbers[i] =
+            (uint32_t)(flame->frames[i].calls < UINT32_MAX ? flame->frames[i].calls : UINT32_MAX);
+    tv_column_write_numbers(out, &column);
+    tv_column_release(&column);
+}
+
+/* Read a parameter that is 0 or 1. */
+static enum tv_status view_flame_read_switch(const struct tv_parameters *parameters,
+                                             const char *name, bool *on, struct tv_error *err)
+{
+    static const char *const switches[] = {"0", "1", NULL};
+    unsigned choice;
+    enum tv_status status = tv_parameter_choice(parameters, name, switches, &choice, err);
+    *on = choice == 1;
+    return status;
+}
+
+/* Read what graphs of calls and of samples share; the clock is left alone. */
+static enum tv_status view_flame_read_layout(const struct tv_view *view,
+                                             const struct tv_parameters *parameters,
+                                             struct flame_request *question, struct tv_error *err)
+{
+    static const char *const orders[] = {"left-heavy", "by-name", "time", NULL};
+    static const char *const sides[] = {"callees", "callers", NULL};
+    const struct tv_parameter_bounds roots = {0, (int64_t)TV_NONE - 1};
+    const struct tv_parameter_bounds frames = {0, (int64_t)view->trace->head->frame_count - 1};
+    struct tv_flame_options *layout = &question->layout;
+    unsigned order = 0, side = 0;
+    int64_t root = 0, frame = TV_NONE;
+    enum tv_status status = tv_parameter_choice(parameters, "order", orders, &order, err);
+    if (status == TV_OK)
+        status = view_flame_read_switch(parameters, "inverted", &layout->inverted, err);
+    if (status == TV_OK)
+        status = view_flame_read_switch(parameters, "fold", &question->fold, err);
+    if (status == TV_OK)
+        status = tv_parameter_integer(parameters, "root", roots, 0, &root, err);
+    if (status == TV_OK)
+        status = tv_parameter_integer(parameters, "frame", frames, TV_NONE, &frame, err);
+    if (status == TV_OK)
+        status = tv_parameter_choice(parameters, "side", sides, &side, err);
+    if (status == TV_OK)
+        status = tv_parameter_share(parameters, "min", 0.0005, &layout->min_share, err);
+    question->order = (enum view_flame_order)order;
+    question->side = (enum view_flame_side)side;
+    question->frame = (uint32_t)frame;
+    layout->order = order == BY_NAME ? TV_FLAME_BY_NAME : TV_FLAME_LEFT_HEAVY;
+    layout->root = (uint32_t)root;
+    if (layout->min_share < MIN_SHARE)
+        layout->min_share = MIN_SHARE;
+    if (status == TV_OK && question->order == IN_TIME &&
+        (layout->inverted || question->frame != TV_NONE))
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "order: time cannot be combined with inverted or frame");
+    return status;
+}
+
+/* Read the parameters of a flame graph of calls. */
+static enum tv_status view_flame_read_calls(const struct tv_view *view,
+                                            const struct tv_parameters *parameters,
+                                            struct flame_request *question, struct tv_error *err)
+{
+    static const char *const threads[] = {"merged", "apart", NULL};
+    unsigned apart = 0;
+    enum tv_clocks clock;
+    enum tv_status status = tv_parameter_clock(parameters, view->trace, &clock, err);
+    if (status == TV_OK)
+        status = tv_parameter_choice(parameters, "threads", threads, &apart, err);
+    if (status == TV_OK)
+        status = view_flame_read_layout(view, parameters, question, err);
+    if (status != TV_OK)
+        return status;
+    question->apart = apart;
+    question->layout.clock = clock;
+    status = tv_view_compensation(view, parameters, &question->cost, err);
+    if (status == TV_OK && question->cost > 0 && question->order == IN_TIME)
+        return tv_fail(err, TV_ERR_USAGE, TV_NO_OFFSET,
+                       "compensate: not with order=time, which shows calls as they were recorded");
+    return status;
+}
+
+/* Fold a tree or take one side of it as requested, and lay it out. */
+static struct tv_flame *view_flame_lay_out(const struct tv_call_tree *tree,
+                                           const struct flame_request *question)
+{
+    struct tv_call_tree *folded = question->fold ? tv_call_tree_fold(tree) : NULL, *side = NULL;
+    const struct tv_call_tree *of = folded ? folded : tree;
+    struct tv_path_cost left_out = {0};
+    if (question->frame != TV_NONE)
+        of = side = question->side == CALLERS ? tv_call_tree_callers(of, question->frame, &left_out)
+                                              : tv_call_tree_callees(of, question->frame);
+    struct tv_flame *flame = tv_flame_of_tree(of, &question->layout);
+    if (question->layout.root == TV_ROOT_PATH) {
+        int64_t more = question->layout.clock == TV_CLOCK_CPU ? left_out.cpu : left_out.wall;
+        tv_time_add(&flame->total, more);
+        tv_time_add(&flame->left_out, more);
+    }
+    tv_call_tree_free(side);
+    tv_call_tree_free(folded);
+    return flame;
+}
+
+/* Return the inclusive time of the tree's top nodes. */
+static int64_t view_flame_total(const struct tv_call_tree *tree, enum tv_clocks clock)
+{
+    int64_t total = 0;
+    for (uint32_t i = 1; i < tree->count; i++)
+        if (tree->parent[i] == TV_ROOT_PATH)
+            tv_time_add(&total, clock == TV_CLOCK_CPU ? tree->cost[i].cpu : tree->cost[i].wall);
+    return total;
+}
+
+/* Lay out calls in chronological order. */
+static struct tv_flame *view_flame_in_time(const struct tv_view *view,
+                                           const struct tv_selection *selection,
+                                           const struct flame_request *question)
+{
+    struct tv_flame_time_options options = {
+        .clock = question->layout.clock,
+        .fold = question->fold,
+        .total = view_flame_total(tv_trees_enter(view->trees, selection), question->layout.clock),
+        .min_share = question->layout.min_share,
+        .root = question->layout.root,
+    };
+    tv_trees_leave(view->trees);
+    return tv_flame_in_time(view->trace, selection, &options);
+}
+
+/* Lay out the trees of the threads side by side. */
+static struct tv_flame *view_flame_of_threads(const struct tv_view *view,
+                                              const struct tv_selection *selection,
+                                              const struct flame_request *question)
+{
+    struct tv_call_tree *tree = tv_call_tree_by_thread(view->trace, selection, 0);
+    if (question->cost > 0)
+        tv_call_tree_compensate(tree, question->cost);
+    struct tv_flame *flame = view_flame_lay_out(tree, question);
+    tv_call_tree_free(tree);
+    return flame;
+}
+
+/* Lay out the tree of all threads. */
+static struct tv_flame *view_flame_of_all(const struct tv_view *view,
+                                          const struct tv_selection *selection,
+                                          const struct flame_request *question)
+{
+    struct tv_flame *flame = view_flame_lay_out(
+        tv_trees_enter_compensated(view->trees, selection, question->cost), question);
+    tv_trees_leave(view->trees);
+    return flame;
+}
+
+enum tv_status tv_view_flame(const struct tv_view *view, const struct tv_parameters *parameters,
+                             struct tv_out *out, struct tv_error *err)
+{
+    struct flame_request question = {0};
+    struct tv_selection selection;
+    struct tv_flame *flame;
+    enum tv_status status = view_flame_read_calls(view, parameters, &question, err);
+    if (status == TV_OK)
+        status = tv_parameter_selection(parameters, view->trace, &selection, err);
+    if (status != TV_OK)
+        return status;
+    if (question.order == IN_TIME)
+        flame = view_flame_in_time(view, &selection, &question);
+    else if (question.apart)
+        flame = view_flame_of_threads(view, &selection, &question);
+    else
+        flame = view_flame_of_all(view, &selection, &question);
+    view_flame_write(out, flame);
+    tv_flame_free(flame);
+    tv_parameter_release_selection(&selection);
+    return TV_OK;
+}
+
+static struct tv_flame *view_flame_samples_in_time(const struct tv_view *view,
+                                                   const struct tv_selection *selection,
+                                                   const struct flame_request *question,
+                                                   unsigned measure)
+{
+    struct tv_flame_samples_options options = {
+        .measure = (enum tv_sample_measure)measure,
+        .fold = question->fold,
+        .min_share = question->layout.min_share,
+        .root = question->layout.root,
+    };
+    return tv_flame_of_samples(view->trace, selection, &options);
+}
+
+static struct tv_flame *view_flame_of_samples(const struct tv_view *view,
+                                              const struct tv_selection *selection,
+                                              const struct flame_request *question,
+                                              unsigned measure)
+{
+    struct tv_call_tree *tree =
+        tv_sample_tree_of_trace(view->trace, selection, NULL, (enum tv_sample_measure)measure);
+    struct tv_flame *flame = view_flame_lay_out(tree, question);
+    tv_call_tree_free(tree);
+    return flame;
+}
+
+enum tv_status tv_view_sample_flame(const struct tv_view *view,
+                                    const struct tv_parameters *parameters, struct tv_out *out,
+                                    struct tv_error *err)
+{
+    struct flame_request question = {.layout = {.clock = TV_CLOCK_WALL}};
+    struct tv_selection selection;
+    unsigned measure;
+    enum tv_status status = view_flame_read_layout(view, parameters, &question, err);
+    if (status == TV_OK)
+        status = tv_parameter_choice(parameters, "measure", tv_view_measures, &measure, err);
+    if (status == TV_OK)
+        status = tv_parameter_selection(parameters, view->trace, &selection, err);
+    if (status != TV_OK)
+        return status;
+    struct tv_flame *flame = question.order == IN_TIME
+                                 ? view_flame_samples_in_time(view, &selection, &question, measure)
+                                 : view_flame_of_samples(view, &selection, &question, measure);
+    view_flame_write(out, flame);
+    tv_flame_free(flame);
+    tv_parameter_release_selection(&selection);
+    return TV_OK;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * browser.c - shows an address in the user's browser, without putting it on a command line.
+ */
+#include "viewer/viewer.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/out.h"
+
+extern char **environ;
+
+static bool browser_env_is_set(const char *name)
+{
+    const char *value = getenv(name);
+    return value != NULL && value[0] != '\0';
+}
+
+/* Unblock all signals, and use a process group of its own: Ctrl-C is for the viewer only. */
+static bool browser_set_spawn_attributes(posix_spawnattr_t *attributes)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    return posix_spawnattr_setsigmask(attributes, &none) == 0 &&
+           posix_spawnattr_setpgroup(attributes, 0) == 0 &&
+           posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP) ==
+               0;
+}
+
+/* Discard the browser's output. */
+static bool browser_set_spawn_files(posix_spawn_file_actions_t *files)
+{
+    return posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0) == 0 &&
+           posix_spawn_file_actions_addopen(files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0) == 0 &&
+           posix_spawn_file_actions_addopen(files, STDERR_FILENO, "/dev/null", O_WRONLY, 0) == 0;
+}
+
+static bool browser_spawn(char *const *words)
+{
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_t files;
+    pid_t process;
+    if (posix_spawnattr_init(&attributes) != 0)
+        return false;
+    bool done = posix_spawn_file_actions_init(&files) == 0;
+    if (done) {
+        done = browser_set_spawn_attributes(&attributes) && browser_set_spawn_files(&files) &&
+               posix_spawnp(&process, words[0], &files, &attributes, words, environ) == 0;
+        posix_spawn_file_actions_destroy(&files);
+    }
+    posix_spawnattr_destroy(&attributes);
+    return done;
+}
+
+/* ---- The file that redirects to the address ---- */
+
+static bool browser_make_private_directory(struct tv_browser *browser)
+{
+    static const char *const variables[] = {"XDG_RUNTIME_DIR", "TMPDIR"};
+    const char *parent = "/tmp";
+    for (size_t i = TV_COUNT(variables); i-- > 0;)
+        if (browser_env_is_set(variables[i]))
+            parent = getenv(variables[i]);
+    int length =
+        snprintf(browser->directory, sizeof browser->directory, "%s/traceview-XXXXXX", parent);
+    if (length > 0 && (size_t)length < sizeof browser->directory && mkdtemp(browser->directory))
+        return true;
+    browser->directory[0] = '\0';
+    return false;
+}
+
+static void browser_write_redirect_page(struct tv_out *out, const char *address)
+{
+    tv_out_text(out, "<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<title>traceview</title>\n"
+                     "<meta name=\"referrer\" content=\"no-referrer\">\n"
+                     "<meta http-equiv=\"refresh\" content=\"0; url=");
+    tv_out_xml(out, tv_bytes_of(address));
+    tv_out_text(out, "\">\n<a href=\"");
+    tv_out_xml(out, tv_bytes_of(address));
+    tv_out_text(out, "\">traceview</a>\n");
+}
+
+static bool browser_write_redirect_file(const struct tv_browser *browser, const char *address)
+{
+    struct tv_out page;
+    int file = open(browser->file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (file < 0)
+        return false;
+    tv_out_init_memory(&page);
+    browser_write_redirect_page(&page, address);
+    bool done = write(file, page.buffer, page.length) == (ssize_t)page.length;
+    tv_out_release(&page);
+    return close(file) == 0 && done;
+}
+
+bool tv_browser_open(struct tv_browser *browser, const char *address)
+{
+    *browser = (struct tv_browser){.directory = ""};
+    if (!browser_env_is_set("DISPLAY") && !browser_env_is_set("WAYLAND_DISPLAY"))
+        return false;
+    if (!browser_make_private_directory(browser))
+        return false;
+    snprintf(browser->file, sizeof browser->file, "%s/open.html", browser->directory);
+    char program[] = "xdg-open";
+    char *words[] = {program, browser->file, NULL};
+    if (browser_write_redirect_file(browser, address) && browser_spawn(words))
+        return true;
+    tv_browser_close(browser);
+    return false;
+}
+
+void tv_browser_close(struct tv_browser *browser)
+{
+    if (browser->directory[0] == '\0')
+        return;
+    unlink(browser->file);
+    rmdir(browser->directory);
+    browser->directory[0] = '\0';
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * flame_svg.h - a flame graph as one SVG file without dependencies: a picture, which its script
+ * makes interactive in a browser (zoom, search, details).
+ */
+#ifndef TV_WRITERS_FLAME_SVG_H
+#define TV_WRITERS_FLAME_SVG_H
+
+#include "analysis/flame/flame.h"
+#include "base/out.h"
+
+enum tv_flame_colors {
+    TV_COLORS_PACKAGE, /* one of 16 colours for each package */
+    TV_COLORS_HOT,     /* this and the following: shades of one range of hues */
+    TV_COLORS_COOL,
+    TV_COLORS_RED,
+    TV_COLORS_ORANGE,
+    TV_COLORS_YELLOW,
+    TV_COLORS_GREEN,
+    TV_COLORS_AQUA,
+    TV_COLORS_BLUE,
+    TV_COLORS_PURPLE,
+    TV_COLORS_GREY,
+};
+
+struct tv_flame_svg_options {
+    const char *title;
+    const char *count_name; /* of the numbers: "us" */
+    int64_t unit_ns;        /* nanoseconds of one: 1000 */
+    const char *each;       /* the things that the layout counts: "call"; NULL: do not mention
+                             * them */
+    enum tv_flame_colors colors;
+    bool hash;     /* choose shades by the method's name, the same in every picture; else by
+                    * position */
+    bool inverted; /* draw downwards */
+};
+
+/* Width of the picture and of the frames in it, before the script fits them to the window. */
+#define TV_FLAME_SVG_WIDTH 1200
+#define TV_FLAME_SVG_INNER 1180
+
+/* Return the name of the numbers for a trace: "us", or "samples" when its input counts samples,
+ * as collapsed stacks of other tools mostly do. */
+const char *tv_flame_svg_count_name(const struct tv_trace_info *head);
+
+/* Return the word for the things that the trace's layouts count: "call", or NULL when calls are
+ * not counted. */
+const char *tv_flame_svg_each(const struct tv_trace_info *head);
+
+/* Write the layout's frames above one frame for everything. */
+void tv_flame_svg_write(struct tv_out *out, const struct tv_trace_info *head,
+                        const struct tv_flame *flame, const struct tv_flame_svg_options *options);
+
+/* The contents of the picture's <style> and <script>: lists of lines, ended by NULL. */
+extern const char *const tv_flame_svg_style[];
+extern const char *const tv_flame_svg_script[];
+
+#endif

@@ -1,0 +1,642 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * check_report.c - findings in words, and the report of `check`.
+ */
+#include "writers/tables/check_report.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+#include "base/source.h"
+#include "writers/text/layout.h"
+#include "writers/text/names.h"
+
+/* ---- Findings: figures ---- */
+
+/* Write a time with at most `decimals` decimals, rounded, without zeros at the end. */
+static void findings_write_short(struct tv_out *out, tv_ns value, tv_ns unit, int decimals)
+{
+    struct tv_out text;
+    tv_out_init_memory(&text);
+    tv_out_time(&text, value, unit, decimals);
+    size_t length = text.length;
+    while (decimals > 0 && text.buffer[length - 1] == '0')
+        length--;
+    if (text.buffer[length - 1] == '.')
+        length--;
+    tv_out_bytes(out, (struct tv_bytes){text.buffer, length});
+    tv_out_release(&text);
+}
+
+void tv_findings_time(struct tv_out *out, tv_ns time)
+{
+    static const struct {
+        const char *name;
+        tv_ns unit;
+        tv_ns from; /* shorter times use the next unit */
+        int decimals;
+    } units[] = {
+        {" s", INT64_C(1000000000), INT64_C(1000000000), 2},
+        {" ms", 1000000, 1000000, 1},
+        {" us", 1000, 1000, 1},
+        {" ns", 1, INT64_MIN, 0},
+    };
+    size_t i = 0;
+    while (time < units[i].from)
+        i++;
+    findings_write_short(out, time, units[i].unit, units[i].decimals);
+    tv_out_text(out, units[i].name);
+}
+
+static void findings_write_percent(struct tv_out *out, int64_t thousandths)
+{
+    findings_write_short(out, thousandths, 10, 1);
+    tv_out_text(out, " %");
+}
+
+static void findings_write_share(struct tv_out *out, int64_t part, int64_t whole)
+{
+    tv_names_percent(out, part, whole);
+    tv_out_text(out, " %");
+}
+
+void tv_findings_threshold(struct tv_out *out, const struct tv_rule *rule)
+{
+    if (rule->longer > 0) {
+        tv_out_text(out, "longer than ");
+        tv_findings_time(out, rule->longer);
+    }
+    if (rule->share > 0) {
+        tv_out_text(out, rule->longer > 0 ? ", " : "");
+        findings_write_percent(out, rule->share);
+        tv_out_text(out, rule->condition == TV_RULE_CALLS ? " of the range" : " of own time");
+    }
+    if (rule->least > 0) {
+        tv_out_text(out, " and ");
+        findings_write_percent(out, rule->least);
+        tv_out_text(out, " of all threads' time");
+    }
+    if (rule->levels > 0)
+        tv_out_counted(out, rule->levels, "level|levels");
+    if (rule->condition == TV_RULE_DIAGNOSTICS || rule->condition == TV_RULE_SAMPLED)
+        tv_out_text(out, "any");
+}
+
+/* Write a method's name without its signature. */
+static void findings_write_name(struct tv_out *out, const struct tv_trace_info *head,
+                                uint32_t frame)
+{
+    struct tv_out name;
+    tv_out_init_memory(&name);
+    if (frame != TV_NONE)
+        tv_names_method(&name, head, &head->frames[frame]);
+    tv_names_line(out, (struct tv_bytes){name.buffer, name.length});
+    tv_out_release(&name);
+}
+
+/* ---- Findings: sentences ---- */
+
+struct findings_sentence {
+    struct tv_out *out;
+    const struct tv_findings *findings;
+    const struct tv_rule *rule;
+    const struct tv_finding *finding;
+    bool events; /* call them slices and names instead of calls and methods */
+};
+
+static void findings_put_calls(const struct findings_sentence *s)
+{
+    tv_out_counted(s->out, s->finding->count, s->events ? "slice|slices" : "call|calls");
+}
+
+static void findings_put_methods(const struct findings_sentence *s)
+{
+    tv_out_counted(s->out, s->finding->count, s->events ? "name|names" : "method|methods");
+}
+
+static void findings_put_events(const struct findings_sentence *s)
+{
+    tv_out_counted(s->out, s->finding->count, "event|events");
+}
+
+static void findings_put_total(const struct findings_sentence *s)
+{
+    tv_findings_time(s->out, s->finding->total);
+}
+
+static void findings_put_share(const struct findings_sentence *s)
+{
+    findings_write_share(s->out, s->finding->total, s->findings->looked_at);
+}
+
+static void findings_put_limit(const struct findings_sentence *s)
+{
+    if (s->rule->levels > 0)
+        tv_out_u64(s->out, s->rule->levels);
+    else
+        tv_findings_time(s->out, s->finding->limit);
+}
+
+/* Write the sampling interval. An inferred one is an upper bound, because a stack that did not
+ * change left no record. */
+static void findings_put_interval(const struct findings_sentence *s)
+{
+    bool inferred = tv_trace_info_sampling(s->findings->head).inferred;
+    tv_out_text(s->out, inferred ? "(inferred) at intervals of at most " : "every ");
+    findings_put_limit(s);
+}
+
+static void findings_put_worst(const struct findings_sentence *s)
+{
+    const struct tv_finding_place *worst = s->finding->places;
+    if (s->rule->levels > 0)
+        tv_out_u64(s->out, worst->count);
+    else
+        tv_findings_time(s->out, worst->part);
+}
+
+static void findings_put_name(const struct findings_sentence *s)
+{
+    findings_write_name(s->out, s->findings->head, s->finding->places[0].frame);
+}
+
+static const struct {
+    const char *name;
+    void (*put)(const struct findings_sentence *s);
+} fields[] = {
+    {"calls", findings_put_calls},       {"methods", findings_put_methods},
+    {"events", findings_put_events},     {"total", findings_put_total},
+    {"share", findings_put_share},       {"limit", findings_put_limit},
+    {"worst", findings_put_worst},       {"name", findings_put_name},
+    {"interval", findings_put_interval},
+};
+
+/* Write the value of a placeholder, such as "{total}", of a rule's sentence. Unknown names write
+ * nothing. */
+static void findings_put_field(const struct findings_sentence *s, struct tv_bytes name)
+{
+    for (size_t i = 0; i < TV_COUNT(fields); i++)
+        if (tv_bytes_equal(name, tv_bytes_of(fields[i].name)))
+            fields[i].put(s);
+}
+
+void tv_findings_sentence(struct tv_out *out, const struct tv_findings *findings, uint32_t rule)
+{
+    const struct findings_sentence s = {out, findings, &tv_rules[rule], &findings->of[rule],
+                                        tv_trace_info_has_categories(findings->head)};
+    struct tv_bytes rest = tv_bytes_of(s.rule->text), part;
+    assert(rule < TV_RULES);
+    while (tv_bytes_split(&rest, '{', &part)) {
+        tv_out_bytes(out, part);
+        tv_bytes_split(&rest, '}', &part);
+        findings_put_field(&s, part);
+    }
+    tv_out_bytes(out, part);
+}
+
+/* ---- Findings: output ---- */
+
+static void findings_write_file(struct tv_out *out, const struct tv_trace_info *head)
+{
+    tv_names_line(out, tv_trace_info_text(head, head->inputs[0].name));
+}
+
+/* Write a place of a finding: a kind of diagnostic, or a call with its figure, time and thread. */
+static void findings_text_place(struct tv_out *out, const struct tv_trace *trace,
+                                const struct tv_rule *rule, const struct tv_finding_place *place)
+{
+    findings_write_file(out, trace->head);
+    tv_out_text(out, ":   ");
+    if (place->kind != TV_NONE) {
+        enum tv_diagnostic_kind kind = (enum tv_diagnostic_kind)place->kind;
+        tv_out_format(out, "%" PRIu64 " %s: %s\n", place->count, tv_diagnostic_name(kind),
+                      tv_diagnostic_text(kind));
+        return;
+    }
+    if (rule->condition == TV_RULE_RECURSION)
+        tv_out_counted(out, place->count, "level|levels");
+    else
+        tv_findings_time(out, place->part);
+    if (rule->condition == TV_RULE_CLOCK) {
+        tv_out_text(out, " for ");
+        tv_out_counted(out, place->count, "call|calls");
+    }
+    tv_out_text(out, ": ");
+    findings_write_name(out, trace->head, place->frame);
+    if (place->row != TV_NONE) {
+        tv_out_text(out, ", at ");
+        tv_out_time(out, place->start, 1000000, 3);
+        tv_out_text(out, " ms on ");
+        tv_names_thread(out, trace->head, trace->tracks[trace->rows[place->row].track].thread);
+    }
+    tv_out_char(out, '\n');
+}
+
+void tv_findings_write_text(struct tv_out *out, const struct tv_trace *trace,
+                            const struct tv_findings *findings)
+{
+    for (uint32_t i = 0; i < TV_RULES; i++) {
+        const struct tv_finding *finding = &findings->of[i];
+        if (!finding->found)
+            continue;
+        findings_write_file(out, trace->head);
+        tv_out_text(out, ": finding: ");
+        tv_layout_text(out, tv_layout_style_of(tv_rules[i].severity),
+                       tv_severity_name(tv_rules[i].severity));
+        tv_out_format(out, ": %s: ", tv_rules[i].name);
+        tv_findings_sentence(out, findings, i);
+        tv_out_char(out, '\n');
+        for (uint32_t k = 0; k < finding->place_count; k++)
+            findings_text_place(out, trace, &tv_rules[i], &finding->places[k]);
+        if (tv_rules[i].condition == TV_RULE_DIAGNOSTICS || finding->place_count == 0 ||
+            finding->count == finding->place_count)
+            continue;
+        findings_write_file(out, trace->head);
+        tv_out_format(out, ":   and %" PRIu64 " more\n", finding->count - finding->place_count);
+    }
+}
+
+static void findings_json_text(struct tv_out *out, const struct tv_findings *findings,
+                               uint32_t rule)
+{
+    struct tv_out text;
+    tv_out_init_memory(&text);
+    tv_findings_sentence(&text, findings, rule);
+    tv_out_json(out, (struct tv_bytes){text.buffer, text.length});
+    tv_out_release(&text);
+}
+
+static void findings_json_name(struct tv_out *out, const struct tv_trace_info *head, uint32_t frame)
+{
+    struct tv_out text;
+    tv_out_init_memory(&text);
+    tv_names_frame(&text, head, frame);
+    tv_out_json(out, (struct tv_bytes){text.buffer, text.length});
+    tv_out_release(&text);
+}
+
+/* The same as JSON. */
+static void findings_json_place(struct tv_out *out, const struct tv_trace *trace,
+                                const struct tv_finding_place *place)
+{
+    if (place->kind != TV_NONE) {
+        tv_out_format(out, "{\"kind\": \"%s\", \"count\": %" PRIu64 "}",
+                      tv_diagnostic_name((enum tv_diagnostic_kind)place->kind), place->count);
+        return;
+    }
+    tv_out_text(out, "{\"name\": ");
+    findings_json_name(out, trace->head, place->frame);
+    tv_out_format(out, ", \"count\": %" PRIu64 ", \"figure_ns\": %" PRId64, place->count,
+                  place->part);
+    if (place->row != TV_NONE) {
+        uint32_t thread = trace->tracks[trace->rows[place->row].track].thread;
+        tv_out_format(out, ", \"time_ns\": %" PRId64 ", \"length_ns\": %" PRId64, place->start,
+                      place->length);
+        tv_out_format(out, ", \"tid\": %" PRIu64 ", \"thread\": ", trace->head->threads[thread].id);
+        tv_out_json(out, tv_trace_info_text(trace->head, trace->head->threads[thread].name));
+    }
+    tv_out_char(out, '}');
+}
+
+void tv_findings_write_json(struct tv_out *out, const struct tv_trace *trace,
+                            const struct tv_findings *findings, bool *any)
+{
+    for (uint32_t i = 0; i < TV_RULES; i++) {
+        const struct tv_finding *finding = &findings->of[i];
+        if (!finding->found)
+            continue;
+        tv_out_text(out, *any ? ",\n  {\"file\": " : "\n  {\"file\": ");
+        *any = true;
+        tv_out_json(out, tv_trace_info_text(trace->head, trace->head->inputs[0].name));
+        tv_out_format(out, ", \"kind\": \"%s\", \"severity\": \"%s\", \"text\": ", tv_rules[i].name,
+                      tv_severity_name(tv_rules[i].severity));
+        findings_json_text(out, findings, i);
+        tv_out_format(out,
+                      ", \"count\": %" PRIu64 ", \"places\": [], \"finding\": ", finding->count);
+        tv_out_format(out, "{\"total_ns\": %" PRId64 ", \"range_ns\": %" PRId64 ", \"worst\": [",
+                      finding->total, findings->looked_at);
+        for (uint32_t k = 0; k < finding->place_count; k++) {
+            tv_out_text(out, k > 0 ? ",\n    " : "\n    ");
+            findings_json_place(out, trace, &finding->places[k]);
+        }
+        tv_out_text(out, "]}}");
+    }
+}
+
+/* ---- Diagnostics ---- */
+
+/* Longest excerpt of the text at an offset that is shown. */
+#define EXCERPT 60
+
+/* A byte offset at which a diagnostic occurred. */
+struct check_location {
+    uint64_t offset;
+    uint32_t input;
+    uint64_t line; /* from 1; 0: the format has no lines */
+    uint8_t excerpt[EXCERPT];
+    size_t length;
+};
+
+bool tv_check_is_usual(enum tv_diagnostic_kind kind)
+{
+    return kind == TV_DIAGNOSTIC_UNMATCHED_EXIT || kind == TV_DIAGNOSTIC_OPEN_CALL ||
+           kind == TV_DIAGNOSTIC_TID_MISSING;
+}
+
+bool tv_check_reports(const struct tv_trace *trace, enum tv_diagnostic_kind kind, bool strict)
+{
+    return strict || !tv_check_is_usual(kind) || tv_trace_info_has_categories(trace->head);
+}
+
+static int check_compare_places(const void *left, const void *right)
+{
+    const struct check_location *const *a = left, *const *b = right;
+    if ((*a)->input != (*b)->input)
+        return (*a)->input < (*b)->input ? -1 : 1;
+    return ((*a)->offset > (*b)->offset) - ((*a)->offset < (*b)->offset);
+}
+
+/* Return the source of a text input that can be read again, or NULL. */
+static struct tv_source *check_text_source(const struct tv_trace *trace, uint32_t input)
+{
+    const struct tv_trace_info *head = trace->head;
+    return input < head->input_count && head->inputs[input].describe ? head->inputs[input].source
+                                                                     : NULL;
+}
+
+/* Count the lines up to an offset. Return false when the bytes cannot be read. */
+static bool check_count_lines(struct tv_window *window, uint64_t *at, uint64_t *line,
+                              uint64_t offset)
+{
+    struct tv_error unused;
+    while (*at < offset) {
+        struct tv_bytes bytes;
+        if (tv_window_at(window, *at, 1, &bytes, &unused) != TV_OK || bytes.length == 0)
+            return false;
+        size_t length = offset - *at < bytes.length ? (size_t)(offset - *at) : bytes.length;
+        for (size_t i = 0; i < length; i++)
+            *line += bytes.data[i] == '\n';
+        *at += length;
+    }
+    return true;
+}
+
+static bool check_is_space(uint8_t c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* Copy the text at an offset up to the end of its line. An event that spans several lines is
+ * copied as one line. */
+static void check_copy_excerpt(struct tv_source *source, struct check_location *place)
+{
+    uint8_t text[EXCERPT * 8];
+    struct tv_error unused;
+    size_t got = 0, depth = 0;
+    bool gap = false;
+    if (tv_source_read(source, place->offset, text, sizeof text, &got, &unused) != TV_OK)
+        return;
+    for (size_t i = 0; i < got && place->length + gap < EXCERPT; i++) {
+        uint8_t c = text[i];
+        if ((c == '\n' || c == '\r') && depth == 0)
+            break;
+        depth += c == '{';
+        depth -= c == '}' && depth > 0;
+        if (depth > 0 && (c == '\n' || c == '\r' || (gap && check_is_space(c)))) {
+            gap = true;
+            continue;
+        }
+        if (gap)
+            place->excerpt[place->length++] = ' ';
+        gap = false;
+        place->excerpt[place->length++] = c;
+    }
+}
+
+/* Find the lines and texts of sorted offsets in one pass over their input. */
+static void check_locate_in(struct tv_source *source, struct check_location *const *sorted,
+                            size_t count)
+{
+    struct tv_window window;
+    uint64_t at = 0, line = 1;
+    tv_window_init(&window, source);
+    for (size_t i = 0; i < count && check_count_lines(&window, &at, &line, sorted[i]->offset);
+         i++) {
+        sorted[i]->line = line;
+        check_copy_excerpt(source, sorted[i]);
+    }
+    tv_window_release(&window);
+}
+
+/* Sort the locations by input and offset, so that each input is read once and in order. */
+static void check_locate(const struct tv_trace *trace, struct check_location *places, size_t count)
+{
+    struct check_location **sorted = tv_alloc(count, sizeof(struct check_location *));
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = &places[i];
+    qsort(sorted, count, sizeof(struct check_location *), check_compare_places);
+    for (size_t first = 0, end; first < count; first = end) {
+        struct tv_source *source = check_text_source(trace, sorted[first]->input);
+        for (end = first + 1; end < count && sorted[end]->input == sorted[first]->input; end++)
+            ;
+        if (source)
+            check_locate_in(source, sorted + first, end - first);
+    }
+    tv_free(sorted);
+}
+
+/* The offsets of all kinds of diagnostics, kind by kind. */
+struct check_locations {
+    struct check_location *items;
+    size_t first[TV_DIAGNOSTIC_COUNT];
+};
+
+static struct check_locations check_find_places(const struct tv_trace *trace)
+{
+    const struct tv_diagnostics *all = &trace->head->diagnostics;
+    struct check_locations places;
+    size_t count = 0;
+    for (size_t kind = 0; kind < TV_DIAGNOSTIC_COUNT; kind++) {
+        places.first[kind] = count;
+        count += all->kinds[kind].offset_count;
+    }
+    places.items = tv_alloc(count, sizeof *places.items);
+    for (size_t kind = 0; kind < TV_DIAGNOSTIC_COUNT; kind++)
+        for (uint32_t i = 0; i < all->kinds[kind].offset_count; i++) {
+            struct check_location *place = &places.items[places.first[kind] + i];
+            place->offset = all->kinds[kind].places->offsets[i];
+            place->input = all->kinds[kind].places->inputs[i];
+        }
+    if (count > 0)
+        check_locate(trace, places.items, count);
+    return places;
+}
+
+static struct tv_bytes check_file_name(const struct tv_trace *trace, uint32_t input)
+{
+    assert(input < trace->head->input_count);
+    return tv_trace_info_text(trace->head, trace->head->inputs[input].name);
+}
+
+/* Begin a line with its file, as compilers do. */
+static void check_begin_line(struct tv_out *out, const struct tv_trace *trace, uint32_t input)
+{
+    tv_names_line(out, check_file_name(trace, input));
+    tv_out_text(out, ": ");
+}
+
+/* Write "warning: kind: what happened", with the severity in its colour. */
+static void check_write_kind(struct tv_out *out, enum tv_diagnostic_kind kind)
+{
+    tv_layout_text(out, tv_layout_style_of(tv_diagnostic_severity(kind)),
+                   tv_diagnostic_severity_name(kind));
+    tv_out_format(out, ": %s: %s", tv_diagnostic_name(kind), tv_diagnostic_text(kind));
+}
+
+static void check_text_place(struct tv_out *out, const struct tv_trace *trace,
+                             enum tv_diagnostic_kind kind, const struct check_location *place)
+{
+    assert(place->length <= EXCERPT);
+    check_begin_line(out, trace, place->input);
+    tv_out_format(out, "byte %" PRIu64, place->offset);
+    if (place->line > 0)
+        tv_out_format(out, ", line %" PRIu64, place->line);
+    tv_out_text(out, ": ");
+    check_write_kind(out, kind);
+    if (place->length > 0) {
+        tv_out_text(out, ": ");
+        tv_names_line(out, (struct tv_bytes){place->excerpt, place->length});
+    }
+    tv_out_char(out, '\n');
+}
+
+void tv_check_write_text(struct tv_out *out, const struct tv_trace *trace,
+                         const struct tv_findings *findings, bool strict)
+{
+    struct check_locations places = check_find_places(trace);
+    for (unsigned i = 0; i < TV_DIAGNOSTIC_COUNT; i++) {
+        const struct tv_diagnostic *one = &trace->head->diagnostics.kinds[i];
+        enum tv_diagnostic_kind kind = (enum tv_diagnostic_kind)i;
+        if (one->count == 0 || !tv_check_reports(trace, kind, strict))
+            continue;
+        for (uint32_t k = 0; k < one->offset_count; k++)
+            check_text_place(out, trace, kind, &places.items[places.first[i] + k]);
+        if (one->count == one->offset_count)
+            continue;
+        check_begin_line(out, trace, 0);
+        check_write_kind(out, kind);
+        tv_out_format(out, " (%" PRIu64 " in all)\n", one->count);
+    }
+    if (findings)
+        tv_findings_write_text(out, trace, findings);
+    tv_free(places.items);
+}
+
+/* ---- Several files ---- */
+
+/* Write a count with its words, unless it is 0; *before separates it from the previous one. */
+static void check_write_count(struct tv_out *out, uint64_t count, const char *words,
+                              const char **before)
+{
+    if (count == 0)
+        return;
+    tv_out_text(out, *before);
+    tv_out_counted(out, count, words);
+    *before = ", ";
+}
+
+void tv_check_write_summary(struct tv_out *out, const struct tv_trace *trace,
+                            const struct tv_findings *findings, bool strict, bool fails)
+{
+    static const char *const words[TV_SEVERITIES] = {
+        [TV_NOTE] = "note|notes",
+        [TV_WARNING] = "warning|warnings",
+        [TV_ERROR] = "error|errors",
+    };
+    uint64_t counts[TV_SEVERITIES] = {0}, found = 0;
+    const char *before = ": ";
+    for (unsigned i = 0; i < TV_DIAGNOSTIC_COUNT; i++)
+        if (tv_check_reports(trace, (enum tv_diagnostic_kind)i, strict))
+            counts[tv_diagnostic_severity((enum tv_diagnostic_kind)i)] +=
+                trace->head->diagnostics.kinds[i].count;
+    for (uint32_t rule = 0; findings && rule < TV_RULES; rule++)
+        found += findings->of[rule].found;
+    check_begin_line(out, trace, 0);
+    tv_out_text(out, fails ? "failed" : "passed");
+    for (unsigned severity = TV_SEVERITIES; severity-- > 0;)
+        check_write_count(out, counts[severity], words[severity], &before);
+    check_write_count(out, found, "finding|findings", &before);
+    tv_out_char(out, '\n');
+}
+
+void tv_check_write_unreadable(struct tv_out *out, const char *file)
+{
+    tv_names_line(out, tv_bytes_of(file));
+    tv_out_text(out, ": failed: it cannot be read\n");
+}
+
+/* ---- JSON ---- */
+
+static void check_begin_member(struct tv_out *out, struct tv_bytes file, bool *any)
+{
+    tv_out_text(out, *any ? ",\n  {\"file\": " : "\n  {\"file\": ");
+    tv_out_json(out, file);
+    *any = true;
+}
+
+/* Write an offset; in a trace of several inputs also which input it is in. */
+static void check_json_place(struct tv_out *out, const struct tv_trace *trace,
+                             const struct check_location *place)
+{
+    tv_out_format(out, "{\"offset\": %" PRIu64 ", \"line\": ", place->offset);
+    if (place->line > 0)
+        tv_out_u64(out, place->line);
+    else
+        tv_out_text(out, "null");
+    tv_out_text(out, ", \"excerpt\": ");
+    tv_out_json(out, (struct tv_bytes){place->excerpt, place->length});
+    if (trace->head->input_count > 1) {
+        tv_out_format(out, ", \"input\": %" PRIu32 ", \"file\": ", place->input);
+        tv_out_json(out, check_file_name(trace, place->input));
+    }
+    tv_out_char(out, '}');
+}
+
+void tv_check_write_json(struct tv_out *out, const struct tv_trace *trace,
+                         const struct tv_findings *findings, bool strict, bool *any)
+{
+    struct check_locations places = check_find_places(trace);
+    for (unsigned i = 0; i < TV_DIAGNOSTIC_COUNT; i++) {
+        const struct tv_diagnostic *one = &trace->head->diagnostics.kinds[i];
+        enum tv_diagnostic_kind kind = (enum tv_diagnostic_kind)i;
+        if (one->count == 0 || !tv_check_reports(trace, kind, strict))
+            continue;
+        check_begin_member(out, check_file_name(trace, 0), any);
+        tv_out_format(out, ", \"kind\": \"%s\", \"severity\": \"%s\", \"text\": ",
+                      tv_diagnostic_name(kind), tv_diagnostic_severity_name(kind));
+        tv_diagnostics_write_json(out, &trace->head->diagnostics, kind);
+        tv_out_format(out, ", \"count\": %" PRIu64 ", \"places\": [", one->count);
+        for (uint32_t k = 0; k < one->offset_count; k++) {
+            tv_out_text(out, k > 0 ? ",\n    " : "\n    ");
+            check_json_place(out, trace, &places.items[places.first[i] + k]);
+        }
+        tv_out_text(out, "]}");
+    }
+    if (findings)
+        tv_findings_write_json(out, trace, findings, any);
+    tv_free(places.items);
+}
+
+void tv_check_write_unreadable_json(struct tv_out *out, const char *file,
+                                    const struct tv_error *reason, bool *any)
+{
+    char text[512];
+    check_begin_member(out, tv_bytes_of(file), any);
+    tv_out_text(out, ", \"kind\": \"unreadable\", \"severity\": \"error\", \"text\": ");
+    tv_out_json(out, tv_bytes_of(tv_error_text(reason, text, sizeof text)));
+    tv_out_text(out, ", \"count\": 1, \"places\": []}");
+}

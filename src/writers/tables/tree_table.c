@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tree_table.c - a call tree as indented text or JSON.
+ */
+#include "writers/tables/tables.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "writers/text/names.h"
+#include "writers/text/text_table.h"
+
+/* Deeper lines are not indented further; the level is a column, too. */
+#define INDENT_LIMIT 200
+
+/* The figure that sorts the lines comes first, with its share. */
+static const struct tv_text_column columns[] = {
+    {"total", "Total ms", 14, 0, 0}, {"total", "%", 7, 1, 0},     {"self", "Self ms", 14, 2, 0},
+    {"calls", "Calls", 12, 3, 0},    {"level", "Level", 6, 4, 0},
+};
+static const struct tv_text_column bottom_up_columns[TV_COUNT(columns)] = {
+    {"self", "Self ms", 14, 0, 0}, {"self", "%", 7, 1, 0},      {"total", "Total ms", 14, 2, 0},
+    {"calls", "Calls", 12, 3, 0},  {"level", "Level", 6, 4, 0},
+};
+
+static void tree_text_text_line(struct tv_text_table *table, const struct tv_trace_info *head,
+                                const struct tv_flame *flame, const struct tv_flame_frame *frame,
+                                bool bottom_up)
+{
+    uint32_t indent = frame->depth < INDENT_LIMIT ? frame->depth : INDENT_LIMIT;
+    struct tv_figure_unit unit = tv_figures_unit(head);
+    tv_text_table_figure(table, unit, frame->width);
+    tv_text_table_share(table, frame->width, flame->total);
+    tv_text_table_figure(table, unit, bottom_up ? frame->total : frame->self);
+    if (tv_figures_count_calls(head))
+        tv_text_table_number(table, frame->calls);
+    tv_text_table_number(table, frame->depth);
+    tv_names_frame(tv_text_table_name(table, indent), head, frame->frame);
+    tv_text_table_end_row(table);
+}
+
+static void tree_text_json_line(struct tv_out *out, const struct tv_trace_info *head,
+                                const struct tv_flame_frame *frame,
+                                const struct tv_tree_text_options *options)
+{
+    tv_ns compensated = options->compensation.cost;
+    tv_json_put_u64(out, "{", "depth", frame->depth);
+    tv_json_put_frame(out, ", ", head, &head->frames[frame->frame]);
+    tv_json_put_u64(out, ", ", "calls", frame->calls);
+    tv_json_put_i64(out, ", ", "total_ns", frame->total);
+    tv_json_put_i64(out, ", ", "self_ns", options->bottom_up ? frame->width : frame->self);
+    if (compensated > 0)
+        tv_json_put_i64(out, ", ", "compensated_ns", compensated);
+    tv_out_char(out, '}');
+}
+
+static bool tree_text_is_shown(const struct tv_flame_frame *frame,
+                               const struct tv_tree_text_options *options)
+{
+    return options->depth == 0 || frame->depth < options->depth;
+}
+
+/* Return the time of the outermost calls that no line shows; a line includes the calls below it. */
+static int64_t tree_text_find_unshown(const struct tv_flame *flame)
+{
+    int64_t rest = flame->total;
+    assert(flame->total >= 0);
+    for (uint32_t i = 0; i < flame->count; i++) {
+        if (flame->frames[i].depth == 0)
+            rest -= flame->frames[i].width;
+    }
+    return rest;
+}
+
+/* Write the time that no line shows, aligned with the columns of a file; on a screen, columns
+ * have other widths. */
+static void tree_text_write_unshown(struct tv_out *out, const struct tv_trace_info *head,
+                                    const struct tv_flame *flame)
+{
+    struct tv_figure_unit unit = tv_figures_unit(head);
+    bool screen = tv_layout_width(out) > 0;
+    int64_t rest = tree_text_find_unshown(flame);
+    if (rest == 0)
+        return;
+    tv_names_time_column(out, screen ? 0 : 14, rest, unit.ns, unit.decimals);
+    if (screen)
+        tv_out_format(out, " %s,", unit.name);
+    tv_names_percent_column(out, 7, rest, flame->total);
+    tv_out_text(out, screen ? " %," : " ");
+    tv_out_text(out, " in calls that are too small to be shown (see --min-percent)\n");
+}
+
+static void tree_text_write_text(struct tv_out *out, const struct tv_trace_info *head,
+                                 const struct tv_flame *flame,
+                                 const struct tv_tree_text_options *options)
+{
+    const struct tv_text_column *own = options->bottom_up ? bottom_up_columns : columns;
+    struct tv_text_table table;
+    tv_figures_note(out, head);
+    tv_compensation_write(out, &options->compensation, options->clocks);
+    tv_text_table_begin(&table, out, "Method");
+    for (size_t i = 0; i < TV_COUNT(columns); i++) {
+        struct tv_text_column column = own[i];
+        column.title = tv_figures_title(head, column.title);
+        if (strcmp(column.name, "calls") != 0 || tv_figures_count_calls(head))
+            tv_text_table_add(&table, &column);
+    }
+    for (uint32_t i = 0; i < flame->count; i++) {
+        if (tree_text_is_shown(&flame->frames[i], options))
+            tree_text_text_line(&table, head, flame, &flame->frames[i], options->bottom_up);
+    }
+    tv_text_table_end(&table);
+    tree_text_write_unshown(out, head, flame);
+}
+
+static void tree_text_write_json(struct tv_out *out, const struct tv_trace_info *head,
+                                 const struct tv_flame *flame,
+                                 const struct tv_tree_text_options *options)
+{
+    bool any = false;
+    tv_out_char(out, '[');
+    for (uint32_t i = 0; i < flame->count; i++) {
+        if (!tree_text_is_shown(&flame->frames[i], options))
+            continue;
+        tv_out_text(out, any ? ",\n  " : "\n  ");
+        tree_text_json_line(out, head, &flame->frames[i], options);
+        any = true;
+    }
+    tv_out_text(out, "\n]\n");
+}
+
+void tv_tree_text_write(struct tv_out *out, const struct tv_trace_info *head,
+                        const struct tv_flame *flame, const struct tv_tree_text_options *options)
+{
+    if (options->json)
+        tree_text_write_json(out, head, flame, options);
+    else
+        tree_text_write_text(out, head, flame, options);
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * names.c - names, figures, JSON members and remarks that several writers have in common.
+ */
+#include "writers/text/names.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/memory.h"
+
+/* ---- Names ---- */
+
+/* Return true when none of eight bytes is a control character, DEL or outside ASCII. */
+static bool names_are_plain_bytes(const uint8_t *at)
+{
+    static const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint64_t bytes;
+    memcpy(&bytes, at, sizeof bytes);
+    return ((bytes | (bytes + ones) | (bytes - ones * ' ')) & ones << 7) == 0;
+}
+
+void tv_names_line(struct tv_out *out, struct tv_bytes text)
+{
+    size_t from = 0;
+    for (size_t at = 0; at < text.length;) {
+        struct tv_bytes rest = {text.data + at, text.length - at};
+        bool plain = rest.length >= 8 && names_are_plain_bytes(rest.data);
+        size_t control = plain ? 0 : tv_bytes_control(rest);
+        if (control > 0) {
+            tv_out_bytes(out, (struct tv_bytes){text.data + from, at - from});
+            tv_out_char(out, ' ');
+            from = at + control;
+        }
+        at += plain ? 8 : control > 0 ? control : 1;
+    }
+    tv_out_bytes(out, (struct tv_bytes){text.data + from, text.length - from});
+}
+
+void tv_names_method(struct tv_out *out, const struct tv_trace_info *head,
+                     const struct tv_frame *frame)
+{
+    if (frame->class_name != TV_EMPTY_STRING) {
+        tv_names_line(out, tv_trace_info_text(head, frame->class_name));
+        tv_out_char(out, '.');
+    }
+    tv_names_line(out, tv_trace_info_text(head, frame->name));
+}
+
+void tv_names_full(struct tv_out *out, const struct tv_trace_info *head,
+                   const struct tv_frame *frame)
+{
+    tv_names_method(out, head, frame);
+    if (frame->signature == TV_EMPTY_STRING)
+        return;
+    tv_out_char(out, ' ');
+    tv_names_line(out, tv_trace_info_text(head, frame->signature));
+}
+
+void tv_names_frame(struct tv_out *out, const struct tv_trace_info *head, uint32_t frame)
+{
+    if (frame == TV_NONE)
+        tv_out_text(out, "(none)");
+    else
+        tv_names_full(out, head, &head->frames[frame]);
+}
+
+void tv_names_thread(struct tv_out *out, const struct tv_trace_info *head, uint32_t thread)
+{
+    const struct tv_thread *t = &head->threads[thread];
+    assert(thread < head->thread_count);
+    if (t->name != TV_EMPTY_STRING) {
+        tv_names_line(out, tv_trace_info_text(head, t->name));
+        return;
+    }
+    tv_out_char(out, '[');
+    tv_out_u64(out, t->id);
+    tv_out_char(out, ']');
+}
+
+const char *tv_names_clocks(unsigned clocks)
+{
+    if ((clocks & TV_CLOCK_WALL) && (clocks & TV_CLOCK_CPU))
+        return "dual";
+    return clocks & TV_CLOCK_CPU ? "thread-cpu" : "wall";
+}
+
+/* Return part / whole in tenths of a percent. Huge numbers are halved until the product fits in
+ * 64 bits. */
+static int64_t names_permille(int64_t part, int64_t whole)
+{
+    while (whole > INT64_MAX / 4000) {
+        whole /= 2;
+        part /= 2;
+    }
+    return whole > 0 ? (part * 2000 + whole) / (2 * whole) : 0;
+}
+
+void tv_names_percent(struct tv_out *out, int64_t part, int64_t whole)
+{
+    tv_out_time(out, names_permille(part, whole), 10, 1);
+}
+
+/* Room for a column, so that its text can still be moved inside the buffer. */
+#define COLUMN_ROOM 256
+
+/* Reserve room and return the start of a column. The buffer is not flushed before the column is
+ * aligned. */
+static size_t names_begin_column(struct tv_out *out)
+{
+    (void)tv_out_room(out, COLUMN_ROOM);
+    return out->length;
+}
+
+/* Move the text behind `start` to the right end of the column. */
+static void names_align_right(struct tv_out *out, size_t start, int width)
+{
+    size_t length = out->length - start, wanted = (size_t)width;
+    assert(width >= 0 && width <= 100 && out->length >= start);
+    if (length >= wanted)
+        return;
+    memmove(out->buffer + start + wanted - length, out->buffer + start, length);
+    memset(out->buffer + start, ' ', wanted - length);
+    out->length = start + wanted;
+}
+
+void tv_names_time_column(struct tv_out *out, int width, tv_ns value, tv_ns unit_ns, int decimals)
+{
+    size_t start = names_begin_column(out);
+    tv_out_time(out, value, unit_ns, decimals);
+    names_align_right(out, start, width);
+}
+
+void tv_names_percent_column(struct tv_out *out, int width, int64_t part, int64_t whole)
+{
+    size_t start = names_begin_column(out);
+    tv_names_percent(out, part, whole);
+    names_align_right(out, start, width);
+}
+
+void tv_names_number_column(struct tv_out *out, int width, uint64_t value)
+{
+    size_t start = names_begin_column(out);
+    tv_out_u64(out, value);
+    names_align_right(out, start, width);
+}
+
+void tv_name_cache_init(struct tv_name_cache *names, const struct tv_trace_info *head)
+{
+    names->head = head;
+    names->place = tv_alloc(head->frame_count, sizeof *names->place);
+    tv_out_init_memory(&names->text);
+}
+
+void tv_name_cache_release(struct tv_name_cache *names)
+{
+    tv_free(names->place);
+    tv_out_release(&names->text);
+}
+
+struct tv_bytes tv_name_cache_get(struct tv_name_cache *names, uint32_t frame)
+{
+    assert(frame < names->head->frame_count);
+    if (names->place[frame].length == 0) {
+        size_t start = names->text.length;
+        tv_names_full(&names->text, names->head, &names->head->frames[frame]);
+        names->place[frame].start = start;
+        names->place[frame].length = names->text.length - start;
+    }
+    return (struct tv_bytes){names->text.buffer + names->place[frame].start,
+                             names->place[frame].length};
+}
+
+/* ---- JSON members ---- */
+
+void tv_json_put_key(struct tv_out *out, const char *before, const char *key)
+{
+    tv_out_text(out, before);
+    tv_out_char(out, '"');
+    tv_out_text(out, key);
+    tv_out_text(out, "\": ");
+}
+
+void tv_json_put_text(struct tv_out *out, const char *before, const char *key, struct tv_bytes text)
+{
+    tv_json_put_key(out, before, key);
+    tv_out_json(out, text);
+}
+
+void tv_json_put_u64(struct tv_out *out, const char *before, const char *key, uint64_t value)
+{
+    tv_json_put_key(out, before, key);
+    tv_out_u64(out, value);
+}
+
+void tv_json_put_i64(struct tv_out *out, const char *before, const char *key, int64_t value)
+{
+    tv_json_put_key(out, before, key);
+    tv_out_i64(out, value);
+}
+
+void tv_json_put_some_i64(struct tv_out *out, const char *before, const char *key, bool there,
+                          int64_t value)
+{
+    tv_json_put_key(out, before, key);
+    if (there)
+        tv_out_i64(out, value);
+    else
+        tv_out_text(out, "null");
+}
+
+void tv_json_put_frame(struct tv_out *out, const char *before, const struct tv_trace_info *head,
+                       const struct tv_frame *frame)
+{
+    tv_json_put_text(out, before, "class", tv_trace_info_text(head, frame->class_name));
+    tv_json_put_text(out, ", ", "method", tv_trace_info_text(head, frame->name));
+    tv_json_put_text(out, ", ", "signature", tv_trace_info_text(head, frame->signature));
+}
+
+void tv_json_put_double(struct tv_out *out, double value)
+{
+    char text[40];
+    if (isnan(value)) {
+        tv_out_text(out, "null");
+        return;
+    }
+    if (isinf(value)) { /* JSON has no infinite numbers */
+        tv_out_text(out, value > 0 ? "\"Infinity\"" : "\"-Infinity\"");
+        return;
+    }
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        double back = strtod(text, NULL);
+        if (back >= value && back <= value)
+            break;
+    }
+    tv_out_text(out, text);
+}
+
+/* ---- Figures ---- */
+
+#define MS 1000000
+
+/* Titles of times, and what they are when figures are samples, which have no clock. */
+static const char *const titles[][2] = {
+    {"Incl Real ms", "Incl samples"},
+    {"Excl Real ms", "Excl samples"},
+    {"Incl Real", "Incl"},
+    {"Excl Real", "Excl"},
+    {"Total ms", "Total samples"},
+    {"Self ms", "Self samples"},
+    {"A ms", "A samples"},
+    {"B ms", "B samples"},
+};
+
+/* Return the decimals of milliseconds: to the nanosecond when an input asks for that
+ * (displayTimeUnit), else to the microsecond. */
+static int figures_ms_decimals(const struct tv_trace_info *head)
+{
+    for (uint32_t i = 0; i < head->input_count; i++)
+        if (head->inputs[i].unit && strcmp(head->inputs[i].unit, "ns") == 0)
+            return 6;
+    return 3;
+}
+
+struct tv_figure_unit tv_figures_unit(const struct tv_trace_info *head)
+{
+    struct tv_figure_unit samples = {"samples", TV_SAMPLE_NS, 0};
+    if (tv_trace_info_figures(head) != TV_FIGURES_SAMPLES)
+        return (struct tv_figure_unit){"ms", MS, figures_ms_decimals(head)};
+    for (uint32_t i = 0; i < head->input_count; i++)
+        if (head->inputs[i].tick_ns < TV_SAMPLE_NS)
+            samples.decimals = 3; /* an input has fractions of a sample */
+    return samples;
+}
+
+bool tv_figures_count_calls(const struct tv_trace_info *head)
+{
+    for (uint32_t i = 0; i < head->input_count; i++)
+        if (head->inputs[i].figures != TV_FIGURES_CALLS)
+            return false;
+    return true;
+}
+
+/* Return true when one input has samples without times and another has times. */
+static bool figures_mixes_samples(const struct tv_trace_info *head)
+{
+    uint32_t samples = 0;
+    for (uint32_t i = 0; i < head->input_count; i++)
+        samples += head->inputs[i].figures == TV_FIGURES_SAMPLES;
+    return samples > 0 && samples < head->input_count;
+}
+
+void tv_figures_note(struct tv_out *out, const struct tv_trace_info *head)
+{
+    if (figures_mixes_samples(head))
+        tv_out_text(out, "Samples without times beside times: each sample is shown as 0.001 ms, "
+                         "and calls are not counted.\n");
+    struct tv_sampling sampling = tv_trace_info_sampling(head);
+    if (sampling.interval == 0)
+        return;
+    tv_out_text(out,
+                sampling.inferred ? "Sampled (inferred), interval at most " : "Sampled every ");
+    tv_out_time(out, sampling.interval, MS, 3);
+    tv_out_text(out, " ms: times are estimates, calls are not counted.\n");
+}
+
+const char *tv_figures_title(const struct tv_trace_info *head, const char *title)
+{
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+        if (tv_trace_info_figures(head) == TV_FIGURES_SAMPLES && strcmp(titles[i][0], title) == 0)
+            return titles[i][1];
+    return title;
+}
+
+#define MS 1000000
+
+void tv_compensation_write(struct tv_out *out, const struct tv_compensation *compensation,
+                           unsigned clocks)
+{
+    if (compensation->cost == 0)
+        return;
+    tv_out_text(out, "Compensated: ");
+    tv_out_i64(out, compensation->cost);
+    tv_out_text(out, " ns taken off each call, and as much off its caller;");
+    if (clocks & TV_CLOCK_CPU) {
+        tv_out_char(out, ' ');
+        tv_out_time(out, compensation->cpu, MS, 3);
+        tv_out_text(out, " ms CPU");
+    }
+    if (clocks & TV_CLOCK_WALL) {
+        tv_out_text(out, clocks & TV_CLOCK_CPU ? ", " : " ");
+        tv_out_time(out, compensation->wall, MS, 3);
+        tv_out_text(out, " ms real");
+    }
+    tv_out_text(out, " in all.\n");
+}

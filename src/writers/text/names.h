@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * names.h - names, numbers and units as every text shows them.
+ */
+#ifndef TV_WRITERS_TEXT_NAMES_H
+#define TV_WRITERS_TEXT_NAMES_H
+
+#include "analysis/calltree/call_tree.h"
+#include "base/out.h"
+#include "model/trace_info.h"
+
+/* Write "class.method", or the name alone when there is no class. */
+void tv_names_method(struct tv_out *out, const struct tv_trace_info *head,
+                     const struct tv_frame *frame);
+
+/* The same with the signature, if there is one, behind a blank. Line breaks and tabs become
+ * blanks, so that a method never takes more than one line or column. */
+void tv_names_full(struct tv_out *out, const struct tv_trace_info *head,
+                   const struct tv_frame *frame);
+
+/* Write the full name of a frame; "(none)" for TV_NONE. */
+void tv_names_frame(struct tv_out *out, const struct tv_trace_info *head, uint32_t frame);
+
+/* Write a thread's name, or "[id]" when it has none. */
+void tv_names_thread(struct tv_out *out, const struct tv_trace_info *head, uint32_t thread);
+
+/* Write text with a blank for each control character: line breaks, tabs, and characters that a
+ * terminal obeys (ESC, DEL, U+0080 to U+009F). */
+void tv_names_line(struct tv_out *out, struct tv_bytes text);
+
+/* Return "dual", "wall" or "thread-cpu". */
+const char *tv_names_clocks(unsigned clocks);
+
+/* Write part / whole in percent with one decimal, rounded half up; 0.0 when whole is 0. */
+void tv_names_percent(struct tv_out *out, int64_t part, int64_t whole);
+
+/* Write right-aligned in `width` (at most 100) columns: a time in `unit_ns` with `decimals`, a
+ * percentage as above, or a number. */
+void tv_names_time_column(struct tv_out *out, int width, tv_ns value, tv_ns unit_ns, int decimals);
+void tv_names_percent_column(struct tv_out *out, int width, int64_t part, int64_t whole);
+void tv_names_number_column(struct tv_out *out, int width, uint64_t value);
+
+/* A cache of the full names of frames, for writers of a line per call. */
+struct tv_name_cache {
+    const struct tv_trace_info *head;
+    struct tv_out text;
+    struct {
+        size_t start, length;
+    } * place; /* [frame_count] position in `text`; length 0: not yet made */
+};
+
+void tv_name_cache_init(struct tv_name_cache *names, const struct tv_trace_info *head);
+void tv_name_cache_release(struct tv_name_cache *names);
+
+/* Return the full name of a frame. Valid until the next call. */
+struct tv_bytes tv_name_cache_get(struct tv_name_cache *names, uint32_t frame);
+
+/* ---- JSON members ---- */
+
+/* Write a member: `before` (such as ", "), the key in quotes and ": "; then the value. */
+void tv_json_put_key(struct tv_out *out, const char *before, const char *key);
+void tv_json_put_text(struct tv_out *out, const char *before, const char *key,
+                      struct tv_bytes text);
+void tv_json_put_u64(struct tv_out *out, const char *before, const char *key, uint64_t value);
+void tv_json_put_i64(struct tv_out *out, const char *before, const char *key, int64_t value);
+
+/* The same, or null when the value is missing. */
+void tv_json_put_some_i64(struct tv_out *out, const char *before, const char *key, bool there,
+                          int64_t value);
+
+/* Write the members "class", "method" and "signature" of a frame. */
+void tv_json_put_frame(struct tv_out *out, const char *before, const struct tv_trace_info *head,
+                       const struct tv_frame *frame);
+
+/* Write a number (a value, not a member) with the fewest digits that reproduce it. An infinite
+ * number is the string "Infinity" or "-Infinity"; NaN is null. */
+void tv_json_put_double(struct tv_out *out, double value);
+
+/* ---- Figures: units and titles, which depend on what the inputs measured ---- */
+
+/* The unit in which figures are written: milliseconds, or samples when there are no times. */
+struct tv_figure_unit {
+    const char *name; /* "ms" */
+    tv_ns ns;         /* nanoseconds of one on the trace's axis */
+    int decimals;
+};
+
+/* Return the unit of all figures of a trace. */
+struct tv_figure_unit tv_figures_unit(const struct tv_trace_info *head);
+
+/* Return true when every input counts calls, so that calls and times per call may be shown. */
+bool tv_figures_count_calls(const struct tv_trace_info *head);
+
+/* Return the title of a column for this trace: the title of samples for the title of a time
+ * ("Self ms"). The title is a constant. */
+const char *tv_figures_title(const struct tv_trace_info *head, const char *title);
+
+/* Write the remarks above a table: that and how often the trace was sampled; that samples
+ * without times are shown beside times. */
+void tv_figures_note(struct tv_out *out, const struct tv_trace_info *head);
+
+/* Write a line above a table that says how much overhead was subtracted from its times; nothing
+ * when none was. `clocks` are the table's clocks. */
+void tv_compensation_write(struct tv_out *out, const struct tv_compensation *compensation,
+                           unsigned clocks);
+
+#endif
