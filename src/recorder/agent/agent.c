@@ -8,6 +8,7 @@
  */
 #include "recorder/agent/agent.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -100,6 +101,7 @@ static void agent_begin_call_tracing(JNIEnv *jni)
 /* Start what the options ask for. The JVM must be past VMInit. */
 static void agent_begin_recording(JNIEnv *jni)
 {
+    assert(tv_agent.vm != NULL && tv_agent.jvmti != NULL);
     atomic_store(&tv_agent.live, true);
     tv_agent_facade_announce(jni);
     if (agent_rewrites_classes())
@@ -212,9 +214,9 @@ static bool agent_choose_call_events(const jvmtiCapabilities *offered)
     bool can =
         offered->can_generate_method_entry_events && offered->can_generate_method_exit_events;
     if (tv_agent.is_art && engine == TV_AGENT_ENGINE_BCI)
-        tv_agent_say("engine=bci: the classes of this machine cannot be rewritten; events it is");
+        tv_agent_say("engine=bci: this JVM cannot rewrite classes; events are used instead");
     else if (!tv_agent.is_art && engine == TV_AGENT_ENGINE_EVENTS && !can)
-        tv_agent_say("engine=events: not offered by this machine; classes are rewritten");
+        tv_agent_say("engine=events: this JVM does not offer them; classes are rewritten instead");
     return tv_agent.is_art || (engine == TV_AGENT_ENGINE_EVENTS && can);
 }
 
@@ -349,7 +351,7 @@ static void agent_report_ignored_options(void)
 static jint agent_load_at_start(JavaVM *vm, const char *text)
 {
     if (tv_agent.vm != NULL) {
-        tv_agent_say("the agent is there already");
+        tv_agent_say("the agent is loaded already");
         return JNI_ERR;
     }
     if (!agent_read_options(&tv_agent.options, text))

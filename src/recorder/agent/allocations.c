@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * allocations.c - how many objects a recording saw made, their bytes, and collections.  See
- * agent.h.
+ * allocations.c - allocation counts, allocation samples, and counts of garbage collections.
  *
- * HotSpot from 11 on tells of samples of allocations, and of each one when the bytes between two
- * samples are none; ART tells of each.  Older HotSpots tell only of what the machine itself makes,
- * which is no answer.  A thread of HotSpot's learns of the bytes between samples with its next
- * sample: prepared with the machine's start, counts are exact; later, threads that were there miss
- * what they make up to that sample, some 512 KiB.
+ * Counts: with a sampling interval of 0, HotSpot 11 and later send SampledObjectAlloc for each
+ * object; ART sends VMObjectAlloc for each. In older HotSpots, VMObjectAlloc covers only objects
+ * that the JVM itself creates, so they cannot count. A HotSpot thread picks up a new interval at
+ * its next sample. Counts are exact if counting was prepared before VMInit; otherwise existing
+ * threads miss what they allocate before that sample, some 512 KiB each.
  */
+#include <assert.h>
 #include <math.h>
 #include <stdint.h>
 
@@ -16,7 +16,7 @@
 #include "recorder/agent/profiler.h"
 
 static struct {
-    jvmtiEnv *jvmti; /* our own; NULL: not prepared, or the machine cannot tell */
+    jvmtiEnv *jvmti; /* own environment; NULL: not prepared, or not possible */
     jvmtiEvent event;
     _Atomic uint64_t count, size, collections;
     bool counts;
@@ -34,14 +34,15 @@ static void JNICALL allocations_on_object(jvmtiEnv *jvmti, JNIEnv *jni, jthread 
     atomic_fetch_add_explicit(&seen.size, (uint64_t)size, memory_order_relaxed);
 }
 
-/* The world stands still. */
+/* No Java code runs meanwhile. */
 static void JNICALL allocations_on_gc_finish(jvmtiEnv *jvmti)
 {
     (void)jvmti;
     atomic_fetch_add_explicit(&seen.collections, 1, memory_order_relaxed);
 }
 
-/* What the functions of an environment of this version are is known only if there is one. */
+/* An environment of this JVMTI version may lack the functions: use them only if the capability is
+ * offered. */
 static bool allocations_prepare_sampled(jvmtiEnv *jvmti)
 {
     jvmtiCapabilities offered = {0}, wanted = {.can_generate_sampled_object_alloc_events = 1,
@@ -66,7 +67,7 @@ static bool allocations_prepare_exact(jvmtiEnv *jvmti)
            (*jvmti)->AddCapabilities(jvmti, &wanted) == JVMTI_ERROR_NONE;
 }
 
-/* Takes over the environment. */
+/* Keep the environment on success, dispose of it on failure. */
 static bool allocations_saved_functions(jvmtiEnv *jvmti, bool fine)
 {
     jvmtiEventCallbacks callbacks = {
@@ -105,7 +106,7 @@ static bool allocations_set_events(jvmtiEnv *jvmti, jvmtiEventMode mode)
     bool samples = seen.event == JVMTI_EVENT_SAMPLED_OBJECT_ALLOC;
     if ((*jvmti)->SetEventNotificationMode(jvmti, mode, seen.event, NULL) != JVMTI_ERROR_NONE)
         return false;
-    /* What threads have set aside for objects to come, they use up untold. */
+    /* Collect garbage: threads would use up their current TLABs without an event. */
     if (samples && mode == JVMTI_ENABLE) {
         (void)(*jvmti)->SetHeapSamplingInterval(jvmti, 0);
         (void)(*jvmti)->ForceGarbageCollection(jvmti);
@@ -121,7 +122,8 @@ bool tv_agent_allocations_are_counted(void)
 bool tv_agent_allocations_begin(void)
 {
     bool attached;
-    /* The machine answers only to threads of its own, and has one interval for all of us. */
+    /* JVMTI needs an attached thread. The JVM has only one sampling interval, so counts and samples
+     * exclude each other. */
     bool fine = !tv_agent_heap_is_sampled() && tv_agent_attach(&attached) != NULL;
     if (!fine)
         return false;
@@ -136,6 +138,7 @@ bool tv_agent_allocations_begin(void)
 
 struct tv_recording_allocations tv_agent_allocations_end(void)
 {
+    assert(seen.jvmti != NULL && seen.counts);
     bool attached;
     if (tv_agent_attach(&attached) != NULL)
         (void)allocations_set_events(seen.jvmti, JVMTI_DISABLE);
@@ -149,26 +152,27 @@ struct tv_recording_allocations tv_agent_allocations_end(void)
 }
 
 /*
- * heap.c - allocations that are sampled.  See agent.h.
+ * ---- samples ----
  *
- * HotSpot tells of an object when the bytes that its thread has allocated since the last one reach
- * a number that is drawn anew each time, so that sample points lie on the bytes at random, one in
- * `interval` bytes.  An object of s bytes has one with the probability 1 - exp(-s / interval), so
- * that each one that is seen stands for s / (1 - exp(-s / interval)) bytes: the interval and half
- * of its size while it is small, its own size when it is large.
+ * HotSpot sends an event when a thread has allocated a random number of bytes since its last one.
+ * The sample points thus form a random process over all allocated bytes with one point per
+ * `interval` bytes on average. An object of s bytes contains a sample point with probability 1 -
+ * exp(-s / interval), so each sampled object represents s / (1 - exp(-s / interval)) bytes: about
+ * the interval plus half of s for small objects, and s for large ones.
  *
- * A thread that was there before keeps the number that it has drawn, and the buffer that it has
- * taken: of the first some 512 KiB (TLAB and default interval) it tells nothing.
+ * A thread that existed before the start keeps its old random number and its TLAB, so it sends
+ * nothing for its first 512 KiB or so.
  */
 
 static struct {
-    jvmtiEnv *jvmti; /* our own; NULL: not prepared, or the machine cannot sample */
+    jvmtiEnv *jvmti; /* own environment; NULL: not prepared, or not possible */
     uint64_t interval;
     atomic_bool active;
 } heap;
 
 static uint64_t heap_object_bytes(jlong size)
 {
+    assert(heap.interval > 0);
     double share = -expm1(-(double)size / (double)heap.interval);
     return size <= 0 ? 0 : (uint64_t)((double)size / share + 0.5);
 }
@@ -214,7 +218,8 @@ static bool heap_set_interval(void)
            JVMTI_ERROR_NONE;
 }
 
-/* What the functions of an environment of this version are is known only if there is one. */
+/* An environment of this JVMTI version may lack the functions: use them only if the capability is
+ * offered. */
 bool tv_agent_heap_prepare(void)
 {
     JavaVM *vm = tv_agent.vm;

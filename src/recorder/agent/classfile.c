@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* classfile.c - see classfile.h. */
+/* classfile.c - parser of class files and instructions (see classfile.h). */
 #include "recorder/agent/classfile.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MAGIC 0xCAFEBABEu
 
-/* Bytes of a constant after its tag (JVMS 4.4); 0: no such tag, or text, which says its own. */
+/* Bytes after the tag (JVMS 4.4); 0: no such tag, or Utf8, whose length varies. */
 static const uint8_t constant_bytes[] = {
     [3] = 4,  [4] = 4,  [5] = 8,  [6] = 8,  [7] = 2,  [8] = 2,  [9] = 4,  [10] = 4,
     [11] = 4, [12] = 4, [15] = 3, [16] = 2, [17] = 4, [18] = 4, [19] = 2, [20] = 2,
 };
 
-/* long and double take two indices */
+/* long and double occupy two indices */
 #define IS_WIDE(tag) ((tag) == 5 || (tag) == 6)
 
 unsigned tv_class_get_u16(const uint8_t *at)
@@ -28,6 +29,7 @@ uint32_t tv_class_get_u32(const uint8_t *at)
 
 struct tv_class_span tv_class_take(struct tv_class_cursor *cursor, size_t length)
 {
+    assert(cursor->at <= cursor->end);
     if (cursor->bad || length > (size_t)(cursor->end - cursor->at)) {
         cursor->bad = true;
         return (struct tv_class_span){NULL, 0};
@@ -79,11 +81,11 @@ static void classfile_read_constants(struct tv_classfile *file, struct tv_class_
         tv_class_take(cursor, length);
         i += IS_WIDE(tag) ? 1 : 0;
         if (i == file->constant_count)
-            cursor->bad = true; /* half of the last one would be the next one's */
+            cursor->bad = true; /* the second index of a wide constant is missing */
     }
 }
 
-/* Over the fields, or the methods. */
+/* Skip the list of fields or methods. */
 static void classfile_skip_members(struct tv_class_cursor *cursor)
 {
     for (unsigned count = tv_class_take_u16(cursor); count > 0 && !cursor->bad; count--) {
@@ -172,13 +174,13 @@ bool tv_classfile_class_name(const struct tv_classfile *file, unsigned index,
     return at != NULL && tv_classfile_text(file, tv_class_get_u16(at), name);
 }
 
-/* opcodes.c - see opcodes.h. */
+/* ---- instructions ---- */
 
 #define LAST_OPCODE 201
 #define WIDE 196
 #define IINC 132
 
-/* Twenty a row; 0: a switch or the wide prefix. */
+/* Instruction lengths, twenty opcodes to a line; 0: a switch or the wide prefix. */
 static const uint8_t lengths[LAST_OPCODE + 1] = {
     1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 3, 2, 3, /*   0 nop .. ldc_w */
     3, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, /*  20 ldc2_w, iload .. aload */
@@ -220,6 +222,7 @@ static uint64_t switch_length(const uint8_t *code, uint32_t at, uint32_t length)
 
 uint32_t tv_opcode_length(const uint8_t *code, uint32_t at, uint32_t length)
 {
+    assert(at < length);
     uint64_t bytes = 0;
     if (code[at] > LAST_OPCODE)
         return 0;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * classfile.h - where the parts of a Java class file lie (JVMS, chapter 4).
+ * classfile.h - parser of Java class files (JVMS chapter 4) and of bytecode instructions (chapter
+ * 6).
  *
- * Nothing is copied: spans point into the bytes that were given.  Class files come from anywhere,
- * so every length and every index is checked before it is used.
+ * Nothing is copied: spans point into the caller's bytes. Class files are untrusted, so every
+ * length and index is checked before use.
  */
 #ifndef TV_RECORDER_AGENT_CLASSFILE_H
 #define TV_RECORDER_AGENT_CLASSFILE_H
@@ -12,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Tags of constants that the rewriter makes or looks into. */
+/* Constant pool tags that the rewriter creates or reads. */
 enum {
     TV_CONSTANT_TEXT = 1,
     TV_CONSTANT_INTEGER = 3,
@@ -22,30 +23,29 @@ enum {
     TV_CONSTANT_NAME_AND_TYPE = 12,
 };
 
-/* Bytes inside the class file; text is modified UTF-8, without a NUL behind it. */
+/* A range of bytes in the class file. Text is modified UTF-8 without a NUL. */
 struct tv_class_span {
     const uint8_t *data;
     size_t length;
 };
 
-/* Takes big-endian numbers; after the first that is not there, `bad` is set and all are zero. */
+/* A reader of big-endian numbers. A read past the end sets `bad`; from then on all results are 0.
+ */
 struct tv_class_cursor {
     const uint8_t *at;
     const uint8_t *end;
     bool bad;
 };
 
-/* Each takes one number. */
+/* Read one number and advance. */
 unsigned tv_class_take_u8(struct tv_class_cursor *cursor);
-/* See above. */
 unsigned tv_class_take_u16(struct tv_class_cursor *cursor);
-/* See above. */
 uint32_t tv_class_take_u32(struct tv_class_cursor *cursor);
 
-/* Takes `length` bytes; none when there are fewer. */
+/* Read `length` bytes and advance. Return an empty span when there are fewer. */
 struct tv_class_span tv_class_take(struct tv_class_cursor *cursor, size_t length);
 
-/* Numbers at an address of which the caller knows that they are there. */
+/* Read a number at an address that the caller has checked. */
 unsigned tv_class_get_u16(const uint8_t *at);
 uint32_t tv_class_get_u32(const uint8_t *at);
 
@@ -53,39 +53,42 @@ struct tv_classfile {
     const uint8_t *bytes;
     size_t length;
     unsigned major;
-    unsigned constant_count; /* one more than the highest index */
-    uint32_t *constants;     /* offset of each tag, 0 where an index names nothing */
-    size_t constants_end;    /* offset of the access flags */
+    unsigned constant_count; /* highest index plus one */
+    uint32_t *constants;     /* offset of each constant's tag; 0 for an unused index */
+    size_t constants_end;    /* offset of the class's access flags */
     unsigned this_class;
-    unsigned super_class; /* 0 in java.lang.Object */
-    size_t methods;       /* offset of the count of methods */
-    size_t attributes;    /* offset of the count of the class's own attributes */
-    unsigned source_file; /* index of its name, 0 when not said */
+    unsigned super_class; /* 0 for java.lang.Object */
+    size_t methods;       /* offset of the method count */
+    size_t attributes;    /* offset of the count of class attributes */
+    unsigned source_file; /* constant with the source file name; 0: none */
 };
 
-/* False: not a class file that is understood, or no memory; nothing is to be released then. */
+/* Parse a class file. The result points into `bytes`; release it with tv_classfile_release. Return
+ * false, with nothing to release, when the file is malformed or there is no memory. */
 bool tv_classfile_read(struct tv_classfile *file, const uint8_t *bytes, size_t length);
 void tv_classfile_release(struct tv_classfile *file);
 
-/* The address of a constant after its tag, NULL when the index does not name one of that tag. */
+/* Return the bytes of a constant after its tag, or NULL when the index does not name a constant
+ * with this tag. */
 const uint8_t *tv_classfile_constant(const struct tv_classfile *file, unsigned index, unsigned tag);
 
-/* False when the index names no text. */
+/* Read a Utf8 constant. Return false when the index names none. */
 bool tv_classfile_text(const struct tv_classfile *file, unsigned index, struct tv_class_span *text);
 bool tv_classfile_text_is(const struct tv_classfile *file, unsigned index, const char *text);
 
-/* The name of a class constant, as in java/lang/String. */
+/* Read the name of a Class constant, in the form java/lang/String. Return false when the index
+ * names none. */
 bool tv_classfile_class_name(const struct tv_classfile *file, unsigned index,
                              struct tv_class_span *name);
 
-/* One attribute of a list: its name's index and its bytes. */
+/* An attribute: the constant with its name, and its contents. */
 struct tv_class_attribute {
     unsigned name;
     struct tv_class_span bytes;
 };
 struct tv_class_attribute tv_class_take_attribute(struct tv_class_cursor *cursor);
 
-/* opcodes.h - lengths and kinds of the JVM's instructions (JVMS, chapter 6). */
+/* ---- instructions ---- */
 
 enum {
     TV_OP_SIPUSH = 17,
@@ -100,19 +103,21 @@ enum {
 
 enum tv_opcode_kind {
     TV_OP_PLAIN,
-    TV_OP_JUMP,      /* two bytes of distance follow */
-    TV_OP_WIDE_JUMP, /* four */
+    TV_OP_JUMP,      /* a 2-byte branch offset follows */
+    TV_OP_WIDE_JUMP, /* a 4-byte branch offset follows */
     TV_OP_SWITCH,
-    TV_OP_LEAVE, /* a return of any type */
+    TV_OP_LEAVE, /* a return instruction */
 };
 
-/* TV_OP_PLAIN for what is no instruction: its length is 0. */
+/* Return the kind of an opcode, TV_OP_PLAIN for an unknown one (which has length 0). */
 enum tv_opcode_kind tv_opcode_kind(uint8_t opcode);
 
-/* Bytes of the instruction at `at`, 0 when there is none or it goes beyond `length`. */
+/* Return the length of the instruction at `at` in bytes, or 0 when it is unknown or ends beyond
+ * `length`. */
 uint32_t tv_opcode_length(const uint8_t *code, uint32_t at, uint32_t length);
 
-/* Where the four-byte numbers of a switch begin: its padding depends on where it stands. */
+/* Return the place of a switch's 4-byte operands: they are aligned to 4 bytes from the method's
+ * start. */
 static inline uint32_t tv_opcode_switch_start(uint32_t at)
 {
     return (at + 4) & ~(uint32_t)3;

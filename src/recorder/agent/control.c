@@ -6,6 +6,7 @@
  * signal handler only writes to an eventfd, which is async-signal-safe. A second thread ends an
  * attached recording when the command that requested it is gone (see the end of this file).
  */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -264,6 +265,7 @@ static void *watch_wait_for_command(void *context)
 /* Block all signals in the new thread: they belong to the program's threads. */
 static int watch_start_thread(struct watch *watch)
 {
+    assert(watch->file >= 0);
     sigset_t all, before;
     pthread_t thread;
     sigfillset(&all);

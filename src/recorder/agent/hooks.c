@@ -7,6 +7,7 @@
  * its parent; by default, OSGi loaders delegate nothing else. In a package of java.base, such as
  * java.lang, HotSpot would print a warning for each native method that is bound.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,6 +126,7 @@ static void JNICALL hooks_on_handler(JNIEnv *jni, jclass class, jint id)
 
 static void hooks_put_utf8_constant(struct tv_byte_buffer *out, const char *text)
 {
+    assert(strlen(text) <= UINT16_MAX);
     tv_byte_buffer_put_u8(out, TV_CONSTANT_TEXT);
     tv_byte_buffer_put_u16(out, (unsigned)strlen(text));
     tv_byte_buffer_put(out, text, strlen(text));

@@ -1,8 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kernel_threads.c - see kernel_threads.h. */
+/*
+ * kernel_threads.c - the kernel threads behind Java threads (see kernel_threads.h).
+ *
+ * The roll call, for threads that existed before an attach:
+ *
+ *     attaching thread                         each other thread, in the signal handler
+ *     --------------------------------------   ----------------------------------------
+ *     reserve one block for each thread,
+ *       publish them in roll.called
+ *     tgkill() all threads in
+ *       /proc/self/task                 ---->  take the next block, store thread id,
+ *                                                JNIEnv and a stack address there
+ *     wait until all have answered      <----  count the answer
+ *     find stack ends in /proc/self/maps
+ *     find the Java thread of each JNIEnv,
+ *       tag it with its block
+ *
+ * No handler takes a lock or allocates. Java threads and JNIEnv match by Thread.eetop, HotSpot's
+ * address of its native thread object: the JNIEnv lies in this object at a fixed offset.
+ */
 #define _GNU_SOURCE
 #include "recorder/agent/kernel_threads.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -16,18 +36,17 @@
 
 #include "recorder/agent/agent.h"
 
-/* Threads that come to be between the counting of threads and the roll call. */
+/* Spare blocks for threads that start while the roll call begins. */
 #define LATECOMERS 64u
 
-/* How long the roll call waits for answers: on a busy machine threads get no processor for a while.
- */
+/* How long to wait for answers: on a busy machine, a thread may get no processor for a while. */
 #define ROLL_PATIENCE_MS 2000
 #define ROLL_STEP_NS 1000000
 
 __thread struct tv_kernel_thread *tv_kernel_thread_self __attribute__((tls_model("initial-exec")));
 
 static struct {
-    jvmtiEnv *jvmti; /* our own, for its tags on threads */
+    jvmtiEnv *jvmti; /* own environment, for its tags on threads */
     pthread_mutex_t lock;
 } threads = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -37,10 +56,10 @@ struct called_thread {
     atomic_bool answered;
 };
 
-/* The roll call under way.  A handler that comes late may still write to `called`, which is
- * therefore never freed: it is one block for each attach. */
+/* The roll call under way. A late handler may still write to `called`, so it is never freed: one
+ * block for each attach. */
 static struct {
-    _Atomic(struct called_thread *) called; /* NULL: there is none */
+    _Atomic(struct called_thread *) called; /* NULL: no roll call */
     unsigned room;
     atomic_uint next, answers;
 } roll;
@@ -71,6 +90,7 @@ static uintptr_t kernel_thread_own_stack_end(void)
 
 static bool kernel_threads_tag(jthread thread, const struct tv_kernel_thread *known)
 {
+    assert(threads.jvmti != NULL);
     return (*threads.jvmti)->SetTag(threads.jvmti, thread, (jlong)(uintptr_t)known) ==
            JVMTI_ERROR_NONE;
 }
@@ -169,16 +189,18 @@ struct tv_kernel_thread *tv_kernel_thread_find(jthread thread)
     return found;
 }
 
-/* ---- what the kernel says ---- */
+/* ---- /proc ---- */
 
-/* The letter behind the name, which may have any bytes in it: proc(5). */
+/* Is the state letter R? It follows the name, which may contain any bytes, so search for the last
+ * parenthesis: proc(5). */
 static bool kernel_state_is_running(const char *stat)
 {
     const char *name_end = strrchr(stat, ')');
     return name_end == NULL || name_end[1] != ' ' || name_end[2] == 'R';
 }
 
-/* Read a file of the thread in /proc, as far as there is room; false: the thread is gone. */
+/* Read a file in /proc/self/task/ID, truncated to the room. Return false when the thread is gone.
+ */
 static bool kernel_thread_read_file(pid_t id, const char *name, char *text, size_t room)
 {
     char path[64];
@@ -214,7 +236,7 @@ bool tv_kernel_thread_is_running(jthread thread)
     return kernel_thread_read_file(id, "stat", stat, sizeof stat) && kernel_state_is_running(stat);
 }
 
-/* ---- threads that were there before ---- */
+/* ---- roll call ---- */
 
 void tv_kernel_thread_report(uintptr_t stack)
 {
@@ -223,7 +245,7 @@ void tv_kernel_thread_report(uintptr_t stack)
     if (called == NULL)
         return;
     atomic_fetch_add(&roll.answers, 1);
-    /* The machine looks into the thread's own storage for this, and nowhere else. */
+    /* GetEnv only reads thread-local storage, so it is safe in a signal handler. */
     if (tv_kernel_thread_self != NULL ||
         (*tv_agent.vm)->GetEnv(tv_agent.vm, (void **)&jni, JNI_VERSION_1_6) != JNI_OK)
         return;
@@ -249,7 +271,7 @@ static unsigned kernel_threads_count(void)
     return count;
 }
 
-/* Sends the signal to each thread; returns how many are to answer, as they do not block it. */
+/* Send the signal to each thread that does not block it. Return how many should answer. */
 static unsigned kernel_threads_call_all(int signal_number)
 {
     unsigned count = 0;
@@ -265,7 +287,7 @@ static unsigned kernel_threads_call_all(int signal_number)
     return count;
 }
 
-/* The mapping that a stack lies in ends where the stack does. */
+/* Return the end of the mapping that contains the address, which is the end of the stack, or 0. */
 static uintptr_t kernel_threads_find_stack_end(FILE *maps, uintptr_t stack)
 {
     char line[512], *dash;
@@ -279,8 +301,7 @@ static uintptr_t kernel_threads_find_stack_end(FILE *maps, uintptr_t stack)
     return 0;
 }
 
-/* HotSpot keeps the address of its own thread in the object, and the environment of JNI within it,
- * always at the same distance. */
+/* Return HotSpot's address of the thread. The JNIEnv lies at a fixed offset from it. */
 static uintptr_t kernel_threads_jvm_address(JNIEnv *jni, jthread thread, jfieldID field)
 {
     return (uintptr_t)(*jni)->GetLongField(jni, thread, field);
@@ -344,7 +365,7 @@ static struct called_thread *kernel_threads_reserve_answers(unsigned room)
     for (unsigned i = 0; called != NULL && i < room; i++) {
         called[i].thread = calloc(1, sizeof *called[i].thread);
         if (called[i].thread == NULL)
-            return NULL; /* a few blocks stay behind where there is no memory at all */
+            return NULL; /* out of memory: leak a few blocks */
     }
     return called;
 }
@@ -358,6 +379,7 @@ void tv_kernel_threads_call_roll(JNIEnv *jni, int signal_number)
     if (field == NULL || threads.jvmti == NULL)
         return;
     unsigned count = kernel_threads_count();
+    assert(atomic_load(&roll.called) == NULL);
     struct called_thread *called = kernel_threads_reserve_answers(count + LATECOMERS);
     if (called == NULL)
         return;

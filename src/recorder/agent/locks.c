@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * locks.c - times in which threads wait for monitors, and in which they are parked.  See agent.h.
+ * locks.c - waits for locks: contended monitors and parked threads.
  *
- * Of monitors the machine tells by events.  Of parks it tells nothing, but all of them go through
- * the native method park of the class Unsafe.  When its class registers its natives again, the
- * machine asks by the event NativeMethodBind which function is to be bound: ours, which calls the
- * one that was meant.  No class is rewritten and no code of the program changes; registering once
- * more without the event binds the machine's own function again.
+ * JVMTI has events for contended monitors, but none for parks. All parks go through the native
+ * method Unsafe.park, so the agent interposes on it:
  *
- * From JDK 16 on the machine prints a warning for each native method of a class of its own that is
- * bound again, unless the caller of who binds it is of the boot loader too.  So all of this is done
- * by a native method of a class there, java.traceview.Locks.bind, which was called by itself.
+ *     Unsafe.registerNatives()              called again by the agent
+ *       -> event NativeMethodBind           asks which function to bind to park
+ *          -> lock_park_call                ours: notes the times, calls the original
  *
- * A virtual thread that parks leaves its carrier and does not come here, unless it is pinned.
+ * No class is rewritten and no Java code changes. The end calls registerNatives again with the
+ * event disabled, which binds the original.
+ *
+ * From JDK 16 on, HotSpot prints a warning when a native method of a JDK class is bound again,
+ * unless the class that called the binder belongs to the boot loader too. So the agent defines the
+ * class java.traceview.Locks there. Its native method bind calls itself first, and then does the
+ * work in the inner call.
+ *
+ * A virtual thread that parks unmounts and does not come here, unless it is pinned.
  */
+#include <assert.h>
 #include <pthread.h>
 #include <string.h>
 #include <time.h>
@@ -21,30 +27,30 @@
 #include "recorder/agent/agent.h"
 #include "recorder/agent/profiler.h"
 
-/* To ask who owns a monitor may stop all threads for a moment.  It is not asked again before so
- * many times that moment has gone by, or 2 ms. */
+/* GetObjectMonitorUsage may stop all threads for a moment. Do not call it again before REST times
+ * that moment, or 2 ms, have passed. */
 #define REST 20
 #define LONGEST_REST_NS 2000000
 
-/* 20 and 16 bytes, as the class file below says. */
+/* The class file below has the lengths 20 and 16 of these names. */
 #define BINDER "java/traceview/Locks"
 #define OBJECT "java/lang/Object"
 
 typedef void(JNICALL *park_function)(JNIEnv *jni, jobject unsafe, jboolean absolute, jlong time);
 
 static struct {
-    jvmtiEnv *jvmti;             /* our own */
-    _Atomic(park_function) park; /* the machine's own; NULL: not found yet */
-    bool bound;                  /* ours is in its place */
-    bool tells;                  /* the machine, of monitors */
+    jvmtiEnv *jvmti;             /* own environment */
+    _Atomic(park_function) park; /* the original; NULL: not found yet */
+    bool bound;                  /* lock_park_call is bound */
+    bool tells;                  /* the JVM sends events for monitors */
     _Atomic int64_t next_question_ns;
-    jclass unsafe; /* global */
+    jclass unsafe; /* global reference */
     jmethodID register_natives, park_method;
-    jclass binder; /* global: java.traceview.Locks */
+    jclass binder; /* global reference to java.traceview.Locks */
     jmethodID bind;
-    jfieldID blocker;    /* of a thread: what it is parked for */
-    jclass synchronizer; /* global: AbstractOwnableSynchronizer */
-    jfieldID owner;      /* its thread */
+    jfieldID blocker;    /* Thread.parkBlocker: the object the thread waits for */
+    jclass synchronizer; /* global reference to AbstractOwnableSynchronizer */
+    jfieldID owner;      /* its exclusiveOwnerThread */
 } locks;
 
 static int64_t lock_now_ns(void)
@@ -56,7 +62,8 @@ static int64_t lock_now_ns(void)
 
 /* ---- monitors ---- */
 
-/* The thread that has the monitor.  False: it was not asked for. */
+/* Find the owner of the monitor. Return false when the rest time has not passed; another thread may
+ * be asking just now. */
 static bool lock_find_monitor_owner(jvmtiEnv *jvmti, jobject object, jthread *owner)
 {
     jvmtiMonitorUsage usage;
@@ -119,7 +126,7 @@ static void JNICALL lock_on_contended_entered(jvmtiEnv *jvmti, JNIEnv *jni, jthr
 
 /* ---- parks ---- */
 
-/* The calling thread is about to park. */
+/* Note the lock that the calling thread is about to park for. */
 static void lock_begin_park(struct tv_profiler *profiler, JNIEnv *jni)
 {
     struct tv_profiler_lock lock = {.kind = TV_SAMPLE_PARK, .from_ns = lock_now_ns()};
@@ -168,7 +175,7 @@ static void JNICALL lock_park_call(JNIEnv *jni, jobject unsafe, jboolean absolut
         lock_end_park(jni, lock_now_ns());
 }
 
-/* Comes for every native method that is bound while Unsafe registers its own. */
+/* Callback for NativeMethodBind, while Unsafe registers its natives. */
 static void JNICALL lock_on_native_bind(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread,
                                         jmethodID method, void *address, void **new_address)
 {
@@ -184,7 +191,7 @@ static void JNICALL lock_on_native_bind(jvmtiEnv *jvmti, JNIEnv *jni, jthread th
     locks.bound = true;
 }
 
-/* Whatever is not found leaves an exception. */
+/* Return a global reference to the class, or NULL. */
 static jclass lock_find_global_class(JNIEnv *jni, const char *name)
 {
     jclass class = (*jni)->FindClass(jni, name);
@@ -200,7 +207,7 @@ static bool lock_find_classes(JNIEnv *jni)
         return true;
     locks.unsafe = lock_find_global_class(jni, "jdk/internal/misc/Unsafe");
     if (locks.unsafe == NULL)
-        locks.unsafe = lock_find_global_class(jni, "sun/misc/Unsafe"); /* up to JDK 8 */
+        locks.unsafe = lock_find_global_class(jni, "sun/misc/Unsafe"); /* JDK 8 and older */
     locks.synchronizer =
         lock_find_global_class(jni, "java/util/concurrent/locks/AbstractOwnableSynchronizer");
     jclass thread = (*jni)->FindClass(jni, "java/lang/Thread");
@@ -220,15 +227,16 @@ static bool lock_find_classes(JNIEnv *jni)
     return locks.owner != NULL;
 }
 
-/* The class Unsafe binds its natives again. */
+/* Let Unsafe bind its native methods again. */
 static void lock_register_natives(JNIEnv *jni)
 {
+    assert(locks.register_natives != NULL);
     (*jni)->CallStaticVoidMethod(jni, locks.unsafe, locks.register_natives);
     (*jni)->ExceptionClear(jni);
 }
 
-/* The machine asks about a function only when another one is bound.  Until it has, ours returns at
- * once, as park may at any time. */
+/* Bind our function first: NativeMethodBind comes only when the bound function changes. Until the
+ * original is known, ours returns at once, which park() is allowed to do. */
 static bool lock_bind_own_class(JNIEnv *jni)
 {
     static char name[] = "park", signature[] = "(ZJ)V";
@@ -240,7 +248,7 @@ static bool lock_bind_own_class(JNIEnv *jni)
     return fine;
 }
 
-/* What java.traceview.Locks.bind is told to do; THROUGH_ITSELF is added for its first call. */
+/* Requests to java.traceview.Locks.bind. THROUGH_ITSELF is added in the outer call. */
 enum { BIND_OURS, BIND_ORIGINAL, THROUGH_ITSELF };
 
 static void JNICALL lock_bind_classes(JNIEnv *jni, jclass class, jint what)
@@ -253,7 +261,8 @@ static void JNICALL lock_bind_classes(JNIEnv *jni, jclass class, jint what)
         lock_register_natives(jni);
 }
 
-/* The class file: version 49, two classes, and the method `public static native void bind(int)`. */
+/* The class file, version 49: the class, its superclass, and the method `public static native void
+ * bind(int)`. */
 static const char binder_file[] = "\xCA\xFE\xBA\xBE\0\0\0\x31\0\7"
                                   "\1\0\x14" BINDER "\7\0\1"
                                   "\1\0\x10" OBJECT "\7\0\3"
@@ -286,6 +295,7 @@ static bool lock_define_binder(JNIEnv *jni)
 
 static void lock_call_binder(JNIEnv *jni, jint what)
 {
+    assert(locks.binder != NULL && locks.bind != NULL);
     (*jni)->CallStaticVoidMethod(jni, locks.binder, locks.bind, what + THROUGH_ITSELF);
     (*jni)->ExceptionClear(jni);
 }
@@ -309,7 +319,7 @@ static void lock_unbind_parks(JNIEnv *jni)
     locks.bound = false;
 }
 
-/* ---- both ---- */
+/* ---- start and end ---- */
 
 static bool lock_new_environment(jvmtiEnv *jvmti)
 {

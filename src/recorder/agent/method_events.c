@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * method_events.c - calls by the machine's own events of entry and exit.  See agent.h.
+ * method_events.c - call tracing with JVMTI's MethodEntry and MethodExit events.
  *
- * For machines whose classes cannot be rewritten.  While the events are on, the machine interprets
- * (HotSpot: 170 ns a call where rewritten classes take 18), so they are on only while a recording
- * runs, and where the option threads names some, only for those.
+ * For JVMs whose classes cannot be rewritten. While these events are enabled, HotSpot runs in its
+ * interpreter (170 ns a call, against 18 ns with rewritten classes). So they are enabled only
+ * during a recording, and only for the threads of the option `threads`, if given.
  *
- * A method gets its number when its thread first sees it, inside the event, while its class cannot
- * go away: by a table of the thread, then by one of all.  HotSpot never uses a jmethodID again; ART
- * may, for a class of a loader that is gone, and the method then bears the old one's name.
+ * A method gets its id when a thread first sees it, inside the event, while its class cannot be
+ * unloaded. Lookups go to a cache of the thread, then to a table of all threads:
+ *
+ *     event -> places[] (thread, no lock) -> events.table (lock) -> JVMTI names, recording id
+ *
+ * HotSpot never reuses a jmethodID. ART may reuse that of an unloaded class; the new method then
+ * gets the old method's name.
  */
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,12 +26,12 @@
 
 #define LONGEST_NAME 1024
 
-/* Of a thread: where a method's number can stand. */
+/* Entries in the cache of each thread, and the first size of the table. */
 #define PLACES 4096u
 
 struct seen_method {
     jmethodID method; /* NULL: free */
-    uint32_t number;  /* 0: not to be traced */
+    uint32_t number;  /* 0: not traced */
 };
 
 static struct {
@@ -35,13 +40,14 @@ static struct {
     size_t used;
     size_t room; /* a power of two, or 0 */
     atomic_bool on;
-    atomic_uint options; /* how often there were others */
+    atomic_uint options; /* generation of the options; older cache entries are void */
 } events = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static __thread struct seen_method *places __attribute__((tls_model("initial-exec")));
-static __thread unsigned places_of __attribute__((tls_model("initial-exec"))); /* events.options */
+static __thread unsigned places_of
+    __attribute__((tls_model("initial-exec"))); /* generation of the cache */
 
-/* In an event already: what the machine calls to answer us is not traced. */
+/* Inside an event: Java code that the JVM runs for our JVMTI calls is not traced. */
 static __thread bool inside __attribute__((tls_model("initial-exec")));
 
 static size_t method_id_hash(jmethodID method)
@@ -50,16 +56,17 @@ static size_t method_id_hash(jmethodID method)
     return (size_t)((bits * UINT64_C(0x9E3779B97F4A7C15)) >> 32);
 }
 
-/* The method's place in the table, or the free one for it. */
+/* Return the entry of the method, or the free entry for it. */
 static struct seen_method *method_seen_find(jmethodID method)
 {
+    assert(events.room > 0 && (events.room & (events.room - 1)) == 0);
     size_t at = method_id_hash(method) & (events.room - 1);
     while (events.table[at].method != NULL && events.table[at].method != method)
         at = (at + 1) & (events.room - 1);
     return &events.table[at];
 }
 
-/* Room for one more, half of the table being free. */
+/* Make room for one more; keep half of the table free. */
 static bool method_seen_grow(void)
 {
     if (2 * (events.used + 1) <= events.room)
@@ -78,7 +85,7 @@ static bool method_seen_grow(void)
     return true;
 }
 
-/* Takes over a text of the machine's; "" for none. */
+/* Copy and release a string of the JVM; "" for NULL. */
 static void method_seen_read(jvmtiEnv *jvmti, char *text, char *out)
 {
     out[0] = '\0';
@@ -88,7 +95,7 @@ static void method_seen_read(jvmtiEnv *jvmti, char *text, char *out)
     (*jvmti)->Deallocate(jvmti, (unsigned char *)text);
 }
 
-/* From Lcom/example/Class; to com.example.Class. */
+/* Write com.example.Class for Lcom/example/Class;. Return false for other types. */
 static bool method_name_class(jvmtiEnv *jvmti, jclass class, char *out)
 {
     char *signature;
@@ -176,7 +183,7 @@ static uint32_t method_number_of(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method)
     return number;
 }
 
-/* 0: not to be traced. */
+/* Return the id of the method, or 0 when it is not traced. */
 static uint32_t method_seen_find_slot(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method)
 {
     unsigned options = atomic_load_explicit(&events.options, memory_order_relaxed);
@@ -204,12 +211,12 @@ void JNICALL tv_agent_events_enter(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread,
     uint32_t number = method_seen_find_slot(jvmti, jni, method);
     if (number == 0)
         return;
-    inside = true; /* the thread may be named, see hooks.c */
+    inside = true; /* joining a recording may ask the JVM for the thread's name (hooks.c) */
     tv_recording_enter(number);
     inside = false;
 }
 
-/* Left by an exception, the value is none. */
+/* `value` is undefined when the method is left by an exception. */
 void JNICALL tv_agent_events_leave(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jmethodID method,
                                    jboolean by_exception, jvalue value)
 {
@@ -228,7 +235,7 @@ void tv_agent_events_end_thread(void)
     places = NULL;
 }
 
-/* Both or none. */
+/* Enable or disable both events; on failure leave both disabled. */
 static bool method_events_set_mode(jvmtiEventMode mode, jthread thread)
 {
     jvmtiEnv *jvmti = tv_agent.jvmti;
@@ -243,7 +250,8 @@ static bool method_events_set_mode(jvmtiEventMode mode, jthread thread)
     return false;
 }
 
-/* For the threads that are there; later ones are seen when they start. */
+/* Set the mode for the existing threads that the options include. Later threads come by
+ * ThreadStart. */
 static bool method_events_enable_wanted(jvmtiEnv *jvmti, JNIEnv *jni, jvmtiEventMode mode)
 {
     jint count;
@@ -251,7 +259,7 @@ static bool method_events_enable_wanted(jvmtiEnv *jvmti, JNIEnv *jni, jvmtiEvent
     if ((*jvmti)->GetAllThreads(jvmti, &count, &threads) != JVMTI_ERROR_NONE)
         return false;
     for (jint i = 0; i < count; i++) {
-        /* One that has ended meanwhile is no error. */
+        /* Errors of threads that have ended meanwhile do not matter. */
         if (tv_agent_wants_thread(jvmti, jni, threads[i]))
             (void)method_events_set_mode(mode, threads[i]);
         (*jni)->DeleteLocalRef(jni, threads[i]);
@@ -266,7 +274,7 @@ static bool method_is_limited(void)
     return threads != NULL && strcmp(threads, "all") != 0;
 }
 
-/* The thread of the control is none of the machine's, which answers only to its own. */
+/* The control thread is not attached to the JVM, but JVMTI needs an attached thread. */
 static bool method_events_enable_everywhere(jvmtiEventMode mode)
 {
     bool attached, fine = false, before = inside;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* names.c - what the machine says of methods, places and threads.  See agent.h. */
+/* names.c - names of methods, classes, lines and threads, and marks on threads (see agent.h). */
 #include <string.h>
 
 #include "recorder/agent/agent.h"
 #include "recorder/samples/samples.h"
 #include "recorder/text.h"
 
-/* Groups within groups that are looked through. */
+/* Most levels of thread groups to search. */
 #define GROUPS 64
 
-/* Takes over what the machine allocated: without `skip` bytes in front and as many behind, with
- * dots.  Empty when there is none. */
+/* Copy and release a string of the JVM. `skip` bytes are cut off at both ends; if there are any,
+ * slashes become dots. NULL gives "". */
 static void name_copy_and_free(char *text, size_t skip, char out[TV_AGENT_NAME])
 {
     jvmtiEnv *jvmti = tv_agent.jvmti;
@@ -48,7 +48,7 @@ bool tv_agent_method_read(JNIEnv *jni, jmethodID method, struct tv_agent_method 
     return true;
 }
 
-/* "byte" of "B". */
+/* Return "byte" for 'B', and so on. */
 static const char *class_primitive_name(char letter)
 {
     static const char letters[] = "ZBCSIJFD";
@@ -151,7 +151,7 @@ void tv_agent_mark_self(jvmtiEnv *marks, JNIEnv *jni, uint32_t mark)
     (*jni)->DeleteLocalRef(jni, self);
 }
 
-/* The group's parent, in whose place it is; false: it has another name than `wanted`. */
+/* Replace *group by its parent. Return whether the group's name was `wanted`. */
 static bool thread_group_read(JNIEnv *jni, jthreadGroup *group, const char *wanted)
 {
     jvmtiEnv *jvmti = tv_agent.jvmti;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* options.c - see options.h. */
+/* options.c - the option table and its parser (see options.h). */
 #include "recorder/agent/options.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -12,17 +13,17 @@
 #include "recorder/recording.h"
 #include "recorder/samples/samples.h"
 
-/* ON_SIZE and ON_TIME are a flag or, in its place, a size or a time (struct tv_agent_amount). */
+/* ON_SIZE and ON_TIME take y, n, or a number of that unit (struct tv_agent_amount). */
 enum option_kind { TEXT, CHOICE, FLAG, ON_SIZE, ON_TIME, NUMBER, SIZE, TIME };
 
-/* What an option is for. */
+/* The part of the agent that an option affects. */
 enum use { ANY, CALLS, STACKS };
 
 struct agent_option {
     const char *name;
     enum use use;
     enum option_kind kind;
-    const char *values; /* of a choice, in the order of its enumeration, with | between */
+    const char *values; /* names of a CHOICE in enum order, separated by | */
     size_t offset;
     uint64_t least;
     uint64_t most;
@@ -123,8 +124,7 @@ static bool options_read_flag(const char *text, bool *flag)
     return true;
 }
 
-/* What the letters behind a number multiply it by; the first of its kind that divides a number is
- * the one to print it with. */
+/* Unit suffixes. For output, the first unit of the kind that divides the number is used. */
 static const struct option_unit {
     enum option_kind kind;
     const char *name;
@@ -138,7 +138,7 @@ static const struct option_unit {
 
 #define UNITS (sizeof units / sizeof units[0])
 
-/* 0: not known. */
+/* Return 0 for an unknown unit. */
 static uint64_t options_unit_factor(enum option_kind kind, const char *unit)
 {
     for (size_t i = 0; i < UNITS; i++)
@@ -147,7 +147,7 @@ static uint64_t options_unit_factor(enum option_kind kind, const char *unit)
     return 0;
 }
 
-/* Digits behind a point, as millionths; what is finer is cut off. */
+/* Read decimals as millionths; truncate the rest. */
 static uint64_t options_read_fraction(const char **text)
 {
     uint64_t fraction = 0, worth = 100000;
@@ -177,13 +177,14 @@ static bool options_read_number(const struct agent_option *option, const char *t
 
 static void options_print_number(enum option_kind kind, uint64_t number, char *text, size_t room)
 {
+    assert(kind >= NUMBER);
     size_t i = 0;
     while (i + 1 < UNITS && (units[i].kind != kind || number % units[i].factor != 0))
         i++;
     snprintf(text, room, "%" PRIu64 "%s", number / units[i].factor, units[i].name);
 }
 
-/* What is expected in place of `text`. */
+/* Write what the option expects instead of `text`. */
 static void options_say_expected(const struct agent_option *option, const char *text, char *why,
                                  size_t room)
 {
@@ -245,7 +246,7 @@ static bool options_read_value(struct tv_agent_options *options, const struct ag
     return false;
 }
 
-/* "help" and "stop" stand alone. */
+/* "help" and "stop" have no value. */
 static bool options_read_order(struct tv_agent_options *options, const char *text)
 {
     bool help = strcmp(text, "help") == 0, stop = strcmp(text, "stop") == 0;
@@ -274,7 +275,7 @@ static bool options_read_next(struct tv_agent_options *options, const char *text
     return false;
 }
 
-/* Ends the option at its comma; two commas are one of its value.  What follows, NULL: nothing. */
+/* Terminate the option at its comma and reduce double commas. Return the next option, or NULL. */
 static char *options_cut_next(char *text)
 {
     char *out = text;
@@ -290,7 +291,7 @@ static char *options_cut_next(char *text)
     return NULL;
 }
 
-/* RTMIN, RTMIN+N, RTMAX-N. */
+/* Parse RTMIN, RTMIN+N or RTMAX-N. */
 static int options_real_time_signal(const char *name)
 {
     bool up = strncmp(name, "RTMIN", 5) == 0, down = strncmp(name, "RTMAX", 5) == 0;
@@ -341,7 +342,7 @@ static bool options_check_control(const struct tv_agent_options *options, char *
     return false;
 }
 
-/* Without looks at stacks there has to be something else to record. */
+/* With rate=0, something other than stacks must be recorded. */
 static bool options_check_rate(const struct tv_agent_options *options, char *why, size_t room)
 {
     if (options->mode == TV_AGENT_TRACE || tv_agent_options_tick(options) ||
@@ -393,14 +394,15 @@ bool tv_agent_options_record_locks(const struct tv_agent_options *options)
            options->format == TV_SAMPLES_EVENTS;
 }
 
-/* Allocations are neither samples nor counted in a trace. */
+/* Is alloc neither sampled nor counted? */
 static bool options_alloc_is_ignored(const struct tv_agent_options *options)
 {
     return options->alloc.on && options->mode == TV_AGENT_SAMPLE &&
            !tv_agent_options_sample_allocations(options);
 }
 
-/* Options of calls are for Java code too, which may come at any time while nothing else begins. */
+/* Does the option have no effect? Options for calls also apply to traces requested by Java code,
+ * which may come at any time when the options start nothing. */
 static bool option_is_ignored(const struct tv_agent_options *options,
                               const struct agent_option *option, bool by_events)
 {

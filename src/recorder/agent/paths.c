@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* paths.c - see paths.h. */
+/* paths.c - output file names (see options.h). */
 #include "recorder/agent/options.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 #define HPROF_TEXT ".hprof.txt"
 
-/* Puts `text` at *at, which it moves. */
+/* Append `text` at *at and advance *at, even past the end of the buffer. */
 static void path_append(char *path, size_t *at, const char *text)
 {
     size_t length = strlen(text);
@@ -41,7 +41,7 @@ static bool path_expand(char *path, const char *pattern)
     return at < TV_AGENT_PATH;
 }
 
-/* Where the ending of the name begins; that of hprof text has two dots. */
+/* Return where the suffix starts; that of hprof text has two dots. */
 static size_t path_trace_suffix(const char *path)
 {
     size_t length = strlen(path), two = sizeof HPROF_TEXT - 1;
@@ -52,7 +52,7 @@ static size_t path_trace_suffix(const char *path)
     return dot == NULL ? length : (size_t)(dot - path);
 }
 
-/* "-2" before the ending of the name. */
+/* Insert "-2" (and so on) before the suffix. */
 static bool path_add_number(char *path, unsigned number)
 {
     char text[16], ending[TV_AGENT_PATH];
@@ -69,7 +69,7 @@ static bool path_name_file(char *path, const char *pattern, unsigned number)
     return path_expand(path, pattern) && (number < 2 || path_add_number(path, number));
 }
 
-/* The ending of a file of samples. */
+/* Return the suffix of sample files in this format. */
 static const char *path_samples_suffix(const struct tv_agent_options *options)
 {
     static const char *const endings[] = {
@@ -127,7 +127,7 @@ int tv_agent_paths_check_folder(const char *folder)
     return faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0 ? 0 : -errno;
 }
 
-/* Can a file of that name be made, or take the place of what is there? */
+/* Can the file be created or replaced? Return 0 or a negative errno. */
 static int path_check_file(const char *path)
 {
     char folder[TV_AGENT_PATH];

@@ -1,7 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* profiler.c - see profiler.h. */
+/*
+ * profiler.c - sampling profilers (see profiler.h).
+ *
+ * A tick runs in the profiler's own thread:
+ *
+ *     ticker -> list the threads -> mark new ones -> stack walks (stacks.c) -> samples
+ *
+ * `lock` is held for a whole tick. `data` protects the samples and is taken after `lock`, only for
+ * short steps. It is free during stack walks, so that threads which report an allocation or a lock
+ * never wait for a walk. Events take only `data`.
+ */
 #include "recorder/agent/profiler.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -13,18 +24,19 @@
 #include "recorder/agent/ticker.h"
 #include "recorder/samples/samples.h"
 
-/* Marks that no thread has as its id: the one that samples; and, plus the tenth of a second in
- * which they were looked at, those that the pattern does not want.  A tenth later they may have
- * another name; to ask at every tick would cost as much as to sample them. */
+/* Marks that are no thread ids: OURSELF for the sampling thread, and UNWANTED plus the current
+ * tenth of a second for threads that the pattern excludes. The exclusion is checked again every
+ * tenth, since names may change; a check at every tick would cost as much as a sample. */
 #define OURSELF 1u
 #define UNWANTED 2u
 #define TENTHS 100000u
 
-/* Finding a line is slow, and stacks are the same most of the time. */
+/* Entries in the cache from bytecode index to element. Looking up lines is slow, and most stacks
+ * repeat. */
 #define PLACES 4096u
 
-/* The most frames that are walked for the sake of the outermost one: beyond that, a thread's is
- * looked up once and stands for all of its stacks. */
+/* Most frames to walk in search of the outermost one. Of a deeper stack, the outermost frame is
+ * looked up once and used for all stacks of the thread. */
 #define WALKED 4096
 
 #define WAITS 2u
@@ -38,23 +50,22 @@ struct profiler_key_slot {
 struct tv_profiler {
     struct tv_ticker ticker;
     struct tv_profiler_options options;
-    jvmtiEnv *marks; /* on the threads: their ids */
+    jvmtiEnv *marks; /* environment whose marks are the thread ids */
     bool knows_itself;
-    uint32_t unwanted;    /* the mark of this tenth of a second */
-    pthread_mutex_t lock; /* of a tick, and of what follows */
+    uint32_t unwanted;    /* the mark for this tenth of a second */
+    pthread_mutex_t lock; /* held during a tick; protects all up to `data` */
     struct tv_agent_stack_counts counts;
-    jint walked; /* frames that are asked for */
+    jint walked; /* most frames to ask for */
     jvmtiFrameInfo *frames;
     bool knows_waits;
-    jmethodID waits[WAITS]; /* see find_waits; NULL: there is none */
-    /* Of what follows, with `lock` taken before if at all: stacks are looked at without it, so that
-     * threads whose events are kept wait for no look. */
+    jmethodID waits[WAITS]; /* from `waits`; NULL: not in this JVM */
+    /* Protects the rest. Lock order: `lock`, then `data`. */
     pthread_mutex_t data;
     struct tv_samples samples;
     uint32_t *stack;
-    uint32_t *roots; /* of each thread that was sampled: its outermost frame; 0: not known */
+    uint32_t *roots; /* per thread id: the outermost frame; 0: unknown */
     uint32_t root_room;
-    struct tv_sample_lock *open_locks; /* of each thread: what it waits for; from_ns 0: nothing */
+    struct tv_sample_lock *open_locks; /* per thread id: the wait in progress; from_ns 0: none */
     uint32_t open_room;
     struct profiler_key_slot places[PLACES];
     struct tv_profiler *next;
@@ -68,7 +79,7 @@ static struct {
 static uint64_t profiler_hash_text(uint64_t hash, const char *text)
 {
     do
-        hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001B3); /* FNV-1a, with the NUL */
+        hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001B3); /* FNV-1a, including the NUL */
     while (*text++ != '\0');
     return hash;
 }
@@ -78,9 +89,9 @@ static bool profiler_thread_is_same(const char *one, const char *other)
     return one == NULL || other == NULL ? one == other : strcmp(one, other) == 0;
 }
 
-/* The number of a place by what is written of it.  A method of a class that is rewritten while it
- * runs has another id afterwards, and so has one whose class is loaded again: the stack is the same
- * for all that. */
+/* Return the number of an element, found by its names and line. The jmethodID cannot be the key: a
+ * method gets another one when its class is redefined while it runs, or is loaded again, but the
+ * stacks should stay equal. */
 static uint32_t profiler_number_key(struct tv_samples *samples, struct tv_sample_element *wanted)
 {
     uint64_t hash = profiler_hash_text(UINT64_C(0xCBF29CE484222325), wanted->class_name);
@@ -99,7 +110,7 @@ static uint32_t profiler_number_key(struct tv_samples *samples, struct tv_sample
     }
 }
 
-/* In the place of frames: the class that no program has says that it is not one. */
+/* Return a placeholder element. Its class "[stack]" cannot exist in a program. */
 static uint32_t profiler_substitute_virtual(struct tv_profiler *profiler, const char *text)
 {
     static char class_name[] = "[stack]";
@@ -110,7 +121,7 @@ static uint32_t profiler_substitute_virtual(struct tv_profiler *profiler, const 
     return profiler_number_key(&profiler->samples, &wanted);
 }
 
-/* A class that is gone has taken the names of its methods along. */
+/* Return the element of a frame. Methods of an unloaded class have no names any more. */
 static uint32_t profiler_frame_element(struct tv_profiler *profiler, JNIEnv *jni,
                                        const jvmtiFrameInfo *frame)
 {
@@ -140,14 +151,15 @@ static uint32_t profiler_thread_is_unwanted(void)
     return UNWANTED + (uint32_t)((now.tv_sec * 10 + now.tv_nsec / 100000000) % TENTHS);
 }
 
-/* The id of a thread of the set; what is not of it is remembered as that for a while. */
+/* Return the id of a thread, or 0 if it is not to be sampled. A thread that the pattern excludes is
+ * marked, so that the names need not be read at every tick. */
 static uint32_t profiler_see_thread(struct tv_profiler *profiler, JNIEnv *jni, jthread thread)
 {
     jvmtiEnv *marks = profiler->marks;
     struct tv_agent_thread names;
     uint32_t id;
     if (!tv_agent_mark_read(marks, thread, &id))
-        return 0; /* dead, or not born yet */
+        return 0; /* not alive */
     if (id == OURSELF || id == profiler->unwanted)
         return 0;
     if (id >= TV_SAMPLES_FIRST_THREAD && tv_samples_mark_thread_seen(&profiler->samples, id))
@@ -168,8 +180,8 @@ static uint32_t profiler_see_thread(struct tv_profiler *profiler, JNIEnv *jni, j
     return now == profiler->unwanted ? 0 : now;
 }
 
-/* Does the thread count, and what does it do?  The machine calls a thread runnable that waits in a
- * system call. */
+/* Should the thread be sampled, and is it running? JVMTI calls a thread runnable while it waits in
+ * a system call, so ask the kernel too. */
 static bool profiler_counts_thread(const struct tv_profiler *profiler, jthread thread,
                                    jthread carrier, uint8_t *does)
 {
@@ -180,7 +192,7 @@ static bool profiler_counts_thread(const struct tv_profiler *profiler, jthread t
     if (wanted == TV_AGENT_STATE_ALL && !profiler->options.keeps_times)
         return true;
     if (wanted == TV_AGENT_STATE_RUNNABLE)
-        excluded |= JVMTI_THREAD_STATE_INTERRUPTED; /* as the JDK's agent does */
+        excluded |= JVMTI_THREAD_STATE_INTERRUPTED; /* as hprof, the JDK's former agent, does */
     bool runnable = (*jvmti)->GetThreadState(jvmti, thread, &state) == JVMTI_ERROR_NONE &&
                     (state & JVMTI_THREAD_STATE_RUNNABLE) != 0 && (state & excluded) == 0;
     bool runs = runnable && tv_kernel_thread_is_running(carrier);
@@ -197,7 +209,7 @@ struct profiler_look {
     const jthread *threads, *carriers;
 };
 
-/* Native methods in which threads of the machine's own wait for it, and are called RUNNABLE. */
+/* Native methods in which JVM threads wait, although JVMTI calls them runnable. */
 static const struct {
     const char *class_name, *name, *signature;
 } waits[WAITS] = {
@@ -205,7 +217,7 @@ static const struct {
     {"java/lang/VirtualThread", "takeVirtualThreadListToUnblock", "()Ljava/lang/VirtualThread;"},
 };
 
-/* Older machines have no such methods: they wait in Object.wait. */
+/* Look up these methods. Older JVMs lack them: their threads wait in Object.wait. */
 static void profiler_find_wait_methods(struct tv_profiler *profiler, JNIEnv *jni)
 {
     for (size_t i = 0; i < WAITS && !tv_agent.is_art; i++) {
@@ -231,6 +243,7 @@ static bool profiler_waits_in_jvm(struct tv_profiler *profiler, JNIEnv *jni, jme
 
 static uint32_t *profiler_root_of(struct tv_profiler *profiler, uint32_t id)
 {
+    assert(id >= TV_SAMPLES_FIRST_THREAD);
     uint32_t index = id - TV_SAMPLES_FIRST_THREAD;
     if (index >= profiler->root_room) {
         uint32_t room = (index + 1) * 2;
@@ -244,7 +257,7 @@ static uint32_t *profiler_root_of(struct tv_profiler *profiler, uint32_t id)
     return &profiler->roots[index];
 }
 
-/* The outermost frame of a stack that was not walked to its end. */
+/* Return the outermost frame of a stack that is too deep to be walked to its end. */
 static uint32_t profiler_find_root(const struct profiler_look *look, jint index)
 {
     jvmtiEnv *jvmti = tv_agent.jvmti;
@@ -268,14 +281,15 @@ static uint32_t profiler_number_frames(const struct profiler_look *look,
     return at;
 }
 
-/* The innermost frames, one that says what is missing, and a quarter for the outermost ones; of a
- * stack that goes on beyond what was walked, the outermost frame alone.  Returns how many. */
+/* Cut a stack to the wanted depth: innermost frames, a placeholder, and a quarter of outermost
+ * frames (only one if the walk did not reach the end). Return the number of elements. */
 static uint32_t profiler_number_cut_stack(const struct profiler_look *look, jint index,
                                           const jvmtiFrameInfo *frames, jint depth, bool whole)
 {
     struct tv_profiler *profiler = look->profiler;
     jint kept = (jint)profiler->options.depth;
     jint outer = kept < 2 ? 0 : !whole || kept < 8 ? 1 : kept / 4;
+    assert(depth > kept && outer <= kept);
     uint32_t at = profiler_number_frames(look, frames, kept - outer, 0);
     profiler->stack[at++] = profiler_substitute_virtual(profiler, "[frames left out]");
     if (whole)
@@ -287,10 +301,11 @@ static uint32_t profiler_number_cut_stack(const struct profiler_look *look, jint
 
 static void profiler_keep_sample(const struct profiler_look *look, jint index, uint32_t depth)
 {
+    assert(look->ids[index] >= TV_SAMPLES_FIRST_THREAD);
     struct tv_profiler *profiler = look->profiler;
     for (uint32_t i = 0; i < depth; i++)
         if (profiler->stack[i] == 0)
-            return; /* no memory */
+            return; /* out of memory */
     struct tv_samples *samples = &profiler->samples;
     if (samples->period_ns == 0)
         (void)tv_samples_add(samples, look->ids[index], profiler->stack, depth);
@@ -317,6 +332,7 @@ static void profiler_on_stack(void *context, jint index, const jvmtiFrameInfo *f
     const struct profiler_look *look = context;
     struct tv_profiler *profiler = look->profiler;
     bool is_virtual = look->carriers[index] != look->threads[index];
+    assert(depth <= profiler->walked);
     jint own = is_virtual ? tv_agent_virtual_frames(frames, depth) : depth;
     bool whole = depth < profiler->walked || own < depth;
     jint ours = tv_agent_hooks_frames(frames, depth);
@@ -332,7 +348,7 @@ static void profiler_on_stack(void *context, jint index, const jvmtiFrameInfo *f
     pthread_mutex_unlock(&profiler->data);
 }
 
-/* The thread runs all the same: its time is not to vanish. */
+/* Keep a sample without frames, because the thread did run: its time must not vanish. */
 static void profiler_on_lost_stack(void *context, jint index)
 {
     const struct profiler_look *look = context;
@@ -342,8 +358,8 @@ static void profiler_on_lost_stack(void *context, jint index)
     pthread_mutex_unlock(&look->profiler->data);
 }
 
-/* History first, so that stacks find the ids of new threads.  As in the seed of all this, a set
- * that has a null between its threads is sampled up to there. */
+/* Update the threads first, so that new threads have ids when their stacks arrive. As in Android's
+ * class, a null in a set's array ends it. */
 static void profiler_look_at_thread(struct tv_profiler *profiler, JNIEnv *jni, jthread *threads,
                                     const jthread *carriers, jint count)
 {
@@ -389,9 +405,9 @@ static void profiler_look_at_thread(struct tv_profiler *profiler, JNIEnv *jni, j
     free(states);
 }
 
-/* ---- events of the calling thread ---- */
+/* ---- events in the calling thread ---- */
 
-/* What one event needs: the thread's id, and its frames without ours. */
+/* An event: the id and the stack of its thread, without hooks. */
 struct profiler_lock_event {
     struct profiler_look look;
     uint32_t id;
@@ -403,7 +419,7 @@ struct profiler_lock_event {
     bool whole;
 };
 
-/* Look at the calling thread's own stack. */
+/* Walk the stack of the calling thread. */
 static void profiler_walk_stacks(struct tv_profiler *profiler, struct profiler_lock_event *event)
 {
     jvmtiEnv *jvmti = tv_agent.jvmti;
@@ -418,14 +434,16 @@ static void profiler_walk_stacks(struct tv_profiler *profiler, struct profiler_l
     event->depth = depth - ours;
 }
 
-/* Take the data's lock, and find the thread's id; 0: it is not wanted. */
+/* Lock the data and return the thread's id; 0: the thread is not sampled. profiler_end_event
+ * unlocks. */
 static uint32_t profiler_begin_event(struct tv_profiler *profiler, JNIEnv *jni,
                                      struct profiler_lock_event *event)
 {
     pthread_mutex_lock(&profiler->data);
     profiler->unwanted = profiler_thread_is_unwanted();
     event->id = profiler_see_thread(profiler, jni, event->thread);
-    /* A look that began before the thread did would take it for one that has ended. */
+    /* Keep the thread alive in the samples: a tick in progress may have listed the threads before
+     * this one started, and would take it for ended. */
     if (event->id != 0)
         tv_samples_keep_thread(&profiler->samples, event->id);
     event->look = (struct profiler_look){
@@ -439,7 +457,7 @@ static void profiler_end_event(struct tv_profiler *profiler, struct profiler_loc
     free(event->room);
 }
 
-/* The number of what stands for a name alone; one of the two texts is empty. */
+/* Return an element for a bare name; either the class or the method name is empty. */
 static uint32_t profiler_number_name(struct tv_profiler *profiler, char *class_name, char *name)
 {
     return profiler_number_key(&profiler->samples,
@@ -466,7 +484,7 @@ static uint32_t profiler_number_thread(struct tv_profiler *profiler, JNIEnv *jni
     return names.name[0] == '\0' ? 0 : profiler_number_name(profiler, empty, names.name);
 }
 
-/* How many elements of profiler->stack are the event's; 0: none, or there is no memory. */
+/* Fill profiler->stack. Return the number of elements, or 0 without a stack or without memory. */
 static uint32_t profiler_number_event(struct tv_profiler *profiler,
                                       struct profiler_lock_event *event)
 {
@@ -513,13 +531,14 @@ void tv_profiler_keep_allocation(struct tv_profiler *profiler, JNIEnv *jni, jthr
                                           .size = allocation->size,
                                           .bytes = allocation->bytes,
                                       });
-        (void)kept; /* it is counted */
+        (void)kept; /* the samples count what they drop */
     }
     profiler_end_event(profiler, &event);
 }
 
 static struct tv_sample_lock *profiler_open_lock_of(struct tv_profiler *profiler, uint32_t id)
 {
+    assert(id >= TV_SAMPLES_FIRST_THREAD);
     uint32_t index = id - TV_SAMPLES_FIRST_THREAD;
     if (index >= profiler->open_room) {
         uint32_t room = (index + 1) * 2;
@@ -558,7 +577,7 @@ void tv_profiler_begin_lock(struct tv_profiler *profiler, JNIEnv *jni, jthread t
     profiler_end_event(profiler, &event);
 }
 
-/* With the data's lock. */
+/* The caller holds `data`. */
 static void profiler_close_lock(struct tv_profiler *profiler, struct tv_sample_lock *open,
                                 uint64_t now, bool goes_on)
 {
@@ -595,9 +614,9 @@ void tv_profiler_end_locks(struct tv_profiler *profiler)
     pthread_mutex_unlock(&profiler->data);
 }
 
-/* ---- looks ---- */
+/* ---- ticks ---- */
 
-/* All threads, for free(); NULL: none could be had. */
+/* Return all threads, for free(), or NULL. */
 static jthread *profiler_list_all_threads(jint *count)
 {
     jvmtiEnv *jvmti = tv_agent.jvmti;
@@ -618,7 +637,7 @@ static void profiler_throw_no_array(JNIEnv *jni)
         (*jni)->ThrowNew(jni, class, "threads() == null");
 }
 
-/* What the set says, likewise.  An exception may be pending afterwards. */
+/* Return the threads of the set, for free(), or NULL. A Java exception may be pending. */
 static jthread *profiler_list_thread_set(const struct tv_profiler *profiler, JNIEnv *jni,
                                          jint *count)
 {
@@ -630,7 +649,7 @@ static jthread *profiler_list_thread_set(const struct tv_profiler *profiler, JNI
         return NULL;
     }
     *count = (*jni)->GetArrayLength(jni, array);
-    /* A promise: with more threads than the machine likes, it makes room all the same. */
+    /* Only a hint: the JVM makes room for more references than this. */
     if ((*jni)->EnsureLocalCapacity(jni, *count > 4000 ? 4000 : *count + 64) != 0)
         (*jni)->ExceptionClear(jni);
     jthread *list = calloc((size_t)*count + 1, sizeof list[0]);
@@ -639,8 +658,8 @@ static jthread *profiler_list_thread_set(const struct tv_profiler *profiler, JNI
     return list;
 }
 
-/* The threads as they were, for free(), when virtual ones may be in the place of some; else NULL.
- */
+/* Replace carriers by their mounted virtual threads. Return the original list for free(), or NULL
+ * when the JVM cannot tell. */
 static jthread *profiler_find_mounted(jthread *threads, jint count)
 {
     jthread *carriers = calloc((size_t)count + 1, sizeof carriers[0]);
@@ -721,7 +740,7 @@ static bool profiler_reserve_buffers(struct tv_profiler *profiler, JNIEnv *jni)
     size_t walked = options->keeps_root && depth < WALKED ? WALKED : depth;
     profiler->walked = (jint)walked + TV_AGENT_HOOK_FRAMES;
     profiler->frames = calloc((size_t)profiler->walked, sizeof profiler->frames[0]);
-    /* And what was cut, and a class. */
+    /* Two more: the placeholder for cut frames, and the class of an allocation. */
     profiler->stack = calloc(depth + 2, sizeof profiler->stack[0]);
     if (options->set != NULL)
         options->set = (*jni)->NewGlobalRef(jni, options->set);
@@ -808,7 +827,8 @@ void tv_profiler_free(struct tv_profiler *profiler)
     tv_ticker_free(&profiler->ticker);
 }
 
-/* A tick may be in a set's own code for ever; it finds the machine dead when it returns. */
+/* Do not wait: a tick may be inside a ThreadSet's own Java code for ever. It finds the JVM dead
+ * when it returns. */
 void tv_profiler_end_all(void)
 {
     pthread_mutex_lock(&all.lock);

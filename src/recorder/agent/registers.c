@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* registers.c - see registers.h.  All of it may be called in a signal handler. */
+/* registers.c - unwinding by registers (see registers.h). Async-signal-safe. */
 #define _GNU_SOURCE
 #include "recorder/agent/registers.h"
 
@@ -60,7 +60,8 @@ void tv_registers_write(ucontext_t *context, const struct tv_registers *register
 }
 #endif
 
-/* Words of the stack between the interrupted frame and its end are there to be read. */
+/* Read a word of the stack. Only addresses from the stack pointer to the end of the stack are safe.
+ */
 static bool registers_read_stack(const struct tv_registers *registers, uintptr_t at, uintptr_t end,
                                  uintptr_t *out)
 {

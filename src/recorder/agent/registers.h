@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * registers.h - the registers of an interrupted thread, from callee to caller.
+ * registers.h - unwinding by registers, from an interrupted function to its caller.
  *
- * The machine can walk from compiled code, and not from its stubs (the loops that copy arrays) nor
- * from C functions that compiled code calls without leaving Java.  Those have what the ABI says:
- * at first the return address alone, then a frame pointer.  So a step or a few lead to code that
- * the machine knows.
+ * AsyncGetCallTrace can walk from compiled Java code, but not from the JVM's stubs (array copy
+ * loops) nor from C functions that compiled code calls without a transition to native. Their frames
+ * follow the ABI: just after the call only the return address, later a frame pointer. One or a few
+ * steps lead to code that the JVM knows. All functions are async-signal-safe.
  */
 #ifndef TV_RECORDER_AGENT_REGISTERS_H
 #define TV_RECORDER_AGENT_REGISTERS_H
@@ -16,18 +16,18 @@
 
 struct tv_registers {
     uintptr_t pc, stack, frame;
-    uintptr_t link; /* where the return address is a register: else 0 */
+    uintptr_t link; /* return address in a register (aarch64), else 0 */
 };
 
-/* False: this processor's registers are not known. */
+/* Return false when the processor is not supported. */
 bool tv_registers_read(const ucontext_t *context, struct tv_registers *out);
 void tv_registers_write(ucontext_t *context, const struct tv_registers *registers);
 
-/* From a function that has no frame of its own yet, or none at all, to its caller.  `end` is that
- * of the stack.  False: there is no caller to be seen; nothing has changed. */
+/* Step from a leaf function, which has no frame yet or none at all, to its caller. `end` is the end
+ * of the stack. Return false and change nothing when no return address can be read. */
 bool tv_registers_leave_leaf(struct tv_registers *registers, uintptr_t end);
 
-/* To the caller of the function whose frame the frame pointer shows. */
+/* Step to the caller of the function that the frame pointer belongs to. Errors as above. */
 bool tv_registers_leave_frame(struct tv_registers *registers, uintptr_t end);
 
 #endif

@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rewrite.c - the class around the methods: constants at the end of the pool, the rest copied.
+ * rewrite.c - class rewriting (see rewrite.h): the class around the methods.
+ *
+ * The new file is a copy with two changes: the constants for the hooks follow the last old
+ * constant, so that all old indices stay valid, and each chosen method gets a new Code attribute.
+ *
+ *     magic, version | count | old constants | NEW CONSTANTS | flags ... methods ... attributes
+ *                                                                        ^ new Code attributes
  */
 #include "recorder/agent/rewrite.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "recorder/agent/rewrite_parts.h"
 #include "recorder/memory.h"
 
-/* What sipush can push. */
+/* The largest operand of sipush. */
 #define HIGHEST_SHORT 32767u
 
-/* The count of constants is 16 bits, one more than the last index. */
+/* constant_pool_count has 16 bits and is the last index plus one. */
 #define MOST_CONSTANTS 65535u
 
 /* A class being rewritten. */
@@ -21,13 +28,14 @@ struct rewrite_work {
     const struct tv_rewrite_plan *plan;
     struct tv_rewrite_constants constants;
     unsigned constant_count;
-    struct tv_byte_buffer pool;    /* constants that are added */
-    struct tv_byte_buffer members; /* the class from its access flags on */
+    struct tv_byte_buffer pool;    /* the added constants */
+    struct tv_byte_buffer members; /* the new file from the access flags on */
     struct tv_rewrite_result *result;
 };
 
 static unsigned constants_add(struct rewrite_work *work)
 {
+    assert(work->constant_count <= MOST_CONSTANTS);
     if (work->constant_count >= MOST_CONSTANTS) {
         work->pool.failed = true;
         return 0;
@@ -94,7 +102,7 @@ static unsigned rewrite_add_method_id(struct rewrite_work *work, uint32_t id)
     return constants_add(work);
 }
 
-/* The id that the plan gives to the method, 0 when it is to stay as it is. */
+/* Ask the plan for the method's id. Return 0 when the method stays as it is. */
 static uint32_t rewrite_ask_method_id(struct rewrite_work *work, const struct tv_rewrite_code *code,
                                       unsigned name, unsigned signature)
 {
@@ -117,7 +125,7 @@ static void rewrite_count_refused(struct rewrite_work *work, unsigned name)
         work->plan->refuse(work->plan->context, text);
 }
 
-/* Puts the attribute "Code" of a method; false: it is to be copied as it is. */
+/* Write a new Code attribute. Return false when the caller should copy the old one. */
 static bool rewrite_put_code(struct rewrite_work *work, struct tv_class_attribute attribute,
                              unsigned name, unsigned signature)
 {
@@ -178,7 +186,7 @@ static void rewrite_put_members(struct rewrite_work *work)
     rewrite_copy_span(work, cursor.at, end);
 }
 
-/* False when there is no memory, or no room for more constants. */
+/* Return false without memory, or when the constant pool is full. */
 static bool rewrite_put_class(struct rewrite_work *work)
 {
     struct tv_byte_buffer out = {0};
@@ -200,6 +208,7 @@ static bool rewrite_put_class(struct rewrite_work *work)
 bool tv_rewrite_class(const uint8_t *bytes, size_t length, const struct tv_rewrite_plan *plan,
                       struct tv_rewrite_result *result)
 {
+    assert(plan->hooks != NULL && plan->id != NULL);
     struct rewrite_work work = {.plan = plan, .result = result};
     *result = (struct tv_rewrite_result){0};
     if (!tv_classfile_read(&work.file, bytes, length))

@@ -1,10 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rewrite_code.c - the instructions of one method.
+ * rewrite_code.c - class rewriting: the instructions of one method, in two passes.
  *
- * Two passes: the first says where each instruction goes, the second writes them there with their
- * jumps set right.  Old places are checked in the second, when all starts are known.
+ * The first pass (tv_rewrite_code_plan) walks the old instructions and fills the map from old to
+ * new places. The second pass (tv_rewrite_code_put) writes the instructions to these places and
+ * looks up each branch target in the map. One pass could not do it: a forward branch needs the
+ * place of an instruction that has not been visited yet.
+ *
+ *     old place         0               5                  6                   9 (length)
+ *     old code         [a           ] [return          ] [c, a handler     ]
+ *     new code   enter [a           ] exit [return     ] caught [c         ] unroll, athrow
+ *     map              ^6             ^11                ^18                 ^27 (handler)
+ *
+ * An entry of the map is the place of the hook that precedes an instruction, so a branch to a
+ * return or a handler runs its hook. Two hooks stand before the mapped place, and no branch reaches
+ * them: enter and made. Places inside an instruction map to TV_NOWHERE, and a branch to one
+ * makes the method stay as it is. A switch needs care: its padding depends on its place, so
+ * its length changes.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +28,7 @@
 #define LONGEST_CODE 65535u
 #define DEEPEST_STACK 65535u
 
-/* Is the invokespecial at `at` a constructor's call of one of its own class or of its parent? */
+/* Does the invokespecial call a constructor of this class or of its superclass? */
 static bool code_calls_own_constructor(const struct tv_rewrite_code *code, const uint8_t *method,
                                        struct tv_class_span *called)
 {
@@ -46,8 +60,8 @@ static void code_set_guard(struct tv_rewrite_code *code, uint32_t from)
         code->made_at = from;
 }
 
-/* Objects that are made for the arguments of super() are counted: their constructors' calls come
- * first, the one that is left over is super() itself. */
+/* Find the call of this() or super(). Objects created for its arguments are counted: their
+ * constructors are called first, so the call that remains is this() or super(). */
 static void code_watch_constructor(struct tv_rewrite_code *code, uint32_t at, uint32_t bytes,
                                    uint32_t *made)
 {
@@ -86,7 +100,7 @@ static bool code_place_instructions(struct tv_rewrite_code *code)
         if (kind == TV_OP_LEAVE)
             to += TV_HOOK_BYTES;
         to += bytes;
-        if (kind == TV_OP_SWITCH) { /* the padding changes */
+        if (kind == TV_OP_SWITCH) { /* its padding depends on the place */
             uint32_t place = tv_rewrite_code_place(code, at);
             to += tv_opcode_switch_start(place) - place;
             to -= tv_opcode_switch_start(at) - at;
@@ -95,7 +109,7 @@ static bool code_place_instructions(struct tv_rewrite_code *code)
             code_watch_constructor(code, at, bytes, &made);
         at += bytes;
     }
-    /* The handler: a hook and athrow. */
+    /* The added handler: a hook and athrow. */
     if (to + TV_HOOK_BYTES + 1 > LONGEST_CODE)
         return false;
     code->handler = (uint32_t)to;
@@ -103,11 +117,11 @@ static bool code_place_instructions(struct tv_rewrite_code *code)
     return true;
 }
 
-/* False: the table is not understood. */
+/* Mark the places where handlers start. Return false when the exception table is malformed. */
 static bool code_mark_handlers(struct tv_rewrite_code *code, struct tv_class_cursor tables)
 {
     for (unsigned i = tv_class_take_u16(&tables); i > 0 && !tables.bad; i--) {
-        tv_class_take(&tables, 4); /* from, to */
+        tv_class_take(&tables, 4); /* start_pc, end_pc */
         unsigned handler = tv_class_take_u16(&tables);
         tv_class_take_u16(&tables);
         if (handler >= code->length)
@@ -157,10 +171,12 @@ static void code_put_hook(struct tv_byte_buffer *out, uint32_t id, unsigned push
     tv_byte_buffer_put_u16(out, hook);
 }
 
-/* The new distance of a jump of the instruction at `from`; false when it leads nowhere. */
+/* Compute the new branch offset of the instruction at `from`. Return false when the old target is
+ * no instruction. */
 static bool code_move_jump(const struct tv_rewrite_code *code, uint32_t from, uint32_t new_from,
                            int64_t distance, int32_t *moved)
 {
+    assert(from < code->length && code->map[from] != TV_NOWHERE);
     int64_t to = (int64_t)from + distance;
     if (to < 0 || to >= code->length || code->map[to] == TV_NOWHERE)
         return false;
@@ -187,7 +203,7 @@ static bool code_put_jump(const struct tv_rewrite_code *code, uint32_t at, uint3
     return true;
 }
 
-/* `at` is where the switch stands, `number` the distance in its old bytes. */
+/* Write one target of the switch at `at`; `number` points to the old offset. */
 static bool code_put_distance(const struct tv_rewrite_code *code, uint32_t at,
                               const uint8_t *number, struct tv_byte_buffer *out)
 {
@@ -210,7 +226,7 @@ static bool code_put_switch(const struct tv_rewrite_code *code, uint32_t at, uin
         tv_byte_buffer_put_u8(out, 0);
     if (!code_put_distance(code, at, numbers, out))
         return false;
-    size_t head = table ? 8 : 4; /* lowest and highest, or the count of pairs */
+    size_t head = table ? 8 : 4; /* low and high, or npairs */
     tv_byte_buffer_put(out, numbers + 4, head);
     for (numbers += 4 + head; numbers < end; numbers += 4) {
         if (!table) {
@@ -267,8 +283,10 @@ static bool code_put_instructions(const struct tv_rewrite_code *code, uint32_t i
 bool tv_rewrite_code_put(struct tv_rewrite_code *code, uint32_t id, unsigned push,
                          struct tv_byte_buffer *out)
 {
+    assert(id != 0);
+    assert(code->map != NULL && code->map[code->length] == code->handler);
     struct tv_class_cursor tables = code->tables;
-    /* The handler holds the exception and the id. */
+    /* The added handler pushes the id on top of the exception. */
     unsigned max_stack = code->max_stack < 1 ? 2 : code->max_stack + 1;
     tv_byte_buffer_put_u16(out, max_stack);
     tv_byte_buffer_put_u16(out, code->max_locals);

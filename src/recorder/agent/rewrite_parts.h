@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rewrite_parts.h - what the files of the rewriter share: one method's code on its way. */
+/* rewrite_parts.h - internal header of the class rewriter: the code of one method. */
 #ifndef TV_RECORDER_AGENT_REWRITE_PARTS_H
 #define TV_RECORDER_AGENT_REWRITE_PARTS_H
+
+#include <assert.h>
 
 #include "recorder/agent/classfile.h"
 #include "recorder/memory.h"
 
-/* No instruction starts here. */
+/* In a map: no instruction starts here. */
 #define TV_NOWHERE UINT32_MAX
 
-/* Every hook is a push of the id (3 bytes) and a call (3 bytes). */
+/* A hook pushes the id (3 bytes) and calls the hook method (3 bytes). */
 #define TV_HOOK_BYTES 6u
 
-/* Indices of the constants that the rewriter adds. */
+/* Constant pool indices of the constants that the rewriter adds. */
 struct tv_rewrite_constants {
     unsigned enter;
     unsigned exit;
     unsigned unroll;
     unsigned caught;
     unsigned throwable;
-    unsigned frames; /* the text "StackMapTable" */
+    unsigned frames; /* "StackMapTable" */
     unsigned made;
     unsigned handled;
 };
@@ -31,36 +33,37 @@ struct tv_rewrite_code {
 
     unsigned max_stack;
     unsigned max_locals;
-    const uint8_t *at; /* the instructions */
+    const uint8_t *at; /* the instructions; not owned */
     uint32_t length;
-    struct tv_class_cursor tables; /* behind them: handlers, then attributes */
-    unsigned first_line;           /* 0 when not said */
+    struct tv_class_cursor tables; /* the exception table, then the attributes */
+    unsigned first_line;           /* 0: unknown */
 
-    /* New place of each old one: of instructions, and of the end; else TV_NOWHERE. */
+    /* New place of each instruction and of the end (length + 1 entries); elsewhere TV_NOWHERE. */
     uint32_t *map;
-    bool *catches;       /* of each old place: a handler starts there, so a hook stands before it */
-    uint32_t handler;    /* new place of the handler: the end of what is kept */
-    uint32_t guard_from; /* old place from which on the handler covers; `length`: not at all */
-    uint32_t made_at;    /* old place before which a constructor says that it is past super(); or
-                            TV_NOWHERE: it has no handlers behind */
+    bool *catches;    /* for each old place: a handler starts there, so a caught hook precedes it */
+    uint32_t handler; /* new place of the added handler, after all instructions */
+    uint32_t
+        guard_from;   /* old place where the added handler's range starts; `length`: no handler */
+    uint32_t made_at; /* old place where a constructor calls the made hook; TV_NOWHERE: it has no
+                         handlers after super() */
 };
 
-/*
- * Reads the code, decides where each instruction goes and how far the handler covers.  False: not
- * understood, too long or no memory.  Release in either case.
- */
+/* First pass: parse the code, choose the new place of each instruction and the range of the added
+ * handler. Return false when the code is malformed, too long, or without memory. Call
+ * tv_rewrite_code_release in either case. */
 bool tv_rewrite_code_plan(struct tv_rewrite_code *code, struct tv_class_span attribute);
 void tv_rewrite_code_release(struct tv_rewrite_code *code);
 
-/* Puts the attribute's bytes; `push` is the index of an integer constant, or 0: the id fits in 15
- * bits.  False: a jump became too long, or a table is not understood; what was put is then void. */
+/* Second pass: write the contents of the Code attribute. `push` is the index of an Integer constant
+ * with the id, or 0 if the id fits into sipush. Return false when a branch became too long or a
+ * table is malformed; the caller must then discard what was written. */
 bool tv_rewrite_code_put(struct tv_rewrite_code *code, uint32_t id, unsigned push,
                          struct tv_byte_buffer *out);
 
-/* Where the instruction itself goes that stands at `at`: the map leads to the hook of a handler
- * that starts with it. */
+/* Return the new place of the instruction itself; `map` leads to the caught hook before it. */
 static inline uint32_t tv_rewrite_code_place(const struct tv_rewrite_code *code, uint32_t at)
 {
+    assert(code->map[at] != TV_NOWHERE);
     return code->map[at] + (code->catches[at] ? TV_HOOK_BYTES : 0);
 }
 
@@ -69,26 +72,24 @@ static inline bool tv_rewrite_code_is_guarded(const struct tv_rewrite_code *code
     return code->guard_from < code->length;
 }
 
-/* The handlers, with one more when the code is guarded. */
+/* Write the exception table, with the added handler if the code is guarded. */
 bool tv_rewrite_handlers_put(const struct tv_rewrite_code *code, struct tv_class_cursor *tables,
                              struct tv_byte_buffer *out);
 
-/* The attributes of the code. */
+/* Write the attributes of the code. */
 bool tv_rewrite_attributes_put(const struct tv_rewrite_code *code, struct tv_class_cursor *tables,
                                struct tv_byte_buffer *out);
 
-/* The first line that a table of lines names for the method's start, 0 when there is none. */
+/* Return the line of the method's first instruction, or 0. */
 unsigned tv_rewrite_first_line(const struct tv_rewrite_code *code, struct tv_class_cursor tables);
 
-/*
- * Frames (JVMS 4.7.4).  Puts each at its new place, in the long form of its kind.  *starts_late
- * says whether a constructor has a frame behind guard_from in which the object is not yet one: then
- * it may not be guarded.
- */
+/* The entries of a new StackMapTable (JVMS 4.7.4). Each entry has the long form of its type. `late`
+ * tells that a constructor has an entry behind guard_from in which `this` is uninitialized: then
+ * the method must not be guarded. */
 struct tv_rewrite_frames {
-    struct tv_byte_buffer bytes; /* without the count */
+    struct tv_byte_buffer bytes; /* the entries, without their count */
     unsigned count;
-    uint32_t last; /* new place of the last one, TV_NOWHERE before the first */
+    uint32_t last; /* new place of the last entry; TV_NOWHERE before the first */
     bool late;
 };
 bool tv_rewrite_frames_read(const struct tv_rewrite_code *code, struct tv_class_span table,

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rewrite_tables.c - the tables behind a method's instructions: handlers, lines, variables.
+ * rewrite_tables.c - class rewriting: the tables of a method's code.
  *
- * All of them name places in the code; each is looked up in the map.
+ * The exception table, LineNumberTable, LocalVariableTable, LocalVariableTypeTable and
+ * StackMapTable name places in the code. Each place is looked up in the map of the first pass.
  */
+#include <assert.h>
+
 #include "recorder/agent/rewrite_parts.h"
 
-/* JVMS 4.1: since this version, methods carry frames. */
+/* JVMS 4.10: class files need a StackMapTable from this version on. */
 #define FIRST_WITH_FRAMES 50
 
 #define FULL_FRAME 255
@@ -20,8 +23,9 @@ static bool code_tables_place(const struct tv_rewrite_code *code, unsigned at, u
     return true;
 }
 
-/* A handler that covers itself, as that of synchronized, does not cover its hook: what would be
- * thrown there (the stack may be used up) would come back for ever. */
+/* A handler whose range starts at the handler itself (javac emits these for synchronized) must not
+ * cover its caught hook: a StackOverflowError in the hook would enter the handler again, for ever.
+ */
 static bool code_tables_place_range(const struct tv_rewrite_code *code, unsigned at,
                                     unsigned handler, uint32_t *to)
 {
@@ -35,6 +39,8 @@ static bool code_tables_place_range(const struct tv_rewrite_code *code, unsigned
 bool tv_rewrite_handlers_put(const struct tv_rewrite_code *code, struct tv_class_cursor *tables,
                              struct tv_byte_buffer *out)
 {
+    assert(code->map != NULL);
+    assert(code->guard_from <= code->length);
     bool guarded = tv_rewrite_code_is_guarded(code);
     unsigned count = tv_class_take_u16(tables);
     if (count + guarded > UINT16_MAX)
@@ -63,7 +69,7 @@ bool tv_rewrite_handlers_put(const struct tv_rewrite_code *code, struct tv_class
     return !tables->bad;
 }
 
-/* The entry hook belongs to what starts at 0: a line or a variable there starts with it. */
+/* A line or variable that starts at 0 also covers the enter hook. */
 static bool code_tables_place_start(const struct tv_rewrite_code *code, unsigned at, uint32_t *to)
 {
     if (!code_tables_place(code, at, to))
@@ -120,10 +126,11 @@ static bool code_tables_put(const struct tv_rewrite_code *code, struct tv_class_
                  : code_tables_put_variables(code, attribute.bytes, out);
 }
 
-/* In the handler nothing is known of the variables, and the exception is on the stack. */
+/* Stack map entry of the added handler: no known variables, a Throwable on the stack. */
 static void code_tables_add_handler_frame(const struct tv_rewrite_code *code,
                                           struct tv_rewrite_frames *frames)
 {
+    assert(frames->last == TV_NOWHERE || frames->last < code->handler);
     tv_byte_buffer_put_u8(&frames->bytes, FULL_FRAME);
     tv_byte_buffer_put_u16(&frames->bytes, code->handler - frames->last - 1);
     tv_byte_buffer_put_u16(&frames->bytes, 0);
@@ -206,10 +213,11 @@ unsigned tv_rewrite_first_line(const struct tv_rewrite_code *code, struct tv_cla
 }
 
 /*
- * rewrite_frames.c - the frames of a StackMapTable at their new places.
+ * ---- StackMapTable ----
  *
- * A frame stands at the one before plus its delta plus one, the first at its delta.  Short forms
- * have no room for longer deltas, so each becomes the long form of the same meaning.
+ * The place of an entry is that of the previous entry plus its delta plus 1; the first entry is at
+ * its delta. The hooks lengthen the deltas, which may not fit the short forms, so each entry takes
+ * the long form of its type.
  */
 
 enum {
@@ -224,7 +232,8 @@ enum {
 
 enum { UNINITIALIZED_THIS = 6, OBJECT = 7, UNINITIALIZED = 8 };
 
-/* Puts `count` types; a type "made at" names the place of its `new`. */
+/* Copy `count` verification types. An Uninitialized type names the place of its `new` instruction,
+ * which moves. */
 static bool stack_map_put_types(const struct tv_rewrite_code *code, struct tv_class_cursor *cursor,
                                 unsigned count, struct tv_byte_buffer *out)
 {
@@ -245,9 +254,9 @@ static bool stack_map_put_types(const struct tv_rewrite_code *code, struct tv_cl
     return true;
 }
 
-/* What stands between a frame's kind and its types. */
+/* The type and delta of an entry. */
 struct stack_map_frame_head {
-    unsigned kind; /* in its long form */
+    unsigned kind; /* the type of the long form */
     unsigned delta;
 };
 
@@ -259,7 +268,7 @@ static struct stack_map_frame_head stack_map_read_frame_head(struct tv_class_cur
     if (kind <= SAME_WITH_STACK_LAST)
         return (struct stack_map_frame_head){SAME_WITH_STACK_LONG, kind - SAME_LAST - 1};
     if (kind < SAME_WITH_STACK_LONG)
-        cursor->bad = true; /* reserved */
+        cursor->bad = true; /* types 128 to 246 are reserved */
     return (struct stack_map_frame_head){kind, tv_class_take_u16(cursor)};
 }
 
@@ -268,7 +277,7 @@ static bool stack_map_put_full_frame(const struct tv_rewrite_code *code,
                                      bool *late)
 {
     unsigned locals = tv_class_take_u16(cursor);
-    /* The object itself is the first variable. */
+    /* In a constructor, variable 0 is `this`. */
     *late = locals > 0 && cursor->at < cursor->end && *cursor->at == UNINITIALIZED_THIS;
     tv_byte_buffer_put_u16(out, locals);
     if (!stack_map_put_types(code, cursor, locals, out))
@@ -288,14 +297,14 @@ static bool stack_map_put_frame(const struct tv_rewrite_code *code, struct tv_cl
         return stack_map_put_types(code, cursor, 1, &frames->bytes);
     if (head.kind > SAME_LONG && head.kind <= APPEND_LAST)
         return stack_map_put_types(code, cursor, head.kind - SAME_LONG, &frames->bytes);
-    return true; /* same and chop have no types */
+    return true; /* same_frame and chop_frame have no types */
 }
 
 bool tv_rewrite_frames_read(const struct tv_rewrite_code *code, struct tv_class_span table,
                             struct tv_rewrite_frames *frames)
 {
     struct tv_class_cursor cursor = {table.data, table.data + table.length, false};
-    uint32_t at = TV_NOWHERE; /* so that the first delta lands on itself */
+    uint32_t at = TV_NOWHERE; /* -1, so that the first delta counts from 0 */
     bool late = code->is_constructor;
     for (unsigned i = tv_class_take_u16(&cursor); i > 0; i--) {
         struct stack_map_frame_head head = stack_map_read_frame_head(&cursor);

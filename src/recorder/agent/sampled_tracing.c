@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sampled_tracing.c - a .trace by looking at the stacks of all threads now and then.  See agent.h.
+ * sampled_tracing.c - a .trace reconstructed from stacks sampled at a steady rate.
  *
- * Like a profiler it has an environment of its own for what it knows of a thread: its number.
+ * Each look walks the stacks of all threads. The recorder (recorder/sampled_trace.h) compares each
+ * stack with the previous one of the thread, and writes exits and entries for the difference. The
+ * agent supplies thread numbers, kept as marks in an environment of its own, and method names.
  */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>
@@ -15,8 +18,8 @@
 #define BILLION 1000000000
 #define THOUSAND 1000
 
-/* The deepest stack: what is cut is the outer end, and then all of it seems to be left and entered
- * again, so this is more than a stack of the default size has room for (-Xss makes others). */
+/* Frames to walk. A deeper stack loses its outer end, and then all of it seems to be left and
+ * entered again; so this exceeds what fits in a stack of default size (-Xss allows more). */
 #define DEPTH TV_AGENT_DEEPEST
 
 struct sampled {
@@ -24,11 +27,11 @@ struct sampled {
     jvmtiEnv *marks;
     struct tv_sampled_trace *trace;
     int64_t start_ns;
-    JNIEnv *jni; /* of the look, as are its threads */
+    JNIEnv *jni; /* of the current look, as is `threads` */
     jthread *threads;
     jvmtiFrameInfo *frames;
     uint64_t *methods;
-    struct tv_agent_stack_counts counts; /* told by nobody yet */
+    struct tv_agent_stack_counts counts; /* not reported anywhere yet */
 };
 
 static struct sampled *sampled;
@@ -60,7 +63,8 @@ static void sampled_name_method(uint64_t address, struct tv_recording_method *me
     method->file = names->file;
 }
 
-/* The thread's number, given when it is seen doing something for the first time; 0: none. */
+/* Return the thread's number, 0 if it is not alive. A thread is added to the trace when its first
+ * stack is seen. */
 static uint32_t sampled_see_thread(struct sampled *self, jthread thread)
 {
     struct tv_agent_thread names;
@@ -78,6 +82,7 @@ static uint32_t sampled_see_thread(struct sampled *self, jthread thread)
 
 static void sampled_on_stack(void *context, jint index, const jvmtiFrameInfo *frames, jint depth)
 {
+    assert(depth <= DEPTH);
     struct sampled *self = context;
     jint ours = tv_agent_hooks_frames(frames, depth);
     uint32_t number = sampled_see_thread(self, self->threads[index]);
@@ -91,7 +96,7 @@ static void sampled_on_stack(void *context, jint index, const jvmtiFrameInfo *fr
         tv_sampled_trace_set_stack(self->trace, number, self->methods, (uint32_t)depth);
 }
 
-/* A thread whose stack could not be taken stays in the calls of its last sample. */
+/* The stack is unknown: keep the thread in the calls of its last sample. */
 static void sampled_on_lost_stack(void *context, jint index)
 {
     struct sampled *self = context;
@@ -100,7 +105,7 @@ static void sampled_on_lost_stack(void *context, jint index)
         tv_sampled_trace_keep_stack(self->trace, number);
 }
 
-/* The thread that looks has no frames, so it is not seen. */
+/* Sample all threads. The ticker thread has no Java frames, so it does not appear. */
 static bool sampled_look_at_all_threads(struct sampled *self)
 {
     jvmtiEnv *jvmti = tv_agent.jvmti;
@@ -187,6 +192,7 @@ static int sampled_reserve_buffers(struct sampled *self, const struct tv_agent_t
 
 int tv_agent_sampled_start(const struct tv_agent_trace *wanted)
 {
+    assert(sampled == NULL);
     struct sampled *self = calloc(1, sizeof *self);
     if (self == NULL)
         return -ENOMEM;
@@ -207,7 +213,7 @@ int tv_agent_sampled_start(const struct tv_agent_trace *wanted)
     return error;
 }
 
-/* Names that were set late are seen now. */
+/* Read the names once more: a program may set them late. */
 static void sampled_read_thread_names(struct sampled *self, JNIEnv *jni)
 {
     jvmtiEnv *marks = self->marks;
@@ -228,6 +234,7 @@ static void sampled_read_thread_names(struct sampled *self, JNIEnv *jni)
 
 int tv_agent_sampled_stop(void)
 {
+    assert(sampled != NULL);
     struct sampled *self = sampled;
     bool attached;
     sampled = NULL;

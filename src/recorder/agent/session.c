@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* session.c - start and stop of what the options say.  See agent.h. */
+/*
+ * session.c - start and stop of a recording, and the profiler that the options ask for.
+ *
+ * A session traces calls (every call, or reconstructed from samples), samples stacks, or does both.
+ * All starts and stops come here: VMInit and VMDeath, control requests, Java code, and the end of
+ * an attached recording.
+ */
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -19,13 +26,14 @@ static struct {
     atomic_bool active;
     bool tracing;
     bool counting; /* allocations */
-    bool looks;    /* traces by looking at stacks now and then */
+    bool looks;    /* the trace is reconstructed from sampled stacks */
     bool sampling;
-    unsigned number; /* of recordings so far */
+    unsigned number; /* of recordings so far; part of the file name from the second on */
     struct tv_agent_paths paths;
 } session = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* The recorder has lines, as names of native functions have colons. */
+/* Replace colons by newlines: the recorder separates patterns by lines, since names of native
+ * functions contain colons. */
 static const char *session_patterns_to_lines(char *patterns)
 {
     for (char *at = patterns; at && (at = strchr(at, ':')) != NULL;)
@@ -35,9 +43,10 @@ static const char *session_patterns_to_lines(char *patterns)
 
 static bool session_stop_after_slow(void *unused);
 
-/* What is recorded into session.paths.trace: every call, or what is seen of them now and then. */
+/* Start the trace in session.paths.trace: of every call, or from sampled stacks. */
 static int session_start_trace(const struct tv_agent_trace *wanted)
 {
+    assert(!session.tracing);
     const struct tv_agent_options *options = &tv_agent.options;
     struct tv_recording_options recording = {
         .path = session.paths.trace,
@@ -63,7 +72,7 @@ static int session_start_trace(const struct tv_agent_trace *wanted)
     if (error != 0 || session.looks)
         return error;
     if (tv_agent.uses_events && !tv_agent_events_start())
-        tv_agent_say("the machine refuses events of calls");
+        tv_agent_say("calls are not recorded: the JVM refuses events of method entry and exit");
     session.counting = wanted->count_allocs && tv_agent_allocations_begin();
     if (wanted->count_allocs && !session.counting)
         tv_agent_say("allocations are not counted: %s", tv_agent_heap_is_sampled()
@@ -72,7 +81,8 @@ static int session_start_trace(const struct tv_agent_trace *wanted)
     return 0;
 }
 
-/* The spool may be gone since the options were read. */
+/* Print why the trace could not start. The spool directory may have been removed since its check.
+ */
 static void session_report_error(int error)
 {
     const char *spool = tv_agent.options.spool;
@@ -96,6 +106,7 @@ static void session_start_tracing(void)
 
 static void session_start_all(void)
 {
+    assert(!atomic_load(&session.active));
     const struct tv_agent_options *options = &tv_agent.options;
     if (!tv_agent_paths_choose(options, ++session.number, &session.paths)) {
         tv_agent_say("%s: the name is too long", options->file);
@@ -118,6 +129,7 @@ void tv_agent_session_start(void)
 
 static int session_stop_trace(struct tv_recording_info *info)
 {
+    assert(session.tracing);
     session.tracing = false;
     if (session.looks)
         return tv_agent_sampled_stop();
@@ -138,7 +150,7 @@ static void session_stop_tracing(void)
     int error = session_stop_trace(&info);
     if (!session.looks && !tv_agent.uses_events)
         tv_agent_tracing_say_lacking();
-    /* Of a recording of every call, it has been said. */
+    /* The recorder itself has printed the errors of other traces. */
     if (error != 0 && session.looks)
         tv_agent_say("%s: %s", session.paths.trace, tv_recording_error(error));
     else if (error == 0 && tv_agent.options.verbose && !session.looks)
@@ -147,7 +159,8 @@ static void session_stop_tracing(void)
                      (unsigned long long)info.dropped, info.overflow ? ", overflow" : "");
 }
 
-/* The machine's death stops by itself. */
+/* Callback for slow calls: stop the trace. Return false to be called again, when the session is
+ * busy. VMDeath stops the trace anyway. */
 static bool session_stop_after_slow(void *unused)
 {
     (void)unused;
@@ -165,6 +178,7 @@ static bool session_stop_after_slow(void *unused)
 
 static void session_stop_sampling(void)
 {
+    assert(session.sampling);
     session.sampling = false;
     tv_agent_sampling_stop(session.paths.samples);
 }
@@ -231,21 +245,21 @@ bool tv_agent_session_active(void)
     return atomic_load(&session.active);
 }
 
-/* sampling.c - the profiler that the options ask for.  See agent.h. */
+/* ---- the profiler of the options ---- */
 
 #define BILLION 1000000000
 #define THOUSAND 1000
 
-/* One for all recordings: samples add up. */
+/* One profiler for all recordings, so samples accumulate. */
 static struct tv_profiler *profiler;
 
-/* Events of the machine use the profiler as readers, from the start of a recording to its end. */
+/* Event callbacks hold this lock for reading; start and end of a recording take it for writing. */
 static struct {
     pthread_rwlock_t lock;
     struct tv_profiler *profiler; /* NULL: no recording wants events */
 } listening = {.lock = PTHREAD_RWLOCK_INITIALIZER};
 
-/* The calling thread works for us: what it allocates or waits for is not the program's. */
+/* The calling thread works for the agent: its allocations and waits are not the program's. */
 static __thread bool is_busy __attribute__((tls_model("initial-exec")));
 
 struct tv_profiler *tv_agent_sampling_hold(void)
@@ -272,7 +286,7 @@ static void sampling_enable_thread_events(struct tv_profiler *to)
     pthread_rwlock_unlock(&listening.lock);
 }
 
-/* Where the recording under way will be written. */
+/* The output file of the recording under way. */
 static struct {
     FILE *file;
     char path[TV_AGENT_PATH];
@@ -288,7 +302,7 @@ bool tv_agent_wants_thread(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 static struct tv_profiler *sampling_new_profiler(void)
 {
     const struct tv_agent_options *options = &tv_agent.options;
-    JNIEnv *jni = NULL; /* only a set needs it, and there is none */
+    JNIEnv *jni = NULL; /* needed only for a ThreadSet, which this profiler has not */
     if (profiler == NULL)
         profiler = tv_profiler_new(jni, &(struct tv_profiler_options){
                                             .pattern = options->threads,
@@ -315,7 +329,7 @@ static void sampling_disable_thread_events(void)
     tv_profiler_end_locks(profiler);
 }
 
-/* Of a link, the file that it names. */
+/* Open the output file. If the path is a symbolic link, use its target. */
 static int sampling_open_file(const char *path)
 {
     int error = tv_output_file_check_path(path);
@@ -367,8 +381,8 @@ bool tv_agent_sampling_start(const char *path)
     return false;
 }
 
-/* Samples whose stacks are not those of their moment are told, unless they are few. */
-#define TOLD_FROM 100u /* one of so many */
+/* Print how many samples are inexact, but only if they are at least 1 of TOLD_FROM. */
+#define TOLD_FROM 100u
 
 static void sampling_report_counts(const char *path, const struct tv_profiler_counts *counts)
 {
@@ -391,10 +405,11 @@ static void sampling_report_counts(const char *path, const struct tv_profiler_co
                      (unsigned long long)stacks->of_callers, (unsigned long long)counts->late,
                      (unsigned long long)stacks->missing);
     if (failed > 0 && (tv_agent.options.verbose || failed * TOLD_FROM >= counts->samples))
-        tv_agent_say("%s: of %llu samples, the machine knew no stack for %llu: %llu have that of "
-                     "the next safepoint, %llu none",
-                     path, (unsigned long long)counts->samples, (unsigned long long)failed,
-                     (unsigned long long)stacks->at_safepoints, (unsigned long long)stacks->lost);
+        tv_agent_say(
+            "%s: the JVM knew no stack for %llu of %llu samples: %llu show the next safepoint "
+            "instead, %llu have no stack",
+            path, (unsigned long long)failed, (unsigned long long)counts->samples,
+            (unsigned long long)stacks->at_safepoints, (unsigned long long)stacks->lost);
 }
 
 void tv_agent_sampling_stop(const char *path)

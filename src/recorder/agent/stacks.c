@@ -1,23 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stacks_agct.c - stacks where a thread is, not at its next safepoint: HotSpot's AsyncGetCallTrace,
- * called by a signal in the thread that is looked at.  See agent.h.
+ * stacks.c - stack walks with GetStackTrace, or with HotSpot's AsyncGetCallTrace.
  *
- * The function is no part of any standard: it is looked for by name, and without it stacks are
- * taken at safepoints.  It knows only methods that have an id, so all get one when their class is
- * prepared; and it finds inlined methods between safepoints only if the compiler has kept where
- * they are, which it does while somebody listens to the event of a method being compiled.
+ * GetStackTrace shows a thread at its next safepoint, which is often far from where the time goes.
+ * AsyncGetCallTrace (AGCT) walks the stack of an interrupted thread inside a signal handler, so it
+ * shows the exact place. The function is not part of any standard: the agent looks it up by name
+ * and uses safepoints when it is missing. It has two requirements:
  *
- * Only a thread that runs Java gets the signal: others stand still, and system calls that wait
- * would be interrupted.  The handler allocates nothing, locks nothing and prints nothing.  Where
- * the function knows no stack, as in the machine's stubs, the handler asks it again about the
- * caller (registers.h).  It fills a slot that was prepared for it:
+ * - Each method must have a jmethodID. The agent creates them when a class is prepared.
+ * - The JIT must keep debug information between safepoints, to find inlined methods. HotSpot does
+ *   so while CompiledMethodLoad events are enabled.
  *
- *     FREE -(sampler)-> ASKED -(handler)-> BUSY -(handler)-> FULL -(sampler)-> FREE
+ * Only threads that run Java get the signal. A thread in native code or in a wait stands still, so
+ * GetStackTrace is exact there, and the signal would interrupt its system call. The handler must be
+ * async-signal-safe: it allocates nothing, takes no lock, prints nothing. The sampler prepares a
+ * slot for each answer, up to SLOTS at a time:
  *
- * A slot's word is its state and a generation, so that a handler which comes too late finds that it
- * is no longer asked.
+ *     FREE --sampler--> ASKED --handler--> BUSY --handler--> FULL --sampler--> FREE
+ *                         |                                              ^
+ *                         +----------- sampler, no answer in time -------+
+ *
+ * The word of a slot holds its state and a generation, and the request in the thread names both
+ * slot and generation. The step from ASKED to BUSY is a compare-and-swap, so a late handler finds
+ * that its request is void. A handler that is still BUSY when the sampler stops waiting keeps its
+ * slot until it is done; meanwhile the sampler uses the other slots.
+ *
+ * When AGCT knows no stack, as in the JVM's stubs, the handler unwinds to the caller (registers.h)
+ * and asks again. The sampler hands over the answers in the order of the list.
  */
+#include <assert.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
@@ -38,55 +49,55 @@
 #define SIGNAL SIGPROF
 #define SLOTS 16
 #define PATIENCE_MS 50
-#define MOST_REFERENCES 4096 /* that HotSpot promises at once */
-#define DEAF 3               /* not answering so often, a thread may block the signal */
-#define ASK_DEAF 64          /* one that blocks it is asked once in so many samples */
-#define MOST_CALLERS 16u     /* between a stub, or a C function, and code that the machine knows */
+#define MOST_REFERENCES 4096 /* local references that HotSpot grants at once */
+#define DEAF 3           /* missed signals in a row before a thread counts as blocking the signal */
+#define ASK_DEAF 64      /* ask a thread that blocks the signal once in this many samples */
+#define MOST_CALLERS 16u /* frames to unwind, from a stub or C function to Java code */
 
-/* What HotSpot calls ASGCT_CallFrame and ASGCT_CallTrace. */
+/* HotSpot's ASGCT_CallFrame and ASGCT_CallTrace. */
 struct agct_frame {
-    jint place; /* in the bytecode; below 0: a native method, or unknown */
+    jint place; /* bytecode index; negative: native method or unknown */
     jmethodID method;
 };
 
 struct agct_trace {
     JNIEnv *jni;
-    jint depth; /* 0 or less: why there is none */
+    jint depth; /* frames; 0 or less: the reason why there is no stack */
     struct agct_frame *frames;
 };
 
 typedef void (*take_trace)(struct agct_trace *trace, jint depth, void *context);
 
-/* Why there is no stack: from 0 down to this, the thread is not in Java's code but in the
- * machine's, or the machine collects garbage: it then stands where JVMTI says. */
+/* From 0 down to LAST_OUTSIDE, the thread is in the JVM itself, or a garbage collection runs. The
+ * thread stands still for Java, so GetStackTrace is exact. */
 #define LAST_OUTSIDE (-4)
 #define THREAD_ENDS (-8)
 
 enum agct_state { FREE, ASKED, BUSY, FULL };
 
 struct agct_slot {
-    _Atomic uint64_t word; /* generation << 2 | state */
+    _Atomic uint64_t word; /* generation << 2 | enum agct_state */
     uint64_t generation;
     struct agct_trace trace;
     struct agct_frame *frames;
     jint most;
-    jint index;      /* in the caller's list */
-    bool is_callers; /* the stack begins at a caller of the code that was interrupted */
+    jint index;      /* in the caller's list of threads */
+    bool is_callers; /* the stack begins at a caller of the interrupted function */
     struct tv_kernel_thread *thread;
 };
 
 static struct {
     take_trace take;
-    jvmtiEnv *jvmti;      /* our own, for its events */
-    pthread_mutex_t turn; /* one caller has the slots */
+    jvmtiEnv *jvmti;      /* own environment, for its events */
+    pthread_mutex_t turn; /* held by the caller who uses the slots */
     atomic_bool works;
-    int answers; /* an eventfd */
+    int answers; /* eventfd: counts the answers */
     struct agct_slot slots[SLOTS];
     uint64_t generation;
 } agct = {.turn = PTHREAD_MUTEX_INITIALIZER};
 
-/* Asks about the caller of the interrupted code, then about that one's, until the machine knows the
- * code.  The registers are as they were afterwards. */
+/* Unwind to the caller of the interrupted function, then to that one's caller, until AGCT knows the
+ * code. Restore the registers afterwards. */
 static void agct_walk_from_callers(struct agct_slot *slot, const struct tv_kernel_thread *thread,
                                    ucontext_t *context)
 {
@@ -101,7 +112,7 @@ static void agct_walk_from_callers(struct agct_slot *slot, const struct tv_kerne
         agct.take(&slot->trace, slot->most, context);
         if (slot->trace.depth > 0)
             break;
-        now = i == 0 ? before : now; /* the leaf was none */
+        now = i == 0 ? before : now; /* not a leaf: unwind from the start by the frame pointer */
         more = tv_registers_leave_frame(&now, thread->stack_end);
     }
     tv_registers_write(context, &before);
@@ -133,7 +144,7 @@ static void agct_answer_request(struct tv_kernel_thread *thread, void *context)
     agct_read_stack(slot, thread, context);
     atomic_store(&slot->word, generation << 2 | FULL);
     ssize_t written = write(agct.answers, &one, sizeof one);
-    (void)written; /* when it is full, the sampler is awake anyway */
+    (void)written; /* EAGAIN means that the counter is full: the sampler is awake anyway */
 }
 
 static void agct_on_signal(int number, siginfo_t *info, void *context)
@@ -150,7 +161,7 @@ static void agct_on_signal(int number, siginfo_t *info, void *context)
     errno = error;
 }
 
-/* Is the signal ours, as far as the program is concerned? */
+/* Is our handler still installed? */
 static bool agct_has_signal(void)
 {
     struct sigaction now;
@@ -158,7 +169,8 @@ static bool agct_has_signal(void)
            now.sa_sigaction == agct_on_signal;
 }
 
-/* It is not given back: one that is still on its way would end the program. */
+/* Install the handler. It stays for good: a signal that is still pending would end the program
+ * after SIG_DFL is restored. */
 static bool agct_install_signal(void)
 {
     struct sigaction before, action = {0};
@@ -173,7 +185,7 @@ static bool agct_install_signal(void)
     return sigaction(SIGNAL, &action, NULL) == 0;
 }
 
-/* The only way back is a new start of the machine. */
+/* Use safepoints for the rest of the JVM's life. */
 static void agct_give_up(const char *why)
 {
     if (atomic_exchange(&agct.works, false))
@@ -181,9 +193,9 @@ static void agct_give_up(const char *why)
                      tv_agent.options.stack == TV_AGENT_STACK_AGCT ? "agct" : "auto", why);
 }
 
-/* ---- what the machine has to know ---- */
+/* ---- requirements of AsyncGetCallTrace ---- */
 
-/* Asking for a class's methods gives them their ids. */
+/* GetClassMethods creates the jmethodIDs of a class as a side effect. */
 static void agct_give_method_ids(jvmtiEnv *jvmti, jclass class)
 {
     jint count;
@@ -203,7 +215,8 @@ static void JNICALL agct_on_class_prepare(jvmtiEnv *jvmti, JNIEnv *jni, jthread 
     tv_agent_release();
 }
 
-/* Before the machine's birth there are no ids to be given; all get theirs at the begin. */
+/* ClassPrepare creates no jmethodIDs before VMInit, so create those of all loaded classes at the
+ * start. */
 static void agct_give_all_method_ids(JNIEnv *jni)
 {
     jvmtiEnv *jvmti = agct.jvmti;
@@ -218,7 +231,7 @@ static void agct_give_all_method_ids(JNIEnv *jni)
     (*jvmti)->Deallocate(jvmti, (unsigned char *)classes);
 }
 
-/* AsyncGetCallTrace answers only where somebody listens to it. */
+/* Empty callback: AGCT works only while ClassLoad is enabled. */
 static void JNICALL agct_on_class_load(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jclass class)
 {
     (void)jvmti;
@@ -227,7 +240,7 @@ static void JNICALL agct_on_class_load(jvmtiEnv *jvmti, JNIEnv *jni, jthread thr
     (void)class;
 }
 
-/* See above. */
+/* Empty callback: see the debug information above. */
 static void JNICALL agct_on_compiled_method_load(jvmtiEnv *jvmti, jmethodID method, jint size,
                                                  const void *code, jint length,
                                                  const jvmtiAddrLocationMap *map, const void *more)
@@ -241,7 +254,7 @@ static void JNICALL agct_on_compiled_method_load(jvmtiEnv *jvmti, jmethodID meth
     (void)more;
 }
 
-/* ---- the beginning ---- */
+/* ---- start and end ---- */
 
 static bool agct_set_event_modes(jvmtiEnv *jvmti, jvmtiEventMode mode)
 {
@@ -268,7 +281,7 @@ static bool agct_enable_events(jvmtiEnv *jvmti)
            agct_set_event_modes(jvmti, JVMTI_ENABLE);
 }
 
-/* The object of the machine may have been loaded without showing its names to others. */
+/* libjvm.so may have been loaded with RTLD_LOCAL, which hides its symbols from RTLD_DEFAULT. */
 static bool agct_find_function(void)
 {
     void *symbol = dlsym(RTLD_DEFAULT, "AsyncGetCallTrace");
@@ -297,11 +310,11 @@ static const char *agct_prepare_once(JavaVM *vm)
         return "this machine has no AsyncGetCallTrace";
     if ((*vm)->GetEnv(vm, (void **)&agct.jvmti, JVMTI_VERSION_1_2) != JNI_OK ||
         !agct_enable_events(agct.jvmti) || !tv_kernel_threads_prepare(vm) || !agct_allocate_slots())
-        return "the machine does not give what it needs";
+        return "the JVM does not offer what AsyncGetCallTrace needs";
     return agct_install_signal() ? NULL : "the signal PROF is in use";
 }
 
-/* Unless the user says so, only who samples by options takes the signal. */
+/* Take SIGPROF only if the options start sampling, or stack=agct demands it. */
 static bool agct_is_wanted(void)
 {
     const struct tv_agent_options *options = &tv_agent.options;
@@ -324,7 +337,7 @@ void tv_agent_agct_prepare(JavaVM *vm)
     if (why != NULL)
         agct_give_up(why);
     else if (tv_agent.attached)
-        tv_agent_say("code that was compiled before is seen at its safepoints");
+        tv_agent_say("code compiled before the attach is sampled at its safepoints only");
     if (why != NULL && agct.jvmti != NULL)
         (void)(*agct.jvmti)->DisposeEnvironment(agct.jvmti);
     if (why != NULL)
@@ -335,7 +348,7 @@ void tv_agent_agct_begin(JNIEnv *jni)
 {
     if (!atomic_load(&agct.works) || !agct_is_wanted())
         return;
-    /* A promise: there are more classes than that, and the machine makes room. */
+    /* Only a hint: HotSpot makes room for more references than this. */
     bool framed = (*jni)->PushLocalFrame(jni, MOST_REFERENCES) == 0;
     if (!framed)
         (*jni)->ExceptionClear(jni);
@@ -352,9 +365,9 @@ void tv_agent_agct_end(void)
         (void)agct_set_event_modes(agct.jvmti, JVMTI_DISABLE);
 }
 
-/* ---- one look ---- */
+/* ---- one sample ---- */
 
-/* Waiting or in native code, it stands where the machine says. */
+/* A thread that waits or runs native code stands still, so GetStackTrace is exact. */
 static bool agct_thread_runs_java(jthread thread)
 {
     jint state;
@@ -363,15 +376,17 @@ static bool agct_thread_runs_java(jthread thread)
            (state & (JVMTI_THREAD_STATE_SUSPENDED | JVMTI_THREAD_STATE_IN_NATIVE)) == 0;
 }
 
-/* One that a handler was still writing to when it was given up is left to it. */
+/* Return false while a late handler still writes to the slot. */
 static bool agct_is_usable(struct agct_slot *slot)
 {
     return (atomic_load(&slot->word) & 3) != BUSY;
 }
 
-/* The lock is held. */
+/* Send a request. The caller holds the lock of the kernel threads. */
 static bool agct_ask_thread(struct agct_slot *slot, struct tv_kernel_thread *thread, jint most)
 {
+    assert(slot >= agct.slots && slot < agct.slots + SLOTS);
+    assert(most > 0 && most <= TV_AGENT_DEEPEST);
     uint64_t generation = ++agct.generation;
     slot->generation = generation;
     slot->most = most;
@@ -385,7 +400,7 @@ static bool agct_ask_thread(struct agct_slot *slot, struct tv_kernel_thread *thr
     return false;
 }
 
-/* Until all have answered, or for as long as is bearable. */
+/* Wait for `count` answers, at most PATIENCE_MS from one to the next. */
 static void agct_wait_for_slots(uint64_t count)
 {
     struct pollfd file = {agct.answers, POLLIN, 0};
@@ -399,8 +414,8 @@ static void agct_wait_for_slots(uint64_t count)
     }
 }
 
-/* Takes the question back where there is no answer; the lock is held.  A thread that did not get a
- * processor meanwhile is asked again the next time. */
+/* Withdraw the request if there is no answer; the lock is held. A thread that only lacked a
+ * processor keeps its good standing: it does not block the signal. */
 static void agct_note_missing(struct agct_slot *slot)
 {
     struct tv_kernel_thread *thread = slot->thread;
@@ -412,7 +427,7 @@ static void agct_note_missing(struct agct_slot *slot)
         thread->missed = 0;
 }
 
-/* The thread, if a signal says more than the machine does; the lock is held. */
+/* Return the thread if a signal can show more than GetStackTrace, else NULL; the lock is held. */
 static struct tv_kernel_thread *agct_choose_thread(const struct tv_agent_stacks *wanted, jint at)
 {
     jthread thread = wanted->threads[at];
@@ -424,7 +439,8 @@ static struct tv_kernel_thread *agct_choose_thread(const struct tv_agent_stacks 
     return is_deaf ? NULL : found;
 }
 
-/* Asks the threads from `at` on, as far as the slots go; returns where it ended. */
+/* Send requests to the threads from `at` on while there are slots, and wait. Return the end of the
+ * batch. */
 static jint agct_ask_batch(const struct tv_agent_stacks *wanted, jint at)
 {
     struct agct_slot *asked[SLOTS];
@@ -448,7 +464,7 @@ static jint agct_ask_batch(const struct tv_agent_stacks *wanted, jint at)
     return at;
 }
 
-/* The answer about one of the list, asked after `since`; NULL: it was not asked. */
+/* Return the slot of list entry `index` if it was used after generation `since`, else NULL. */
 static struct agct_slot *agct_answer_for(jint index, uint64_t since)
 {
     for (size_t i = 0; i < SLOTS; i++)
@@ -457,8 +473,9 @@ static struct agct_slot *agct_answer_for(jint index, uint64_t since)
     return NULL;
 }
 
-/* A method that runs on while its class has been rewritten has no id here, and has one by JVMTI.
- * Callers are the same in both stacks, so frames are counted from the outermost one. */
+/* AGCT returns no jmethodID for an old version of a redefined method that is still running;
+ * GetStackTrace does. Both stacks have the same callers, so match their frames from the outermost
+ * one. */
 static void agct_name_loaded_methods(const struct tv_agent_stacks *wanted, struct agct_slot *slot)
 {
     jvmtiEnv *jvmti = tv_agent.jvmti;
@@ -483,6 +500,7 @@ static void agct_hand_over_frames(const struct tv_agent_stacks *wanted, struct a
 {
     jint depth = slot->trace.depth;
     agct_name_loaded_methods(wanted, slot);
+    assert(depth > 0 && depth <= wanted->depth);
     for (jint i = 0; i < depth; i++) {
         jint place = slot->frames[i].place;
         wanted->frames[i] = (jvmtiFrameInfo){slot->frames[i].method, place < 0 ? -1 : place};
@@ -491,8 +509,8 @@ static void agct_hand_over_frames(const struct tv_agent_stacks *wanted, struct a
     wanted->take(wanted->context, slot->index, wanted->frames, depth);
 }
 
-/* Replace a stack that could not be walked by that of the next safepoint; without that one, the
- * thread alone is known. */
+/* Replace a stack that AGCT could not walk by that of the next safepoint. If that is empty, only
+ * the thread is known. */
 static void agct_hand_over_substitute(const struct tv_agent_stacks *wanted, jint index,
                                       jint failure)
 {
@@ -506,8 +524,8 @@ static void agct_hand_over_substitute(const struct tv_agent_stacks *wanted, jint
     wanted->lose(wanted->context, index);
 }
 
-/* One that has not answered did not get a processor.  At its next safepoint it would be too late to
- * see where it was: samples would gather at calls. */
+/* A thread that did not answer got no processor. Its next safepoint would be too late: samples
+ * would pile up at calls. */
 static void agct_hand_over_missing(const struct tv_agent_stacks *wanted, jint index)
 {
     if (wanted->skips_missing)
@@ -518,6 +536,7 @@ static void agct_hand_over_missing(const struct tv_agent_stacks *wanted, jint in
 
 static void agct_hand_over_slot(const struct tv_agent_stacks *wanted, struct agct_slot *slot)
 {
+    assert(slot->index >= 0 && slot->index < wanted->count);
     if (atomic_load(&slot->word) != (slot->generation << 2 | FULL)) {
         agct_hand_over_missing(wanted, slot->index);
         return;
@@ -554,7 +573,7 @@ bool tv_agent_agct_take(const struct tv_agent_stacks *wanted)
     return true;
 }
 
-/* stacks.c - what threads do now, by JVMTI: each at its next safepoint.  See agent.h. */
+/* ---- GetStackTrace ---- */
 
 enum tv_agent_look tv_agent_stacks_take_one(const struct tv_agent_stacks *wanted, jint index)
 {
@@ -572,6 +591,8 @@ enum tv_agent_look tv_agent_stacks_take_one(const struct tv_agent_stacks *wanted
 
 void tv_agent_stacks_take(const struct tv_agent_stacks *wanted)
 {
+    assert(wanted->depth > 0 && wanted->frames != NULL);
+    assert(wanted->take != NULL && wanted->lose != NULL && wanted->counts != NULL);
     if (tv_agent_agct_take(wanted))
         return;
     for (jint i = 0; i < wanted->count; i++)

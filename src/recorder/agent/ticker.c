@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ticker.c - see ticker.h. */
+/* ticker.c - a thread that ticks at a steady rate (see ticker.h). */
 #include "recorder/agent/ticker.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <time.h>
 
@@ -18,6 +19,7 @@ static int64_t ticker_now_ns(void)
 
 void tv_ticker_init(struct tv_ticker *ticker)
 {
+    assert(ticker->tick != NULL && ticker->release != NULL);
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -26,7 +28,7 @@ void tv_ticker_init(struct tv_ticker *ticker)
     pthread_condattr_destroy(&attributes);
 }
 
-/* The lock is held, here and below. */
+/* From here on, the functions up to ticker_tick_until_stopped need the lock. */
 static void ticker_wait_until(struct tv_ticker *ticker, int64_t due)
 {
     struct timespec until = {(time_t)(due / BILLION), (long)(due % BILLION)};
@@ -35,6 +37,7 @@ static void ticker_wait_until(struct tv_ticker *ticker, int64_t due)
 
 static void ticker_plan_next(struct tv_ticker *ticker)
 {
+    assert(ticker->period_ns > 0);
     int64_t missed = (ticker_now_ns() - ticker->due_ns) / ticker->period_ns;
     ticker->late += (uint64_t)missed;
     ticker->due_ns += (missed + 1) * ticker->period_ns;
@@ -42,6 +45,7 @@ static void ticker_plan_next(struct tv_ticker *ticker)
 
 static void ticker_tick_once(struct tv_ticker *ticker, JNIEnv *jni)
 {
+    assert(!ticker->in_tick);
     int64_t due = ticker->due_ns;
     ticker->in_tick = true;
     pthread_mutex_unlock(&ticker->lock);
@@ -50,7 +54,7 @@ static void ticker_tick_once(struct tv_ticker *ticker, JNIEnv *jni)
     ticker->in_tick = false;
     ticker->ticks++;
     ticker->ending = ticker->ending || !go_on;
-    if (ticker->due_ns == due) /* else it was started anew meanwhile */
+    if (ticker->due_ns == due) /* else it was restarted meanwhile */
         ticker_plan_next(ticker);
     pthread_cond_broadcast(&ticker->changed);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ticker.h - a thread of the machine that does something at a steady rate, between start and stop.
+ * ticker.h - an attached thread that calls a function at a steady rate, between start and stop.
  *
- * The thread is made at the first start and stays until the end, as java.util.Timer's does.  A tick
- * that comes late is not made up for: the next one is the next whole period away.  All of it may be
- * called by the tick itself.
+ * The first start creates the thread, and it stays until the end, like that of java.util.Timer. A
+ * late tick is not made up for: the next tick comes at the next multiple of the period. The tick
+ * function may call every function of this header.
  */
 #ifndef TV_RECORDER_AGENT_TICKER_H
 #define TV_RECORDER_AGENT_TICKER_H
@@ -15,44 +15,45 @@
 #include <stdint.h>
 
 struct tv_ticker {
-    /* What is done; false: no more of it.  A Java exception that is pending then goes the way of
-     * those that nobody catches. */
+    /* The tick; false ends the ticker. If a Java exception is pending then, it goes to the uncaught
+     * exception handler. */
     bool (*tick)(void *context, JNIEnv *jni);
-    void (*release)(void *context); /* of the whole, once its thread is gone */
+    void (*release)(void *context); /* frees `context`, after the thread is gone */
     void *context;
 
     pthread_mutex_t lock;
     pthread_cond_t changed;
     pthread_t thread;
-    bool made;    /* there is a thread */
-    bool started; /* it ticks */
-    bool ending;  /* it is to leave, or has left; there is no start any more */
+    bool made;    /* the thread has been created */
+    bool started; /* ticks are due */
+    bool ending;  /* the thread is to exit, or has; the ticker cannot start again */
     bool in_tick;
-    bool gone;   /* the thread is, but for what the machine does at its end */
-    bool orphan; /* nobody needs the whole any more: the thread releases it */
+    bool gone;   /* the thread touches the ticker no more, except for `orphan` */
+    bool orphan; /* tv_ticker_free has been called: the thread releases the ticker */
     int64_t period_ns;
     int64_t due_ns;
     uint64_t ticks;
-    uint64_t late; /* ticks that were left out */
+    uint64_t late; /* ticks left out */
 };
 
-/* Sets up what follows the three members that the caller has set. */
+/* Initialize the members after the first three, which the caller has set. */
 void tv_ticker_init(struct tv_ticker *ticker);
 
-/* Ticks at once, then at every period.  0, -EALREADY: it is started; -ESHUTDOWN: it has ended; else
- * there is no thread for it. */
+/* Tick now, then once every period. Return 0, -EALREADY when started, -ESHUTDOWN when ended, or the
+ * negative errno of thread creation. */
 int tv_ticker_start(struct tv_ticker *ticker, int64_t period_ns);
 
-/* Waits for the tick in progress; nothing when it is not started. */
+/* Stop, and wait for the tick in progress. Does nothing when stopped. */
 void tv_ticker_stop(struct tv_ticker *ticker);
 
-/* Stops for good; whether or not it waits for the tick in progress. */
+/* Stop for good. Wait for the tick in progress if `wait`. */
 void tv_ticker_end(struct tv_ticker *ticker, bool wait);
 
-/* Is it started? */
+/* Has it been started, and not stopped? */
 bool tv_ticker_is_started(struct tv_ticker *ticker);
 
-/* Stops for good and releases all, once the tick in progress is over; does not wait for that. */
+/* Stop for good and release the ticker and its context once the tick in progress is over. Does not
+ * wait for that. */
 void tv_ticker_free(struct tv_ticker *ticker);
 
 #endif

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tracing.c - which methods are rewritten, and their numbers.  See agent.h. */
+/*
+ * tracing.c - call tracing: choice of classes, method ids, and retransformation of loaded classes.
+ *
+ * ClassFileLoadHook rewrites each class when it is loaded. Classes loaded before the recording are
+ * sent through the same callback by RetransformClasses, in batches (see below); at its end they are
+ * sent again, without hooks, if the agent was attached.
+ */
+#include <assert.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -15,13 +22,13 @@
 
 #define LONGEST_NAME 65536
 
-/* HotSpot takes no larger promise. */
+/* HotSpot accepts no larger capacity for PushLocalFrame. */
 #define MOST_REFERENCES 4096
 
-/* Counted for the report. */
+/* Totals for tv_agent_tracing_report. */
 static atomic_uint classes, methods, refused, not_understood;
 
-/* Methods that a trace lacks, since the last notice of them; the first are named. */
+/* Methods that could not be rewritten since the last message; it names the first few. */
 #define NAMED 3u
 static struct {
     pthread_mutex_t lock;
@@ -29,18 +36,19 @@ static struct {
     char names[1024];
 } lacking = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* By this recording or one before it, whose hooks are to go. */
+/* Boot classes have been rewritten in this or an earlier recording, so their hooks must go at its
+ * end. */
 static bool boot_rewritten;
 
-/* Never: the hooks themselves, the root of all constructors, and the facade, whose methods start
- * and stop what is recorded. */
+/* Never rewritten: the hooks, Object (its constructor is the root of all others), and the facade,
+ * whose methods start and stop recordings. */
 static const char never[] =
     "java.traceview.*:java.lang.Object:android.os.Debug:dalvik.system.SamplingProfiler*"
     ":traceview.Recorder";
 
 static char *tracing_copy_utf8(struct tv_class_span span, bool dots)
 {
-    /* Longest: a question mark or less for each byte. */
+    /* Each byte becomes one character at most. */
     size_t room = span.length + 1;
     char *text = malloc(room);
     if (text != NULL)
@@ -112,7 +120,7 @@ void tv_agent_tracing_say_lacking(void)
     pthread_mutex_unlock(&lacking.lock);
 }
 
-/* The class's name with dots, for free(); NULL when it is not to be traced. */
+/* Return the class's name with dots, for free(), or NULL when the options exclude it. */
 static char *tracing_wanted_name(const unsigned char *bytes, size_t length)
 {
     struct tv_classfile file;
@@ -169,25 +177,26 @@ void JNICALL tv_agent_tracing_load(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefine
     free(class_name);
 }
 
-/* ---- Classes that are loaded already ---- */
+/* ---- Retransformation of loaded classes ---- */
 
-/* RetransformClasses stops the program once for all classes of a call, and each call costs HotSpot
- * a pass over all loaded classes: one call a class is quadratic, one call for all a long pause.
- * In Tomcat with 4,539 classes a call stops the program for 14 ms and 20 us a class.  Batches grow
- * while pauses are short, and shrink when they are long, to 256 classes or a 64th of all. */
+/* RetransformClasses stops the program once per call, and HotSpot walks all loaded classes in each
+ * call. One call per class would be quadratic; one call for all classes would be a long pause. In
+ * Tomcat with 4,539 classes, a call stops the program for 14 ms plus 20 us per class. So batches
+ * double while pauses are short and halve when they are long, but not below 256 classes or 1/64 of
+ * all. */
 #define LEAST_BATCH 256
 #define MOST_CALLS 64
 #define LARGEST_BATCH 1024
 #define SHORT_PAUSE_NS 40000000
 #define LONG_PAUSE_NS 80000000
 
-/* The batches of one pass over the loaded classes. */
+/* Totals of one pass over the loaded classes. */
 struct retransform_passage {
     jvmtiEnv *jvmti;
     unsigned calls, done, refused;
 };
 
-/* Options of the recordings whose hooks are in classes; `several`: not all had the same ones. */
+/* Options by which classes have been rewritten; `several`: recordings with different options. */
 static struct {
     const char *include, *exclude;
     bool any, several;
@@ -198,8 +207,8 @@ static bool tracing_text_is_same(const char *a, const char *b)
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-/* Note the options by which classes are rewritten from here on; at the end of a recording no class
- * is any more. */
+/* Remember the options of this recording. `rewrites` is false at the end of a recording, after
+ * which no class has hooks. */
 static void tracing_note_options(bool rewrites)
 {
     const struct tv_agent_options *options = &tv_agent.options;
@@ -211,7 +220,8 @@ static void tracing_note_options(bool rewrites)
     rewritten_by.any = rewrites;
 }
 
-/* "Lcom/example/Class;" names com.example.Class; arrays and primitive classes have no methods. */
+/* Is this the signature "Lcom/example/Class;" of an included class? Arrays and primitive types have
+ * no methods. */
 static bool tracing_wants_signature(const char *signature)
 {
     size_t length = strlen(signature);
@@ -240,7 +250,7 @@ static bool tracing_wants_class(jvmtiEnv *jvmti, JNIEnv *jni, jclass class)
     return loader != NULL || boot_rewritten;
 }
 
-/* Move the wanted classes to the front; return how many there are. */
+/* Move the wanted classes to the front and release the others. Return how many are wanted. */
 static jint tracing_keep_wanted_classes(jvmtiEnv *jvmti, JNIEnv *jni, jclass *loaded, jint count)
 {
     jint kept = 0;
@@ -254,7 +264,7 @@ static jint tracing_keep_wanted_classes(jvmtiEnv *jvmti, JNIEnv *jni, jclass *lo
     return kept;
 }
 
-/* For how long this thread has wanted a processor and had none; 0 where the kernel does not say. */
+/* Return how long this thread has waited for a processor (ns), or 0 if the kernel does not tell. */
 static int64_t tracing_queued_ns(void)
 {
     unsigned long long queued = 0;
@@ -270,8 +280,8 @@ static int64_t tracing_queued_ns(void)
     return (int64_t)queued;
 }
 
-/* The time that this thread was blocked: it rewrites classes itself, and is blocked while the
- * machine stops the program to exchange them. */
+/* Return how long this thread has been blocked (ns). It rewrites the classes itself, and is blocked
+ * while HotSpot stops the program to replace them. */
 static int64_t tracing_blocked_ns(void)
 {
     struct timespec now, used;
@@ -281,11 +291,12 @@ static int64_t tracing_blocked_ns(void)
            tracing_queued_ns();
 }
 
-/* Retransform a batch.  The machine refuses it whole when it refuses one class, so a refused batch
- * is tried by halves.  False: the machine is about to die. */
+/* Retransform a batch. The JVM refuses the whole batch when it refuses one class, so bisect a
+ * refused batch. Return false when VMDeath is near. */
 static bool retransform_batch_bisecting(struct retransform_passage *passage, const jclass *wanted,
                                         jint count)
 {
+    assert(count > 0);
     if (atomic_load(&tv_agent.dying) || !tv_agent_hold())
         return false;
     passage->calls++;
@@ -308,6 +319,7 @@ static void retransform_in_batches(struct retransform_passage *passage, const jc
     jint most = least;
     while (count > 0) {
         jint batch = most < count ? most : count;
+        assert(batch > 0 && most >= least);
         int64_t start = tracing_blocked_ns();
         if (!retransform_batch_bisecting(passage, wanted, batch))
             return;
@@ -347,7 +359,7 @@ void tv_agent_tracing_retransform(void)
     if (!tv_agent.can_retransform ||
         (*tv_agent.vm)->GetEnv(tv_agent.vm, (void **)&jni, JNI_VERSION_1_6) != JNI_OK)
         return;
-    /* A promise: there are more classes than that, and the machine makes room. */
+    /* Only a hint: HotSpot makes room for more references than this. */
     bool framed = (*jni)->PushLocalFrame(jni, MOST_REFERENCES) == 0;
     if (!framed)
         (*jni)->ExceptionClear(jni);

@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * virtual_threads.c - threads of Java 21 that run on threads of the system by turns.  See agent.h.
+ * virtual_threads.c - virtual threads (Java 21), which run on carrier threads by turns.
  *
- * The machine tells when one is mounted on its carrier and when it leaves it, by events that are an
- * extension of HotSpot's; then its calls have a row of their own (fibers of recording.h).  A
- * machine that has virtual threads and does not tell is said to, once one of them calls.
+ * HotSpot reports by extension events when a virtual thread is mounted on a carrier and when it is
+ * unmounted. The recorder keeps a fiber (recording.h) for each virtual thread, so that its calls
+ * get a row of their own:
  *
- * Constants are those of JVMTI 21: our headers may be older.
+ *     carrier 1   --[ mount A ... unmount A ]--[ mount B ... unmount B ]--
+ *     carrier 2   ------------------[ mount A ... end A ]------------------
+ *     row of A      calls | [unmounted] | calls
+ *
+ * Unmount stores the fiber in the thread-local storage of the virtual thread, mount takes it from
+ * there. The time between the two is a call of java.lang.VirtualThread.[unmounted]. If a JVM has
+ * virtual threads but no such events, one message says so when the first one calls a recorded
+ * method.
+ *
+ * JVMTI 21 defines the constants; the headers at build time may be older.
  */
+#include <assert.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,19 +28,19 @@
 #define EVENT_VIRTUAL_END 88
 #define EVENTS (EVENT_VIRTUAL_END - JVMTI_MIN_EVENT_TYPE_VAL + 1)
 
-/* The bit can_support_virtual_threads of the capabilities. */
+/* Place of can_support_virtual_threads in jvmtiCapabilities. */
 #define CAPABILITY_BYTE 5
 #define CAPABILITY_BIT 0x10
 
 static struct {
-    jvmtiEnv *jvmti; /* our own, for its storage of threads; NULL: no events */
-    jclass class;    /* of all virtual threads; NULL: there are none */
-    jfieldID number; /* of a thread */
-    uint32_t away;   /* the method for the time without a carrier */
+    jvmtiEnv *jvmti; /* own environment, for its thread-local storage; NULL: no events */
+    jclass class;    /* java.lang.VirtualThread; NULL: the JVM has none */
+    jfieldID number; /* Thread.tid */
+    uint32_t away;   /* method id of [unmounted] */
     atomic_bool told;
-    jint mount, unmount;                 /* events; 0: not known */
-    jvmtiExtensionFunction find_mounted; /* the virtual thread of a carrier; NULL: not known */
-    jmethodID outermost;                 /* what a virtual thread's stack begins with */
+    jint mount, unmount;                 /* event numbers; 0: unknown */
+    jvmtiExtensionFunction find_mounted; /* GetVirtualThread(carrier); NULL: unknown */
+    jmethodID outermost; /* VirtualThread.run, the outermost frame of each virtual thread */
 } virtual;
 
 bool tv_agent_virtual_allow(jvmtiCapabilities *wanted, const jvmtiCapabilities *offered)
@@ -42,7 +52,7 @@ bool tv_agent_virtual_allow(jvmtiCapabilities *wanted, const jvmtiCapabilities *
     return can;
 }
 
-/* ---- events, in the virtual thread ---- */
+/* ---- events, called in the virtual thread ---- */
 
 static struct tv_recorder_thread *virtual_stored_fiber(jvmtiEnv *jvmti)
 {
@@ -76,7 +86,7 @@ static void JNICALL virtual_on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread 
     (void)thread;
     if (!tv_agent_hold())
         return;
-    /* HotSpot has told of the last unmount before: that time without a carrier ends here. */
+    /* HotSpot has reported the last unmount already: end the [unmounted] time here. */
     if (!tv_recording_is_fiber())
         tv_recording_mount(virtual_stored_fiber(jvmti), virtual.away);
     struct tv_recorder_thread *fiber = tv_recording_unmount(0);
@@ -105,7 +115,7 @@ void tv_agent_virtual_name(JNIEnv *jni, jthread thread, char *name, size_t room)
                  (long long)(*jni)->GetLongField(jni, thread, virtual.number));
 }
 
-/* Said once; each recording says it of itself. */
+/* Mark the recording as mixed; print the message only once. */
 static void virtual_report_mixed(void)
 {
     tv_recording_mix_fibers();
@@ -114,7 +124,7 @@ static void virtual_report_mixed(void)
                      "the rows of the threads that carry them, several within each other");
 }
 
-/* One that was mounted before the events came, or of which there are none. */
+/* The virtual thread was mounted before the events were enabled, or the JVM has no such events. */
 static void virtual_see_mounted(JNIEnv *jni)
 {
     jthread thread = virtual_current_thread(tv_agent.jvmti);
@@ -152,13 +162,14 @@ bool tv_agent_virtual_replace(jthread *threads, jint count)
 
 jint tv_agent_virtual_frames(const jvmtiFrameInfo *frames, jint depth)
 {
+    assert(depth >= 0);
     for (jint i = 0; i < depth; i++)
         if (frames[i].method == virtual.outermost)
             return i + 1;
     return depth;
 }
 
-/* ---- the beginning ---- */
+/* ---- start and end ---- */
 
 static jint virtual_find_extension_event(const jvmtiExtensionEventInfo *events, jint count,
                                          const char *id)
@@ -200,9 +211,10 @@ static bool virtual_find_extension_events(jvmtiEnv *jvmti)
     return virtual.mount != 0 && virtual.unmount != 0;
 }
 
-/* Events of an extension need a function, and the switch that standard events have. */
+/* Extension events need a callback of their own, and the switch that standard events have. */
 static bool virtual_set_event_modes(jvmtiEnv *jvmti, bool on)
 {
+    assert(virtual.mount != 0 && virtual.unmount != 0);
     const jint events[] = {virtual.mount, virtual.unmount, EVENT_VIRTUAL_END};
     const jvmtiExtensionEvent functions[] = {virtual_on_mount, virtual_on_unmount, NULL};
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
@@ -215,7 +227,8 @@ static bool virtual_set_event_modes(jvmtiEnv *jvmti, bool on)
     return true;
 }
 
-/* The events' functions stand in a table by their numbers, which begin with the least. */
+/* Fill the callback table by hand: the headers may lack VirtualThreadEnd. The table is indexed from
+ * JVMTI_MIN_EVENT_TYPE_VAL. */
 static bool virtual_enable_events(jvmtiEnv *jvmti)
 {
     jvmtiCapabilities offered = {0}, wanted = {0};
@@ -232,8 +245,7 @@ static bool virtual_enable_events(jvmtiEnv *jvmti)
            virtual_set_event_modes(jvmti, true);
 }
 
-/* Without continuations (-XX:-VMContinuations) virtual threads have another class, each on a thread
- * of the system for itself. */
+/* With -XX:-VMContinuations, virtual threads have another class and a kernel thread each. */
 static bool virtual_find_class(JNIEnv *jni)
 {
     jclass class = (*jni)->FindClass(jni, "java/lang/VirtualThread");
