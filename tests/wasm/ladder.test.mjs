@@ -117,7 +117,7 @@ test('too small a size is told the smallest that works', () => {
     const file = join(folder, name);
     const { status, stderr } = write(file, 10_000);
     assert.equal(status, 1);
-    const [, least] = /the smallest part of the trace has (\d+) bytes/.exec(stderr);
+    const [, least] = /the smallest possible report has (\d+) bytes/.exec(stderr);
     assert.ok(write(file, least).size <= least);
     // Packed, a little more may be a few bytes shorter.
     assert.equal(write(file, least - 200).status, 1);
