@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct folder {
     char path[64], spool[96], names[96], output[96];
-    struct tv_trace_buffer area;
+    struct tv_trace_buffer buffer;
     uint32_t chunks;
     int file;
 };
@@ -59,9 +59,9 @@ static void make_folder(void)
     atexit(remove_folder);
     folder.file = open(folder.spool, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     require(folder.file >= 0 &&
-                tv_trace_buffer_init(&folder.area, RECORDS, WORDS, folder.file) == 0,
+                tv_trace_buffer_init(&folder.buffer, RECORDS, WORDS, folder.file) == 0,
             "spool");
-    folder.chunks = folder.area.head->chunks;
+    folder.chunks = folder.buffer.head->chunks;
 }
 
 static void remove_folder(void)
@@ -75,52 +75,53 @@ static void remove_folder(void)
 /* Calls of each thread, one in the other, and their ends. */
 static void fill_thread(uint32_t thread)
 {
-    struct tv_trace_buffer *area = &folder.area;
-    uint32_t chunk = tv_trace_buffer_claim_chunk(area, thread, TV_BUFFER_CHUNK_MIN);
-    uint64_t *record = tv_trace_buffer_record(area, area->chunks[chunk - 1].first);
+    struct tv_trace_buffer *buffer = &folder.buffer;
+    uint32_t chunk = tv_trace_buffer_claim_chunk(buffer, thread, TV_BUFFER_CHUNK_MIN);
+    uint64_t *record = tv_trace_buffer_record(buffer, buffer->chunks[chunk - 1].first);
     for (uint64_t i = 0; i < 2 * METHODS; i++, record += WORDS) {
         uint64_t method = i < METHODS ? i + 1 : 2 * METHODS - i;
         record[0] = method << 2 | (i >= METHODS);
         record[1] = record[2] = (i + 1) * 1000000 * thread;
     }
-    tv_trace_buffer_append_chunk(area, thread, chunk);
-    snprintf(area->threads[thread - 1].name, TV_BUFFER_NAME, "thread %u", thread);
+    tv_trace_buffer_append_chunk(buffer, thread, chunk);
+    snprintf(buffer->threads[thread - 1].name, TV_BUFFER_NAME, "thread %u", thread);
 }
 
 /* Undo the changes of the run before. */
 static void restore(void)
 {
-    struct tv_trace_buffer *area = &folder.area;
-    memset(area->head, 0, sizeof *area->head);
-    memset(area->threads, 0, TV_BUFFER_THREADS_MAX * sizeof *area->threads);
-    memset(area->chunks, 0, folder.chunks * sizeof *area->chunks);
-    memset(area->records, 0, RECORDS * WORDS * sizeof *area->records);
-    area->head->magic = TV_SPOOL_MAGIC;
-    area->head->pid = 1;
-    area->head->locked = 1;
-    area->head->words = WORDS;
-    area->head->records = RECORDS;
-    area->head->chunks = folder.chunks;
-    area->head->clock = TV_RECORDING_DUAL;
-    area->head->start_us = 1000000;
-    area->head->late[0].ns = 1000000000;
-    area->head->threads = USED_THREADS;
+    struct tv_trace_buffer *buffer = &folder.buffer;
+    memset(buffer->head, 0, sizeof *buffer->head);
+    memset(buffer->threads, 0, TV_BUFFER_THREADS_MAX * sizeof *buffer->threads);
+    memset(buffer->chunks, 0, folder.chunks * sizeof *buffer->chunks);
+    memset(buffer->records, 0, RECORDS * WORDS * sizeof *buffer->records);
+    buffer->head->magic = TV_SPOOL_MAGIC;
+    buffer->head->pid = 1;
+    buffer->head->locked = 1;
+    buffer->head->words = WORDS;
+    buffer->head->records = RECORDS;
+    buffer->head->chunks = folder.chunks;
+    buffer->head->clock = TV_RECORDING_DUAL;
+    buffer->head->start_us = 1000000;
+    buffer->head->late[0].ns = 1000000000;
+    buffer->head->threads = USED_THREADS;
     for (uint32_t thread = 1; thread <= USED_THREADS; thread++)
         fill_thread(thread);
 }
 
 static void change(const uint8_t *bytes)
 {
-    struct tv_trace_buffer *area = &folder.area;
+    struct tv_trace_buffer *buffer = &folder.buffer;
     struct {
         void *from;
         size_t size;
     } const parts[] = {
-        {area->head, offsetof(struct tv_buffer_header, path)},
-        {&area->head->part_pid, sizeof *area->head - offsetof(struct tv_buffer_header, part_pid)},
-        {area->threads, 8 * sizeof *area->threads},
-        {area->chunks, 8 * sizeof *area->chunks},
-        {area->records, RECORDS * WORDS * sizeof *area->records},
+        {buffer->head, offsetof(struct tv_buffer_header, path)},
+        {&buffer->head->part_pid,
+         sizeof *buffer->head - offsetof(struct tv_buffer_header, part_pid)},
+        {buffer->threads, 8 * sizeof *buffer->threads},
+        {buffer->chunks, 8 * sizeof *buffer->chunks},
+        {buffer->records, RECORDS * WORDS * sizeof *buffer->records},
     };
     size_t part = bytes[0] % TV_COUNT(parts), room = parts[part].size - sizeof(uint64_t);
     size_t place = (bytes[1] | (size_t)bytes[2] << 8) % (room + 1);
@@ -169,7 +170,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size--;
     for (; changes > 0 && size >= CHANGE; changes--, data += CHANGE, size -= CHANGE)
         change(data);
-    folder.area.head->locked = 1; /* no process is looked for */
+    folder.buffer.head->locked = 1; /* no process is looked for */
     write_names(data, size);
     if (tv_recorder_recover(folder.spool, folder.names, folder.output, path, &info) == 0)
         read_trace();
