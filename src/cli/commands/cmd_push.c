@@ -467,13 +467,14 @@ static enum tv_status sender_take_state(const struct upload_exchange *exchange,
     sending->again = sender_may_retry(exchange);
     if (exchange->status / 100 != 2)
         return sender_fail(exchange, err);
-    if (exchange->offset != UINT64_MAX)
-        sending->offset = exchange->offset;
-    if (sending->offset > tv_source_size(sending->file)) {
+    if (exchange->offset != UINT64_MAX && exchange->offset > tv_source_size(sending->file)) {
         sending->again = false;
         return tv_fail(err, TV_ERR_IO, TV_NO_OFFSET,
                        "the server reports more bytes than the file has");
     }
+    if (exchange->offset != UINT64_MAX)
+        sending->offset = exchange->offset;
+    assert(sending->offset <= tv_source_size(sending->file));
     memcpy(sending->trace, exchange->trace, sizeof sending->trace);
     return TV_OK;
 }
@@ -519,15 +520,20 @@ static enum tv_status sender_send_all(struct upload_sender *sender, struct uploa
     unsigned tries = 0;
     uint64_t most = sending->offset;
     for (;;) {
-        struct tv_error ignored;
+        struct tv_error refused;
         enum tv_status status = sender_send_rest(sender, sending, err);
         bool again = sending->again;
         if (status == TV_OK && sending->trace[0] == '\0')
             status = tv_fail(err, TV_ERR_IO, TV_NO_OFFSET, "the server accepts no more data");
         if (status == TV_OK || !again || !sender_pause(&tries))
             return status;
-        if (sender_ask_state(sender, sending, &ignored) == TV_OK && sending->trace[0] != '\0')
+        status = sender_ask_state(sender, sending, &refused);
+        if (status == TV_OK && sending->trace[0] != '\0')
             return TV_OK;
+        if (status != TV_OK && !sending->again) {
+            *err = refused;
+            return status;
+        }
         if (sending->offset > most) {
             most = sending->offset;
             tries = 0;
