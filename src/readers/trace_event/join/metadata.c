@@ -85,6 +85,8 @@ static bool te_metadata_name_thread(struct te_metadata_target *applying,
                                     const struct tv_te_deferred *event, struct tv_bytes args)
 {
     struct tv_bytes name = tv_te_member(args, "name");
+    if (event->thread == TV_NONE) /* the file has changed since its first reading */
+        return false;
     if (name.data)
         applying->head->threads[event->thread].name = te_metadata_string(applying, name);
     return name.data;
@@ -166,7 +168,8 @@ static bool te_metadata_order_process(struct te_metadata_target *applying,
 static bool te_metadata_order_thread(struct te_metadata_target *applying,
                                      const struct tv_te_deferred *event, struct tv_bytes args)
 {
-    return te_metadata_sort_index(args, &applying->head->threads[event->thread].sort_index);
+    return event->thread != TV_NONE &&
+           te_metadata_sort_index(args, &applying->head->threads[event->thread].sort_index);
 }
 
 #define NS_PER_S 1e9

@@ -153,8 +153,10 @@ static TV_NOINLINE bool te_parse_odd_time(struct tv_bytes raw, int64_t *ns)
     uint64_t hex;
     struct tv_bytes text = te_number_text(raw);
     if (!tv_te_is_string(raw) && tv_te_parse_hex(text, &hex)) {
+        if (hex > (uint64_t)TV_TE_LATEST / 1000)
+            return false;
         *ns = (int64_t)(hex * 1000);
-        return hex <= (uint64_t)TV_TE_LATEST / 1000;
+        return true;
     }
     return te_parse_decimal(text, &decimal) && te_decimal_to_integer(&decimal, 3, ns, &exact);
 }
