@@ -13,7 +13,7 @@ import {
   UNARRANGED,
   type Arrangement,
 } from '../src/model/arrangement';
-import type { Process } from '../src/model/engine';
+import type { Process } from '../src/model/traceFacts';
 import { boxesIn, layoutPage, type Placed } from '../src/model/layout';
 import { counterRow, cpusOf, type Row } from '../src/model/rows';
 import { theme, track } from './fixtures';

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small things that several tests need: an engine that notes its questions, tiles, and a theme.
 
-import type { CallDetails, Engine, FrameRow, Tile, TileLane, Track } from '../src/model/engine';
+import type { CallDetails, Engine, FrameRow, Tile, TileLane } from '../src/model/engine';
+import type { Track } from '../src/model/traceFacts';
 import { readTheme, type Palette, type Theme } from '../src/render/theme';
 
 export function track(number: number, changes: Partial<Track> = {}): Track {

@@ -8,10 +8,9 @@ import {
   THREAD_FRAME,
   type FlameGraph,
   type FlameQuestion,
-  type IdleThread,
   type ProfileAnswer,
-  type TraceFacts,
 } from '../src/model/engine';
+import type { IdleThread, TraceFacts } from '../src/model/traceFacts';
 import { FlameNames } from '../src/model/flameNames';
 import { joinSides, NO_SELF } from '../src/model/flameSides';
 import { FlameStore } from '../src/model/flameStore';

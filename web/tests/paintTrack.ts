@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One track, drawn on a surface that notes it.
 
-import type { Tile, TileLane, Track } from '../src/model/engine';
+import type { Tile, TileLane } from '../src/model/engine';
+import type { Track } from '../src/model/traceFacts';
 import { layoutTracks } from '../src/model/layout';
 import { Frames } from '../src/model/names';
 import { TileCache } from '../src/model/tileCache';

@@ -4,7 +4,7 @@
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
 import { readPlace } from '../src/model/address';
-import type { Track } from '../src/model/engine';
+import type { Track } from '../src/model/traceFacts';
 import { OpenTracks, refilter, sameTracks } from '../src/model/refilter';
 
 function track(number: number, kind: Track['kind'], thread: number, name: string): Track {

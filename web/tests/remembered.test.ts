@@ -3,7 +3,7 @@
 
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Process } from '../src/model/engine';
+import type { Process } from '../src/model/traceFacts';
 import {
   namesOf,
   NOTHING_REMEMBERED,

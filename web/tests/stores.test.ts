@@ -15,8 +15,8 @@ import {
   type ProfileAnswer,
   type Relations,
   type Scope,
-  type TraceFacts,
 } from '../src/model/engine';
+import type { TraceFacts } from '../src/model/traceFacts';
 import { Frames } from '../src/model/names';
 import { ProfileStore } from '../src/model/profileStore';
 import { SearchStore } from '../src/model/searchStore';

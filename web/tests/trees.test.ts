@@ -4,7 +4,7 @@
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
 import { flushEffects } from '../src/base/signal';
-import type { TraceFacts } from '../src/model/engine';
+import type { TraceFacts } from '../src/model/traceFacts';
 import { Frames } from '../src/model/names';
 import { decodeTree, LINE, type TreeAnswer, type TreeQuestion } from '../src/model/treeAnswer';
 import { treeColumns } from '../src/model/treeColumns';

@@ -8,7 +8,6 @@ import type {
   Arrows,
   Call,
   CallDetails,
-  Clock,
   CounterFacts,
   CounterValues,
   Engine,
@@ -28,9 +27,8 @@ import type {
   Scope,
   Tile,
   TileLane,
-  TraceFacts,
 } from '../model/engine';
-import type { Disguise, SavedKind } from '../model/saved';
+import type { Clock, TraceFacts, Disguise, SavedKind } from '../model/traceFacts';
 import type { Findings } from '../model/findings';
 import type { EventAt, FileBytes, Health, SearchQuestion, SearchStep } from '../model/found';
 import { CPUS, type StateAnswer, type StatesAnswer } from '../model/states';

@@ -4,7 +4,8 @@
 
 import { effect, ownEffects, untracked } from '../base/signal';
 import { readPlace, type Place } from '../model/address';
-import type { Engine, TraceFacts } from '../model/engine';
+import type { Engine } from '../model/engine';
+import type { TraceFacts } from '../model/traceFacts';
 import { EngineError } from '../model/engine';
 import type { Frames } from '../model/names';
 import type { Chosen, Input } from '../model/opening';

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// How busy each thread is over the trace: covered by calls, less the time it waited in them.  A
-// thread whose outermost call never ends would otherwise look busy all the time.
+// CPU activity of each thread for the overview: the time that calls cover minus the time that the
+// thread waited in these calls. Without the subtraction a thread whose outermost call never ends
+// would look busy all the time.
 
 import { TILE_PIXELS } from './decode';
-import type { Activity, Engine, Tile, TileLane, Track } from './engine';
+import type { Activity, Engine, Tile, TileLane } from './engine';
+import type { Track } from './traceFacts';
 import { length, type Span } from './span';
 import { tileRange } from './tileCache';
 
-/** Add `share` of each bucket that [from, to) covers. */
+/** Add to each bucket the share of it that [from, to) covers. */
 function cover(
   buckets: Float64Array,
   size: number,
@@ -23,7 +25,7 @@ function cover(
   }
 }
 
-/** Share of each bucket in which the track waited. */
+/** Return the share of each bucket in which the track waited, from 0 to 1. */
 export function waitingShares(tiles: readonly Tile[], activity: Activity): Float64Array {
   const buckets = new Float64Array(activity.buckets);
   const size = (activity.to - activity.from) / activity.buckets;
@@ -51,17 +53,17 @@ function less(covered: Uint8Array, waiting: Float64Array): Uint8Array {
   return covered.map((height, b) => Math.max(0, Math.round(height - 255 * (waiting[b] ?? 0))));
 }
 
-/** Heights of all lanes together, which the engine makes and the page holds. */
+/** Limit of the heights (lanes times buckets) that the engine computes and the page keeps. */
 const MOST_HEIGHTS = 4_000_000;
 const LEAST_BUCKETS = 100;
 
-/** Of very many tracks the overview is coarser. */
+/** Return the number of buckets for so many tracks: the more tracks, the coarser the overview. */
 export function bucketsFor(tracks: number, most: number): number {
   const each = Math.floor(MOST_HEIGHTS / Math.max(1, tracks));
   return Math.min(most, Math.max(LEAST_BUCKETS, each));
 }
 
-/** At most so many lanes: each of the highest of its neighbours at any time. */
+/** Reduce the lanes to at most `most`: each new lane is the maximum of several neighbours. */
 export function fewerLanes(lanes: Activity['lanes'], most: number): Activity['lanes'] {
   const group = Math.ceil(lanes.length / Math.max(1, most));
   if (group <= 1) return lanes;
@@ -77,6 +79,7 @@ export function fewerLanes(lanes: Activity['lanes'], most: number): Activity['la
   return fewer;
 }
 
+/** Ask the engine for the activity of all tracks, subtract the waits, and sort by track order. */
 export async function busyActivity(
   engine: Engine,
   tracks: readonly Track[],

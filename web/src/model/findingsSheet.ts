@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings for other programs: a line for each place, or one where there is none.
+// Export findings as a sheet: one line for each place, or one line for a finding without places.
 
 import { formatCount, formatTime, type FixedUnit } from '../base/format';
 import { callOf, ruleOf, type FindingItem } from './findingsTable';
 import type { Sheet, SheetValue } from './sheet';
 
-/** How frames, tracks and what is said of calls are told. */
+/** How to name frames and tracks, and how to adapt texts to the words of the trace. */
 export interface FindingWords {
   name: (frame: number) => string;
   track: (number: number) => string;
@@ -16,7 +16,7 @@ const NO_CALL = [null, null, null, null] as const;
 const NO_FIGURE = [null, null, null] as const;
 const NO_RULE: readonly SheetValue[] = ['', '', ''];
 
-/** Rule, severity, title, text, count, time in all. */
+/** Return rule, severity, title, text, count and total time. */
 function told(item: FindingItem, { said }: FindingWords): readonly SheetValue[] {
   const rule = ruleOf(item);
   const of = rule ? [rule.name, rule.severity, said(rule.title)] : NO_RULE;
@@ -40,7 +40,7 @@ function call(item: FindingItem): readonly SheetValue[] {
   return place ? [place[2], place[3], place[0], place[1]] : NO_CALL;
 }
 
-/** What the figure is, how large, how often. */
+/** Return the meaning of the figure, its value and its count. */
 function figure(item: FindingItem): readonly SheetValue[] {
   if (item.is === 'rule' || item.is === 'rules') return NO_FIGURE;
   const what = item.finding.figure || null;
@@ -48,6 +48,7 @@ function figure(item: FindingItem): readonly SheetValue[] {
   return item.is === 'place' ? [what, item.place[6], item.place[7]] : [what, null, null];
 }
 
+/** Return the findings as a sheet for copying and export. */
 export function findingsSheet(
   items: readonly FindingItem[],
   words: FindingWords,

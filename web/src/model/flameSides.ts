@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sandwich: who calls a method above it, what it calls below.  Both sides are graphs that begin
-// with the method; here they become one, whose depths count from the top.
+// Sandwich view: the callers of a method above it, its callees below. The engine answers with one
+// graph for each side, both rooted at the method. This module joins them into one graph whose
+// depths count from the top:
+//
+//     caller | caller      depth 0        graph of callers, upside down
+//         method           depth 1        root of both graphs
+//     callee | callee      depth 2        graph of callees
 
 import type { FlameGraph } from './engine';
 
-/** The exclusive time of a caller says nothing. */
+/** Marks callers in the `self` column: their exclusive time has no meaning here. */
 export const NO_SELF = -1;
 
+/** Return one column: the kept entries of the graph above, then all entries of the graph below. */
 function pick<T extends Float64Array | Uint32Array>(
   make: (n: number) => T,
   above: T,
@@ -21,6 +27,9 @@ function pick<T extends Float64Array | Uint32Array>(
   return made;
 }
 
+/**
+ * Join the graph of callers and the graph of callees; the method itself is taken from the latter.
+ */
 export function joinSides(callers: FlameGraph, callees: FlameGraph): FlameGraph {
   const kept: number[] = [];
   let levels = 0;

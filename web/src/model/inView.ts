@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is asked for anew when the view rests: a screen more on both sides, so that small moves need
-// no question.
+// Events around the view, which the page asks for again when the view has come to rest. The
+// question covers a screen more on both sides, so that small movements need no new question.
 
 import { Latest, debounce } from '../base/latest';
 import { effect, signal, type Signal } from '../base/signal';
@@ -10,8 +10,10 @@ import type { Viewer } from './viewer';
 const MOST_PIXELS = 8192;
 const REST = 40;
 
+/** A question about a range of time; `pixels` is the resolution of the answer. */
 export type Ask<T> = (range: Span, pixels: number, signal: AbortSignal) => Promise<T>;
 
+/** Holds the answer for the current view. Construct it, then call start. */
 export class InView<T> {
   readonly answer: Signal<T>;
   private covers: (Span & { nsPerPixel: number }) | null = null;
@@ -28,7 +30,7 @@ export class InView<T> {
     this.asking = new Latest(viewer.failed);
   }
 
-  /** From now on. */
+  /** Follow the view from now on. */
   start(): void {
     effect(() => {
       this.viewer.view.get();
@@ -36,7 +38,7 @@ export class InView<T> {
     });
   }
 
-  /** Something else is to be asked than before. */
+  /** Ask again, because the question itself has changed. */
   again(): void {
     this.covers = null;
     this.load();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be selected beside calls and methods, and all about it.
+// Selection of events other than calls and methods, and their details.
 
 import { Latest } from '../base/latest';
 import { effect, signal } from '../base/signal';
@@ -7,10 +7,11 @@ import type { MemoryDumpDetails, ObjectDetails, SampleDetails, SnapshotDetails }
 import type { Engine, InstantDetails } from './engine';
 import type { Viewer } from './viewer';
 
+/** Kinds of events that can be selected; the names stand in the address. */
 export const MARK_KINDS = ['instant', 'object', 'snapshot', 'sample', 'memory'] as const;
 export type MarkKind = (typeof MARK_KINDS)[number];
 
-/** One of the things of a kind that a trace has, by its number. */
+/** An event of one kind, by its number in the trace. */
 export interface Mark {
   kind: MarkKind;
   number: number;
@@ -20,6 +21,7 @@ export function sameMark(a: Mark | null, b: Mark | null): boolean {
   return a === b || (a !== null && b !== null && a.kind === b.kind && a.number === b.number);
 }
 
+/** The answer of the engine about a mark. */
 export type MarkDetails =
   | { kind: 'instant'; instant: InstantDetails }
   | { kind: 'object'; object: ObjectDetails }
@@ -43,11 +45,12 @@ async function ask(engine: Engine, mark: Mark, signal: AbortSignal): Promise<Mar
   }
 }
 
+/** Holds the details of the selected mark. */
 export class MarkStore {
   readonly details = signal<MarkDetails | null>(null);
 
   constructor(viewer: Viewer) {
-    // Whatever selects a call or a method, it takes the mark's place.
+    // Selecting a call or a method deselects the mark.
     effect(() => {
       if (viewer.frame.get() !== null || viewer.call.get() !== null) viewer.mark.set(null);
     });

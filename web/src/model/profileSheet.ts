@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The methods of the profile table for other programs.
+// Export the methods of the profile table.
 
 import type { FixedUnit } from '../base/format';
 import { cellText, type Column } from './columns';
@@ -30,6 +30,7 @@ function headOf(column: Column, unit: FixedUnit): string {
   return `${column.group} ${below}`.trim();
 }
 
+/** Return the profile as a sheet for copying and export. */
 export function profileSheet(
   methods: readonly Method[],
   columns: readonly Column[],

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A range as it is typed: "1.5ms .. 20ms", "1.5 20 ms", "1.5 + 3 ms" (so long), "..20", "20..".
+// Ranges as typed by the user: "1.5ms .. 20ms", "1.5 20 ms", "1.5 + 3 ms" (start and length),
+// "..20", "20..".
 
 import { fixedUnit, formatTime, formatTimeUnit, unitLabel, type Unit } from '../base/format';
 import type { Span } from './span';
@@ -17,12 +18,13 @@ const NS: Readonly<Record<string, number>> = {
   samples: 1e3,
 };
 
-/** Two ends with what stands between them. */
+/** Two ends and the separator between them. */
 const PARTS = /^(.*?)\s*(\.{2,}|…|–|:|\+|(?<=[\d\s\p{L}])-|\bto\b|(?<=\S)\s+(?=[-\d]))\s*(.*)$/u;
 const TIME = /^(-?)(\d[\d,_ ]*(?:\.\d+)?|\.\d+)\s*(\p{L}*)$/u;
 
+/** A time as typed. */
 interface Time {
-  /** How many of the unit, or of the other end's. */
+  /** Number of units; an empty unit means that of the other end. */
   size: number;
   unit: string;
 }
@@ -36,7 +38,7 @@ function readTime(text: string): Time | null {
   return { size: found[1] ? -size : size, unit };
 }
 
-/** An end without a unit has that of the other one, or the page's. */
+/** Convert to nanoseconds. An end without a unit has the unit of the other end, or of the page. */
 function nsOf(time: Time, other: Time | null, unit: Unit): number {
   return Math.round(time.size * (NS[time.unit || other?.unit || fixedUnit(unit)] ?? 1));
 }
@@ -45,7 +47,10 @@ function unreadable(text: string): string {
   return `not a time: "${text.trim()}" (as in 20, 1.5 ms, 300 µs, 2 s)`;
 }
 
-/** What is wrong is told in words. A missing end is that of the trace. */
+/**
+ * Parse a range; a missing end is that of the trace. Return an error message for the user if it is
+ * malformed.
+ */
 export function readRange(text: string, unit: Unit, bounds: Span): Span | string {
   const parts = PARTS.exec(text.trim());
   if (!parts) return 'two times, as in 1.5 .. 20 ms';
@@ -65,7 +70,7 @@ export function readRange(text: string, unit: Unit, bounds: Span): Span | string
   return { from: Math.max(from, bounds.from), to: Math.min(to, bounds.to) };
 }
 
-/** As it would be typed. */
+/** Format a range so that readRange reads it. */
 export function writeRange({ from, to }: Span, unit: Unit): string {
   const fixed = fixedUnit(unit);
   const plain = (ns: number): string => formatTime(ns, fixed).replaceAll(',', '');

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the state of the page with one filter to the same with another: tracks, rows and numbers of
-// rows of tables are those of another trace then.
+// Changing the filter: translate the state of the page to the newly filtered trace, which numbers
+// its tracks, rows and events anew.
 
 import type { Place } from './address';
-import type { Call, TraceFacts, Track } from './engine';
+import type { Call } from './engine';
+import type { TraceFacts, Track } from './traceFacts';
 import { UNARRANGED } from './arrangement';
 import { foldKey } from './rows';
 
@@ -12,7 +13,7 @@ type Facts = Pick<
   'tracks' | 'counters' | 'instants' | 'objects' | 'samples' | 'memory_dumps' | 'flows'
 >;
 
-/** What a track is whatever else there is; the n-th of several. */
+/** Return a name for each track that is independent of its number; equal names are numbered. */
 function identities(tracks: readonly Track[]): Map<number, string> {
   const seen = new Map<string, number>();
   const found = new Map<number, string>();
@@ -25,7 +26,7 @@ function identities(tracks: readonly Track[]): Map<number, string> {
   return found;
 }
 
-/** The new numbers of tracks; those that are gone are left out. */
+/** Map old track numbers to new ones; tracks that the filter removed are missing. */
 export function sameTracks(from: Facts, to: Facts): Map<number, number> {
   const now = new Map([...identities(to.tracks)].map(([track, what]) => [what, track]));
   const found = new Map<number, number>();
@@ -36,11 +37,11 @@ export function sameTracks(from: Facts, to: Facts): Map<number, number> {
   return found;
 }
 
-/** Which tracks are open, also of those that a filter has taken away. */
+/** Remembers which tracks are expanded, including tracks that a filter removed. */
 export class OpenTracks {
   private readonly known = new Map<string, boolean>();
 
-  /** What is open of one filter's tracks; returns what then is of another's. */
+  /** Record the expanded tracks under the old filter, and return those under the new one. */
   move(open: readonly number[] | null, from: Facts, to: Facts): number[] {
     for (const [track, what] of identities(from.tracks))
       this.known.set(what, open?.includes(track) ?? false);
@@ -58,14 +59,14 @@ const TABLES = {
   memory: 'memory_dumps',
 } as const;
 
-/** What of the place there is not said by the place here. */
+/** State that is needed in addition to the old place. */
 export interface There {
-  /** The selected call. */
+  /** The selected call, translated to the new filter. */
   call: Call | null;
   openTracks: OpenTracks;
 }
 
-/** The place with what can be said without asking. */
+/** Translate a place to another filter, as far as possible without asking the engine. */
 export function refilter(
   place: Place,
   from: Facts,
@@ -76,9 +77,9 @@ export function refilter(
   const tracks = sameTracks(from, to);
   const move = (numbers: readonly number[]): number[] =>
     numbers.flatMap((number) => tracks.get(number) ?? []).sort((a, b) => a - b);
-  // Numbers of a table that lost nothing are the same.
+  // The numbers are unchanged if the filter removed no events of this kind.
   const same = (table: Exclude<keyof Facts, 'tracks'>): boolean => from[table] === to[table];
-  /** The lines of many rows (rows.ts) that show them, by what they are of. */
+  /** Translate the key of a fold line (rows.ts). */
   const fold = (key: string): string[] => {
     const [what, number] = key.split('.');
     if (what === 'async') return move([Number(number)]).map((track) => foldKey(what, track));

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// An arrangement by names instead of numbers: for the next trace of the same kind, whose threads
-// have the same names but other ids.
+// Arrangements by name instead of number. The page stores them in the browser and applies them to
+// the next trace, whose threads have the same names but other ids.
 
 import type { Arrangement } from './arrangement';
 import { processKey } from './arrangement';
-import type { TraceFacts, Track } from './engine';
+import type { TraceFacts, Track } from './traceFacts';
 import { processName } from './names';
 import { isLaneOf, rowName, type Row } from './rows';
 import { listAt, unitKey } from './units';
 
+/** A stored arrangement; the JSON keys must not change. */
 export interface Remembered {
   pinned: readonly string[];
   hidden: readonly string[];
@@ -18,12 +19,12 @@ export interface Remembered {
 
 export const NOTHING_REMEMBERED: Remembered = { pinned: [], hidden: [], moves: [], closed: [] };
 
-/** Names of each kind that are kept. */
+/** Limit of stored names of each kind. */
 const MOST = 100;
 
 type Facts = Pick<TraceFacts, 'tracks' | 'processes'>;
 
-/** Key -> name of all that can be arranged; several may have one name. */
+/** Return key and name of everything that can be arranged; names need not be unique. */
 export function namesOf(facts: Facts, rows: readonly Row[]): Map<string, string> {
   const { tracks, processes } = facts;
   const names = new Map<string, string>();
@@ -50,7 +51,7 @@ function keysOf(names: ReadonlyMap<string, string>): Map<string, string[]> {
   return found;
 }
 
-/** What of it this trace has. */
+/** Return the part of a stored arrangement that applies to this trace. */
 export function recall(
   remembered: Remembered,
   names: ReadonlyMap<string, string>,
@@ -68,7 +69,7 @@ export function recall(
   };
 }
 
-/** Names of things that this trace has not stay as they were. */
+/** Update a stored arrangement. Names that this trace does not contain stay as they were. */
 export function remember(
   old: Remembered,
   { pinned, hidden, moves }: Arrangement,
@@ -99,7 +100,7 @@ function texts(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((text) => typeof text === 'string') : [];
 }
 
-/** What somebody else wrote there is nothing. */
+/** Parse a stored arrangement; malformed parts are dropped. */
 export function readRemembered(text: string | null): Remembered {
   try {
     const value = JSON.parse(text ?? '{}') as Record<string, unknown> | null;

@@ -1,39 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands in the time line beside tracks of slices: one row each, of a process or a thread.
+// Rows of the timeline other than tracks of slices: counters, objects, memory dumps, samples. Also
+// folding: many rows of a kind are hidden behind one line.
 
 import type { BesideRows, LoneThread, ObjectType } from './beside';
-import type { CounterFacts, IdleThread, Track } from './engine';
+import type { CounterFacts } from './engine';
+import type { IdleThread, Track } from './traceFacts';
 import type { RowBox } from './layout';
 import { CPUS } from './states';
 
+/** The owner of a row. */
 interface Owned {
-  /** Of its label, for the keyboard. */
+  /** Key of its unit (units.ts), also of its label. */
   key: string;
-  /** Index; -1: of no process. */
+  /** Index of the process; -1: no process. */
   process: number;
-  /** Index of the thread under whose tracks it stands; -1: over all threads. */
+  /** Index of the thread that the row belongs to; -1: the row stands above all threads. */
   thread: number;
 }
 
 export interface CounterRow extends Owned {
   kind: 'counter';
   counter: CounterFacts;
-  /** The track of the processor that it tells of, under which it stands. */
+  /** Track of the processor that the counter describes; the row stands below that track. */
   under?: number;
 }
 
+/** A row of the objects of one type. */
 export interface ObjectsRow extends Owned {
   kind: 'objects';
   type: ObjectType;
-  /** Lanes that are shown. */
+  /** Number of visible lanes. */
   shown: number;
 }
 
+/** A row of the memory dumps of a process. */
 export interface MemoryRow extends Owned {
   kind: 'memory';
   dumps: number;
 }
 
+/** A row of the samples of a thread. */
 export interface SamplesRow extends Owned {
   kind: 'samples';
   name: string;
@@ -41,24 +47,24 @@ export interface SamplesRow extends Owned {
   samples: number;
 }
 
-/** A thread that has no track to name it: it has instants, or async slices that stand below. */
+/** The name of a thread without a track, which has instants or async slices. */
 export interface ThreadRow extends Owned {
   kind: 'thread';
   of: LoneThread;
 }
 
-/** The line that stands for many rows of a kind, and opens and closes them. */
+/** A line that stands for many rows of a kind and opens or closes them. */
 export interface FoldRow extends Owned {
   kind: 'fold';
   what: 'counter' | 'objects' | 'async';
-  /** Rows, or of async tracks those that are hidden when it is closed. */
+  /** Number of rows; for async tracks, number of lanes that are hidden when the line is closed. */
   count: number;
   open: boolean;
 }
 
 export type Row = CounterRow | ObjectsRow | MemoryRow | SamplesRow | ThreadRow | FoldRow;
 
-/** What a row is found by. */
+/** Return the name by which a row is found. */
 export function rowName(row: Row): string {
   switch (row.kind) {
     case 'counter':
@@ -76,13 +82,15 @@ export function rowName(row: Row): string {
   }
 }
 
-/** Of many lanes so many are shown at first. */
+/** Number of lanes that are visible at first if there are many. */
 export const FIRST_LANES = 3;
 
-/** So many rows of a kind stand in a process without being folded. */
+/** Number of rows of a kind that a process shows without folding. */
 export const FEW = 6;
 
-/** "CPU 3 Clock Frequency" stands under that processor's track, where there is one. */
+/**
+ * Return the row of a counter. "CPU 3 Clock Frequency" stands below the track of that processor.
+ */
 export function counterRow(
   counter: CounterFacts,
   cpus: ReadonlyMap<string, Track> = new Map(),
@@ -96,12 +104,12 @@ export function counterRow(
   return { kind: 'counter', key: `c${counter.counter}`, process, thread: -1, counter };
 }
 
-/** The tracks of processors by their names. */
+/** Return the tracks of processors by name. */
 export function cpusOf(tracks: readonly Track[]): Map<string, Track> {
   return new Map(tracks.filter((t) => t.kind === 'cpu').map((t) => [t.name, t]));
 }
 
-/** "7", or the id that is no number. */
+/** Return the thread id as text. */
 function idOf(thread: { thread_id: number; key?: string }): string {
   return thread.key ?? String(thread.thread_id);
 }
@@ -122,7 +130,9 @@ function samplesRows(
   });
 }
 
-/** Threads whose only tracks are of async slices, which have names of their own. */
+/**
+ * Return threads whose only tracks hold async slices: these tracks do not show the thread's name.
+ */
 function nameless(tracks: readonly Track[], idle: readonly IdleThread[]): LoneThread[] {
   const named = new Set(tracks.filter((t) => t.kind !== 'async').map((t) => t.thread));
   const first = new Map<number, Track>();
@@ -134,7 +144,7 @@ function nameless(tracks: readonly Track[], idle: readonly IdleThread[]): LoneTh
   });
 }
 
-/** Everything that has a row of its own, by owner as the layout takes it. */
+/** Return all rows other than tracks, grouped by kind as the layout expects them. */
 export function rowsOf(
   rows: BesideRows,
   counters: readonly CounterFacts[],
@@ -162,18 +172,21 @@ export function rowsOf(
   ];
 }
 
-/** `of`: the process, or the first of async tracks. */
+/** Return the key of a fold line. `of`: the process, or the first of several async tracks. */
 export function foldKey(what: FoldRow['what'], of: number): string {
   return `${what}.${of}`;
 }
 
-/** For one or two lanes more nobody should have to ask. */
+/** Show one or two hidden lanes at once instead of a link. */
 function lanesShown(row: ObjectsRow, opened: ReadonlySet<string>): number {
   const { lanes } = row.type;
   return lanes <= FIRST_LANES + 2 || opened.has(row.key) ? lanes : FIRST_LANES;
 }
 
-/** The rows of one process with many of a kind under a line, and hidden unless that is open. */
+/**
+ * Put many rows of a kind behind a fold line; they are visible if that line is open. All rows
+ * belong to one process.
+ */
 export function foldRows(rows: readonly Row[], opened: ReadonlySet<string>): Row[] {
   const counts = new Map<string, number>();
   for (const row of rows) counts.set(row.kind, (counts.get(row.kind) ?? 0) + 1);
@@ -192,13 +205,13 @@ export function foldRows(rows: readonly Row[], opened: ReadonlySet<string>): Row
   });
 }
 
-/** Async tracks of one name and owner: lanes of what overlaps. */
+/** Async tracks with one name and owner: their slices overlap in time. */
 interface Lanes {
   first: Track;
   count: number;
 }
 
-/** Of the same async slices. */
+/** Tell whether both tracks hold the same async slices. */
 export function isLaneOf(track: Track, first: Track | undefined): boolean {
   return (
     first?.kind === 'async' &&
@@ -209,7 +222,7 @@ export function isLaneOf(track: Track, first: Track | undefined): boolean {
   );
 }
 
-/** Tracks as they stand, those that are lanes of the same together. */
+/** Group neighbouring tracks that hold the same async slices. */
 function lanesTogether(tracks: readonly Track[]): Lanes[] {
   const found: Lanes[] = [];
   for (const track of tracks) {
@@ -220,7 +233,7 @@ function lanesTogether(tracks: readonly Track[]): Lanes[] {
   return found;
 }
 
-/** The first of the lanes that a track is one of; of others the track itself. */
+/** Return the first track with the same async slices, or the track itself. */
 export function firstLane(tracks: readonly Track[], track: Track): Track {
   return tracks.find((first) => isLaneOf(track, first)) ?? track;
 }
@@ -229,13 +242,14 @@ function isFolded({ count }: Lanes): boolean {
   return count > FIRST_LANES + 2;
 }
 
+/** Visible tracks, and fold lines below them. */
 export interface ShownTracks {
   tracks: Track[];
-  /** The line under a track, by the track's number. */
+  /** Fold lines by the number of the track above. */
   folds: Map<number, FoldRow>;
 }
 
-/** Of async tracks with many lanes the first ones, and a line that shows the others. */
+/** Hide all but the first lanes of async slices behind a fold line. */
 export function foldTracks(tracks: readonly Track[], opened: ReadonlySet<string>): ShownTracks {
   const shown: ShownTracks = { tracks: [], folds: new Map() };
   let at = 0;
@@ -259,7 +273,7 @@ export function foldTracks(tracks: readonly Track[], opened: ReadonlySet<string>
   return shown;
 }
 
-/** What must be open so that a track is seen; null: nothing. */
+/** Return the fold line that must be open to show a track; null: none. */
 export function foldOfTrack(tracks: readonly Track[], number: number): string | null {
   const place = tracks.findIndex((t) => t.track === number);
   let at = 0;
@@ -273,15 +287,16 @@ export function foldOfTrack(tracks: readonly Track[], number: number): string | 
   return null;
 }
 
+/** A counter with its position. */
 export interface CounterBox {
   counter: CounterFacts;
   top: number;
   height: number;
-  /** Until when the last value holds. */
+  /** Time until which the last value is drawn. */
   end: number;
 }
 
-/** Of these rows the counters; their last values hold until `end`, null: they do not hold. */
+/** Return the boxes of the counters. Their last value is drawn until `end`; null: not extended. */
 export function counterBoxes(rows: readonly RowBox[], end: number | null): CounterBox[] {
   return rows.flatMap(({ row, top, height }) =>
     row.kind === 'counter'

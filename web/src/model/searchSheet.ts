@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hits of the search that are shown, for other programs.
+// Export the visible search results.
 
 import { formatTime, type FixedUnit } from '../base/format';
 import { EVENT, EVENT_WORDS, FIELD, type SearchRow } from './found';
@@ -18,18 +18,18 @@ function fields(hit: SearchRow): string {
   return words.filter(Boolean).join(' ');
 }
 
-/** Of what has none: the others are at a time. */
+/** Return the length of a hit; null: the event is a point in time. */
 function lengthOf(hit: SearchRow): number | null {
   return hit[0] === EVENT.slice || hit[0] === EVENT.object ? hit[4] : null;
 }
 
-/** `placeOf`: the thread or the process of a hit in words. */
+/** Return the results as a sheet. `placeOf` names the thread or process of a hit. */
 export function searchSheet(
   list: Pick<SearchList, 'order' | 'at'>,
   frames: Frames,
   placeOf: (hit: SearchRow) => string,
   unit: FixedUnit,
-  /** How a slice is called on the screen. */
+  /** Word for a slice on the screen. */
   slice = 'slice',
 ): Sheet {
   const at = (line: number): SearchRow => list.at(line) ?? NOTHING;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The search of the top bar: which methods match, how many calls they have, and the way from one
-// hit to the next.  Few methods are walked call by call; many are walked method by method.
+// The search box of the top bar: the matching methods, their number of calls, and stepping through
+// the hits. With few matches each call is a hit; with many matches each method is a hit.
 
 import { Latest, debounce } from '../base/latest';
 import { computed, effect, signal, type ReadSignal } from '../base/signal';
@@ -8,33 +8,36 @@ import type { Call, CallDetails } from './engine';
 import { caseCounts, matcher } from './names';
 import type { Viewer } from './viewer';
 
-/** Up to so many methods their calls are the hits: each one is a question when going on. */
+/** Up to this many methods, every call is a hit; each step then needs one question per method. */
 const FEW = 40;
-/** Ticks in the overview are asked for method by method too. */
+/** Number of methods whose calls are marked in the overview, with one question each. */
 const TICKED = 16;
 
+/** The methods that match the search. */
 export interface Hits {
-  /** Matching methods, the one with most time first. */
+  /** Matching methods, the longest running first. */
   frames: readonly number[];
-  /** By frame, for the painter. */
+  /** Indexed by frame, 1: matches; used by the painter. */
   matches: Uint8Array;
   byCall: boolean;
 }
 
+/** The current hit; `position` counts from 1. */
 export interface Current {
   position: number;
   call: Call | null;
   start: number | null;
 }
 
+/** Holds the matches and the current hit. */
 export class SearchStore {
   readonly hits: ReadSignal<Hits | null>;
   readonly total = signal(0);
   readonly current = signal<Current | null>(null);
-  /** Starts and ends of hits over the whole trace, for the overview. */
+  /** Start and end times of hits in the whole trace, for the overview. */
   readonly ticks = signal<readonly number[]>([]);
   readonly focused = signal(false);
-  /** Frames that the regular expression matches; null: not known yet. */
+  /** Frames that match the regular expression; null: not known yet. */
   private readonly matched = signal<readonly number[] | null>(null);
   private callsOf: ReadonlyMap<number, number> | null = null;
   private readonly walking: Latest;
@@ -83,7 +86,7 @@ export class SearchStore {
     return this.hitsOf(all.filter((frame) => test(frames.searchText(frame))));
   }
 
-  /** A pattern of the user never runs here, where it could go on without end: the engine knows. */
+  /** Regular expressions run in the engine only: in the browser they could take forever. */
   private matchPattern(query: string, matched: readonly number[] | null): Hits | null {
     return query === '' ? null : this.hitsOf(matched ?? []);
   }
@@ -132,7 +135,9 @@ export class SearchStore {
     );
   }
 
-  /** To the next hit (1) or the one before (-1); from the selected call, else from what is visible. */
+  /**
+   * Go to the next (1) or previous (-1) hit, from the selected call or else from the visible range.
+   */
   step(direction: 1 | -1): void {
     const hits = this.hits.peek();
     if (!hits || hits.frames.length === 0) return;
@@ -156,7 +161,7 @@ export class SearchStore {
       async (signal) => {
         const call =
           (await this.nearest(hits, from, direction, signal)) ??
-          // From the last hit on to the first one again, and back.
+          // Wrap around at the ends of the trace.
           (await this.nearest(
             hits,
             direction === 1 ? this.viewer.bounds.from - 1 : this.viewer.bounds.to + 1,
@@ -198,7 +203,7 @@ export class SearchStore {
     return best;
   }
 
-  /** Calls that overlap [start of the trace, start of this one] are those up to and with it. */
+  /** Return the number of a hit: the number of matching calls that begin up to this one. */
   private async positionOf(hits: Hits, call: CallDetails, signal: AbortSignal): Promise<number> {
     const scope = { from: this.viewer.bounds.from, to: call.start_ns + 1 };
     const answer = await this.viewer.engine.profile(scope, signal);

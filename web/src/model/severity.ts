@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much a diagnostic or a finding matters; icons are named alike.
+// Severity of diagnostics and findings; the icons have the same names.
 
 export type Severity = 'note' | 'warning' | 'error';
 
+/** A problem that the reader found, with the file offsets of its first occurrences. */
 export interface Diagnostic {
   kind: string;
   text: string;
@@ -11,7 +12,7 @@ export interface Diagnostic {
   offsets: number[];
 }
 
-/** Severities in the words of tables and lists. */
+/** Names of severities in tables and lists. */
 export const SEVERITIES: Record<Severity, string> = {
   error: 'Error',
   warning: 'Warning',
@@ -20,12 +21,12 @@ export const SEVERITIES: Record<Severity, string> = {
 
 const GRAVITY: Record<Severity, number> = { error: 2, warning: 1, note: 0 };
 
-/** The gravest first, equal ones in their order. */
+/** Sort by severity, the most severe first; the sort is stable. */
 export function gravestFirst<T extends { severity: Severity }>(items: readonly T[]): T[] {
   return [...items].sort((a, b) => GRAVITY[b.severity] - GRAVITY[a.severity]);
 }
 
-/** The gravest of them; null: there are none. */
+/** Return the highest severity; null: the list is empty. */
 export function gravest(items: readonly { severity: Severity }[]): Severity | null {
   return gravestFirst(items)[0]?.severity ?? null;
 }

@@ -1,60 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of threads by state and of threads by processor: columns, order, texts, export.
+// State tables, by state or by processor: columns, sort order, texts and export.
 
 import { formatCount, formatPercent, formatTime, type FixedUnit, type Unit } from '../base/format';
 import type { Sheet } from './sheet';
 import { STATES, STATE_WORDS, type StatesAnswer, type StatesRow } from './states';
 
-/** What the columns are: states, or processors. */
+/** Columns of the table: states or processors. */
 export type StatesBy = 'state' | 'cpu';
 
+/** Sort order of a state table. */
 export interface StatesSort {
   column: string;
   descending: boolean;
 }
 
-/** What the table shows, and in which order. */
+/** Columns and sort order of the table. */
 export interface StatesChoice extends StatesSort {
   by: StatesBy;
 }
 
-/** In which order a table stands at first. */
+/** Return the default sort order. */
 export function usualStates(by: StatesBy): StatesChoice {
   return { by, column: by === 'state' ? 'running' : 'all', descending: true };
 }
 
+/** Tell whether a choice is the default, which the address omits. */
 export function isUsualStates({ by, column, descending }: StatesChoice): boolean {
   const usual = usualStates(by);
   return by === 'state' && column === usual.column && descending === usual.descending;
 }
 
-/** "cpu.cpu3.up" in the address; of columns the trace does not have the name decides. */
+/** Format a choice for the address, as in "cpu.cpu3.up". */
 export function writeStates({ by, column, descending }: StatesChoice): string {
   return `${by}.${column}.${descending ? 'down' : 'up'}`;
 }
 
+/** Parse the output of writeStates; a column that the trace lacks is sorted by name. */
 export function readStates(text: string | null): StatesChoice | null {
   const [by, column = '', direction] = (text ?? '').split('.');
   if ((by !== 'state' && by !== 'cpu') || !/^[a-z_]+\d*$/.test(column)) return null;
   return { by, column, descending: direction !== 'up' };
 }
 
+/** A column of a state table. */
 export interface StatesColumn {
   id: string;
   head: string;
   title: string;
   kind: 'name' | 'time' | 'count';
-  /** null: a total line has none. */
+  /** null: the line has no value in this column. */
   value: (line: StatesLine) => number | null;
 }
 
-/** A thread, or a line about the processors, which stays on top. */
+/** A thread, or a total of the processors, which stays on top. */
 export interface StatesLine {
   name: string;
   thread: StatesRow | null;
-  /** Times by the places of the columns of processors; most threads ran on few of many. */
+  /** Time by index of the processor; sparse, because most threads ran on few processors. */
   cpus: ReadonlyMap<number, number>;
-  /** What 100 % is. */
+  /** Time that equals 100 %. */
   whole: number;
 }
 
@@ -76,7 +80,7 @@ const NAME: StatesColumn = {
   value: () => null,
 };
 
-/** A state that no thread was in has no column, but for the four that everybody looks for. */
+/** Columns that are always present; other states need a thread that was in that state. */
 const ALWAYS = ['running', 'runnable', 'sleeping', 'uninterruptible'];
 
 function stateColumns(answer: StatesAnswer): StatesColumn[] {
@@ -124,6 +128,7 @@ function cpuColumns(answer: StatesAnswer): StatesColumn[] {
   ];
 }
 
+/** Return the columns of the table. */
 export function statesColumns(answer: StatesAnswer, by: StatesBy): StatesColumn[] {
   return by === 'state' ? stateColumns(answer) : cpuColumns(answer);
 }
@@ -150,7 +155,7 @@ function totals(answer: StatesAnswer): StatesLine[] {
   ];
 }
 
-/** In the order asked for; lines about processors first. */
+/** Return the lines in sort order; totals of processors come first. */
 export function statesLines(
   answer: StatesAnswer,
   by: StatesBy,
@@ -179,6 +184,7 @@ export function statesLines(
   return by === 'cpu' && answer.cpus.length > 0 ? [...totals(answer), ...lines] : lines;
 }
 
+/** Format a cell. */
 export function statesText(line: StatesLine, column: StatesColumn, unit: Unit): string {
   const value = column.value(line);
   if (column.kind === 'name') return line.name;
@@ -186,7 +192,7 @@ export function statesText(line: StatesLine, column: StatesColumn, unit: Unit): 
   return column.kind === 'time' ? formatTime(value, unit) : formatCount(value);
 }
 
-/** Of the whole, where a share says something. */
+/** Format a cell as a percentage of the whole; empty if a share has no meaning. */
 export function statesShare(line: StatesLine, column: StatesColumn): string {
   if (column.kind !== 'time' || column.id === 'longest_wait' || column.id === 'all') return '';
   return `${formatPercent(column.value(line) ?? 0, line.whole)} %`;
@@ -196,6 +202,7 @@ function key(column: StatesColumn): string {
   return column.kind === 'time' ? `${column.id}_ns` : column.id === 'name' ? 'thread' : column.id;
 }
 
+/** Return the table as a sheet for copying and export. */
 export function statesSheet(
   answer: StatesAnswer,
   by: StatesBy,

@@ -1,19 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles by (kind, row, resolution, number).  The painter says each frame what it wants to see and
-// draws what is there; this asks for the rest, in one question where it can, drops questions that
-// nobody waits for any more, and then fetches the neighbours so that panning finds them.
+// Cache of tiles. A tile holds the slices of one lane in one range of time at one resolution.
+// Resolution r has 2^r ns per pixel, and each tile has TILE_PIXELS pixels, so a tile of resolution
+// r + 1 covers two tiles of resolution r, as in a map:
+//
+//   res 2   [        0        ][        1        ]
+//   res 1   [   0   ][   1    ][   2   ][   3    ]
+//   res 0   [ 0 ][ 1 ][ 2 ][ 3 ] ...
+//
+// In every frame the painter names the tiles that it wants, and draws those that are cached, or
+// substitutes of another resolution. The cache then asks the engine for the missing ones: one batch
+// at a time; a batch is aborted when the view has left it. When all wanted tiles are there, the
+// cache prefetches the neighbours for panning. The least recently used tiles are dropped.
 
 import { TILE_PIXELS } from './decode';
 import { isAbort, type Engine, type Tile, type TileKind, type TileLane } from './engine';
 import type { Span } from './span';
 
-/** About 120 MB at the worst; a screen needs a few hundred. */
+/** Capacity: about 120 MB in the worst case; one screen needs a few hundred tiles. */
 const KEEP = 6000;
-/** The engine answers at most this many at once. */
+/** Limit of the engine: tiles in one answer. */
 const MOST_AT_ONCE = 2048;
 const FINEST = 0;
 const COARSEST = 52;
 
+/** The tiles that the screen shows: of these lanes, from `first` to `last`. */
 export interface Want {
   lanes: readonly TileLane[];
   res: number;
@@ -21,6 +31,7 @@ export interface Want {
   last: number;
 }
 
+/** One question to the engine. */
 interface Question {
   res: number;
   first: number;
@@ -28,16 +39,17 @@ interface Question {
   lanes: TileLane[];
 }
 
-/** The resolution at which a tile's pixel is between half a screen pixel and a whole one. */
+/** Return the resolution at which a tile pixel is between half a screen pixel and a whole one. */
 export function resolutionFor(nsPerPixel: number): number {
   return Math.min(COARSEST, Math.max(FINEST, Math.floor(Math.log2(Math.max(1, nsPerPixel)))));
 }
 
-/** How long a tile is. */
+/** Return the length of a tile in nanoseconds. */
 export function tileSpan(res: number): number {
   return TILE_PIXELS * 2 ** res;
 }
 
+/** Return the numbers of the tiles that a view touches. */
 export function tileRange(view: Span, res: number): { first: number; last: number } {
   const size = tileSpan(res);
   return { first: Math.floor(view.from / size), last: Math.floor(view.to / size) };
@@ -47,7 +59,10 @@ export function tileKey(kind: TileKind, row: number, res: number, number: number
   return `${kind}${row}/${res}/${number}`;
 }
 
-/** Lanes that miss the same tiles are asked for together, as many as one answer holds. */
+/**
+ * Return the questions for missing tiles. Lanes that lack the same tiles share a question, up to
+ * the limit of one answer.
+ */
 export function questionsFor(want: Want, has: (key: string) => boolean): Question[] {
   const questions: Question[] = [];
   const open = new Map<string, Question>();
@@ -69,6 +84,10 @@ export function questionsFor(want: Want, has: (key: string) => boolean): Questio
   return questions;
 }
 
+/**
+ * The cache. `arrived` is called after each answer, `failed` after an error; after an error the
+ * cache pauses until the view changes.
+ */
 export class TileCache {
   private readonly tiles = new Map<string, Tile>();
   private want: Want | null = null;
@@ -86,14 +105,16 @@ export class TileCache {
     const key = tileKey(kind, row, res, number);
     const tile = this.tiles.get(key);
     if (tile) {
-      // A Map keeps the order of insertion: what is used moves to the end, what is old falls out.
+      // A Map iterates in order of insertion: reinserting makes the tile the most recently used.
       this.tiles.delete(key);
       this.tiles.set(key, tile);
     }
     return tile;
   }
 
-  /** Any tile that covers tile `number` at `res`: a coarser one, else those finer ones there are. */
+  /**
+   * Return substitutes for a missing tile: a coarser tile, or else the finer ones that are cached.
+   */
   standIns(kind: TileKind, row: number, res: number, number: number): Tile[] {
     for (let up = 1; up <= 10; up++) {
       const tile = this.tiles.get(tileKey(kind, row, res + up, Math.floor(number / 2 ** up)));
@@ -107,20 +128,20 @@ export class TileCache {
     return found;
   }
 
-  /** What the screen shows now. */
+  /** Name the tiles that the screen shows now. */
   show(want: Want): void {
     this.want = want;
     this.pump();
   }
 
-  /** True when every tile of the last `show` is here. */
+  /** True when all tiles of the last `show` are cached. */
   get complete(): boolean {
     return this.want !== null && questionsFor(this.inside(this.want), this.has).length === 0;
   }
 
   private readonly has = (key: string): boolean => this.tiles.has(key);
 
-  /** Where the trace is not there are no tiles to ask for. */
+  /** Limit a range of tiles to the extent of the trace. */
   private inside(want: Want): Want {
     const size = tileSpan(want.res);
     return {
@@ -130,6 +151,7 @@ export class TileCache {
     };
   }
 
+  /** Start the next batch unless a useful one is pending. */
   private pump(): void {
     const want = this.want;
     if (!want || want === this.failedFor) return;
@@ -170,6 +192,7 @@ export class TileCache {
     }
   }
 
+  /** Insert tiles, and drop the least recently used ones. */
   private keep(tiles: Tile[]): void {
     for (const tile of tiles)
       this.tiles.set(tileKey(tile.kind, tile.row, tile.res, tile.number), tile);

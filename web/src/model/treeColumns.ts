@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of the tree tables: the profile's but for what is per call, with "Self" for
-// "Exclusive"; of samples there is one measure in the place of the clocks.
+// Columns of the tree tables: those of the profile without times per call, and "Self" instead of
+// "Exclusive". A tree of samples has one measure instead of clocks.
 
 import { formatCount, formatPercent, formatTime, unitHead, type Unit } from '../base/format';
 import type { FlameOf } from './address';
 import { columnsFor, type Column } from './columns';
-import type { TraceFacts } from './engine';
+import type { TraceFacts } from './traceFacts';
 import type { TreeLines } from './treeLines';
 import { wordsFor } from './words';
 
 const MEASURES = { count: 'samples', weight: 'weight', time: 'time' } as const;
 
+/** A column of a tree table. */
 export interface TreeColumn extends Column {
-  /** One line of head, without the unit. */
+  /** Head without the unit. */
   text: string;
 }
 
@@ -35,6 +36,7 @@ function ofCalls(column: Column, bottomUp: boolean, words: { slices: string }): 
   return { ...column, text, title: self(column.title) };
 }
 
+/** Return the columns of a tree table. */
 export function treeColumns(facts: TraceFacts, of: FlameOf, bottomUp: boolean): TreeColumn[] {
   const words = wordsFor(facts);
   return columnsFor(of === 'calls' ? facts : { clocks: ['real'] })
@@ -42,10 +44,12 @@ export function treeColumns(facts: TraceFacts, of: FlameOf, bottomUp: boolean): 
     .map((column) => (of === 'calls' ? ofCalls(column, bottomUp, words) : ofSamples(column, of)));
 }
 
+/** Tell whether a column holds times. */
 export function isTime(column: Column, of: FlameOf): boolean {
   return column.kind === 'time' && (of === 'calls' || of === 'time');
 }
 
+/** Return the head of a column, with its unit. */
 export function headText(column: TreeColumn, of: FlameOf, unit: Unit): string {
   return isTime(column, of) ? unitHead(column.text, unit) : column.text;
 }
@@ -54,6 +58,7 @@ function valueText(value: number, column: Column, of: FlameOf, unit: Unit): stri
   return isTime(column, of) ? formatTime(value, unit) : formatCount(value);
 }
 
+/** Format a cell. */
 export function treeText(
   tree: TreeLines,
   line: number,
@@ -68,14 +73,15 @@ export function treeText(
     : valueText(value, column, of, unit);
 }
 
+/** Return the total that percentages refer to. */
 export function totalOf(tree: TreeLines, column: Column): number {
   return (column.clock === 'cpu' ? tree.cpu : tree.real)?.total ?? 0;
 }
 
-/** The widest text of a column. */
+/** Return the widest text of a column, to size it. */
 export function widestText(tree: TreeLines, column: Column, of: FlameOf, unit: Unit): string {
   if (column.kind === 'percent') return '100.0';
-  // Each has the unit that suits it: then the greatest is not the longest.
+  // With automatic units, the greatest number need not be the longest.
   if (isTime(column, of) && unit === 'auto') return '999.999 ms';
   return valueText(tree.most(column.id), column, of, unit);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines of a tree table that are shown, for other programs: with their level.
+// Export the visible lines of a tree table, with their level.
 
 import type { FixedUnit } from '../base/format';
 import type { FlameOf } from './address';
@@ -8,9 +8,10 @@ import type { Sheet } from './sheet';
 import { headText, isTime, treeText, type TreeColumn } from './treeColumns';
 import type { TreeLines } from './treeLines';
 
+/** The tree table as it is shown. */
 export interface ShownTree {
   tree: TreeLines;
-  /** Those to be told, in order. */
+  /** Visible lines, in order. */
   lines: readonly number[];
   columns: readonly TreeColumn[];
   of: FlameOf;
@@ -18,13 +19,14 @@ export interface ShownTree {
   unit: FixedUnit;
 }
 
-/** Times in whole nanoseconds; what is no time as it is. */
+/** Return the key of a column: times in nanoseconds, other measures by their name. */
 function keyOf(column: TreeColumn, of: FlameOf): string {
   const id = of === 'calls' ? column.id.replace('excl', 'self') : (column.id.split('_')[0] ?? '');
   const name = id === 'excl' ? 'self' : id;
   return isTime(column, of) ? `${name}_ns` : `${name}_${of}`;
 }
 
+/** Return the tree table as a sheet for copying and export. */
 export function treeSheet({ tree, lines, columns, of, frames, unit }: ShownTree): Sheet {
   const at = (k: number): number => lines[k] ?? 0;
   const frame = (k: number): number => tree.frame[at(k)] ?? 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tree table: the lines under what is open, asked for when it opens, in the selected range and
-// tracks.  What was open stays open in another range.
+// A tree table of the selected range and tracks. Lines are loaded when their parent opens, and open
+// lines stay open when the range changes.
 
 import { Latest } from '../base/latest';
 import { computed, effect, signal, untracked, type ReadSignal, type Signal } from '../base/signal';
@@ -11,31 +11,32 @@ import type { TreeAnswer, TreeQuestion } from './treeAnswer';
 import { TOP, TreeLines, type Leading } from './treeLines';
 import type { Viewer } from './viewer';
 
-/** Lines that are opened again at once; the engine takes 256 names. */
+/** Limit of lines to reopen after a change of the range: the engine accepts 256 nodes. */
 const REOPENED = 255;
 
 type Asked = Omit<TreeQuestion, keyof Scope | 'of' | 'bottomUp'>;
 
+/** Holds one tree table; it loads data while `active`. */
 export class TreeStore {
-  /** What is there, in a new box whenever it has changed; null: no answer yet. */
+  /** The loaded lines, in a new object after every change; null: no answer yet. */
   readonly lines = signal<{ tree: TreeLines } | null>(null);
   readonly shown: ReadSignal<readonly number[]>;
   readonly pending = signal(false);
-  /** Places among the shown lines that have the text to find. */
+  /** Indexes among the visible lines that match the find box. */
   readonly found: ReadSignal<readonly number[]>;
   private readonly asking: Latest;
   private scope: Omit<TreeQuestion, keyof Asked> | null = null;
   private asked = '';
   private revealed: number | null = null;
-  /** What is open by a selection alone: it needs no address. */
+  /** Lines that are open only because of the selection: the address omits them. */
   private usual = '';
-  /** Lines that an address names are being opened. */
+  /** True while the lines of an address are being opened. */
   private opening = false;
-  /** What leads to the text to find in the whole tree; null: all lines that are open are shown. */
+  /** Matches of the find box in the whole tree; null: show all open lines. */
   private readonly leading: ReadSignal<Leading | null>;
-  /** Lines that were closed among these. */
+  /** Lines among the matches that the user closed. */
   private readonly closedFound = signal<ReadonlySet<number>>(new Set());
-  /** Of which tree all lines were asked for. */
+  /** The tree whose lines were all requested. */
   private gathered: TreeLines | null = null;
 
   constructor(
@@ -93,14 +94,14 @@ export class TreeStore {
     return this.bottomUp ? this.viewer.openUp : this.viewer.openDown;
   }
 
-  /** What is open goes to the address. */
+  /** Write the open lines to the address. */
   private note(tree: TreeLines): void {
     if (this.opening) return;
     const text = writeOpen(tree.openShown());
     this.named.set(text === this.usual ? null : text);
   }
 
-  /** An address says what is open: it is not what is. */
+  /** Open the lines that the address names and close all others. */
   private goBackTo(text: string | null): void {
     const tree = this.lines.peek()?.tree;
     if (!tree || this.opening || (text ?? this.usual) === writeOpen(tree.openShown())) return;
@@ -113,7 +114,7 @@ export class TreeStore {
     if (frame !== null) this.reveal(frame);
   }
 
-  /** Level by level, for only what lies under an open line has a name to ask for. */
+  /** Open lines level by level: a line can be requested only after its parent is loaded. */
   private openNamed(tree: TreeLines, text: string): void {
     const wanted = readOpen(text);
     this.revealed = this.viewer.frame.peek();
@@ -154,7 +155,7 @@ export class TreeStore {
     if (next.length > 0) await this.openLevel(tree, next);
   }
 
-  /** All lines, for what is found may lie under closed ones. */
+  /** Load all lines: matches may lie below closed ones. */
   private gather(tree: TreeLines): void {
     if (this.gathered === tree) return;
     this.gathered = tree;
@@ -173,7 +174,7 @@ export class TreeStore {
       });
   }
 
-  /** Whether a line shows what lies under it; null: there is nothing, or nothing that was found. */
+  /** Tell whether a line is open; null: nothing below it, or no match. */
   isOpen(line: number): boolean | null {
     const leading = this.leading.peek();
     if (!leading) return this.lines.peek()?.tree.isOpen(line) ?? null;
@@ -221,7 +222,7 @@ export class TreeStore {
     );
   }
 
-  /** Asks for what is to be added, unless the table is another one when it comes. */
+  /** Request further lines. The answer is dropped if the table was replaced meanwhile. */
   private addTo(asked: Asked, lines: (answer: TreeAnswer, tree: TreeLines) => void): void {
     const tree = this.lines.peek()?.tree;
     if (!tree) return;
@@ -268,7 +269,9 @@ export class TreeStore {
     this.lines.set({ tree });
   }
 
-  /** A frame selected elsewhere: the way to its longest call path opens, unless it is in sight. */
+  /**
+   * A method was selected elsewhere: open the path to its longest call path, unless it is visible.
+   */
   private reveal(frame: number): void {
     const tree = this.lines.peek()?.tree;
     if (!tree || this.bottomUp || this.revealed === frame) return;
@@ -290,7 +293,7 @@ export class TreeStore {
     });
   }
 
-  /** The k-th opened node is a line of the answer under the one before it. */
+  /** The k-th expanded node is a line of the answer, below the previous node. */
   private frameOfNode(answer: TreeAnswer, k: number): number | null {
     const at = answer.node.indexOf(answer.opened[k] ?? -1);
     return at < 0 ? null : (answer.frame[at] ?? null);

@@ -2,7 +2,7 @@
 // What stands together in the time line and moves as one: a thread with its states, its overflow
 // and its samples; lanes of async slices of one name; a processor with its counters; a counter; a type of objects.
 
-import type { Track } from './engine';
+import type { Track } from './traceFacts';
 import type { TrackBox } from './layout';
 import { isLaneOf, type FoldRow, type Row } from './rows';
 

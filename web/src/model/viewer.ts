@@ -5,7 +5,8 @@
 import { computed, signal, type ReadSignal, type Signal } from '../base/signal';
 import type { Unit } from '../base/format';
 import type { FlameFrame, FlameOf, FlameOrder, FlowChoice, Place, Tab } from './address';
-import type { Call, Clock, Engine, Scope, TraceFacts, Track } from './engine';
+import type { Call, Engine, Scope } from './engine';
+import type { Clock, TraceFacts, Track } from './traceFacts';
 import { EngineError } from './engine';
 import type { Hit } from './hit';
 import { processKey, UNARRANGED, type Arrangement } from './arrangement';

@@ -2,7 +2,8 @@
 // The calls of a track that can be seen, as a list: what a screen reader and a keyboard get in the
 // place of the picture.
 
-import type { Tile, Track } from './engine';
+import type { Tile } from './engine';
+import type { Track } from './traceFacts';
 import { FLAG } from './engine';
 import type { Span } from './span';
 import { tileRange, type TileCache } from './tileCache';

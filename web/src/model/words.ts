@@ -3,7 +3,7 @@
 // names.
 
 import { plural } from '../base/format';
-import type { TraceFacts } from './engine';
+import type { TraceFacts } from './traceFacts';
 
 export interface Words {
   /** One thing on a time line. */

@@ -4,7 +4,7 @@
 import { h, iconButton } from '../base/dom';
 import { effect } from '../base/signal';
 import { letGoWhenClosed } from '../base/modal';
-import type { TraceFacts } from '../model/engine';
+import type { TraceFacts } from '../model/traceFacts';
 import { inWords, wordsFor, type Words } from '../model/words';
 import type { Settings } from './settings';
 

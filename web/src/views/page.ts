@@ -3,7 +3,7 @@
 
 import { h, setText } from '../base/dom';
 import { effect } from '../base/signal';
-import type { Track, TraceFacts } from '../model/engine';
+import type { Track, TraceFacts } from '../model/traceFacts';
 import {
   firstExpanded,
   firstWhole,

@@ -11,7 +11,7 @@ import {
   type Unit,
 } from '../base/format';
 import { effect } from '../base/signal';
-import type { Clock, TraceFacts } from '../model/engine';
+import type { Clock, TraceFacts } from '../model/traceFacts';
 import { gravest } from '../model/severity';
 import { allThreads } from '../model/states';
 import { namesOf, slicesOf, wordsFor } from '../model/words';

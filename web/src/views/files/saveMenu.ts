@@ -5,7 +5,7 @@ import { download, fill, h, icon, listen, setAttribute, setText } from '../../ba
 import { fileName, formatTimeUnit, plural } from '../../base/format';
 import { brief } from '../../base/visible';
 import { isAbort } from '../../model/engine';
-import type { Disguise, SavedKind } from '../../model/saved';
+import type { Disguise, SavedKind } from '../../model/traceFacts';
 import { wordsFor } from '../../model/words';
 import type { Views } from '../context';
 

@@ -11,7 +11,7 @@ import {
   type Unit,
 } from '../../base/format';
 import { effect } from '../../base/signal';
-import type { TraceFacts } from '../../model/engine';
+import type { TraceFacts } from '../../model/traceFacts';
 import { idOf } from '../../model/names';
 import type { Sheet } from '../../model/sheet';
 import { activeThreads, allThreads } from '../../model/states';

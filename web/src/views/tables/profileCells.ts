@@ -3,7 +3,7 @@
 
 import { append, h, icon, type Child } from '../../base/dom';
 import { formatCount, formatPercent, formatTime, type Unit } from '../../base/format';
-import { cellText, figure, totalOf, type Column } from '../../model/columns';
+import { cellText, columnValue, totalOf, type Column } from '../../model/columns';
 import type { ProfileAnswer } from '../../model/engine';
 import { matchAt, type Frames } from '../../model/names';
 import {
@@ -164,7 +164,7 @@ function figureCell(line: MethodLine, column: Column, c: CellContext): HTMLEleme
   if (column.kind === 'percent') {
     cell = percentCell(
       column,
-      figure(line.figures, column.id) ?? 0,
+      columnValue(line.figures, column.id) ?? 0,
       totalOf(c.answer, column.clock),
     );
   } else {
@@ -203,7 +203,7 @@ function relationCell(line: RelationLine, column: Column, unit: Unit): HTMLEleme
   if (column.id === 'calls' && line.kind === 'relation') {
     cell.textContent = `${formatCount(line.calls)}/${formatCount(line.total)}`;
   } else if (column.id.startsWith('incl_') && time !== null) {
-    const whole = figure(line.ownerFigures, column.id) ?? 0;
+    const whole = columnValue(line.ownerFigures, column.id) ?? 0;
     if (column.kind === 'percent') cell = percentCell(column, time, whole);
     else cell.textContent = formatTime(time, unit);
   }

@@ -7,7 +7,7 @@ import { fill, h, setAttribute } from '../../base/dom';
 import { formatTime, unitHead } from '../../base/format';
 import { debounce } from '../../base/latest';
 import { effect } from '../../base/signal';
-import type { Track } from '../../model/engine';
+import type { Track } from '../../model/traceFacts';
 import { sameMark } from '../../model/marks';
 import { trackName } from '../../model/names';
 import { rowName, type Row } from '../../model/rows';

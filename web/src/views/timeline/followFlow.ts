@@ -2,7 +2,8 @@
 // Along the flows, from call to call.
 
 import { brief } from '../../base/visible';
-import type { Flow, FlowEnd, TraceFacts } from '../../model/engine';
+import type { Flow, FlowEnd } from '../../model/engine';
+import type { TraceFacts } from '../../model/traceFacts';
 import { Trail } from '../../model/flows';
 import { trackPlace } from '../../model/names';
 import { revealing } from '../../model/span';

@@ -5,7 +5,8 @@
 import { formatValue, plural } from '../../base/format';
 import { brief } from '../../base/visible';
 import { numericSeries, valueAt } from '../../model/counters';
-import type { CounterFacts, Track } from '../../model/engine';
+import type { CounterFacts } from '../../model/engine';
+import type { Track } from '../../model/traceFacts';
 import type { Mark } from '../../model/marks';
 import type { Row } from '../../model/rows';
 import type { Span } from '../../model/span';

@@ -4,7 +4,7 @@
 import { fill, h, setAttribute } from '../../base/dom';
 import { plural } from '../../base/format';
 import { letGoWhenClosed } from '../../base/modal';
-import type { Track } from '../../model/engine';
+import type { Track } from '../../model/traceFacts';
 import { namedTracks } from '../../model/states';
 import { idOf, matcher, ownName, trackName } from '../../model/names';
 import type { Viewer } from '../../model/viewer';

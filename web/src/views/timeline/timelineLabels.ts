@@ -6,7 +6,8 @@ import { fill, h, icon } from '../../base/dom';
 import { formatCount, formatRough, formatShort, plural } from '../../base/format';
 import { processKey } from '../../model/arrangement';
 import { numericSeries } from '../../model/counters';
-import type { CounterFacts, Track } from '../../model/engine';
+import type { CounterFacts } from '../../model/engine';
+import type { Track } from '../../model/traceFacts';
 import {
   boxAt,
   boxesIn,

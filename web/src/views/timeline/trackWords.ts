@@ -2,7 +2,7 @@
 // What is said of a track beside its name.
 
 import { h } from '../../base/dom';
-import type { IdleThread, TraceFacts, Track } from '../../model/engine';
+import type { IdleThread, TraceFacts, Track } from '../../model/traceFacts';
 import { idOf } from '../../model/names';
 
 /** Async slices have no CPU time of their own, whatever clocks the trace has. */
