@@ -2,9 +2,8 @@
 // Dialogs and the keyboard's focus.
 
 /**
- * Makes a dialog let go of the focus as soon as it closes.  Where nothing had the focus before, the
- * browser leaves it on the hidden element until the next frame, and a key that comes in between
- * would be lost there.
+ * Take the focus off a dialog as soon as it closes. If nothing had the focus before, the browser
+ * leaves it on the hidden dialog until the next frame, which would swallow a key pressed meanwhile.
  */
 export function letGoWhenClosed(dialog: HTMLDialogElement): void {
   const look = () => {

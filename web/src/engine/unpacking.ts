@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What traces are in a file, as an engine that reads nothing else judges it.
+// Unpacking of one file in a worker. An engine that does nothing else recognizes the formats.
 
 import type { Bytes } from '../unpack/bytes';
 import { Refusal } from '../unpack/streams';
@@ -8,9 +8,9 @@ import { BlobBytes, blobOf, blobRoom, UnpackedBytes } from './blobs';
 import type { UnpackedFile } from './messages';
 import { Module } from './module';
 
-/** As much as tells what a file is. */
+/** Number of bytes that suffice to recognize a format. */
 const HEAD = 4096;
-/** The file that the module is asked about: a page. */
+/** The file number under which the module reads a page. */
 const PAGE = 0;
 
 class ModuleJudge implements Judge {
@@ -48,12 +48,12 @@ class ModuleJudge implements Judge {
   }
 }
 
-/** Longer ones are left to what looks at ceilings. */
+/** Longer results are left to the other unpacker, which enforces the limits. */
 const LONGEST = 2 ** 30;
 
 /**
- * What a file of gzip has inside, by the browser, which is twice as fast; null: it is no
- * such file, too long, or not one whole stream, of which the browser gives nothing.
+ * Unpack a gzip file with the browser, which is twice as fast. null: not gzip, too long, or not
+ * exactly one complete stream (the browser then returns nothing).
  */
 async function gunzipped(file: Blob, told: (bytes: number) => void): Promise<Blob | null> {
   const head = new Uint8Array(await file.slice(0, 2).arrayBuffer());
@@ -72,7 +72,7 @@ async function gunzipped(file: Blob, told: (bytes: number) => void): Promise<Blo
   return whole;
 }
 
-/** `told` hears how many bytes of the file were gone over. */
+/** Return the traces in a file. `told` receives the number of bytes processed. */
 export async function unpackFile(
   code: WebAssembly.Module,
   file: { name: string; data: Blob },
@@ -88,8 +88,8 @@ export async function unpackFile(
   });
   const judge = new ModuleJudge(module, (bytes) => (page = bytes));
   const inside = await gunzipped(file.data, told);
-  // One of nothing known is said to be packed: it is looked at again.
-  // Where the browser had no room for it nothing can be read, and the other way says so.
+  // If no reader knows the content, the file is examined again in the other way, which names its
+  // format. The same happens if the browser ran out of memory, so that the content cannot be read.
   const first = await inside
     ?.slice(0, HEAD)
     .arrayBuffer()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worker that holds an engine: it reads one trace, telling how far it is, and then answers one
-// question after the other.  Or it unpacks one file, and that is all.
+// The worker that runs an engine. It reads one trace, reporting the progress, and then answers one
+// question after the other; or it unpacks one file and ends.
 
 import { Refusal } from '../unpack/streams';
 import { BlobBytes } from './blobs';
@@ -8,7 +8,7 @@ import type { FromWorker, ToWorker, WorkerFile, WorkerInput } from './messages';
 import { Module, ModuleEnd, type Reading } from './module';
 import { unpackFile } from './unpacking';
 
-/** How often the page hears how far the reading is. */
+/** Interval of progress reports in milliseconds. */
 const TELL = 50;
 function tell(message: FromWorker): void {
   const transfer = message.kind === 'answer' ? [message.bytes.buffer] : [];
@@ -36,7 +36,10 @@ class Files implements Reading {
 
 let module: Module | null = null;
 const waiting = new Map<number, string>();
-/** A question is answered when those that came with it are known: one of them may be forgotten. */
+/**
+ * Questions are answered in a later task, when the messages that arrived with them are known: one
+ * of them may cancel a question.
+ */
 const turn = new MessageChannel();
 
 function end(error: unknown): void {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A split trace: x.key and x.data.
+// Split traces: x.key and x.data belong together.
 
 function areHalves(key: string, data: string): boolean {
   return key.endsWith('.key') && data.endsWith('.data') && key.slice(0, -3) === data.slice(0, -4);
 }
 
-/** The two halves of a split trace become one, in the key's place. */
+/** Join the two halves of each split trace, in place of the key file. */
 export function joinHalves<T extends { name: string }>(
   parts: T[],
   join: (key: T, data: T) => T,

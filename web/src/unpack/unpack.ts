@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The traces in a file, as src/unpack and src/cli/inputs.c find them: it may be one itself, packed,
-// an archive of several, a page, and all that in each other.  Nothing here trusts its input.
+// Finding the traces in a file, like src/unpack and src/cli/inputs.c: the file may be a trace, a
+// compressed trace, an archive, an HTML page, or any nesting of these.
+//
+//   Unpacking.run    a stack of parts, depth first
+//     recognizeContainer   page, zlib, gzip, zstd, zip, tar; otherwise the part is a trace
+//     Unpacking.take       one container: the unpacker calls ContainerMembers (a Taker)
+//                          for each member, which keeps those that the engine knows
+//
+// Input is not trusted. Limits hold for nesting, members, traces, and for the unpacked size in
+// relation to the file's size, against decompression bombs.
 
 import { brief, visible } from '../base/visible';
 import { isTar, untar, type Taker } from './archives';
@@ -10,68 +18,71 @@ import { findZlib, gunzip, Refusal, unzlib } from './streams';
 import { ENCRYPTION, unzip } from './zip';
 import { unzstd } from './zstd';
 
+/** A trace, or a container that may have traces in it. */
 export interface Part {
   name: string;
   bytes: Bytes;
-  /** Those of one page that are of one machine have one number; null: of a machine of its own. */
+  /** Parts of one page with equal numbers come from one machine; null: a machine of its own. */
   machine: number | null;
   /** Added to its times, in nanoseconds. */
   offset: bigint;
 }
 
-/** A trace in an HTML page: where it stands, and, where it is not plain, its text. */
+/** A trace in an HTML page: its position, and its properties. */
 export interface PageTrace {
   start: number;
   end: number;
-  /** Those of its blocks: between them is what is none of it. */
+  /** Total length of its blocks; the gaps between them do not belong to it. */
   bytes: number;
   plain: boolean;
-  /** The page ends within it. */
+  /** The page ends before the trace does. */
   open: boolean;
-  /** Of a file of a report; else empty. */
+  /** File name, in a page that is a report; otherwise empty. */
   name: string;
-  /** Those of one number are of one machine. */
+  /** Traces with equal numbers come from one machine. */
   machine: number;
   offset: bigint;
 }
 
+/** The contents of an HTML page. */
 export interface Page {
   traces: PageTrace[];
-  /** What is to be told of it. */
+  /** Messages for the user. */
   notes: string[];
-  /** It ends before traces that it lists. */
+  /** The page ends before traces that it lists. */
   cut: boolean;
 }
 
-/** What only the engine knows. */
+/** Questions about formats that only the engine can answer. */
 export interface Judge {
   knows(head: Uint8Array, size: number): boolean;
   isPage(head: Uint8Array): boolean;
-  /** What no reader knows, in words; empty: it does not know either. */
+  /** Name a format that no reader knows; empty: unknown. */
   foreign(head: Uint8Array): string;
-  /** Throws a Refusal. */
+  /** List the traces of a page; throws a Refusal. */
   page(page: Bytes): Page;
-  /** False: it is damaged there. */
+  /** Pass the text of a trace to `take`; false: damaged. */
   traceText(page: Bytes, trace: number, take: (bytes: Uint8Array) => boolean): boolean;
 }
 
+/** The result of unpacking. */
 export interface Unpacked {
   parts: Part[];
-  /** What was left out, or is not whole, in words. */
+  /** Messages about parts that were skipped or are incomplete. */
   notes: string[];
-  /** So many containers end early or are damaged. */
+  /** Number of containers that are truncated or damaged. */
   cut: number;
 }
 
 const HEAD = 4096;
-/** A container inside a container inside a container is as far as it goes. */
+/** Limit of nested containers. */
 const NESTING = 3;
-/** Streams directly in streams count as one, as libarchive takes them, up to so many. */
+/** Limit of directly nested streams, which count as one container, as in libarchive. */
 const LAYERS = 25;
 const MOST_PARTS = 64;
 const FREE = 2 ** 30;
 const RATIO = 256;
-/** What a page can hold at all. */
+/** Limit of what a page can hold. */
 const CEILING = 2 ** 32;
 
 type Kind = 'page' | 'zlib' | 'gzip' | 'zstd' | 'zip' | 'tar';
@@ -87,7 +98,10 @@ function archiveKind(head: Uint8Array): Kind | null {
   return isTar(head) ? 'tar' : null;
 }
 
-/** Archives first: the head of one may show the line "TRACE:" of a member that is stored. */
+/**
+ * Recognize a container; null: none. Archives come first, since the begin of an archive may show
+ * the line "TRACE:" of a stored member.
+ */
 function kindOf(head: Uint8Array, judge: Judge): Kind | null {
   const archive = archiveKind(head);
   if (archive) return archive;
@@ -95,7 +109,7 @@ function kindOf(head: Uint8Array, judge: Judge): Kind | null {
   return findZlib(head) ? 'zlib' : null;
 }
 
-/** Of members that are left out so many are named. */
+/** Number of skipped members to name in a message. */
 const NAMED = 3;
 const LONGEST_NAME = 80;
 
@@ -104,7 +118,10 @@ interface LeftOut {
   count: number;
 }
 
-/** "a and b: packed with bzip2, which is not unpacked in a page: left out". */
+/**
+ * Describe skipped members: "a and b: packed with bzip2, which is not unpacked in a page: left
+ * out".
+ */
 function leftOutWords(way: string, { names, count }: LeftOut): string {
   const more = count > names.length ? ` and ${count - names.length} more` : '';
   const done = way === ENCRYPTION ? 'encrypted' : `packed with ${way}`;
@@ -119,25 +136,25 @@ function nothingUnpacked(leftOut: ReadonlyMap<string, LeftOut>): Refusal {
   return new Refusal(`${what}, which is not unpacked in a page`, 'unsupported');
 }
 
-/** 73 years, as in the program (TV_MOVE_MAX). */
+/** Limit of a time offset: 73 years, as in the program (TV_MOVE_MAX). */
 const MOST_MOVED = 1n << 61n;
 
-/** A file moved, and once more with what it lies in: within that. */
+/** Add the offset of a file and that of its container, and clamp the sum. */
 function moved(outer: bigint, inner: bigint): bigint {
   const sum = outer + inner;
   return sum > MOST_MOVED ? MOST_MOVED : sum < -MOST_MOVED ? -MOST_MOVED : sum;
 }
 
-/** One container, and what is taken out of it. */
+/** Keeps the traces among the members of one container. */
 class Taking implements Taker {
   readonly parts: Part[] = [];
   foreign = '';
-  /** What was done to members that were left out, and which those are. */
+  /** Skipped members, by compression method. */
   readonly leftOut = new Map<string, LeftOut>();
 
   constructor(
     private readonly container: Part,
-    /** So many machines there were before. */
+    /** `machines`: the number of machines in earlier containers. */
     private readonly of: {
       judge: Judge;
       room: Room;
@@ -163,13 +180,19 @@ class Taking implements Taker {
     this.parts.push({ name: full, bytes, machine, offset });
   }
 
-  /** A page in a page is of the machine of that. */
+  /**
+   * Set machine and offset from the page. A page inside a page comes from the machine of the outer
+   * one.
+   */
   place(part: Part, { machine, offset }: PageTrace): void {
     part.machine ??= this.of.machines + machine;
     part.offset = moved(part.offset, offset);
   }
 
-  /** The first bytes are gathered until there are enough to tell what it is. */
+  /**
+   * Collect the first bytes until they suffice to recognize the format, then keep or drop the
+   * member.
+   */
   begin(name: string): ReturnType<Taker['begin']> {
     const spool = this.of.room.spool();
     let head = new Uint8Array(0);
@@ -248,6 +271,7 @@ function unpackPage(bytes: Bytes, judge: Judge, taker: Taking, page: Page): bool
   return whole;
 }
 
+/** Finds the traces in one file. */
 export class Unpacking {
   private readonly notes: string[] = [];
   private readonly ceiling: number;
@@ -315,7 +339,10 @@ export class Unpacking {
     return new Refusal('damaged container: it cannot be unpacked', 'syntax');
   }
 
-  /** Throws a Refusal when there is no trace in it; what is no container is left to the reader. */
+  /**
+   * Return the traces. Throws a Refusal if a container has none. A file that is no container is
+   * returned as it is, for the reader to judge.
+   */
   run(): Unpacked {
     const { name, bytes } = this.file;
     const parts: Part[] = [];

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Zip, member after member as their heads stand in it (APPNOTE 4.3): what is cut off has no
-// directory.  Only what is wanted of a member is unpacked.
+// Unpacking of zip files by their local headers in order (APPNOTE 4.3), because a truncated file
+// lacks its directory. A member is unpacked only as far as it is wanted.
 
 import { Inflate, inflateSync, strFromU8 } from 'fflate';
 import { counted, type Taker } from './archives';
 import { eachPiece, type Bytes } from './bytes';
 import { Refusal } from './streams';
 
-/** What is told of members that nobody reads without a password. */
+/** The `way` of encrypted members in leaveOut. */
 export const ENCRYPTION = 'encryption';
 
 const STORED = 0;
 const DEFLATED = 8;
 const AES = 99;
-/** The other methods that the format names. */
+/** Names of unsupported compression methods. */
 const METHODS: Readonly<Record<number, string>> = {
   1: 'Shrink',
   6: 'Implode',
@@ -26,7 +26,7 @@ const METHODS: Readonly<Record<number, string>> = {
 };
 
 const P = 0x50;
-/** "PK" and two bytes more. */
+/** Signatures: "PK" and two more bytes. */
 const HEAD = 0x04034b50;
 const DESCRIPTOR = 0x08074b50;
 const DIRECTORY = 0x02014b50;
@@ -36,23 +36,23 @@ const SIGNATURES: readonly number[] = [HEAD, DESCRIPTOR, DIRECTORY, END, LARGE_E
 
 const HEAD_LENGTH = 30;
 const ENCRYPTED = 1;
-/** The length stands behind the member. */
+/** Flag: the length follows the member in a data descriptor. */
 const DESCRIBED = 8;
 const UTF8 = 0x800;
-/** Then a field of the extra ones has the length. */
+/** Marks a length that stands in the zip64 extra field. */
 const ELSEWHERE = 0xffffffff;
 
 interface Head {
   name: string;
   method: number;
   encrypted: boolean;
-  /** Where the member begins. */
+  /** Offset of the member's data. */
   start: number;
-  /** Null: it stands behind the member. */
+  /** Length of the packed data; null: it follows the member. */
   length: number | null;
 }
 
-/** Where a member ends, and what comes next begins; `whole` false: the archive ends before. */
+/** End of a member and begin of the next header; `whole` is false if the archive ends before. */
 interface Place {
   end: number;
   next: number;
@@ -67,7 +67,10 @@ function long(view: DataView, at: number): number {
   return view.getUint32(at, true) + view.getUint32(at + 4, true) * 2 ** 32;
 }
 
-/** Behind the length of what was packed, where the fields have it. */
+/**
+ * Return the packed length from the zip64 extra field, which follows the unpacked length; null:
+ * none.
+ */
 function longLength(extra: DataView): number | null {
   for (let at = 0; at + 4 <= extra.byteLength;) {
     const [id, size] = [extra.getUint16(at, true), extra.getUint16(at + 2, true)];
@@ -77,7 +80,7 @@ function longLength(extra: DataView): number | null {
   return null;
 }
 
-/** Null: it is not whole. */
+/** Parse a local header; null: truncated. */
 function headAt(packed: Bytes, at: number): Head | null {
   const head = viewOf(packed.read(at, HEAD_LENGTH));
   if (head.byteLength < HEAD_LENGTH) return null;
@@ -96,11 +99,14 @@ function headAt(packed: Bytes, at: number): Head | null {
   };
 }
 
-/** What is searched at once, at first and at most. */
+/** Number of bytes to search at once, at first and at most. */
 const FIRST_PIECE = 256;
 const LARGEST_PIECE = 64 * 1024;
 
-/** Places of signatures from `from` on, whatever they are, until `found` says that this is it. */
+/**
+ * Report the offset of each signature from `from` on, until `found` returns true. Data may contain
+ * signatures by chance.
+ */
 function findSignature(
   packed: Bytes,
   from: number,
@@ -120,8 +126,8 @@ function findSignature(
 }
 
 /**
- * What stands behind a member whose end nobody knows says how long it is, with a signature of its
- * own or without one; in 4 bytes or in 8.
+ * Find the end of a member of unknown length. The data descriptor behind it states the length, with
+ * or without a signature, in 4 or 8 bytes; a match of that length confirms the position.
  */
 function described(packed: Bytes, start: number): Place | null {
   let place: Place | null = null;
@@ -147,11 +153,14 @@ function placeOf(packed: Bytes, { start, length }: Head): Place {
   return end <= packed.size ? { end, next: end, whole: true } : rest;
 }
 
-/** Members that are shorter packed are unpacked at once where this is room enough. */
+/** Packed length up to which a member is unpacked in one call, if the result fits the buffer. */
 const SHORT = 16 * 1024;
 const room = new Uint8Array(64 * 1024);
 
-/** Null: it is not short, or damaged. The stream's own way has buffers of 200 KB for each. */
+/**
+ * Unpack a short member; null: not short, or damaged. The streaming way allocates 200 KB for each
+ * member.
+ */
 function inflateShort(packed: Bytes, start: number, { end, whole }: Place): Uint8Array | null {
   if (!whole || end - start > SHORT) return null;
   try {
@@ -162,7 +171,7 @@ function inflateShort(packed: Bytes, start: number, { end, whole }: Place): Uint
   }
 }
 
-/** False: it is damaged, or ends early; what came before is taken. */
+/** Unpack a member; false: truncated or damaged, after delivering the bytes before the damage. */
 function inflate(packed: Bytes, head: Head, place: Place, taker: Taker): boolean {
   const member = taker.begin(head.name);
   const short = inflateShort(packed, head.start, place);
@@ -205,7 +214,7 @@ function takeMember(packed: Bytes, head: Head, place: Place, taker: Taker): bool
   return place.whole;
 }
 
-/** True: whole to its end. */
+/** Unpack a zip file; true: complete. */
 export function unzip(packed: Bytes, taker: Taker): boolean {
   let looks = 0;
   for (let at = 0; at < packed.size;) {

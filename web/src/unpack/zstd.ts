@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames of zstd one behind the other (RFC 8878): fzstd unpacks their blocks, here is looked
-// whether what comes out has the length and the checksum that the frame says.
+// Unpacking of concatenated zstd frames (RFC 8878). fzstd decodes the blocks; this module checks
+// the length and checksum of each frame, which fzstd ignores.
 
 import { Decompress } from 'fzstd';
 import type { Bytes } from './bytes';
@@ -16,9 +16,9 @@ const ONE_BYTE_REPEATED = 1;
 interface FrameHead {
   length: number;
   checked: boolean;
-  /** Null: it does not say. */
+  /** Length of the content; null: unknown. */
   content: number | null;
-  /** What has to be kept of what came out. */
+  /** Number of decoded bytes that the decoder must keep. */
   window: number;
 }
 
@@ -28,10 +28,10 @@ function number(bytes: Uint8Array, at: number, length: number): number {
   return value;
 }
 
-/** As the program's, which is the library's own: "zstd --long" makes no larger one. */
+/** Limit of the window, as in the program and in libzstd; larger ones need "zstd --long=31". */
 const LARGEST_WINDOW = 128 * 1024 * 1024;
 
-/** RFC 8878, 3.1.1.1.2. */
+/** Decode the window descriptor (RFC 8878, 3.1.1.1.2). */
 function windowOf(described: number): number {
   const base = 2 ** (10 + (described >> 3));
   return base + (base / 8) * (described & 7);
@@ -58,7 +58,10 @@ function headOf(bytes: Uint8Array): FrameHead | null {
   return { length: at + size, checked: (flags & 4) !== 0, content, window };
 }
 
-/** The last blocks, together at most as long as one can be, wait until their frame is known to be sound. */
+/**
+ * The decoded data of a frame. The last blocks, up to the length of one block, are held back until
+ * the frame's checksum is verified.
+ */
 class Frame {
   private readonly checksum = new Checksum();
   private held: Uint8Array[] = [];
@@ -93,7 +96,7 @@ class Frame {
   }
 }
 
-/** Where a frame ends whose head is at `start`; null: not whole, or nothing more is wanted. */
+/** Unpack a frame and return its end; null: truncated, damaged, or no more is wanted. */
 function unpackFrame(packed: Bytes, start: number, head: FrameHead, frame: Frame): number | null {
   const unpacker = new Decompress((bytes) => frame.block(bytes));
   const tail = head.checked ? CHECKSUM : 0;
@@ -115,12 +118,12 @@ function unpackFrame(packed: Bytes, start: number, head: FrameHead, frame: Frame
   return null;
 }
 
-/** Null: there is none at this place. */
+/** Return the end of a skippable frame; null: there is none at this offset. */
 function skippableEnd(bytes: Uint8Array, at: number): number | null {
   return number(bytes, 0, 4) >>> 4 === 0x184d2a5 ? at + 8 + number(bytes, 4, 4) : null;
 }
 
-/** True: whole to its end. */
+/** Unpack a zstd file; true: complete. */
 export function unzstd(packed: Bytes, take: Take): boolean {
   for (let at = 0; at < packed.size;) {
     const first = packed.read(at, LONGEST_HEAD);
