@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One track, drawn on a surface that notes it.
 
-import type { Tile, TileLane, Track } from '../src/model/engine';
+import type { Tile, TileLane } from '../src/model/engine';
+import type { Track } from '../src/model/traceFacts';
 import { layoutTracks } from '../src/model/layout';
 import { Frames } from '../src/model/names';
 import { TileCache } from '../src/model/tileCache';
@@ -34,7 +35,7 @@ export interface Setup {
   view?: { from: number; to: number };
   expanded?: boolean;
   /** Of the row of that number. */
-  strips?: NonNullable<Tile['strip']>[];
+  densitys?: NonNullable<Tile['strip']>[];
   /** Innermost calls, for a closed track. */
   innermost?: SliceRow[];
   track?: Partial<Track>;
