@@ -71,7 +71,7 @@ export function tile(
   res: number,
   number: number,
   slices: SliceRow[],
-  strip: Tile['strip'] = null,
+  strip: Tile['density'] = null,
 ): Tile {
   return {
     kind: lane.kind,
@@ -84,7 +84,7 @@ export function tile(
     index: Uint32Array.from(slices, (s) => s[2]),
     frame: Uint32Array.from(slices, (s) => s[3]),
     flags: Uint32Array.from(slices, (s) => s[4] ?? 0),
-    strip,
+    density: strip,
   };
 }
 
@@ -122,7 +122,7 @@ export function tileEngine(questions: TileQuestion[]): Engine {
     instants: refuse,
     instant: refuse,
     counterValues: refuse,
-    beside: {
+    nonSlice: {
       rows: refuse,
       objects: refuse,
       object: refuse,

@@ -7,7 +7,7 @@ import { flushEffects } from '../src/base/signal';
 import type { Arrows, Call, Engine, Flow, FlowEnd, Scope } from '../src/model/engine';
 import type { TraceFacts } from '../src/model/traceFacts';
 import { FlowStore, Trail } from '../src/model/flows';
-import { TRACK_PADDING, type Placed } from '../src/model/layout';
+import { TRACK_PADDING, type TimelineLayout } from '../src/model/layout';
 import { Frames } from '../src/model/names';
 import { Viewer } from '../src/model/viewer';
 import { curveOf, distanceTo, flowAt, lineOf, paintFlows } from '../src/render/flowPainter';
@@ -39,7 +39,7 @@ const PLACED = {
   groups: [{ process: 4, open: false, top: 102, height: 24, bottom: 126 }],
   height: 126,
   pinned: 0,
-} as object as Placed;
+} as object as TimelineLayout;
 
 const SCENE = {
   theme: theme(),

@@ -4,21 +4,21 @@
 import { strict as assert } from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Tile, TileLane } from '../src/model/engine';
-import { hitLane, resolveStrip } from '../src/model/hit';
+import { hitLane, resolveDensity } from '../src/model/hit';
 import {
   boxAt,
   firstExpanded,
   firstWhole,
   laneAt,
   lanesOf,
-  layoutPage,
+  layoutTimeline,
   layoutTracks,
   totalHeight,
 } from '../src/model/layout';
 import { TileCache } from '../src/model/tileCache';
 import { wordsFor } from '../src/model/words';
 import { flagWords, visibleCalls } from '../src/model/visibleCalls';
-import { busyActivity, waitingShares } from '../src/model/busy';
+import { busyActivity, waitingShares } from '../src/model/activity';
 import { piecesOf, visitInnermost, visitRow, visitStrips } from '../src/render/lanes';
 import { TimeScale } from '../src/render/timeScale';
 import { settle, tile, tileEngine, track, type TileQuestion } from './fixtures';
@@ -49,7 +49,7 @@ async function cacheWith(...tiles: Tile[]): Promise<TileCache> {
   return cache;
 }
 
-function strip(pixel: number, frame: number, height: number): NonNullable<Tile['strip']> {
+function strip(pixel: number, frame: number, height: number): NonNullable<Tile['density']> {
   const made = { frame: new Uint32Array(512), height: new Uint8Array(512) };
   made.frame[pixel] = frame;
   made.height[pixel] = height;
@@ -182,7 +182,7 @@ test('under a point lies a bar with its call, else the strip with its frame', as
 test('the call behind a strip pixel is the longest of its method that starts there', async () => {
   const questions: TileQuestion[] = [];
   const hit = { frame: 9, call: null, start: 1048576, length: 1024, flags: 0 };
-  const found = resolveStrip(tileEngine(questions), ROW, 10, hit);
+  const found = resolveDensity(tileEngine(questions), ROW, 10, hit);
   const q = questions[0];
   assert.deepEqual([q?.res, q?.from, q?.to, q?.lanes], [2, 512, 512, 'r4']);
   q?.answer([
@@ -304,7 +304,7 @@ test('tracks stand under their processes, and a closed one shows its line only',
     track(2, { rows: 1, process: 0 }),
   ];
   const opened = { expanded: new Set([0]), whole: new Set<number>(), closed: new Set<number>() };
-  const all = layoutPage({ order: 'owner', processes: [], tracks }, opened, HEIGHTS);
+  const all = layoutTimeline({ order: 'owner', processes: [], tracks }, opened, HEIGHTS);
   // A line of 22, an expanded track of 3 + 18 + 8 + 3, collapsed ones of 22.
   assert.deepEqual(
     all.groups.map((g) => [g.process, g.top, g.bottom]),
@@ -318,7 +318,7 @@ test('tracks stand under their processes, and a closed one shows its line only',
     [22, 54, 98],
   );
   assert.equal(all.height, 120);
-  const closed = layoutPage(
+  const closed = layoutTimeline(
     { order: 'owner', processes: [], tracks },
     { ...opened, closed: new Set([1]) },
     HEIGHTS,
@@ -329,7 +329,7 @@ test('tracks stand under their processes, and a closed one shows its line only',
   );
   assert.equal(closed.groups[0]?.open, false);
   assert.deepEqual(
-    layoutPage({ order: 'busiest', processes: [], tracks }, opened, HEIGHTS).groups,
+    layoutTimeline({ order: 'busiest', processes: [], tracks }, opened, HEIGHTS).groups,
     [],
   );
 });

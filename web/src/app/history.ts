@@ -4,7 +4,7 @@
 
 import { debounce } from '../base/latest';
 import { effect } from '../base/signal';
-import { readPlace, writePlace, type Place } from '../model/address';
+import { readAddress, writeAddress, type PageState } from '../model/address';
 import { sameFiles } from '../model/opening';
 import type { Viewer } from '../model/viewer';
 import type { Mover } from '../views/timeline/mover';
@@ -33,7 +33,7 @@ export class History {
   private readonly rest = debounce(REST, () => this.write());
 
   /** `elsewhere` shows a place of another filter, or of other files. */
-  constructor(private readonly elsewhere: (place: Place, text: string) => void) {
+  constructor(private readonly elsewhere: (place: PageState, text: string) => void) {
     // A page that is loaded again goes on where it was.
     const entry = entryOf(history.state);
     this.at = entry?.traceview ?? 0;
@@ -50,7 +50,7 @@ export class History {
     // The first state belongs to the entry that is there.
     let begun = move;
     effect(() => {
-      const text = writePlace(viewer.place());
+      const text = writeAddress(viewer.place());
       if (!begun) this.written = text;
       begun = true;
       this.rest();
@@ -92,7 +92,7 @@ export class History {
 
   private write(): void {
     if (!this.viewer || this.leaving) return;
-    const text = writePlace(this.viewer.place());
+    const text = writeAddress(this.viewer.place());
     if (text !== this.written) this.push(text);
   }
 
@@ -102,7 +102,7 @@ export class History {
     else this.last = ++this.at;
     this.mark();
     this.written = location.hash.slice(1);
-    const place = readPlace(this.written);
+    const place = readAddress(this.written);
     const { viewer } = this;
     const here = viewer && sameFiles(place.files ?? [], viewer.files ?? []);
     this.leaving = !here;

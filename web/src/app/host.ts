@@ -2,7 +2,7 @@
 // Where the engine is: behind HTTP, or in a worker of this page (docs/view-protocol.md).  Questions
 // have the same addresses and answers the same bytes wherever they go.
 
-import type { Chosen, OpeningEngine } from '../model/opening';
+import type { ChosenFile, OpeningEngine } from '../model/opening';
 import { overHttp, type Send } from './http';
 import { HttpOpening } from './httpOpening';
 import { LocalHost } from './localHost';
@@ -20,7 +20,7 @@ export interface Host {
   readonly send: Send;
   readonly opening: OpeningEngine;
   /** What these files lack. */
-  notesOf(inputs: readonly Chosen[]): HostNote[];
+  notesOf(inputs: readonly ChosenFile[]): HostNote[];
   /** A file for those who have nothing to open. */
   readonly example: number | null;
   /** There is a program behind the page, which can be ended. */

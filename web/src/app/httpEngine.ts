@@ -2,7 +2,7 @@
 // The engine by the addresses of docs/view-protocol.md, relative to the page's own: behind HTTP, or
 // wherever else the page's host has it.
 
-import { named, visible, visibleTexts } from '../base/visible';
+import { nameOrPlaceholder, makeVisible, visibleTexts } from '../base/visible';
 import type {
   Activity,
   Arrows,
@@ -30,10 +30,10 @@ import type {
 } from '../model/engine';
 import type { Clock, TraceFacts, Disguise, SavedKind } from '../model/traceFacts';
 import type { Findings } from '../model/findings';
-import type { EventAt, FileBytes, Health, SearchQuestion, SearchStep } from '../model/found';
+import type { EventAt, FileBytes, Health, SearchQuestion, SearchStep } from '../model/eventAnswers';
 import { CPUS, type StateAnswer, type StatesAnswer } from '../model/states';
 import type { Durations, StatisticsRow } from '../model/statistics';
-import type { OpeningEngine, Status } from '../model/opening';
+import type { OpeningEngine, LoadingStatus } from '../model/opening';
 import { ask, bytes, json, type Ask } from './http';
 import { HttpBeside } from './httpBeside';
 import type { Host } from './host';
@@ -59,11 +59,11 @@ function readEnd([row, index, time, track, frame, thread]: EndRow): FlowEnd {
 }
 
 function readFlow({ flow, frame, id, from, to, count = 1 }: FlowRow): Flow {
-  return { flow, frame, id: visible(id), from: readEnd(from), to: readEnd(to), count };
+  return { flow, frame, id: makeVisible(id), from: readEnd(from), to: readEnd(to), count };
 }
 
 export class HttpEngine implements Engine {
-  readonly beside: HttpBeside = new HttpBeside({
+  readonly nonSlice: HttpBeside = new HttpBeside({
     json: (path, query, signal) => this.json(path, query, signal),
     bytes: (path, query, signal) => this.ask(path, query, signal),
   });
@@ -117,7 +117,7 @@ export class HttpEngine implements Engine {
     return bytes(path, { ...this.about(query), signal });
   }
 
-  async status(signal?: AbortSignal): Promise<Status> {
+  async status(signal?: AbortSignal): Promise<LoadingStatus> {
     return readStatus(await json<StatusAnswer>('api/status', { signal, send: this.send }));
   }
 
@@ -129,7 +129,8 @@ export class HttpEngine implements Engine {
 
   async trace(): Promise<TraceFacts> {
     const facts = visibleTexts(await this.json<TraceFacts>('api/trace', {}));
-    for (const thread of [...facts.tracks, ...facts.idle_threads]) thread.name = named(thread.name);
+    for (const thread of [...facts.tracks, ...facts.idle_threads])
+      thread.name = nameOrPlaceholder(thread.name);
     for (const track of facts.tracks) if (track.kind === 'cpu') track.process = CPUS;
     return facts;
   }
@@ -226,7 +227,7 @@ export class HttpEngine implements Engine {
   async flowCategories(): Promise<FlowCategory[]> {
     type Answer = { categories: [string, number][] };
     const { categories } = await this.json<Answer>('api/flow_categories', {});
-    return categories.map(([name, count]) => ({ name: visible(name), count }));
+    return categories.map(([name, count]) => ({ name: makeVisible(name), count }));
   }
 
   flow(flow: number, signal?: AbortSignal): Promise<FlowDetails> {

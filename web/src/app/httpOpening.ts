@@ -2,9 +2,9 @@
 // Opening files behind HTTP: each goes over in pieces, so that Cancel and errors come through, and
 // nobody holds a file whole.
 
-import { named, visibleTexts } from '../base/visible';
+import { nameOrPlaceholder, visibleTexts } from '../base/visible';
 import { EngineError } from '../model/engine';
-import type { Chosen, OpeningEngine, Status } from '../model/opening';
+import type { ChosenFile, OpeningEngine, LoadingStatus } from '../model/opening';
 import { json } from './http';
 import type { Query } from './query';
 
@@ -15,16 +15,16 @@ const SOON = 250;
 const LONGEST_NAME = 200;
 
 /** As it comes: numbers of 19 digits are texts. */
-export interface StatusAnswer extends Omit<Status, 'inputs' | 'start'> {
+export interface StatusAnswer extends Omit<LoadingStatus, 'inputs' | 'start'> {
   inputs: { input: number; name: string; offset_ns: string }[];
   start: { input: number; offset_ns: string }[];
 }
 
-export function readStatus(answer: StatusAnswer): Status {
+export function readStatus(answer: StatusAnswer): LoadingStatus {
   return visibleTexts({
     ...answer,
     inputs: answer.inputs.map(({ input, name, offset_ns }) => ({
-      ...{ input, name: named(name) },
+      ...{ input, name: nameOrPlaceholder(name) },
       offset: BigInt(offset_ns),
     })),
     start: answer.start.map(({ input, offset_ns }) => ({ input, offset: BigInt(offset_ns) })),
@@ -97,7 +97,7 @@ export class HttpOpening implements OpeningEngine {
     await post('drop', { input });
   }
 
-  async open(files: readonly Chosen[]): Promise<void> {
+  async open(files: readonly ChosenFile[]): Promise<void> {
     const inputs = files.map((file) => file.input).join(',');
     await post('open', { inputs, offsets: files.map((file) => file.offset).join(',') });
   }

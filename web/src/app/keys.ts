@@ -6,7 +6,7 @@ import { listen } from '../base/dom';
 import type { FlameOrder } from '../model/address';
 import type { CallDetails } from '../model/engine';
 import { LONGEST_NOTE } from '../model/notes';
-import { framing, length, sameSpan, wholeView } from '../model/span';
+import { framingView, spanLength, sameSpan, wholeView } from '../model/span';
 import { sameCall } from '../model/viewer';
 import { goToCall, spanOf } from '../views/context';
 import type { FilterBox } from '../views/filterBox';
@@ -108,13 +108,13 @@ export class Keys {
     const view = viewer.view.peek();
     const pointer = viewer.pointer.peek();
     // While a move is on its way: the time that will be under the pointer.
-    const share = pointer === null ? 0.5 : (pointer - view.from) / length(view);
-    mover.zoom(factor, goal.from + share * length(goal), true);
+    const share = pointer === null ? 0.5 : (pointer - view.from) / spanLength(view);
+    mover.zoom(factor, goal.from + share * spanLength(goal), true);
   }
 
   private pan(share: number): void {
     const { mover } = this.page.views;
-    mover.pan(length(mover.goal) * share, true);
+    mover.pan(spanLength(mover.goal) * share, true);
   }
 
   private get selected(): CallDetails | null {
@@ -219,7 +219,7 @@ export class Keys {
     const { viewer, mover } = this.page.views;
     const call = this.selected;
     const span = call ? spanOf(call) : viewer.range.peek();
-    if (span) mover.glide(framing(span, viewer.bounds));
+    if (span) mover.glide(framingView(span, viewer.bounds));
   }
 
   private rangeFromSelection(): void {

@@ -3,9 +3,9 @@
 // own; what lies open stays until the next one is there.
 
 import { EngineError } from '../model/engine';
-import { MOST_FILES, sameFiles, type Chosen, type OpeningEngine } from '../model/opening';
+import { MOST_FILES, sameFiles, type ChosenFile, type OpeningEngine } from '../model/opening';
 import type { UnpackedFile } from '../engine/messages';
-import { joinHalves } from '../unpack/halves';
+import { joinHalves } from '../unpack/unpack';
 import type { Host, HostNote } from './host';
 import { LocalSession } from './localSession';
 import { NOT_STARTED, unpackApart } from './localWorker';
@@ -54,7 +54,7 @@ export class LocalHost implements Host {
   private readonly note: string;
   private readonly code: Promise<WebAssembly.Module>;
   private readonly shelf: Shelved[] = [];
-  private readonly start: Chosen[] = [];
+  private readonly start: ChosenFile[] = [];
   private current: LocalSession | null = null;
   /** What is being read, or could not be. */
   private next: LocalSession | null = null;
@@ -102,7 +102,7 @@ export class LocalHost implements Host {
     }));
   }
 
-  notesOf(inputs: readonly Chosen[]): HostNote[] {
+  notesOf(inputs: readonly ChosenFile[]): HostNote[] {
     const alone = inputs.length === 1;
     const notes = inputs.flatMap(({ input }) => {
       const file = this.shelf.find(({ number }) => number === input);
@@ -137,7 +137,7 @@ export class LocalHost implements Host {
     };
   }
 
-  private openFiles(chosen: readonly Chosen[]): void {
+  private openFiles(chosen: readonly ChosenFile[]): void {
     const shelved = chosen.map(({ input, offset }) => {
       const file = this.shelf.find(({ number }) => number === input);
       if (!file) throw new EngineError(`file ${input} is not here (any more)`, false);

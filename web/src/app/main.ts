@@ -4,10 +4,10 @@
 
 import { h } from '../base/dom';
 import { fileName } from '../base/format';
-import { readPlace, writePlace, type Place } from '../model/address';
+import { readAddress, writeAddress, type PageState } from '../model/address';
 import { EngineError, type Engine } from '../model/engine';
 import { Frames } from '../model/names';
-import { sameFiles, writeFiles, type Chosen, type Status } from '../model/opening';
+import { sameFiles, writeFiles, type ChosenFile, type LoadingStatus } from '../model/opening';
 import { LoadingScreen } from '../views/files/loadingScreen';
 import { HelpDialog } from '../views/helpDialog';
 import { EmptyScreen, EndedScreen, ErrorScreen, type Screen } from '../views/screens';
@@ -27,7 +27,7 @@ const FIRST = 1500;
 /** A page that is there stays for so long while what takes its place is read. */
 const PATIENCE = 300;
 
-const NO_STATUS: Status = {
+const NO_STATUS: LoadingStatus = {
   ...{ state: 'error', name: '', trace: 0, behind: false, inputs: [], files: [], start: [] },
   ...{ bytes: 0, total_bytes: 0, records: 0 },
 };
@@ -117,11 +117,11 @@ class App {
     document.addEventListener('keydown', this.stopByKey);
     const address = location.hash.slice(1);
     let said = '';
-    let first: Status | undefined;
+    let first: LoadingStatus | undefined;
     try {
       first = await this.engine.status();
       this.opener.refuses = first.home !== undefined;
-      const { files } = readPlace(address);
+      const { files } = readAddress(address);
       if (files && !sameFiles(files, first.inputs)) {
         first = undefined;
         await this.engine.opening.open(files);
@@ -135,7 +135,7 @@ class App {
   }
 
   /** Shows what is open, or is being read, from now on; `first` if that is known. */
-  private async run(aim: Aim, said = '', first?: Status): Promise<void> {
+  private async run(aim: Aim, said = '', first?: LoadingStatus): Promise<void> {
     const turn = ++this.turn;
     this.running = true;
     try {
@@ -155,7 +155,7 @@ class App {
   }
 
   /** Asks until it is read, or cannot be; the screen comes only when that takes a while. */
-  private async read(turn: number, first?: Status): Promise<Status | null> {
+  private async read(turn: number, first?: LoadingStatus): Promise<LoadingStatus | null> {
     const start = performance.now();
     let screen: LoadingScreen | null = null;
     let known = first;
@@ -191,7 +191,7 @@ class App {
     return this.back(`The reading of ${fileName(this.status.name)} was cancelled.`);
   }
 
-  private showError(status: Status): void {
+  private showError(status: LoadingStatus): void {
     this.leave();
     const screen = new ErrorScreen(status, this.tools(), {
       choose: this.opener.choose,
@@ -219,16 +219,16 @@ class App {
   }
 
   /** The files as an address has them; null: those that nobody asked for. */
-  private named(files: readonly Chosen[]): readonly Chosen[] | null {
+  private named(files: readonly ChosenFile[]): readonly ChosenFile[] | null {
     return sameFiles(files, this.status.start) ? null : files;
   }
 
-  private plainAddress(files: readonly Chosen[]): string {
+  private plainAddress(files: readonly ChosenFile[]): string {
     const named = this.named(files);
     return named ? `files=${writeFiles(named)}` : '';
   }
 
-  private async openPages(status: Status, aim: Aim, turn: number): Promise<void> {
+  private async openPages(status: LoadingStatus, aim: Aim, turn: number): Promise<void> {
     const engineFor = (filter: string): Engine =>
       new HttpEngine(this.host, filter, status.trace, () => this.changed());
     const engine = engineFor('');
@@ -241,7 +241,7 @@ class App {
     if (status.reports) facts.saves = [...(facts.saves ?? []), 'html'];
     facts.hashes = status.reports === true;
     // An address whose files are others is not about this trace.
-    const asked = readPlace(aim.address).files ?? status.start;
+    const asked = readAddress(aim.address).files ?? status.start;
     const fits = sameFiles(asked, status.inputs);
     const address = fits ? aim.address : this.plainAddress(status.inputs);
     const box = this.offsetBoxes().indexOf(document.activeElement);
@@ -254,7 +254,7 @@ class App {
       gone: () => this.ended(false),
       choose: this.opener.choose,
       move: (place, files) =>
-        void this.open(files, writePlace({ ...place, files: this.named(files) })),
+        void this.open(files, writeAddress({ ...place, files: this.named(files) })),
       home: status.home ?? null,
       inputs: status.inputs,
       files: this.named(status.inputs),
@@ -280,13 +280,13 @@ class App {
     return state === 'ready' || state === 'loading' ? { name, files: inputs } : null;
   }
 
-  private async open(files: readonly Chosen[], address: string): Promise<void> {
+  private async open(files: readonly ChosenFile[], address: string): Promise<void> {
     await this.engine.opening.open(files);
     void this.run({ address, move: true });
   }
 
   /** Back and Forward, perhaps to other files. */
-  private async arrived(place: Place, address: string): Promise<void> {
+  private async arrived(place: PageState, address: string): Promise<void> {
     const files = place.files ?? this.status.start;
     if (files.length === 0 || sameFiles(files, this.status.inputs)) {
       await this.pages?.arrive(place);

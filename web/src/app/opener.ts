@@ -4,19 +4,19 @@
 
 import { h } from '../base/dom';
 import { EngineError, isAbort } from '../model/engine';
-import { MOST_FILES, type Chosen, type OpeningEngine } from '../model/opening';
+import { MOST_FILES, type ChosenFile, type OpeningEngine } from '../model/opening';
 import { DropTarget, type Dropped } from '../views/files/dropTarget';
 import { OpenDialog } from '../views/files/openDialog';
 
 /** The files of what is open, or being read, and its name; null: nothing is. */
 export interface Current {
   name: string;
-  files: readonly Chosen[];
+  files: readonly ChosenFile[];
 }
 
 interface Outside {
   current: () => Promise<Current | null>;
-  open: (files: readonly Chosen[]) => Promise<void>;
+  open: (files: readonly ChosenFile[]) => Promise<void>;
   gone: () => void;
 }
 
@@ -100,12 +100,12 @@ export class Opener {
   private async takeIn(
     files: readonly File[],
     at: (name: string) => void,
-  ): Promise<readonly Chosen[] | null> {
+  ): Promise<readonly ChosenFile[] | null> {
     const abort = new AbortController();
     const total = files.reduce((sum, file) => sum + file.size, 0);
     const names = files.map((file) => file.name);
     const tell = this.dialog.taking(names, total, () => abort.abort());
-    const taken: Chosen[] = [];
+    const taken: ChosenFile[] = [];
     let before = 0;
     try {
       for (const file of files) {

@@ -3,14 +3,14 @@
 // of its own, so the page is put together anew, and what can be kept is kept by its meaning.
 
 import { effect, ownEffects, untracked } from '../base/signal';
-import { readPlace, type Place } from '../model/address';
+import { readAddress, type PageState } from '../model/address';
 import type { Engine } from '../model/engine';
 import type { TraceFacts } from '../model/traceFacts';
 import { EngineError } from '../model/engine';
 import type { Frames } from '../model/names';
-import type { Chosen, Input } from '../model/opening';
+import type { ChosenFile, OpenedInput } from '../model/opening';
 import { OpenTracks, refilter } from '../model/refilter';
-import type { Remembered } from '../model/remembered';
+import type { StoredArrangement } from '../model/storedArrangement';
 import { Viewer } from '../model/viewer';
 import { FilterBox } from '../views/filterBox';
 import { Page } from '../views/page';
@@ -28,10 +28,10 @@ interface Outside {
   /** On an upload server: the page of the trace. */
   home: string | null;
   /** From a place to the same with its files moved in time. */
-  move: (place: Place, files: readonly Chosen[]) => void;
-  inputs: readonly Input[];
+  move: (place: PageState, files: readonly ChosenFile[]) => void;
+  inputs: readonly OpenedInput[];
   /** The same as an address has them. */
-  files: readonly Chosen[] | null;
+  files: readonly ChosenFile[] | null;
   engineFor: (filter: string) => Engine;
 }
 
@@ -39,7 +39,7 @@ interface Outside {
 interface Shown {
   viewer: Viewer;
   page: Page;
-  remembered: () => Remembered;
+  remembered: () => StoredArrangement;
   end: () => void;
 }
 
@@ -75,7 +75,7 @@ export class Pages {
 
   /** The first page; an address may name a filter, which may be wrong. */
   async open(engine: Engine, facts: TraceFacts, address: string): Promise<void> {
-    const place = readPlace(address);
+    const place = readAddress(address);
     if (place.filter !== '') await this.arrive(place);
     if (this.shown) return;
     const whole = { ...place, filter: '', tracks: [], expanded: null, call: null, mark: null };
@@ -84,7 +84,7 @@ export class Pages {
   }
 
   /** To a place in the address, whose numbers are those of its filter. */
-  async arrive(place: Place): Promise<void> {
+  async arrive(place: PageState): Promise<void> {
     const answer = await this.ask(place.filter);
     if (!answer) return;
     this.put(answer.engine, answer.facts, place.filter, place, false);
@@ -142,7 +142,7 @@ export class Pages {
     engine: Engine,
     facts: TraceFacts,
     filter: string,
-    place: Place | null,
+    place: PageState | null,
     move: boolean,
   ): void {
     const old = this.shown;

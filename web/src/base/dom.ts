@@ -3,7 +3,7 @@
 // in a trace cannot become markup.
 
 import { onEnd } from './signal';
-import { brief } from './visible';
+import { shortened } from './visible';
 
 /** A child of an element; null, false and undefined are skipped. */
 export type Child = Node | string | null | false | undefined;
@@ -39,7 +39,7 @@ export function setAttribute(
   else element.setAttribute(name, String(value));
 }
 
-function apply(element: HTMLElement, a: Attributes): void {
+function applyAttributes(element: HTMLElement, a: Attributes): void {
   if (a.class) element.className = a.class;
   if (a.title !== undefined) element.title = a.title;
   if (a.id) element.id = a.id;
@@ -59,13 +59,13 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   ...children: Child[]
 ): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
-  if (attributes) apply(element, attributes);
-  append(element, children);
+  if (attributes) applyAttributes(element, attributes);
+  appendChildren(element, children);
   return element;
 }
 
 /** Append children, skipping those that are null, false or undefined. */
-export function append(parent: Element, children: Child[]): void {
+export function appendChildren(parent: Element, children: Child[]): void {
   for (const child of children) {
     if (child !== null && child !== false && child !== undefined) parent.append(child);
   }
@@ -73,7 +73,7 @@ export function append(parent: Element, children: Child[]): void {
 
 /** Allow line breaks after the points of a long name, and cut it after `most` characters. */
 export function breakable(name: string, most = 400): Child[] {
-  return brief(name, most)
+  return shortened(name, most)
     .split(/(?<=[.$])/)
     .flatMap((part, i) => (i === 0 ? [part] : [document.createElement('wbr'), part]));
 }
@@ -81,7 +81,7 @@ export function breakable(name: string, most = 400): Child[] {
 /** Replace all children. */
 export function fill(parent: Element, ...children: Child[]): void {
   parent.replaceChildren();
-  append(parent, children);
+  appendChildren(parent, children);
 }
 
 /** Add a listener to the window or document that is removed with the current owner (signal.ts). */
@@ -156,4 +156,17 @@ export function iconButton(name: IconName, label: string, click: () => void): HT
     },
     icon(name),
   );
+}
+
+/**
+ * Take the focus off a dialog as soon as it closes. If nothing had the focus before, the browser
+ * leaves it on the hidden dialog until the next frame, which would swallow a key pressed meanwhile.
+ */
+export function blurWhenClosed(dialog: HTMLDialogElement): void {
+  const look = () => {
+    const { activeElement } = document;
+    if (!dialog.open && activeElement instanceof HTMLElement && dialog.contains(activeElement))
+      activeElement.blur();
+  };
+  new MutationObserver(look).observe(dialog, { attributeFilter: ['open'] });
 }

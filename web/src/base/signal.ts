@@ -50,20 +50,20 @@ export function computed<T>(work: () => T, equal: Equal<T> = Object.is): ReadSig
 /** Run without subscribing to anything. */
 export const untracked: <T>(body: () => T) => T = core.untracked;
 
-let waiting = new Set<() => void>();
+let pendingEffects = new Set<() => void>();
 
-function schedule(run: () => void): void {
-  if (waiting.size === 0) queueMicrotask(flushEffects);
-  waiting.add(run);
+function scheduleEffect(run: () => void): void {
+  if (pendingEffects.size === 0) queueMicrotask(flushEffects);
+  pendingEffects.add(run);
 }
 
 /** Run the pending effects now instead of in the next microtask. */
 export function flushEffects(): void {
   // Effects may set signals. A cycle is a bug, but must not hang the page.
-  for (let round = 0; waiting.size > 0; round++) {
+  for (let round = 0; pendingEffects.size > 0; round++) {
     if (round > 100) throw new Error('effects do not settle');
-    const batch = waiting;
-    waiting = new Set();
+    const batch = pendingEffects;
+    pendingEffects = new Set();
     for (const run of batch) run();
   }
 }
@@ -84,7 +84,7 @@ export function effect(body: () => void): () => void {
       const first = !told;
       told = true;
       if (first) body();
-      else schedule(run);
+      else scheduleEffect(run);
     });
   };
   run();
@@ -97,22 +97,22 @@ export function effect(body: () => void): () => void {
 }
 
 /** Cleanup work of the current owner; null: the page owns it, so it never ends. */
-let owned: (() => void)[] | null = null;
+let ownedWork: (() => void)[] | null = null;
 
 /** Register work for the end of the current owner. */
 export function onEnd(work: () => void): void {
-  owned?.push(work);
+  ownedWork?.push(work);
 }
 
 /** Run `make` as an owner. Return the function that ends it: its effects, and the work of onEnd. */
 export function ownEffects(make: () => void): () => void {
-  const outer = owned;
+  const outer = ownedWork;
   const mine: (() => void)[] = [];
-  owned = mine;
+  ownedWork = mine;
   try {
     make();
   } finally {
-    owned = outer;
+    ownedWork = outer;
   }
   return () => {
     for (const work of mine.splice(0)) work();

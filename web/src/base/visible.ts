@@ -11,24 +11,24 @@ const ALL_HIDDEN = new RegExp(HIDDEN.source, 'g');
 /**
  * Return the symbol for a control character (U+2400 onwards), or else the replacement character.
  */
-function sign(c: string): string {
+function symbolFor(c: string): string {
   const code = c.charCodeAt(0);
   if (code < 0x20) return String.fromCharCode(0x2400 + code);
   return code === 0x7f ? '\u2421' : '\ufffd';
 }
 
 /** Replace invisible characters in a text. */
-export function visible(text: string): string {
-  return HIDDEN.test(text) ? text.replace(ALL_HIDDEN, sign) : text;
+export function makeVisible(text: string): string {
+  return HIDDEN.test(text) ? text.replace(ALL_HIDDEN, symbolFor) : text;
 }
 
 /** Return the text, or a placeholder if it has no visible character. */
-export function named(text: string): string {
+export function nameOrPlaceholder(text: string): string {
   return /[^\s\u200c\u200d]/.test(text) ? text : '(no name)';
 }
 
 /** Cut a text after `most` characters. */
-export function brief(text: string, most = 400): string {
+export function shortened(text: string, most = 400): string {
   if (text.length <= most) return text;
   // Do not cut a surrogate pair in half.
   const end = /[\ud800-\udbff]/.test(text[most - 2] ?? '') ? most - 2 : most - 1;
@@ -40,7 +40,7 @@ export function brief(text: string, most = 400): string {
  * place.
  */
 export function visibleTexts<T>(value: T): T {
-  if (typeof value === 'string') return visible(value) as T;
+  if (typeof value === 'string') return makeVisible(value) as T;
   if (Array.isArray(value)) {
     for (let i = 0; i < value.length; i++) value[i] = visibleTexts<unknown>(value[i]);
   } else if (typeof value === 'object' && value !== null) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files of the browser as bytes that a worker reads on demand.
 
-import type { Bytes, Room, Spool } from '../unpack/bytes';
+import type { Bytes, ByteStorage, Spool } from '../unpack/bytes';
 import { Refusal } from '../unpack/streams';
 
 /** Exists only in workers, and is missing in the page's type definitions. */
 declare const FileReaderSync: new () => { readAsArrayBuffer(blob: Blob): ArrayBuffer };
 
 /** Number of bytes to read at once: each read has a fixed cost. */
-const PIECE = 4 * 1024 * 1024;
+const READ_LENGTH = 4 * 1024 * 1024;
 
 /** A file of the browser, with a cache of one chunk. */
 export class BlobBytes implements Bytes {
@@ -29,7 +29,7 @@ export class BlobBytes implements Bytes {
   read(offset: number, length: number): Uint8Array {
     const end = Math.min(offset + length, this.size);
     if (offset < this.start || end > this.start + this.piece.length) {
-      const whole = this.blob.slice(offset, offset + Math.max(PIECE, length));
+      const whole = this.blob.slice(offset, offset + Math.max(READ_LENGTH, length));
       this.piece = this.bytesOf(whole);
       this.start = offset;
       this.told(this.piece.length);
@@ -77,7 +77,7 @@ export class UnpackedBytes extends BlobBytes {
 }
 
 /** Collected chunks become a file of the browser when they reach this size. */
-const GATHERED = 16 * 1024 * 1024;
+const BLOB_LENGTH = 16 * 1024 * 1024;
 
 class BlobSpool implements Spool {
   private readonly blobs: Blob[] = [];
@@ -87,7 +87,7 @@ class BlobSpool implements Spool {
   add(bytes: Uint8Array): void {
     this.pieces.push(bytes as Uint8Array<ArrayBuffer>);
     this.length += bytes.length;
-    if (this.length >= GATHERED) this.put();
+    if (this.length >= BLOB_LENGTH) this.put();
   }
 
   private put(): void {
@@ -102,7 +102,7 @@ class BlobSpool implements Spool {
   }
 }
 
-export const blobRoom: Room = {
+export const blobStorage: ByteStorage = {
   spool: () => new BlobSpool(),
   join: (first, second) => new UnpackedBytes(new Blob([blobOf(first), blobOf(second)])),
 };

@@ -35,7 +35,7 @@ export interface ModuleInput<File extends ModuleFile = ModuleFile> {
 }
 
 /** A trace in an HTML page, as in src/wasm/host.h. */
-export interface PageTrace {
+export interface ModulePageTrace {
   start: number;
   end: number;
   bytes: number;
@@ -48,7 +48,7 @@ export interface PageTrace {
 
 /** The traces in an HTML page, or the reason why they cannot be listed. */
 export interface FoundPage {
-  traces: PageTrace[];
+  traces: ModulePageTrace[];
   notes: string[];
   cut: boolean;
 }
@@ -90,7 +90,11 @@ interface Exports {
 const NO_SUCH_FILE = 8; // of WASI: bad file descriptor
 const STDERR = 2;
 
-function at(memory: WebAssembly.Memory, place: number, length: number): Uint8Array<ArrayBuffer> {
+function bytesAt(
+  memory: WebAssembly.Memory,
+  place: number,
+  length: number,
+): Uint8Array<ArrayBuffer> {
   // Pointers and lengths above 2 GiB arrive as negative numbers.
   return new Uint8Array(memory.buffer as ArrayBuffer, place >>> 0, length >>> 0);
 }
@@ -117,7 +121,7 @@ export class Module {
       for (let i = 0; i < count; i++) {
         const place = view.getUint32((pieces >>> 0) + 8 * i, true);
         const length = view.getUint32((pieces >>> 0) + 8 * i + 4, true);
-        said.text += words.decode(at(memory(), place, length));
+        said.text += words.decode(bytesAt(memory(), place, length));
         total += length;
       }
       view.setUint32(written >>> 0, total, true);
@@ -128,7 +132,7 @@ export class Module {
         read: (file: number, offset: number, place: number, size: number): number => {
           files.begin();
           // Create the view only now: memory that grew has a new buffer.
-          return files.read(file, offset, at(memory(), place, size)) ? 1 : 0;
+          return files.read(file, offset, bytesAt(memory(), place, size)) ? 1 : 0;
         },
       },
       wasi_snapshot_preview1: {
@@ -149,13 +153,13 @@ export class Module {
   private put(text: string | Uint8Array): number {
     const bytes = typeof text === 'string' ? new TextEncoder().encode(text) : text;
     const place = this.calls.room(bytes.length);
-    at(this.calls.memory, place, bytes.length).set(bytes);
+    bytesAt(this.calls.memory, place, bytes.length).set(bytes);
     return bytes.length;
   }
 
   private take(): Uint8Array<ArrayBuffer> {
     const place = this.calls.answer();
-    return at(this.calls.memory, place, this.calls.answer_length()).slice();
+    return bytesAt(this.calls.memory, place, this.calls.answer_length()).slice();
   }
 
   /** Treat a trap (out of memory, stack overflow) as the end of the engine. */

@@ -2,16 +2,16 @@
 // A trace in words: for its line in the list and for its page.
 
 import { formatBytes, formatCount, formatShort, plural, versionWords } from '../base/format';
-import { brief, named, visible } from '../base/visible';
+import { shortened, nameOrPlaceholder, makeVisible } from '../base/visible';
 import type { TraceLine } from './api';
 
 /** A text of the server on one line. */
 export function shown(text: string, most = 200): string {
-  return named(brief(visible(text), most));
+  return nameOrPlaceholder(shortened(makeVisible(text), most));
 }
 
 export function formatWords(trace: TraceLine): string {
-  return visible(
+  return makeVisible(
     [trace.format ?? '', versionWords(trace.version ?? '')].filter(Boolean).join(', '),
   );
 }

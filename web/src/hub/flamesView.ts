@@ -3,7 +3,7 @@
 
 import { fill, h, setText, type Child } from '../base/dom';
 import { formatCount, plural } from '../base/format';
-import { visible } from '../base/visible';
+import { makeVisible } from '../base/visible';
 import { button } from '../views/screens';
 import type { Thread, Trace } from './api';
 import { shown, thing } from './facts';
@@ -52,7 +52,7 @@ function picture(address: string, words: string, className: string): HTMLElement
     fill(failed, 'The picture could not be drawn. ', again);
     // An image does not say why: whoever asks for it as text is told.
     void ask(address).catch((error: unknown) => {
-      if (!failed.hidden) fill(failed, `${visible(messageOf(error))} `, again);
+      if (!failed.hidden) fill(failed, `${makeVisible(messageOf(error))} `, again);
     });
   });
   return h('div', { class: 'frame' }, link, failed);

@@ -4,7 +4,7 @@
 import { breakable, fill, h, icon, iconButton, setAttribute, type Child } from '../base/dom';
 import { formatCount, plural } from '../base/format';
 import { effect, untracked } from '../base/signal';
-import { visible } from '../base/visible';
+import { makeVisible } from '../base/visible';
 import type { TraceLine } from './api';
 import type { Context } from './context';
 import { asking, chip, inside, timeOf } from './controls';
@@ -160,7 +160,7 @@ export class ListTable {
       line.note !== '' &&
         h(
           'span',
-          { class: 'note', title: visible(line.note) },
+          { class: 'note', title: makeVisible(line.note) },
           shown(line.note.replace(/\s+/g, ' '), 120),
         ),
       h('span', { class: 'brief' }, brief),
@@ -171,7 +171,7 @@ export class ListTable {
   private cells(line: TraceLine): Record<string, Child[]> {
     return {
       state: state(line),
-      format: [h('span', { title: formatWords(line) }, visible(line.format ?? ''))],
+      format: [h('span', { title: formatWords(line) }, makeVisible(line.format ?? ''))],
       length: [lengthWords(line)],
       count: [countWords(line)],
       size: [sizeWords(line)],

@@ -4,7 +4,7 @@
 
 import { fill, h, iconButton, setAttribute, type Child } from '../base/dom';
 import { effect, signal, untracked, type ReadSignal } from '../base/signal';
-import { visible } from '../base/visible';
+import { makeVisible } from '../base/visible';
 import { button } from '../views/screens';
 import type { Change, Trace } from './api';
 import type { Context } from './context';
@@ -152,7 +152,7 @@ export function noteLine(e: Edited): HTMLElement {
     () => {
       const { note } = e.trace.peek();
       element.hidden = note.trim() === '';
-      fill(element, note.split('\n').map(visible).join('\n'));
+      fill(element, note.split('\n').map(makeVisible).join('\n'));
     },
   );
   return element;

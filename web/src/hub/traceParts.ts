@@ -3,8 +3,8 @@
 
 import { h, icon, type Child } from '../base/dom';
 import { formatCount, plural } from '../base/format';
-import { visible } from '../base/visible';
-import { gravestFirst, SEVERITIES } from '../model/severity';
+import { makeVisible } from '../base/visible';
+import { sortBySeverity, SEVERITIES } from '../model/severity';
 import type { FindingLine, HealthLine, Trace } from './api';
 import { chip, inside, timeOf } from './controls';
 import {
@@ -98,7 +98,7 @@ export function healthPart(health: readonly HealthLine[], viewer: string): HTMLE
     h(
       'ul',
       { class: 'lines' },
-      ...gravestFirst(health).map(({ severity, count, text, kind }) =>
+      ...sortBySeverity(health).map(({ severity, count, text, kind }) =>
         h(
           'li',
           { class: severity },
@@ -107,8 +107,8 @@ export function healthPart(health: readonly HealthLine[], viewer: string): HTMLE
             'span',
             null,
             h('b', null, `${SEVERITIES[severity]}: `),
-            `${formatCount(count)} × ${visible(text)} `,
-            h('span', { class: 'second' }, visible(kind)),
+            `${formatCount(count)} × ${makeVisible(text)} `,
+            h('span', { class: 'second' }, makeVisible(kind)),
           ),
         ),
       ),
@@ -133,7 +133,7 @@ export function findingsPart(findings: readonly FindingLine[], viewer: string): 
     h(
       'ul',
       { class: 'lines' },
-      ...gravestFirst(findings).map(({ severity, title, text }) =>
+      ...sortBySeverity(findings).map(({ severity, title, text }) =>
         h(
           'li',
           { class: severity },
@@ -141,9 +141,9 @@ export function findingsPart(findings: readonly FindingLine[], viewer: string): 
           h(
             'span',
             null,
-            h('b', null, `${SEVERITIES[severity]}: ${visible(title)}`),
+            h('b', null, `${SEVERITIES[severity]}: ${makeVisible(title)}`),
             h('br', null),
-            visible(text),
+            makeVisible(text),
           ),
         ),
       ),
@@ -167,9 +167,9 @@ export function failedPart(trace: Trace): HTMLElement {
     'section',
     { class: 'failure', attrs: { role: 'alert' } },
     h('h2', null, icon('error'), 'This trace could not be read'),
-    h('p', null, visible(error.message)),
+    h('p', null, makeVisible(error.message)),
     error.offset !== null && h('div', { class: 'bytes' }, offsetWords(error.offset)),
-    error.remedy !== null && h('p', { class: 'second' }, visible(error.remedy)),
+    error.remedy !== null && h('p', { class: 'second' }, makeVisible(error.remedy)),
     h('p', { class: 'second' }, 'The file is kept as it came and can be downloaded.'),
   );
 }

@@ -4,18 +4,18 @@
 
 import { UNITS, type Unit } from '../base/format';
 import { readKeys, readMoves, writeMoves, type Arrangement } from './arrangement';
-import { SAMPLE_MEASURES, type SampleMeasure } from './beside';
-import { isColumn } from './columns';
+import { SAMPLE_MEASURES, type SampleMeasure } from './nonSliceEvents';
+import { isProfileColumn } from './profileColumns';
 import { readViews, writeViews, type CounterView } from './counters';
 import type { Call } from './engine';
 import type { Clock } from './traceFacts';
 import { readGroups, writeGroups, type GroupState } from './groups';
-import { HIT_COLUMNS, SEARCH_FIELDS, type HitSort, type SearchField } from './found';
+import { HIT_COLUMNS, SEARCH_FIELDS, type HitSort, type SearchField } from './eventAnswers';
 import { MARK_KINDS, type Mark } from './marks';
-import { readFiles, writeFiles, type Chosen } from './opening';
+import { readFiles, writeFiles, type ChosenFile } from './opening';
 import { readNotes, writeNote, type Note } from './notes';
 import { readOpen, writeOpen } from './openLines';
-import type { Sort } from './profileRows';
+import type { ProfileSort } from './profileRows';
 import type { Span } from './span';
 import { readStates, writeStates, type StatesChoice } from './statesTable';
 import { isStatisticsColumn, type StatisticsSort } from './statistics';
@@ -43,9 +43,9 @@ const ORDERS: readonly FlameOrder[] = ['time', 'left-heavy', 'by-name', 'sandwic
  * Everything that the address can hold. Indexes are those of the trace that `files` and `filter`
  * name.
  */
-export interface Place {
+export interface PageState {
   /** The files of the trace; null: the default files of the engine. */
-  files: readonly Chosen[] | null;
+  files: readonly ChosenFile[] | null;
   /** Filter expression; every number on the page counts only the slices that match it. */
   filter: string;
   view: Span | null;
@@ -56,7 +56,7 @@ export interface Place {
   mark: Mark | null;
   tab: Tab;
   clock: Clock | null;
-  sort: Sort | null;
+  sort: ProfileSort | null;
   unit: Unit | null;
   find: string;
   onlyFound: boolean;
@@ -91,7 +91,7 @@ export interface Place {
   /** Subtract the overhead of recording from profile, trees and flame graph. */
   compensate: boolean;
   /** Sort order of the tree tables. */
-  tree: Sort | null;
+  tree: ProfileSort | null;
   expanded: readonly number[] | null;
   closed: readonly number[];
   folds: readonly string[];
@@ -119,12 +119,12 @@ export interface FlameFrame {
   frame: number;
 }
 
-function spanText(span: Span): string {
+function writeSpan(span: Span): string {
   return `${Math.round(span.from)}-${Math.round(span.to)}`;
 }
 
 /** Format a place as the text after "#" of an address. */
-export function writePlace(place: Place): string {
+export function writeAddress(place: PageState): string {
   const words: string[] = [];
   const put = (name: string, value: string | null): void => {
     if (value !== null && value !== '')
@@ -132,8 +132,8 @@ export function writePlace(place: Place): string {
   };
   put('files', place.files && writeFiles(place.files));
   put('filter', place.filter);
-  put('view', place.view && spanText(place.view));
-  put('range', place.range && spanText(place.range));
+  put('view', place.view && writeSpan(place.view));
+  put('range', place.range && writeSpan(place.range));
   put('threads', place.tracks.join(','));
   put('method', place.frame === null ? null : String(place.frame));
   put('call', place.call && `${place.call.row}.${place.call.index}`);
@@ -208,9 +208,9 @@ function readOpened(text: string | null): string | null {
   return text === null ? null : text === 'none' ? '' : writeOpen(readOpen(text));
 }
 
-function readSort(text: string | null): Sort | null {
+function readSort(text: string | null): ProfileSort | null {
   const [column = '', direction] = (text ?? '').split('.');
-  return isColumn(column) ? { column, descending: direction !== 'up' } : null;
+  return isProfileColumn(column) ? { column, descending: direction !== 'up' } : null;
 }
 
 function readBy(text: string | null): StatisticsSort | null {
@@ -255,7 +255,7 @@ function readFlame(text: string | null): FlameOf | null {
  * Parse the text after "#" of an address. A missing or malformed value becomes the default: a link
  * is never an error.
  */
-export function readPlace(text: string): Place {
+export function readAddress(text: string): PageState {
   const q = new URLSearchParams(text);
   const clock = q.get('clock');
   const open = q.get('open');

@@ -31,22 +31,22 @@ export function processKey(process: number): string {
   return `p${process}`;
 }
 
-function without(keys: readonly string[], key: string): string[] {
+function withoutKey(keys: readonly string[], key: string): string[] {
   return keys.filter((k) => k !== key);
 }
 
 /** Pin a unit, or unpin it if it is pinned. A pinned unit is never hidden. */
 export function togglePin(a: Arrangement, key: string): Arrangement {
-  const pinned = a.pinned.includes(key) ? without(a.pinned, key) : [...a.pinned, key];
-  return { ...a, pinned, hidden: without(a.hidden, key) };
+  const pinned = a.pinned.includes(key) ? withoutKey(a.pinned, key) : [...a.pinned, key];
+  return { ...a, pinned, hidden: withoutKey(a.hidden, key) };
 }
 
 /** Hide a unit, which also unpins it. */
-export function hide(a: Arrangement, key: string): Arrangement {
+export function hideUnit(a: Arrangement, key: string): Arrangement {
   return {
     ...a,
-    pinned: without(a.pinned, key),
-    hidden: [...without(a.hidden, key), key],
+    pinned: withoutKey(a.pinned, key),
+    hidden: [...withoutKey(a.hidden, key), key],
   };
 }
 
@@ -54,15 +54,15 @@ export function hide(a: Arrangement, key: string): Arrangement {
  * Move one item before another, or to the end if `before` is empty. A pinned unit moves among the
  * pinned ones.
  */
-export function move(a: Arrangement, what: string, before: string): Arrangement {
+export function moveUnit(a: Arrangement, what: string, before: string): Arrangement {
   if (what === before) return a;
   if (a.pinned.includes(what))
-    return { ...a, pinned: moved(a.pinned, (key) => key, [{ what, before }]) };
+    return { ...a, pinned: applyMoves(a.pinned, (key) => key, [{ what, before }]) };
   return { ...a, moves: [...a.moves, { what, before }].slice(-MOST_MOVES) };
 }
 
 /** Return the items after all moves. Moves of unknown items change nothing. */
-export function moved<T>(
+export function applyMoves<T>(
   items: readonly T[],
   keyOf: (item: T) => string,
   moves: readonly Move[],

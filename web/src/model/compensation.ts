@@ -9,7 +9,7 @@ import type { Viewer } from './viewer';
 import { wordsFor } from './words';
 
 /** Tabs whose tables show calls. */
-const TABS: readonly string[] = ['profile', 'flame', 'top-down', 'bottom-up'];
+const COMPENSATED_TABS: readonly string[] = ['profile', 'flame', 'top-down', 'bottom-up'];
 
 /** Tell whether calls were traced one by one: only then does each of them have an overhead. */
 export function wasTraced(facts: TraceFacts): boolean {
@@ -17,14 +17,14 @@ export function wasTraced(facts: TraceFacts): boolean {
 }
 
 /** Tell whether the current tab shows times that can be compensated. */
-export function applies(viewer: Viewer): boolean {
+export function compensationApplies(viewer: Viewer): boolean {
   const tab = viewer.tab.get();
-  if (!TABS.includes(tab) || !wasTraced(viewer.facts)) return false;
+  if (!COMPENSATED_TABS.includes(tab) || !wasTraced(viewer.facts)) return false;
   return tab === 'profile' || viewer.flameOf.get() === 'calls';
 }
 
 /** Tell whether the current tab shows calls as recorded: the flame graph in order of time does. */
-export function asRecorded(viewer: Viewer): boolean {
+export function showsRecordedTimes(viewer: Viewer): boolean {
   return viewer.tab.get() === 'flame' && viewer.flameOrder.get() === 'time';
 }
 

@@ -5,7 +5,7 @@
 import { Latest, debounce } from '../base/latest';
 import { effect, signal } from '../base/signal';
 import type { CounterFacts, CounterValues } from './engine';
-import { length, type Span } from './span';
+import { spanLength, type Span } from './span';
 import type { Viewer } from './viewer';
 
 /** Limit of the engine: counters in one question. */
@@ -102,7 +102,7 @@ export class CounterStore {
   private ask(): void {
     if (this.wanted.length === 0) return;
     const view = this.viewer.view.peek();
-    const nsPerPixel = length(view) / this.width;
+    const nsPerPixel = spanLength(view) / this.width;
     const old = this.covers;
     if (
       old &&
@@ -112,8 +112,8 @@ export class CounterStore {
       old.nsPerPixel > nsPerPixel / 1.5
     )
       return;
-    const from = Math.floor(view.from - length(view));
-    const to = Math.ceil(view.to + length(view));
+    const from = Math.floor(view.from - spanLength(view));
+    const to = Math.ceil(view.to + spanLength(view));
     const pixels = Math.min(MOST_PIXELS, 3 * Math.round(this.width));
     this.asking.run(
       (signal) => this.viewer.engine.counterValues(this.wanted, { from, to }, pixels, signal),

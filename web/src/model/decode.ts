@@ -45,7 +45,7 @@ function decodeTile(reader: ByteReader): Tile {
   const strip = hasStrip
     ? { frame: reader.u32s(TILE_PIXELS), height: reader.u8s(TILE_PIXELS) }
     : null;
-  return { kind, row, res, number, start, length, rows, index, frame, flags, strip };
+  return { kind, row, res, number, start, length, rows, index, frame, flags, density: strip };
 }
 
 /** Decode the answer to `tiles`. */

@@ -5,10 +5,10 @@
 // nanoseconds from the begin of the trace unless a name says otherwise.
 
 import type { Findings } from './findings';
-import type { EventAt, FileBytes, Health, SearchQuestion, SearchStep } from './found';
+import type { EventAt, FileBytes, Health, SearchQuestion, SearchStep } from './eventAnswers';
 import type { Durations, StatisticsRow } from './statistics';
-import type { BesideEngine } from './beside';
-import type { ErrorKind, OpeningEngine, Status } from './opening';
+import type { NonSliceEngine } from './nonSliceEvents';
+import type { ErrorKind, OpeningEngine, LoadingStatus } from './opening';
 import type { TreeAnswer, TreeQuestion } from './treeAnswer';
 import type { StateAnswer, StatesAnswer } from './states';
 import type { Clock, Disguise, SavedKind, TraceFacts } from './traceFacts';
@@ -168,7 +168,7 @@ export interface Tile {
   index: Uint32Array;
   frame: Uint32Array;
   flags: Uint32Array;
-  strip: { frame: Uint32Array; height: Uint8Array } | null;
+  density: { frame: Uint32Array; height: Uint8Array } | null;
 }
 
 /** The source of a row of tiles. */
@@ -340,7 +340,7 @@ export type Extents = { tracks: [number, number[]][] };
 export interface Engine {
   /** Resolve when no question is pending and the page has drawn the last answer. */
   idle(): Promise<void>;
-  status(signal?: AbortSignal): Promise<Status>;
+  status(signal?: AbortSignal): Promise<LoadingStatus>;
   trace(): Promise<TraceFacts>;
   frames(): Promise<FrameRow[]>;
   /**
@@ -403,7 +403,7 @@ export interface Engine {
   bytes(offset: number, length: number, input: number): Promise<FileBytes>;
   /** Return the scope as a trace of its own. */
   save(kind: SavedKind, scope: Scope, disguise: Disguise, signal?: AbortSignal): Promise<Blob>;
-  readonly beside: BesideEngine;
+  readonly nonSlice: NonSliceEngine;
   readonly opening: OpeningEngine;
   quit(): Promise<void>;
 }

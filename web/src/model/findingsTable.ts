@@ -14,7 +14,11 @@ export type FindingItem =
   | { is: 'rules'; title: string; count: number };
 
 /** Return the group of rules without findings, or nothing if there are none. */
-function rest(id: string, title: string, rules: readonly Rule[]): Group<FindingItem>[] {
+function rulesWithoutFinding(
+  id: string,
+  title: string,
+  rules: readonly Rule[],
+): Group<FindingItem>[] {
   if (rules.length === 0) return [];
   const head: FindingItem = { is: 'rules', title, count: rules.length };
   return [{ id, head, places: rules.map((rule) => ({ is: 'rule', rule })), last: true }];
@@ -38,12 +42,12 @@ export function findingGroups(rules: readonly Rule[]): Group<FindingItem>[] {
   const without = rules.filter((rule) => !rule.finding);
   return [
     ...found,
-    ...rest(
+    ...rulesWithoutFinding(
       'looked-for',
       found.length > 0 ? 'Looked for as well, and not found' : 'Looked for, and not found',
       without.filter((rule) => rule.missing === null),
     ),
-    ...rest(
+    ...rulesWithoutFinding(
       'not-looked-for',
       'Not looked for',
       without.filter((rule) => rule.missing !== null),
@@ -52,19 +56,19 @@ export function findingGroups(rules: readonly Rule[]): Group<FindingItem>[] {
 }
 
 /** Return the rule of a line; null: the line is a heading. */
-export function ruleOf(item: FindingItem): Rule | null {
+export function ruleOfFinding(item: FindingItem): Rule | null {
   return item.is === 'rules' ? null : item.rule;
 }
 
 /** Return the place of a line if it is a call; null: it is none. */
-export function callOf(item: FindingItem): FindingPlace | null {
+export function callOfFinding(item: FindingItem): FindingPlace | null {
   return item.is === 'place' && item.place[0] >= 0 ? item.place : null;
 }
 
 /**
  * Return the count of a line: occurrences of a finding or problem, or calls or levels of a figure.
  */
-export function timesOf(item: FindingItem): number | null {
+export function countOfFinding(item: FindingItem): number | null {
   switch (item.is) {
     case 'finding':
       return item.finding.count;
@@ -83,20 +87,21 @@ export function timesOf(item: FindingItem): number | null {
  * Return the time of a line in nanoseconds: the total of a finding, or the figure of a place; null:
  * not a time.
  */
-export function timeOf(item: FindingItem): number | null {
-  if (item.is === 'finding') return item.finding.figure === '' ? null : timeOfAll(item.finding);
+export function timeOfFinding(item: FindingItem): number | null {
+  if (item.is === 'finding')
+    return item.finding.figure === '' ? null : totalOfFinding(item.finding);
   if (item.is !== 'place') return null;
   const { figure } = item.finding;
   return figure === '' || figure === 'levels' ? null : item.place[6];
 }
 
-function timeOfAll(finding: Finding): number | null {
+function totalOfFinding(finding: Finding): number | null {
   return finding.figure === 'levels' ? null : finding.total;
 }
 
 /** Return the start of a line; for a finding, of its earliest place. */
-export function startOf(item: FindingItem): number | null {
-  if (item.is === 'place') return callOf(item)?.[2] ?? null;
+export function startOfFinding(item: FindingItem): number | null {
+  if (item.is === 'place') return callOfFinding(item)?.[2] ?? null;
   if (item.is !== 'finding') return null;
   const starts = item.finding.places.flatMap((p) => (p[0] >= 0 ? [p[2]] : []));
   return starts.length > 0 ? Math.min(...starts) : null;

@@ -4,7 +4,7 @@
 
 import { THREAD_FRAME } from './engine';
 import type { TraceFacts } from './traceFacts';
-import { idOf, type Frames } from './names';
+import { ownerId, type Frames } from './names';
 
 /** Names of the frames of one trace, with threads. */
 export class FlameNames {
@@ -16,7 +16,7 @@ export class FlameNames {
   ) {
     for (const owner of [...facts.idle_threads, ...facts.tracks])
       if (owner.thread >= 0 && !('kind' in owner && owner.kind !== 'thread'))
-        this.threads.set(owner.thread, `[${idOf(owner)}] ${owner.name}`);
+        this.threads.set(owner.thread, `[${ownerId(owner)}] ${owner.name}`);
   }
 
   static isThread(frame: number): boolean {

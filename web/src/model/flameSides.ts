@@ -13,7 +13,7 @@ import type { FlameGraph } from './engine';
 export const NO_SELF = -1;
 
 /** Return one column: the kept entries of the graph above, then all entries of the graph below. */
-function pick<T extends Float64Array | Uint32Array>(
+function joinColumn<T extends Float64Array | Uint32Array>(
   make: (n: number) => T,
   above: T,
   kept: readonly number[],
@@ -42,13 +42,13 @@ export function joinSides(callers: FlameGraph, callees: FlameGraph): FlameGraph 
   const joined = {
     total: callees.total,
     leftOut: callers.leftOut + callees.leftOut,
-    start: pick(times, callers.start, kept, callees.start),
-    width: pick(times, callers.width, kept, callees.width),
-    self: pick(times, callers.self, kept, callees.self).fill(NO_SELF, 0, kept.length),
-    frame: pick(numbers, callers.frame, kept, callees.frame),
-    path: pick(numbers, callers.path, kept, callees.path),
-    calls: pick(numbers, callers.calls, kept, callees.calls),
-    depth: pick(numbers, callers.depth, kept, callees.depth),
+    start: joinColumn(times, callers.start, kept, callees.start),
+    width: joinColumn(times, callers.width, kept, callees.width),
+    self: joinColumn(times, callers.self, kept, callees.self).fill(NO_SELF, 0, kept.length),
+    frame: joinColumn(numbers, callers.frame, kept, callees.frame),
+    path: joinColumn(numbers, callers.path, kept, callees.path),
+    calls: joinColumn(numbers, callers.calls, kept, callees.calls),
+    depth: joinColumn(numbers, callers.depth, kept, callees.depth),
   };
   for (let k = 0; k < joined.depth.length; k++) {
     const depth = joined.depth[k] ?? 0;

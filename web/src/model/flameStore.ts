@@ -3,7 +3,7 @@
 
 import { Latest } from '../base/latest';
 import { effect, signal } from '../base/signal';
-import { totalOf } from './columns';
+import { profileTotal } from './profileColumns';
 import type { FlameFrame } from './address';
 import type { FlameGraph, FlameLayout } from './engine';
 import { joinSides } from './flameSides';
@@ -85,7 +85,7 @@ export class FlameStore {
     const of = flameOf.get();
     return of === 'calls'
       ? engine.flame({ ...layout, clock: clock.get(), apart: flameApart.get() }, signal)
-      : engine.beside.sampleFlame({ ...layout, measure: of }, signal);
+      : engine.nonSlice.sampleFlame({ ...layout, measure: of }, signal);
   }
 
   /** Return the total time of the range and threads; a zoomed graph shows only a part of it. */
@@ -95,7 +95,7 @@ export class FlameStore {
     const clock = this.viewer.clock.peek();
     const recorded = this.viewer.flameOrder.peek() === 'time' && answer?.compensated;
     const more = recorded ? (recorded[`${clock}_ns`] ?? 0) : 0;
-    return (answer && (totalOf(answer, clock) ?? 0) + more) || graph.total;
+    return (answer && (profileTotal(answer, clock) ?? 0) + more) || graph.total;
   }
 
   /** True if the graph shows less than everything. */

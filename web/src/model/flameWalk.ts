@@ -4,7 +4,7 @@
 import type { FlameGraph } from './engine';
 
 /** Return the entry of a method's widest frame; -1: it has none. */
-export function widestOf(graph: FlameGraph, frame: number | null): number {
+export function widestFlameFrame(graph: FlameGraph, frame: number | null): number {
   let best = -1;
   for (let i = 0; i < graph.frame.length; i++) {
     if (graph.frame[i] !== frame) continue;
@@ -17,7 +17,7 @@ export function widestOf(graph: FlameGraph, frame: number | null): number {
  * Return the entry that an arrow key leads to: the widest callee, the caller, or the next frame of
  * the same level; -1: none.
  */
-export function neighbour(graph: FlameGraph, from: number, key: string): number {
+export function nextFlameFrame(graph: FlameGraph, from: number, key: string): number {
   const depth = graph.depth[from] ?? 0;
   const start = graph.start[from] ?? 0;
   const end = start + (graph.width[from] ?? 0);

@@ -5,7 +5,7 @@
 import { Latest, debounce } from '../base/latest';
 import { computed, effect, signal, type ReadSignal } from '../base/signal';
 import type { Arrows, Call, Flow, FlowCategory, FlowEnd, FlowsOfCall } from './engine';
-import { length, sameSpan, type Span } from './span';
+import { spanLength, sameSpan, type Span } from './span';
 import { sameCall, type Viewer } from './viewer';
 
 const MOST_PIXELS = 8192;
@@ -13,7 +13,7 @@ const MOST_PIXELS = 8192;
 const TURNS_KEPT = 1000;
 
 /** The arrow to follow next. */
-export interface Choice {
+export interface FollowedFlow {
   flow: Flow;
   end: FlowEnd;
   /** Position of the arrow among those of the call, from 1. */
@@ -21,7 +21,7 @@ export interface Choice {
 }
 
 /** A step along an arrow. */
-interface Step {
+interface TrailStep {
   flow: number;
   direction: 1 | -1;
   /** The call that the step led to. */
@@ -34,9 +34,9 @@ interface Step {
  */
 export class Trail {
   private readonly turns = new Map<string, number>();
-  private steps: Step[] = [];
+  private steps: TrailStep[] = [];
 
-  choose(call: Call, arrows: readonly Flow[], direction: 1 | -1): Choice | null {
+  choose(call: Call, arrows: readonly Flow[], direction: 1 | -1): FollowedFlow | null {
     const back = this.takeBack(call, arrows, direction);
     const at = back >= 0 ? back : this.next(call, arrows.length, direction);
     const flow = arrows[at];
@@ -70,7 +70,7 @@ export class Trail {
 }
 
 /** The question that the current arrows answer. */
-interface Asked extends Span {
+interface ArrowsQuestion extends Span {
   nsPerPixel: number;
   of: string;
 }
@@ -87,7 +87,7 @@ export class FlowStore {
   readonly selected: ReadSignal<readonly Flow[]>;
   /** Other flows that are drawn. */
   readonly others: ReadSignal<readonly Flow[]>;
-  private covers: Asked | null = null;
+  private covers: ArrowsQuestion | null = null;
   private width = 1000;
   private askedCategories = false;
 
@@ -164,7 +164,7 @@ export class FlowStore {
     const wanted = viewer.flows.peek().categories.filter((c) => c < known);
     const tracks = viewer.tracks.peek();
     const view = viewer.view.peek();
-    const nsPerPixel = length(view) / this.width;
+    const nsPerPixel = spanLength(view) / this.width;
     const of = `${wanted.join()} ${tracks.join()}`;
     asking.cancel();
     if (wanted.length === 0) {
@@ -172,8 +172,8 @@ export class FlowStore {
       return this.arrows.set(null);
     }
     // Ask for half a screen more on both sides, so that panning finds arrows at once.
-    const from = Math.floor(view.from - length(view) / 2);
-    const to = Math.ceil(view.to + length(view) / 2);
+    const from = Math.floor(view.from - spanLength(view) / 2);
+    const to = Math.ceil(view.to + spanLength(view) / 2);
     const next = { from, to, nsPerPixel, of };
     if (this.covers && this.covers.of === of && sameSpan(this.covers, next)) return;
     const pixels = Math.min(MOST_PIXELS, 2 * Math.round(this.width));

@@ -58,7 +58,7 @@ export function groupsWith<T>(
 }
 
 /** Missing values sort last in both directions. */
-function compare(a: GroupValue, b: GroupValue, sign: number): number {
+function compareGroupValues(a: GroupValue, b: GroupValue, sign: number): number {
   if (a === null || b === null) return Number(a === null) - Number(b === null);
   return a < b ? -sign : a > b ? sign : 0;
 }
@@ -71,7 +71,8 @@ export function sortedGroups<T>(
 ): readonly Group<T>[] {
   if (!sort) return groups;
   const sign = sort.descending ? -1 : 1;
-  const order = (a: T, b: T): number => compare(value(a, sort.column), value(b, sort.column), sign);
+  const order = (a: T, b: T): number =>
+    compareGroupValues(value(a, sort.column), value(b, sort.column), sign);
   const inOrder = (some: readonly Group<T>[]): Group<T>[] =>
     [...some].sort((a, b) => order(a.head, b.head));
   return [

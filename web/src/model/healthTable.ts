@@ -3,8 +3,8 @@
 
 import type { Group } from './groups';
 import type { TraceFacts } from './traceFacts';
-import type { Health, HealthPlace } from './found';
-import { gravestFirst, type Diagnostic } from './severity';
+import type { Health, HealthPlace } from './eventAnswers';
+import { sortBySeverity, type Diagnostic } from './severity';
 
 export type HealthKind = Health['diagnostics'][number];
 
@@ -34,7 +34,7 @@ export function healthKinds(facts: TraceFacts, answer: Health | null): HealthKin
   const told = answer?.diagnostics ?? facts.diagnostics.map(withoutPlaces);
   const known = told.some((kind) => kind.kind === 'overflow');
   const kinds = facts.overflow && !known ? [OVERFLOW, ...told] : told;
-  return gravestFirst(kinds);
+  return sortBySeverity(kinds);
 }
 
 /** Group the places of each kind under its line. */

@@ -40,15 +40,15 @@ function sliceAt(tile: Tile, t: number, slop: number): Hit | null {
 }
 
 /** Return the pixel of the tile's density row at time t; null: the pixel is empty. */
-function stripAt(tile: Tile, t: number): Hit | null {
-  if (!tile.strip) return null;
+function densityAt(tile: Tile, t: number): Hit | null {
+  if (!tile.density) return null;
   const pixel = 2 ** tile.res;
   const at = Math.floor(t / pixel) - tile.number * TILE_PIXELS;
   // The screen pixel may overlap the neighbouring tile pixel by half.
   for (const p of [at, at - 1, at + 1]) {
-    if (p < 0 || p >= TILE_PIXELS || !tile.strip.height[p]) continue;
+    if (p < 0 || p >= TILE_PIXELS || !tile.density.height[p]) continue;
     const start = (tile.number * TILE_PIXELS + p) * pixel;
-    return { frame: tile.strip.frame[p] ?? 0, call: null, start, length: pixel, flags: 0 };
+    return { frame: tile.density.frame[p] ?? 0, call: null, start, length: pixel, flags: 0 };
   }
   return null;
 }
@@ -57,9 +57,9 @@ function stripAt(tile: Tile, t: number): Hit | null {
 export function hitLane(cache: TileCache, lane: TileLane, res: number, t: number): Hit | null {
   const number = tileRange({ from: t, to: t }, res).first;
   const exact = cache.get(lane.kind, lane.row, res, number);
-  const tiles = exact ? [exact] : cache.standIns(lane.kind, lane.row, res, number);
+  const tiles = exact ? [exact] : cache.substitutes(lane.kind, lane.row, res, number);
   for (const tile of tiles) {
-    const found = sliceAt(tile, t, 0) ?? stripAt(tile, t);
+    const found = sliceAt(tile, t, 0) ?? densityAt(tile, t);
     if (found) return found;
   }
   return null;
@@ -69,7 +69,7 @@ export function hitLane(cache: TileCache, lane: TileLane, res: number, t: number
  * Return the call behind a pixel of a density row: load a finer resolution, where this pixel is two
  * tiles wide, and take the longest call there.
  */
-export async function resolveStrip(
+export async function resolveDensity(
   engine: Engine,
   lane: TileLane,
   res: number,

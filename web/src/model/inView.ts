@@ -4,14 +4,14 @@
 
 import { Latest, debounce } from '../base/latest';
 import { effect, signal, type Signal } from '../base/signal';
-import { length, type Span } from './span';
+import { spanLength, type Span } from './span';
 import type { Viewer } from './viewer';
 
 const MOST_PIXELS = 8192;
 const REST = 40;
 
 /** A question about a range of time; `pixels` is the resolution of the answer. */
-export type Ask<T> = (range: Span, pixels: number, signal: AbortSignal) => Promise<T>;
+export type RangeQuestion<T> = (range: Span, pixels: number, signal: AbortSignal) => Promise<T>;
 
 /** Holds the answer for the current view. Construct it, then call start. */
 export class InView<T> {
@@ -23,7 +23,7 @@ export class InView<T> {
 
   constructor(
     private readonly viewer: Viewer,
-    private readonly ask: Ask<T>,
+    private readonly ask: RangeQuestion<T>,
     empty: T,
   ) {
     this.answer = signal(empty);
@@ -50,12 +50,12 @@ export class InView<T> {
 
   private run(): void {
     const view = this.viewer.view.peek();
-    const nsPerPixel = length(view) / this.width;
+    const nsPerPixel = spanLength(view) / this.width;
     const old = this.covers;
     const near = old && Math.abs(Math.log(old.nsPerPixel / nsPerPixel)) < Math.log(1.5);
     if (near && old.from <= view.from && old.to >= view.to) return;
-    const from = Math.floor(view.from - length(view));
-    const to = Math.ceil(view.to + length(view));
+    const from = Math.floor(view.from - spanLength(view));
+    const to = Math.ceil(view.to + spanLength(view));
     const pixels = Math.min(MOST_PIXELS, 3 * Math.round(this.width));
     this.asking.run(
       (signal) => this.ask({ from, to }, pixels, signal),

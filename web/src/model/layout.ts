@@ -7,13 +7,13 @@
 //   lane    one line of slices inside an expanded track
 //   group   the heading of a process, above the units of that process
 
-import { moved, processKey, UNARRANGED, type Arrangement } from './arrangement';
+import { applyMoves, processKey, UNARRANGED, type Arrangement } from './arrangement';
 import type { TileLane } from './engine';
 import type { Track, TraceFacts } from './traceFacts';
-import { matcher, processName, trackName } from './names';
+import { substringMatcher, processName, trackName } from './names';
 import { FIRST_LANES, foldRows, foldTracks, rowName, type Row } from './rows';
 import { CPUS } from './states';
-import { listAt, NO_PLACES, unitsOf, type Unit } from './units';
+import { listAt, NO_PLACES, unitsOf, type TimelineUnit } from './units';
 
 /** Heights of the parts of the timeline. */
 export interface Heights {
@@ -64,7 +64,7 @@ export function isSingle(track: Track): boolean {
   return track.kind === 'cpu' || track.kind === 'states';
 }
 
-function isUnder(states: Track, above: Track | undefined): boolean {
+function isUnderSlices(states: Track, above: Track | undefined): boolean {
   return above?.kind === 'thread' && above.thread === states.thread;
 }
 
@@ -87,7 +87,7 @@ export function layoutTracks(
   return tracks.map((track, i) => {
     const open = expanded.has(track.track) && !isSingle(track);
     const shown = shownLevels(track, whole.has(track.track));
-    const thin = track.kind === 'states' && isUnder(track, tracks[i - 1]);
+    const thin = track.kind === 'states' && isUnderSlices(track, tracks[i - 1]);
     const height = thin ? h.state + STATE_PADDING : open ? expandedHeight(shown, h) : h.collapsed;
     const box = { track, expanded: open, shown, top, height };
     top += height;
@@ -123,7 +123,7 @@ export interface UnitBox {
 }
 
 /** The finished layout. */
-export interface Placed {
+export interface TimelineLayout {
   tracks: TrackBox[];
   /** Items that are not tracks, from the top down. */
   rows: RowBox[];
@@ -139,7 +139,7 @@ export interface Placed {
 }
 
 /** The choices of the user that the layout depends on. */
-export interface Opened {
+export interface LayoutOptions {
   expanded: ReadonlySet<number>;
   whole: ReadonlySet<number>;
   /** Processes that show only their heading. */
@@ -175,20 +175,20 @@ function rowHeight(row: Row, h: Heights): number {
 }
 
 /** A process with its units; null: all units of the trace. */
-interface Group {
+interface ProcessGroup {
   process: number | null;
-  units: Unit[];
+  units: TimelineUnit[];
 }
 
-function byProcess(rows: readonly Row[]): Map<number, Row[]> {
+function rowsByProcess(rows: readonly Row[]): Map<number, Row[]> {
   const found = new Map<number, Row[]>();
   for (const row of rows) listAt(found, row.process).push(row);
   return found;
 }
 
 /** Places units below one another and collects their boxes. */
-class Stack {
-  readonly placed: Placed = {
+class LayoutStack {
+  readonly placed: TimelineLayout = {
     ...{ tracks: [], rows: [], groups: [], threads: new Map(), units: [] },
     ...{ height: 0, pinned: 0, hidden: 0 },
   };
@@ -208,7 +208,7 @@ class Stack {
     return group;
   }
 
-  unit(unit: Unit, process: number | null): void {
+  unit(unit: TimelineUnit, process: number | null): void {
     const top = this.placed.height;
     for (const item of unit.items)
       if ('row' in item) this.row(item.row);
@@ -232,7 +232,7 @@ class Stack {
 }
 
 /** Invert an order: map each item to its position. */
-function placesOf(order: readonly number[] | undefined): ReadonlyMap<number, number> {
+function orderPositions(order: readonly number[] | undefined): ReadonlyMap<number, number> {
   return order ? new Map(order.map((of, place) => [of, place])) : NO_PLACES;
 }
 
@@ -242,60 +242,65 @@ function processPlaces(places: ReadonlyMap<number, number>): (process: number) =
 }
 
 /** Filter items by name. All items stay if the name of their process matches. */
-function ofName<T>(
+function filterByName<T>(
   items: readonly T[],
   nameOf: (item: T) => string,
   process: string,
   only: string,
 ): readonly T[] {
-  const matches = matcher(only);
+  const matches = substringMatcher(only);
   return only === '' || matches(process) ? items : items.filter((item) => matches(nameOf(item)));
 }
 
 /** The parts of the trace info that determine the order of the timeline. */
-export type Order = Pick<TraceFacts, 'order' | 'tracks' | 'processes' | 'standing'>;
+export type TrackOrder = Pick<TraceFacts, 'order' | 'tracks' | 'processes' | 'standing'>;
 
 /**
  * Return the processes with their units in order; one group with all tracks if the busiest come
  * first.
  */
-function groupsOf(facts: Order, opened: Opened, h: Heights, others: readonly Row[]): Group[] {
+function processGroups(
+  facts: TrackOrder,
+  opened: LayoutOptions,
+  h: Heights,
+  others: readonly Row[],
+): ProcessGroup[] {
   const laid = (tracks: readonly Track[]): TrackBox[] =>
     layoutTracks(tracks, opened.expanded, h, opened.whole);
   const only = opened.only ?? '';
   if (facts.order === 'busiest') {
-    const tracks = ofName(facts.tracks, trackName, '', only);
+    const tracks = filterByName(facts.tracks, trackName, '', only);
     return [{ process: null, units: unitsOf(laid(tracks), [], new Map()) }];
   }
   const folds = opened.folds ?? new Set<string>();
-  const rows = byProcess(others);
-  const place = processPlaces(placesOf(facts.standing?.processes));
+  const rows = rowsByProcess(others);
+  const place = processPlaces(orderPositions(facts.standing?.processes));
   // Computed once for all processes: there may be as many processes as threads.
-  const threads = placesOf(facts.standing?.threads);
+  const threads = orderPositions(facts.standing?.threads);
   const processes = [...processesOf(facts.tracks, others)];
   processes.sort(([a], [b]) => place(a) - place(b));
   return processes.map(([process, own]) => {
     const name = processName(facts.processes, process);
-    const shown = foldTracks(ofName(own, trackName, name, only), folds);
-    const beside = foldRows(ofName(rows.get(process) ?? [], rowName, name, only), folds);
+    const shown = foldTracks(filterByName(own, trackName, name, only), folds);
+    const beside = foldRows(filterByName(rows.get(process) ?? [], rowName, name, only), folds);
     const units = unitsOf(laid(shown.tracks), beside, shown.folds, threads);
     return { process, units };
   });
 }
 
 /** The units that were taken out, and the groups without them. */
-interface Taken {
-  left: Group[];
+interface TakenUnits {
+  left: ProcessGroup[];
   /** Unit and process, in the order of the keys. */
-  taken: [Unit, number | null][];
+  taken: [TimelineUnit, number | null][];
 }
 
 /** Take the units with these keys out of their groups. */
-function takeUnits(groups: readonly Group[], keys: readonly string[]): Taken {
+function takeUnits(groups: readonly ProcessGroup[], keys: readonly string[]): TakenUnits {
   if (keys.length === 0) return { left: [...groups], taken: [] };
   const wanted = new Set(keys);
-  const found = new Map<string, [Unit, number | null]>();
-  const isLeft = (unit: Unit, process: number | null): boolean => {
+  const found = new Map<string, [TimelineUnit, number | null]>();
+  const isLeft = (unit: TimelineUnit, process: number | null): boolean => {
     if (!wanted.has(unit.key) || found.has(unit.key)) return true;
     found.set(unit.key, [unit, process]);
     return false;
@@ -311,16 +316,16 @@ function takeUnits(groups: readonly Group[], keys: readonly string[]): Taken {
 }
 
 /** Lay out the timeline: the busiest tracks first, or each process with its units. */
-export function layoutPage(
-  facts: Order,
-  opened: Opened,
+export function layoutTimeline(
+  facts: TrackOrder,
+  opened: LayoutOptions,
   h: Heights,
   others: readonly Row[] = [],
-): Placed {
-  const stack = new Stack(h);
+): TimelineLayout {
+  const stack = new LayoutStack(h);
   const { placed } = stack;
   const arrangement = opened.arrangement ?? UNARRANGED;
-  const all = groupsOf(facts, opened, h, others);
+  const all = processGroups(facts, opened, h, others);
   const pinned = takeUnits(all, arrangement.pinned);
   for (const [unit, process] of pinned.taken) stack.unit(unit, process);
   placed.pinned = placed.height;
@@ -331,12 +336,12 @@ export function layoutPage(
   const { left, taken } = takeUnits(groups, arrangement.hidden);
   placed.hidden = all.length - groups.length + taken.length;
   const { moves } = arrangement;
-  for (const { process, units } of moved(left, (g) => processKey(g.process ?? -1), moves)) {
+  for (const { process, units } of applyMoves(left, (g) => processKey(g.process ?? -1), moves)) {
     // A process without visible units has no heading.
     if (units.length === 0) continue;
     const open = process === null || !opened.closed.has(process) || Boolean(opened.only);
     const group = process === null ? null : stack.group(process, open);
-    if (open) for (const unit of moved(units, (u) => u.key, moves)) stack.unit(unit, process);
+    if (open) for (const unit of applyMoves(units, (u) => u.key, moves)) stack.unit(unit, process);
     if (group) group.bottom = placed.height;
   }
   return placed;

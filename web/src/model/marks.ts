@@ -3,7 +3,12 @@
 
 import { Latest } from '../base/latest';
 import { effect, signal } from '../base/signal';
-import type { MemoryDumpDetails, ObjectDetails, SampleDetails, SnapshotDetails } from './beside';
+import type {
+  MemoryDumpDetails,
+  ObjectDetails,
+  SampleDetails,
+  SnapshotDetails,
+} from './nonSliceEvents';
 import type { Engine, InstantDetails } from './engine';
 import type { Viewer } from './viewer';
 
@@ -29,19 +34,19 @@ export type MarkDetails =
   | { kind: 'sample'; sample: SampleDetails }
   | { kind: 'memory'; dump: MemoryDumpDetails };
 
-async function ask(engine: Engine, mark: Mark, signal: AbortSignal): Promise<MarkDetails> {
+async function askAboutMark(engine: Engine, mark: Mark, signal: AbortSignal): Promise<MarkDetails> {
   const { kind, number } = mark;
   switch (kind) {
     case 'instant':
       return { kind, instant: await engine.instant(number, signal) };
     case 'object':
-      return { kind, object: await engine.beside.object(number, signal) };
+      return { kind, object: await engine.nonSlice.object(number, signal) };
     case 'snapshot':
-      return { kind, snapshot: await engine.beside.snapshot(number, signal) };
+      return { kind, snapshot: await engine.nonSlice.snapshot(number, signal) };
     case 'sample':
-      return { kind, sample: await engine.beside.sample(number, signal) };
+      return { kind, sample: await engine.nonSlice.sample(number, signal) };
     case 'memory':
-      return { kind, dump: await engine.beside.memoryDump(number, signal) };
+      return { kind, dump: await engine.nonSlice.memoryDump(number, signal) };
   }
 }
 
@@ -61,7 +66,7 @@ export class MarkStore {
       this.details.set(null);
       if (mark === null) return;
       asking.run(
-        (signal) => ask(viewer.engine, mark, signal),
+        (signal) => askAboutMark(viewer.engine, mark, signal),
         (answer) => this.details.set(answer),
       );
     });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A memory dump as a tree: "malloc/heap/objects" becomes a child of "malloc/heap".
 
-import type { MemoryFigure } from './beside';
+import type { MemoryFigure } from './nonSliceEvents';
 
 /** A node of the tree. */
 export interface MemoryNode {
@@ -17,7 +17,7 @@ export interface MemoryNode {
 const FIRST = ['effective_size', 'size'];
 
 /** Return the names of all values, which are the columns of the table. */
-export function columnsOf(figures: readonly MemoryFigure[]): string[] {
+export function memoryColumns(figures: readonly MemoryFigure[]): string[] {
   const names = [...new Set(figures.map(([, name]) => name))];
   return [
     ...FIRST.filter((name) => names.includes(name)),
@@ -28,7 +28,7 @@ export function columnsOf(figures: readonly MemoryFigure[]): string[] {
 /** Limit of the depth: longer paths keep their tail as one name. */
 const DEEPEST = 64;
 
-function partsOf(path: string): string[] {
+function pathComponents(path: string): string[] {
   const parts = path.split('/');
   return parts.length <= DEEPEST
     ? parts
@@ -43,7 +43,7 @@ export function memoryTree(figures: readonly MemoryFigure[]): MemoryNode[] {
     let list = roots;
     let path = '';
     let node: MemoryNode | undefined;
-    for (const part of partsOf(of)) {
+    for (const part of pathComponents(of)) {
       path = path === '' ? part : `${path}/${part}`;
       node = known.get(path);
       if (!node) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names of methods, threads and processes in readable form, and matching of names with a search.
 
-import { named } from '../base/visible';
+import { nameOrPlaceholder } from '../base/visible';
 import { eventColour, hashedColour } from './colours';
 import type { FrameRow } from './engine';
 import type { Process, Track } from './traceFacts';
@@ -20,7 +20,7 @@ const PRIMITIVES: Record<string, string> = {
 };
 
 /** Parse one type of a JVM descriptor at `at`. Return its short name and the position after it. */
-function readType(text: string, at: number): [string, number] | null {
+function readDescriptorType(text: string, at: number): [string, number] | null {
   let arrays = 0;
   while (text[at + arrays] === '[') arrays++;
   const first = at + arrays;
@@ -42,12 +42,12 @@ export function readableSignature(text: string): string {
   if (text[0] !== '(' || close < 0) return text;
   const types: string[] = [];
   for (let at = 1; at < close;) {
-    const type = readType(text, at);
+    const type = readDescriptorType(text, at);
     if (!type || type[1] > close) return text;
     types.push(type[0]);
     at = type[1];
   }
-  const result = readType(text, close + 1);
+  const result = readDescriptorType(text, close + 1);
   if (!result || result[1] !== text.length) return text;
   return `(${types.join(', ')}) ${result[0]}`;
 }
@@ -87,7 +87,7 @@ export class Frames {
   }
 
   method(frame: number): string {
-    return named(this.row(frame)[1]);
+    return nameOrPlaceholder(this.row(frame)[1]);
   }
 
   rawSignature(frame: number): string {
@@ -184,20 +184,20 @@ export class Frames {
 }
 
 /** Return the id of a thread or process as the file writes it. */
-export function idOf(owner: { id?: number; thread_id?: number; key?: string }): string {
+export function ownerId(owner: { id?: number; thread_id?: number; key?: string }): string {
   return owner.key ?? String(owner.id ?? owner.thread_id ?? '');
 }
 
 /**
  * Tell whether a track has a name of its own: async slices, processors and lines of the kernel do.
  */
-export function ownName(track: Track): boolean {
+export function hasOwnName(track: Track): boolean {
   return track.kind === 'async' || track.kind === 'cpu' || track.key === track.name;
 }
 
 /** Return "[12] main", or the track's own name. */
 export function trackName(track: Track): string {
-  return ownName(track) ? track.name : `[${idOf(track)}] ${track.name}`;
+  return hasOwnName(track) ? track.name : `[${ownerId(track)}] ${track.name}`;
 }
 
 /**
@@ -211,7 +211,7 @@ export function trackPlace(track: Track, processes: readonly Process[]): string 
 }
 
 /** Tell whether case matters: on request, or if the query contains a capital letter. */
-export function caseCounts(query: string, matchCase = false): boolean {
+export function isCaseSensitive(query: string, matchCase = false): boolean {
   return matchCase || query !== query.toLowerCase();
 }
 
@@ -219,17 +219,19 @@ export function caseCounts(query: string, matchCase = false): boolean {
 export function processName(processes: readonly Process[], index: number): string {
   const process = processes[index];
   if (!process) return index === CPUS ? 'CPUs' : 'No process';
-  return process.name || `Process ${idOf(process)}`;
+  return process.name || `Process ${ownerId(process)}`;
 }
 
 /** Return a substring test. Case matters on request, or if the query contains a capital letter. */
-export function matcher(query: string, matchCase = false): (text: string) => boolean {
-  if (caseCounts(query, matchCase)) return (text) => text.includes(query);
+export function substringMatcher(query: string, matchCase = false): (text: string) => boolean {
+  if (isCaseSensitive(query, matchCase)) return (text) => text.includes(query);
   return (text) => text.toLowerCase().includes(query);
 }
 
 /** Return the position of the query in a text, or -1. */
-export function matchAt(text: string, query: string, matchCase = false): number {
+export function indexOfMatch(text: string, query: string, matchCase = false): number {
   if (query === '') return -1;
-  return caseCounts(query, matchCase) ? text.indexOf(query) : text.toLowerCase().indexOf(query);
+  return isCaseSensitive(query, matchCase)
+    ? text.indexOf(query)
+    : text.toLowerCase().indexOf(query);
 }

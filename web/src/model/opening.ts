@@ -3,13 +3,13 @@
 // other files.
 
 /** A file of the trace by its number. `offset` is added to its times, in nanoseconds. */
-export interface Chosen {
+export interface ChosenFile {
   input: number;
   offset: bigint;
 }
 
 /** A file of the trace with its name. */
-export interface Input extends Chosen {
+export interface OpenedInput extends ChosenFile {
   name: string;
 }
 
@@ -20,17 +20,17 @@ export interface KnownFile {
   bytes: number | null;
 }
 
-export interface Status {
+export interface LoadingStatus {
   /** State of loading; "ready" and "empty" also describe what is shown meanwhile. */
   state: 'empty' | 'loading' | 'ready' | 'error';
   /** Number of the trace; every opening increments it. */
   trace: number;
   /** Another trace is open, and stays open until this one is loaded. */
   behind: boolean;
-  inputs: Input[];
+  inputs: OpenedInput[];
   /** Every file that can be opened, and the default selection. */
   files: KnownFile[];
-  start: Chosen[];
+  start: ChosenFile[];
   name: string;
   bytes: number;
   total_bytes: number;
@@ -76,7 +76,7 @@ export interface Sketch {
 export const MOST_FILES = 64;
 
 /** Open the chosen files instead of the trace, or in addition to its files. */
-export type How = 'instead' | 'beside';
+export type OpeningMode = 'instead' | 'beside';
 
 /** The questions that open and close files. */
 export interface OpeningEngine {
@@ -85,12 +85,12 @@ export interface OpeningEngine {
   /** Forget an uploaded file. */
   drop(input: number): Promise<void>;
   /** Start to read these files as one trace; the status reports the progress. */
-  open(files: readonly Chosen[]): Promise<void>;
+  open(files: readonly ChosenFile[]): Promise<void>;
   /** Stop reading, or dismiss its error. The trace that was open before stays open. */
   cancel(): Promise<void>;
 }
 
-const NS_PER: Record<string, bigint> = {
+const OFFSET_UNITS: Record<string, bigint> = {
   ns: 1n,
   us: 1_000n,
   µs: 1_000n,
@@ -101,7 +101,7 @@ const NS_PER: Record<string, bigint> = {
 };
 
 /** Limit of an offset: 73 years. */
-const MOST = 1n << 61n;
+const MOST_OFFSET = 1n << 61n;
 
 /**
  * Parse an offset such as "12ms", "-1.5 s" or "300us"; milliseconds by default. Fractions of a
@@ -110,11 +110,11 @@ const MOST = 1n << 61n;
 export function parseOffset(text: string): bigint | null {
   const found = /^([+\-−]?)(\d+)?(?:\.(\d*))?\s*(ns|us|µs|μs|ms|s|)$/.exec(text.trim());
   const [, sign, whole = '', part = '', unit = ''] = found ?? [];
-  const per = NS_PER[unit];
+  const per = OFFSET_UNITS[unit];
   if (!found || per === undefined || whole + part === '' || part.length > 18) return null;
   const scaled = BigInt(whole + part) * per;
   const size = scaled / 10n ** BigInt(part.length);
-  if (size > MOST) return null;
+  if (size > MOST_OFFSET) return null;
   return sign === '' || sign === '+' ? size : -size;
 }
 
@@ -126,7 +126,7 @@ export function offsetText(offset: bigint): string {
   const size = offset < 0n ? -offset : offset;
   const sign = offset < 0n ? '-' : '';
   for (const unit of ['s', 'ms', 'us']) {
-    const per = NS_PER[unit] ?? 1n;
+    const per = OFFSET_UNITS[unit] ?? 1n;
     if (size >= per && (size * 1000n) % per === 0n) {
       const part = String(((size % per) * 1000n) / per)
         .padStart(3, '0')
@@ -138,14 +138,14 @@ export function offsetText(offset: bigint): string {
 }
 
 /** Format the files for the address, as in "0,3:-1500". */
-export function writeFiles(files: readonly Chosen[]): string {
+export function writeFiles(files: readonly ChosenFile[]): string {
   return files
     .map(({ input, offset }) => (offset === 0n ? String(input) : `${input}:${offset}`))
     .join(',');
 }
 
 /** Parse the output of writeFiles; null: malformed, or a file stands twice. */
-export function readFiles(text: string): readonly Chosen[] | null {
+export function readFiles(text: string): readonly ChosenFile[] | null {
   const files = text.split(',').map((word) => /^(\d{1,9})(?::(-?\d{1,19}))?$/.exec(word));
   if (files.length > MOST_FILES || files.some((found) => !found)) return null;
   const chosen = files.map((found) => ({
@@ -156,6 +156,6 @@ export function readFiles(text: string): readonly Chosen[] | null {
 }
 
 /** Tell whether two selections are equal, including offsets. */
-export function sameFiles(a: readonly Chosen[], b: readonly Chosen[]): boolean {
+export function sameFiles(a: readonly ChosenFile[], b: readonly ChosenFile[]): boolean {
   return writeFiles(a) === writeFiles(b);
 }

@@ -4,15 +4,15 @@
 import { Latest } from '../base/latest';
 import { computed, effect, signal, untracked, type ReadSignal } from '../base/signal';
 import type { ProfileAnswer, Relations, Scope } from './engine';
-import { matcher } from './names';
+import { substringMatcher } from './names';
 import {
   methodName,
   rankedMethods,
   sortMethods,
-  tableLines,
+  profileLines,
   WAITS,
-  type Line,
-  type Method,
+  type ProfileLine,
+  type RankedMethod,
 } from './profileRows';
 import type { Viewer } from './viewer';
 
@@ -22,8 +22,8 @@ export class ProfileStore {
   /** True from a new question to its answer; the old profile stays visible until then. */
   readonly pending = signal(true);
   readonly opened = signal<ReadonlyMap<number, Relations | null>>(new Map());
-  readonly sorted: ReadSignal<readonly Method[]>;
-  readonly lines: ReadSignal<readonly Line[]>;
+  readonly sorted: ReadSignal<readonly RankedMethod[]>;
+  readonly lines: ReadSignal<readonly ProfileLine[]>;
   /** Frames that match the text in the table's find box, in the order of the table. */
   readonly found: ReadSignal<readonly number[]>;
   private readonly asking: Latest;
@@ -48,7 +48,7 @@ export class ProfileStore {
       const found = new Set(find === '' ? [] : this.findAll(find));
       const sorted = this.sorted.get();
       const wanted = find === '' ? sorted : sorted.filter((m) => found.has(m.frame));
-      return tableLines(wanted, this.opened.get());
+      return profileLines(wanted, this.opened.get());
     });
     this.found = computed(() => this.findAll(viewer.find.get()));
     effect(() => this.ask(viewer.callScope()));
@@ -164,7 +164,7 @@ export class ProfileStore {
 
   private findAll(query: string): readonly number[] {
     if (query === '') return [];
-    const matches = matcher(query);
+    const matches = substringMatcher(query);
     const { frames } = this.viewer;
     return this.sorted
       .get()

@@ -5,7 +5,7 @@
 import { fixedUnit, formatTime, formatTimeUnit, unitLabel, type Unit } from '../base/format';
 import type { Span } from './span';
 
-const NS: Readonly<Record<string, number>> = {
+const NS_OF_UNIT: Readonly<Record<string, number>> = {
   ns: 1,
   us: 1e3,
   µs: 1e3,
@@ -23,27 +23,27 @@ const PARTS = /^(.*?)\s*(\.{2,}|…|–|:|\+|(?<=[\d\s\p{L}])-|\bto\b|(?<=\S)\s+
 const TIME = /^(-?)(\d[\d,_ ]*(?:\.\d+)?|\.\d+)\s*(\p{L}*)$/u;
 
 /** A time as typed. */
-interface Time {
+interface TypedTime {
   /** Number of units; an empty unit means that of the other end. */
   size: number;
   unit: string;
 }
 
-function readTime(text: string): Time | null {
+function readTime(text: string): TypedTime | null {
   const found = TIME.exec(text.trim());
   if (!found) return null;
   const unit = (found[3] ?? '').toLowerCase();
-  if (unit !== '' && NS[unit] === undefined) return null;
+  if (unit !== '' && NS_OF_UNIT[unit] === undefined) return null;
   const size = Number((found[2] ?? '').replace(/[,_ ]/g, ''));
   return { size: found[1] ? -size : size, unit };
 }
 
 /** Convert to nanoseconds. An end without a unit has the unit of the other end, or of the page. */
-function nsOf(time: Time, other: Time | null, unit: Unit): number {
-  return Math.round(time.size * (NS[time.unit || other?.unit || fixedUnit(unit)] ?? 1));
+function typedNs(time: TypedTime, other: TypedTime | null, unit: Unit): number {
+  return Math.round(time.size * (NS_OF_UNIT[time.unit || other?.unit || fixedUnit(unit)] ?? 1));
 }
 
-function unreadable(text: string): string {
+function notATime(text: string): string {
   return `not a time: "${text.trim()}" (as in 20, 1.5 ms, 300 µs, 2 s)`;
 }
 
@@ -57,10 +57,10 @@ export function readRange(text: string, unit: Unit, bounds: Span): Span | string
   const [, first = '', between = '', second = ''] = parts;
   const a = first === '' ? null : readTime(first);
   const b = second === '' ? null : readTime(second);
-  if (first !== '' && !a) return unreadable(first);
-  if (second !== '' && !b) return unreadable(second);
-  const from = a ? nsOf(a, b, unit) : bounds.from;
-  const end = b ? nsOf(b, a, unit) : bounds.to;
+  if (first !== '' && !a) return notATime(first);
+  if (second !== '' && !b) return notATime(second);
+  const from = a ? typedNs(a, b, unit) : bounds.from;
+  const end = b ? typedNs(b, a, unit) : bounds.to;
   const to = between === '+' && b ? from + end : end;
   if (to <= from) return 'the end is not behind the start';
   if (to <= bounds.from || from >= bounds.to) {

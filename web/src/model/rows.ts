@@ -2,14 +2,14 @@
 // Rows of the timeline other than tracks of slices: counters, objects, memory dumps, samples. Also
 // folding: many rows of a kind are hidden behind one line.
 
-import type { BesideRows, LoneThread, ObjectType } from './beside';
+import type { NonSliceRows, LoneThread, ObjectType } from './nonSliceEvents';
 import type { CounterFacts } from './engine';
 import type { IdleThread, Track } from './traceFacts';
 import type { RowBox } from './layout';
 import { CPUS } from './states';
 
 /** The owner of a row. */
-interface Owned {
+interface RowOwner {
   /** Key of its unit (units.ts), also of its label. */
   key: string;
   /** Index of the process; -1: no process. */
@@ -18,7 +18,7 @@ interface Owned {
   thread: number;
 }
 
-export interface CounterRow extends Owned {
+export interface CounterRow extends RowOwner {
   kind: 'counter';
   counter: CounterFacts;
   /** Track of the processor that the counter describes; the row stands below that track. */
@@ -26,7 +26,7 @@ export interface CounterRow extends Owned {
 }
 
 /** A row of the objects of one type. */
-export interface ObjectsRow extends Owned {
+export interface ObjectsRow extends RowOwner {
   kind: 'objects';
   type: ObjectType;
   /** Number of visible lanes. */
@@ -34,13 +34,13 @@ export interface ObjectsRow extends Owned {
 }
 
 /** A row of the memory dumps of a process. */
-export interface MemoryRow extends Owned {
+export interface MemoryRow extends RowOwner {
   kind: 'memory';
   dumps: number;
 }
 
 /** A row of the samples of a thread. */
-export interface SamplesRow extends Owned {
+export interface SamplesRow extends RowOwner {
   kind: 'samples';
   name: string;
   id: string;
@@ -48,13 +48,13 @@ export interface SamplesRow extends Owned {
 }
 
 /** The name of a thread without a track, which has instants or async slices. */
-export interface ThreadRow extends Owned {
+export interface ThreadRow extends RowOwner {
   kind: 'thread';
   of: LoneThread;
 }
 
 /** A line that stands for many rows of a kind and opens or closes them. */
-export interface FoldRow extends Owned {
+export interface FoldRow extends RowOwner {
   kind: 'fold';
   what: 'counter' | 'objects' | 'async';
   /** Number of rows; for async tracks, number of lanes that are hidden when the line is closed. */
@@ -76,7 +76,7 @@ export function rowName(row: Row): string {
     case 'samples':
       return `[${row.id}] ${row.name}`;
     case 'thread':
-      return `[${idOf(row.of)}] ${row.of.name}`;
+      return `[${threadIdText(row.of)}] ${row.of.name}`;
     case 'fold':
       return '';
   }
@@ -86,7 +86,7 @@ export function rowName(row: Row): string {
 export const FIRST_LANES = 3;
 
 /** Number of rows of a kind that a process shows without folding. */
-export const FEW = 6;
+export const UNFOLDED_ROWS = 6;
 
 /**
  * Return the row of a counter. "CPU 3 Clock Frequency" stands below the track of that processor.
@@ -105,17 +105,17 @@ export function counterRow(
 }
 
 /** Return the tracks of processors by name. */
-export function cpusOf(tracks: readonly Track[]): Map<string, Track> {
+export function cpuTracksByName(tracks: readonly Track[]): Map<string, Track> {
   return new Map(tracks.filter((t) => t.kind === 'cpu').map((t) => [t.name, t]));
 }
 
 /** Return the thread id as text. */
-function idOf(thread: { thread_id: number; key?: string }): string {
+function threadIdText(thread: { thread_id: number; key?: string }): string {
   return thread.key ?? String(thread.thread_id);
 }
 
 function samplesRows(
-  rows: BesideRows,
+  rows: NonSliceRows,
   tracks: readonly Track[],
   idle: readonly IdleThread[],
 ): SamplesRow[] {
@@ -125,7 +125,7 @@ function samplesRows(
   return rows.samples.map(({ thread, process, samples }) => {
     const found = known.get(thread);
     const name = found?.name ?? 'of no thread';
-    const id = found ? idOf(found) : '';
+    const id = found ? threadIdText(found) : '';
     return { kind: 'samples', key: `s${thread}`, process, thread, name, id, samples };
   });
 }
@@ -133,7 +133,7 @@ function samplesRows(
 /**
  * Return threads whose only tracks hold async slices: these tracks do not show the thread's name.
  */
-function nameless(tracks: readonly Track[], idle: readonly IdleThread[]): LoneThread[] {
+function unnamedThreads(tracks: readonly Track[], idle: readonly IdleThread[]): LoneThread[] {
   const named = new Set(tracks.filter((t) => t.kind !== 'async').map((t) => t.thread));
   const first = new Map<number, Track>();
   for (const track of tracks)
@@ -145,14 +145,14 @@ function nameless(tracks: readonly Track[], idle: readonly IdleThread[]): LoneTh
 }
 
 /** Return all rows other than tracks, grouped by kind as the layout expects them. */
-export function rowsOf(
-  rows: BesideRows,
+export function timelineRows(
+  rows: NonSliceRows,
   counters: readonly CounterFacts[],
   tracks: readonly Track[],
   idle: readonly IdleThread[] = [],
 ): Row[] {
   const shown = new Set(tracks.filter((t) => t.kind === 'states').map((t) => t.thread));
-  const cpus = cpusOf(tracks);
+  const cpus = cpuTracksByName(tracks);
   return [
     ...counters.map((counter) => counterRow(counter, cpus)),
     ...rows.memory_dumps.map(({ process, dumps }): MemoryRow => {
@@ -162,7 +162,7 @@ export function rowsOf(
       const { row, process, lanes } = type;
       return { kind: 'objects', key: `lanes.${row}`, process, thread: -1, type, shown: lanes };
     }),
-    ...[...nameless(tracks, idle), ...rows.threads.filter((of) => of.instants > 0)]
+    ...[...unnamedThreads(tracks, idle), ...rows.threads.filter((of) => of.instants > 0)]
       .filter((of) => !shown.has(of.thread))
       .map((of): ThreadRow => {
         const { thread, process } = of;
@@ -195,7 +195,7 @@ export function foldRows(rows: readonly Row[], opened: ReadonlySet<string>): Row
     const { kind, process } = row;
     if (row.kind === 'objects') row = { ...row, shown: lanesShown(row, opened) };
     const count = counts.get(kind) ?? 0;
-    if ((kind !== 'counter' && kind !== 'objects') || count <= FEW) return [row];
+    if ((kind !== 'counter' && kind !== 'objects') || count <= UNFOLDED_ROWS) return [row];
     const key = foldKey(kind, process);
     const open = opened.has(key);
     const line: FoldRow = { kind: 'fold', key, process, thread: -1, what: kind, count, open };
@@ -206,7 +206,7 @@ export function foldRows(rows: readonly Row[], opened: ReadonlySet<string>): Row
 }
 
 /** Async tracks with one name and owner: their slices overlap in time. */
-interface Lanes {
+interface AsyncLanes {
   first: Track;
   count: number;
 }
@@ -223,8 +223,8 @@ export function isLaneOf(track: Track, first: Track | undefined): boolean {
 }
 
 /** Group neighbouring tracks that hold the same async slices. */
-function lanesTogether(tracks: readonly Track[]): Lanes[] {
-  const found: Lanes[] = [];
+function lanesTogether(tracks: readonly Track[]): AsyncLanes[] {
+  const found: AsyncLanes[] = [];
   for (const track of tracks) {
     const last = found[found.length - 1];
     if (last && isLaneOf(track, last.first)) last.count++;
@@ -238,7 +238,7 @@ export function firstLane(tracks: readonly Track[], track: Track): Track {
   return tracks.find((first) => isLaneOf(track, first)) ?? track;
 }
 
-function isFolded({ count }: Lanes): boolean {
+function isFolded({ count }: AsyncLanes): boolean {
   return count > FIRST_LANES + 2;
 }
 

@@ -4,13 +4,13 @@
 
 import { Latest, debounce } from '../base/latest';
 import { effect, signal, untracked } from '../base/signal';
-import type { EventRow, HitSort, SearchField, SearchRow, SearchStep } from './found';
-import { caseCounts, matcher, type Frames } from './names';
+import type { EventRow, HitSort, SearchField, SearchRow, SearchStep } from './eventAnswers';
+import { isCaseSensitive, substringMatcher, type Frames } from './names';
 import { EngineError } from './engine';
 import type { Viewer } from './viewer';
 
 /** The first step is small, so that the first hits appear at once. */
-const FIRST = 500;
+const FIRST_STEP = 500;
 const STEP = 20000;
 /** Further hits are only counted: each takes about fifty bytes of memory. */
 export const MOST_HITS = 1 << 20;
@@ -22,7 +22,7 @@ type IntegerColumn = (typeof INTEGERS)[number];
  * Search results in columns: about fifty bytes each, where an array per hit would take several
  * hundred.
  */
-export class Hits {
+export class HitTable {
   count = 0;
   private capacity = 1024;
   private readonly integers: Record<IntegerColumn, Int32Array>;
@@ -108,7 +108,7 @@ export class Hits {
 
   /** Return a test whether a hit contains a text in its name or excerpt. */
   holding(text: string, frames: Frames): (at: number) => boolean {
-    const matches = matcher(text);
+    const matches = substringMatcher(text);
     const { frame } = this.integers;
     const known = new Map<number, boolean>();
     const inFrame = (number: number): boolean => {
@@ -131,7 +131,7 @@ export type SearchState = 'idle' | 'running' | 'stopped' | 'done';
 
 /** Searches while the list is visible, and holds the results. */
 export class SearchList {
-  hits = new Hits();
+  hits = new HitTable();
   /** `all`: numbers of all hits in sort order; `order`: those that the table shows. */
   private all: Uint32Array = new Uint32Array(0);
   order: Uint32Array = new Uint32Array(0);
@@ -160,7 +160,7 @@ export class SearchList {
       else viewer.failed(error);
     });
     const begin = debounce(150, () => {
-      if (shown() && viewer.search.peek() !== '') this.step(FIRST);
+      if (shown() && viewer.search.peek() !== '') this.step(FIRST_STEP);
     });
     let searched = '';
     effect(() => {
@@ -198,7 +198,7 @@ export class SearchList {
     return {
       text,
       fields: viewer.searchIn.get(),
-      matchCase: caseCounts(text, viewer.matchCase.get()),
+      matchCase: isCaseSensitive(text, viewer.matchCase.get()),
       regex: viewer.regex.get(),
       ...viewer.scope(),
     };
@@ -206,7 +206,7 @@ export class SearchList {
 
   private clear(): void {
     this.asking.cancel();
-    this.hits = new Hits();
+    this.hits = new HitTable();
     this.all = this.order = new Uint32Array(0);
     this.after = null;
     this.count.set(0);

@@ -5,16 +5,16 @@
 import { Latest, debounce } from '../base/latest';
 import { computed, effect, signal, type ReadSignal } from '../base/signal';
 import type { Call, CallDetails } from './engine';
-import { caseCounts, matcher } from './names';
+import { isCaseSensitive, substringMatcher } from './names';
 import type { Viewer } from './viewer';
 
 /** Up to this many methods, every call is a hit; each step then needs one question per method. */
-const FEW = 40;
+const FEW_METHODS = 40;
 /** Number of methods whose calls are marked in the overview, with one question each. */
 const TICKED = 16;
 
 /** The methods that match the search. */
-export interface Hits {
+export interface MatchingMethods {
   /** Matching methods, the longest running first. */
   frames: readonly number[];
   /** Indexed by frame, 1: matches; used by the painter. */
@@ -23,7 +23,7 @@ export interface Hits {
 }
 
 /** The current hit; `position` counts from 1. */
-export interface Current {
+export interface CurrentHit {
   position: number;
   call: Call | null;
   start: number | null;
@@ -31,9 +31,9 @@ export interface Current {
 
 /** Holds the matches and the current hit. */
 export class SearchStore {
-  readonly hits: ReadSignal<Hits | null>;
+  readonly hits: ReadSignal<MatchingMethods | null>;
   readonly total = signal(0);
-  readonly current = signal<Current | null>(null);
+  readonly current = signal<CurrentHit | null>(null);
   /** Start and end times of hits in the whole trace, for the overview. */
   readonly ticks = signal<readonly number[]>([]);
   readonly focused = signal(false);
@@ -52,7 +52,7 @@ export class SearchStore {
     const asking = new Latest(() => this.matched.set(null));
     effect(() => {
       const query = viewer.search.get();
-      const matchCase = caseCounts(query, viewer.matchCase.get());
+      const matchCase = isCaseSensitive(query, viewer.matchCase.get());
       this.matched.set(null);
       asking.cancel();
       if (!viewer.regex.get() || query === '') return;
@@ -78,26 +78,26 @@ export class SearchStore {
     });
   }
 
-  private match(query: string, matchCase: boolean): Hits | null {
+  private match(query: string, matchCase: boolean): MatchingMethods | null {
     if (query === '') return null;
     const { frames } = this.viewer;
-    const test = matcher(query, matchCase);
+    const test = substringMatcher(query, matchCase);
     const all = Array.from({ length: frames.count }, (_, frame) => frame);
     return this.hitsOf(all.filter((frame) => test(frames.searchText(frame))));
   }
 
   /** Regular expressions run in the engine only: in the browser they could take forever. */
-  private matchPattern(query: string, matched: readonly number[] | null): Hits | null {
+  private matchPattern(query: string, matched: readonly number[] | null): MatchingMethods | null {
     return query === '' ? null : this.hitsOf(matched ?? []);
   }
 
-  private hitsOf(candidates: readonly number[]): Hits {
+  private hitsOf(candidates: readonly number[]): MatchingMethods {
     const { frames } = this.viewer;
     const matches = new Uint8Array(frames.count);
     const found = candidates.filter((frame) => frames.rank(frame) > 0);
     for (const frame of found) matches[frame] = 1;
     found.sort((a, b) => frames.rank(a) - frames.rank(b));
-    return { frames: found, matches, byCall: found.length <= FEW };
+    return { frames: found, matches, byCall: found.length <= FEW_METHODS };
   }
 
   private async counts(signal: AbortSignal): Promise<ReadonlyMap<number, number>> {
@@ -145,7 +145,7 @@ export class SearchStore {
     else this.stepMethod(hits, direction);
   }
 
-  private stepMethod(hits: Hits, direction: 1 | -1): void {
+  private stepMethod(hits: MatchingMethods, direction: 1 | -1): void {
     const n = hits.frames.length;
     const at = this.current.peek()?.position ?? (direction === 1 ? 0 : 1);
     const position = ((at - 1 + direction + n) % n) + 1;
@@ -153,7 +153,7 @@ export class SearchStore {
     this.viewer.selectFrame(hits.frames[position - 1] ?? null);
   }
 
-  private stepCall(hits: Hits, direction: 1 | -1): void {
+  private stepCall(hits: MatchingMethods, direction: 1 | -1): void {
     const view = this.viewer.view.peek();
     const edge = direction === 1 ? view.from - 1 : view.to;
     const from = Math.round(this.current.peek()?.start ?? edge);
@@ -184,7 +184,7 @@ export class SearchStore {
   }
 
   private async nearest(
-    hits: Hits,
+    hits: MatchingMethods,
     t: number,
     direction: 1 | -1,
     signal: AbortSignal,
@@ -204,7 +204,11 @@ export class SearchStore {
   }
 
   /** Return the number of a hit: the number of matching calls that begin up to this one. */
-  private async positionOf(hits: Hits, call: CallDetails, signal: AbortSignal): Promise<number> {
+  private async positionOf(
+    hits: MatchingMethods,
+    call: CallDetails,
+    signal: AbortSignal,
+  ): Promise<number> {
     const scope = { from: this.viewer.bounds.from, to: call.start_ns + 1 };
     const answer = await this.viewer.engine.profile(scope, signal);
     let n = 0;

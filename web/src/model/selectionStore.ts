@@ -5,7 +5,7 @@
 import { Latest, debounce } from '../base/latest';
 import { effect, signal } from '../base/signal';
 import type { Call, CallDetails } from './engine';
-import { length, type Span } from './span';
+import { spanLength, type Span } from './span';
 import { sameCall, type Viewer } from './viewer';
 
 /** Number of cached details: moving the pointer back shows them at once. */
@@ -99,7 +99,7 @@ export class SelectionStore {
     const frame = this.viewer.frame.peek();
     if (frame === null) return;
     const view = this.viewer.view.peek();
-    const nsPerPixel = length(view) / this.width;
+    const nsPerPixel = spanLength(view) / this.width;
     const old = this.extents.peek();
     if (
       old &&
@@ -111,7 +111,7 @@ export class SelectionStore {
     )
       return;
     // Ask for a screen more on both sides, so that panning finds brackets at once.
-    const covers = { from: view.from - length(view), to: view.to + length(view) };
+    const covers = { from: view.from - spanLength(view), to: view.to + spanLength(view) };
     const from = Math.max(this.viewer.bounds.from, Math.floor(covers.from));
     const to = Math.min(this.viewer.bounds.to, Math.ceil(covers.to));
     if (to <= from) return;

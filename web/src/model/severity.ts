@@ -19,14 +19,14 @@ export const SEVERITIES: Record<Severity, string> = {
   note: 'Note',
 };
 
-const GRAVITY: Record<Severity, number> = { error: 2, warning: 1, note: 0 };
+const SEVERITY_RANK: Record<Severity, number> = { error: 2, warning: 1, note: 0 };
 
 /** Sort by severity, the most severe first; the sort is stable. */
-export function gravestFirst<T extends { severity: Severity }>(items: readonly T[]): T[] {
-  return [...items].sort((a, b) => GRAVITY[b.severity] - GRAVITY[a.severity]);
+export function sortBySeverity<T extends { severity: Severity }>(items: readonly T[]): T[] {
+  return [...items].sort((a, b) => SEVERITY_RANK[b.severity] - SEVERITY_RANK[a.severity]);
 }
 
 /** Return the highest severity; null: the list is empty. */
-export function gravest(items: readonly { severity: Severity }[]): Severity | null {
-  return gravestFirst(items)[0]?.severity ?? null;
+export function highestSeverity(items: readonly { severity: Severity }[]): Severity | null {
+  return sortBySeverity(items)[0]?.severity ?? null;
 }

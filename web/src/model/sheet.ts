@@ -25,7 +25,7 @@ export interface Sheet {
 }
 
 /** Number of lines in one chunk of text; one string has a maximum length. */
-const PIECE = 10_000;
+const LINES_PER_CHUNK = 10_000;
 /** Limit of the indent. */
 const DEEPEST = 40;
 
@@ -60,13 +60,15 @@ function tsvLine(sheet: Sheet, line: number): string {
 }
 
 /** Format a text as Markdown code. */
-function code(text: string): string {
+function markdownCode(text: string): string {
   return text === '' ? '' : `\`${oneLine(text).replaceAll('|', '\\|').replaceAll('`', "'")}\``;
 }
 
 function markdownLine(sheet: Sheet, line: number): string {
   const indent = '&emsp;'.repeat(Math.min(DEEPEST, sheet.level?.(line) ?? 0));
-  const cells = sheet.shown(line).map((text, i) => (sheet.heads[i]?.number ? text : code(text)));
+  const cells = sheet
+    .shown(line)
+    .map((text, i) => (sheet.heads[i]?.number ? text : markdownCode(text)));
   return `| ${indent}${cells.join(' | ')} |\n`;
 }
 
@@ -76,7 +78,7 @@ function jsonLine(sheet: Sheet, line: number): string {
   return (line > 0 ? ',\n' : '') + JSON.stringify(told);
 }
 
-const FORMS: Record<
+const WRITERS: Record<
   ExportFormat,
   {
     head: (sheet: Sheet) => string;
@@ -106,12 +108,12 @@ const FORMS: Record<
 };
 
 /** Generate the text in chunks, so that the caller can pause while exporting a long table. */
-export function* sheetPieces(sheet: Sheet, format: ExportFormat): Generator<string> {
-  const form = FORMS[format];
+export function* sheetChunks(sheet: Sheet, format: ExportFormat): Generator<string> {
+  const form = WRITERS[format];
   yield form.head(sheet);
-  for (let first = 0; first < sheet.count; first += PIECE) {
+  for (let first = 0; first < sheet.count; first += LINES_PER_CHUNK) {
     let text = '';
-    const end = Math.min(sheet.count, first + PIECE);
+    const end = Math.min(sheet.count, first + LINES_PER_CHUNK);
     for (let line = first; line < end; line++) text += form.line(sheet, line);
     yield text;
   }
@@ -120,11 +122,11 @@ export function* sheetPieces(sheet: Sheet, format: ExportFormat): Generator<stri
 
 /** Return the whole sheet as one text. */
 export function sheetText(sheet: Sheet, format: ExportFormat): string {
-  return [...sheetPieces(sheet, format)].join('');
+  return [...sheetChunks(sheet, format)].join('');
 }
 
 /** Return a sheet of some lines of another one. */
-export function sheetPart(sheet: Sheet, first: number, count: number): Sheet {
+export function sheetExcerpt(sheet: Sheet, first: number, count: number): Sheet {
   const { level } = sheet;
   return {
     ...sheet,

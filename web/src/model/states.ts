@@ -16,10 +16,10 @@ export const STATES = [
   'io',
   'other',
 ] as const;
-export type State = (typeof STATES)[number];
+export type SchedulerState = (typeof STATES)[number];
 
 /** Names and explanations of the states. */
-export const STATE_WORDS: Record<State, [head: string, title: string]> = {
+export const STATE_WORDS: Record<SchedulerState, [head: string, title: string]> = {
   running: ['Running', 'on a processor'],
   runnable: ['Runnable', 'woken, waits for a processor'],
   preempted: ['Preempted', 'could go on, but another task took the processor'],
@@ -30,7 +30,7 @@ export const STATE_WORDS: Record<State, [head: string, title: string]> = {
 };
 
 /** Reserved colours of the states (colours.ts), from 1. */
-export const STATE_COLOUR: Record<State, number> = {
+export const STATE_COLOUR: Record<SchedulerState, number> = {
   running: 3,
   runnable: 4,
   preempted: 4,
@@ -67,7 +67,7 @@ export interface StatesAnswer {
 }
 
 /** Names a slice. */
-type Place = [row: number, index: number];
+type SliceId = [row: number, index: number];
 /** Row, index, frame and time. */
 export type StatePart = [number, number, number, number];
 
@@ -77,19 +77,19 @@ export interface Wakeup {
   /** Index of the waking thread; -1: unknown, or the idle task. */
   by: number;
   name: string;
-  slice: Place | null;
+  slice: SliceId | null;
   cpu: number;
-  run: Place | null;
+  run: SliceId | null;
   latency_ns: number;
 }
 
 /** A state of a thread. `instead`: slices that ran on the processor meanwhile. */
 export interface ThreadState {
   kind: 'state';
-  state: State;
+  state: SchedulerState;
   thread: number;
   cpu: number;
-  cpu_slice: Place | null;
+  cpu_slice: SliceId | null;
   wakeup: Wakeup | null;
   blocked: { caller: string; io: boolean } | null;
   instead_cpu: number;
@@ -103,7 +103,7 @@ export interface CpuSlice {
   kind: 'cpu';
   cpu: number;
   thread: number;
-  running: Place | null;
+  running: SliceId | null;
   then: StatePart | null;
 }
 

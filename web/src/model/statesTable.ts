@@ -62,17 +62,17 @@ export interface StatesLine {
   whole: number;
 }
 
-function sum(values: Iterable<number>): number {
+function sumOf(values: Iterable<number>): number {
   let all = 0;
   for (const value of values) all += value;
   return all;
 }
 
-function nameOf(row: StatesRow): string {
+function threadNameOf(row: StatesRow): string {
   return row[0] < 0 ? row[2] : `[${row[1]}] ${row[2]}`;
 }
 
-const NAME: StatesColumn = {
+const NAME_COLUMN: StatesColumn = {
   id: 'name',
   head: 'Thread',
   title: 'Thread',
@@ -92,7 +92,7 @@ function stateColumns(answer: StatesAnswer): StatesColumn[] {
     return { id: state, head, title, kind: 'time', value: (l) => l.thread?.[4][i] ?? null };
   });
   return [
-    NAME,
+    NAME_COLUMN,
     ...columns.filter((column) => column !== null),
     {
       ...{ id: 'wakeups', head: 'Wake-ups', title: 'How often it was woken', kind: 'count' },
@@ -110,10 +110,10 @@ function stateColumns(answer: StatesAnswer): StatesColumn[] {
 
 function cpuColumns(answer: StatesAnswer): StatesColumn[] {
   return [
-    NAME,
+    NAME_COLUMN,
     {
       ...{ id: 'all', head: 'All CPUs', title: 'All CPUs', kind: 'time' },
-      value: (l) => sum(l.cpus.values()),
+      value: (l) => sumOf(l.cpus.values()),
     },
     ...answer.cpus.map(([, number], i): StatesColumn => {
       const head = `CPU ${number}`;
@@ -133,7 +133,7 @@ export function statesColumns(answer: StatesAnswer, by: StatesBy): StatesColumn[
   return by === 'state' ? stateColumns(answer) : cpuColumns(answer);
 }
 
-function totals(answer: StatesAnswer): StatesLine[] {
+function cpuTotals(answer: StatesAnswer): StatesLine[] {
   const whole = answer.to_ns - answer.from_ns;
   const { cpus } = answer;
   const line = (name: string, times: number[]): StatesLine => {
@@ -163,16 +163,16 @@ export function statesLines(
   matches: (text: string) => boolean,
 ): StatesLine[] {
   const whole = answer.to_ns - answer.from_ns;
-  const column = statesColumns(answer, by).find((c) => c.id === sort.column) ?? NAME;
+  const column = statesColumns(answer, by).find((c) => c.id === sort.column) ?? NAME_COLUMN;
   const lines = answer.threads
     .map((thread): StatesLine => {
-      const all = by === 'state' ? sum(thread[4]) : whole;
-      return { name: nameOf(thread), thread, cpus: new Map(thread[9]), whole: all };
+      const all = by === 'state' ? sumOf(thread[4]) : whole;
+      return { name: threadNameOf(thread), thread, cpus: new Map(thread[9]), whole: all };
     })
     .filter(
       (line) =>
         matches(line.name) &&
-        (by === 'state' ? line.thread?.[0] !== -1 : sum(line.cpus.values()) > 0),
+        (by === 'state' ? line.thread?.[0] !== -1 : sumOf(line.cpus.values()) > 0),
     );
   const way = sort.descending ? -1 : 1;
   lines.sort((a, b) =>
@@ -181,7 +181,7 @@ export function statesLines(
       : way * ((column.value(a) ?? 0) - (column.value(b) ?? 0)) ||
         a.name.localeCompare(b.name, 'en'),
   );
-  return by === 'cpu' && answer.cpus.length > 0 ? [...totals(answer), ...lines] : lines;
+  return by === 'cpu' && answer.cpus.length > 0 ? [...cpuTotals(answer), ...lines] : lines;
 }
 
 /** Format a cell. */
@@ -198,7 +198,7 @@ export function statesShare(line: StatesLine, column: StatesColumn): string {
   return `${formatPercent(column.value(line) ?? 0, line.whole)} %`;
 }
 
-function key(column: StatesColumn): string {
+function statesKey(column: StatesColumn): string {
   return column.kind === 'time' ? `${column.id}_ns` : column.id === 'name' ? 'thread' : column.id;
 }
 
@@ -216,7 +216,7 @@ export function statesSheet(
       text: c.kind === 'time' ? `${c.head} ${unit}` : c.head,
       number: c.kind !== 'name',
     })),
-    keys: columns.map(key),
+    keys: columns.map(statesKey),
     count: lines.length,
     shown: (k) => columns.map((c) => statesText(at(k), c, unit)),
     exact: (k) => columns.map((c) => (c.kind === 'name' ? at(k).name : c.value(at(k)))),

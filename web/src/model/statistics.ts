@@ -3,7 +3,7 @@
 
 import { formatCount, formatTime, type Unit } from '../base/format';
 import type { TraceFacts } from './traceFacts';
-import { matcher, type Frames } from './names';
+import { substringMatcher, type Frames } from './names';
 
 /**
  * All times from `self` on are in the chosen clock, except `cpu`; null: no slice has such a time.
@@ -107,7 +107,7 @@ export function statisticsRows(
   find: string,
   frames: Frames,
 ): StatisticsRow[] {
-  const test = matcher(find);
+  const test = substringMatcher(find);
   const sign = sort.descending ? -1 : 1;
   const byName = (a: StatisticsRow, b: StatisticsRow): number => {
     const [x, y] = [frames.full(a[0]), frames.full(b[0])];

@@ -17,14 +17,14 @@ import { isAbort, type Engine, type Tile, type TileKind, type TileLane } from '.
 import type { Span } from './span';
 
 /** Capacity: about 120 MB in the worst case; one screen needs a few hundred tiles. */
-const KEEP = 6000;
+const CAPACITY = 6000;
 /** Limit of the engine: tiles in one answer. */
 const MOST_AT_ONCE = 2048;
 const FINEST = 0;
 const COARSEST = 52;
 
 /** The tiles that the screen shows: of these lanes, from `first` to `last`. */
-export interface Want {
+export interface WantedTiles {
   lanes: readonly TileLane[];
   res: number;
   first: number;
@@ -32,7 +32,7 @@ export interface Want {
 }
 
 /** One question to the engine. */
-interface Question {
+interface TileQuestion {
   res: number;
   first: number;
   last: number;
@@ -63,9 +63,9 @@ export function tileKey(kind: TileKind, row: number, res: number, number: number
  * Return the questions for missing tiles. Lanes that lack the same tiles share a question, up to
  * the limit of one answer.
  */
-export function questionsFor(want: Want, has: (key: string) => boolean): Question[] {
-  const questions: Question[] = [];
-  const open = new Map<string, Question>();
+export function tileQuestions(want: WantedTiles, has: (key: string) => boolean): TileQuestion[] {
+  const questions: TileQuestion[] = [];
+  const open = new Map<string, TileQuestion>();
   for (const lane of want.lanes) {
     let first = want.first;
     let last = want.last;
@@ -90,9 +90,9 @@ export function questionsFor(want: Want, has: (key: string) => boolean): Questio
  */
 export class TileCache {
   private readonly tiles = new Map<string, Tile>();
-  private want: Want | null = null;
-  private asked: { want: Want; controller: AbortController } | null = null;
-  private failedFor: Want | null = null;
+  private want: WantedTiles | null = null;
+  private asked: { want: WantedTiles; controller: AbortController } | null = null;
+  private failedFor: WantedTiles | null = null;
 
   constructor(
     private readonly engine: Engine,
@@ -115,7 +115,7 @@ export class TileCache {
   /**
    * Return substitutes for a missing tile: a coarser tile, or else the finer ones that are cached.
    */
-  standIns(kind: TileKind, row: number, res: number, number: number): Tile[] {
+  substitutes(kind: TileKind, row: number, res: number, number: number): Tile[] {
     for (let up = 1; up <= 10; up++) {
       const tile = this.tiles.get(tileKey(kind, row, res + up, Math.floor(number / 2 ** up)));
       if (tile) return [tile];
@@ -129,20 +129,20 @@ export class TileCache {
   }
 
   /** Name the tiles that the screen shows now. */
-  show(want: Want): void {
+  show(want: WantedTiles): void {
     this.want = want;
-    this.pump();
+    this.askNext();
   }
 
   /** True when all tiles of the last `show` are cached. */
   get complete(): boolean {
-    return this.want !== null && questionsFor(this.inside(this.want), this.has).length === 0;
+    return this.want !== null && tileQuestions(this.inside(this.want), this.has).length === 0;
   }
 
   private readonly has = (key: string): boolean => this.tiles.has(key);
 
   /** Limit a range of tiles to the extent of the trace. */
-  private inside(want: Want): Want {
+  private inside(want: WantedTiles): WantedTiles {
     const size = tileSpan(want.res);
     return {
       ...want,
@@ -152,7 +152,7 @@ export class TileCache {
   }
 
   /** Start the next batch unless a useful one is pending. */
-  private pump(): void {
+  private askNext(): void {
     const want = this.want;
     if (!want || want === this.failedFor) return;
     if (this.asked) {
@@ -162,22 +162,22 @@ export class TileCache {
       this.asked.controller.abort();
       this.asked = null;
     }
-    let questions = questionsFor(this.inside(want), this.has);
+    let questions = tileQuestions(this.inside(want), this.has);
     if (questions.length === 0) {
       const around = { ...want, first: want.first - 1, last: want.last + 1 };
-      questions = questionsFor(this.inside(around), this.has);
+      questions = tileQuestions(this.inside(around), this.has);
     }
     if (questions.length > 0) void this.ask(want, questions);
   }
 
-  private async ask(want: Want, questions: Question[]): Promise<void> {
+  private async ask(want: WantedTiles, questions: TileQuestion[]): Promise<void> {
     const controller = new AbortController();
     const mine = { want, controller };
     this.asked = mine;
     try {
       await Promise.all(
         questions.map(async (q) => {
-          this.keep(await this.engine.tiles(q.res, q.first, q.last, q.lanes, controller.signal));
+          this.insert(await this.engine.tiles(q.res, q.first, q.last, q.lanes, controller.signal));
         }),
       );
     } catch (error) {
@@ -188,16 +188,16 @@ export class TileCache {
     }
     if (this.asked === mine) {
       this.asked = null;
-      this.pump();
+      this.askNext();
     }
   }
 
   /** Insert tiles, and drop the least recently used ones. */
-  private keep(tiles: Tile[]): void {
+  private insert(tiles: Tile[]): void {
     for (const tile of tiles)
       this.tiles.set(tileKey(tile.kind, tile.row, tile.res, tile.number), tile);
     for (const key of this.tiles.keys()) {
-      if (this.tiles.size <= KEEP) break;
+      if (this.tiles.size <= CAPACITY) break;
       this.tiles.delete(key);
     }
     this.arrived();

@@ -2,7 +2,7 @@
 // Question and answer of the tree tables; decodes the binary answer (docs/view-protocol.md).
 
 import { ByteReader } from '../base/bytes';
-import type { SampleMeasure } from './beside';
+import type { SampleMeasure } from './nonSliceEvents';
 import type { Scope } from './engine';
 
 /** A question for lines of a call tree. */
@@ -26,7 +26,7 @@ export interface TreeTimes {
 }
 
 /** Flags of a line. */
-export const LINE = { hasChildren: 1, opened: 2 } as const;
+export const TREE_LINE = { hasChildren: 1, opened: 2 } as const;
 
 /** Lines of a call tree, in columns with one entry per line. */
 export interface TreeAnswer {
@@ -43,7 +43,7 @@ export interface TreeAnswer {
   flags: Uint32Array;
 }
 
-function padded(reader: ByteReader, n: number): Uint32Array {
+function readPadded(reader: ByteReader, n: number): Uint32Array {
   const array = reader.u32s(n);
   reader.align(8);
   return array;
@@ -64,10 +64,10 @@ export function decodeTree(bytes: ArrayBuffer): TreeAnswer {
     real: times(1, totals[0]),
     cpu: times(2, totals[1]),
     calls: reader.f64s(count),
-    frame: padded(reader, count),
-    node: padded(reader, count),
-    parent: padded(reader, count),
-    flags: padded(reader, count),
+    frame: readPadded(reader, count),
+    node: readPadded(reader, count),
+    parent: readPadded(reader, count),
+    flags: readPadded(reader, count),
     opened: reader.u32s(opened),
   };
 }

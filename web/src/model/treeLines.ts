@@ -11,14 +11,14 @@
 // The children of a line (a family) always arrive together and have consecutive numbers, and every
 // child has a greater number than its parent. Backward loops therefore visit children first.
 
-import { columnValue, type ColumnId, type Figures } from './columns';
+import { columnValue, type ColumnId, type Figures } from './profileColumns';
 import type { Frames } from './names';
 import { MOST_OPEN, type OpenLine } from './openLines';
-import type { Sort } from './profileRows';
-import { LINE, type TreeAnswer, type TreeTimes } from './treeAnswer';
+import type { ProfileSort } from './profileRows';
+import { TREE_LINE, type TreeAnswer, type TreeTimes } from './treeAnswer';
 
 /** Parent of the lines of the first level. */
-export const TOP = -1;
+export const TREE_ROOT = -1;
 
 /** The children of a line: `count` lines from `first` on. */
 interface Family {
@@ -27,19 +27,19 @@ interface Family {
 }
 
 /** Result of a search, by line: 1 or 0. */
-export interface Leading {
+export interface FilteredLines {
   kept: Uint8Array;
   /** The line has a kept line below it. */
   above: Uint8Array;
 }
 
-interface Times {
+interface LineTimes {
   total: number;
   incl: number[];
   self: number[];
 }
 
-function emptyTimes(times: TreeTimes | null): Times | null {
+function emptyTimes(times: TreeTimes | null): LineTimes | null {
   return times && { total: times.total, incl: [], self: [] };
 }
 
@@ -49,15 +49,15 @@ export class TreeLines {
   readonly parent: number[] = [];
   readonly level: number[] = [];
   readonly calls: number[] = [];
-  readonly real: Times | null;
-  readonly cpu: Times | null;
+  readonly real: LineTimes | null;
+  readonly cpu: LineTimes | null;
   private readonly node: number[] = [];
   private readonly mayOpen: boolean[] = [];
   /** The children of a line, once loaded. */
   private readonly families = new Map<number, Family>();
   private readonly opened = new Set<number>();
   private sorted = new Map<number, Uint32Array>();
-  private order: Sort = { column: 'name', descending: false };
+  private order: ProfileSort = { column: 'name', descending: false };
 
   /** Totals and clocks are taken from the first answer. */
   constructor(
@@ -74,7 +74,7 @@ export class TreeLines {
 
   /** Return the engine's name of a line. */
   name(line: number): string {
-    if (line === TOP) return '0';
+    if (line === TREE_ROOT) return '0';
     const node = this.node[line] ?? 0;
     return this.bottomUp ? `${node}.${this.level[line] ?? 0}` : String(node);
   }
@@ -91,10 +91,10 @@ export class TreeLines {
       const parent = answer.parent[first] ?? 0;
       while (end < answer.count && answer.parent[end] === parent) end++;
       const under = parent < opened ? asked(parent) : (lines[parent - opened] ?? -2);
-      if (under === null || under < TOP) continue;
+      if (under === null || under < TREE_ROOT) continue;
       this.addFamily(answer, first, end, under, lines);
       for (let k = first; opens && k < end; k++)
-        if (((answer.flags[k] ?? 0) & LINE.opened) !== 0) this.open(lines[k] ?? TOP);
+        if (((answer.flags[k] ?? 0) & TREE_LINE.opened) !== 0) this.open(lines[k] ?? TREE_ROOT);
     }
   }
 
@@ -123,13 +123,13 @@ export class TreeLines {
     this.frame.push(answer.frame[k] ?? 0);
     this.node.push(answer.node[k] ?? 0);
     this.parent.push(under);
-    this.level.push(under === TOP ? 0 : (this.level[under] ?? 0) + 1);
+    this.level.push(under === TREE_ROOT ? 0 : (this.level[under] ?? 0) + 1);
     this.calls.push(answer.calls[k] ?? 0);
     for (const clock of ['real', 'cpu'] as const) {
       this[clock]?.incl.push(answer[clock]?.incl[k] ?? 0);
       this[clock]?.self.push(answer[clock]?.self[k] ?? 0);
     }
-    this.mayOpen.push(((answer.flags[k] ?? 0) & LINE.hasChildren) !== 0);
+    this.mayOpen.push(((answer.flags[k] ?? 0) & TREE_LINE.hasChildren) !== 0);
     return line;
   }
 
@@ -174,7 +174,7 @@ export class TreeLines {
       }
       return found;
     };
-    return under(TOP);
+    return under(TREE_ROOT);
   }
 
   /**
@@ -188,8 +188,8 @@ export class TreeLines {
       const open = this.opened.has(line) && this.families.has(line);
       const closed = (this.mayOpen[line] ?? false) && !open;
       if (closed) whole[line] = 0;
-      const parent = this.parent[line] ?? TOP;
-      if (parent === TOP || whole[parent] === 0) continue;
+      const parent = this.parent[line] ?? TREE_ROOT;
+      if (parent === TREE_ROOT || whole[parent] === 0) continue;
       if (closed || whole[line] === 0) whole[parent] = 0;
       else if (open) whole[parent] = 2;
     }
@@ -248,15 +248,15 @@ export class TreeLines {
   }
 
   /** Return the wanted lines and all their ancestors. */
-  leading(wanted: (line: number) => boolean): Leading {
+  leading(wanted: (line: number) => boolean): FilteredLines {
     const kept = new Uint8Array(this.count);
     const above = new Uint8Array(this.count);
     // Children have greater numbers than their parents.
     for (let line = this.count - 1; line >= 0; line--) {
       if (above[line] === 0 && !wanted(line)) continue;
       kept[line] = 1;
-      const parent = this.parent[line] ?? TOP;
-      if (parent !== TOP) above[parent] = 1;
+      const parent = this.parent[line] ?? TREE_ROOT;
+      if (parent !== TREE_ROOT) above[parent] = 1;
     }
     return { kept, above };
   }
@@ -266,9 +266,9 @@ export class TreeLines {
    * lines instead, except below lines in `closed`.
    */
   shown(
-    sort: Sort,
+    sort: ProfileSort,
     frames: Frames,
-    only: { leading: Leading; closed: ReadonlySet<number> } | null = null,
+    only: { leading: FilteredLines; closed: ReadonlySet<number> } | null = null,
   ): number[] {
     if (sort.column !== this.order.column || sort.descending !== this.order.descending) {
       this.order = sort;
@@ -281,7 +281,7 @@ export class TreeLines {
       if (!family) return;
       open.push({ lines: this.sorted.get(line) ?? this.sort(line, family, frames), at: 0 });
     };
-    descend(TOP);
+    descend(TREE_ROOT);
     for (let top = open.at(-1); top; top = open.at(-1)) {
       const line = top.lines[top.at++];
       if (line === undefined) open.pop();

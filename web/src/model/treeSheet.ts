@@ -5,7 +5,7 @@ import type { FixedUnit } from '../base/format';
 import type { FlameOf } from './address';
 import type { Frames } from './names';
 import type { Sheet } from './sheet';
-import { headText, isTime, treeText, type TreeColumn } from './treeColumns';
+import { treeHead, isTreeTime, treeText, type TreeColumn } from './treeColumns';
 import type { TreeLines } from './treeLines';
 
 /** The tree table as it is shown. */
@@ -20,10 +20,10 @@ export interface ShownTree {
 }
 
 /** Return the key of a column: times in nanoseconds, other measures by their name. */
-function keyOf(column: TreeColumn, of: FlameOf): string {
+function treeKey(column: TreeColumn, of: FlameOf): string {
   const id = of === 'calls' ? column.id.replace('excl', 'self') : (column.id.split('_')[0] ?? '');
   const name = id === 'excl' ? 'self' : id;
-  return isTime(column, of) ? `${name}_ns` : `${name}_${of}`;
+  return isTreeTime(column, of) ? `${name}_ns` : `${name}_${of}`;
 }
 
 /** Return the tree table as a sheet for copying and export. */
@@ -33,10 +33,10 @@ export function treeSheet({ tree, lines, columns, of, frames, unit }: ShownTree)
   const level = (k: number): number => tree.level[at(k)] ?? 0;
   const times = columns.filter((column) => column.kind === 'time');
   return {
-    heads: columns.map((c) => ({ text: headText(c, of, unit), number: c.kind !== 'name' })),
+    heads: columns.map((c) => ({ text: treeHead(c, of, unit), number: c.kind !== 'name' })),
     keys: [
       ...['level', 'class', 'method', 'signature', 'calls'],
-      ...times.map((column) => keyOf(column, of)),
+      ...times.map((column) => treeKey(column, of)),
     ],
     count: lines.length,
     level,

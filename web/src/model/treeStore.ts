@@ -5,16 +5,16 @@
 import { Latest } from '../base/latest';
 import { computed, effect, signal, untracked, type ReadSignal, type Signal } from '../base/signal';
 import type { Scope } from './engine';
-import { matcher } from './names';
+import { substringMatcher } from './names';
 import { readOpen, writeOpen, type OpenLine } from './openLines';
 import type { TreeAnswer, TreeQuestion } from './treeAnswer';
-import { TOP, TreeLines, type Leading } from './treeLines';
+import { TREE_ROOT, TreeLines, type FilteredLines } from './treeLines';
 import type { Viewer } from './viewer';
 
 /** Limit of lines to reopen after a change of the range: the engine accepts 256 nodes. */
 const REOPENED = 255;
 
-type Asked = Omit<TreeQuestion, keyof Scope | 'of' | 'bottomUp'>;
+type NodesQuestion = Omit<TreeQuestion, keyof Scope | 'of' | 'bottomUp'>;
 
 /** Holds one tree table; it loads data while `active`. */
 export class TreeStore {
@@ -25,7 +25,7 @@ export class TreeStore {
   /** Indexes among the visible lines that match the find box. */
   readonly found: ReadSignal<readonly number[]>;
   private readonly asking: Latest;
-  private scope: Omit<TreeQuestion, keyof Asked> | null = null;
+  private scope: Omit<TreeQuestion, keyof NodesQuestion> | null = null;
   private asked = '';
   private revealed: number | null = null;
   /** Lines that are open only because of the selection: the address omits them. */
@@ -33,7 +33,7 @@ export class TreeStore {
   /** True while the lines of an address are being opened. */
   private opening = false;
   /** Matches of the find box in the whole tree; null: show all open lines. */
-  private readonly leading: ReadSignal<Leading | null>;
+  private readonly leading: ReadSignal<FilteredLines | null>;
   /** Lines among the matches that the user closed. */
   private readonly closedFound = signal<ReadonlySet<number>>(new Set());
   /** The tree whose lines were all requested. */
@@ -121,7 +121,7 @@ export class TreeStore {
     this.opening = true;
     void this.openLevel(
       tree,
-      wanted.map((open) => ({ under: TOP, open })),
+      wanted.map((open) => ({ under: TREE_ROOT, open })),
     )
       .catch(this.viewer.failed)
       .finally(() => {
@@ -165,7 +165,7 @@ export class TreeStore {
       .then((answer) => {
         if (this.lines.peek()?.tree !== tree) return;
         this.pending.set(false);
-        tree.add(answer, () => TOP, false);
+        tree.add(answer, () => TREE_ROOT, false);
         this.lines.set({ tree });
       })
       .catch((error: unknown) => {
@@ -181,12 +181,12 @@ export class TreeStore {
     return leading.above[line] === 1 ? !this.closedFound.peek().has(line) : null;
   }
 
-  private question(asked: Asked, signal?: AbortSignal): Promise<TreeAnswer> {
+  private question(asked: NodesQuestion, signal?: AbortSignal): Promise<TreeAnswer> {
     const scope = this.scope ?? { of: 'calls' as const, bottomUp: this.bottomUp };
     return this.viewer.engine.tree({ ...scope, ...asked }, signal);
   }
 
-  private ask(scope: Omit<TreeQuestion, keyof Asked>): void {
+  private ask(scope: Omit<TreeQuestion, keyof NodesQuestion>): void {
     const text = JSON.stringify(scope);
     if (text === this.asked) return;
     this.asked = text;
@@ -199,11 +199,11 @@ export class TreeStore {
       (signal) => this.question({ nodes }, signal),
       (answer) => {
         const tree = new TreeLines(this.bottomUp, answer);
-        const now = new Map<number, number | null>([[TOP, TOP]]);
+        const now = new Map<number, number | null>([[TREE_ROOT, TREE_ROOT]]);
         tree.add(answer, (k) => {
           const line = open[k - 1];
-          if (line === undefined || !old) return TOP;
-          const under = now.get(old.parent[line] ?? TOP) ?? null;
+          if (line === undefined || !old) return TREE_ROOT;
+          const under = now.get(old.parent[line] ?? TREE_ROOT) ?? null;
           const same = under === null ? null : tree.childOf(under, old.frame[line] ?? -1);
           now.set(line, same);
           if (same !== null) tree.open(same);
@@ -223,7 +223,7 @@ export class TreeStore {
   }
 
   /** Request further lines. The answer is dropped if the table was replaced meanwhile. */
-  private addTo(asked: Asked, lines: (answer: TreeAnswer, tree: TreeLines) => void): void {
+  private addTo(asked: NodesQuestion, lines: (answer: TreeAnswer, tree: TreeLines) => void): void {
     const tree = this.lines.peek()?.tree;
     if (!tree) return;
     this.question(asked)
@@ -281,12 +281,12 @@ export class TreeStore {
     this.addTo({ reveal: frame }, (answer, into) => {
       const way: number[] = [];
       into.add(answer, (k) => {
-        const under = way[k - 1] ?? TOP;
+        const under = way[k - 1] ?? TREE_ROOT;
         const frameOf = k === 0 ? null : this.frameOfNode(answer, k);
-        const line = k === 0 ? TOP : frameOf === null ? null : into.childOf(under, frameOf);
+        const line = k === 0 ? TREE_ROOT : frameOf === null ? null : into.childOf(under, frameOf);
         if (line === null) return null;
         way[k] = line;
-        if (line !== TOP) into.open(line);
+        if (line !== TREE_ROOT) into.open(line);
         return line;
       });
       if (alone) this.usual = writeOpen(into.openShown());
@@ -300,7 +300,7 @@ export class TreeStore {
   }
 
   private frameMatcher(query: string): (frame: number) => boolean {
-    const matches = matcher(query);
+    const matches = substringMatcher(query);
     const { frames } = this.viewer;
     const known = new Map<number, boolean>();
     return (frame) => {

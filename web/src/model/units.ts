@@ -8,13 +8,13 @@ import type { TrackBox } from './layout';
 import { isLaneOf, type FoldRow, type Row } from './rows';
 
 /** A part of a unit: a track or a row. */
-export type Item = { box: TrackBox } | { row: Row };
+export type UnitItem = { box: TrackBox } | { row: Row };
 
 /** Items of the timeline that move together. */
-export interface Unit {
+export interface TimelineUnit {
   /** "t5": thread 5; "n3": begins with track 3, which has no thread; "c2": counter 2. */
   key: string;
-  items: Item[];
+  items: UnitItem[];
 }
 
 /** Async slices do not belong to the thread that began them. */
@@ -28,7 +28,7 @@ export function unitKey(track: Track): string {
 }
 
 /** Tell whether a track belongs to the same unit as the first track. */
-function belongs(track: Track, first: Track | undefined): boolean {
+function belongsToUnit(track: Track, first: Track | undefined): boolean {
   if (first === undefined) return false;
   return isOfThread(track) ? track.thread === first.thread : isLaneOf(track, first);
 }
@@ -46,7 +46,7 @@ export function listAt<K, T>(lists: Map<K, T[]>, key: K): T[] {
 }
 
 /** Group the rows of threads by thread. */
-function byThread(rows: readonly Row[]): Map<number, Row[]> {
+function rowsByThread(rows: readonly Row[]): Map<number, Row[]> {
   const found = new Map<number, Row[]>();
   for (const row of rows) if (row.thread >= 0) listAt(found, row.thread).push(row);
   return found;
@@ -56,16 +56,19 @@ function byThread(rows: readonly Row[]): Map<number, Row[]> {
  * Return the thread of a unit; Infinity: the process, sorted behind its threads; -1: sorted before
  * them.
  */
-function ownerOf({ items: [first] }: Unit): number {
+function threadOfUnit({ items: [first] }: TimelineUnit): number {
   if (!first) return -1;
   if ('row' in first) return first.row.thread;
   return first.box.track.thread < 0 ? Infinity : first.box.track.thread;
 }
 
 /** Return the running maximum of positions, which a binary search can use. */
-function highestPlaces(units: readonly Unit[], placeOf: (thread: number) => number): number[] {
+function highestPlaces(
+  units: readonly TimelineUnit[],
+  placeOf: (thread: number) => number,
+): number[] {
   let highest = -Infinity;
-  return units.map((unit) => (highest = Math.max(highest, placeOf(ownerOf(unit)))));
+  return units.map((unit) => (highest = Math.max(highest, placeOf(threadOfUnit(unit)))));
 }
 
 /** Return the first index with a greater value in a non-decreasing list. */
@@ -82,21 +85,21 @@ function firstHigher(highest: readonly number[], place: number): number {
 
 /** Insert threads without tracks among the other units, in the order of `places`. */
 function insertThreads(
-  units: readonly Unit[],
+  units: readonly TimelineUnit[],
   threads: ReadonlyMap<number, readonly Row[]>,
   places: ReadonlyMap<number, number>,
-): Unit[] {
+): TimelineUnit[] {
   if (threads.size === 0) return [...units];
   const placeOf = (thread: number): number =>
     thread < 0 ? -1 : (places.get(thread) ?? places.size);
   const highest = highestPlaces(units, placeOf);
-  const before = new Map<number, { place: number; unit: Unit }[]>();
+  const before = new Map<number, { place: number; unit: TimelineUnit }[]>();
   for (const [thread, own] of threads) {
     const place = placeOf(thread);
     const unit = { key: `t${thread}`, items: own.map((row) => ({ row })) };
     listAt(before, firstHigher(highest, place)).push({ place, unit });
   }
-  const standing = (at: number): Unit[] =>
+  const standing = (at: number): TimelineUnit[] =>
     (before.get(at) ?? []).sort((a, b) => a.place - b.place).map(({ unit }) => unit);
   return [...units.flatMap((unit, at) => [...standing(at), unit]), ...standing(units.length)];
 }
@@ -110,18 +113,18 @@ export function unitsOf(
   rows: readonly Row[],
   folds: ReadonlyMap<number, FoldRow>,
   places: ReadonlyMap<number, number> = NO_PLACES,
-): Unit[] {
-  const units: Unit[] = [];
-  const ofThreads = byThread(rows);
+): TimelineUnit[] {
+  const units: TimelineUnit[] = [];
+  const ofThreads = rowsByThread(rows);
   const there = new Set(boxes.map((box) => box.track.track));
   const under = (row: Row): number | undefined =>
     row.kind === 'counter' && there.has(row.under ?? -1) ? row.under : undefined;
-  const begin = (key: string): Unit => {
-    const unit: Unit = { key, items: [] };
+  const begin = (key: string): TimelineUnit => {
+    const unit: TimelineUnit = { key, items: [] };
     units.push(unit);
     return unit;
   };
-  const put = (unit: Unit, own: readonly (Row | undefined)[]): void => {
+  const put = (unit: TimelineUnit, own: readonly (Row | undefined)[]): void => {
     for (const row of own) if (row) unit.items.push({ row });
   };
   const below = new Map<number, Row[]>();
@@ -131,11 +134,11 @@ export function unitsOf(
     else if (row.thread < 0) put(begin(row.key), [row]);
   }
   let first: Track | undefined;
-  let unit: Unit = { key: '', items: [] };
+  let unit: TimelineUnit = { key: '', items: [] };
   boxes.forEach((box, i) => {
     const { thread, track } = box.track;
     const own = ofThreads.get(thread) ?? [];
-    if (!belongs(box.track, first)) {
+    if (!belongsToUnit(box.track, first)) {
       first = box.track;
       unit = begin(unitKey(first));
       put(

@@ -13,7 +13,7 @@
 
 import { computed, signal, type ReadSignal, type Signal } from '../base/signal';
 import type { Unit } from '../base/format';
-import type { FlameFrame, FlameOf, FlameOrder, FlowChoice, Place, Tab } from './address';
+import type { FlameFrame, FlameOf, FlameOrder, FlowChoice, PageState, Tab } from './address';
 import type { Call, Engine, Scope } from './engine';
 import type { Clock, TraceFacts, Track } from './traceFacts';
 import { EngineError } from './engine';
@@ -24,9 +24,9 @@ import type { CounterView } from './counters';
 import { USUAL_GROUPS, type GroupState } from './groups';
 import type { Frames } from './names';
 import type { Note } from './notes';
-import type { Chosen } from './opening';
-import type { Sort } from './profileRows';
-import { SEARCH_FIELDS, USUAL_HIT_SORT, type HitSort, type SearchField } from './found';
+import type { ChosenFile } from './opening';
+import type { ProfileSort } from './profileRows';
+import { SEARCH_FIELDS, USUAL_HIT_SORT, type HitSort, type SearchField } from './eventAnswers';
 import { firstLane, foldOfTrack } from './rows';
 import { clampView, sameSpan, wholeView, type Span } from './span';
 import { unitKey } from './units';
@@ -83,7 +83,7 @@ export class Viewer {
   });
   readonly tab = signal<Tab>('profile');
   readonly clock: Signal<Clock>;
-  readonly sort: Signal<Sort>;
+  readonly sort: Signal<ProfileSort>;
   readonly unit: Signal<Unit>;
   readonly find = signal('');
   /** Show only matching lines in tables with a find box. */
@@ -119,7 +119,7 @@ export class Viewer {
   /** Subtract the overhead of recording from times of calls. */
   readonly compensate = signal(false);
   /** Sort order of the tree tables. */
-  readonly treeSort: Signal<Sort>;
+  readonly treeSort: Signal<ProfileSort>;
   readonly expanded = signal<ReadonlySet<number>>(new Set());
   /** Expanded tracks that show every level. */
   readonly whole = signal<ReadonlySet<number>>(new Set());
@@ -153,13 +153,13 @@ export class Viewer {
     readonly frames: Frames,
     readonly filter = '',
     /** The files of the trace, as in the address. */
-    readonly files: readonly Chosen[] | null = null,
+    readonly files: readonly ChosenFile[] | null = null,
   ) {
     this.bounds = { from: facts.start_ns, to: Math.max(facts.end_ns, facts.start_ns + 1) };
     this.view = signal<Span>(wholeView(this.bounds), sameSpan);
     this.clock = signal<Clock>(this.usualClock());
-    this.sort = signal<Sort>(this.usualSort());
-    this.treeSort = signal<Sort>(this.usualSort());
+    this.sort = signal<ProfileSort>(this.usualSort());
+    this.treeSort = signal<ProfileSort>(this.usualSort());
     this.unit = signal<Unit>(this.usualUnit);
     this.flameOf = signal<FlameOf>(this.usualFlame);
   }
@@ -205,11 +205,11 @@ export class Viewer {
     return this.facts.calls === 0 && this.facts.samples > 0 ? 'count' : 'calls';
   }
 
-  usualSort(): Sort {
+  usualSort(): ProfileSort {
     return { column: `incl_${this.usualClock()}`, descending: true };
   }
 
-  private unusual(sort: Sort): Sort | null {
+  private unusual(sort: ProfileSort): ProfileSort | null {
     const usual = this.usualSort();
     return sort.column === usual.column && sort.descending === usual.descending ? null : sort;
   }
@@ -220,7 +220,10 @@ export class Viewer {
     // Choosing a clock also sorts the tables by the same column of that clock.
     for (const sort of [this.sort, this.treeSort]) {
       const { column, descending } = sort.peek();
-      const other = column.replace(clock === 'cpu' ? 'real' : 'cpu', clock) as Sort['column'];
+      const other = column.replace(
+        clock === 'cpu' ? 'real' : 'cpu',
+        clock,
+      ) as ProfileSort['column'];
       sort.set({ column: other, descending });
     }
     const sums = { real: 'total', cpu: 'cpu' } as const;
@@ -365,7 +368,7 @@ export class Viewer {
   }
 
   /** Return the state for the address. */
-  place(): Place {
+  place(): PageState {
     const whole = wholeView(this.bounds);
     const view = this.view.get();
     const sort = this.sort.get();
@@ -420,7 +423,7 @@ export class Viewer {
    * Restore the state of an address, except the visible range, which the caller animates. Return
    * that range.
    */
-  goTo(place: Place): Span {
+  goTo(place: PageState): Span {
     this.setRange(place.range);
     const known = new Set(this.facts.tracks.map((t) => t.track));
     this.tracks.set(place.tracks.filter((t) => known.has(t)));

@@ -6,17 +6,17 @@ import { Latest, debounce } from '../base/latest';
 import { computed, effect, signal, type ReadSignal } from '../base/signal';
 import type { CounterFacts, CounterValues } from './engine';
 import type { Frames } from './names';
-import { length, type Span } from './span';
+import { spanLength, type Span } from './span';
 import type { Viewer } from './viewer';
 
-const PIXELS = 4096;
+const VSYNC_PIXELS = 4096;
 
 /** Counters by preference: the signal for applications first, that of the hardware last. */
-const NAMES = [/^VSYNC-app/, /^VSYNC$/, /^VSYNC/, /VSYNC/];
+const VSYNC_COUNTERS = [/^VSYNC-app/, /^VSYNC$/, /^VSYNC/, /VSYNC/];
 
 /** Return the counter that records the vertical sync; null: none. */
 export function vsyncCounter(counters: readonly CounterFacts[]): CounterFacts | null {
-  for (const name of NAMES) {
+  for (const name of VSYNC_COUNTERS) {
     const found = counters.find((counter) => name.test(counter.name) && counter.samples > 1);
     if (found) return found;
   }
@@ -36,11 +36,11 @@ export function vsyncBands(values: CounterValues, end: number): Span[] {
 }
 
 /** Names of slices that begin with a sync; other slices about vsync have longer names. */
-const SLICES = [/^vsync-app$/i, /^vsync$/i, /^vsync-sf$/i, /^hw_vsync(_\w+)?$/i];
+const VSYNC_SLICES = [/^vsync-app$/i, /^vsync$/i, /^vsync-sf$/i, /^hw_vsync(_\w+)?$/i];
 
 /** Return the frame of such slices; -1: none. */
 export function vsyncFrame(frames: Frames): number {
-  for (const name of SLICES)
+  for (const name of VSYNC_SLICES)
     for (let frame = 0; frame < frames.count; frame++)
       if (frames.rank(frame) > 0 && name.test(frames.method(frame))) return frame;
   return -1;
@@ -91,12 +91,13 @@ export class VsyncStore {
     const view = this.viewer.view.peek();
     if (!this.on.peek()) return;
     if (!counter) return this.askBeats();
-    const near = covers && length(covers) < 4 * length(view);
+    const near = covers && spanLength(covers) < 4 * spanLength(view);
     if (near && covers.from <= view.from && covers.to >= view.to) return;
-    const from = Math.floor(view.from - length(view));
-    const to = Math.ceil(view.to + length(view));
+    const from = Math.floor(view.from - spanLength(view));
+    const to = Math.ceil(view.to + spanLength(view));
     this.asking.run(
-      (signal) => this.viewer.engine.counterValues([counter.counter], { from, to }, PIXELS, signal),
+      (signal) =>
+        this.viewer.engine.counterValues([counter.counter], { from, to }, VSYNC_PIXELS, signal),
       ([values]) => {
         this.covers = { from, to };
         this.bands.set(values ? vsyncBands(values, this.viewer.bounds.to) : []);

@@ -40,21 +40,21 @@ const SLICES: Words = {
  */
 const STRETCHES: Words = { ...CALLS, slice: 'stretch', slices: 'stretches' };
 
-type Figures = Partial<Pick<TraceFacts, 'timeless' | 'sampled'>>;
+type CallFacts = Partial<Pick<TraceFacts, 'timeless' | 'sampled'>>;
 
 /** Tell whether every call was recorded, so that numbers of calls and times per call are known. */
-export function countsCalls(facts: Figures): boolean {
+export function countsCalls(facts: CallFacts): boolean {
   return !facts.timeless && !facts.sampled;
 }
 
 /** Return the terms of a trace. */
-export function wordsFor(facts: Pick<TraceFacts, 'order'> & Figures): Words {
+export function wordsFor(facts: Pick<TraceFacts, 'order'> & CallFacts): Words {
   if (facts.order === 'owner') return SLICES;
   return countsCalls(facts) ? CALLS : STRETCHES;
 }
 
 /** Replace the words "call" and "method" in a sentence by the terms of the trace. */
-export function inWords(words: Words, sentence: string): string {
+export function inTermsOf(words: Words, sentence: string): string {
   if (words === CALLS) return sentence;
   if (words === STRETCHES)
     return sentence
@@ -77,11 +77,11 @@ export function inWords(words: Words, sentence: string): string {
 }
 
 /** Count slices, as in "3 slices" or "1 call". */
-export function slicesOf(words: Words, n: number): string {
+export function countSlices(words: Words, n: number): string {
   return plural(n, words.slice, words.slices);
 }
 
 /** Count names, as in "3 names" or "1 method". */
-export function namesOf(words: Words, n: number): string {
+export function countNames(words: Words, n: number): string {
   return plural(n, words.name, words.names);
 }

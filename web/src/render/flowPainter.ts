@@ -8,7 +8,7 @@ import {
   TRACK_PADDING,
   type GroupBox,
   type Heights,
-  type Placed,
+  type TimelineLayout,
   type TrackBox,
 } from '../model/layout';
 import type { Surface } from './surface';
@@ -30,7 +30,7 @@ const INSTANT_MIDDLE = 4;
 export interface FlowScene {
   theme: Theme;
   scale: TimeScale;
-  placed: Placed;
+  placed: TimelineLayout;
   /** How far what is not pinned is scrolled. */
   scroll: number;
   /** The index of the process of an end. */
@@ -51,10 +51,10 @@ interface Places {
   groups: ReadonlyMap<number, GroupBox>;
 }
 
-const known = new WeakMap<Placed, Places>();
+const known = new WeakMap<TimelineLayout, Places>();
 
 /** Where everything stands by its number: there may be as many arrows as tracks. */
-function placesOf(placed: Placed): Places {
+function placesOf(placed: TimelineLayout): Places {
   let places = known.get(placed);
   if (!places) {
     const tracks = new Map(placed.tracks.map((box) => [box.track.track, box]));
@@ -66,7 +66,7 @@ function placesOf(placed: Placed): Places {
 
 /** The middle of the line on which an end stands; null: there is none. */
 export function lineOf(
-  placed: Placed,
+  placed: TimelineLayout,
   heights: Heights,
   end: FlowEnd,
   processOf: (end: FlowEnd) => number,

@@ -4,7 +4,7 @@
 
 import { eventColour } from '../model/colours';
 import type { Instant } from '../model/engine';
-import type { GroupBox, Placed, TrackBox } from '../model/layout';
+import type { GroupBox, TimelineLayout, TrackBox } from '../model/layout';
 import type { Frames } from '../model/names';
 import type { Surface } from './surface';
 import type { TextMeter } from './text';
@@ -23,7 +23,7 @@ export interface InstantScene {
   frames: Frames;
   selected: number | null;
   /** The index of a process -> the line under which things of it stand. */
-  placed: Placed;
+  placed: TimelineLayout;
 }
 
 /** Where the mark of an instant stands, and down to where its line goes. */
@@ -41,7 +41,7 @@ class Places {
   private readonly byTrack: Map<number, TrackBox>;
 
   constructor(
-    private readonly placed: Placed,
+    private readonly placed: TimelineLayout,
     top: number,
     bottom: number,
   ) {

@@ -38,7 +38,7 @@ export function piecesOf(
     const to = from + size;
     const exact = cache.get(lane.kind, lane.row, res, n);
     const isReady = exact !== undefined && ready(exact);
-    const others = isReady ? [] : cache.standIns(lane.kind, lane.row, res, n);
+    const others = isReady ? [] : cache.substitutes(lane.kind, lane.row, res, n);
     if (exact && (isReady || !cover(others, res) || !others.every(ready))) {
       pieces.push({ tile: exact, from, to });
       continue;
@@ -130,7 +130,7 @@ export type VisitStrip = (
 export function visitStrips(pieces: readonly Piece[], scale: TimeScale, visit: VisitStrip): void {
   for (let k = 0; k < pieces.length; k++) {
     const piece = pieces[k];
-    if (!piece?.tile.strip) continue;
+    if (!piece?.tile.density) continue;
     let { to } = piece;
     while (pieces[k + 1]?.tile === piece.tile) to = pieces[++k]?.to ?? to;
     const pixel = 2 ** piece.tile.res;

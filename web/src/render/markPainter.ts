@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of marks: samples as ticks, as high as there are many in a pixel; memory dumps as diamonds.
 
-import type { MemoryDump, Sample } from '../model/beside';
+import type { MemoryDump, Sample } from '../model/nonSliceEvents';
 import { eventColour } from '../model/colours';
 import type { RowBox } from '../model/layout';
 import type { Mark } from '../model/marks';

@@ -8,7 +8,7 @@ import {
   type ObjectsInView,
   type ObjectType,
   type SnapshotMark,
-} from '../model/beside';
+} from '../model/nonSliceEvents';
 import { hashedColour } from '../model/colours';
 import { TRACK_PADDING, type RowBox } from '../model/layout';
 import type { Mark } from '../model/marks';

@@ -34,7 +34,7 @@ export function stripPixels(
   look: StripLook,
   pixels: Uint32Array = new Uint32Array(TILE_PIXELS * rows),
 ): Uint32Array {
-  const strip = tile.strip;
+  const strip = tile.density;
   if (!strip) return pixels;
   const edge = Math.max(1, Math.round(look.ratio));
   for (let x = 0; x < TILE_PIXELS; x++) {
@@ -111,7 +111,7 @@ export class StripImages {
   }
 
   readonly ready = (tile: Tile): boolean => {
-    if (!tile.strip || this.made < this.most || this.kept.has(tile)) return true;
+    if (!tile.density || this.made < this.most || this.kept.has(tile)) return true;
     this.isLate = true;
     return false;
   };
@@ -140,7 +140,7 @@ export class StripImages {
     frames: Frames,
     look: StripLook,
   ): CanvasImageSource | null {
-    if (!tile.strip || typeof OffscreenCanvas === 'undefined') return null;
+    if (!tile.density || typeof OffscreenCanvas === 'undefined') return null;
     const old = this.kept.get(tile);
     this.kept.delete(tile);
     if (old && old.generation === theme.generation && old.rows === rows && old.only === look.only) {

@@ -12,7 +12,7 @@ const LOW = 76;
 export function takenByStrips(pieces: readonly Piece[], scale: TimeScale, all: boolean): number[] {
   const taken: number[] = [];
   visitStrips(pieces, scale, (tile, first, pixels, x, width) => {
-    const heights = tile.strip?.height;
+    const heights = tile.density?.height;
     if (!heights) return;
     const step = width / pixels;
     for (let i = 0; i < pixels; i++)

@@ -244,7 +244,7 @@ interface StripPart {
 
 /** Of asynchronous slices what is short and by itself, as instants are, is a diamond. */
 function paintLone(g: Surface, s: Scene, lane: Lane, tile: Tile, part: StripPart): void {
-  const heights = tile.strip?.height;
+  const heights = tile.density?.height;
   if (!heights || s.dimmed) return;
   const step = part.width / part.pixels;
   const y = lane.y + lane.height / 2;

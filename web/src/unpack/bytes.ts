@@ -18,7 +18,7 @@ export interface Spool {
 }
 
 /** Creates storage for unpacked bytes. */
-export interface Room {
+export interface ByteStorage {
   spool(): Spool;
   /** Concatenate. */
   join(first: Bytes, second: Bytes): Bytes;
@@ -27,17 +27,17 @@ export interface Room {
 /**
  * Number of packed bytes to read at once. They may unpack to a thousand times as much, in memory.
  */
-const PIECE = 64 * 1024;
+const CHUNK_LENGTH = 64 * 1024;
 
 /** Pass the bytes from `from` to before `to` to `take` in chunks, until `take` returns false. */
-export function eachPiece(
+export function eachChunk(
   bytes: Bytes,
   from: number,
   take: (piece: Uint8Array, last: boolean) => boolean,
   to = bytes.size,
 ): void {
-  for (let at = from; at < to; at += PIECE) {
-    const more = take(bytes.read(at, Math.min(PIECE, to - at)), at + PIECE >= to);
+  for (let at = from; at < to; at += CHUNK_LENGTH) {
+    const more = take(bytes.read(at, Math.min(CHUNK_LENGTH, to - at)), at + CHUNK_LENGTH >= to);
     if (!more) return;
   }
 }

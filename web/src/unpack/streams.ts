@@ -3,7 +3,7 @@
 // truncated or damaged stream yields the bytes before the damage.
 
 import { FlateErrorCode, Gunzip, Unzlib, type FlateError } from 'fflate';
-import { eachPiece, type Bytes } from './bytes';
+import { eachChunk, type Bytes } from './bytes';
 
 /** Receives unpacked bytes; returns false to stop. */
 export type Take = (bytes: Uint8Array) => boolean;
@@ -26,7 +26,7 @@ interface Unpacker {
 }
 
 /** Unpack a stream; true: complete, or stopped by `take`. */
-function run(
+function runUnpacker(
   packed: Bytes,
   from: number,
   make: (take: (bytes: Uint8Array, last: boolean) => void) => Unpacker,
@@ -39,7 +39,7 @@ function run(
     if (wanted && bytes.length > 0) wanted = take(bytes);
   });
   try {
-    eachPiece(packed, from, (piece, last) => {
+    eachChunk(packed, from, (piece, last) => {
       unpacker.push(piece, last);
       return wanted;
     });
@@ -76,7 +76,7 @@ export function gunzip(packed: Bytes, take: Take): boolean {
       },
     };
   };
-  return packed.size >= SHORTEST_GZIP && (run(packed, 0, make, take) || behind);
+  return packed.size >= SHORTEST_GZIP && (runUnpacker(packed, 0, make, take) || behind);
 }
 
 /**
@@ -93,14 +93,14 @@ const LINE_FEED = 10;
 const RETURN = 13;
 
 /** Check a zlib header (RFC 1950): deflate, no dictionary, and a valid check value of five bits. */
-function isHeader(first: number | undefined, second: number | undefined): boolean {
+function isZlibHeader(first: number | undefined, second: number | undefined): boolean {
   if (first === undefined || second === undefined) return false;
   const method = (first & 0x0f) === 8 && first >> 4 <= 7 && (second & 0x20) === 0;
   return method && ((first << 8) | second) % 31 === 0;
 }
 
 /** Find the position after a line "TRACE:". */
-function behindMarker(head: Uint8Array): ZlibPlace | null {
+function zlibAfterMarker(head: Uint8Array): ZlibPlace | null {
   let line = 0;
   for (;;) {
     const end = head.indexOf(LINE_FEED, line);
@@ -114,8 +114,8 @@ function behindMarker(head: Uint8Array): ZlibPlace | null {
 }
 
 /** Two bytes may match a header by chance: check that the stream yields data. */
-function comesOut(head: Uint8Array, place: ZlibPlace): boolean {
-  if (!isHeader(head[place.start], head[place.start + 1])) return false;
+function yieldsData(head: Uint8Array, place: ZlibPlace): boolean {
+  if (!isZlibHeader(head[place.start], head[place.start + 1])) return false;
   let some = false;
   try {
     const unpacker = new Unzlib((bytes) => (some ||= bytes.length > 0));
@@ -129,9 +129,9 @@ function comesOut(head: Uint8Array, place: ZlibPlace): boolean {
 /** Find a zlib stream at the begin of a file or after "TRACE:"; null: none. */
 export function findZlib(head: Uint8Array): ZlibPlace | null {
   const whole = { start: 0, returns: 0 };
-  if (comesOut(head, whole)) return whole;
-  const behind = behindMarker(head);
-  return behind && comesOut(head, behind) ? behind : null;
+  if (yieldsData(head, whole)) return whole;
+  const behind = zlibAfterMarker(head);
+  return behind && yieldsData(head, behind) ? behind : null;
 }
 
 /**
@@ -164,5 +164,5 @@ export function unzlib(packed: Bytes, place: ZlibPlace, take: Take): boolean {
     const unpacker = new Unzlib(out);
     return { push: (piece, last) => unpacker.push(strip(piece, last), last) };
   };
-  return run(packed, place.start, make, take);
+  return runUnpacker(packed, place.start, make, take);
 }

@@ -10,16 +10,15 @@
 // Input is not trusted. Limits hold for nesting, members, traces, and for the unpacked size in
 // relation to the file's size, against decompression bombs.
 
-import { brief, visible } from '../base/visible';
+import { shortened, makeVisible } from '../base/visible';
 import { isTar, untar, type Taker } from './archives';
-import type { Bytes, Room } from './bytes';
-import { joinHalves } from './halves';
+import type { Bytes, ByteStorage } from './bytes';
 import { findZlib, gunzip, Refusal, unzlib } from './streams';
 import { ENCRYPTION, unzip } from './zip';
 import { unzstd } from './zstd';
 
 /** A trace, or a container that may have traces in it. */
-export interface Part {
+export interface TracePart {
   name: string;
   bytes: Bytes;
   /** Parts of one page with equal numbers come from one machine; null: a machine of its own. */
@@ -45,7 +44,7 @@ export interface PageTrace {
 }
 
 /** The contents of an HTML page. */
-export interface Page {
+export interface PageContents {
   traces: PageTrace[];
   /** Messages for the user. */
   notes: string[];
@@ -60,21 +59,21 @@ export interface Judge {
   /** Name a format that no reader knows; empty: unknown. */
   foreign(head: Uint8Array): string;
   /** List the traces of a page; throws a Refusal. */
-  page(page: Bytes): Page;
+  page(page: Bytes): PageContents;
   /** Pass the text of a trace to `take`; false: damaged. */
   traceText(page: Bytes, trace: number, take: (bytes: Uint8Array) => boolean): boolean;
 }
 
 /** The result of unpacking. */
 export interface Unpacked {
-  parts: Part[];
+  parts: TracePart[];
   /** Messages about parts that were skipped or are incomplete. */
   notes: string[];
   /** Number of containers that are truncated or damaged. */
   cut: number;
 }
 
-const HEAD = 4096;
+const PREFIX_LENGTH = 4096;
 /** Limit of nested containers. */
 const NESTING = 3;
 /** Limit of directly nested streams, which count as one container, as in libarchive. */
@@ -85,16 +84,16 @@ const RATIO = 256;
 /** Limit of what a page can hold. */
 const CEILING = 2 ** 32;
 
-type Kind = 'page' | 'zlib' | 'gzip' | 'zstd' | 'zip' | 'tar';
+type ContainerKind = 'page' | 'zlib' | 'gzip' | 'zstd' | 'zip' | 'tar';
 
-function begins(head: Uint8Array, ...magic: number[]): boolean {
+function beginsWith(head: Uint8Array, ...magic: number[]): boolean {
   return magic.every((byte, i) => head[i] === byte);
 }
 
-function archiveKind(head: Uint8Array): Kind | null {
-  if (begins(head, 0x1f, 0x8b)) return 'gzip';
-  if (begins(head, 0x28, 0xb5, 0x2f, 0xfd)) return 'zstd';
-  if (begins(head, 0x50, 0x4b, 3, 4)) return 'zip';
+function archiveKind(head: Uint8Array): ContainerKind | null {
+  if (beginsWith(head, 0x1f, 0x8b)) return 'gzip';
+  if (beginsWith(head, 0x28, 0xb5, 0x2f, 0xfd)) return 'zstd';
+  if (beginsWith(head, 0x50, 0x4b, 3, 4)) return 'zip';
   return isTar(head) ? 'tar' : null;
 }
 
@@ -102,7 +101,7 @@ function archiveKind(head: Uint8Array): Kind | null {
  * Recognize a container; null: none. Archives come first, since the begin of an archive may show
  * the line "TRACE:" of a stored member.
  */
-function kindOf(head: Uint8Array, judge: Judge): Kind | null {
+function recognizeContainer(head: Uint8Array, judge: Judge): ContainerKind | null {
   const archive = archiveKind(head);
   if (archive) return archive;
   if (judge.isPage(head)) return 'page';
@@ -140,24 +139,24 @@ function nothingUnpacked(leftOut: ReadonlyMap<string, LeftOut>): Refusal {
 const MOST_MOVED = 1n << 61n;
 
 /** Add the offset of a file and that of its container, and clamp the sum. */
-function moved(outer: bigint, inner: bigint): bigint {
+function addOffsets(outer: bigint, inner: bigint): bigint {
   const sum = outer + inner;
   return sum > MOST_MOVED ? MOST_MOVED : sum < -MOST_MOVED ? -MOST_MOVED : sum;
 }
 
 /** Keeps the traces among the members of one container. */
-class Taking implements Taker {
-  readonly parts: Part[] = [];
+class ContainerMembers implements Taker {
+  readonly parts: TracePart[] = [];
   foreign = '';
   /** Skipped members, by compression method. */
   readonly leftOut = new Map<string, LeftOut>();
 
   constructor(
-    private readonly container: Part,
+    private readonly container: TracePart,
     /** `machines`: the number of machines in earlier containers. */
     private readonly of: {
       judge: Judge;
-      room: Room;
+      room: ByteStorage;
       machines: number;
       grown: (bytes: number) => void;
     },
@@ -165,7 +164,7 @@ class Taking implements Taker {
 
   private wanted(head: Uint8Array): boolean {
     const { judge } = this.of;
-    if (!kindOf(head, judge) && !judge.knows(head, Number.MAX_SAFE_INTEGER)) {
+    if (!recognizeContainer(head, judge) && !judge.knows(head, Number.MAX_SAFE_INTEGER)) {
       this.foreign ||= judge.foreign(head);
       return false;
     }
@@ -184,9 +183,9 @@ class Taking implements Taker {
    * Set machine and offset from the page. A page inside a page comes from the machine of the outer
    * one.
    */
-  place(part: Part, { machine, offset }: PageTrace): void {
+  place(part: TracePart, { machine, offset }: PageTrace): void {
     part.machine ??= this.of.machines + machine;
-    part.offset = moved(part.offset, offset);
+    part.offset = addOffsets(part.offset, offset);
   }
 
   /**
@@ -198,7 +197,7 @@ class Taking implements Taker {
     let head = new Uint8Array(0);
     let wanted: boolean | null = null;
     const decide = (): boolean => {
-      wanted = this.wanted(head.subarray(0, HEAD));
+      wanted = this.wanted(head.subarray(0, PREFIX_LENGTH));
       if (wanted) spool.add(head);
       return wanted;
     };
@@ -214,7 +213,7 @@ class Taking implements Taker {
         all.set(head);
         all.set(bytes, head.length);
         head = all;
-        return head.length < HEAD || decide();
+        return head.length < PREFIX_LENGTH || decide();
       },
       end: () => {
         if (wanted ?? (head.length > 0 && decide())) this.add(name, spool.finish());
@@ -224,18 +223,18 @@ class Taking implements Taker {
 
   leaveOut(name: string, way: string): void {
     const { names, count } = this.leftOut.get(way) ?? { names: [], count: 0 };
-    if (names.length < NAMED) names.push(brief(visible(name), LONGEST_NAME));
+    if (names.length < NAMED) names.push(shortened(makeVisible(name), LONGEST_NAME));
     this.leftOut.set(way, { names, count: count + 1 });
   }
 
   plain(name: string, bytes: Bytes): void {
-    if (bytes.size > 0 && this.wanted(bytes.read(0, HEAD))) this.add(name, bytes);
+    if (bytes.size > 0 && this.wanted(bytes.read(0, PREFIX_LENGTH))) this.add(name, bytes);
   }
 }
 
-function unpackStream(kind: Kind, packed: Bytes, taker: Taker): boolean {
+function unpackStream(kind: ContainerKind, packed: Bytes, taker: Taker): boolean {
   const { take, end } = taker.begin('');
-  const place = kind === 'zlib' ? findZlib(packed.read(0, HEAD)) : null;
+  const place = kind === 'zlib' ? findZlib(packed.read(0, PREFIX_LENGTH)) : null;
   const whole = place
     ? unzlib(packed, place, take)
     : (kind === 'gzip' ? gunzip : unzstd)(packed, take);
@@ -243,7 +242,12 @@ function unpackStream(kind: Kind, packed: Bytes, taker: Taker): boolean {
   return whole;
 }
 
-function unpackPage(bytes: Bytes, judge: Judge, taker: Taking, page: Page): boolean {
+function unpackPage(
+  bytes: Bytes,
+  judge: Judge,
+  taker: ContainerMembers,
+  page: PageContents,
+): boolean {
   let whole = !page.cut;
   page.traces.forEach((trace, i) => {
     const called = trace.name || `block ${i + 1}`;
@@ -263,12 +267,31 @@ function unpackPage(bytes: Bytes, judge: Judge, taker: Taking, page: Page): bool
       taker.place(part, trace);
     } else if (trace.bytes > 0) {
       page.notes.push(
-        `${brief(visible(called), LONGEST_NAME)}, ${trace.bytes} bytes at byte ${trace.start}, ` +
+        `${shortened(makeVisible(called), LONGEST_NAME)}, ${trace.bytes} bytes at byte ${trace.start}, ` +
           'is of no known format: left out',
       );
     }
   });
   return whole;
+}
+
+/** A split trace consists of x.key and x.data. */
+function areHalves(key: string, data: string): boolean {
+  return key.endsWith('.key') && data.endsWith('.data') && key.slice(0, -3) === data.slice(0, -4);
+}
+
+/** Join the two halves of each split trace, in place of the key file. */
+export function joinHalves<T extends { name: string }>(
+  parts: T[],
+  join: (key: T, data: T) => T,
+): T[] {
+  const second = new Set<T>();
+  const joined = parts.map((part) => {
+    const data = parts.find(({ name }) => areHalves(part.name, name));
+    if (data) second.add(data);
+    return data ? { of: part, part: join(part, data) } : { of: part, part };
+  });
+  return joined.filter(({ of }) => !second.has(of)).map(({ part }) => part);
 }
 
 /** Finds the traces in one file. */
@@ -281,7 +304,7 @@ export class Unpacking {
 
   constructor(
     private readonly judge: Judge,
-    private readonly room: Room,
+    private readonly room: ByteStorage,
     private readonly file: { name: string; bytes: Bytes },
   ) {
     this.ceiling = Math.min(FREE + RATIO * file.bytes.size, CEILING);
@@ -295,7 +318,7 @@ export class Unpacking {
     throw new Refusal(`${most} of a page`, 'memory');
   }
 
-  private takePage(bytes: Bytes, taking: Taking): boolean {
+  private takePage(bytes: Bytes, taking: ContainerMembers): boolean {
     const page = this.judge.page(bytes);
     const whole = unpackPage(bytes, this.judge, taking, page);
     for (const { machine } of taking.parts)
@@ -304,10 +327,10 @@ export class Unpacking {
     return whole;
   }
 
-  private take(container: Part, kind: Kind): Part[] {
+  private take(container: TracePart, kind: ContainerKind): TracePart[] {
     const { judge, room, machines } = this;
     const grown = (bytes: number): void => this.grown(bytes);
-    const taking = new Taking(container, { judge, room, machines, grown });
+    const taking = new ContainerMembers(container, { judge, room, machines, grown });
     const { bytes } = container;
     const whole =
       kind === 'page'
@@ -330,7 +353,7 @@ export class Unpacking {
     }));
   }
 
-  private nothing(kind: Kind, whole: boolean, foreign: string): Refusal {
+  private nothing(kind: ContainerKind, whole: boolean, foreign: string): Refusal {
     const what = kind === 'page' ? 'an HTML page' : 'a container (gzip, zlib, zstd, zip or tar)';
     if (foreign)
       return new Refusal(`a container without a trace in it: found ${foreign}`, 'unsupported');
@@ -345,13 +368,13 @@ export class Unpacking {
    */
   run(): Unpacked {
     const { name, bytes } = this.file;
-    const parts: Part[] = [];
-    const whole: Part = { name, bytes, machine: null, offset: 0n };
+    const parts: TracePart[] = [];
+    const whole: TracePart = { name, bytes, machine: null, offset: 0n };
     const stack = [{ part: whole, nesting: 0, layers: 0 }];
     for (let next = stack.pop(); next; next = stack.pop()) {
       const { part, nesting, layers } = next;
-      const head = part.bytes.read(0, HEAD);
-      const kind = nesting < NESTING ? kindOf(head, this.judge) : null;
+      const head = part.bytes.read(0, PREFIX_LENGTH);
+      const kind = nesting < NESTING ? recognizeContainer(head, this.judge) : null;
       if (!kind) {
         parts.push(part);
         continue;

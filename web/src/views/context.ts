@@ -2,17 +2,17 @@
 // What every view is given: the state, the stores beside it, and the means to move.
 
 import { formatCount, formatTimeUnit } from '../base/format';
-import { brief } from '../base/visible';
-import type { BesideStore } from '../model/besideStore';
+import { shortened } from '../base/visible';
+import type { NonSliceStore } from '../model/nonSliceStore';
 import type { CounterStore } from '../model/counters';
 import type { FlowStore } from '../model/flows';
 import type { InstantStore } from '../model/instants';
 import type { MarkStore } from '../model/marks';
-import type { Chosen, Input } from '../model/opening';
+import type { ChosenFile, OpenedInput } from '../model/opening';
 import type { ProfileStore } from '../model/profileStore';
 import type { SearchStore } from '../model/searchStore';
 import type { SelectionStore } from '../model/selectionStore';
-import { framing, revealing, type Span } from '../model/span';
+import { framingView, revealingView, type Span } from '../model/span';
 import type { Call, CallDetails } from '../model/engine';
 import type { Track } from '../model/traceFacts';
 import type { Viewer } from '../model/viewer';
@@ -24,11 +24,11 @@ import type { Settings } from './settings';
 
 /** The files that the trace is made of, and the ways to others. */
 export interface TraceFiles {
-  inputs: readonly Input[];
+  inputs: readonly OpenedInput[];
   /** The browser's dialog for files. */
   choose: () => void;
   /** The same files, moved otherwise in time. */
-  move: (files: readonly Chosen[]) => void;
+  move: (files: readonly ChosenFile[]) => void;
 }
 
 export interface Views {
@@ -40,7 +40,7 @@ export interface Views {
   vsync: VsyncStore;
   flows: FlowStore;
   instants: InstantStore;
-  beside: BesideStore;
+  beside: NonSliceStore;
   marks: MarkStore;
   settings: Settings;
   mover: Mover;
@@ -94,12 +94,12 @@ export async function goToCall(v: Views, call: Call): Promise<void> {
 }
 
 export function reveal(v: Views, call: CallDetails): void {
-  v.mover.glide(revealing(v.mover.goal, spanOf(call), v.viewer.bounds));
+  v.mover.glide(revealingView(v.mover.goal, spanOf(call), v.viewer.bounds));
   v.announce(describe(v, call));
 }
 
 export function zoomToCall(v: Views, call: CallDetails): void {
-  v.mover.glide(framing(spanOf(call), v.viewer.bounds));
+  v.mover.glide(framingView(spanOf(call), v.viewer.bounds));
 }
 
 function describe(v: Views, call: CallDetails): string {
@@ -107,7 +107,8 @@ function describe(v: Views, call: CallDetails): string {
   const words = wordsFor(viewer.facts);
   const track = viewer.trackOfRow(call.row);
   return (
-    `${brief(viewer.frames.short(call.frame))}, ${words.slice} ${formatCount(call.nth)} of ${formatCount(call.of)} ` +
+    `${shortened(viewer.frames.short(call.frame))}, ` +
+    `${words.slice} ${formatCount(call.nth)} of ${formatCount(call.of)} ` +
     `in ${track?.name ?? words.track}, level ${call.depth + 1}, ` +
     formatTimeUnit(call.length_ns, viewer.unit.peek())
   );

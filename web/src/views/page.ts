@@ -12,7 +12,7 @@ import {
   processesOf,
   totalHeight,
 } from '../model/layout';
-import { BesideStore } from '../model/besideStore';
+import { NonSliceStore } from '../model/nonSliceStore';
 import { CounterStore } from '../model/counters';
 import { FlowStore } from '../model/flows';
 import { InstantStore } from '../model/instants';
@@ -98,7 +98,7 @@ export class Page {
       vsync: new VsyncStore(viewer, counters.list, settings.vsync),
       flows: new FlowStore(viewer),
       instants: new InstantStore(viewer),
-      beside: new BesideStore(viewer),
+      beside: new NonSliceStore(viewer),
       marks: new MarkStore(viewer),
       search: new SearchStore(viewer, (call) => {
         if (!viewer.expanded.peek().has(call.track)) viewer.toggleExpanded(call.track);

@@ -4,7 +4,7 @@
 
 import { fill, h, icon, setText } from '../base/dom';
 import { fileName, formatCount } from '../base/format';
-import type { KnownFile, Status } from '../model/opening';
+import type { KnownFile, LoadingStatus } from '../model/opening';
 import { remedyFor } from './files/remedy';
 
 export class Screen {
@@ -122,7 +122,7 @@ export class EmptyScreen extends Screen {
 }
 
 /** The files as the words of a command, in quotes where a shell would take them apart. */
-function wordsOf({ inputs, name }: Status): string {
+function wordsOf({ inputs, name }: LoadingStatus): string {
   const names = inputs.length > 0 ? inputs.map((input) => input.name) : [name];
   return names
     .map((n) => (/^[\w./+-]+$/.test(n) ? n : `'${n.replaceAll("'", "'\\''")}'`))
@@ -174,7 +174,7 @@ export interface ErrorActions {
 }
 
 export class ErrorScreen extends Screen {
-  constructor(status: Status, tools: HTMLElement, act: ErrorActions) {
+  constructor(status: LoadingStatus, tools: HTMLElement, act: ErrorActions) {
     super(status.name, tools);
     const message = status.error?.message ?? 'The file could not be read.';
     const offset = status.error?.offset;

@@ -2,7 +2,7 @@
 // The tooltip: after a rest, right under the pointer, flipped at the edges, never over what it tells of.
 
 import { fill, h } from '../base/dom';
-import { brief } from '../base/visible';
+import { shortened } from '../base/visible';
 import type { Frames } from '../model/names';
 import type { Settings } from './settings';
 import { swatch } from './swatch';
@@ -25,7 +25,7 @@ export class Tip {
         'div',
         { class: 'title' },
         swatch(this.frames, frame, this.settings.theme.peek(), colour),
-        brief(this.frames.short(frame)),
+        shortened(this.frames.short(frame)),
       ),
       h('div', { class: 'line' }, text),
     ]);
@@ -34,7 +34,7 @@ export class Tip {
   /** A title, and lines of a colour, a name and a value. */
   values(x: number, y: number, title: string, lines: readonly [string, string, string][]): void {
     this.rest(x, y, () => [
-      h('div', { class: 'title' }, brief(title)),
+      h('div', { class: 'title' }, shortened(title)),
       ...lines.slice(0, MOST_LINES).map(([colour, name, value]) =>
         h(
           'div',
@@ -44,7 +44,7 @@ export class Tip {
             style: { 'background-color': colour },
             attrs: { 'aria-hidden': 'true' },
           }),
-          `${brief(name)} `,
+          `${shortened(name)} `,
           h('b', null, value),
         ),
       ),

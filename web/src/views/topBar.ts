@@ -12,9 +12,9 @@ import {
 } from '../base/format';
 import { effect } from '../base/signal';
 import type { Clock, TraceFacts } from '../model/traceFacts';
-import { gravest } from '../model/severity';
+import { highestSeverity } from '../model/severity';
 import { allThreads } from '../model/states';
-import { namesOf, slicesOf, wordsFor } from '../model/words';
+import { countNames, countSlices, wordsFor } from '../model/words';
 import type { Views } from './context';
 import { flowButton } from './timeline/flowMenu';
 import type { SaveMenu } from './files/saveMenu';
@@ -63,7 +63,7 @@ function thingWords(facts: TraceFacts): string[] {
     return count > 0 ? [plural(count, one, many)] : [];
   });
   return facts.calls > 0 || things.length === 0
-    ? [slicesOf(wordsFor(facts), facts.calls)]
+    ? [countSlices(wordsFor(facts), facts.calls)]
     : things.slice(0, MOST_THINGS);
 }
 
@@ -282,7 +282,7 @@ export class TopBar {
   private countText(methods: number, byCall: boolean, position: number, total: number): string {
     if (methods === 0) return this.hasMoreToSearch ? 'no name, Enter lists all' : '0 of 0';
     if (byCall && total === 0) return '…';
-    const names = namesOf(wordsFor(this.v.viewer.facts), methods);
+    const names = countNames(wordsFor(this.v.viewer.facts), methods);
     if (!byCall) return position > 0 ? `${position} of ${names}` : names;
     return position > 0
       ? `${formatCount(position)} of ${formatCount(total)}`
@@ -312,7 +312,7 @@ export class TopBar {
   private health(open: () => void): HTMLElement {
     const { facts } = this.v.viewer;
     const n = facts.diagnostics.reduce((sum, d) => sum + d.count, 0) + (facts.overflow ? 1 : 0);
-    const severity = facts.overflow ? 'error' : gravest(facts.diagnostics);
+    const severity = facts.overflow ? 'error' : highestSeverity(facts.diagnostics);
     const sign = severity !== 'note' && severity;
     const button = h('button', {
       class: `text-button${sign ? ` ${sign}` : ''}`,

@@ -4,8 +4,8 @@
 import { fill, h, iconButton } from '../../base/dom';
 import { formatCount } from '../../base/format';
 import { Latest } from '../../base/latest';
-import { brief, visible } from '../../base/visible';
-import type { FileBytes } from '../../model/found';
+import { shortened, makeVisible } from '../../base/visible';
+import type { FileBytes } from '../../model/eventAnswers';
 import type { Views } from '../context';
 
 const BEFORE = 1024;
@@ -42,7 +42,7 @@ export function lineStarts(bytes: Uint8Array, text: boolean): number[] {
 }
 
 function decode(bytes: Uint8Array): string {
-  return visible(new TextDecoder().decode(bytes).replace(/[\r\n]+$/, ''));
+  return makeVisible(new TextDecoder().decode(bytes).replace(/[\r\n]+$/, ''));
 }
 
 function numbers(bytes: Uint8Array): string {
@@ -90,7 +90,7 @@ export class BytesView {
     });
     const title =
       `Byte ${formatCount(place)} of ${formatCount(answer.size)}` +
-      (file === '' ? '' : ` in ${brief(visible(file), 200)}`);
+      (file === '' ? '' : ` in ${shortened(makeVisible(file), 200)}`);
     const close = iconButton('close', 'Close the bytes', () => this.close());
     fill(
       this.element,

@@ -3,10 +3,10 @@
 
 import { h } from '../../base/dom';
 import { formatCount, formatPercent, formatTime } from '../../base/format';
-import { brief } from '../../base/visible';
+import { shortened } from '../../base/visible';
 import type { CallDetails } from '../../model/engine';
-import { idOf, trackName } from '../../model/names';
-import { inWords, slicesOf, wordsFor, type Words } from '../../model/words';
+import { ownerId, trackName } from '../../model/names';
+import { inTermsOf, countSlices, wordsFor, type Words } from '../../model/words';
 import { goToCall, spanOf, zoomToCall, type Views } from '../context';
 import { eventFacts, eventParts, fact, factTable, head, link, step, times } from './detailsParts';
 import { joinParts } from './joinDetails';
@@ -71,7 +71,7 @@ export function callDetails(
     ),
     factTable(
       fact(
-        inWords(words, 'Call'),
+        inTermsOf(words, 'Call'),
         `${formatCount(call.nth)} of ${formatCount(call.of)} in this ${words.track}`,
       ),
       fact(
@@ -84,14 +84,14 @@ export function callDetails(
         ),
       ),
       processes.length > 1 && process
-        ? fact('Process', `${idOf(process)} ${process.name}`.trim())
+        ? fact('Process', `${ownerId(process)} ${process.name}`.trim())
         : null,
       fact('Thread', `${track ? trackName(track) : '?'}, level ${formatCount(call.depth + 1)}`),
       call.recursion > 0
-        ? fact('Recursion', `${slicesOf(words, call.recursion)} of this ${words.name} above it`)
+        ? fact('Recursion', `${countSlices(words, call.recursion)} of this ${words.name} above it`)
         : null,
       fact(
-        inWords(words, 'Calls inside'),
+        inTermsOf(words, 'Calls inside'),
         call.children === 0 ? 'none' : formatCount(call.children),
       ),
       ...eventFacts(call),
@@ -102,7 +102,7 @@ export function callDetails(
       link('Zoom to it', () => zoomToCall(v, call)),
       link('Use as range', () => viewer.setRange(spanOf(call))),
       call.first_child &&
-        link(inWords(words, 'First call inside'), () => void goTo(v, call.first_child)),
+        link(inTermsOf(words, 'First call inside'), () => void goTo(v, call.first_child)),
     ),
     ...beside,
     ...eventParts(v, call),
@@ -146,7 +146,7 @@ function callers(v: Views, call: CallDetails): HTMLElement[] {
         h(
           'li',
           null,
-          link(brief(frames.short(frame)), () => void goTo(v, [row, index])),
+          link(shortened(frames.short(frame)), () => void goTo(v, [row, index])),
         ),
       ),
       rest > 0 && h('li', { class: 'dim' }, `${formatCount(rest)} more`),

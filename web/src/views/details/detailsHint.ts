@@ -4,7 +4,7 @@
 
 import { fill, h } from '../../base/dom';
 import { effect } from '../../base/signal';
-import { brief } from '../../base/visible';
+import { shortened } from '../../base/visible';
 import type { MarkKind } from '../../model/marks';
 import type { Views } from '../context';
 import { swatch } from '../swatch';
@@ -40,7 +40,7 @@ export function detailsHint(v: Views, open: () => void): HTMLElement {
       fill(
         what,
         swatch(viewer.frames, frame, v.settings.theme.get()),
-        brief(viewer.frames.short(frame)),
+        shortened(viewer.frames.short(frame)),
       );
   });
   return element;

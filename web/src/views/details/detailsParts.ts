@@ -3,7 +3,7 @@
 
 import { breakable, h } from '../../base/dom';
 import { formatCount, formatTime, unitHead } from '../../base/format';
-import { visible } from '../../base/visible';
+import { makeVisible } from '../../base/visible';
 import type { EventAnswer } from '../../model/engine';
 import { goToCall, type Views } from '../context';
 import { referenceLinks } from './references';
@@ -110,7 +110,7 @@ export function fact(what: string, value: string | HTMLElement): HTMLElement {
 /** Category and place of an event, where it has these. */
 export function eventFacts(answer: EventAnswer): HTMLElement[] {
   const facts: HTMLElement[] = [];
-  if (answer.category) facts.push(fact('Category', visible(answer.category)));
+  if (answer.category) facts.push(fact('Category', makeVisible(answer.category)));
   if (answer.offset !== undefined)
     facts.push(fact('In the file', `byte ${formatCount(answer.offset)}`));
   return facts;

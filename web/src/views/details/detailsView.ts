@@ -4,10 +4,10 @@
 
 import { fill, h } from '../../base/dom';
 import { effect } from '../../base/signal';
-import { figuresOf } from '../../model/columns';
+import { figuresOf } from '../../model/profileColumns';
 import type { MarkDetails } from '../../model/marks';
 import { StateOfCall } from '../../model/stateStore';
-import { inWords, wordsFor } from '../../model/words';
+import { inTermsOf, wordsFor } from '../../model/words';
 import { callDetails } from './callDetails';
 import type { Views } from '../context';
 import { head } from './detailsParts';
@@ -59,7 +59,7 @@ export class DetailsView {
       const hint =
         'Nothing is selected. Click on a call in the time line, or on a ' +
         'method in the table: its details stand here.';
-      return [h('p', { class: 'nothing' }, inWords(wordsFor(viewer.facts), hint))];
+      return [h('p', { class: 'nothing' }, inTermsOf(wordsFor(viewer.facts), hint))];
     }
     const answer = profile.answer.get();
     const row = answer?.rows.find((r) => r[0] === frame);

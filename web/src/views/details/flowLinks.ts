@@ -6,9 +6,9 @@ import { fill, h } from '../../base/dom';
 import { formatCount, formatTimeUnit } from '../../base/format';
 import { Latest } from '../../base/latest';
 import { effect, signal } from '../../base/signal';
-import { brief, visible } from '../../base/visible';
+import { shortened, makeVisible } from '../../base/visible';
 import type { CallDetails, Flow } from '../../model/engine';
-import { revealing, type Span } from '../../model/span';
+import { revealingView, type Span } from '../../model/span';
 import type { Views } from '../context';
 import { eventFacts, eventParts, factTable, link } from './detailsParts';
 import { goToFlowEnd, ownerOfEnd } from '../timeline/followFlow';
@@ -107,7 +107,7 @@ export class FlowLinks {
     const name = `${viewer.frames.short(flow.frame)} ${flow.id}`;
     return h(
       'li',
-      { title: `Flow ${brief(name)}` },
+      { title: `Flow ${shortened(name)}` },
       h('span', { class: 'way' }, direction === 'in' ? '‹ from' : 'to ›'),
       h(
         'button',
@@ -116,14 +116,14 @@ export class FlowLinks {
           attrs: { type: 'button' },
           on: { click: () => void goToFlowEnd(this.v, flow, end, '') },
         },
-        brief(viewer.frames.short(end.frame), 120),
+        shortened(viewer.frames.short(end.frame), 120),
       ),
       h(
         'span',
         { class: 'time' },
         `${formatTimeUnit(Math.abs(between), viewer.unit.peek())} ${later ? 'after' : 'before'}`,
       ),
-      this.events(flow, `${ownerOfEnd(viewer.facts, end)}, flow ${brief(name, 120)}`),
+      this.events(flow, `${ownerOfEnd(viewer.facts, end)}, flow ${shortened(name, 120)}`),
     );
   }
 }
@@ -131,7 +131,7 @@ export class FlowLinks {
 /** All tables tell of that time alone; it comes into view. */
 function useAsRange(v: Views, span: Span): void {
   v.viewer.setRange(span);
-  v.mover.glide(revealing(v.mover.goal, span, v.viewer.bounds));
+  v.mover.glide(revealingView(v.mover.goal, span, v.viewer.bounds));
 }
 
 /** Type and id of what the thread was in when the call began. */
@@ -154,13 +154,13 @@ export function contextLines(v: Views, call: CallDetails): HTMLElement[] {
             h(
               'tr',
               { title: `Entered by the event at byte ${formatCount(offset)}` },
-              h('th', null, brief(visible(type), 80)),
+              h('th', null, shortened(makeVisible(type), 80)),
               h(
                 'td',
                 null,
                 snapshot < 0
-                  ? brief(visible(id), 80)
-                  : link(brief(visible(id), 80), () => void goToSnapshot(v, snapshot)),
+                  ? shortened(makeVisible(id), 80)
+                  : link(shortened(makeVisible(id), 80), () => void goToSnapshot(v, snapshot)),
               ),
               h(
                 'td',

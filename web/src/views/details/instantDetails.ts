@@ -3,7 +3,7 @@
 
 import { formatTimeUnit } from '../../base/format';
 import type { InstantDetails } from '../../model/engine';
-import { idOf, trackPlace } from '../../model/names';
+import { ownerId, trackPlace } from '../../model/names';
 import type { Views } from '../context';
 import { eventFacts, eventParts, fact, factTable, head } from './detailsParts';
 
@@ -12,7 +12,7 @@ function ownerOf(v: Views, { scope, of }: InstantDetails): string {
   if (scope === 2) return 'the whole trace';
   if (scope === 1) {
     const process = facts.processes[of];
-    return `process ${process ? `${idOf(process)} ${process.name}` : ''}`;
+    return `process ${process ? `${ownerId(process)} ${process.name}` : ''}`;
   }
   if (scope === 3) return facts.tracks.find((t) => t.track === of)?.name ?? 'a processor';
   const track = facts.tracks.find((t) => t.thread === of && t.kind === 'thread');

@@ -2,7 +2,7 @@
 // Ids that "=" events made one: which they are, what those events say, and the objects among them.
 
 import { h } from '../../base/dom';
-import { brief, visible } from '../../base/visible';
+import { shortened, makeVisible } from '../../base/visible';
 import type { Joins } from '../../model/engine';
 import type { Views } from '../context';
 import { fact, factTable, link, section } from './detailsParts';
@@ -10,7 +10,7 @@ import { goToObject } from './references';
 import { valueTree } from './valueTree';
 
 function idList({ ids, more_ids }: Joins): string {
-  return ids.map((id) => brief(visible(id), 120)).join(', ') + (more_ids ? ', …' : '');
+  return ids.map((id) => shortened(makeVisible(id), 120)).join(', ') + (more_ids ? ', …' : '');
 }
 
 export function joinParts(v: Views, joins: Joins | undefined): HTMLElement[] {
@@ -19,7 +19,7 @@ export function joinParts(v: Views, joins: Joins | undefined): HTMLElement[] {
     h(
       'li',
       null,
-      `${brief(visible(id), 120)} = ${brief(visible(linked_id), 120)}`,
+      `${shortened(makeVisible(id), 120)} = ${shortened(makeVisible(linked_id), 120)}`,
       event?.args ? valueTree(event.args) : null,
     ),
   );
@@ -27,7 +27,7 @@ export function joinParts(v: Views, joins: Joins | undefined): HTMLElement[] {
     h(
       'li',
       null,
-      link(brief(visible(`${type} ${id}`), 120), () => goToObject(v, 'object', number)),
+      link(shortened(makeVisible(`${type} ${id}`), 120), () => goToObject(v, 'object', number)),
     ),
   );
   return [

@@ -4,10 +4,10 @@
 
 import { h } from '../../base/dom';
 import { formatBytes, formatCount, formatTimeUnit, formatValue, plural } from '../../base/format';
-import { brief } from '../../base/visible';
-import type { MemoryDumpDetails, MemoryFigure } from '../../model/beside';
-import { columnsOf, memoryTree, type MemoryNode } from '../../model/memoryTree';
-import { idOf } from '../../model/names';
+import { shortened } from '../../base/visible';
+import type { MemoryDumpDetails, MemoryFigure } from '../../model/nonSliceEvents';
+import { memoryColumns, memoryTree, type MemoryNode } from '../../model/memoryTree';
+import { ownerId } from '../../model/names';
 import type { Views } from '../context';
 import { fact, factTable, link, section } from './detailsParts';
 
@@ -17,7 +17,7 @@ const LINES_SHOWN = 600;
 
 function processName(v: Views, process: number): string {
   const found = v.viewer.facts.processes[process];
-  return found ? `${idOf(found)} ${found.name}`.trim() : 'all processes (global)';
+  return found ? `${ownerId(found)} ${found.name}`.trim() : 'all processes (global)';
 }
 
 function valueText(units: string, value: number | null): string {
@@ -84,7 +84,7 @@ function linesOf(roots: readonly MemoryNode[]): [MemoryNode, number][] {
 
 function treeTable(figures: readonly MemoryFigure[], title: string): HTMLElement[] {
   if (figures.length === 0) return [];
-  const columns = columnsOf(figures).slice(0, COLUMNS_SHOWN);
+  const columns = memoryColumns(figures).slice(0, COLUMNS_SHOWN);
   const lines = linesOf(memoryTree(figures));
   const rows = lines
     .slice(0, LINES_SHOWN)
@@ -95,7 +95,7 @@ function treeTable(figures: readonly MemoryFigure[], title: string): HTMLElement
         h(
           'td',
           { style: { 'padding-left': `${Math.min(depth, 12) * 12}px` } },
-          brief(node.name || '(no name)', 80),
+          shortened(node.name || '(no name)', 80),
         ),
         ...numbers(columns, node),
       ),
@@ -116,12 +116,12 @@ function processTable(v: Views, dump: MemoryDumpDetails): HTMLElement[] {
   const totals = (figures: readonly MemoryFigure[]): MemoryFigure[] =>
     figures.filter(([of]) => of === 'totals');
   const all = dump.together.flatMap(({ figures }) => totals(figures));
-  const columns = columnsOf(all).slice(0, COLUMNS_SHOWN);
+  const columns = memoryColumns(all).slice(0, COLUMNS_SHOWN);
   const rows = dump.together.map((other) => {
     const node: MemoryNode = { name: '', path: '', figures: new Map(), children: [] };
     for (const [, name, units, value] of totals(other.figures))
       node.figures.set(name, { units, value });
-    const name = brief(processName(v, other.process), 60);
+    const name = shortened(processName(v, other.process), 60);
     const chosen = other.dump === dump.dump;
     const select = (): void => v.viewer.selectMark({ kind: 'memory', number: other.dump });
     return h(
@@ -144,7 +144,7 @@ export function memoryDetails(v: Views, dump: MemoryDumpDetails): HTMLElement[] 
       fact('Process', processName(v, dump.process)),
       fact('Time', formatTimeUnit(dump.time_ns, unit)),
       dump.level ? fact('Level of detail', dump.level) : null,
-      fact('Dump', brief(dump.id, 80)),
+      fact('Dump', shortened(dump.id, 80)),
       dump.offset === undefined ? null : fact('In the file', `byte ${formatCount(dump.offset)}`),
       ...totals.map(([, name, units, value]) => fact(columnName(name), valueText(units, value))),
     ),

@@ -4,8 +4,8 @@
 import { h } from '../../base/dom';
 import { formatCount } from '../../base/format';
 import { compensationWords } from '../../model/compensation';
-import type { Figures } from '../../model/columns';
-import { countsCalls, inWords, slicesOf, wordsFor } from '../../model/words';
+import type { Figures } from '../../model/profileColumns';
+import { countsCalls, inTermsOf, countSlices, wordsFor } from '../../model/words';
 import type { Views } from '../context';
 import { head, link, step, times, type TimesRow } from './detailsParts';
 
@@ -30,7 +30,7 @@ export function methodDetails(v: Views, frame: number, f: Figures | null): HTMLE
   const n = f.calls + f.recursive;
   const per = (ns: number | null): number | null => (ns === null || n === 0 ? null : ns / n);
   const perCall: TimesRow[] = countsCalls(viewer.facts)
-    ? [[inWords(words, 'Per call'), per(f.incl_real), per(f.incl_cpu)]]
+    ? [[inTermsOf(words, 'Per call'), per(f.incl_real), per(f.incl_cpu)]]
     : [];
   return [
     ...head(v, frame),
@@ -42,14 +42,14 @@ export function methodDetails(v: Views, frame: number, f: Figures | null): HTMLE
     h(
       'p',
       { class: 'second' },
-      `${slicesOf(words, f.calls)}${f.recursive ? ` and ${formatCount(f.recursive)} recursive` : ''} ${scoped}.`,
+      `${countSlices(words, f.calls)}${f.recursive ? ` and ${formatCount(f.recursive)} recursive` : ''} ${scoped}.`,
     ),
     ...(less ? [h('p', { class: 'second' }, `${less}.`)] : []),
     h(
       'div',
       { class: 'actions' },
-      link(inWords(words, 'First call'), () => void step(v, frame, viewer.bounds.from - 1, 1)),
-      link(inWords(words, 'Last call'), () => void step(v, frame, viewer.bounds.to + 1, -1)),
+      link(inTermsOf(words, 'First call'), () => void step(v, frame, viewer.bounds.from - 1, 1)),
+      link(inTermsOf(words, 'Last call'), () => void step(v, frame, viewer.bounds.to + 1, -1)),
     ),
   ];
 }

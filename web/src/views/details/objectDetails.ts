@@ -3,9 +3,9 @@
 
 import { h } from '../../base/dom';
 import { formatCount, formatTimeUnit } from '../../base/format';
-import { brief, visible } from '../../base/visible';
-import type { ObjectDetails, SnapshotDetails } from '../../model/beside';
-import { idOf } from '../../model/names';
+import { shortened, makeVisible } from '../../base/visible';
+import type { ObjectDetails, SnapshotDetails } from '../../model/nonSliceEvents';
+import { ownerId } from '../../model/names';
 import { objectColour } from '../../render/objectPainter';
 import type { Views } from '../context';
 import { eventFacts, eventParts, fact, factTable, link, section } from './detailsParts';
@@ -25,7 +25,7 @@ function title(v: Views, { type, id }: ObjectDetails): HTMLElement {
       style: { 'background-color': colour },
       attrs: { 'aria-hidden': 'true' },
     }),
-    h('span', null, `${brief(type, 120)} `, h('span', { class: 'dim' }, brief(id, 120))),
+    h('span', null, `${shortened(type, 120)} `, h('span', { class: 'dim' }, shortened(id, 120))),
   );
 }
 
@@ -36,7 +36,7 @@ function time(v: Views, ns: number): string {
 
 function processOf(v: Views, { process }: ObjectDetails): string {
   const found = v.viewer.facts.processes[process];
-  return found ? `${idOf(found)} ${found.name}` : 'of no process';
+  return found ? `${ownerId(found)} ${found.name}` : 'of no process';
 }
 
 function facts(v: Views, object: ObjectDetails): (HTMLElement | null)[] {
@@ -60,7 +60,7 @@ function joined(v: Views, object: ObjectDetails): HTMLElement[] {
     h(
       'li',
       null,
-      link(brief(`${type} ${id}`, 120), () => goToObject(v, 'object', number)),
+      link(shortened(`${type} ${id}`, 120), () => goToObject(v, 'object', number)),
     ),
   );
   return [section('The same as', h('ul', null, ...lines))];
@@ -128,7 +128,7 @@ export function snapshotDetails(v: Views, snapshot: SnapshotDetails): HTMLElemen
       fact('Holds until', time(v, snapshot.until_ns)),
       snapshot.inner ? fact('Found', 'inside the snapshot of another object') : null,
       object.base_type ? fact('Base type', object.base_type) : null,
-      object.category ? fact('Category', visible(object.category)) : null,
+      object.category ? fact('Category', makeVisible(object.category)) : null,
       fact('Process', processOf(v, object)),
       ...eventFacts(place),
     ),

@@ -2,8 +2,8 @@
 // The ways to objects and their snapshots.
 
 import { h } from '../../base/dom';
-import { brief, visible } from '../../base/visible';
-import { revealing, type Span } from '../../model/span';
+import { shortened, makeVisible } from '../../base/visible';
+import { revealingView, type Span } from '../../model/span';
 import type { Views } from '../context';
 import { nestedId } from './valueTree';
 
@@ -15,12 +15,12 @@ export function goToObject(
   span?: Span,
 ): void {
   v.viewer.selectMark({ kind, number });
-  if (span) v.mover.glide(revealing(v.mover.goal, span, v.viewer.bounds));
+  if (span) v.mover.glide(revealingView(v.mover.goal, span, v.viewer.bounds));
 }
 
 export async function goToSnapshot(v: Views, number: number): Promise<void> {
   try {
-    const { time_ns } = await v.viewer.engine.beside.snapshot(number);
+    const { time_ns } = await v.viewer.engine.nonSlice.snapshot(number);
     goToObject(v, 'snapshot', number, { from: time_ns, to: time_ns + 1 });
   } catch (error) {
     v.viewer.failed(error);
@@ -54,7 +54,7 @@ export function referenceLinks(v: Views, references: unknown): HTMLElement[] {
   if (list.length === 0) return [];
   const lines = list.map((reference) => {
     const id = typeof reference.id_ref === 'string' ? reference.id_ref : String(reference.id_ref);
-    const name = brief(visible(id), 120);
+    const name = shortened(makeVisible(id), 120);
     return h('li', null, snapshotLink(v, name, reference.snapshot));
   });
   return [
@@ -81,9 +81,9 @@ export async function followFrom(
     ...(typeof pid === 'string' || typeof pid === 'number' ? { pid: String(pid) } : {}),
   };
   try {
-    const found = await v.viewer.engine.beside.reference(snapshot, id, named);
+    const found = await v.viewer.engine.nonSlice.reference(snapshot, id, named);
     if (found >= 0) await goToSnapshot(v, found);
-    else v.viewer.wrong(`${brief(visible(id), 80)} has no snapshot at this time`);
+    else v.viewer.wrong(`${shortened(makeVisible(id), 80)} has no snapshot at this time`);
   } catch (error) {
     v.viewer.failed(error);
   }

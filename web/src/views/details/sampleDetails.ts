@@ -3,10 +3,10 @@
 
 import { h } from '../../base/dom';
 import { formatCount, formatTimeUnit, plural } from '../../base/format';
-import { brief } from '../../base/visible';
-import type { SampleDetails } from '../../model/beside';
-import { idOf, trackPlace } from '../../model/names';
-import { revealing } from '../../model/span';
+import { shortened } from '../../base/visible';
+import type { SampleDetails } from '../../model/nonSliceEvents';
+import { ownerId, trackPlace } from '../../model/names';
+import { revealingView } from '../../model/span';
 import type { Views } from '../context';
 import { fact, factTable, head, link, section } from './detailsParts';
 
@@ -17,15 +17,15 @@ function threadOf(v: Views, thread: number): string {
   const track = tracks.find((t) => t.thread === thread && t.kind === 'thread');
   if (track) return trackPlace(track, processes);
   const lone = v.beside.rows.get().threads.find((t) => t.thread === thread);
-  return lone ? `[${idOf({ id: lone.thread_id, ...lone })}] ${lone.name}` : 'of no thread';
+  return lone ? `[${ownerId({ id: lone.thread_id, ...lone })}] ${lone.name}` : 'of no thread';
 }
 
 async function goToSample(v: Views, number: number): Promise<void> {
   try {
-    const { time_ns } = await v.viewer.engine.beside.sample(number);
+    const { time_ns } = await v.viewer.engine.nonSlice.sample(number);
     v.viewer.selectMark({ kind: 'sample', number });
     const span = { from: time_ns, to: time_ns + 1 };
-    v.mover.glide(revealing(v.mover.goal, span, v.viewer.bounds));
+    v.mover.glide(revealingView(v.mover.goal, span, v.viewer.bounds));
   } catch (error) {
     v.viewer.failed(error);
   }
@@ -40,8 +40,8 @@ export function sampleDetails(v: Views, sample: SampleDetails): HTMLElement[] {
     h(
       'li',
       null,
-      link(brief(viewer.frames.short(frame), 160), () => viewer.selectFrame(frame)),
-      h('span', { class: 'dim' }, ` ${brief(viewer.frames.source(frame), 120)}`),
+      link(shortened(viewer.frames.short(frame), 160), () => viewer.selectFrame(frame)),
+      h('span', { class: 'dim' }, ` ${shortened(viewer.frames.source(frame), 120)}`),
     ),
   );
   if (stack.length > FRAMES_SHOWN)

@@ -4,7 +4,7 @@
 
 import { h } from '../../base/dom';
 import { formatCount, formatPercent, formatTimeUnit } from '../../base/format';
-import { brief } from '../../base/visible';
+import { shortened } from '../../base/visible';
 import { eventColour } from '../../model/colours';
 import type { CallDetails } from '../../model/engine';
 import { trackName } from '../../model/names';
@@ -13,7 +13,7 @@ import {
   STATE_COLOUR,
   STATE_WORDS,
   type CpuSlice,
-  type State,
+  type SchedulerState,
   type StateAnswer,
   type StatePart,
   type StatesInside,
@@ -27,7 +27,7 @@ const SHOWN = 12;
 type Place = [number, number];
 
 function jump(v: Views, text: string, place: Place): HTMLElement {
-  return link(brief(text), () => void goToCall(v, { row: place[0], index: place[1] }));
+  return link(shortened(text), () => void goToCall(v, { row: place[0], index: place[1] }));
 }
 
 function time(v: Views, ns: number): string {
@@ -128,7 +128,7 @@ function stateDetails(v: Views, call: CallDetails, state: ThreadState): HTMLElem
       state.cpu_slice && fact('CPU', jump(v, `CPU ${state.cpu}`, state.cpu_slice)),
       ...basics(v, call),
       ...wakeup(v, state),
-      blocked && fact('Blocked in', brief(blocked.caller) || 'not told'),
+      blocked && fact('Blocked in', shortened(blocked.caller) || 'not told'),
       blocked && fact('Waited for I/O', blocked.io ? 'yes' : 'no'),
       then &&
         fact(
@@ -193,7 +193,7 @@ function cpuDetails(v: Views, call: CallDetails, cpu: CpuSlice): HTMLElement[] {
 }
 
 /** The square in a state's colour. */
-export function stateSwatch(v: Views, state: State): HTMLElement {
+export function stateSwatch(v: Views, state: SchedulerState): HTMLElement {
   const theme = v.settings.theme.peek();
   const square = h('i', { class: 'swatch', attrs: { 'aria-hidden': 'true' } });
   square.style.backgroundColor = theme.bars[eventColour(STATE_COLOUR[state], 0)] ?? '';

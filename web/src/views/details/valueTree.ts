@@ -3,7 +3,7 @@
 
 import { h } from '../../base/dom';
 import { formatCount } from '../../base/format';
-import { brief, visible } from '../../base/visible';
+import { shortened, makeVisible } from '../../base/visible';
 
 /** Longer texts ask before they are shown, and are cut; longer lists are cut. */
 const FOLDED = 300;
@@ -18,11 +18,11 @@ function isContainer(value: unknown): value is object {
 
 /** A longer text is shown whole when it is asked for. */
 export function foldedText(text: string): HTMLElement | string {
-  if (text.length <= FOLDED) return visible(text);
+  if (text.length <= FOLDED) return makeVisible(text);
   const words = h('span', null);
   const button = h('button', { class: 'link', attrs: { type: 'button' } });
   const show = (open: boolean): void => {
-    words.textContent = visible(brief(text, open ? LONGEST : FOLDED));
+    words.textContent = makeVisible(shortened(text, open ? LONGEST : FOLDED));
     button.textContent = open ? 'less' : `all ${formatCount(text.length)} characters`;
     button.setAttribute('aria-expanded', String(open));
   };
@@ -70,13 +70,13 @@ function members(value: object, depth: number, follow: Follow | null): HTMLEleme
 }
 
 function referenceLine(key: string, id: unknown, act: () => void): HTMLElement {
-  const text = visible(brief(String(id), FOLDED));
+  const text = makeVisible(shortened(String(id), FOLDED));
   const button = h(
     'button',
     { class: 'link', attrs: { type: 'button' }, on: { click: act } },
     text,
   );
-  return h('li', null, h('b', null, visible(key)), ' ', button);
+  return h('li', null, h('b', null, makeVisible(key)), ' ', button);
 }
 
 /** Members appear when the line is first opened: a snapshot may have a million. */
@@ -85,7 +85,7 @@ function container(key: string, value: object, depth: number, follow: Follow | n
   const details = h(
     'details',
     null,
-    h('summary', null, h('b', null, visible(key)), ' ', summaryText(value)),
+    h('summary', null, h('b', null, makeVisible(key)), ' ', summaryText(value)),
     list,
   ) as HTMLDetailsElement;
   const show = (): void => {
@@ -102,7 +102,7 @@ function container(key: string, value: object, depth: number, follow: Follow | n
 
 function valueLine(key: string, value: unknown, depth: number, follow: Follow | null): HTMLElement {
   if (isContainer(value)) return container(key, value, depth, follow);
-  return h('li', null, h('b', null, visible(key)), ' ', leaf(value));
+  return h('li', null, h('b', null, makeVisible(key)), ' ', leaf(value));
 }
 
 /** The members of an object or list; of anything else the one value. */

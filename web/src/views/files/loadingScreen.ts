@@ -3,7 +3,7 @@
 
 import { h, setText } from '../../base/dom';
 import { fileName, formatBig, formatBytes } from '../../base/format';
-import type { Status } from '../../model/opening';
+import type { LoadingStatus } from '../../model/opening';
 import { button, homeLink, Screen } from '../screens';
 import { SketchView } from '../timeline/sketchView';
 
@@ -14,7 +14,7 @@ const NOTHING = '\u00a0';
 /** What is done just now: a rate counts only within one of them. */
 type Doing = 'Unpacking' | 'Reading' | 'Putting together';
 
-function doing(status: Status): Doing {
+function doing(status: LoadingStatus): Doing {
   return status.unpacking ? 'Unpacking' : status.joining ? 'Putting together' : 'Reading';
 }
 
@@ -37,7 +37,7 @@ export class LoadingScreen extends Screen {
   private recent: { at: number; done: number }[] = [];
   private doing: Doing = 'Reading';
 
-  constructor({ name, home }: Status, tools: HTMLElement, cancel: () => void) {
+  constructor({ name, home }: LoadingStatus, tools: HTMLElement, cancel: () => void) {
     super(name, tools);
     const stop =
       home === undefined ? button('Cancel', '', cancel) : homeLink(home, 'About this trace');
@@ -57,7 +57,7 @@ export class LoadingScreen extends Screen {
     );
   }
 
-  show(status: Status, now: number): void {
+  show(status: LoadingStatus, now: number): void {
     setText(this.file, fileName(status.name));
     const share = status.total_bytes > 0 ? Math.min(1, status.bytes / status.total_bytes) : 0;
     const percent = Math.floor(share * 100);

@@ -2,11 +2,10 @@
 // The dialog between choosing files and reading them: what is to become of what is open, how far
 // the taking in is, and what went wrong with it.
 
-import { fill, h, icon, setText } from '../../base/dom';
+import { fill, h, icon, setText, blurWhenClosed } from '../../base/dom';
 import { formatBytes, plural } from '../../base/format';
-import { brief, visible } from '../../base/visible';
-import { letGoWhenClosed } from '../../base/modal';
-import type { ErrorKind, How } from '../../model/opening';
+import { shortened, makeVisible } from '../../base/visible';
+import type { ErrorKind, OpeningMode } from '../../model/opening';
 import { remedyFor } from './remedy';
 import { button } from '../screens';
 
@@ -17,7 +16,7 @@ const WINDOW = 2000;
 export function filesWords(names: readonly string[]): string {
   const [first = ''] = names;
   const more = names.length - 1;
-  const shown = brief(visible(first), 120);
+  const shown = shortened(makeVisible(first), 120);
   return more > 0 ? `${shown} and ${plural(more, 'more file', 'more files')}` : shown;
 }
 
@@ -35,7 +34,7 @@ export class OpenDialog {
       this.closed();
     });
     // Keys of the page are not for whoever answers here; nor is the browser's own Ctrl+O.
-    letGoWhenClosed(this.element);
+    blurWhenClosed(this.element);
     this.element.addEventListener('keydown', (e) => {
       if ((e.ctrlKey || e.metaKey) && e.key.toLowerCase() === 'o') e.preventDefault();
       e.stopPropagation();
@@ -59,9 +58,9 @@ export class OpenDialog {
   }
 
   /** What becomes of what is open; null: nothing is to be opened after all. */
-  ask(names: readonly string[], open: string): Promise<How | null> {
+  ask(names: readonly string[], open: string): Promise<OpeningMode | null> {
     return new Promise((answered) => {
-      const answer = (how: How | null) => () => {
+      const answer = (how: OpeningMode | null) => () => {
         this.close();
         answered(how);
       };
@@ -69,7 +68,7 @@ export class OpenDialog {
         'Open files',
         answer(null),
         h('h1', null, `Open ${filesWords(names)}`),
-        h('p', null, `${brief(open, 120)} is open.`),
+        h('p', null, `${shortened(open, 120)} is open.`),
         h(
           'div',
           { class: 'choices' },
@@ -124,7 +123,7 @@ export class OpenDialog {
     this.show(
       'Files could not be opened',
       close,
-      h('h1', null, icon('error'), `${brief(visible(name), 120)} could not be opened`),
+      h('h1', null, icon('error'), `${shortened(makeVisible(name), 120)} could not be opened`),
       h('p', { attrs: { role: 'alert' } }, message),
       h('p', null, remedyFor(kind, message)),
       h('div', { class: 'actions' }, button('Close', 'primary', close)),

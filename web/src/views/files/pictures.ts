@@ -4,7 +4,7 @@
 
 import { h } from '../../base/dom';
 import { fileName, formatTimeUnit, plural } from '../../base/format';
-import { brief } from '../../base/visible';
+import { shortened } from '../../base/visible';
 import type { Span } from '../../model/span';
 import { wordsFor } from '../../model/words';
 import { NOTES_HEIGHT, paintLabels, paintNotes } from '../../render/labelPainter';
@@ -47,12 +47,12 @@ function scopeLines(v: Views): string[] {
   const lines: string[] = [];
   if (range) lines.push(`Selected: ${spanWords(v, range)}`);
   if (tracks.length > 2) lines.push(`Of ${plural(tracks.length, words.track)}`);
-  else if (tracks.length > 0) lines.push(`Of ${brief(names.join(', '), 80)}`);
+  else if (tracks.length > 0) lines.push(`Of ${shortened(names.join(', '), 80)}`);
   if (call) {
     const length = formatTimeUnit(call.length_ns, viewer.unit.peek());
-    lines.push(`${brief(viewer.frames.short(call.frame), 80)}: ${length}`);
-  } else if (frame !== null) lines.push(`Marked: ${brief(viewer.frames.short(frame), 80)}`);
-  if (viewer.filter !== '') lines.push(`Filter: ${brief(viewer.filter, 120)}`);
+    lines.push(`${shortened(viewer.frames.short(call.frame), 80)}: ${length}`);
+  } else if (frame !== null) lines.push(`Marked: ${shortened(viewer.frames.short(frame), 80)}`);
+  if (viewer.filter !== '') lines.push(`Filter: ${shortened(viewer.filter, 120)}`);
   return lines;
 }
 
@@ -64,7 +64,7 @@ function pictureOf(
   parts: readonly PicturePart[],
 ): Picture {
   const theme = v.settings.theme.peek();
-  const title = brief(fileName(v.viewer.facts.name), 200);
+  const title = shortened(fileName(v.viewer.facts.name), 200);
   const meter = v.meters.get(theme.bodyFont);
   const heading = { theme, meter, width: w, title, lines };
   return {

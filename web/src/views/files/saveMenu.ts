@@ -3,7 +3,7 @@
 
 import { download, fill, h, icon, listen, setAttribute, setText } from '../../base/dom';
 import { fileName, formatTimeUnit, plural } from '../../base/format';
-import { brief } from '../../base/visible';
+import { shortened } from '../../base/visible';
 import { isAbort } from '../../model/engine';
 import type { Disguise, SavedKind } from '../../model/traceFacts';
 import { wordsFor } from '../../model/words';
@@ -145,7 +145,7 @@ export class SaveMenu {
     const { making } = this;
     const head = h('div', { class: 'head', attrs: { role: 'presentation' } });
     if (making) {
-      setText(head, `Making ${brief(making.name, 60)}`);
+      setText(head, `Making ${shortened(making.name, 60)}`);
       fill(
         this.menu,
         head,

@@ -4,7 +4,11 @@
 import { h, setAttribute, setText } from '../../base/dom';
 import { formatCount } from '../../base/format';
 import { effect } from '../../base/signal';
-import { applies, asRecorded, compensationWords } from '../../model/compensation';
+import {
+  compensationApplies,
+  showsRecordedTimes,
+  compensationWords,
+} from '../../model/compensation';
 import type { Views } from '../context';
 
 const MISSING =
@@ -37,10 +41,10 @@ export function compensateSwitch({ viewer, profile }: Views): HTMLElement {
   );
   effect(() => {
     const on = viewer.compensate.get();
-    const recorded = asRecorded(viewer);
+    const recorded = showsRecordedTimes(viewer);
     const answer = profile.answer.get();
     const said = on && answer ? compensationWords(answer, viewer.unit.get()) : null;
-    button.hidden = !applies(viewer);
+    button.hidden = !compensationApplies(viewer);
     button.disabled = cost === undefined || recorded;
     button.title = cost === undefined ? MISSING : recorded ? IN_TIME : (said ?? usualTitle(cost));
     const text = on && !recorded ? 'Compensated' : 'Compensate';

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where an event that was found lies, in words, and the way to it.
 
-import { EVENT, type EventRow, type SearchRow } from '../../model/found';
+import { EVENT, type EventRow, type SearchRow } from '../../model/eventAnswers';
 import type { Mark, MarkKind } from '../../model/marks';
-import { idOf, trackPlace } from '../../model/names';
-import { revealing } from '../../model/span';
+import { ownerId, trackPlace } from '../../model/names';
+import { revealingView } from '../../model/span';
 import { goToCall, type Views } from '../context';
 
 type Found = EventRow | SearchRow;
@@ -21,7 +21,7 @@ export function eventPlace(v: Views, event: Found): string {
   const track = number >= 0 ? facts.tracks.find((t) => t.track === number) : undefined;
   if (track) return trackPlace(track, facts.processes);
   const owner = facts.processes[process];
-  return owner ? `process ${idOf(owner)} ${owner.name}`.trim() : '';
+  return owner ? `process ${ownerId(owner)} ${owner.name}`.trim() : '';
 }
 
 /** Kinds that can be selected by their number. */
@@ -61,6 +61,6 @@ export async function goToEvent(v: Views, event: Found): Promise<void> {
   const mark = markOf(event);
   if (mark) v.viewer.selectMark(mark);
   const span = { from: time, to: time + Math.max(1, length) };
-  v.mover.glide(revealing(v.mover.goal, span, v.viewer.bounds));
+  v.mover.glide(revealingView(v.mover.goal, span, v.viewer.bounds));
   v.announce(eventName(v, event));
 }

@@ -3,7 +3,7 @@
 
 import { download, h, listen } from '../../base/dom';
 import { fileName } from '../../base/format';
-import { sheetPieces, type ExportFormat, type Sheet } from '../../model/sheet';
+import { sheetChunks, type ExportFormat, type Sheet } from '../../model/sheet';
 import type { Views } from '../context';
 
 const FORMATS: readonly [ExportFormat, string, string, string][] = [
@@ -23,7 +23,7 @@ export interface Exported {
 /** The page goes on between the pieces of a long table. */
 async function textOf(sheet: Sheet, format: ExportFormat): Promise<string[]> {
   const pieces: string[] = [];
-  for (const piece of sheetPieces(sheet, format)) {
+  for (const piece of sheetChunks(sheet, format)) {
     pieces.push(piece);
     if (pieces.length % 8 === 0) await new Promise((done) => setTimeout(done));
   }

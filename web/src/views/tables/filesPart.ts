@@ -3,13 +3,13 @@
 
 import { fill, h, setAttribute, setText } from '../../base/dom';
 import { fileName } from '../../base/format';
-import { offsetText, parseOffset, type Input } from '../../model/opening';
+import { offsetText, parseOffset, type OpenedInput } from '../../model/opening';
 import type { TraceFiles } from '../context';
 
 const HINT = 'Expected a time such as 12 ms, -1.5 s or 300 µs';
 
 /** One file, and by how much its times are moved: Enter or leaving the box moves it. */
-function row(input: Input, moved: (offset: bigint) => void): HTMLElement {
+function row(input: OpenedInput, moved: (offset: bigint) => void): HTMLElement {
   const name = fileName(input.name);
   const wrong = h('span', { class: 'wrong', attrs: { role: 'alert' } });
   const box = h('input', {

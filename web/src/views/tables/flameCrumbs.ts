@@ -2,7 +2,7 @@
 // The way to the frame that a flame graph begins with: each step leads back to its frame.
 
 import { fill, h, type Child } from '../../base/dom';
-import { brief } from '../../base/visible';
+import { shortened } from '../../base/visible';
 import type { FlameFrame } from '../../model/address';
 import type { FlameNames } from '../../model/flameNames';
 
@@ -31,6 +31,8 @@ export function showCrumbs(
     element,
     crumb('All threads', 'The whole graph again', () => go([])),
     ...(first > 0 ? step(first - 1, '…') : []),
-    ...way.slice(first).flatMap(({ frame }, k) => step(first + k, brief(names.short(frame), 60))),
+    ...way
+      .slice(first)
+      .flatMap(({ frame }, k) => step(first + k, shortened(names.short(frame), 60))),
   );
 }

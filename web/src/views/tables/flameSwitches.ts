@@ -5,7 +5,7 @@ import { h, setAttribute } from '../../base/dom';
 import { effect, type Signal } from '../../base/signal';
 import type { FlameOf, FlameOrder } from '../../model/address';
 import type { Viewer } from '../../model/viewer';
-import { inWords, wordsFor } from '../../model/words';
+import { inTermsOf, wordsFor } from '../../model/words';
 
 const ORDERS: readonly [FlameOrder, string, string, string][] = [
   [
@@ -44,7 +44,7 @@ export function ofSwitch(viewer: Viewer, label: string): HTMLElement | null {
     'select',
     { class: 'of', attrs: { 'aria-label': label } },
     ...choices.map(([of, text]) =>
-      h('option', { attrs: { value: of } }, inWords(wordsFor(viewer.facts), text)),
+      h('option', { attrs: { value: of } }, inTermsOf(wordsFor(viewer.facts), text)),
     ),
   );
   select.addEventListener('change', () => {
@@ -64,7 +64,7 @@ export function orderSwitch(viewer: Viewer): HTMLElement {
       const button = h(
         'button',
         {
-          title: inWords(wordsFor(viewer.facts), title),
+          title: inTermsOf(wordsFor(viewer.facts), title),
           attrs: { type: 'button' },
           on: { click: () => viewer.flameOrder.set(order) },
         },
@@ -116,7 +116,7 @@ export function flameToggles(viewer: Viewer): HTMLElement[] {
   );
   const folded = toggle(
     'Fold recursion',
-    inWords(wordsFor(viewer.facts), 'What a method calls by way of itself lies directly on it'),
+    inTermsOf(wordsFor(viewer.facts), 'What a method calls by way of itself lies directly on it'),
     flameFold,
     () => ({ pressed: flameFold.get(), disabled: false }),
   );

@@ -4,14 +4,14 @@
 import { fill, h } from '../../base/dom';
 import { formatCount, formatPercent, formatTimeUnit, plural } from '../../base/format';
 import { effect, signal, untracked, type ReadSignal } from '../../base/signal';
-import { brief } from '../../base/visible';
+import { shortened } from '../../base/visible';
 import { compensationWords } from '../../model/compensation';
 import type { FlameGraph, ProfileRow } from '../../model/engine';
 import { FlameNames } from '../../model/flameNames';
 import { NO_SELF } from '../../model/flameSides';
 import { FlameStore } from '../../model/flameStore';
-import { neighbour, widestOf } from '../../model/flameWalk';
-import { countsCalls, inWords, slicesOf, wordsFor } from '../../model/words';
+import { nextFlameFrame, widestFlameFrame } from '../../model/flameWalk';
+import { countsCalls, inTermsOf, countSlices, wordsFor } from '../../model/words';
 import { flameAt, flameDepth, flameHeights, paintFlame } from '../../render/flamePainter';
 import type { Surface } from '../../render/surface';
 import { Canvas } from '../canvas';
@@ -110,7 +110,7 @@ export class FlameView {
     const whole = this.store.whole(graph);
     const what =
       viewer.flameOrder.peek() === 'sandwich' && frame !== null
-        ? inWords(
+        ? inTermsOf(
             wordsFor(viewer.facts),
             `Callers above ${this.names.short(frame)}, below what it calls`,
           )
@@ -208,7 +208,7 @@ export class FlameView {
 
   private selected(): number {
     const graph = this.graph.peek();
-    return graph ? widestOf(graph, this.v.viewer.frame.peek()) : -1;
+    return graph ? widestFlameFrame(graph, this.v.viewer.frame.peek()) : -1;
   }
 
   private key(e: KeyboardEvent): void {
@@ -230,7 +230,7 @@ export class FlameView {
     if (!graph || !key.startsWith('Arrow')) return false;
     const shown = this.hovered.peek() >= 0;
     const from = shown ? this.hovered.peek() : this.selected();
-    const beside = from < 0 ? 0 : neighbour(graph, from, key);
+    const beside = from < 0 ? 0 : nextFlameFrame(graph, from, key);
     // At the edge there is nowhere to go, but what is selected is told when it was not yet.
     const next = beside < 0 && !shown ? from : beside;
     if (next >= 0 && next < graph.frame.length) {
@@ -247,14 +247,14 @@ export class FlameView {
     const width = graph.width[i] ?? 0;
     const self = graph.self[i] ?? 0;
     const words = [
-      `${brief(this.names.short(graph.frame[i] ?? 0))} inclusive ${this.amount(width)}`,
+      `${shortened(this.names.short(graph.frame[i] ?? 0))} inclusive ${this.amount(width)}`,
       `${formatPercent(width, this.store.whole(graph))} %${this.store.isPart ? ' of all' : ''}`,
     ];
     if (self !== NO_SELF) words.push(`exclusive ${this.amount(self)}`);
     const calls = graph.calls[i] ?? 0;
     if (viewer.flameOf.peek() !== 'calls') words.push(plural(calls, 'sample'));
     else if (calls > 0 && countsCalls(viewer.facts))
-      words.push(slicesOf(wordsFor(viewer.facts), calls));
+      words.push(countSlices(wordsFor(viewer.facts), calls));
     return words.join(', ');
   }
 
@@ -270,7 +270,7 @@ export class FlameView {
     if (this.none.hidden) return;
     const words = wordsFor(viewer.facts);
     if (!asksFor) {
-      const name = brief(this.names.short(frame ?? 0));
+      const name = shortened(this.names.short(frame ?? 0));
       return fill(
         this.none,
         `${name} has no ${words.slice} in the selected range and ${words.track}s.`,
@@ -290,11 +290,11 @@ export class FlameView {
           attrs: { type: 'button' },
           on: { click: () => viewer.selectFrame(row[0]) },
         },
-        brief(this.names.short(row[0]), 80),
+        shortened(this.names.short(row[0]), 80),
       );
     fill(
       this.none,
-      h('p', null, inWords(words, text)),
+      h('p', null, inTermsOf(words, text)),
       ...rows.slice(0, 8).map((row) => h('div', null, link(row))),
     );
   }
@@ -326,7 +326,7 @@ export class FlameView {
       );
     }
     const text = this.words(graph, i);
-    const name = brief(this.names.short(graph.frame[i] ?? 0));
+    const name = shortened(this.names.short(graph.frame[i] ?? 0));
     fill(this.about, h('b', null, name), text.slice(name.length));
   }
 }

@@ -3,7 +3,7 @@
 // lines that are marked to be copied.  However many lines there are: beyond what a browser can lay
 // out the scroll bar counts in parts, while the wheel and the keys go line by line all the same.
 
-import { append, fill, h, setAttribute, type Child } from '../../base/dom';
+import { appendChildren, fill, h, setAttribute, type Child } from '../../base/dom';
 import type { Settings } from '../settings';
 
 /** Browsers lay out some 16 million pixels; beyond this one pixel of the bar is several. */
@@ -339,7 +339,7 @@ export class Grid {
       attrs: { role: 'gridcell', 'data-column': column.id },
     });
     const content = column.cell(line);
-    append(cell, Array.isArray(content) ? content : [content]);
+    appendChildren(cell, Array.isArray(content) ? content : [content]);
     if (share !== undefined) cell.style.setProperty('--share', `${Math.min(100, share)}%`);
     return cell;
   }

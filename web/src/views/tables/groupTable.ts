@@ -21,7 +21,7 @@ import {
   type GroupState,
   type GroupValue,
 } from '../../model/groups';
-import { matcher } from '../../model/names';
+import { substringMatcher } from '../../model/names';
 import { sheetText, type Sheet } from '../../model/sheet';
 import type { Views } from '../context';
 import type { Findable } from './findBox';
@@ -100,7 +100,7 @@ export class GroupTable<T> {
     );
     this.found = computed(() => {
       const find = parts.shown() ? viewer.find.get() : '';
-      const matches = matcher(find);
+      const matches = substringMatcher(find);
       const all = parts.groups.get();
       return find === '' ? all : groupsWith(all, (item) => matches(parts.words(item)));
     });

@@ -5,13 +5,13 @@
 import { fill, h, icon, type Child } from '../../base/dom';
 import { fileName, formatCount } from '../../base/format';
 import { computed, effect, flushEffects, signal, untracked } from '../../base/signal';
-import { brief, visible } from '../../base/visible';
-import type { EventRow, Health, HealthPlace } from '../../model/found';
-import { EVENT_WORDS } from '../../model/found';
+import { shortened, makeVisible } from '../../base/visible';
+import type { EventRow, Health, HealthPlace } from '../../model/eventAnswers';
+import { EVENT_WORDS } from '../../model/eventAnswers';
 import { healthSheet } from '../../model/healthSheet';
 import { healthGroups, healthKinds, type HealthItem } from '../../model/healthTable';
 import { SEVERITIES } from '../../model/severity';
-import { inWords, wordsFor } from '../../model/words';
+import { inTermsOf, wordsFor } from '../../model/words';
 import { BytesView } from '../details/bytesView';
 import { eventName, goToEvent } from './events';
 import type { Exported } from './exportMenu';
@@ -74,7 +74,7 @@ export class HealthView {
   }
 
   private said(text: string): string {
-    return inWords(wordsFor(this.v.viewer.facts), text);
+    return inTermsOf(wordsFor(this.v.viewer.facts), text);
   }
 
   private hint(): string {
@@ -113,7 +113,7 @@ export class HealthView {
     };
     const name = ({ kind, place }: HealthItem): string =>
       place ? this.placeText(place) : this.said(kind.text);
-    const file = ({ place }: HealthItem): string => visible(fileName(place?.file ?? ''));
+    const file = ({ place }: HealthItem): string => makeVisible(fileName(place?.file ?? ''));
     const head = (of: (item: HealthItem) => string) => (item: HealthItem) =>
       item.place ? '' : of(item);
     return [
@@ -211,7 +211,7 @@ export class HealthView {
   }
 
   private name(event: EventRow): string {
-    return `${EVENT_WORDS[event[0]] ?? ''} ${brief(eventName(this.v, event), 80)}`;
+    return `${EVENT_WORDS[event[0]] ?? ''} ${shortened(eventName(this.v, event), 80)}`;
   }
 
   exported(): Exported {

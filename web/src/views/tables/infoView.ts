@@ -12,10 +12,10 @@ import {
 } from '../../base/format';
 import { effect } from '../../base/signal';
 import type { TraceFacts } from '../../model/traceFacts';
-import { idOf } from '../../model/names';
+import { ownerId } from '../../model/names';
 import type { Sheet } from '../../model/sheet';
 import { activeThreads, allThreads } from '../../model/states';
-import { inWords, slicesOf, wordsFor } from '../../model/words';
+import { inTermsOf, countSlices, wordsFor } from '../../model/words';
 import type { Views } from '../context';
 import type { Exported } from './exportMenu';
 import { filesPart } from './filesPart';
@@ -74,7 +74,7 @@ function facts(f: TraceFacts, called: number, unit: Unit): Pair[] {
     ...(f.timeless ? [] : [[words.events ? 'Events' : 'Records', formatCount(f.records)] as Pair]),
     [
       inCapital(words.slices),
-      `${slicesOf(words, f.calls)}, at most ${plural(f.max_depth, 'level')} deep`,
+      `${countSlices(words, f.calls)}, at most ${plural(f.max_depth, 'level')} deep`,
     ],
     words.events
       ? ['Names', formatCount(f.frames)]
@@ -88,7 +88,7 @@ function facts(f: TraceFacts, called: number, unit: Unit): Pair[] {
   for (const p of f.processes)
     pairs.push([
       'Process',
-      `${idOf(p)}${p.name ? ` ${p.name}` : ''}${p.labels ? ` (${p.labels})` : ''}`,
+      `${ownerId(p)}${p.name ? ` ${p.name}` : ''}${p.labels ? ` (${p.labels})` : ''}`,
     ]);
   f.files.forEach((file) => pairs.push(['File', file]));
   return pairs;
@@ -128,7 +128,7 @@ function show(
   called: number,
   unit: Unit,
 ): void {
-  const idle = f.idle_threads.map((t): Pair => [idOf(t), t.name]);
+  const idle = f.idle_threads.map((t): Pair => [ownerId(t), t.name]);
   fill(
     element,
     h(
@@ -152,7 +152,7 @@ function show(
           h(
             'p',
             null,
-            inWords(
+            inTermsOf(
               wordsFor(f),
               `The recording ${f.sampled.inferred === false ? 'was' : 'seems to be'} sampled: calls ` +
                 'shorter than the interval may be missing, times are multiples of it, and nothing ' +
@@ -180,7 +180,7 @@ function infoSheet(f: TraceFacts, called: number, unit: Unit): Sheet {
   const lines = [
     ...facts(f, called, unit).map(([what, value]) => ['Trace', what, value]),
     ...f.metadata.map(([key, value]) => ['Properties', key, value]),
-    ...f.idle_threads.map((t) => ['Threads without events', idOf(t), t.name]),
+    ...f.idle_threads.map((t) => ['Threads without events', ownerId(t), t.name]),
   ];
   const line = (at: number): string[] => lines[at] ?? [];
   return {

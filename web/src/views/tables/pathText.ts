@@ -2,7 +2,7 @@
 // A name in a cell: its package gives way where room is short, the eye looks for what is behind it.
 
 import { h, type Child } from '../../base/dom';
-import { brief } from '../../base/visible';
+import { shortened } from '../../base/visible';
 import type { Frames } from '../../model/names';
 
 /** `found` is the part of the full name to be marked, from and to; -1: none. */
@@ -16,7 +16,7 @@ export function pathText(
   const name = prefix + frames.short(frame);
   const [at, end] = found;
   const part = (from: number, to: number, style: string): Child =>
-    from < to && h('span', { class: style }, brief(name.slice(from, to)));
+    from < to && h('span', { class: style }, shortened(name.slice(from, to)));
   const pieces = (from: number, to: number, style: string): Child[] => {
     const a = Math.min(to, Math.max(from, at < 0 ? to : at));
     const b = Math.min(to, Math.max(a, at < 0 ? to : end));
@@ -24,7 +24,7 @@ export function pathText(
   };
   return h(
     'span',
-    { class: 'text path', title: brief(title) },
+    { class: 'text path', title: shortened(title) },
     prefix !== '' && h('span', { class: 'package' }, ...pieces(0, prefix.length, 'second')),
     h('span', { class: 'own' }, ...pieces(prefix.length, name.length, '')),
   );

@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // One line of the profile table as an element.
 
-import { append, h, icon, type Child } from '../../base/dom';
+import { appendChildren, h, icon, type Child } from '../../base/dom';
 import { formatCount, formatPercent, formatTime, type Unit } from '../../base/format';
-import { cellText, columnValue, totalOf, type Column } from '../../model/columns';
+import {
+  profileCellText,
+  columnValue,
+  profileTotal,
+  type Column,
+} from '../../model/profileColumns';
 import type { ProfileAnswer } from '../../model/engine';
-import { matchAt, type Frames } from '../../model/names';
+import { indexOfMatch, type Frames } from '../../model/names';
 import {
   TOP_LEVEL_NAME,
   WAITS,
   WAITS_NAME,
-  type GroupId,
-  type Line,
+  type RelationGroup,
+  type ProfileLine,
   type MethodLine,
   type RelationLine,
 } from '../../model/profileRows';
-import { inWords, type Words } from '../../model/words';
+import { inTermsOf, type Words } from '../../model/words';
 import type { Theme } from '../../render/theme';
 import { swatch } from '../swatch';
 
@@ -30,7 +35,7 @@ export interface CellContext {
   selected: number | null;
 }
 
-const GROUP_WORDS: Record<GroupId, [string, string]> = {
+const GROUP_WORDS: Record<RelationGroup, [string, string]> = {
   parents: ['▴ Parents', 'callers of the outermost calls'],
   children: ['▾ Children', 'called by the outermost calls'],
   recursive_parents: [
@@ -43,7 +48,7 @@ const GROUP_WORDS: Record<GroupId, [string, string]> = {
   ],
 };
 
-export function lineKey(line: Line): string {
+export function lineKey(line: ProfileLine): string {
   switch (line.kind) {
     case 'method':
       return `m${line.frame}`;
@@ -56,7 +61,7 @@ export function lineKey(line: Line): string {
   }
 }
 
-export function rowElement(line: Line, c: CellContext): HTMLElement {
+export function rowElement(line: ProfileLine, c: CellContext): HTMLElement {
   switch (line.kind) {
     case 'method':
       return methodRow(line, c);
@@ -73,9 +78,9 @@ export function rowElement(line: Line, c: CellContext): HTMLElement {
   }
 }
 
-function groupRow(group: GroupId, exceeds: boolean, words: Words): HTMLElement {
+function groupRow(group: RelationGroup, exceeds: boolean, words: Words): HTMLElement {
   const [title, text] = GROUP_WORDS[group];
-  const how = inWords(words, text);
+  const how = inTermsOf(words, text);
   const about = exceeds ? `${how}; one may lie within another: together over 100 %` : how;
   return h(
     'div',
@@ -104,7 +109,7 @@ function nameParts(frame: number, c: CellContext, withSignature: boolean): HTMLE
   const { frames } = c;
   const prefix = frames.packagePrefix(frame);
   const name = prefix + frames.short(frame);
-  const at = withSignature ? matchAt(name, c.find) : -1;
+  const at = withSignature ? indexOfMatch(name, c.find) : -1;
   const found: [number, number] = at < 0 ? [0, 0] : [at, at + c.find.length];
   const own = h('span', { class: 'own' }, ...marked(name, prefix.length, name.length, found));
   const before =
@@ -128,19 +133,22 @@ function methodRow(line: MethodLine, c: CellContext): HTMLElement {
     },
   });
   const name = h('div', { class: 'cell name', attrs: { role: 'rowheader' } });
-  append(name, [
+  appendChildren(name, [
     h('span', { class: 'rank' }, isWaits ? '' : formatCount(line.rank)),
     h('span', { class: 'twist' }, isWaits ? null : icon(line.opened ? 'down' : 'right')),
   ]);
   if (isWaits) {
     name.title = 'Threads entered a call but did not run: real time minus CPU time';
-    append(name, [swatch(c.frames, -1, c.theme), WAITS_NAME]);
+    appendChildren(name, [swatch(c.frames, -1, c.theme), WAITS_NAME]);
   } else {
     name.title =
       `${c.frames.full(line.frame)} ${c.frames.signature(line.frame)} ${c.frames.source(line.frame)}`.trim();
-    append(name, [swatch(c.frames, line.frame, c.theme), ...nameParts(line.frame, c, true)]);
+    appendChildren(name, [
+      swatch(c.frames, line.frame, c.theme),
+      ...nameParts(line.frame, c, true),
+    ]);
   }
-  append(row, [name, ...c.columns.slice(1).map((column) => figureCell(line, column, c))]);
+  appendChildren(row, [name, ...c.columns.slice(1).map((column) => figureCell(line, column, c))]);
   return row;
 }
 
@@ -153,7 +161,7 @@ function percentCell(column: Column, part: number, whole: number): HTMLElement {
   const cell = emptyCell(column);
   cell.classList.add('percent');
   cell.style.setProperty('--share', `${Math.min(100, Number(text))}%`);
-  append(cell, [h('span', null, text)]);
+  appendChildren(cell, [h('span', null, text)]);
   // Recursive calls of a group count each level: inclusive shares of such lines add up.
   if (Number(text) > 100) cell.title = 'More than all: what is recursive lies within itself';
   return cell;
@@ -165,11 +173,11 @@ function figureCell(line: MethodLine, column: Column, c: CellContext): HTMLEleme
     cell = percentCell(
       column,
       columnValue(line.figures, column.id) ?? 0,
-      totalOf(c.answer, column.clock),
+      profileTotal(c.answer, column.clock),
     );
   } else {
     cell = emptyCell(column);
-    cell.textContent = cellText(line.figures, column, c.answer, c.unit);
+    cell.textContent = profileCellText(line.figures, column, c.answer, c.unit);
   }
   cell.dataset['column'] = column.id;
   return cell;
@@ -186,13 +194,19 @@ function relationRow(line: RelationLine, c: CellContext): HTMLElement {
     },
   });
   const name = h('div', { class: 'cell name', attrs: { role: 'rowheader' } });
-  if (line.kind === 'self') append(name, [swatch(c.frames, -1, c.theme), 'self']);
-  else if (line.frame < 0) append(name, [swatch(c.frames, -1, c.theme), TOP_LEVEL_NAME]);
+  if (line.kind === 'self') appendChildren(name, [swatch(c.frames, -1, c.theme), 'self']);
+  else if (line.frame < 0) appendChildren(name, [swatch(c.frames, -1, c.theme), TOP_LEVEL_NAME]);
   else {
     name.title = `${c.frames.full(line.frame)} ${c.frames.signature(line.frame)}`;
-    append(name, [swatch(c.frames, line.frame, c.theme), ...nameParts(line.frame, c, false)]);
+    appendChildren(name, [
+      swatch(c.frames, line.frame, c.theme),
+      ...nameParts(line.frame, c, false),
+    ]);
   }
-  append(row, [name, ...c.columns.slice(1).map((column) => relationCell(line, column, c.unit))]);
+  appendChildren(row, [
+    name,
+    ...c.columns.slice(1).map((column) => relationCell(line, column, c.unit)),
+  ]);
   return row;
 }
 

@@ -4,11 +4,11 @@
 import { fill, h } from '../../base/dom';
 import { unitLabel, type Unit } from '../../base/format';
 import { effect } from '../../base/signal';
-import { longestText, type Column } from '../../model/columns';
+import { widestProfileText, type Column } from '../../model/profileColumns';
 import { compensationWords } from '../../model/compensation';
 import type { ProfileAnswer } from '../../model/engine';
-import type { Sort } from '../../model/profileRows';
-import { namesOf, wordsFor } from '../../model/words';
+import type { ProfileSort } from '../../model/profileRows';
+import { countNames, wordsFor } from '../../model/words';
 import type { Views } from '../context';
 
 const NAME_LEAST = 200;
@@ -35,7 +35,7 @@ export class ProfileHead {
   private setWidths(answer: ProfileAnswer | null, unit: Unit): void {
     const meter = this.v.meters.get(this.v.settings.theme.get().bodyFont);
     const widths = this.columns.slice(1).map((column) => {
-      const text = answer ? longestText(answer, column, unit) : '';
+      const text = answer ? widestProfileText(answer, column, unit) : '';
       return Math.max(column.width, Math.ceil(meter.width(text)) + PADDING);
     });
     const total = NAME_LEAST + widths.reduce((a, b) => a + b, 0);
@@ -72,7 +72,7 @@ export class ProfileHead {
       h(
         'span',
         { class: 'name dim', title: traced ? (less ?? HINT) : '' },
-        namesOf(words, methods),
+        countNames(words, methods),
         traced && hint,
       ),
     ];
@@ -88,7 +88,7 @@ export class ProfileHead {
     return heads;
   }
 
-  private columnHead(column: Column, sort: Sort, unit: Unit): HTMLElement {
+  private columnHead(column: Column, sort: ProfileSort, unit: Unit): HTMLElement {
     const on = column.id === sort.column;
     const text = column.kind === 'name' ? 'Name' : column.head || unitLabel(unit) || 'time';
     const mark = on ? (sort.descending ? '▾ ' : '▴ ') : '';

@@ -4,9 +4,9 @@
 import { h, setAttribute, type Child } from '../../base/dom';
 import { effect, untracked } from '../../base/signal';
 import { fixedUnit } from '../../base/format';
-import { elsewhere } from '../../model/elsewhere';
-import { columnsFor, type Column } from '../../model/columns';
-import type { Line, Method } from '../../model/profileRows';
+import { otherEventsHint } from '../../model/otherEventsHint';
+import { profileColumns, type Column } from '../../model/profileColumns';
+import type { ProfileLine, RankedMethod } from '../../model/profileRows';
 import { profileSheet } from '../../model/profileSheet';
 import { sheetText, type Sheet } from '../../model/sheet';
 import { wordsFor } from '../../model/words';
@@ -20,12 +20,12 @@ export class ProfileTable {
   readonly element: HTMLElement;
   private readonly grid: Grid;
   private readonly columns: readonly Column[];
-  private lines: readonly Line[] = [];
+  private lines: readonly ProfileLine[] = [];
   private shown: number | null = null;
   private pendingScroll = false;
 
   constructor(private readonly v: Views) {
-    this.columns = columnsFor(v.viewer.facts, wordsFor(v.viewer.facts));
+    this.columns = profileColumns(v.viewer.facts, wordsFor(v.viewer.facts));
     this.element = h('div', { class: 'profile' });
     const head = new ProfileHead(v, this.columns, this.element, () => this.grid.reset());
     this.grid = new Grid(
@@ -106,7 +106,7 @@ export class ProfileTable {
   }
 
   /** Where the cursor's line is gone it goes to what came in its place, else to the method. */
-  private wentTo(line: Line | undefined, at: number): number {
+  private wentTo(line: ProfileLine | undefined, at: number): number {
     if (!line || this.lines[at] === line) return at;
     const same = this.indexOf(lineKey(line));
     if (same >= 0 || line.kind === 'method') return same;
@@ -121,7 +121,7 @@ export class ProfileTable {
     if (answer.rows.length > 0) return 'No name holds the text to find.';
     const scoped = viewer.range.get() !== null || viewer.tracks.get().length > 0;
     const { slice: what, track } = wordsFor(viewer.facts);
-    const other = elsewhere(viewer.facts);
+    const other = otherEventsHint(viewer.facts);
     const text = scoped ? `No ${what} runs in the selected range and ${track}s.` : other.text;
     const way = scoped ? 'Compute for the whole trace' : other.way;
     const go = (): void => {
@@ -187,7 +187,7 @@ export class ProfileTable {
     this.grid.scroller.focus();
   }
 
-  private sheetOf(methods: readonly Method[]): Sheet | null {
+  private sheetOf(methods: readonly RankedMethod[]): Sheet | null {
     const { viewer, profile } = this.v;
     const answer = profile.answer.peek();
     const unit = fixedUnit(viewer.unit.peek());

@@ -4,7 +4,7 @@
 import { h, setAttribute, setText, type Child } from '../../base/dom';
 import { fixedUnit, formatCount, formatTime, plural, unitHead } from '../../base/format';
 import { effect, untracked } from '../../base/signal';
-import { brief } from '../../base/visible';
+import { shortened } from '../../base/visible';
 import {
   EVENT,
   EVENT_WORDS,
@@ -14,9 +14,9 @@ import {
   type HitColumn,
   type SearchField,
   type SearchRow,
-} from '../../model/found';
+} from '../../model/eventAnswers';
 import { sameMark } from '../../model/marks';
-import { caseCounts, matchAt } from '../../model/names';
+import { isCaseSensitive, indexOfMatch } from '../../model/names';
 import { patternAt } from '../../model/patternMatch';
 import type { SearchList } from '../../model/searchList';
 import { searchSheet } from '../../model/searchSheet';
@@ -258,20 +258,20 @@ export class SearchView {
     const query = viewer.search.peek();
     const matchCase = viewer.matchCase.peek();
     if (viewer.regex.peek())
-      return patternAt(text, query, caseCounts(query, matchCase)) ?? [-1, -1];
-    const at = matchAt(text, query, matchCase);
+      return patternAt(text, query, isCaseSensitive(query, matchCase)) ?? [-1, -1];
+    const at = indexOfMatch(text, query, matchCase);
     return [at, at + query.length];
   }
 
   /** Text with the match underlined. */
   private marked(text: string): Child[] {
     const [at, end] = this.found(text);
-    if (at < 0) return [brief(text, LONGEST_NAME)];
+    if (at < 0) return [shortened(text, LONGEST_NAME)];
     const found = h('span', { class: 'found' }, text.slice(at, end));
     return [
       text.slice(Math.max(0, at - LONGEST_NAME), at),
       found,
-      brief(text.slice(end), LONGEST_NAME),
+      shortened(text.slice(end), LONGEST_NAME),
     ];
   }
 
@@ -292,8 +292,8 @@ export class SearchView {
         ? pathText(viewer.frames, frame, inName ? this.found(name) : [-1, -1])
         : h(
             'span',
-            { class: 'text', title: brief(name) },
-            ...(inName ? this.marked(name) : [brief(name)]),
+            { class: 'text', title: shortened(name) },
+            ...(inName ? this.marked(name) : [shortened(name)]),
           );
     return [swatch(viewer.frames, frame, settings.theme.peek()), text];
   }

@@ -5,8 +5,8 @@
 import { fill, h, setAttribute, type Child } from '../../base/dom';
 import { fixedUnit, formatCount, formatTimeUnit, unitHead, unitLabel } from '../../base/format';
 import { effect, untracked } from '../../base/signal';
-import { brief } from '../../base/visible';
-import { matchAt, trackPlace } from '../../model/names';
+import { shortened } from '../../base/visible';
+import { indexOfMatch, trackPlace } from '../../model/names';
 import {
   STATISTICS_HEADS,
   statisticsColumns,
@@ -19,7 +19,7 @@ import {
 } from '../../model/statistics';
 import { statisticsSheet } from '../../model/statisticsSheet';
 import type { StatisticsStore } from '../../model/statisticsStore';
-import { slicesOf, wordsFor, type Words } from '../../model/words';
+import { countSlices, wordsFor, type Words } from '../../model/words';
 import { goToCall, type Views } from '../context';
 import type { Exported } from './exportMenu';
 import type { Findable } from './findBox';
@@ -125,13 +125,13 @@ export class StatisticsView {
     return [
       swatch(viewer.frames, row[0], settings.theme.peek()),
       pathText(viewer.frames, row[0], this.found(name)),
-      category !== '' && h('span', { class: 'text second category' }, ` ${brief(category)}`),
+      category !== '' && h('span', { class: 'text second category' }, ` ${shortened(category)}`),
     ];
   }
 
   private found(name: string): [number, number] {
     const find = this.v.viewer.find.peek();
-    const at = matchAt(name, find);
+    const at = indexOfMatch(name, find);
     return [at, at + find.length];
   }
 
@@ -173,14 +173,14 @@ export class StatisticsView {
       count === 0
         ? `No ${this.words.slice} of it touches what is selected.`
         : !measured
-          ? `${slicesOf(this.words, count)} without a CPU time.`
-          : `${slicesOf(this.words, count)}${this.byClock}, ${time('median')}, ${time('p95')}, ` +
+          ? `${countSlices(this.words, count)} without a CPU time.`
+          : `${countSlices(this.words, count)}${this.byClock}, ${time('median')}, ${time('p95')}, ` +
             `${time('max')} ${unitLabel(viewer.unit.peek())}`;
     const head = h(
       'h2',
-      { title: brief(name) },
+      { title: shortened(name) },
       swatch(viewer.frames, frame, settings.theme.peek()),
-      h('span', { class: 'text' }, brief(name)),
+      h('span', { class: 'text' }, shortened(name)),
     );
     const left = h('div', { class: 'histogram-side' }, head, h('p', { class: 'second' }, figures));
     if (measured) left.append(this.histogram(d));
@@ -203,7 +203,7 @@ export class StatisticsView {
       const share = count === 0 ? 0 : Math.max(3, (100 * count) / most);
       return h(
         'i',
-        { title: `${range}: ${slicesOf(this.words, count)}` },
+        { title: `${range}: ${countSlices(this.words, count)}` },
         h('b', { style: { height: `${share}%` } }),
       );
     };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every table of the lower panel can do beside showing itself.
 
-import { sheetPart, sheetText } from '../../model/sheet';
+import { sheetExcerpt, sheetText } from '../../model/sheet';
 import type { Exported } from './exportMenu';
 import type { Findable } from './findBox';
 import type { Grid } from './grid';
@@ -19,5 +19,5 @@ export function markedText(grid: Grid, exported: Exported): string | null {
   const sheet = exported.sheet();
   const { block } = grid;
   if (!sheet || !block) return null;
-  return sheetText(sheetPart(sheet, block.first, block.last - block.first + 1), 'tsv');
+  return sheetText(sheetExcerpt(sheet, block.first, block.last - block.first + 1), 'tsv');
 }

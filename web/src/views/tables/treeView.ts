@@ -5,21 +5,21 @@ import { h, icon, setAttribute, type Child } from '../../base/dom';
 import { fixedUnit, formatCount, type Unit } from '../../base/format';
 import { effect, signal, untracked } from '../../base/signal';
 import type { FlameOf } from '../../model/address';
-import type { ColumnId } from '../../model/columns';
-import { elsewhere } from '../../model/elsewhere';
-import { matchAt } from '../../model/names';
+import type { ColumnId } from '../../model/profileColumns';
+import { otherEventsHint } from '../../model/otherEventsHint';
+import { indexOfMatch } from '../../model/names';
 import {
-  headText,
-  totalOf,
+  treeHead,
+  treeTotal,
   treeColumns,
   treeText,
-  widestText,
+  widestTreeText,
   type TreeColumn,
 } from '../../model/treeColumns';
 import type { TreeLines } from '../../model/treeLines';
 import { treeSheet } from '../../model/treeSheet';
 import type { TreeStore } from '../../model/treeStore';
-import { inWords, wordsFor } from '../../model/words';
+import { inTermsOf, wordsFor } from '../../model/words';
 import type { Exported } from './exportMenu';
 import type { Findable } from './findBox';
 import { ofSwitch } from './flameSwitches';
@@ -74,7 +74,7 @@ export class TreeView {
     const about = store.bottomUp
       ? 'from where the time was spent up to who called it'
       : 'from the first calls down to what they call';
-    this.grid.scroller.title = inWords(wordsFor(viewer.facts), `${label}: ${about}`);
+    this.grid.scroller.title = inTermsOf(wordsFor(viewer.facts), `${label}: ${about}`);
     this.element = h('div', { class: bar ? 'tree with-bar' : 'tree' }, bar, this.grid.element);
     effect(() => this.showColumns());
     effect(() => this.showLines());
@@ -142,8 +142,8 @@ export class TreeView {
     unit: Unit,
   ): GridColumn {
     const meter = this.v.meters.get(this.v.settings.theme.get().bodyFont);
-    const head = headText(column, of, unit);
-    const widest = tree ? widestText(tree, column, of, unit) : '';
+    const head = treeHead(column, of, unit);
+    const widest = tree ? widestTreeText(tree, column, of, unit) : '';
     const number = column.kind !== 'name';
     const text = (place: number): string =>
       this.tree ? treeText(this.tree, this.line(place), column, of, unit) : '';
@@ -162,7 +162,7 @@ export class TreeView {
   private share(place: number, column: TreeColumn): number {
     if (!this.tree) return 0;
     const value = this.tree.figure(this.line(place), column.id) ?? 0;
-    return (100 * value) / Math.max(1, totalOf(this.tree, column));
+    return (100 * value) / Math.max(1, treeTotal(this.tree, column));
   }
 
   private nameCell(place: number): Child[] {
@@ -173,7 +173,7 @@ export class TreeView {
     const frame = this.tree.frame[line] ?? 0;
     const open = this.store.isOpen(line);
     const find = viewer.find.peek();
-    const at = matchAt(frames.full(frame), find);
+    const at = indexOfMatch(frames.full(frame), find);
     const twist = h(
       'span',
       { class: 'twist' },
@@ -219,7 +219,7 @@ export class TreeView {
     const what = viewer.flameOf.get() === 'calls' ? slice : 'sample';
     return scoped
       ? `No ${what} lies in the selected range and ${track}s. Esc selects all of the trace again.`
-      : elsewhere(viewer.facts).text;
+      : otherEventsHint(viewer.facts).text;
   }
 
   /** What is selected elsewhere comes into view. */

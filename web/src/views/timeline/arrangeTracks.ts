@@ -3,8 +3,8 @@
 // label, and dragging a label up and down.
 
 import { h, icon, listen } from '../../base/dom';
-import { hide, move, processKey, togglePin } from '../../model/arrangement';
-import { boxAt, type Placed } from '../../model/layout';
+import { hideUnit, moveUnit, processKey, togglePin } from '../../model/arrangement';
+import { boxAt, type TimelineLayout } from '../../model/layout';
 import type { Views } from '../context';
 
 /** A press becomes a drag when it has gone so far, CSS pixels. */
@@ -39,7 +39,7 @@ export class ArrangeTracks {
     private readonly v: Views,
     private readonly labels: HTMLElement,
     private readonly scroller: () => HTMLElement,
-    private readonly placed: () => Placed,
+    private readonly placed: () => TimelineLayout,
   ) {
     labels.append(this.line);
     labels.addEventListener('keydown', (e) => this.key(e, ArrangeTracks.unitOf(e.target)));
@@ -98,7 +98,7 @@ export class ArrangeTracks {
 
   private hide(key: string): void {
     const next = this.neighbour(key, 1) ?? this.neighbour(key, -1);
-    this.arrangement.update((a) => hide(a, key));
+    this.arrangement.update((a) => hideUnit(a, key));
     this.v.announce('hidden');
     if (next) this.focusUnit(next.key);
   }
@@ -132,7 +132,7 @@ export class ArrangeTracks {
   }
 
   private moveBefore(key: string, before: string): void {
-    this.arrangement.update((a) => move(a, key, before));
+    this.arrangement.update((a) => moveUnit(a, key, before));
   }
 
   /** One place up or down. */

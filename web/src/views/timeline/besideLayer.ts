@@ -4,7 +4,7 @@
 
 import { formatCount, formatTimeUnit, plural } from '../../base/format';
 import { signal } from '../../base/signal';
-import { brief } from '../../base/visible';
+import { shortened } from '../../base/visible';
 import { boxesIn, type RowBox } from '../../model/layout';
 import { sameMark, type Mark } from '../../model/marks';
 import type { ObjectsRow, Row } from '../../model/rows';
@@ -119,7 +119,7 @@ export class BesideLayer {
     if (snapshot) lines.push([colour, 'snapshot of', this.time(snapshot.time)]);
     if (snapshot && snapshot.count > 1)
       lines.push([colour, 'snapshots in this pixel', formatCount(snapshot.count)]);
-    return { mark, title: `${type} ${brief(object.id, 80)}`, lines };
+    return { mark, title: `${type} ${shortened(object.id, 80)}`, lines };
   }
 
   private sampleHit(

@@ -12,7 +12,7 @@ import { sameMark } from '../../model/marks';
 import { trackName } from '../../model/names';
 import { rowName, type Row } from '../../model/rows';
 import { namedTracks } from '../../model/states';
-import { inWords, wordsFor } from '../../model/words';
+import { inTermsOf, wordsFor } from '../../model/words';
 import { goToCall, type Views } from '../context';
 import { rowEntries, trackEntries, type Entry } from './listEntries';
 import type { TimelineView } from './timelineView';
@@ -73,7 +73,7 @@ export class CallList {
   }
 
   private said(text: string): string {
-    return inWords(wordsFor(this.v.viewer.facts), text);
+    return inTermsOf(wordsFor(this.v.viewer.facts), text);
   }
 
   /** Where the arrows went, or the selected call is, else the first that shows its levels. */

@@ -3,7 +3,7 @@
 // one alone; and of all counters whether the last value holds until the end.
 
 import { h } from '../../base/dom';
-import { brief } from '../../base/visible';
+import { shortened } from '../../base/visible';
 import { numericSeries } from '../../model/counters';
 import type { CounterFacts } from '../../model/engine';
 import type { Viewer } from '../../model/viewer';
@@ -27,7 +27,7 @@ export function counterChoice(viewer: Viewer, counter: CounterFacts): HTMLElemen
     option('stack', several ? 'stacked' : 'steps'),
     several && option('overlap', 'overlaid'),
     ...(several
-      ? series.map((k) => option(String(k), `only ${brief(counter.series[k] ?? '', 40)}`))
+      ? series.map((k) => option(String(k), `only ${shortened(counter.series[k] ?? '', 40)}`))
       : []),
     option(
       HOLD,

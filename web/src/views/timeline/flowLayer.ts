@@ -3,7 +3,7 @@
 
 import { formatTimeUnit, formatCount } from '../../base/format';
 import { signal } from '../../base/signal';
-import { brief } from '../../base/visible';
+import { shortened } from '../../base/visible';
 import type { Flow, FlowEnd } from '../../model/engine';
 import { sameCall } from '../../model/viewer';
 import { flowAt, paintFlows, type FlowScene } from '../../render/flowPainter';
@@ -75,11 +75,11 @@ export class FlowLayer {
   words(flow: Flow): string {
     const { viewer } = this.v;
     const end = (of: FlowEnd): string =>
-      `${brief(viewer.frames.short(of.frame), 80)} on ${ownerOfEnd(viewer.facts, of) || '?'}`;
+      `${shortened(viewer.frames.short(of.frame), 80)} on ${ownerOfEnd(viewer.facts, of) || '?'}`;
     const between = formatTimeUnit(flow.to.time - flow.from.time, viewer.unit.peek());
     const more =
       flow.count > 1 ? `; the first of ${formatCount(flow.count)} that fall together here` : '';
-    return `id ${brief(flow.id, 80)}: ${end(flow.from)} → ${end(flow.to)}, ${between} between${more}`;
+    return `id ${shortened(flow.id, 80)}: ${end(flow.from)} → ${end(flow.to)}, ${between} between${more}`;
   }
 
   /** To the end that is not selected, else to the one farther from where it was clicked. */

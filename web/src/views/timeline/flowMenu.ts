@@ -4,8 +4,8 @@
 import { fill, h, setAttribute } from '../../base/dom';
 import { formatCount, plural } from '../../base/format';
 import { effect } from '../../base/signal';
-import { brief } from '../../base/visible';
-import { inWords, wordsFor } from '../../model/words';
+import { shortened } from '../../base/visible';
+import { inTermsOf, wordsFor } from '../../model/words';
 import type { Views } from '../context';
 
 class FlowMenu {
@@ -83,7 +83,7 @@ class FlowMenu {
     order.sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1));
     fill(
       this.menu,
-      this.item('own', inWords(wordsFor(viewer.facts), 'Of the selected call'), selection, () =>
+      this.item('own', inTermsOf(wordsFor(viewer.facts), 'Of the selected call'), selection, () =>
         viewer.flows.set({ selection: !selection, categories }),
       ),
       this.item('none', 'None', null, () => viewer.flows.set({ selection: false, categories: [] })),
@@ -91,7 +91,7 @@ class FlowMenu {
       ...order.map((category) => {
         const item = this.item(
           `c${category.number}`,
-          category.name === '' ? '(no category)' : brief(category.name, 80),
+          category.name === '' ? '(no category)' : shortened(category.name, 80),
           categories.includes(category.number),
           () => flows.toggleCategory(category.number),
         );

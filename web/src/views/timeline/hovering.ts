@@ -6,7 +6,7 @@ import { formatValue } from '../../base/format';
 import { effect } from '../../base/signal';
 import { numericSeries, sampleAt, valueAt } from '../../model/counters';
 import type { CounterFacts, Flow, Instant } from '../../model/engine';
-import { inWords, wordsFor } from '../../model/words';
+import { inTermsOf, wordsFor } from '../../model/words';
 import { seriesColour } from '../../render/counterPainter';
 import { HANDLE_WIDTH } from '../../render/rulerPainter';
 import type { Views } from '../context';
@@ -156,7 +156,7 @@ export class Hovering {
       const words = 'the longest call that starts in this pixel; zoom in to tell them apart';
       this.tip.show(
         ...([clientX, clientY, hit.frame] as const),
-        inWords(wordsFor(this.v.viewer.facts), words),
+        inTermsOf(wordsFor(this.v.viewer.facts), words),
       );
     } else if (counter) {
       this.tip.values(clientX, clientY, counter.name, this.valuesOf(counter, this.x(at)));

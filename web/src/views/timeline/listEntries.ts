@@ -3,7 +3,7 @@
 // between them, the values of a counter, the objects and snapshots of a type, samples, memory dumps.
 
 import { formatValue, plural } from '../../base/format';
-import { brief } from '../../base/visible';
+import { shortened } from '../../base/visible';
 import { numericSeries, valueAt } from '../../model/counters';
 import type { CounterFacts } from '../../model/engine';
 import type { Track } from '../../model/traceFacts';
@@ -66,13 +66,13 @@ export function trackEntries(v: Views, line: TimelineView, track: Track, view: S
 function objectEntries(v: Views, row: number, view: Span): Entry[] {
   const { objects, snapshots } = v.beside.objects.answer.peek();
   const own = objects.filter((o) => o.row === row);
-  const ids = new Map(own.map((o) => [o.object, brief(o.id, 80)]));
+  const ids = new Map(own.map((o) => [o.object, shortened(o.id, 80)]));
   const alive = own
     .filter((o) => o.start <= view.to && o.end >= view.from)
     .slice(0, MOST)
     .map((o): Entry => ({
       time: o.start,
-      name: brief(o.id, 80),
+      name: shortened(o.id, 80),
       depth: '',
       length: o.end - o.start,
       remark: many(o.count, 'object'),

@@ -3,7 +3,7 @@
 // from what is on the screen and replaces the old one; moves never queue.
 
 import type { Signal } from '../../base/signal';
-import { between, panned, sameSpan, zoomed, type Span } from '../../model/span';
+import { interpolateSpan, pannedView, sameSpan, zoomedView, type Span } from '../../model/span';
 
 const DURATION = 160;
 
@@ -47,13 +47,13 @@ export class Mover {
   }
 
   zoom(factor: number, at: number, glide: boolean): void {
-    const span = zoomed(this.goal, factor, at, this.bounds);
+    const span = zoomedView(this.goal, factor, at, this.bounds);
     if (glide) this.glide(span);
     else this.jump(span);
   }
 
   pan(ns: number, glide: boolean): void {
-    const span = panned(this.goal, ns, this.bounds);
+    const span = pannedView(this.goal, ns, this.bounds);
     if (glide) this.glide(span);
     else this.jump(span);
   }
@@ -61,6 +61,6 @@ export class Mover {
   private readonly tick = (now: number): void => {
     const share = Math.min(1, Math.max(0, (now - this.began) / DURATION));
     this.frame = share < 1 ? requestAnimationFrame(this.tick) : 0;
-    this.view.set(share < 1 ? between(this.from, this.target, ease(share)) : this.target);
+    this.view.set(share < 1 ? interpolateSpan(this.from, this.target, ease(share)) : this.target);
   };
 }

@@ -6,7 +6,7 @@ import { fill, h, iconButton } from '../../base/dom';
 import { formatTimeUnit, plural } from '../../base/format';
 import { computed, effect, flushEffects, signal } from '../../base/signal';
 import { lanesOfNotes, LONGEST_NOTE, withNote, type Note } from '../../model/notes';
-import { length, revealing, wholeView } from '../../model/span';
+import { spanLength, revealingView, wholeView } from '../../model/span';
 import { TimeScale } from '../../render/timeScale';
 import type { Views } from '../context';
 
@@ -22,7 +22,7 @@ export class NotesStrip {
   /** The lane of each note: that which it has while the whole trace is shown, so that none jumps. */
   private readonly lanes = computed(() => {
     const { notes, bounds } = this.v.viewer;
-    return lanesOfNotes(notes.get(), (length(wholeView(bounds)) / this.wide.get()) * READABLE);
+    return lanesOfNotes(notes.get(), (spanLength(wholeView(bounds)) / this.wide.get()) * READABLE);
   });
   private readonly place = h('div', { class: 'note-lane' });
   /** The note that is written, and its box, which stays the same while the others move. */
@@ -110,7 +110,7 @@ export class NotesStrip {
 
   private button(note: Note, i: number): HTMLElement {
     const { viewer } = this.v;
-    const size = formatTimeUnit(length(note), viewer.unit.peek());
+    const size = formatTimeUnit(spanLength(note), viewer.unit.peek());
     const name = note.text ? `${note.text}, ${size}` : size;
     return h(
       'button',
@@ -165,6 +165,6 @@ export class NotesStrip {
   private select(note: Note): void {
     const { viewer, mover } = this.v;
     viewer.setRange(note);
-    mover.glide(revealing(mover.goal, note, viewer.bounds));
+    mover.glide(revealingView(mover.goal, note, viewer.bounds));
   }
 }

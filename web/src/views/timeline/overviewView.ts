@@ -4,11 +4,11 @@
 import { h, setText } from '../../base/dom';
 import { formatTimeUnit, plural } from '../../base/format';
 import { effect, signal } from '../../base/signal';
-import { elsewhere } from '../../model/elsewhere';
+import { otherEventsHint } from '../../model/otherEventsHint';
 import { wordsFor } from '../../model/words';
-import { bucketsFor, busyActivity, fewerLanes } from '../../model/busy';
+import { bucketsFor, busyActivity, fewerLanes } from '../../model/activity';
 import type { Activity } from '../../model/engine';
-import { clampView, length, ordered, wholeView, type Span } from '../../model/span';
+import { clampView, spanLength, orderedSpan, wholeView, type Span } from '../../model/span';
 import { activeThreads } from '../../model/states';
 import { Backdrop } from '../../render/backdrop';
 import { paintOverview, paintOverviewGround } from '../../render/overviewPainter';
@@ -46,7 +46,7 @@ export class OverviewView {
     const about = h('span', null);
     effect(() => {
       const length = formatTimeUnit(facts.end_ns - facts.start_ns, viewer.unit.get());
-      const lone = facts.calls === 0 ? elsewhere(facts).brief : threads;
+      const lone = facts.calls === 0 ? otherEventsHint(facts).brief : threads;
       about.title = lone === null ? `no ${wordsFor(facts).slices}` : `${length}, ${lone}`;
       setText(about, about.title);
     });
@@ -132,7 +132,7 @@ export class OverviewView {
       this.drag = null;
       // A click outside the window brings its middle here.
       if (drag?.part !== 'outside' || Math.abs(e.offsetX - drag.x) > 3) return;
-      const half = length(drag.view) / 2;
+      const half = spanLength(drag.view) / 2;
       const at = this.scale.t(e.offsetX);
       mover.glide(clampView({ from: at - half, to: at + half }, viewer.bounds));
     });
@@ -157,10 +157,10 @@ export class OverviewView {
     const { from, to } = drag.view;
     if (drag.part === 'window')
       mover.jump(clampView({ from: from + moved, to: to + moved }, viewer.bounds));
-    if (drag.part === 'from') mover.jump(clampView(ordered(from + moved, to), viewer.bounds));
-    if (drag.part === 'to') mover.jump(clampView(ordered(from, to + moved), viewer.bounds));
+    if (drag.part === 'from') mover.jump(clampView(orderedSpan(from + moved, to), viewer.bounds));
+    if (drag.part === 'to') mover.jump(clampView(orderedSpan(from, to + moved), viewer.bounds));
     if (drag.part === 'outside' && Math.abs(x - drag.x) > 3) {
-      mover.jump(clampView(ordered(this.scale.t(drag.x), this.scale.t(x)), viewer.bounds));
+      mover.jump(clampView(orderedSpan(this.scale.t(drag.x), this.scale.t(x)), viewer.bounds));
     }
   }
 }

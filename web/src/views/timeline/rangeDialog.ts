@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // R: type the range that everything below is computed for, from where to where.
 
-import { h, setAttribute, setText } from '../../base/dom';
+import { h, setAttribute, setText, blurWhenClosed } from '../../base/dom';
 import { formatTime, formatTimeUnit } from '../../base/format';
-import { letGoWhenClosed } from '../../base/modal';
 import { readRange, writeRange } from '../../model/rangeText';
-import { length, revealing, type Span } from '../../model/span';
+import { spanLength, revealingView, type Span } from '../../model/span';
 import type { Views } from '../context';
 
 export class RangeDialog {
@@ -28,7 +27,7 @@ export class RangeDialog {
       h('p', { class: 'second' }, 'As in 1.5 .. 20 ms, 300 µs .. 2 s, 1.5 + 3 ms, .. 20'),
     );
     this.input.addEventListener('input', () => this.show());
-    letGoWhenClosed(this.element);
+    blurWhenClosed(this.element);
     this.element.addEventListener('keydown', (e) => this.key(e));
     this.element.addEventListener('click', (e) => {
       if (e.target === this.element) this.element.close();
@@ -62,7 +61,7 @@ export class RangeDialog {
     if (empty) return setText(this.words, 'Enter: no range, the whole trace');
     if (typeof range === 'string') return setText(this.words, range);
     const ends = `${formatTime(range.from, unit)} to ${formatTimeUnit(range.to, unit)}`;
-    setText(this.words, `${ends}: ${formatTimeUnit(length(range), unit)}`);
+    setText(this.words, `${ends}: ${formatTimeUnit(spanLength(range), unit)}`);
   }
 
   private apply(): void {
@@ -71,7 +70,7 @@ export class RangeDialog {
     if (typeof range === 'string') return;
     this.element.close();
     viewer.setRange(range);
-    if (range) mover.glide(revealing(mover.goal, range, viewer.bounds));
+    if (range) mover.glide(revealingView(mover.goal, range, viewer.bounds));
   }
 
   private key(e: KeyboardEvent): void {

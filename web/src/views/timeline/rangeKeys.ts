@@ -2,7 +2,7 @@
 // Shift and arrows: one end of the range goes to the left or the right, as in a text.  The first
 // step begins a range at the selected call, at the pointer, or in the middle of what is seen.
 
-import { length, ordered, revealing, sameSpan, type Span } from '../../model/span';
+import { spanLength, orderedSpan, revealingView, sameSpan, type Span } from '../../model/span';
 import { sameCall } from '../../model/viewer';
 import { spanOf, type Views } from '../context';
 
@@ -18,21 +18,21 @@ export class RangeKeys {
   /** Whole steps; the end stays in view. */
   move(direction: 1 | -1): void {
     const { viewer, mover } = this.v;
-    const step = Math.max(1, Math.round(length(mover.goal) * STEP)) * direction;
+    const step = Math.max(1, Math.round(spanLength(mover.goal) * STEP)) * direction;
     const { fixed, moving } = this.ends();
     const { from, to } = viewer.bounds;
     const end = Math.max(from, Math.min(to, moving + step));
-    const range = ordered(fixed, end);
+    const range = orderedSpan(fixed, end);
     this.made = { range, fixed };
     viewer.setRange(range);
     const edge = { from: end - Math.abs(step), to: end + Math.abs(step) };
-    mover.glide(revealing(mover.goal, edge, viewer.bounds));
+    mover.glide(revealingView(mover.goal, edge, viewer.bounds));
   }
 
   private ends(): { fixed: number; moving: number } {
     const range = this.v.viewer.range.peek();
     // Back at its start a range is none, but its end has not moved.
-    if (this.made && (range === null ? length(this.made.range) === 0 : this.isMade(range))) {
+    if (this.made && (range === null ? spanLength(this.made.range) === 0 : this.isMade(range))) {
       const { fixed } = this.made;
       const { from, to } = this.made.range;
       return { fixed, moving: fixed === from ? to : from };

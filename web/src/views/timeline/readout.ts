@@ -5,12 +5,12 @@
 import { fill, h, setText, type Child } from '../../base/dom';
 import { formatTime, formatTimeUnit } from '../../base/format';
 import { effect } from '../../base/signal';
-import { brief } from '../../base/visible';
-import { elsewhere } from '../../model/elsewhere';
+import { shortened } from '../../base/visible';
+import { otherEventsHint } from '../../model/otherEventsHint';
 import { reservedColour, type CallDetails } from '../../model/engine';
 import type { Hover } from '../../model/viewer';
 import type { Views } from '../context';
-import { inWords, wordsFor } from '../../model/words';
+import { inTermsOf, wordsFor } from '../../model/words';
 import { swatch } from '../swatch';
 
 /** A notice of more letters than this hardly fits beside what else is told. */
@@ -49,7 +49,7 @@ export class Readout {
       const inTable = v.viewer.inTable.get() && v.viewer.pointer.get() === null;
       fill(
         this.hint,
-        ...(inTable ? TABLE_HINT : LINE_HINT).map((text) => hintPart(inWords(words, text))),
+        ...(inTable ? TABLE_HINT : LINE_HINT).map((text) => hintPart(inTermsOf(words, text))),
       );
     });
     effect(() => {
@@ -73,7 +73,7 @@ export class Readout {
     if (frame === null) {
       const what = wordsFor(viewer.facts).slice;
       const words =
-        viewer.facts.tracks.length > 0 ? `Point at a ${what}` : elsewhere(viewer.facts).text;
+        viewer.facts.tracks.length > 0 ? `Point at a ${what}` : otherEventsHint(viewer.facts).text;
       fill(this.name, h('span', { class: 'dim' }, words));
       return fill(this.values);
     }
@@ -84,7 +84,7 @@ export class Readout {
       h(
         'span',
         null,
-        brief(frames.short(frame)),
+        shortened(frames.short(frame)),
         h('span', { class: 'dim' }, `  ${frames.packagePrefix(frame).replace(/\.$/, '')}`),
       ),
     );

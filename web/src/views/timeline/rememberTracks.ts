@@ -4,7 +4,13 @@
 
 import { effect, untracked, type ReadSignal } from '../../base/signal';
 import { isArranged } from '../../model/arrangement';
-import { namesOf, readRemembered, recall, remember, type Remembered } from '../../model/remembered';
+import {
+  arrangeableNames,
+  readStoredArrangement,
+  applyStoredArrangement,
+  updateStoredArrangement,
+  type StoredArrangement,
+} from '../../model/storedArrangement';
 import type { Row } from '../../model/rows';
 import type { Viewer } from '../../model/viewer';
 import { store, stored } from '../settings';
@@ -18,10 +24,10 @@ function isTold(viewer: Viewer): boolean {
 export function rememberTracks(
   viewer: Viewer,
   rows: ReadSignal<readonly Row[]>,
-  before: Remembered | null = null,
-): () => Remembered {
+  before: StoredArrangement | null = null,
+): () => StoredArrangement {
   const place = `tracks.${viewer.facts.format}`;
-  let kept: Remembered = before ?? readRemembered(stored(place));
+  let kept: StoredArrangement = before ?? readStoredArrangement(stored(place));
   /** What was recalled: changed as soon as somebody arranges anything. */
   let arrangement = viewer.arrangement.peek();
   let closed = viewer.closed.peek();
@@ -30,9 +36,9 @@ export function rememberTracks(
   const told = isTold(viewer);
   // Rows come later than tracks: each time what is remembered of them finds its place.
   effect(() => {
-    const names = namesOf(viewer.facts, rows.get());
+    const names = arrangeableNames(viewer.facts, rows.get());
     if (told || !untracked(untouched)) return;
-    const found = recall(kept, names);
+    const found = applyStoredArrangement(kept, names);
     if (isArranged(found.arrangement)) viewer.arrangement.set(found.arrangement);
     if (found.closed.length > 0) viewer.closed.set(new Set(found.closed));
     arrangement = viewer.arrangement.peek();
@@ -43,15 +49,15 @@ export function rememberTracks(
     const shut = viewer.closed.get();
     untracked(() => {
       if (untouched()) return;
-      kept = remember(kept, now, shut, namesOf(viewer.facts, rows.peek()));
+      kept = updateStoredArrangement(kept, now, shut, arrangeableNames(viewer.facts, rows.peek()));
       store(place, JSON.stringify(kept));
     });
   });
   return () =>
-    remember(
+    updateStoredArrangement(
       kept,
       viewer.arrangement.peek(),
       viewer.closed.peek(),
-      namesOf(viewer.facts, rows.peek()),
+      arrangeableNames(viewer.facts, rows.peek()),
     );
 }

@@ -4,13 +4,13 @@
 import { fill, h, icon, setAttribute } from '../../base/dom';
 import { plural } from '../../base/format';
 import { effect, type ReadSignal } from '../../base/signal';
-import type { Placed } from '../../model/layout';
+import type { TimelineLayout } from '../../model/layout';
 import { allThreads, CPUS, threadsIn } from '../../model/states';
-import { inWords, wordsFor } from '../../model/words';
+import { inTermsOf, wordsFor } from '../../model/words';
 import type { Views } from '../context';
 import { hiddenButton, trackFilter } from './trackFilter';
 
-export function rulerKey(v: Views, placed: ReadSignal<Placed>): HTMLElement {
+export function rulerKey(v: Views, placed: ReadSignal<TimelineLayout>): HTMLElement {
   const { viewer } = v;
   const { tracks, order } = viewer.facts;
   const busy = threadsIn(tracks);
@@ -37,7 +37,7 @@ export function rulerKey(v: Views, placed: ReadSignal<Placed>): HTMLElement {
   toggle.addEventListener('click', () => viewer.expandAll(viewer.expanded.peek().size === 0));
   effect(() => {
     const open = viewer.expanded.get().size > 0;
-    const label = inWords(
+    const label = inTermsOf(
       wordsFor(viewer.facts),
       open
         ? 'Collapse all threads to the innermost call'

@@ -6,7 +6,7 @@ import { h, setText } from '../../base/dom';
 import { formatTime, formatTimeUnit, type Unit } from '../../base/format';
 import { debounce } from '../../base/latest';
 import { effect } from '../../base/signal';
-import { length, sameSpan, wholeView, type Span } from '../../model/span';
+import { spanLength, sameSpan, wholeView, type Span } from '../../model/span';
 import type { Viewer } from '../../model/viewer';
 
 const REST = 600;
@@ -22,11 +22,11 @@ function words(viewer: Viewer): string {
   const from = Math.max(bounds.from, Math.round(view.from));
   const to = Math.min(bounds.to, Math.round(view.to));
   const shown = sameSpan(view, wholeView(bounds))
-    ? `the whole trace, ${formatTimeUnit(length(bounds), unit)}`
+    ? `the whole trace, ${formatTimeUnit(spanLength(bounds), unit)}`
     : spanWords({ from, to: Math.max(from, to) }, unit);
   const range = viewer.range.peek();
   const chosen = range
-    ? `${spanWords(range, unit)}, ${formatTimeUnit(length(range), unit)} long`
+    ? `${spanWords(range, unit)}, ${formatTimeUnit(spanLength(range), unit)} long`
     : 'none';
   return `Shown: ${shown}. Range: ${chosen}.`;
 }

@@ -2,8 +2,16 @@
 // Mouse, wheel and touch on the tracks and the ruler.
 
 import { listen } from '../../base/dom';
-import { resolveStrip } from '../../model/hit';
-import { framing, ordered, panned, wholeView, zoomed, length, type Span } from '../../model/span';
+import { resolveDensity } from '../../model/hit';
+import {
+  framingView,
+  orderedSpan,
+  pannedView,
+  wholeView,
+  zoomedView,
+  spanLength,
+  type Span,
+} from '../../model/span';
 import { sameCall } from '../../model/viewer';
 import { TimeScale } from '../../render/timeScale';
 import { spanOf, type Views } from '../context';
@@ -148,13 +156,13 @@ export class TimelineGestures {
       drag.kind = 'range';
       viewer.hover.set(null);
     }
-    if (drag.kind === 'range') viewer.setRange(ordered(drag.time, now));
+    if (drag.kind === 'range') viewer.setRange(orderedSpan(drag.time, now));
     if (drag.kind === 'edge') this.moveEdge(drag, now);
-    if (drag.kind === 'zoom') this.line.zooming.set(ordered(drag.time, now));
+    if (drag.kind === 'zoom') this.line.zooming.set(orderedSpan(drag.time, now));
     if (drag.kind === 'pan') {
       // From the place of the press: rounding never adds up.
       const scale = new TimeScale(drag.view, this.line.canvas.width);
-      mover.jump(panned(drag.view, (drag.x - x) * scale.nsPerPixel, viewer.bounds));
+      mover.jump(pannedView(drag.view, (drag.x - x) * scale.nsPerPixel, viewer.bounds));
       this.line.tracks.scrollTop = drag.scroll + drag.y - y;
       document.body.style.cursor = 'grabbing';
     }
@@ -166,7 +174,7 @@ export class TimelineGestures {
     const other = drag.edge === 'from' ? range.to : range.from;
     // Drawn past the other end, the grasped one becomes that one.
     drag.edge = now < other ? 'from' : 'to';
-    if (Math.round(now) !== other) this.v.viewer.setRange(ordered(now, other));
+    if (Math.round(now) !== other) this.v.viewer.setRange(orderedSpan(now, other));
   }
 
   private up(e: PointerEvent, onRuler: boolean): void {
@@ -229,7 +237,7 @@ export class TimelineGestures {
     viewer.selectFrame(found.hit.frame);
     if (!found.lane || found.lane.depth < 0) return;
     try {
-      const call = await resolveStrip(
+      const call = await resolveDensity(
         viewer.engine,
         found.lane.lane,
         this.line.resolution,
@@ -247,7 +255,7 @@ export class TimelineGestures {
     if (!found?.hit) return;
     if (!found.hit.call) return mover.zoom(1 / 8, this.line.scale.t(this.x(e)), true);
     try {
-      mover.glide(framing(spanOf(await viewer.engine.slice(found.hit.call)), viewer.bounds));
+      mover.glide(framingView(spanOf(await viewer.engine.slice(found.hit.call)), viewer.bounds));
     } catch (error) {
       viewer.failed(error);
     }
@@ -305,10 +313,10 @@ export class TimelineGestures {
     if (!a || !b || !from) return;
     const factor = from.distance / Math.max(10, Math.abs(a.x - b.x));
     const { bounds } = this.v.viewer;
-    const view = zoomed(from.view, factor, from.at, bounds);
-    const nsPerPixel = length(view) / this.line.canvas.width;
+    const view = zoomedView(from.view, factor, from.at, bounds);
+    const nsPerPixel = spanLength(view) / this.line.canvas.width;
     // The time first grasped stays between the fingers.
     const shift = from.at - (view.from + ((a.x + b.x) / 2) * nsPerPixel);
-    this.v.mover.jump(panned(view, shift, bounds));
+    this.v.mover.jump(pannedView(view, shift, bounds));
   }
 }

@@ -15,14 +15,14 @@ import {
   isThin,
   processesOf,
   type GroupBox,
-  type Placed,
+  type TimelineLayout,
   type RowBox,
   type TrackBox,
 } from '../../model/layout';
-import { idOf, ownName, processName, trackName } from '../../model/names';
+import { ownerId, hasOwnName, processName, trackName } from '../../model/names';
 import { FIRST_LANES, type FoldRow, type ObjectsRow } from '../../model/rows';
 import { CPUS, threadsOf } from '../../model/states';
-import { inWords, slicesOf, wordsFor } from '../../model/words';
+import { inTermsOf, countSlices, wordsFor } from '../../model/words';
 import type { Label } from '../../render/labelPainter';
 import { ArrangeTracks } from './arrangeTracks';
 import { counterChoice } from './counterChoice';
@@ -60,7 +60,7 @@ export class TimelineLabels {
   private readonly scrolled = h('div', { class: 'scrolled-labels' });
   private readonly arrange: ArrangeTracks;
   private readonly roving: Roving;
-  private placed: Placed | null = null;
+  private placed: TimelineLayout | null = null;
   /** The tracks of each process. */
   private readonly own: ReadonlyMap<number, readonly Track[]>;
   /** Those that are elements. */
@@ -70,7 +70,7 @@ export class TimelineLabels {
   constructor(
     private readonly v: Views,
     scroller: () => HTMLElement,
-    placed: () => Placed,
+    placed: () => TimelineLayout,
   ) {
     this.element = h('div', { class: 'labels' }, this.pinned, this.scrolled);
     this.roving = new Roving(this.element);
@@ -79,7 +79,7 @@ export class TimelineLabels {
   }
 
   /** Everything anew: the layout or what a label says has changed. */
-  lay(placed: Placed, top: number, bottom: number): void {
+  lay(placed: TimelineLayout, top: number, bottom: number): void {
     const { viewer, selection } = this.v;
     viewer.tracks.get();
     selection.details.get();
@@ -209,7 +209,7 @@ export class TimelineLabels {
     const own = this.own.get(group.process) ?? [];
     const threads =
       group.process === CPUS ? plural(own.length, 'processor') : plural(threadsOf(own), 'thread');
-    const id = process ? idOf(process) : '';
+    const id = process ? ownerId(process) : '';
     const name = processName(viewer.facts.processes, group.process);
     const labels = process?.labels ?? '';
     const up = process?.uptime_ns ? `up for ${formatShort(process.uptime_ns)}` : '';
@@ -371,14 +371,14 @@ export class TimelineLabels {
     const kind = kindOf(track, viewer.facts);
     const process = processWords(track, viewer.facts);
     const title =
-      `${name}${kind.title && `, ${kind.title}`}${process}: ${slicesOf(wordsFor(viewer.facts), track.calls)}, ` +
+      `${name}${kind.title && `, ${kind.title}`}${process}: ${countSlices(wordsFor(viewer.facts), track.calls)}, ` +
       `${plural(track.rows, 'level')}. A click computes the tables for it alone, Ctrl+click for it as well.`;
     const twist = h(
       'button',
       {
         class: 'twist',
         title: box.expanded
-          ? inWords(wordsFor(viewer.facts), 'Show the innermost call only')
+          ? inTermsOf(wordsFor(viewer.facts), 'Show the innermost call only')
           : 'Show every level',
         attrs: {
           type: 'button',
@@ -398,7 +398,7 @@ export class TimelineLabels {
         attrs: { type: 'button', 'aria-pressed': chosen, 'data-key': `n${track.track}` },
         on: { click: (e) => viewer.toggleTrack(track.track, e.ctrlKey || e.metaKey || e.shiftKey) },
       },
-      ownName(track) ? null : h('span', { class: 'tid' }, `[${idOf(track)}] `),
+      hasOwnName(track) ? null : h('span', { class: 'tid' }, `[${ownerId(track)}] `),
       h('span', { class: 'name' }, track.name),
     );
     return h(

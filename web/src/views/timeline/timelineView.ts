@@ -12,13 +12,13 @@ import {
   boxesIn,
   laneAt,
   lanesOf,
-  layoutPage,
+  layoutTimeline,
   type LaneBox,
-  type Placed,
+  type TimelineLayout,
   type RowBox,
   type TrackBox,
 } from '../../model/layout';
-import { counterBoxes, rowsOf, type CounterBox, type Row } from '../../model/rows';
+import { counterBoxes, timelineRows, type CounterBox, type Row } from '../../model/rows';
 import type { Span } from '../../model/span';
 import { resolutionFor, TileCache, tileRange } from '../../model/tileCache';
 import { paintCounters, type CounterScene } from '../../render/counterPainter';
@@ -27,7 +27,7 @@ import { NarrowBars } from '../../render/narrowBars';
 import { paintRuler } from '../../render/rulerPainter';
 import type { Surface } from '../../render/surface';
 import { MADE_A_FRAME, StripImages } from '../../render/strips';
-import { inWords, wordsFor } from '../../model/words';
+import { inTermsOf, wordsFor } from '../../model/words';
 import { TimeScale } from '../../render/timeScale';
 import { paintGroups, paintTracks, type Scene } from '../../render/trackPainter';
 import { BesideLayer, type MarkHit } from './besideLayer';
@@ -49,7 +49,7 @@ export interface Under {
 
 /** What is drawn of the list: from top to bottom on the canvas, so far scrolled. */
 interface Part {
-  placed: Placed;
+  placed: TimelineLayout;
   scroll: number;
   top: number;
   bottom: number;
@@ -64,7 +64,7 @@ export class TimelineView {
   readonly zooming = signal<Span | null>(null);
   /** The counter under the pointer. */
   readonly overCounter = signal<CounterFacts | null>(null);
-  readonly placed: ReadSignal<Placed>;
+  readonly placed: ReadSignal<TimelineLayout>;
   readonly marks: BesideLayer;
   readonly rows: ReadSignal<readonly Row[]>;
   readonly cache: TileCache;
@@ -89,7 +89,7 @@ export class TimelineView {
       viewer.failed,
     );
     this.rows = computed(() =>
-      rowsOf(
+      timelineRows(
         v.beside.rows.get(),
         v.counters.list.get(),
         viewer.facts.tracks,
@@ -97,7 +97,7 @@ export class TimelineView {
       ),
     );
     this.placed = computed(() =>
-      layoutPage(
+      layoutTimeline(
         viewer.facts,
         {
           expanded: viewer.expanded.get(),
@@ -131,7 +131,7 @@ export class TimelineView {
     this.canvas = new Canvas(
       this.lanes,
       this.tracks,
-      inWords(wordsFor(viewer.facts), 'Calls of each thread over time'),
+      inTermsOf(wordsFor(viewer.facts), 'Calls of each thread over time'),
       (g) => this.drawTracks(g),
       () => {
         this.v.selection.setWidth(this.canvas.width);
@@ -325,7 +325,7 @@ export class TimelineView {
     return [...new Set([...fixed, ...boxesIn(boxes, top, bottom)])];
   }
 
-  private wantCounters(placed: Placed, scroll: number): void {
+  private wantCounters(placed: TimelineLayout, scroll: number): void {
     const seen = this.seen(placed.rows, scroll, scroll + this.canvas.height);
     this.v.counters.show(this.counterBoxes(seen).map((box) => box.counter.counter));
   }
@@ -382,7 +382,7 @@ export class TimelineView {
     return row?.kind === 'counter' ? row.counter : null;
   }
 
-  private want(placed: Placed, scroll: number, scene: Scene): void {
+  private want(placed: TimelineLayout, scroll: number, scene: Scene): void {
     const top = scroll - AHEAD;
     const bottom = scroll + this.canvas.height + AHEAD;
     const { heights } = scene.theme;

@@ -6,11 +6,11 @@ import { h, icon, iconButton, setText } from '../../base/dom';
 import { plural } from '../../base/format';
 import { effect, type ReadSignal } from '../../base/signal';
 import { UNARRANGED } from '../../model/arrangement';
-import type { Placed } from '../../model/layout';
+import type { TimelineLayout } from '../../model/layout';
 import type { Viewer } from '../../model/viewer';
 
 /** Shows everything that was hidden; while nothing is it is not there. */
-export function hiddenButton(viewer: Viewer, placed: ReadSignal<Placed>): HTMLElement {
+export function hiddenButton(viewer: Viewer, placed: ReadSignal<TimelineLayout>): HTMLElement {
   const button = h('button', {
     class: 'link',
     attrs: { type: 'button' },

@@ -3,7 +3,7 @@
 
 import { h } from '../../base/dom';
 import type { IdleThread, TraceFacts, Track } from '../../model/traceFacts';
-import { idOf } from '../../model/names';
+import { ownerId } from '../../model/names';
 
 /** Async slices have no CPU time of their own, whatever clocks the trace has. */
 export function busyTime(track: Track): number | null {
@@ -47,12 +47,12 @@ export function kindOf(
   if (track.kind !== 'async') return { title: '', mark: null };
   const owner = ownersOf(facts).get(track.thread);
   const of =
-    track.thread >= 0 && owner ? `begun by [${idOf(owner)}] ${owner.name}` : 'of the process';
+    track.thread >= 0 && owner ? `begun by [${ownerId(owner)}] ${owner.name}` : 'of the process';
   return { title: `async slices ${of}`, mark: mark('async') };
 }
 
 export function processWords(track: Track, facts: TraceFacts): string {
   const { processes } = facts;
   const process = processes.length > 1 ? processes[track.process] : undefined;
-  return process ? `, process ${idOf(process)} ${process.name}` : '';
+  return process ? `, process ${ownerId(process)} ${process.name}` : '';
 }

@@ -4,7 +4,7 @@
 import { formatCount, formatPercent, formatTime, type Unit } from '../base/format';
 import type { ProfileAnswer, ProfileRow } from './engine';
 import type { Clock, TraceFacts } from './traceFacts';
-import { countsCalls, inWords, type Words } from './words';
+import { countsCalls, inTermsOf, type Words } from './words';
 
 /** Names of columns; they also stand in the address. */
 export type ColumnId =
@@ -35,7 +35,7 @@ export interface Column {
   begins: boolean;
 }
 
-function pair(clock: Clock, what: 'incl' | 'excl'): Column[] {
+function clockColumns(clock: Clock, what: 'incl' | 'excl'): Column[] {
   const name = `${what === 'incl' ? 'Incl' : 'Excl'} ${clock === 'cpu' ? 'CPU' : 'Real'}`;
   const long = `${what === 'incl' ? 'Inclusive' : 'Exclusive'} ${clock === 'cpu' ? 'CPU' : 'real'} time`;
   const begins = what === 'incl';
@@ -63,7 +63,7 @@ function pair(clock: Clock, what: 'incl' | 'excl'): Column[] {
   ];
 }
 
-const COLUMNS: readonly Column[] = [
+const PROFILE_COLUMNS: readonly Column[] = [
   {
     id: 'name',
     group: 'Name',
@@ -74,10 +74,10 @@ const COLUMNS: readonly Column[] = [
     width: 0,
     begins: false,
   },
-  ...pair('cpu', 'incl'),
-  ...pair('cpu', 'excl'),
-  ...pair('real', 'incl'),
-  ...pair('real', 'excl'),
+  ...clockColumns('cpu', 'incl'),
+  ...clockColumns('cpu', 'excl'),
+  ...clockColumns('real', 'incl'),
+  ...clockColumns('real', 'excl'),
   {
     id: 'calls',
     group: 'Calls+Rec',
@@ -111,7 +111,7 @@ const COLUMNS: readonly Column[] = [
 ];
 
 /** Sample counts are shown as real time; drop the clock from their heads. */
-function ofSamples(text: string): string {
+function sampleTitle(text: string): string {
   return text.replace(/ Real$/, '').replace(' real time', ' samples');
 }
 
@@ -124,16 +124,16 @@ export type ColumnFacts = { clocks: readonly Clock[] } & Partial<
  * Return the columns of a trace: none for a clock that the trace lacks, and no call counts if calls
  * were not counted.
  */
-export function columnsFor(facts: ColumnFacts, words?: Words): Column[] {
+export function profileColumns(facts: ColumnFacts, words?: Words): Column[] {
   const said = (text: string): string => {
-    const told = words ? inWords(words, text) : text;
-    return facts.timeless === 'counts' ? ofSamples(told) : told;
+    const told = words ? inTermsOf(words, text) : text;
+    return facts.timeless === 'counts' ? sampleTitle(told) : told;
   };
   const isThere = ({ clock, kind, id }: Column): boolean =>
     clock !== null
       ? facts.clocks.includes(clock) && (countsCalls(facts) || !id.endsWith('per_call'))
       : kind !== 'calls' || countsCalls(facts);
-  return COLUMNS.filter(isThere).map((column) => ({
+  return PROFILE_COLUMNS.filter(isThere).map((column) => ({
     ...column,
     group: said(column.group),
     head: said(column.head),
@@ -142,8 +142,8 @@ export function columnsFor(facts: ColumnFacts, words?: Words): Column[] {
 }
 
 /** Tell whether a text names a column. */
-export function isColumn(id: string): id is ColumnId {
-  return COLUMNS.some((column) => column.id === id);
+export function isProfileColumn(id: string): id is ColumnId {
+  return PROFILE_COLUMNS.some((column) => column.id === id);
 }
 
 /** Numbers of a method, or of "(context switch)". Times are in nanoseconds; null: not recorded. */
@@ -168,7 +168,7 @@ export function figuresOfWaits(waits: { calls: number; real_ns: number }): Figur
   return { calls: waits.calls, recursive: 0, incl_real: t, excl_real: t, incl_cpu: 0, excl_cpu: 0 };
 }
 
-function perCall(time: number | null, f: Figures): number | null {
+function timePerCall(time: number | null, f: Figures): number | null {
   const n = f.calls + f.recursive;
   return time === null || n === 0 ? null : time / n;
 }
@@ -191,25 +191,30 @@ export function columnValue(f: Figures, id: ColumnId): number | null {
     case 'calls':
       return f.calls + f.recursive;
     case 'cpu_per_call':
-      return perCall(f.incl_cpu, f);
+      return timePerCall(f.incl_cpu, f);
     case 'real_per_call':
-      return perCall(f.incl_real, f);
+      return timePerCall(f.incl_real, f);
     case 'name':
       return null;
   }
 }
 
 /** Return the total time of the profile in nanoseconds, by default of the real clock. */
-export function totalOf(answer: ProfileAnswer, clock: Clock | null): number {
+export function profileTotal(answer: ProfileAnswer, clock: Clock | null): number {
   return (clock === 'cpu' ? answer.total_cpu_ns : answer.total_real_ns) ?? 0;
 }
 
 /** Format a cell of the profile table. */
-export function cellText(f: Figures, column: Column, answer: ProfileAnswer, unit: Unit): string {
+export function profileCellText(
+  f: Figures,
+  column: Column,
+  answer: ProfileAnswer,
+  unit: Unit,
+): string {
   if (column.kind === 'calls') return `${formatCount(f.calls)}+${formatCount(f.recursive)}`;
   const value = columnValue(f, column.id);
   if (value === null) return '';
-  if (column.kind === 'percent') return formatPercent(value, totalOf(answer, column.clock));
+  if (column.kind === 'percent') return formatPercent(value, profileTotal(answer, column.clock));
   return formatTime(value, unit);
 }
 
@@ -217,7 +222,7 @@ export function cellText(f: Figures, column: Column, answer: ProfileAnswer, unit
  * Return the widest text of a column, to size it. The widest text belongs to the greatest number,
  * because all digits have one width.
  */
-export function longestText(answer: ProfileAnswer, column: Column, unit: Unit): string {
+export function widestProfileText(answer: ProfileAnswer, column: Column, unit: Unit): string {
   if (column.kind === 'percent') return '100.0';
   const rows = answer.rows.map(figuresOf);
   if (answer.waits) rows.push(figuresOfWaits(answer.waits));
@@ -230,7 +235,7 @@ export function longestText(answer: ProfileAnswer, column: Column, unit: Unit): 
   let longest = '';
   let total = 0;
   for (const row of rows) {
-    const text = cellText(row, column, answer, unit);
+    const text = profileCellText(row, column, answer, unit);
     if (text.length > longest.length) longest = text;
     total = Math.max(total, row.calls + row.recursive);
   }

@@ -10,22 +10,30 @@ import { isLaneOf, rowName, type Row } from './rows';
 import { listAt, unitKey } from './units';
 
 /** A stored arrangement; the JSON keys must not change. */
-export interface Remembered {
+export interface StoredArrangement {
   pinned: readonly string[];
   hidden: readonly string[];
   moves: readonly (readonly [what: string, before: string])[];
   closed: readonly string[];
 }
 
-export const NOTHING_REMEMBERED: Remembered = { pinned: [], hidden: [], moves: [], closed: [] };
+export const NO_STORED_ARRANGEMENT: StoredArrangement = {
+  pinned: [],
+  hidden: [],
+  moves: [],
+  closed: [],
+};
 
 /** Limit of stored names of each kind. */
-const MOST = 100;
+const MOST_STORED_NAMES = 100;
 
-type Facts = Pick<TraceFacts, 'tracks' | 'processes'>;
+type ArrangeableFacts = Pick<TraceFacts, 'tracks' | 'processes'>;
 
 /** Return key and name of everything that can be arranged; names need not be unique. */
-export function namesOf(facts: Facts, rows: readonly Row[]): Map<string, string> {
+export function arrangeableNames(
+  facts: ArrangeableFacts,
+  rows: readonly Row[],
+): Map<string, string> {
   const { tracks, processes } = facts;
   const names = new Map<string, string>();
   const add = (key: string, process: number, name: string): void => {
@@ -45,18 +53,18 @@ export function namesOf(facts: Facts, rows: readonly Row[]): Map<string, string>
   return names;
 }
 
-function keysOf(names: ReadonlyMap<string, string>): Map<string, string[]> {
+function keysByName(names: ReadonlyMap<string, string>): Map<string, string[]> {
   const found = new Map<string, string[]>();
   for (const [key, name] of names) listAt(found, name).push(key);
   return found;
 }
 
 /** Return the part of a stored arrangement that applies to this trace. */
-export function recall(
-  remembered: Remembered,
+export function applyStoredArrangement(
+  remembered: StoredArrangement,
   names: ReadonlyMap<string, string>,
 ): { arrangement: Arrangement; closed: number[] } {
-  const keys = keysOf(names);
+  const keys = keysByName(names);
   const all = (wanted: readonly string[]): string[] =>
     wanted.flatMap((name) => keys.get(name) ?? []);
   const moves = remembered.moves.flatMap(([what, before]) => {
@@ -70,12 +78,12 @@ export function recall(
 }
 
 /** Update a stored arrangement. Names that this trace does not contain stay as they were. */
-export function remember(
-  old: Remembered,
+export function updateStoredArrangement(
+  old: StoredArrangement,
   { pinned, hidden, moves }: Arrangement,
   closed: Iterable<number>,
   names: ReadonlyMap<string, string>,
-): Remembered {
+): StoredArrangement {
   const known = new Set(names.values());
   const named = (keys: readonly string[], before: readonly string[]): string[] =>
     [
@@ -83,7 +91,7 @@ export function remember(
         ...keys.flatMap((key) => names.get(key) ?? []),
         ...before.filter((name) => !known.has(name)),
       ]),
-    ].slice(0, MOST);
+    ].slice(0, MOST_STORED_NAMES);
   const told = moves.flatMap(({ what, before }): [string, string][] => {
     const [name, to] = [names.get(what), before === '' ? '' : names.get(before)];
     return name === undefined || to === undefined ? [] : [[name, to]];
@@ -91,27 +99,29 @@ export function remember(
   return {
     pinned: named(pinned, old.pinned),
     hidden: named(hidden, old.hidden),
-    moves: [...told, ...old.moves.filter(([what]) => !known.has(what))].slice(0, MOST),
+    moves: [...told, ...old.moves.filter(([what]) => !known.has(what))].slice(0, MOST_STORED_NAMES),
     closed: named([...closed].map(processKey), old.closed),
   };
 }
 
-function texts(value: unknown): string[] {
+function textsIn(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((text) => typeof text === 'string') : [];
 }
 
 /** Parse a stored arrangement; malformed parts are dropped. */
-export function readRemembered(text: string | null): Remembered {
+export function readStoredArrangement(text: string | null): StoredArrangement {
   try {
     const value = JSON.parse(text ?? '{}') as Record<string, unknown> | null;
     const moves = Array.isArray(value?.['moves']) ? (value['moves'] as unknown[]) : [];
     return {
-      pinned: texts(value?.['pinned']),
-      hidden: texts(value?.['hidden']),
-      moves: moves.map(texts).flatMap(([a, b]) => (a && b !== undefined ? [[a, b] as const] : [])),
-      closed: texts(value?.['closed']),
+      pinned: textsIn(value?.['pinned']),
+      hidden: textsIn(value?.['hidden']),
+      moves: moves
+        .map(textsIn)
+        .flatMap(([a, b]) => (a && b !== undefined ? [[a, b] as const] : [])),
+      closed: textsIn(value?.['closed']),
     };
   } catch {
-    return NOTHING_REMEMBERED;
+    return NO_STORED_ARRANGEMENT;
   }
 }

@@ -8,7 +8,7 @@ import { hasStates } from './states';
 import { wordsFor } from './words';
 
 /** A hint in place of the missing slices, and a link to the tab that shows other events. */
-export interface Elsewhere {
+export interface OtherEventsHint {
   /** A sentence in place of the slices of threads. */
   text: string;
   /** Other events of the trace in short, shown next to its length; null: there are none. */
@@ -18,10 +18,10 @@ export interface Elsewhere {
   tab: Tab | null;
 }
 
-type Facts = Pick<TraceFacts, 'order' | 'tracks' | 'samples' | 'filtered'>;
+type HintFacts = Pick<TraceFacts, 'order' | 'tracks' | 'samples' | 'filtered'>;
 
 /** Return the hint for a trace without slices of threads. */
-export function elsewhere(facts: Facts): Elsewhere {
+export function otherEventsHint(facts: HintFacts): OtherEventsHint {
   const { slice } = wordsFor(facts);
   if (facts.filtered?.slices === 0 && facts.filtered.of > 0)
     return {

@@ -2,7 +2,7 @@
 // Rows of objects, samples and memory dumps, and the events of these rows in the visible range.
 
 import { signal } from '../base/signal';
-import type { BesideRows, Listed, MemoryDump, ObjectsInView, Sample } from './beside';
+import type { NonSliceRows, Listed, MemoryDump, ObjectsInView, Sample } from './nonSliceEvents';
 import { InView } from './inView';
 import type { Viewer } from './viewer';
 
@@ -10,8 +10,8 @@ import type { Viewer } from './viewer';
 const MOST_ROWS = 64;
 
 /** Holds the non-slice events of the trace. A store lives as long as its viewer. */
-export class BesideStore {
-  readonly rows = signal<BesideRows>({ objects: [], samples: [], memory_dumps: [], threads: [] });
+export class NonSliceStore {
+  readonly rows = signal<NonSliceRows>({ objects: [], samples: [], memory_dumps: [], threads: [] });
   readonly objects: InView<ObjectsInView>;
   readonly samples: InView<Listed<Sample>>;
   readonly dumps: InView<Listed<MemoryDump>>;
@@ -19,7 +19,7 @@ export class BesideStore {
   private wanted: readonly number[] = [];
 
   constructor(viewer: Viewer) {
-    const { beside } = viewer.engine;
+    const { nonSlice: beside } = viewer.engine;
     const { facts } = viewer;
     const none: ObjectsInView = { objects: [], snapshots: [], leftOut: 0 };
     this.objects = new InView<ObjectsInView>(

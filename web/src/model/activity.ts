@@ -6,11 +6,11 @@
 import { TILE_PIXELS } from './decode';
 import type { Activity, Engine, Tile, TileLane } from './engine';
 import type { Track } from './traceFacts';
-import { length, type Span } from './span';
+import { spanLength, type Span } from './span';
 import { tileRange } from './tileCache';
 
 /** Add to each bucket the share of it that [from, to) covers. */
-function cover(
+function addCoverage(
   buckets: Float64Array,
   size: number,
   origin: number,
@@ -37,19 +37,19 @@ export function waitingShares(tiles: readonly Tile[], activity: Activity): Float
       // A wait that touches two tiles is in both.
       if (index <= done) continue;
       done = index;
-      cover(buckets, size, activity.from, start, start + (tile.length[i] ?? 0));
+      addCoverage(buckets, size, activity.from, start, start + (tile.length[i] ?? 0));
     }
     const pixel = 2 ** tile.res;
-    for (let x = 0; tile.strip && x < TILE_PIXELS; x++) {
-      const share = (tile.strip.height[x] ?? 0) / 255;
+    for (let x = 0; tile.density && x < TILE_PIXELS; x++) {
+      const share = (tile.density.height[x] ?? 0) / 255;
       const start = (tile.number * TILE_PIXELS + x) * pixel;
-      if (share > 0) cover(buckets, size, activity.from, start, start + pixel * share);
+      if (share > 0) addCoverage(buckets, size, activity.from, start, start + pixel * share);
     }
   }
   return buckets;
 }
 
-function less(covered: Uint8Array, waiting: Float64Array): Uint8Array {
+function subtractWaits(covered: Uint8Array, waiting: Float64Array): Uint8Array {
   return covered.map((height, b) => Math.max(0, Math.round(height - 255 * (waiting[b] ?? 0))));
 }
 
@@ -95,7 +95,7 @@ export async function busyActivity(
     .filter((track) => track.waits > 0)
     .map((track): TileLane => ({ kind: 'w', row: track.track }));
   if (lanes.length === 0) return activity;
-  const res = Math.max(0, Math.floor(Math.log2(length(bounds) / buckets)));
+  const res = Math.max(0, Math.floor(Math.log2(spanLength(bounds) / buckets)));
   const { first, last } = tileRange(bounds, res);
   // A few tiles a track: under the limit of one answer up to several hundred threads.
   const most = Math.max(1, Math.floor(4096 / (last - first + 1)));
@@ -109,7 +109,9 @@ export async function busyActivity(
   }
   const busy = activity.lanes.map((lane) => {
     const tiles = byTrack.get(lane.track)?.sort((a, b) => a.number - b.number);
-    return tiles ? { ...lane, height: less(lane.height, waitingShares(tiles, activity)) } : lane;
+    return tiles
+      ? { ...lane, height: subtractWaits(lane.height, waitingShares(tiles, activity)) }
+      : lane;
   });
   return { ...activity, lanes: busy };
 }

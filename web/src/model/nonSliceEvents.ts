@@ -39,7 +39,7 @@ export interface DumpedProcess {
 }
 
 /** Every row that non-slice events need in the timeline. */
-export interface BesideRows {
+export interface NonSliceRows {
   objects: ObjectType[];
   samples: SampledThread[];
   memory_dumps: DumpedProcess[];
@@ -178,8 +178,8 @@ export interface Listed<T> {
 }
 
 /** The questions about events that are not slices. */
-export interface BesideEngine {
-  rows(): Promise<BesideRows>;
+export interface NonSliceEngine {
+  rows(): Promise<NonSliceRows>;
   objects(
     rows: readonly number[],
     range: Range,
