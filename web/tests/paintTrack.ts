@@ -35,7 +35,7 @@ export interface Setup {
   view?: { from: number; to: number };
   expanded?: boolean;
   /** Of the row of that number. */
-  densitys?: NonNullable<Tile['strip']>[];
+  strips?: NonNullable<Tile['density']>[];
   /** Innermost calls, for a closed track. */
   innermost?: SliceRow[];
   track?: Partial<Track>;

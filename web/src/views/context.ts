@@ -107,7 +107,8 @@ function describe(v: Views, call: CallDetails): string {
   const words = wordsFor(viewer.facts);
   const track = viewer.trackOfRow(call.row);
   return (
-    `${shortened(viewer.frames.short(call.frame))}, ${words.slice} ${formatCount(call.nth)} of ${formatCount(call.of)} ` +
+    `${shortened(viewer.frames.short(call.frame))}, ` +
+    `${words.slice} ${formatCount(call.nth)} of ${formatCount(call.of)} ` +
     `in ${track?.name ?? words.track}, level ${call.depth + 1}, ` +
     formatTimeUnit(call.length_ns, viewer.unit.peek())
   );
