@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters as areas, stacked, one before the other or one alone: each value holds until the next.
+// Counters as areas. The series are stacked, overlaid or shown one at a time. Each value holds
+// until the next one.
 
 import { eventColour, hashedColour } from '../model/colours';
 import { boundsOf, numericSeries, sampleAt, valueAt, type CounterView } from '../model/counters';
@@ -16,24 +17,26 @@ export interface CounterScene {
   scale: TimeScale;
   meter: TextMeter;
   values: ReadonlyMap<number, CounterValues>;
-  /** Where the pointer is, and over which counter. */
+  /** The time under the pointer, and the counter under it. */
   pointer: number | null;
   hovered: number | null;
-  /** Those that are not stacked. */
+  /** The view of each counter that is not stacked. */
   views: ReadonlyMap<number, CounterView>;
 }
 
 const PADDING = 4;
-/** So many series are told by their names at the pointer; of more the tooltip tells. */
+/** Up to this many series are named at the pointer. With more, only the tooltip names them. */
 const NAMED = 3;
 
+/** Return the colour of a series. */
 export function seriesColour(theme: Theme, counter: CounterFacts, series: number): string {
   const name = `${counter.name}.${counter.series[series] ?? ''}`;
-  // A colour that the trace names may be that of the forced ground.
+  // With forced colours, a colour from the trace may equal the background.
   const named = theme.outlined ? 0 : counter.colour;
   return theme.bars[eventColour(named, hashedColour(name))] ?? '';
 }
 
+/** Paint the counters that are in view. */
 export function paintCounters(
   g: Surface,
   s: CounterScene,
@@ -51,7 +54,10 @@ export function paintCounters(
   }
 }
 
-/** A value as a place in the box: the whole trace's extremes are its ends. */
+/**
+ * Return the function that maps a value to y. The extremes of the whole trace are the ends of the
+ * box.
+ */
 function placer(box: CounterBox, y: number, view: CounterView): (value: number) => number {
   const [low, high] = boundsOf(box.counter, view);
   const room = box.height - 2 * PADDING;
@@ -59,7 +65,10 @@ function placer(box: CounterBox, y: number, view: CounterView): (value: number) 
   return (value) => y + PADDING + room - ((value - low) / range) * room;
 }
 
-/** One sample, or those of a pixel: the pixels it holds for, and which of its values they show. */
+/**
+ * The columns drawn for one sample, or for the samples of one pixel: their x and width, and whether
+ * they show the last or the highest value.
+ */
 interface Piece {
   at: number;
   x: number;
@@ -71,7 +80,7 @@ function* piecesOf(s: CounterScene, box: CounterBox, values: CounterValues): Gen
   const n = values.time.length;
   const first = Math.max(0, sampleAt(values, s.scale.view.from));
   for (let at = first; at < n; at++) {
-    // On whole pixels: no seams between areas that touch.
+    // Round to whole pixels, so that no seams show between areas that touch.
     const x = Math.max(-1, Math.round(s.scale.x(values.time[at] ?? 0)));
     if (x > s.scale.width) return;
     const end = Math.round(s.scale.x(at + 1 < n ? (values.time[at + 1] ?? 0) : box.end));
@@ -97,7 +106,7 @@ function paintCounter(
   paintNumbers(g, s, box, y, values, place);
 }
 
-/** The series that are shown. */
+/** Return the series that are shown. */
 function shownSeries(s: CounterScene, counter: CounterFacts): number[] {
   const view = s.views.get(counter.counter);
   return typeof view === 'number' ? [view] : numericSeries(counter);
@@ -108,15 +117,15 @@ interface Look {
   s: CounterScene;
   counter: CounterFacts;
   values: CounterValues;
-  /** Series. */
+  /** Indices of series. */
   shown: readonly number[];
   place: (value: number) => number;
   stacked: boolean;
 }
 
 /**
- * The series that are told: one upon the other under an edge, or each from 0 on, pale with an edge
- * of its own, so that none hides another.
+ * Paint the values of one step. Stacked series lie on each other under one edge. Overlaid series
+ * start at 0, and are pale with an edge each, so that none hides another.
  */
 function paintPiece({ g, s, counter, values, shown, place, stacked }: Look, piece: Piece): void {
   const { x } = piece;
@@ -144,7 +153,10 @@ function paintPiece({ g, s, counter, values, shown, place, stacked }: Look, piec
   g.fillRect(x, place(foot) - 0.5, width, 1);
 }
 
-/** What is told at a sample: a place for a dot and words, of few series each by its name. */
+/**
+ * The label of a sample: the values at which dots are drawn, and a text that names each series if
+ * there are few.
+ */
 interface Said {
   dots: number[];
   text: string;
@@ -166,7 +178,7 @@ function sayValues(s: CounterScene, box: CounterBox, values: CounterValues, at: 
   return { dots, text: text.join('   ') };
 }
 
-/** The highest value at the right; those under the pointer, with dots. */
+/** Write the highest value at the right, and the values under the pointer with dots. */
 function paintNumbers(
   g: Surface,
   s: CounterScene,

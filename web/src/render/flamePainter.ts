@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A flame graph, growing downwards like the call chart above it.
+// Paints a flame graph that grows downwards, like the call chart above it.
 
 import { formatPercent } from '../base/format';
 import type { FlameGraph } from '../model/engine';
@@ -9,6 +9,7 @@ import type { Box, Surface } from './surface';
 import type { TextMeter } from './text';
 import type { Theme } from './theme';
 
+/** The state from which a flame graph is painted. */
 export interface FlameScene {
   theme: Theme;
   names: Pick<FlameNames, 'short' | 'method' | 'colour'>;
@@ -21,14 +22,15 @@ export interface FlameScene {
   hovered: number;
   matches: Uint8Array | null;
   dimmed: boolean;
-  /** Over everything: "All threads  762.058 ms". */
+  /** The text over the graph, for example "All threads  762.058 ms". */
   title: string;
 }
 
-/** Frames under so many pixels become one grey stub. */
+/** Frames narrower than this, in pixels, are merged into grey stubs. */
 const LEAST = 2;
 const LEAST_LABEL = 22;
 
+/** Return the rectangle of frame `i`. */
 export function flameBox(
   s: Pick<FlameScene, 'graph' | 'width' | 'scroll' | 'theme'>,
   i: number,
@@ -43,17 +45,19 @@ export function flameBox(
   };
 }
 
+/** Return the height of a row, and of the bar in it. */
 export function flameHeights(theme: Theme): { row: number; bar: number } {
   return { row: theme.heights.frame, bar: theme.heights.frame - 1 };
 }
 
+/** Return the number of levels of the graph. */
 export function flameDepth(graph: FlameGraph): number {
   let deepest = -1;
   for (const depth of graph.depth) if (depth > deepest) deepest = depth;
   return deepest + 1;
 }
 
-/** The frame at a point, or -1. */
+/** Return the index of the frame at a point, or -1. */
 export function flameAt(
   s: Pick<FlameScene, 'graph' | 'width' | 'scroll' | 'theme'>,
   x: number,
@@ -70,6 +74,9 @@ export function flameAt(
   return -1;
 }
 
+/**
+ * Paint the title, the frames, the stubs of narrow frames, and the marks of selection and hover.
+ */
 export function paintFlame(g: Surface, s: FlameScene): void {
   g.fillStyle = s.theme.colour.bg;
   g.fillRect(0, 0, s.width, s.height);
@@ -121,7 +128,7 @@ function paintFrame(g: Surface, s: FlameScene, i: number, b: Box): void {
   g.fillText(text, b.x + 4, b.y + b.h / 2 + 0.5);
 }
 
-/** Narrow neighbours grow into one grey piece. */
+/** Extend the grey stub of the row, or start a new one if there is a gap. */
 function paintStub(
   g: Surface,
   s: FlameScene,
@@ -142,7 +149,10 @@ function flushStub(g: Surface, s: FlameScene, y: number, stub: { from: number; t
   g.fillRect(stub.from, y, Math.max(1, stub.to - stub.from - 0.5), flameHeights(s.theme).bar);
 }
 
-/** A ring on the outermost frames of the selected method, a line on those inside them. */
+/**
+ * Draw a ring around the outermost frames of the selected method, and a thin outline around frames
+ * inside them.
+ */
 function paintMarks(g: Surface, s: FlameScene): void {
   const insideUntil: number[] = [];
   for (let i = 0; i < s.graph.depth.length; i++) {

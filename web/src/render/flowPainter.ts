@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flows: arrows from call to call, or to instants.  An end whose track shows no rows stands on the track's line, or
-// on that of its closed process; one beyond the visible time stands at the edge, and the arrow is
-// dashed.
+// Flows: arrows from one call or instant to another. If the track of an end shows no rows, the
+// arrow ends at the line of the track, or at the line of its collapsed process. If an end lies
+// outside the visible time, the arrow is dashed and stops at the edge of the view.
+//
+// Each arrow is one cubic Bezier curve with horizontal tangents at both ends:
+//
+//    call A ---.              x: x0, x0 + bend, x3 - bend, x3
+//              |              y: y0, y0, y3, y3
+//              '---> call B   (an arrow along one row rises by RISE)
+//
+// Hit testing approximates the curve by PIECES line segments.
 
 import type { Flow, FlowEnd } from '../model/engine';
 import {
@@ -18,30 +26,34 @@ import type { TimeScale } from './timeScale';
 const HEAD = 7;
 const SMALL_HEAD = 5;
 const DOT = 2;
-/** How far a curve goes on in its first direction, at least and at most. */
+/** The minimum and maximum distance for which a curve keeps its initial direction. */
 const LEAST_BEND = 16;
 const MOST_BEND = 80;
-/** An arrow along one row rises over it. */
+/** The height of an arrow whose two ends are on one row. */
 const RISE = 16;
 const PIECES = 24;
-/** So far under the top of its thread is the middle of an instant's mark. */
+/** The middle of an instant's mark lies this far below the top of its thread. */
 const INSTANT_MIDDLE = 4;
 
+/** The state from which flows are painted. */
 export interface FlowScene {
   theme: Theme;
   scale: TimeScale;
   placed: Placed;
-  /** How far what is not pinned is scrolled. */
+  /** The scroll offset of the tracks that are not pinned. */
   scroll: number;
-  /** The index of the process of an end. */
+  /** Return the index of the process of an end. */
   processOf: (end: FlowEnd) => number;
 }
 
-/** From 0 to 3, in pixels of the canvas but for y, which counts from the top of the scrolled list. */
+/**
+ * The four control points of a Bezier curve. x counts in canvas pixels, y from the top of the
+ * scrolled list.
+ */
 export interface Curve {
   x: readonly [number, number, number, number];
   y: readonly [number, number, number, number];
-  /** The end lies beyond the visible time: -1 before, 1 behind it. */
+  /** -1 if the end lies before the visible time, 1 if it lies after it, else 0. */
   cutFrom: -1 | 0 | 1;
   cutTo: -1 | 0 | 1;
 }
@@ -53,7 +65,7 @@ interface Places {
 
 const known = new WeakMap<Placed, Places>();
 
-/** Where everything stands by its number: there may be as many arrows as tracks. */
+/** Index the boxes by track and process: there may be as many arrows as tracks. */
 function placesOf(placed: Placed): Places {
   let places = known.get(placed);
   if (!places) {
@@ -64,7 +76,7 @@ function placesOf(placed: Placed): Places {
   return places;
 }
 
-/** The middle of the line on which an end stands; null: there is none. */
+/** Return the y of the line on which an end stands, or null if there is none. */
 export function lineOf(
   placed: Placed,
   heights: Heights,
@@ -90,12 +102,16 @@ function cut(x: number, width: number): -1 | 0 | 1 {
   return x < 0 ? -1 : x > width ? 1 : 0;
 }
 
-/** What is pinned stays where it is on the canvas. */
+/**
+ * Return the y of an end in the scrolled list. A pinned track does not scroll, so add the scroll
+ * offset.
+ */
 function endOf(s: FlowScene, end: FlowEnd): number | null {
   const line = lineOf(s.placed, s.theme.heights, end, s.processOf);
   return line !== null && line < s.placed.pinned ? line + s.scroll : line;
 }
 
+/** Return the curve of a flow, or null if nothing of it is visible. */
 export function curveOf(s: FlowScene, flow: Flow): Curve | null {
   const y0 = endOf(s, flow.from);
   const y3 = endOf(s, flow.to);
@@ -109,7 +125,7 @@ export function curveOf(s: FlowScene, flow: Flow): Curve | null {
   const x0 = Math.max(0, Math.min(width, from));
   const x3 = Math.max(0, Math.min(width, to));
   const across = Math.abs(x3 - x0);
-  // Within one point there is nothing to see.
+  // Both ends fall on one point, so there is nothing to see.
   if (across < 3 && Math.abs(y3 - y0) < 3) return null;
   const bend = Math.max(LEAST_BEND, Math.min(MOST_BEND, across / 2));
   const rise = y0 === y3 ? Math.min(RISE, across / 2) : 0;
@@ -137,7 +153,10 @@ function line(g: Surface, c: Curve, scroll: number): void {
   g.stroke();
 }
 
-/** At its end along the curve's last direction; at an edge towards what lies beyond. */
+/**
+ * Draw the arrow head along the last direction of the curve, or pointing out of the view if the end
+ * lies outside.
+ */
 function head(g: Surface, c: Curve, scroll: number, size: number): void {
   const along =
     c.cutTo !== 0
@@ -184,11 +203,15 @@ function outside(c: Curve, top: number, bottom: number): boolean {
   return Math.max(...c.y) < top - HEAD || Math.min(...c.y) > bottom + HEAD;
 }
 
-/** The more there are the less each hides; where they lie over each other it is darker. */
+/**
+ * Return the opacity for a number of arrows. With many arrows each one hides less, and crossings
+ * appear darker.
+ */
 function alphaOf(count: number): number {
   return count > 600 ? 0.35 : count > 100 ? 0.6 : 0.85;
 }
 
+/** Paint the flows that cross the visible part of the list. */
 export function paintFlows(
   g: Surface,
   s: FlowScene,
@@ -207,7 +230,7 @@ export function paintFlows(
   g.restore();
 }
 
-/** How far a point is from a piece of a line. */
+/** Return the distance from a point to a line segment. */
 function distance(x: number, y: number, a: [number, number], b: [number, number]): number {
   const [dx, dy] = [b[0] - a[0], b[1] - a[1]];
   const along = dx * dx + dy * dy;
@@ -216,6 +239,7 @@ function distance(x: number, y: number, a: [number, number], b: [number, number]
   return Math.hypot(a[0] + near * dx - x, a[1] + near * dy - y);
 }
 
+/** Return the distance from a point to a curve. */
 export function distanceTo(c: Curve, x: number, y: number): number {
   let best = Infinity;
   let before: [number, number] = [c.x[0], c.y[0]];
@@ -227,7 +251,7 @@ export function distanceTo(c: Curve, x: number, y: number): number {
   return best;
 }
 
-/** The nearest arrow within reach of a point; y from the top of the scrolled list. */
+/** Return the nearest arrow within reach of a point; y counts from the top of the scrolled list. */
 export function flowAt(
   s: FlowScene,
   flows: readonly Flow[],

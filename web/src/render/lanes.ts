@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a lane shows: the slices and strips of the tiles that are there, coarser or finer ones in the
-// place of those still on their way.
+// Selects the tiles that a lane draws, and visits their slices and density rows. While the tiles of
+// the wanted resolution are still loading, coarser or finer tiles stand in for them.
 
 import { TILE_PIXELS } from '../model/decode';
 import type { Tile, TileLane } from '../model/engine';
 import { tileRange, tileSpan, type TileCache } from '../model/tileCache';
 import type { TimeScale } from './timeScale';
 
-/** A tile, and the part of the time for which it is used. */
+/** A tile, and the part of the time line for which it is drawn. */
 export interface Piece {
   tile: Tile;
   from: number;
   to: number;
 }
 
-/** Whether tiles cover one of resolution `res` without a gap. */
+/** Return true if the tiles cover their range at resolution `res` without a gap. */
 function cover(tiles: readonly Tile[], res: number): boolean {
   return tiles.length === 2 || (tiles[0] !== undefined && tiles[0].res > res);
 }
 
 /**
- * `ready` says whether a tile can be drawn in this frame; one that cannot waits for another frame
- * where what was there before can stand in for it that long.
+ * Choose the tiles to draw for the visible span. `ready` returns true if a tile can be drawn in
+ * this frame. A tile that is not ready waits for another frame if an older tile can stand in for
+ * it.
  */
 export function piecesOf(
   cache: TileCache,
@@ -58,8 +59,9 @@ export function piecesOf(
 export type VisitSlice = (tile: Tile, i: number, x0: number, x1: number) => void;
 
 /**
- * Every visible slice once, in the order of the row: a slice that touches several tiles is in each.
- * Indices grow along a row, so what has been visited lies below the last index.
+ * Visit every visible slice once, in the order of the row. A slice that touches several tiles is in
+ * each of them. Indices grow along a row, so every slice visited so far has an index up to the last
+ * one.
  */
 export function visitRow(pieces: readonly Piece[], scale: TimeScale, visit: VisitSlice): void {
   let done = -1;
@@ -83,7 +85,7 @@ interface Part {
   end: number;
 }
 
-/** Parts of one call that touch are one: tiles cut them at their ends. */
+/** Join parts of one call that touch: tile borders cut a call into parts. */
 function joined(parts: Part[]): Part[] {
   parts.sort((a, b) => a.start - b.start);
   const whole: Part[] = [];
@@ -99,7 +101,7 @@ function joined(parts: Part[]): Part[] {
   return whole;
 }
 
-/** A lane of innermost calls: the pieces of time in which each call was the innermost one. */
+/** Visit a lane of innermost calls: the intervals in which each call was the innermost one. */
 export function visitInnermost(
   pieces: readonly Piece[],
   scale: TimeScale,
@@ -126,7 +128,7 @@ export type VisitStrip = (
   width: number,
 ) => void;
 
-/** The parts of strips that are in view, joined where one tile stands in for several. */
+/** Visit the visible parts of density rows, joined where one tile stands in for several. */
 export function visitStrips(pieces: readonly Piece[], scale: TimeScale, visit: VisitStrip): void {
   for (let k = 0; k < pieces.length; k++) {
     const piece = pieces[k];

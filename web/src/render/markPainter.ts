@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of marks: samples as ticks, as high as there are many in a pixel; memory dumps as diamonds.
+// Rows of marks. Samples are ticks whose height grows with the number of samples in a pixel; memory
+// dumps are diamonds.
 
 import type { MemoryDump, Sample } from '../model/beside';
 import { eventColour } from '../model/colours';
@@ -27,7 +28,7 @@ function line(g: Surface, s: MarkScene, y: number): void {
   g.fillRect(0, y, s.scale.width, 1);
 }
 
-/** Those of each thread; their most in a pixel. */
+/** Group samples by thread. */
 function byThread(samples: readonly Sample[]): Map<number, Sample[]> {
   const found = new Map<number, Sample[]>();
   for (const sample of samples) {
@@ -38,6 +39,7 @@ function byThread(samples: readonly Sample[]): Map<number, Sample[]> {
   return found;
 }
 
+/** Paint the sample rows. The tallest tick of a row is the pixel with the most samples. */
 export function paintSamples(
   g: Surface,
   s: MarkScene,
@@ -67,7 +69,7 @@ export function paintSamples(
   }
 }
 
-/** The nearest sample of a thread to a place. */
+/** Return the sample of a thread that is nearest to x, within reach. */
 export function sampleAt(
   s: Pick<MarkScene, 'scale'>,
   thread: number,
@@ -97,13 +99,17 @@ function nearest<T extends { time: number }>(
   return best;
 }
 
-/** Places of background_memory_dump and its neighbours among the reserved colours. */
+/**
+ * The levels of memory dumps, as indices of the reserved colours (background_memory_dump and the
+ * two after it).
+ */
 const LEVELS = new Map([
   ['background', 7],
   ['light', 8],
   ['detailed', 9],
 ]);
 
+/** Paint the memory dump rows. */
 export function paintDumps(
   g: Surface,
   s: MarkScene,
@@ -136,6 +142,7 @@ export function paintDumps(
   }
 }
 
+/** Return the memory dump of a process that is nearest to x, within reach. */
 export function dumpAt(
   s: Pick<MarkScene, 'scale'>,
   process: number,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects as bars from creation to deletion, pale until the first snapshot; each snapshot is a
-// block up to the next one, with a line where it was taken.
+// Objects as bars from creation to deletion. The bar is pale before the first snapshot. Each
+// snapshot is a block that reaches to the next snapshot, with a line at its time.
 
 import {
   OBJECT_FLAG,
@@ -19,6 +19,7 @@ import type { TextMeter } from './text';
 import type { Theme } from './theme';
 import type { TimeScale } from './timeScale';
 
+/** The state from which object rows are painted. */
 export interface ObjectScene {
   theme: Theme;
   scale: TimeScale;
@@ -29,11 +30,11 @@ export interface ObjectScene {
   hovered: Mark | null;
 }
 
-/** How much of the colour is left where there is no snapshot yet. */
+/** The opacity of a bar where the object has no snapshot yet. */
 const PALE = 0.32;
 const LEAST_LABEL = 22;
 const LABEL_MARGIN = 7;
-/** So far beside a line it is still meant. */
+/** A click within this distance of a line, in pixels, still means the line. */
 const REACH = 3;
 const PAST = 4;
 
@@ -51,7 +52,7 @@ function boxOf(s: Where, row: RowBox, bar: ObjectBar): Box {
   return { x: x0, y, w: Math.max(bar.count > 1 ? 2 : 1, x1 - x0), h: heights.bar };
 }
 
-/** Snapshots by object, each with where the next one begins. */
+/** Group snapshots by object, in the order of time. */
 function blocksOf(inView: ObjectsInView): Map<number, SnapshotMark[]> {
   const found = new Map<number, SnapshotMark[]>();
   for (const mark of inView.snapshots) {
@@ -62,10 +63,12 @@ function blocksOf(inView: ObjectsInView): Map<number, SnapshotMark[]> {
   return found;
 }
 
+/** Return the colour number of an object type. */
 export function objectColour(type: string): number {
   return hashedColour(type);
 }
 
+/** Paint the object rows that are in view. */
 export function paintObjects(g: Surface, s: ObjectScene, scroll: number, height: number): void {
   const rows = new Map(s.boxes.map((box) => [box.row.type.row, box]));
   const blocks = blocksOf(s.inView);
@@ -135,7 +138,10 @@ function paintBlock(
   else if (isMark(s.hovered, 'snapshot', block.snapshot)) thinOutline(g, s.theme.colour.text, own);
 }
 
-/** Between two lines the first place with room for all of it, else the one with most. */
+/**
+ * Write the label into the first gap between two snapshot lines that holds all of it, else into the
+ * widest gap.
+ */
 function paintLabel(
   g: Surface,
   s: ObjectScene,
@@ -160,15 +166,19 @@ function paintLabel(
   g.fillText(text, best.left, b.y + b.h / 2 + 0.5);
 }
 
+/** The object or snapshot under the pointer. */
 export interface ObjectHit {
   mark: Mark;
   object: ObjectBar;
-  /** The snapshot under the pointer, or that holds there. */
+  /** The snapshot whose line is under the pointer or whose block is. */
   snapshot: SnapshotMark | null;
   row: ObjectsRow;
 }
 
-/** The snapshot that holds at a time, or whose line is that near. */
+/**
+ * Return the last snapshot at or before x. A snapshot whose line is just right of x, within reach,
+ * counts.
+ */
 function snapshotAt(s: Where, blocks: readonly SnapshotMark[], x: number): SnapshotMark | null {
   let found: SnapshotMark | null = null;
   for (const block of blocks) {
@@ -178,7 +188,7 @@ function snapshotAt(s: Where, blocks: readonly SnapshotMark[], x: number): Snaps
   return found;
 }
 
-/** What is under a point; y from the top of the list. */
+/** Return the object or snapshot at a point; y counts from the top of the list. */
 export function objectAt(s: ObjectScene, x: number, y: number): ObjectHit | null {
   const row = s.boxes.find((box) => y >= box.top && y < box.top + box.height);
   if (!row) return null;

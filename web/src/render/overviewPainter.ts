@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The overview: every thread's activity over the whole trace in grey (colour there would be noise),
-// with the window of what the time line shows.
+// The overview: the activity of every thread over the whole trace in grey, where colour would be
+// noise, and a window that marks the span shown by the time line.
 
 import type { Activity } from '../model/engine';
 import type { Span } from '../model/span';
@@ -8,10 +8,10 @@ import type { Surface } from './surface';
 import type { Theme } from './theme';
 import type { TimeScale } from './timeScale';
 
-/** What does not change while one moves through the trace. */
+/** The background of the overview, which does not change while the user pans or zooms. */
 export interface OverviewGround {
   theme: Theme;
-  /** Over the whole trace. */
+  /** Spans the whole trace. */
   scale: TimeScale;
   height: number;
   activity: Activity | null;
@@ -25,17 +25,18 @@ export interface OverviewScene extends OverviewGround {
 }
 
 const TOP = 4;
-/** Ticks of hits stand under the lanes. */
+/** The ticks of search hits stand below the lanes. */
 const FOOT = 8;
 const HIT_HEIGHT = 5;
 
+/** Paint the activity lanes. */
 export function paintOverviewGround(g: Surface, s: OverviewGround): void {
   g.fillStyle = s.theme.colour.bg;
   g.fillRect(0, 0, s.scale.width, s.height);
   if (s.activity) paintLanes(g, s, s.activity);
 }
 
-/** Over the ground. */
+/** Paint the range, the window and the search hits over the background. */
 export function paintOverview(g: Surface, s: OverviewScene): void {
   if (s.range) paintRange(g, s, s.range);
   paintWindow(g, s);
@@ -60,7 +61,7 @@ function paintLanes(g: Surface, s: OverviewGround, activity: Activity): void {
   }
 }
 
-/** Neighbouring pixels of one height are one rectangle. */
+/** Paint one lane of activity. Neighbouring pixels of one height become one rectangle. */
 function paintLane(
   g: Surface,
   heights: Uint8Array,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ruler: marks of time, the selected range with its handles and length, the pointer's time.
+// The ruler: time ticks, the selected range with its handles and its length, and the time under the
+// pointer.
 
 import { formatFine, formatTick, formatTimeUnit, type Unit } from '../base/format';
 import { tickStep, type Span } from '../model/span';
@@ -8,6 +9,7 @@ import type { TextMeter } from './text';
 import type { Theme } from './theme';
 import type { TimeScale } from './timeScale';
 
+/** The state from which the ruler is painted. */
 export interface RulerScene {
   theme: Theme;
   meter: TextMeter;
@@ -15,7 +17,7 @@ export interface RulerScene {
   height: number;
   bounds: Span;
   range: Span | null;
-  /** A span being dragged out to zoom to. */
+  /** The span that the user is dragging out to zoom to. */
   zoom: Span | null;
   pointer: number | null;
   unit: Unit;
@@ -25,9 +27,10 @@ export const HANDLE_WIDTH = 9;
 const HANDLE_HEIGHT = 17;
 const PIXELS_PER_TICK = 110;
 
-/** Intervals that are taken: labels of marks do not run into them. */
+/** Occupied x intervals. Tick labels do not overlap them. */
 type Taken = [number, number][];
 
+/** Paint the ruler. */
 export function paintRuler(g: Surface, s: RulerScene): void {
   g.fillStyle = s.theme.colour.bg;
   g.fillRect(0, 0, s.scale.width, s.height);
@@ -48,7 +51,7 @@ interface Pill {
   text: string;
 }
 
-/** The pointer's time stands at the right of its line, at the left near the right edge. */
+/** Place the time of the pointer right of its line, or left of it near the right edge. */
 function placePill(s: RulerScene, taken: Taken): Pill | null {
   if (s.pointer === null) return null;
   const text = formatFine(Math.round(s.pointer), s.scale.nsPerPixel, s.unit);
@@ -99,11 +102,11 @@ function paintRange(g: Surface, s: RulerScene, range: Span, taken: Taken, pill: 
     g.fillRect(grip + 0.5, bottom - 12, 1, 7);
   }
   taken.push([a - 12, a + 4], [b - 4, b + 12]);
-  // Of what is being dragged out on it the length is told instead.
+  // While the user drags out a zoom span, its length is shown instead.
   if (!s.zoom) paintLength(g, s, range, taken, pill);
 }
 
-/** In the middle of what is visible of the range, out of the pointer's way. */
+/** Write the length in the middle of the visible part of the range, away from the pointer. */
 function paintLength(
   g: Surface,
   s: RulerScene,
@@ -144,7 +147,7 @@ function paintZoom(g: Surface, s: RulerScene, zoom: Span, taken: Taken, pill: Pi
   paintLength(g, s, zoom, taken, pill);
 }
 
-/** Far apart enough for the longest of their labels. */
+/** Return a tick distance that fits the longest label. */
 function stepOfTicks(s: RulerScene): number {
   const step = tickStep(s.scale.nsPerPixel, PIXELS_PER_TICK);
   const last = Math.floor(Math.min(s.scale.view.to, s.bounds.to) / step) * step;
@@ -162,7 +165,8 @@ function paintTicks(g: Surface, s: RulerScene, taken: Taken): void {
     const major = k % 5 === 0;
     g.fillStyle = major ? s.theme.colour['strip-edge'] : s.theme.colour['line-strong'];
     g.fillRect(x, major ? s.height - 8 : s.height - 4, 1, 8);
-    // From the trace's origin, which is a little before its first event, to its end.
+    // Ticks run from the origin of the trace, which lies a little before its first event, to its
+    // end.
     const t = k * small;
     if (!major || t < Math.min(0, s.bounds.from) || t > s.bounds.to) continue;
     const text = formatTick((k / 5) * step, step, s.unit);

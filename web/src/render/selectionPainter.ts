@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What marks the selected call and the calls of the selected method: ring and brackets.
+// The marks of the selected call and of all calls of the selected method: a ring and brackets.
 
 import { isSingle, lanesOf, TRACK_PADDING, type TrackBox } from '../model/layout';
 import { bracket, ring } from './shapes';
@@ -7,7 +7,9 @@ import type { Surface } from './surface';
 import { PAST, snap } from './timeScale';
 import type { Scene } from './trackPainter';
 
-/** Every call of the selected method, in the lane under the track's rows. */
+/**
+ * Paint a bracket for every call of the selected method, in the lane below the rows of the track.
+ */
 export function paintExtents(g: Surface, s: Scene, box: TrackBox, scroll: number): void {
   const times = s.extents?.tracks.get(box.track.track);
   if (!times || s.frame === null || box.track.kind === 'states') return;
@@ -16,7 +18,7 @@ export function paintExtents(g: Surface, s: Scene, box: TrackBox, scroll: number
   for (let i = 0; i + 1 < times.length; i += 2) {
     const from = snap(s, s.scale.x(times[i] ?? 0));
     const to = snap(s, s.scale.x(times[i + 1] ?? 0));
-    // Brackets that would stand within one pixel of each other are one.
+    // Merge brackets that would stand within one pixel of each other.
     if (to < drawn + 1 || to < 0 || from > s.scale.width) continue;
     drawn = to;
     if (box.expanded)
@@ -33,7 +35,9 @@ function footOf(s: Scene, box: TrackBox): number {
   return box.expanded ? box.top + TRACK_PADDING + box.shown * h.row + 1 : box.top + box.height - 2;
 }
 
-/** What a processor ran, and a state: as high as its lane, without a foot for brackets. */
+/**
+ * Draw the ring of a processor slice or a state: as high as its lane, with no foot for brackets.
+ */
 function ringSingle(
   g: Surface,
   s: Scene,
@@ -43,7 +47,7 @@ function ringSingle(
   to: number,
 ): void {
   const x = Math.max(-PAST, from);
-  // Around a state, which is low: it must stay to be seen.
+  // A state track is low, so the ring goes around the state and leaves it visible.
   const around = box.track.kind === 'states' ? 2 : 0;
   for (const lane of lanesOf(box, s.theme.heights, 0, 0))
     ring(g, s.theme, {
@@ -54,6 +58,7 @@ function ringSingle(
     });
 }
 
+/** Paint the ring of the selected call. */
 export function paintSelectedCall(g: Surface, s: Scene, box: TrackBox, scroll: number): void {
   const call = s.call;
   if (!call || call.track !== box.track.track) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shapes the time line and the flame graph are made of.
+// The shapes that the time line and the flame graph are made of.
 
 import { canvasOf, type Box, type Surface } from './surface';
 import type { Theme } from './theme';
@@ -7,9 +7,10 @@ import type { Theme } from './theme';
 const TOOTH = 4;
 const TEETH = 4;
 const SLANT = 8;
-/** A bar must be wider to show that an end is open or broken. */
+/** Only bars wider than this show an open or broken end. */
 export const LEAST_OPEN = 10;
 
+/** How the ends of a bar are drawn. */
 export interface BarEdges {
   openLeft: boolean;
   openRight: boolean;
@@ -20,7 +21,7 @@ export const CLOSED: BarEdges = { openLeft: false, openRight: false, unrolled: f
 
 let hatchPattern: { of: number; pattern: CanvasPattern | null } = { of: -1, pattern: null };
 
-/** Lines at 45 degrees, 7 px apart, drawn once a theme. */
+/** Return the pattern of 45 degree lines, 7 px apart. It is drawn once per theme. */
 function hatching(g: CanvasRenderingContext2D, theme: Theme): CanvasPattern | null {
   if (hatchPattern.of === theme.generation) return hatchPattern.pattern;
   let pattern: CanvasPattern | null = null;
@@ -76,7 +77,10 @@ function outline(g: Surface, b: Box, edges: BarEdges): void {
   g.closePath();
 }
 
-/** An open edge has teeth with a line; an unrolled call is cut off at a slant with a thick one. */
+/**
+ * Draw a bar with an open or broken end. An open end has teeth and a line; an unrolled call ends in
+ * a slant with a thick line.
+ */
 function brokenBar(g: Surface, theme: Theme, b: Box, colour: string, edges: BarEdges): void {
   g.save();
   outline(g, b, edges);
@@ -105,7 +109,7 @@ function brokenBar(g: Surface, theme: Theme, b: Box, colour: string, edges: BarE
   g.restore();
 }
 
-/** `number` is the method's colour, -1 a dimmed bar. */
+/** Draw a bar in colour `number`, or dimmed if it is -1. */
 export function bar(g: Surface, theme: Theme, b: Box, number: number, edges: BarEdges): void {
   const colour =
     number < 0 ? theme.colour['bar-dim'] : (theme.bars[number] ?? theme.colour['bar-dim']);
@@ -128,11 +132,14 @@ export function bar(g: Surface, theme: Theme, b: Box, number: number, edges: Bar
   }
 }
 
-/** The foot of the bar is cut out to the background: the bar has no ground here. */
+/**
+ * Cut the foot of the bar out to the background and draw the wait line there: the thread did not
+ * run.
+ */
 export function wait(g: Surface, theme: Theme, b: Box): void {
   if (b.w < 2) return;
   const foot = b.y + b.h;
-  // A line with an end at both sides, by two rectangles: there may be thousands of waits.
+  // Draw the line and its two end marks as two rectangles, because there may be thousands of waits.
   g.fillStyle = theme.colour.wait;
   g.fillRect(b.x, foot - 4, b.w, 4);
   if (b.w <= 2) return;
@@ -140,7 +147,10 @@ export function wait(g: Surface, theme: Theme, b: Box): void {
   g.fillRect(b.x + 1, foot - 4, b.w - 2, 2);
 }
 
-/** The selected call: ink, with a line of the background's colour inside, so that it is seen on any hue. */
+/**
+ * Draw the ring of the selected call: dark, with an inner line of the background colour, so that it
+ * is visible on any hue.
+ */
 export function ring(g: Surface, theme: Theme, b: Box): void {
   g.lineWidth = 1;
   g.strokeStyle = theme.colour['select-halo'];
@@ -150,13 +160,16 @@ export function ring(g: Surface, theme: Theme, b: Box): void {
   g.strokeRect(b.x, b.y, Math.max(2, b.w), b.h);
 }
 
+/** Draw a one pixel outline inside a box. */
 export function thinOutline(g: Surface, colour: string, b: Box): void {
   g.strokeStyle = colour;
   g.lineWidth = 1;
   g.strokeRect(b.x + 0.5, b.y + 0.5, Math.max(1, b.w - 1), b.h - 1);
 }
 
-/** A bracket lying under calls, open upwards; where it leaves the view an arrow head stands. */
+/**
+ * Draw a bracket below calls, open upwards. An arrow head marks an end that lies outside the view.
+ */
 export function bracket(
   g: Surface,
   colour: string,

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strips: what is too short for a bar, one column a pixel of the tile, as high as its covered share
-// and in the colour of its longest call.  Each is made into an image once and then only copied.
+// Density rows: the calls that are too short for a bar. Each column is one pixel of a tile. Its
+// height is the share of the pixel's time that calls cover, and its colour is that of the longest
+// call.
+//
+//    height[x]/255   #        #
+//                    #  # #   #       one column per pixel, TILE_PIXELS per tile
+//                   ##  ####  ##
+//
+// Each row is rendered into an image once (StripImages) and then only copied. The cache holds KEEP
+// images and reuses the least recently drawn one.
 
 import { TILE_PIXELS } from '../model/decode';
 import type { Tile } from '../model/engine';
@@ -9,23 +17,24 @@ import { stateHeight } from './statePainter';
 import { canvasOf, type Box, type Surface } from './surface';
 import type { Theme } from './theme';
 
-/** 512 x 17 pixels are 35 kB: at the worst 40 MB. */
+/** An image of 512 x 17 pixels takes 35 kB, so the cache takes at most 40 MB. */
 const KEEP = 1200;
 const LOWEST = 2;
 
+/** How a density row is rendered. All fields are part of the key of the cached image. */
 export interface StripLook {
   height: number;
-  /** Device pixels for a CSS pixel. */
+  /** Device pixels per CSS pixel. */
   ratio: number;
-  /** Matches of the search while everything else is dimmed. */
+  /** The frames that match the search, while everything else is dimmed. */
   only: Uint8Array | null;
-  /** The one lane of a collapsed track has no darker tops: it is low. */
+  /** True for the single lane of a collapsed track: it is too low for darker top edges. */
   flat: boolean;
-  /** States have heights of their own, and no share of a pixel. */
+  /** True for states, whose height depends on the state and not on a share. */
   states?: boolean;
 }
 
-/** The strip as pixels, row by row from the top; exported for its test. */
+/** Render a density row as pixels, row by row from the top. Exported for its test. */
 export function stripPixels(
   tile: Tile,
   rows: number,
@@ -61,7 +70,7 @@ interface Kept {
   only: Uint8Array | null;
 }
 
-/** Columns of a tile's strip. */
+/** A range of columns of a tile's density row. */
 export interface StripPart {
   tile: Tile;
   first: number;
@@ -69,12 +78,12 @@ export interface StripPart {
 }
 
 /**
- * After a zoom the strips of a whole screen arrive at once; made in one frame they would be seen as
- * a halt.
+ * The limit of new images per frame. After a zoom the rows of a whole screen arrive at once, and
+ * rendering all of them in one frame would be visible as a stall.
  */
 export const MADE_A_FRAME = 24;
 
-/** Pixels on their way into an image: one block for all of a height. */
+/** Reusable pixel buffers, one for each height. */
 class Scratch {
   private readonly byRows = new Map<number, { pixels: Uint32Array; data: ImageData }>();
 
@@ -90,13 +99,14 @@ class Scratch {
   }
 }
 
+/** The cache of rendered density rows. */
 export class StripImages {
   private readonly kept = new Map<Tile, Kept>();
   private readonly scratch = new Scratch();
   private made = 0;
   private isLate = false;
 
-  /** At most so many new ones a frame, as far as the painter can do without. */
+  /** `most` limits the new images per frame, where the painter can draw another tile instead. */
   constructor(private readonly most = Infinity) {}
 
   /** Begin a frame. */
@@ -105,7 +115,7 @@ export class StripImages {
     this.isLate = false;
   }
 
-  /** Something was left for another frame. */
+  /** True if the limit deferred an image to another frame. */
   get late(): boolean {
     return this.isLate;
   }
@@ -158,7 +168,10 @@ export class StripImages {
     return image.image;
   }
 
-  /** The image that was not drawn for the longest time, where there are enough of them. */
+  /**
+   * Take the least recently drawn image out of a full cache, to be reused; null if the cache is not
+   * full.
+   */
   private unused(rows: number): Pick<Kept, 'image' | 'context'> | null {
     if (this.kept.size < KEEP) return null;
     for (const [tile, kept] of this.kept) {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A surface that writes what is drawn down as SVG, with nothing outside itself: no script, no style
-// of the page, no picture, no address.  Names come from anywhere; they only ever become text.
+// A surface that writes its drawing as a self-contained SVG file: no script, no page style, no
+// image and no external address. Names in a trace are untrusted; they only ever become escaped
+// text.
 
 import { parseColour } from './theme';
 import type { Box, Pixels, Shapes, Surface } from './surface';
 
-/** How wide a text is in a font. */
+/** Return the width of a text in a font. */
 export type MeasureText = (font: string, text: string) => number;
 
-/** What XML 1.0 cannot hold, not even escaped. */
+/** The characters that XML 1.0 forbids even when they are escaped. */
 const FORBIDDEN =
   /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 const ESCAPES: Record<string, string> = {
@@ -19,11 +20,12 @@ const ESCAPES: Record<string, string> = {
   "'": '&#39;',
 };
 
+/** Escape text for XML, and replace the characters that XML forbids. */
 export function escapeXml(text: string): string {
   return text.replace(FORBIDDEN, '\ufffd').replace(/[&<>"']/g, (c) => ESCAPES[c] ?? c);
 }
 
-/** Two decimals are a hundredth of a pixel. */
+/** Format a coordinate. Two decimals are a hundredth of a pixel. */
 function n(value: number): string {
   return String(Math.round(value * 100) / 100);
 }
@@ -38,7 +40,7 @@ function attributes(all: Record<string, string | number | null>): string {
     .join('');
 }
 
-/** "italic 600 11px family" in its parts. */
+/** Split a font such as "italic 600 11px family" into its parts. */
 function fontParts(font: string): { size: number; weight: string | null; style: string | null } {
   const size = /(\d+(?:\.\d+)?)px/.exec(font);
   return {
@@ -48,7 +50,7 @@ function fontParts(font: string): { size: number; weight: string | null; style: 
   };
 }
 
-/** The middle of a line of text is so far over its foot, in sizes of the font. */
+/** The distance from the baseline of a line of text to its middle, as a share of the font size. */
 const MIDDLE = 0.3;
 const HATCH = 7;
 const HATCH_ALPHA = 0.45;
@@ -69,6 +71,7 @@ interface Kept {
   open: number;
 }
 
+/** The SVG implementation of Surface. */
 export class SvgSurface extends State implements Surface {
   readonly shapes: Shapes = {
     hatch: (b, colour) => this.hatch(b, colour),
@@ -78,7 +81,7 @@ export class SvgSurface extends State implements Surface {
   private readonly defs: string[] = [];
   private readonly hatches = new Map<string, string>();
   private readonly kept: Kept[] = [];
-  /** Groups that are open since the last state was kept. */
+  /** The number of groups opened since the last save(). */
   private open = 0;
   private path = '';
   private clips = 0;
@@ -87,7 +90,7 @@ export class SvgSurface extends State implements Surface {
     super();
   }
 
-  /** Draws into a place of the picture; what would lie outside it is cut off. */
+  /** Draw into a box of the picture, and clip to that box. */
   place(b: Box, draw: (g: Surface) => void): void {
     const { x, y, w, h } = b;
     this.body.push(`<svg${attributes({ x, y, width: w, height: h })}>`);
@@ -98,7 +101,7 @@ export class SvgSurface extends State implements Surface {
     this.body.push('</svg>');
   }
 
-  /** The whole file; the title is what a reader of the picture is told first. */
+  /** Return the whole file. A screen reader announces the title first. */
   file(width: number, height: number, title: string, family: string): string {
     const size = { width, height, viewBox: `0 0 ${n(width)} ${n(height)}` };
     return [
@@ -128,14 +131,15 @@ export class SvgSurface extends State implements Surface {
     const { size, weight, style } = fontParts(this.font);
     const all = {
       x,
-      // On a whole pixel, as a canvas does: letters are sharp, and stay over what is under them.
+      // Like a canvas, place the text on a whole pixel: letters stay sharp and keep their distance
+      // from what is below.
       y: this.textBaseline === 'middle' ? Math.floor(y + MIDDLE * size) : y,
       'font-size': size,
       'font-weight': weight,
       'font-style': style,
       'text-anchor':
         { center: 'middle', right: 'end', end: 'end' }[this.textAlign as string] ?? null,
-      // In another program's font it is as wide as the place that was found for it.
+      // Another program may use another font. Force the text to the width that was measured for it.
       textLength: Math.max(1, this.measure(this.font, text)),
       lengthAdjust: 'spacingAndGlyphs',
       ...this.paint('fill', this.fillStyle),
@@ -212,7 +216,10 @@ export class SvgSurface extends State implements Surface {
     };
   }
 
-  /** A colour without its alpha, which not every program reads in it. */
+  /**
+   * Return a colour and its opacity as separate attributes, because not every program reads an
+   * alpha in the colour.
+   */
   private paint(
     what: 'fill' | 'stroke',
     style: Surface['fillStyle'],
@@ -249,7 +256,10 @@ export class SvgSurface extends State implements Surface {
     this.body.push(`<rect${attributes({ x, y, width: w, height: h, fill: `url(#${id})` })}/>`);
   }
 
-  /** Neighbours of one colour, height and place are one piece; those of a colour are one path. */
+  /**
+   * Draw neighbouring columns of the same colour, height and place as one block, and all blocks of
+   * one colour as one path.
+   */
   private strip(pixels: Pixels, b: Box): void {
     const paths = new Map<number, string>();
     const [across, down] = [b.w / pixels.count, b.h / pixels.rows];
@@ -269,7 +279,7 @@ interface Block extends Box {
   colour: number;
 }
 
-/** The runs of one colour in a column of pixels. */
+/** Return the runs of one colour in a column of pixels. */
 function runsOf({ data, stride, rows }: Pixels, column: number): Omit<Block, 'x' | 'w'>[] {
   const runs: Omit<Block, 'x' | 'w'>[] = [];
   for (let y = 0; y < rows; y++) {

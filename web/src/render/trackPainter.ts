@@ -1,5 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws the tracks that are in view: bars, strips, waits, the marks of selection and search.
+// Paints the tracks that are in view: bars, density rows, waits, and the marks of selection and
+// search.
+//
+// A frame is painted from back to front:
+//
+//    background   grid lines, vsync bands, time outside the trace, note edges, range tint
+//    tracks       one after the other, each made of lanes (one lane per row if expanded)
+//    range edges and the pointer line
+//
+// A lane is painted from tiles (lanes.ts). Wide slices are drawn as shapes with names. Narrow
+// slices are collected as pixels (narrowBars.ts), and calls shorter than a pixel come as density
+// rows (strips.ts). In a collapsed track the density rows lie over the bars, otherwise below them.
+// Marks and waits come last.
 
 import type { Call, CallDetails, Tile } from '../model/engine';
 import { eventColour } from '../model/colours';
@@ -35,6 +47,7 @@ import type { TextMeter } from './text';
 import type { Theme } from './theme';
 import { PAST, snap, type TimeScale } from './timeScale';
 
+/** The state from which tracks are painted. */
 export interface Scene {
   theme: Theme;
   frames: Frames;
@@ -47,38 +60,39 @@ export interface Scene {
   ratio: number;
   bounds: Span;
   range: Span | null;
-  /** Ranges that are kept: their ends are seen. */
+  /** The saved ranges, whose edges are shown. */
   notes: readonly Span[];
-  /** The display's beat, behind everything. */
+  /** The vsync bands of the display, behind everything. */
   bands: readonly Span[];
   pointer: number | null;
   frame: number | null;
   call: CallDetails | null;
   extents: ExtentsOfFrame | null;
   hovered: Call | null;
-  /** Matches of the search; everything else is dimmed while `dimmed`. */
+  /** The frames that match the search. All others are dimmed while `dimmed` is set. */
   matches: Uint8Array | null;
   dimmed: boolean;
   hit: Call | null;
 }
 
-/** From so wide on the CPU's share of a slice is seen. */
+/** Slices at least this wide, in pixels, show their CPU share. */
 const LEAST_SHARE = 4;
 const DIAMOND = 4;
-/** How much of its colour an asynchronous slice has. */
+/** The opacity of an asynchronous slice. */
 const ASYNC = 0.5;
 
 interface Lane extends LaneBox {
   y: number;
-  /** Of an asynchronous track: its slices are no work of a thread, and look like that. */
+  /** True for an asynchronous track. No thread ran its slices, so they are pale and italic. */
   async: boolean;
-  /** Of a strip of states. */
+  /** True for a state track. */
   states: boolean;
 }
 
-/** A wait in one row: from x0 to x1. */
+/** The waits of each row, as pairs of x. */
 type Waits = Map<number, [number, number][]>;
 
+/** Paint all visible tracks, the range and the pointer line. */
 export function paintTracks(
   g: Surface,
   s: Scene,
@@ -95,7 +109,7 @@ export function paintTracks(
   }
 }
 
-/** The lines of processes. */
+/** Paint the header lines of processes. */
 export function paintGroups(
   g: Surface,
   s: Scene,
@@ -135,7 +149,7 @@ function paintGround(g: Surface, s: Scene, height: number): void {
   }
 }
 
-/** Bands that are hardly a pixel would be one grey. */
+/** Bands narrower than this, in pixels, would merge into one grey. */
 const LEAST_BAND = 2;
 
 function paintBands(g: Surface, s: Scene, height: number): void {
@@ -147,7 +161,7 @@ function paintBands(g: Surface, s: Scene, height: number): void {
   }
 }
 
-/** Time outside the trace never looks like time without data. */
+/** Paint the time outside the trace, so that it never looks like time without events. */
 function beyond(g: Surface, s: Scene, from: number, to: number, height: number): void {
   const a = Math.max(0, from);
   const b = Math.min(s.scale.width, to);
@@ -205,7 +219,7 @@ function paintLane(g: Surface, s: Scene, box: TrackBox, lane: Lane, waits: Waits
         : (waits.get(box.track.first_row + lane.depth) ?? []),
     narrow: !lane.states && !lane.async && s.narrow.begin(g, s.theme, s.scale.width, s.ratio),
     marked: [],
-    // In the rows of an open track strips stand beside the bars.
+    // In the rows of an expanded track, density rows stand beside the bars and hide no name.
     taken: lane.depth < 0 || lane.async ? takenByStrips(pieces, s.scale, lane.async) : [],
   };
   const paint: VisitSlice = (tile, i, x0, x1) => paintSlice(g, s, own, tile, i, x0, x1);
@@ -242,7 +256,7 @@ interface StripPart {
   width: number;
 }
 
-/** Of asynchronous slices what is short and by itself, as instants are, is a diamond. */
+/** Draw a diamond for each short asynchronous slice with no neighbours, as for an instant. */
 function paintLone(g: Surface, s: Scene, lane: Lane, tile: Tile, part: StripPart): void {
   const heights = tile.strip?.height;
   if (!heights || s.dimmed) return;
@@ -285,16 +299,16 @@ function edgesOf(flags: number): typeof CLOSED {
   };
 }
 
-/** What is known while a lane is painted. */
+/** State shared by the steps that paint one lane. */
 interface LaneWork {
   lane: Lane;
-  /** They lift names off the foot of bars. */
+  /** Names move up from the foot of a bar that holds a wait. */
   waits: readonly [number, number][];
-  /** Narrow bars become pixels. */
+  /** Narrow bars of this lane are drawn as pixels. */
   narrow: boolean;
-  /** What is marked among those, once they are drawn. */
+  /** Narrow slices to mark after the pixels are drawn. */
   marked: Marked[];
-  /** Columns of strips that names must not run into. */
+  /** The columns of density rows, which names must not overlap. */
   taken: readonly number[];
 }
 
@@ -321,14 +335,14 @@ function paintSlice(
   const x = snap(s, Math.max(-PAST, x0));
   const right = snap(s, Math.min(s.scale.width + PAST, x1));
   const b: Box = { x, y: lane.y, w: Math.max(1, right - x), h: lane.height };
-  // The ends of a part of a call are not the call's.
+  // A collapsed lane shows parts of calls. The end of a part is not an end of the call.
   const edges = lane.depth < 0 ? CLOSED : edgesOf(tile.flags[i] ?? 0);
   const reserved = reservedColour(tile.flags[i] ?? 0);
   const number = dim ? -1 : eventColour(reserved, s.frames.colour(frame));
   const call = { row: tile.rows[i] ?? 0, index: tile.index[i] ?? 0 };
   const mark = { call, frame, b, hit: matches && s.dimmed };
   const share = lane.states || dim ? null : cpuShare(tile.flags[i] ?? 0);
-  // Ends that are open or broken show from 10 px on, shares of the CPU from 4 px on.
+  // Open and broken ends are visible from 10 px, CPU shares from 4 px.
   const plain = edges === CLOSED || b.w <= LEAST_OPEN;
   if (
     own.narrow &&
@@ -370,10 +384,13 @@ function isMarked(s: Scene, call: Call, frame: number): boolean {
   return frame === s.frame || same(s.hit, call) || same(s.hovered, call);
 }
 
-/** So much of the ground lies over the part of a slice that had no CPU. */
+/** The opacity of the background over the part of a slice without CPU. */
 const OFF_CPU = 0.45;
 
-/** Only the sum is known: the CPU's share is at the left in full colour, the rest is pale. */
+/**
+ * Draw the CPU share of a slice. Only the sum is known, so the left part keeps the full colour and
+ * the rest is pale.
+ */
 function paintOffCpu(g: Surface, s: Scene, b: Box, from: number): void {
   const x = Math.max(b.x + 1, snap(s, from));
   if (b.w < LEAST_SHARE || x >= b.x + b.w) return;
@@ -388,11 +405,14 @@ interface LabelLook {
   right: number;
   lift: number;
   number: number;
-  /** On a bar that lets the ground through. */
+  /** True on a bar that lets the background through. */
   faint?: boolean;
 }
 
-/** From the bar's visible left edge, so that it stays in view while panning. */
+/**
+ * Write the name of a slice at the visible left edge of its bar, so that it stays in view while the
+ * user pans.
+ */
 export function paintLabel(
   g: Surface,
   s: Pick<Scene, 'theme' | 'frames' | 'meter' | 'scale'>,
