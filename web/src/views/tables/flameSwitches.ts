@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a flame graph is of, and its order: the switches above it.
+// The switches above a flame graph: its content and its order.
 
 import { h, setAttribute } from '../../base/dom';
 import { effect, type Signal } from '../../base/signal';
@@ -36,7 +36,9 @@ const FLAMES: readonly [FlameOf, string][] = [
   ['time', 'Samples, by time'],
 ];
 
-/** Calls or samples, where the trace has both; by what samples are measured. */
+/**
+ * Return the menu that chooses calls or samples, and the weight of samples, if the trace has both.
+ */
 export function ofSwitch(viewer: Viewer, label: string): HTMLElement | null {
   if (viewer.facts.samples === 0) return null;
   const choices = viewer.facts.calls > 0 ? FLAMES : FLAMES.slice(1);
@@ -101,7 +103,7 @@ function toggle(
   return button;
 }
 
-/** Whether threads are merged, and whether a method that calls itself is one frame. */
+/** Return the switches that merge threads and that merge recursive calls into one frame. */
 export function flameToggles(viewer: Viewer): HTMLElement[] {
   const { flameApart, flameFold } = viewer;
   const threads = toggle(

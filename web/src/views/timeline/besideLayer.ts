@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects, samples and memory dumps in the time line: what is drawn, what lies under the pointer,
-// and the words for it.
+// Objects, samples and memory dumps in the time line: paints them, finds the one under the pointer,
+// and describes it.
 
 import { formatCount, formatTimeUnit, plural } from '../../base/format';
 import { signal } from '../../base/signal';
@@ -20,14 +20,15 @@ import type { Surface } from '../../render/surface';
 import type { Scene } from '../../render/trackPainter';
 import type { Views } from '../context';
 
+/** The object, sample or memory dump under the pointer. */
 export interface MarkHit {
   mark: Mark;
-  /** For the tooltip: a name, and lines of a colour, a word and a value. */
+  /** The content of the tooltip: a title, and lines of colour, word and value. */
   title: string;
   lines: [string, string, string][];
 }
 
-/** The rows of a kind among those of all kinds. */
+/** Return the rows of one kind. */
 function ofKind<K extends Row['kind']>(
   boxes: readonly RowBox[],
   kind: K,
@@ -35,12 +36,13 @@ function ofKind<K extends Row['kind']>(
   return boxes.filter((box): box is RowBox<Extract<Row, { kind: K }>> => box.row.kind === kind);
 }
 
+/** The layer of all events that are not slices. */
 export class BesideLayer {
   readonly hovered = signal<Mark | null>(null, sameMark);
 
   constructor(private readonly v: Views) {}
 
-  /** What must be drawn anew when it changes. */
+  /** Read every signal on which the drawing depends. */
   watch(): void {
     const { beside } = this.v;
     beside.objects.answer.get();
@@ -85,7 +87,7 @@ export class BesideLayer {
     };
   }
 
-  /** What is in a row at a point; y from the top of the list. */
+  /** Return the mark in a row at a point; y counts from the top of the list. */
   at(scene: Pick<Scene, 'theme' | 'scale'>, box: RowBox, x: number, y: number): MarkHit | null {
     const { row } = box;
     if (row.kind === 'objects') return this.objectHit(scene, { ...box, row }, x, y);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of a trace while it is read: a strip of activity for each track.
+// A preview of a trace while it loads: an activity row for each track.
 
 import { h, setText } from '../../base/dom';
 import type { Sketch } from '../../model/opening';
 
-/** Pixels of a strip; the page stretches it. */
+/** The height of a row in pixels; the page stretches it. */
 const HEIGHT = 16;
 
 interface Strip {
@@ -12,6 +12,7 @@ interface Strip {
   canvas: HTMLCanvasElement;
 }
 
+/** The preview of all tracks. */
 export class SketchView {
   readonly element = h('div', {
     class: 'sketch',
@@ -37,7 +38,7 @@ export class SketchView {
 }
 
 function draw(canvas: HTMLCanvasElement, heights: readonly number[]): void {
-  canvas.width = heights.length; // which clears it as well
+  canvas.width = heights.length; // Setting the width also clears the canvas.
   const context = canvas.getContext('2d');
   if (!context) return;
   context.fillStyle = getComputedStyle(canvas).color;

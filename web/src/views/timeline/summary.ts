@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a look at the time line tells, in words for a screen reader: what is seen of the trace and
-// which range is selected, once moves have come to rest.
+// A live region for screen readers: the visible span and the selected range, announced when
+// movement has stopped.
 
 import { h, setText } from '../../base/dom';
 import { formatTime, formatTimeUnit, type Unit } from '../../base/format';
@@ -31,6 +31,7 @@ function words(viewer: Viewer): string {
   return `Shown: ${shown}. Range: ${chosen}.`;
 }
 
+/** Return the live region. */
 export function liveSummary(viewer: Viewer): HTMLElement {
   const element = h('div', { class: 'sr-only summary', attrs: { 'aria-live': 'polite' } });
   setText(element, words(viewer));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tracks and the ruler over them: keeps the tiles asked for, draws them, and knows what lies
-// under a point.  How hands move it stands in timelineGestures.ts.
+// The tracks and the ruler above them. This view requests the tiles of the visible rows, paints
+// them, and finds what lies under a point. timelineGestures.ts handles mouse, wheel and touch.
 
 import { h } from '../../base/dom';
 import { plural } from '../../base/format';
@@ -38,16 +38,22 @@ import { labelEdge } from './labelEdge';
 import { rulerKey } from './rulerKey';
 import { TimelineLabels } from './timelineLabels';
 
-/** Rows a little outside the screen are asked for as well, so that scrolling finds them. */
+/**
+ * Rows this far outside the view, in pixels, are requested too, so that they are ready when the
+ * user scrolls.
+ */
 const AHEAD = 120;
 
+/** The hit under a point of the canvas. */
 export interface Under {
   box: TrackBox;
   lane: LaneBox | null;
   hit: Hit | null;
 }
 
-/** What is drawn of the list: from top to bottom on the canvas, so far scrolled. */
+/**
+ * A part of the list that is painted: from `top` to `bottom` of the canvas, scrolled by `scroll`.
+ */
 interface Part {
   placed: Placed;
   scroll: number;
@@ -55,12 +61,13 @@ interface Part {
   bottom: number;
 }
 
+/** The view of ruler and tracks. */
 export class TimelineView {
   readonly ruler: HTMLElement;
   readonly tracks: HTMLElement;
   readonly lanes: HTMLElement;
   readonly rulerPlace: HTMLElement;
-  /** A span being dragged on the ruler, to zoom to. */
+  /** The span being dragged on the ruler, to zoom to. */
   readonly zooming = signal<Span | null>(null);
   /** The counter under the pointer. */
   readonly overCounter = signal<CounterFacts | null>(null);
@@ -75,7 +82,7 @@ export class TimelineView {
   private readonly strips = new StripImages(MADE_A_FRAME);
   private readonly body: HTMLElement;
   readonly labels: TimelineLabels;
-  /** The tracks have been drawn. */
+  /** Called after the tracks were painted. */
   whenDrawn: () => void = () => undefined;
 
   constructor(private readonly v: Views) {
@@ -202,7 +209,7 @@ export class TimelineView {
     this.canvas.invalidate();
   }
 
-  /** What is not drawn because there is too much of it must be said. */
+  /** Tell the user which kinds of events are not drawn because there are too many. */
   private sayLeftOut(): void {
     const { instants, beside, viewer } = this.v;
     const count = instants.inView.answer.get().leftOut + beside.leftOut();
@@ -271,7 +278,7 @@ export class TimelineView {
     this.whenDrawn();
   }
 
-  /** What is in view as a picture to keep: without what follows the pointer. */
+  /** Paint the visible part as a picture to save, without the marks of the pointer. */
   drawPicture(g: Surface, ratio: number): void {
     const strips = new StripImages();
     this.drawScene(g, { ...this.scene(this.scale), strips, ratio, pointer: null, hovered: null });
@@ -290,7 +297,7 @@ export class TimelineView {
     this.flows.paint(g, { theme, scale, placed, scroll }, this.canvas.height);
   }
 
-  /** Everything but arrows, of what is pinned or of what scrolls under it. */
+  /** Paint everything except flows, for the pinned part or for the scrolled part. */
   private drawPart(g: Surface, scene: Scene, { placed, scroll, top, bottom }: Part): void {
     g.save();
     g.beginPath();
@@ -314,7 +321,7 @@ export class TimelineView {
     return counterBoxes(rows, hold.peek() ? facts.end_ns : null);
   }
 
-  /** What is pinned, and what is seen between two heights of the list. */
+  /** Return the pinned boxes, and the boxes visible between two heights of the list. */
   private seen<T extends { top: number; height: number }>(
     boxes: readonly T[],
     top: number,
@@ -344,12 +351,12 @@ export class TimelineView {
     paintCounters(g, counters, seen, scroll, bottom);
   }
 
-  /** From the top of the list: what is pinned does not scroll. */
+  /** Convert y of the canvas to y of the list. Pinned tracks do not scroll. */
   private listY(y: number): number {
     return y < this.placed.peek().pinned ? y : y + this.tracks.scrollTop;
   }
 
-  /** The arrow at a point of the canvas. */
+  /** Return the arrow at a point of the canvas. */
   flowAt(x: number, y: number): Flow | null {
     const theme = this.v.settings.theme.peek();
     const scroll = this.tracks.scrollTop;
@@ -357,18 +364,18 @@ export class TimelineView {
     return this.flows.at(scene, x, y + scroll);
   }
 
-  /** The instant whose mark is under a point of the canvas. */
+  /** Return the instant whose mark is at a point of the canvas. */
   instantAt(x: number, y: number): Instant | null {
     const where = { placed: this.placed.peek(), scale: this.scale };
     return instantAt(where, this.v.instants.list.peek(), x, this.listY(y));
   }
 
-  /** What is no track and under a point of the canvas. */
+  /** Return the row that is not a track at y of the canvas. */
   rowAt(y: number): RowBox | null {
     return boxAt(this.placed.peek().rows, this.listY(y));
   }
 
-  /** The object, snapshot, sample or memory dump under a point of the canvas. */
+  /** Return the object, snapshot, sample or memory dump at a point of the canvas. */
   markAt(x: number, y: number): MarkHit | null {
     const box = this.rowAt(y);
     const theme = this.v.settings.theme.peek();
@@ -376,7 +383,7 @@ export class TimelineView {
     return box && this.marks.at(scene, box, x, this.listY(y));
   }
 
-  /** The counter under a point of the canvas. */
+  /** Return the counter at y of the canvas. */
   counterAt(y: number): CounterFacts | null {
     const row = this.rowAt(y)?.row;
     return row?.kind === 'counter' ? row.counter : null;
@@ -414,7 +421,7 @@ export class TimelineView {
     });
   }
 
-  /** What lies under a point of the canvas. */
+  /** Return the track, lane and slice at a point of the canvas. */
   under(x: number, y: number): Under | null {
     const at = this.listY(y);
     const box = boxAt(this.placed.peek().tracks, at);
@@ -427,7 +434,7 @@ export class TimelineView {
     return this.res;
   }
 
-  /** Where a track stands, brought back if it is hidden or closed. */
+  /** Return the box of a track, after showing it if it is hidden or folded. */
   private boxOf(track: number): TrackBox | undefined {
     const find = (): TrackBox | undefined => {
       flushEffects();
@@ -440,7 +447,7 @@ export class TimelineView {
     return find();
   }
 
-  /** Scroll a track to the top, and put the keyboard on its name. */
+  /** Scroll a track to the top, and focus its name. */
   showTrack(track: number): void {
     const box = this.boxOf(track);
     if (!box) return;
@@ -450,7 +457,7 @@ export class TimelineView {
     this.labels.focus(`n${track}`);
   }
 
-  /** Scroll as little as shows a row. */
+  /** Scroll as little as possible to show a row. */
   showRow(track: number, depth: number): void {
     let box = this.boxOf(track);
     if (box?.expanded && depth >= box.shown) {
@@ -464,7 +471,7 @@ export class TimelineView {
     this.showBetween(top, top + 3 * row);
   }
 
-  /** Scroll as little as shows what stands there, in pixels of the list of tracks. */
+  /** Scroll as little as possible to show an interval of the list, in pixels. */
   showBetween(top: number, bottom: number): void {
     const { pinned } = this.placed.peek();
     const { row } = this.v.settings.theme.peek().heights;

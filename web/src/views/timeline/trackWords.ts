@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said of a track beside its name.
+// The texts next to the name of a track.
 
 import { h } from '../../base/dom';
 import type { IdleThread, TraceFacts, Track } from '../../model/engine';
 import { idOf } from '../../model/names';
 
-/** Async slices have no CPU time of their own, whatever clocks the trace has. */
+/**
+ * Return the busy time of a track. Async slices have no CPU time, whatever clocks the trace has.
+ */
 export function busyTime(track: Track): number | null {
   if (track.kind === 'states') return null;
   return track.kind === 'async' || track.kind === 'cpu'
@@ -16,7 +18,7 @@ export function busyTime(track: Track): number | null {
 type Owner = Track | IdleThread;
 const owners = new WeakMap<TraceFacts, ReadonlyMap<number, Owner>>();
 
-/** The threads by index, those with a track of their own as that has it. */
+/** Index the threads of a trace. A thread with a track is represented by the track. */
 function ownersOf(facts: TraceFacts): ReadonlyMap<number, Owner> {
   let found = owners.get(facts);
   if (!found) {
@@ -28,7 +30,7 @@ function ownersOf(facts: TraceFacts): ReadonlyMap<number, Owner> {
   return found;
 }
 
-/** What a track is, where it is not simply a thread. */
+/** Return the kind of a track, unless it is a plain thread. */
 export function kindOf(
   track: Track,
   facts: TraceFacts,
