@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One question and its answer, as HTTP has them; what goes wrong becomes an EngineError.
+// Sends one request and reads its answer. Every failure becomes an EngineError.
 
 import { EngineError, isAbort } from '../model/engine';
 import type { Query } from './query';
@@ -7,15 +7,17 @@ import type { Query } from './query';
 export type Send = (address: string, init: RequestInit) => Promise<Response>;
 
 export interface Ask {
-  /** How it travels; over HTTP unless something else is said. */
+  /** The transport; HTTP by default. */
   send?: Send;
   query?: Query;
   signal?: AbortSignal | undefined;
   method?: 'GET' | 'POST' | 'PUT';
-  /** It changes something: says that it comes from this page and no other. */
+  /**
+   * True for a request that changes state. It carries a header that proves it comes from this page.
+   */
   changing?: boolean;
   body?: Blob;
-  /** The question was about a trace that does not lie open any more. */
+  /** Called if the trace of the request is not open any more. */
   changed?: () => void;
 }
 
@@ -41,7 +43,7 @@ async function refusal(response: Response): Promise<EngineError> {
     if (typeof body.error === 'string') message = body.error;
     if (typeof body.column === 'number') return new EngineError(message, false, body.column);
   } catch {
-    // No sentence of the engine's own: the status has to do.
+    // The answer has no message of the engine, so use the HTTP status.
   }
   return new EngineError(message, false, null, kind);
 }

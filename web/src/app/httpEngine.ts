@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine by the addresses of docs/view-protocol.md, relative to the page's own: behind HTTP, or
-// wherever else the page's host has it.
+// The engine as an HTTP client of docs/view-protocol.md. Addresses are relative to the page. The
+// host of the page decides whether requests go to a server or to a worker.
 
 import { named, visible, visibleTexts } from '../base/visible';
 import type {
@@ -64,6 +64,7 @@ function readFlow({ flow, frame, id, from, to, count = 1 }: FlowRow): Flow {
   return { flow, frame, id: visible(id), from: readEnd(from), to: readEnd(to), count };
 }
 
+/** The client of one open trace. */
 export class HttpEngine implements Engine {
   readonly beside: HttpBeside = new HttpBeside({
     json: (path, query, signal) => this.json(path, query, signal),
@@ -73,8 +74,8 @@ export class HttpEngine implements Engine {
   readonly opening: OpeningEngine;
 
   /**
-   * All it is asked is of what the filter leaves of one trace, `of` its number (0: whichever lies
-   * open); `changed` hears that another lies open now.
+   * Every request is about the trace number `of` (0: any open trace) after the filter. `changed` is
+   * called when another trace has been opened.
    */
   constructor(
     private readonly host: Host,
@@ -96,7 +97,7 @@ export class HttpEngine implements Engine {
     }
   };
 
-  /** What is drawn asks for more: idle is what asks for nothing in two frames. */
+  /** Wait until nothing is requested for two frames. Drawing one answer may request more. */
   async idle(): Promise<void> {
     for (let quiet = 0; quiet < 2; quiet = this.outstanding > 0 ? 0 : quiet + 1)
       await new Promise((done) => requestAnimationFrame(done));
@@ -329,7 +330,7 @@ export class HttpEngine implements Engine {
     return this.json('api/bytes', { offset, length, input });
   }
 
-  /** The browser keeps large ones on the disk. */
+  /** The browser stores large answers on disk. */
   async save(
     kind: SavedKind,
     scope: Scope,
@@ -349,7 +350,7 @@ export class HttpEngine implements Engine {
   }
 }
 
-/** r5-9,r12,i0: runs of neighbouring rows are written once. */
+/** Format a list of lanes as r5-9,r12,i0: a run of neighbouring rows is written once. */
 export function laneList(lanes: readonly TileLane[]): string {
   const words: string[] = [];
   for (let i = 0; i < lanes.length; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening files behind HTTP: each goes over in pieces, so that Cancel and errors come through, and
-// nobody holds a file whole.
+// Opens files over HTTP. Each file is sent in chunks, so that Cancel and errors take effect in
+// between, and no file is held in memory as a whole.
 
 import { named, visibleTexts } from '../base/visible';
 import { EngineError } from '../model/engine';
@@ -8,18 +8,22 @@ import type { Chosen, OpeningEngine, Status } from '../model/opening';
 import { json } from './http';
 import type { Query } from './query';
 
-/** Pieces grow while they go over soon: each has a cost of its own, and none shall take long. */
+/**
+ * The chunk size doubles while chunks take less than SOON ms, because each request has a fixed
+ * cost. Cancel and errors take effect between chunks, so no chunk should take long.
+ */
 const FIRST_PIECE = 4 * 1024 * 1024;
 const LARGEST_PIECE = 64 * 1024 * 1024;
 const SOON = 250;
 const LONGEST_NAME = 200;
 
-/** As it comes: numbers of 19 digits are texts. */
+/** The status as JSON: numbers of up to 19 digits are strings. */
 export interface StatusAnswer extends Omit<Status, 'inputs' | 'start'> {
   inputs: { input: number; name: string; offset_ns: string }[];
   start: { input: number; offset_ns: string }[];
 }
 
+/** Convert the JSON status. */
 export function readStatus(answer: StatusAnswer): Status {
   return visibleTexts({
     ...answer,
@@ -35,7 +39,9 @@ function post<T>(question: string, query: Query): Promise<T> {
   return json(`api/${question}`, { query, method: 'POST', changing: true });
 }
 
-/** A file that the browser cannot read would look as if nobody answered. */
+/**
+ * Read one byte of a file. Without this check an unreadable file looks like a server that is down.
+ */
 async function checkReadable(file: File, at: number): Promise<void> {
   try {
     await file.slice(at, at + 1).arrayBuffer();
@@ -45,9 +51,10 @@ async function checkReadable(file: File, at: number): Promise<void> {
   }
 }
 
+/** The client that uploads and opens files. */
 export class HttpOpening implements OpeningEngine {
   async take(file: File, told: (bytes: number) => void, signal: AbortSignal): Promise<number> {
-    // What no name has elsewhere would be refused.
+    // Shorten the name: the server rejects names that would be too long elsewhere.
     const name = [...file.name].slice(0, LONGEST_NAME).join('');
     const query = { name: visibleTexts(name) || '(no name)', bytes: file.size };
     await checkReadable(file, 0);
@@ -67,7 +74,10 @@ export class HttpOpening implements OpeningEngine {
     return input;
   }
 
-  /** The piece itself is read on its way: as bytes of the page it would take ten times as long. */
+  /**
+   * Send one chunk. The browser reads the file while sending, which is ten times as fast as sending
+   * bytes from the memory of the page.
+   */
   private async put(
     input: number,
     offset: number,

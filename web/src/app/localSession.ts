@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One trace in an engine of this page: a worker that first reads it and then answers questions.
+// One trace in an engine of this page. Its worker first loads the trace and then answers requests.
 
 import type { FromWorker, ToWorker, WorkerInput } from '../engine/messages';
 import { NOT_STARTED, reasonOf, startWorker } from './localWorker';
@@ -16,16 +16,17 @@ function nameOf(files: readonly { name: string }[]): string {
   return files.length > 1 ? `${first?.name} and ${files.length - 1} more` : (first?.name ?? '');
 }
 
+/** A trace and its worker. */
 export class LocalSession {
   private readonly worker = startWorker();
   private readonly waiting = new Map<number, Waiting>();
   private last = 0;
   private over = false;
   state: State = 'loading';
-  /** Members of the answer to api/status. */
+  /** The members of the answer to api/status. */
   members: Record<string, unknown>;
 
-  /** `done` hears when it is ready, or cannot be. */
+  /** `done` is called when the trace is loaded or has failed. */
   constructor(
     readonly trace: number,
     readonly files: readonly { number: number; name: string; offset: bigint }[],
@@ -56,7 +57,7 @@ export class LocalSession {
       this.waiting.delete(message.id);
       waiting?.answered(new Response(message.bytes, { status: message.status }));
     } else if (message.kind === 'status') {
-      // The engine writes JSON, and an object of it.
+      // The engine writes the members of a JSON object.
       this.members = JSON.parse(`{${message.members}}`) as Record<string, unknown>;
       this.state = this.members['state'] as State;
       if (this.state !== 'loading') this.done();

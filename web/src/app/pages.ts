@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pages of one trace, one for each filter: what a filter leaves is another trace, with numbers
-// of its own, so the page is put together anew, and what can be kept is kept by its meaning.
+// The pages of one trace, one for each filter. A filtered trace has its own numbers for threads and
+// calls, so the page is built anew, and selections are carried over by meaning.
 
 import { effect, ownEffects, untracked } from '../base/signal';
 import { readPlace, type Place } from '../model/address';
@@ -22,19 +22,19 @@ interface Outside {
   show: (element: HTMLElement) => void;
   quit: (() => void) | null;
   gone: () => void;
-  /** The browser's dialog for files. */
+  /** Open the file dialog of the browser. */
   choose: () => void;
-  /** On an upload server: the page of the trace. */
+  /** On an upload server, the page of the trace. */
   home: string | null;
-  /** From a place to the same with its files moved in time. */
+  /** Go to the same place with the files shifted in time. */
   move: (place: Place, files: readonly Chosen[]) => void;
   inputs: readonly Input[];
-  /** The same as an address has them. */
+  /** The same files as an address names them. */
   files: readonly Chosen[] | null;
   engineFor: (filter: string) => Engine;
 }
 
-/** The page that is shown. */
+/** The page on the screen. */
 interface Shown {
   viewer: Viewer;
   page: Page;
@@ -42,9 +42,10 @@ interface Shown {
   end: () => void;
 }
 
+/** Builds and replaces the pages of a trace. */
 export class Pages {
   private shown: Shown | null = null;
-  /** Of several filters the one asked for last counts. */
+  /** Identifies the latest filter; answers for older filters are ignored. */
   private asked = 0;
   private readonly openTracks = new OpenTracks();
   private readonly box = new FilterBox((text) => void this.change(text));
@@ -56,7 +57,7 @@ export class Pages {
     private readonly outside: Outside,
   ) {}
 
-  /** Another trace takes the place of this one. */
+  /** End the pages, because another trace replaces this one. */
   end(): void {
     this.asked++;
     this.history.detach();
@@ -72,7 +73,7 @@ export class Pages {
     this.shown?.viewer.wrong(text);
   }
 
-  /** The first page; an address may name a filter, which may be wrong. */
+  /** Show the first page. An address may name a filter, which may be invalid. */
   async open(engine: Engine, facts: TraceFacts, address: string): Promise<void> {
     const place = readPlace(address);
     if (place.filter !== '') await this.arrive(place);
@@ -82,7 +83,7 @@ export class Pages {
     this.put(engine, facts, '', wrong ? whole : address === '' ? null : place, false);
   }
 
-  /** To a place in the address, whose numbers are those of its filter. */
+  /** Go to a place in an address. Its numbers belong to the filter of the address. */
   async arrive(place: Place): Promise<void> {
     const answer = await this.ask(place.filter);
     if (!answer) return;
@@ -91,7 +92,7 @@ export class Pages {
     this.tell(null);
   }
 
-  /** From where the page is to the same with another filter. */
+  /** Change the filter and keep the place. */
   private async change(filter: string): Promise<void> {
     const old = this.shown;
     if (!old || filter === old.viewer.filter) {
@@ -130,7 +131,7 @@ export class Pages {
     }
   }
 
-  /** What the box says of the page that is shown, or of why there is no other. */
+  /** Show the state of the filter in its box, or why the filter failed. */
   private tell(error: unknown): void {
     const column = error instanceof EngineError ? error.column : null;
     const message = error === null ? null : error instanceof Error ? error.message : String(error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table as a file, or on the clipboard.
+// Saves a table as a file, or copies it.
 
 import { download, h, listen } from '../../base/dom';
 import { fileName } from '../../base/format';
@@ -13,14 +13,14 @@ const FORMATS: readonly [ExportFormat, string, string, string][] = [
   ['markdown', 'Markdown', 'md', 'text/markdown'],
 ];
 
-/** A table that can be saved: its lines, and the word for it in the file's name. */
+/** A table that can be saved: its lines, and the word for it in the file name. */
 export interface Exported {
   name: string;
-  /** null: there is nothing yet. */
+  /** Null if there is no content yet. */
   sheet: () => Sheet | null;
 }
 
-/** The page goes on between the pieces of a long table. */
+/** Format a sheet chunk by chunk, so that the page stays responsive. */
 async function textOf(sheet: Sheet, format: ExportFormat): Promise<string[]> {
   const pieces: string[] = [];
   for (const piece of sheetPieces(sheet, format)) {
@@ -30,6 +30,7 @@ async function textOf(sheet: Sheet, format: ExportFormat): Promise<string[]> {
   return pieces;
 }
 
+/** Return the button with the export menu. */
 export function exportButton(v: Views, shown: () => Exported | null): HTMLElement {
   const button = h(
     'button',

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way to the frame that a flame graph begins with: each step leads back to its frame.
+// The path to the frame at which a flame graph begins. Each step leads back to its frame.
 
 import { fill, h, type Child } from '../../base/dom';
 import { brief } from '../../base/visible';
 import type { FlameFrame } from '../../model/address';
 import type { FlameNames } from '../../model/flameNames';
 
-/** So many frames at the end are named; those before are one mark. */
+/** The last NAMED frames are named; earlier ones are one mark. */
 const NAMED = 3;
 
 function crumb(text: string, title: string, click: () => void): HTMLElement {
   return h('button', { class: 'link', title, attrs: { type: 'button' }, on: { click } }, text);
 }
 
-/** `hint` stands there when nothing is zoomed. */
+/** Show the path, or `hint` if the graph is not zoomed. */
 export function showCrumbs(
   element: HTMLElement,
   way: readonly FlameFrame[],

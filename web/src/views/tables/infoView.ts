@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything the file says about itself.
+// The Info tab: everything that the file says about itself.
 
 import { fill, h } from '../../base/dom';
 import {
@@ -24,7 +24,7 @@ import { foldedText, valueTree } from '../details/valueTree';
 
 type Pair = [string, string];
 
-/** Lines of a table here: a trace may have as many processes as it likes. */
+/** The maximum number of lines in a table: a trace may have any number of processes. */
 const MOST = 200;
 
 function table<T>(
@@ -51,7 +51,7 @@ function inCapital(word: string): string {
   return word.slice(0, 1).toUpperCase() + word.slice(1);
 }
 
-/** The name of the axis: no clock where the file does not say when events happened. */
+/** Return the clock of the time axis, if the file has times. */
 function axisPairs(f: TraceFacts): Pair[] {
   if (f.timeless)
     return [['Figures', f.timeless === 'counts' ? 'numbers of samples' : 'sums of times']];
@@ -94,7 +94,7 @@ function facts(f: TraceFacts, called: number, unit: Unit): Pair[] {
   return pairs;
 }
 
-/** The time line of a file that has stacks and no times. */
+/** The words for the time axis of a file with stacks and no times. */
 const TIMELESS = {
   counts:
     'The file has stacks with numbers of samples and no times: they lie one behind the other. What ' +
@@ -104,7 +104,7 @@ const TIMELESS = {
     'is further right is not later.',
 } as const;
 
-/** What a value is where it is written as JSON: an object or a list. */
+/** Parse a value that is a JSON object or list; null for others. */
 function nested(value: string): object | null {
   if (!/^\s*[{[]/.test(value)) return null;
   try {
@@ -175,7 +175,7 @@ function show(
   );
 }
 
-/** For other programs: what stands in the tab, piece by piece. */
+/** Return the content of the tab as a sheet for other programs. */
 function infoSheet(f: TraceFacts, called: number, unit: Unit): Sheet {
   const lines = [
     ...facts(f, called, unit).map(([what, value]) => ['Trace', what, value]),
@@ -192,6 +192,7 @@ function infoSheet(f: TraceFacts, called: number, unit: Unit): Sheet {
   };
 }
 
+/** The view of trace facts. */
 export class InfoView {
   readonly element = h('div', {
     class: 'info-pane scroller',

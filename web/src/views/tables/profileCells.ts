@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One line of the profile table as an element.
+// Creates the element of one line of the profile table.
 
 import { append, h, icon, type Child } from '../../base/dom';
 import { formatCount, formatPercent, formatTime, type Unit } from '../../base/format';
@@ -56,6 +56,7 @@ export function lineKey(line: Line): string {
   }
 }
 
+/** Create the element of a line. */
 export function rowElement(line: Line, c: CellContext): HTMLElement {
   switch (line.kind) {
     case 'method':
@@ -84,7 +85,7 @@ function groupRow(group: GroupId, exceeds: boolean, words: Words): HTMLElement {
   );
 }
 
-/** The part [from, to) of a name, with what the find box matches underlined. */
+/** Return the part [from, to) of a name, with the match of the find box underlined. */
 function marked(name: string, from: number, to: number, found: readonly [number, number]): Child[] {
   const a = Math.min(to, Math.max(from, found[0]));
   const b = Math.max(a, Math.min(to, found[1]));
@@ -97,8 +98,8 @@ function marked(name: string, from: number, to: number, found: readonly [number,
 }
 
 /**
- * Package in grey, Class.method in ink, signature in grey.  Where room is short the signature gives
- * way first, then the package: the eye looks for the name.
+ * Return package in grey, Class.method in ink and signature in grey. If space is short, the
+ * signature is cut first, then the package.
  */
 function nameParts(frame: number, c: CellContext, withSignature: boolean): HTMLElement[] {
   const { frames } = c;
@@ -154,7 +155,7 @@ function percentCell(column: Column, part: number, whole: number): HTMLElement {
   cell.classList.add('percent');
   cell.style.setProperty('--share', `${Math.min(100, Number(text))}%`);
   append(cell, [h('span', null, text)]);
-  // Recursive calls of a group count each level: inclusive shares of such lines add up.
+  // In a recursive group each level counts, so inclusive shares may add up to more than 100.
   if (Number(text) > 100) cell.title = 'More than all: what is recursive lies within itself';
   return cell;
 }
@@ -196,7 +197,7 @@ function relationRow(line: RelationLine, c: CellContext): HTMLElement {
   return row;
 }
 
-/** Its inclusive columns show its share of the opened method's; the others do not apply. */
+/** Inclusive columns show the share of the opened method; other columns do not apply. */
 function relationCell(line: RelationLine, column: Column, unit: Unit): HTMLElement {
   const time = column.clock === 'cpu' ? line.cpu : line.real;
   let cell = emptyCell(column);

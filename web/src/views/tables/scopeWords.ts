@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the lower panel is computed for, in words, with chips that lead back to the whole trace.
+// Describes the range and threads of the lower panel, with chips that return to the whole trace.
 
 import { fill, h, iconButton, setText } from '../../base/dom';
 import { formatTime, formatTimeUnit, plural, unitLabel, UNITS, type Unit } from '../../base/format';
@@ -43,7 +43,7 @@ function show(viewer: Viewer, words: HTMLElement, chips: HTMLElement): void {
   );
 }
 
-/** The words and the chips; hidden where nothing is computed for a selection. */
+/** Return the text and the chips. They are hidden in tabs that do not depend on a selection. */
 export function scopeWords(
   viewer: Viewer,
   applies: () => boolean,
@@ -63,6 +63,7 @@ export function scopeWords(
   return [words, chips];
 }
 
+/** Return the menu of time units. */
 export function unitSelect(viewer: Viewer): HTMLElement {
   const unit = h(
     'select',

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mouse, wheel and touch on the tracks and the ruler.
 //
-// The time line is a plain state machine with one Drag at a time:
+// At most one Drag exists at a time. pointerdown chooses its kind:
 //
-//    pointerdown --> Drag (press) -- moves DRAG_FROM px --> pan, range, range edge or zoom
-//         |                                                     |
-//         |  released before: a click                           |  pointerup, pointercancel, Esc
-//         v                                                     v
-//    select the hit                                          done
+//    right button, or Shift or Space + left, or touch   pan    (Shift without a move: measureTo)
+//    middle button, or left button on the ruler         zoom   (applied at pointerup)
+//    left button on an edge of the range                edge
+//    left button on the tracks                          press  (a click at pointerup)
 //
 // A drag computes the new span from the place of the press and the view at that moment, not from
 // the last event, so rounding never adds up. Range edges snap to slice edges unless Alt is down.
