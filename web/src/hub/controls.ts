@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small parts that several places of the page share.
+// Small controls that several parts of the page share.
 
 import { fill, h, icon, type Child } from '../base/dom';
 import { button } from '../views/screens';
@@ -7,12 +7,15 @@ import type { Context } from './context';
 import { messageOf } from './http';
 import { agoText, whenText } from './when';
 
-/** A link within this page: followed without loading it anew. */
+/** Create a link within this page, followed without loading the page again. */
 export function inside(address: string, className: string, ...children: Child[]): HTMLElement {
   return h('a', { class: className, attrs: { href: address, 'data-inside': true } }, ...children);
 }
 
-/** The browser's own way needs a safe connection, which a server in a local network has not. */
+/**
+ * Copy a text. The clipboard API needs a secure context, which a server in a local network may not
+ * have.
+ */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -32,7 +35,7 @@ function copyByHand(text: string): boolean {
   try {
     copied = document.execCommand('copy');
   } catch {
-    // Then the user has to.
+    // The user has to copy it.
   }
   area.remove();
   if (before instanceof HTMLElement) before.focus();
@@ -50,7 +53,7 @@ export function copyButton(
   let timer: ReturnType<typeof setTimeout> | undefined;
   const made = button(words, className, () => {
     void copyText(text()).then((copied) => {
-      // What stands beside it stays where it is.
+      // Keep the width, so that neighbours do not move.
       made.style.minWidth = `${made.offsetWidth}px`;
       const said = copied ? 'Copied' : 'Select it and copy by hand';
       fill(made, said);
@@ -62,13 +65,13 @@ export function copyButton(
   return made;
 }
 
-/** An instant for reading, with how long ago that is for who rests on it. */
+/** Create a formatted time, with its age as tooltip. */
 export function timeOf(iso: string): HTMLElement {
   const title = agoText(iso, Date.now());
   return h('time', { title, attrs: { datetime: iso } }, whenText(iso));
 }
 
-/** What goes wrong is told where it was asked for. */
+/** Shows errors next to the control that caused them. */
 export class Trouble {
   readonly element = h('p', { class: 'trouble', hidden: true, attrs: { role: 'alert' } });
 
@@ -82,7 +85,7 @@ export class Trouble {
     fill(this.element);
   }
 
-  /** Does something; what goes wrong is shown.  Resolves to whether it went well. */
+  /** Run an action and show its error. Resolves to true if it succeeded. */
   async during(work: () => Promise<unknown>): Promise<boolean> {
     this.clear();
     try {
@@ -95,7 +98,7 @@ export class Trouble {
   }
 }
 
-/** Asks in the place of a button whether it is meant: a dialog would cover what it is about. */
+/** Ask for confirmation in place of a button; a dialog would cover the subject. */
 export function asking(
   question: string,
   yes: string,
@@ -123,7 +126,7 @@ export function asking(
   );
 }
 
-/** A label or process; a click on it narrows the list. */
+/** Create a label or process chip. A click filters the list by it. */
 export function chip(text: string, title: string, click: () => void): HTMLButtonElement {
   return h('button', { class: 'tag', title, attrs: { type: 'button' }, on: { click } }, text);
 }

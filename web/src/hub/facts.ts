@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trace in words: for its line in the list and for its page.
+// Formats the facts of a trace, for its line in the list and for its page.
 
 import { formatBytes, formatCount, formatShort, plural, versionWords } from '../base/format';
 import { brief, named, visible } from '../base/visible';
 import type { TraceLine } from './api';
 
-/** A text of the server on one line. */
+/** Return a text of the server on one line. */
 export function shown(text: string, most = 200): string {
   return named(brief(visible(text), most));
 }
@@ -20,12 +20,12 @@ export function lengthWords(trace: TraceLine): string {
   return trace.length_ns === null ? '' : formatShort(trace.length_ns);
 }
 
-/** What lies on its threads: a method trace has calls, a file of events slices. */
+/** Return the word for items on threads: a method trace has calls, an event file has slices. */
 export function thing(trace: TraceLine): 'call' | 'slice' {
   return /trace event|ftrace/i.test(trace.format ?? '') ? 'slice' : 'call';
 }
 
-/** Calls where it has them, else events. */
+/** Return the number of calls if there are any, else of events. */
 export function countWords(trace: TraceLine): string {
   if (trace.calls !== null && trace.calls > 0) return plural(trace.calls, thing(trace));
   return trace.events === null ? '' : plural(trace.events, 'event');
@@ -53,12 +53,12 @@ export function offsetWords(offset: number): string {
   return `byte ${formatCount(offset)} (0x${offset.toString(16)})`;
 }
 
-/** A label as the server keeps it; empty: there is none. */
+/** Normalize a label as the server does; empty means none. */
 export function cleanLabel(text: string): string {
   return text.trim().replace(/\s+/g, ' ');
 }
 
-/** Those of its processes that have names. */
+/** Return the names of the processes that have one. */
 export function processNames(trace: TraceLine): string[] {
   return trace.processes.filter((name) => name.trim() !== '');
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What narrows the list: a text, two days, a label, a process.
+// The filters of the list: a text, two days, a label, a process.
 
 import { fill, h, icon, iconButton, setAttribute } from '../base/dom';
 import { debounce } from '../base/latest';
@@ -11,6 +11,7 @@ const TYPING_MS = 200;
 
 type Texts = 'q' | 'since' | 'until' | 'label' | 'process';
 
+/** The filters of the list. */
 export class FilterView {
   readonly element: HTMLElement;
   private readonly search = h('input', {
@@ -31,7 +32,7 @@ export class FilterView {
     'Show all',
   );
 
-  /** Something was typed that was not asked for yet. */
+  /** True if the user typed something that has not been requested yet. */
   private pending = false;
 
   constructor(
@@ -102,7 +103,7 @@ export class FilterView {
   }
 
   private show(query: ListQuery): void {
-    // What somebody is typing is newer than what was asked for.
+    // The typed text is newer than the requested one.
     const theirs = this.pending || (document.activeElement === this.search && query.q !== '');
     if (!theirs) this.search.value = query.q;
     this.since.value = query.since;

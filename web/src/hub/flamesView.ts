@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The flame graphs as pictures: of all threads together, then of each.
+// The flame graphs as pictures: all threads together, then each thread.
 
 import { fill, h, setText, type Child } from '../base/dom';
 import { formatCount, plural } from '../base/format';
@@ -9,7 +9,7 @@ import type { Thread, Trace } from './api';
 import { shown, thing } from './facts';
 import { ask, messageOf } from './http';
 
-/** So many threads have their pictures, or names, without being asked for. */
+/** The number of threads shown before the user asks for more. */
 const FEW = 24;
 
 function threadName({ name, id }: Thread): string {
@@ -20,7 +20,7 @@ function processName({ processes }: Trace, { process }: Thread): string {
   return processes.length > 1 && process !== null ? (processes[process] ?? '') : '';
 }
 
-/** A picture that the server draws when it is looked at. */
+/** Create a picture that the server renders when it becomes visible. */
 function picture(address: string, words: string, className: string): HTMLElement {
   const note = h('span', { class: 'note' }, 'Drawing…');
   const image = h('img', {
@@ -50,7 +50,7 @@ function picture(address: string, words: string, className: string): HTMLElement
     link.hidden = true;
     failed.hidden = false;
     fill(failed, 'The picture could not be drawn. ', again);
-    // An image does not say why: whoever asks for it as text is told.
+    // An image reports no reason for a failure, so request the address again as text.
     void ask(address).catch((error: unknown) => {
       if (!failed.hidden) fill(failed, `${visible(messageOf(error))} `, again);
     });
@@ -76,7 +76,7 @@ function figure(base: string, trace: Trace, thread: Thread): HTMLElement {
   );
 }
 
-/** Threads without calls have no picture; their names stand in a line. */
+/** Threads without calls have no picture. List their names in one line. */
 function idleLine(idle: readonly Thread[], what: string): HTMLElement | null {
   if (idle.length === 0) return null;
   const names = idle.slice(0, FEW).map(threadName).join(', ');
@@ -93,12 +93,12 @@ function section(id: string, title: string, ...children: Child[]): HTMLElement {
   );
 }
 
-/** Those that have a picture. */
+/** Return the threads that have a picture. */
 export function busyThreads({ threads }: Trace): Thread[] {
   return threads.filter(({ calls }) => calls > 0);
 }
 
-/** `base` is the trace's own address. */
+/** Create the section of flame graphs. `base` is the address of the trace. */
 export function flamesView(base: string, trace: Trace): HTMLElement[] {
   const what = thing(trace);
   const busy = busyThreads(trace).sort((a, b) => b.calls - a.calls || a.index - b.index);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first page: what this is, uploads, the traces that are there.
+// The start page: an introduction, the uploads, and the list of traces.
 
 import { fill, h, listen, setText } from '../base/dom';
 import { formatBytes, formatCount, plural } from '../base/format';
@@ -17,6 +17,7 @@ import { LoginView } from './loginView';
 import { SendView } from './sendView';
 import { UploadView } from './uploadView';
 
+/** The start page. */
 export class ListScreen implements Screen {
   readonly element: HTMLElement;
   readonly title = 'Traces';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of traces.  Where there is no room for its columns the name's cell says what they would.
+// The table of traces. On narrow screens the name cell contains what the other columns would show.
 
 import { breakable, fill, h, icon, iconButton, setAttribute, type Child } from '../base/dom';
 import { formatCount, plural } from '../base/format';
@@ -41,7 +41,7 @@ const COLUMNS: readonly Column[] = [
   { name: 'labels', words: 'Labels' },
 ];
 
-/** Of many processes so many are named. */
+/** Name at most this many processes of a trace. */
 const FEW = 2;
 
 export interface TableActions {
@@ -50,11 +50,12 @@ export interface TableActions {
   remove: (line: TraceLine) => void;
 }
 
+/** The table of traces. */
 export class ListTable {
   readonly element: HTMLElement;
   private readonly body = h('tbody', { on: { keydown: (e) => this.key(e) } });
   private readonly rows = new Map<string, { text: string; row: HTMLTableRowElement }>();
-  /** The trace whose deletion is being asked about. */
+  /** The trace whose deletion is being confirmed. */
   private asked: string | null = null;
 
   constructor(
@@ -98,7 +99,7 @@ export class ListTable {
     return cell;
   }
 
-  /** A line that says the same stays as it is, with the keyboard in it. */
+  /** Show the lines. An unchanged line keeps its element, and so its focus. */
   private show(lines: readonly TraceLine[], may: boolean): void {
     const wanted = new Set(lines.map(({ id }) => id));
     for (const [id, { row }] of this.rows) {
@@ -155,7 +156,7 @@ export class ListTable {
     const brief = [...facts, whenText(line.uploaded)].filter(Boolean).join(' · ');
     return [
       link,
-      // Who may change it sees that at the button.
+      // Users who may edit see the pin in the button.
       line.pinned && !may && pinned(),
       line.note !== '' &&
         h(
@@ -243,7 +244,7 @@ export class ListTable {
     this.rows.get(id)?.row.querySelector<HTMLElement>(`[data-role="${role}"]`)?.focus();
   }
 
-  /** Up and down go from name to name. */
+  /** Up and Down move between names. */
   private key(e: KeyboardEvent): void {
     const step = { ArrowDown: 1, ArrowUp: -1 }[e.key];
     const id = (e.target as HTMLElement).closest<HTMLElement>('tr')?.dataset['id'];
@@ -280,7 +281,7 @@ function state(line: TraceLine): Child[] {
   ];
 }
 
-/** A number with a sign; what it is, in words, for who rests on it or listens. */
+/** Create an icon with a number, and its meaning as tooltip and label. */
 function counted(sign: 'warning' | 'note', count: number, what: string): HTMLElement {
   const words = plural(count, what);
   return h(

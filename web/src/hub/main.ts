@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of the upload server begins here: which of its parts the address means, and the frame
-// around them.
+// The entry point of the upload server's page: it chooses the screen for the address and draws the
+// frame around it.
 
 import { fill, h, iconButton, setText } from '../base/dom';
 import { plural } from '../base/format';
@@ -21,10 +21,10 @@ import type { Upload } from './upload';
 import { Uploads } from './uploads';
 import { uploadStrip } from './uploadView';
 
-/** So often it is asked again what the server is, when it has not said. */
+/** The retry interval while the server has not described itself. */
 const RETRY_MS = 3000;
 
-/** Ends early when the browser says that the network is back. */
+/** Wait; resolves early when the browser is back online. */
 function wait(ms: number, abort: AbortSignal): Promise<void> {
   return new Promise((done, failed) => {
     const end = (work: () => void) => (): void => {
@@ -146,7 +146,7 @@ class App {
   }
 
   private say(text: string): void {
-    // The same words twice are two messages.
+    // Clear the text first, so that a repeated message is announced again.
     setText(this.voice, '');
     setTimeout(() => setText(this.voice, text), 50);
   }
@@ -188,7 +188,7 @@ class App {
       this.trouble.show(new Error('Log in to upload something.'));
       return;
     }
-    // The lines of what is on its way stand on the first page.
+    // The lines of running uploads are on the start page.
     if (readPath(location.pathname).trace !== null) this.go(this.ctx.base);
     this.ctx.uploads.add(chosen, hub?.limits.upload_bytes ?? null);
     const { length } = this.ctx.uploads.refused.peek();

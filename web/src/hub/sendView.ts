@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this server is, and the ways to send it something: files dropped or chosen, a command line.
+// Explains how to upload files: drop them, choose them, or use a command line.
 
 import { fill, h, icon } from '../base/dom';
 import { formatBytes } from '../base/format';
@@ -11,7 +11,7 @@ import { copyButton, inside } from './controls';
 import { curlLine, traceAddress } from './route';
 import { spanText } from './when';
 
-/** What is kept, and how large it may be. */
+/** Return how long traces are stored and how large they may be. */
 function limitWords({ limits }: Hub): string {
   return [
     limits.upload_bytes !== null ? `Files up to ${formatBytes(limits.upload_bytes)}.` : '',
@@ -61,6 +61,7 @@ function commandLine(ctx: Context, hub: Hub): HTMLElement {
   );
 }
 
+/** The introduction and the ways to upload. */
 export class SendView {
   readonly element = h('section', { class: 'send', attrs: { 'aria-labelledby': 'what' } });
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be changed about a trace: its name, labels and note, whether it is pinned, whether it is
-// there at all.
+// The editable parts of a trace: name, labels, note, pin and deletion.
 
 import { fill, h, iconButton, setAttribute, type Child } from '../base/dom';
 import { effect, signal, untracked, type ReadSignal } from '../base/signal';
@@ -12,7 +11,7 @@ import { asking, timeOf } from './controls';
 import { cleanLabel, shown } from './facts';
 import { labelLinks } from './traceParts';
 
-/** So long may a text be; the server says no to more. */
+/** The maximum lengths of texts that the server accepts. */
 const MOST_NAME = 200;
 const MOST_LABEL = 60;
 const MOST_NOTE = 10_000;
@@ -21,12 +20,12 @@ export interface Edited {
   ctx: Context;
   trace: ReadSignal<Trace>;
   may: ReadSignal<boolean>;
-  /** Resolves to whether it went well. */
+  /** Save a change. Resolves to true if it succeeded. */
   change: (change: Change, said: string) => Promise<boolean>;
   remove: () => Promise<boolean>;
 }
 
-/** Shows again when one of these is another, not with each answer of the server. */
+/** Run `show` when a value of `read` changes, not at every answer of the server. */
 function whenever(read: () => unknown, show: () => void): void {
   let last: string | null = null;
   effect(() => {
@@ -37,7 +36,7 @@ function whenever(read: () => unknown, show: () => void): void {
   });
 }
 
-/** The page's title, which becomes a box. */
+/** Create the title of the page, which turns into a text box. */
 export function nameView(e: Edited): HTMLElement {
   const element = h('div', { class: 'name-view' });
   const editing = signal(false);
@@ -144,7 +143,7 @@ function labelsView(e: Edited): HTMLElement {
   return h('div', null, list, form);
 }
 
-/** What somebody wrote about the trace, for everybody who comes to its page. */
+/** Show the note about the trace to every visitor of the page. */
 export function noteLine(e: Edited): HTMLElement {
   const element = h('p', { class: 'note-text' });
   whenever(
@@ -186,7 +185,7 @@ function noteView(e: Edited): HTMLElement {
     () => e.trace.get().note,
     () => {
       const { note } = e.trace.peek();
-      // What somebody is writing is newer than what the server has.
+      // The text being typed is newer than the server's.
       if (area.value === known) area.value = note;
       known = note;
       changed();
@@ -235,7 +234,7 @@ function keepView(e: Edited): HTMLElement {
   return h('div', null, words, actions);
 }
 
-/** Labels, note, keeping, each under its head. */
+/** Create the editors of labels, note and retention, each below its heading. */
 export function editViews(e: Edited): HTMLElement[] {
   const part = (id: string, title: string, content: HTMLElement): HTMLElement =>
     h('section', { attrs: { 'aria-labelledby': id } }, h('h2', { id }, title), content);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a trace's page says of it: its facts, what was repaired, what is remarkable.
+// The parts of a trace page: facts, repairs, findings.
 
 import { h, icon, type Child } from '../base/dom';
 import { formatCount, plural } from '../base/format';
@@ -18,7 +18,7 @@ import {
   thing,
 } from './facts';
 
-/** What it is in one line, below its name. */
+/** Describe the trace in one line, below its name. */
 export function summary(trace: Trace): HTMLElement {
   const words = [
     formatWords(trace),
@@ -160,7 +160,9 @@ export function findingsPart(findings: readonly FindingLine[], viewer: string): 
   );
 }
 
-/** The trace could not be read: why, where, and what may help.  The original is there all the same. */
+/**
+ * Explain why a trace could not be read and what may help. The original file is still available.
+ */
 export function failedPart(trace: Trace): HTMLElement {
   const error = trace.error ?? { message: 'It could not be read.', offset: null, remedy: null };
   return h(
@@ -174,7 +176,7 @@ export function failedPart(trace: Trace): HTMLElement {
   );
 }
 
-/** Labels as links to the list. */
+/** Create links from labels to the list. */
 export function labelLinks(
   labels: readonly string[],
   base: string,

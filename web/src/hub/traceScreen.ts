@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of one trace: what it is, its pictures, the way into the viewer; asked for again while it
-// is being read.
+// The page of one trace: facts, pictures, and the link to the viewer. It polls while the server
+// reads the trace.
 
 import { fill, h, icon, setText } from '../base/dom';
 import { computed, effect, onEnd, ownEffects, signal, untracked } from '../base/signal';
@@ -18,9 +18,10 @@ import { factsTable, failedPart, findingsPart, healthPart, summary } from './tra
 
 const FIRST_POLL_MS = 500;
 const POLL_MS = 1500;
-/** When the server has not answered while it was looked at. */
+/** The poll interval after the server did not answer. */
 const RETRY_MS = 5000;
 
+/** The page of one trace. */
 export class TraceScreen implements Screen {
   readonly element = h('div', { class: 'trace-screen' });
   title = 'Trace';
@@ -47,7 +48,7 @@ export class TraceScreen implements Screen {
     effect(() => {
       const hub = ctx.hub.get();
       const may = hub && hub.may.change;
-      // Somebody has logged in or out: what there is to see may be more now.
+      // After a login or logout more or less may be visible.
       if (may !== could) untracked(() => void this.load());
       could = may;
     });
@@ -155,7 +156,7 @@ export class TraceScreen implements Screen {
         h('aside', { attrs: { 'aria-label': 'About this trace' } }, side, ...editViews(edited)),
       ),
     );
-    // The pictures stay what they are as long as it stays what it is: a poll draws nothing anew.
+    // Draw the pictures again only if the trace has changed, not at every poll.
     let told = '';
     effect(() => {
       const {
@@ -173,7 +174,7 @@ export class TraceScreen implements Screen {
     });
   }
 
-  /** Another version of the program may know more, or there may be more memory now. */
+  /** Offer to read the trace again: a newer server may understand more, or have more memory now. */
   private readAgain(): HTMLElement {
     const again = button('Read it again', 'large', () => {
       void this.trouble.during(async () => this.arrived(await this.ctx.api.readAgain(this.id)));

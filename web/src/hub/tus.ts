@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uploads over HTTP, by the protocol tus 1.0 (core, creation, termination).
+// Uploads over HTTP with the tus 1.0 protocol (core, creation, termination).
 
 import { ask, HubError, noAnswer, refusal } from './http';
 import { lastPart, traceOf } from './route';
 import type { Standing, Wire } from './upload';
 
 const VERSION = { 'Tus-Resumable': '1.0.0', 'X-Traceview': '1' };
-/** A connection over which nothing goes for so long is dead. */
+/** A connection without traffic for this long is dead. */
 const SILENT_MS = 60_000;
-/** The server may have gigabytes to write to its disk before it answers. */
+/** The server may have to write gigabytes to disk before it answers. */
 const WRITING_MS = 600_000;
 
 export function base64(text: string): string {
@@ -20,6 +20,7 @@ function offsetOf(text: string | null): number {
   return Number(text);
 }
 
+/** The tus client. */
 export class Tus implements Wire {
   private readonly uploads: string;
 
@@ -49,7 +50,7 @@ export class Tus implements Wire {
     return { uid, offset, trace: traceOf(headers.get('Traceview-Location')) };
   }
 
-  /** By XMLHttpRequest: fetch does not tell how much of a body has gone. */
+  /** Send a chunk with XMLHttpRequest, because fetch does not report upload progress. */
   send(
     uid: string,
     offset: number,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files on their way, a line each; those that were refused, and those that were left earlier.
+// The uploads, one line each, with the rejected files and the unfinished uploads of earlier pages.
 
 import { fill, h, icon, setText, type Child } from '../base/dom';
 import { formatBytes, plural } from '../base/format';
@@ -23,7 +23,7 @@ const PHASES: Record<Phase, string> = {
   cancelled: 'cancelled',
 };
 
-/** How often the figures change: oftener nobody reads them. */
+/** The update interval of the numbers. Nobody reads faster changes. */
 const TICK_MS = 250;
 
 export function share(upload: Upload): number {
@@ -31,7 +31,7 @@ export function share(upload: Upload): number {
   return size > 0 ? Math.min(1, upload.sent.get() / size) : 1;
 }
 
-/** "412.6 MB of 980.0 MB, 28.4 MB/s, about 20 s left". */
+/** Return "412.6 MB of 980.0 MB, 28.4 MB/s, about 20 s left". */
 export function figures(upload: Upload): string {
   const { size } = upload.file;
   const sent = upload.sent.get();
@@ -139,6 +139,7 @@ class UploadLine {
   }
 }
 
+/** The list of uploads. */
 export class UploadView {
   readonly element = h('section', {
     class: 'uploads',
@@ -221,7 +222,7 @@ export class UploadView {
   }
 }
 
-/** One line for the pages where the uploads themselves are not shown. */
+/** Create the one-line summary for pages that do not show the uploads. */
 export function uploadStrip(ctx: Context): HTMLElement {
   const words = h('span', null);
   const bar = h('i', null);

@@ -21,7 +21,7 @@ import type { Theme } from './theme';
 const KEEP = 1200;
 const LOWEST = 2;
 
-/** How a density row is rendered. All fields are part of the key of the cached image. */
+/** How a density row is rendered. */
 export interface StripLook {
   height: number;
   /** Device pixels per CSS pixel. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The service worker of a site: keeps its one page, so that it opens without a network.  A new page
-// comes with a new worker, which takes the place of the old when the page is whole: the visit after
-// the one that found it shows it.
+// The service worker of the site. It caches the one page, so that the page opens offline. A new
+// page has a new worker, which replaces the old one when the page is completely cached; the next
+// visit shows the new page.
 
-/** What service workers have and pages do not. */
+/** Types that exist in service workers only. */
 interface Lasting extends Event {
   waitUntil(until: Promise<unknown>): void;
 }
@@ -19,10 +19,10 @@ interface Own {
 }
 declare const self: Own;
 
-/** SHA-256 of the page that this worker came with, in hex; the build puts it here. */
+/** The SHA-256 of the page of this worker, in hex, inserted by the build. */
 declare const PAGE_DIGEST: string;
 
-/** Other sites of the same host, below other paths, have names of their own. */
+/** Other sites of the same host have other paths, and so other cache names. */
 const OURS = `traceview ${self.registration.scope} `;
 const KEPT = OURS + PAGE_DIGEST;
 
@@ -30,7 +30,10 @@ function hex(bytes: ArrayBuffer): string {
   return [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** While a host is given a new version its files may be of two: no such pair is kept. */
+/**
+ * Cache the page. During a deployment the host may serve files of two versions; a mixed pair is not
+ * cached.
+ */
 async function keep(): Promise<void> {
   const answer = await fetch('./', { cache: 'no-cache' });
   const page = await answer.arrayBuffer();

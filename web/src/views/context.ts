@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every view is given: the state, the stores beside it, and the means to move.
+// The context that every view receives: state, stores, and navigation.
 
 import { formatCount, formatTimeUnit } from '../base/format';
 import { brief } from '../base/visible';
@@ -21,15 +21,16 @@ import { TextMeter } from '../render/text';
 import type { Mover } from './timeline/mover';
 import type { Settings } from './settings';
 
-/** The files that the trace is made of, and the ways to others. */
+/** The files of the trace, and how to change them. */
 export interface TraceFiles {
   inputs: readonly Input[];
-  /** The browser's dialog for files. */
+  /** Open the file dialog of the browser. */
   choose: () => void;
-  /** The same files, moved otherwise in time. */
+  /** Reopen the same files with other time offsets. */
   move: (files: readonly Chosen[]) => void;
 }
 
+/** The context of all views of one trace. */
 export interface Views {
   viewer: Viewer;
   profile: ProfileStore;
@@ -44,18 +45,18 @@ export interface Views {
   settings: Settings;
   mover: Mover;
   meters: Meters;
-  /** Scrolls a track into view and opens it. */
+  /** Scroll a track into view and expand it. */
   showTrack: (track: Track) => void;
-  /** The range can be typed. */
+  /** Let the user type a range. */
   askForRange: () => void;
   files: TraceFiles;
-  /** To the whole trace. */
+  /** Go to the unfiltered trace. */
   unfilter: () => void;
-  /** Words for a screen reader, spoken once. */
+  /** Announce a text to screen readers once. */
   announce: (text: string) => void;
 }
 
-/** Widths of letters in a font are measured once for all canvases. */
+/** Text meters by font, shared by all canvases. */
 export class Meters {
   private readonly byFont = new Map<string, TextMeter>();
   private readonly context = document.createElement('canvas').getContext('2d');
@@ -69,7 +70,7 @@ export class Meters {
     return meter;
   }
 
-  /** As a whole: letters beside each other may stand closer. */
+  /** Measure a text as a whole, including kerning. */
   measure(font: string, text: string): number {
     if (!this.context) return text.length * 6;
     this.context.font = font;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the page looks on this machine: theme, palette, row height.  Kept by the browser, not in the
-// address: a copied link shows the same trace, not the same taste.
+// The settings of this machine: theme, palette, row height. The browser stores them, not the
+// address, so a copied link shows the same trace in the reader's own style.
 
 import { effect, signal, type ReadSignal } from '../base/signal';
 import { readTheme, type Palette, type Theme } from '../render/theme';
@@ -12,7 +12,7 @@ export function stored(name: string): string | null {
   try {
     return localStorage.getItem(`traceview.${name}`);
   } catch {
-    return null; // Storage may be switched off; then nothing is remembered.
+    return null; // storage may be disabled; then nothing is remembered
   }
 }
 
@@ -24,7 +24,7 @@ export function store(name: string, value: string): void {
   }
 }
 
-/** A colour of the system, which has a name, in the way that what counts with colours reads. */
+/** Resolve a named system colour to numbers, as the painters need them. */
 function resolved(value: string): string {
   if (!/^[A-Z][A-Za-z]+$/.test(value)) return value;
   const probe = document.createElement('span');
@@ -37,15 +37,16 @@ function resolved(value: string): string {
   return `#${[r, g, b].map((n) => Math.round(Number(n)).toString(16).padStart(2, '0')).join('')}`;
 }
 
+/** The stored settings as signals. */
 export class Settings {
   readonly shade = signal<Shade>(this.firstShade());
   readonly palette = signal<Palette>(stored('palette') === 'safe' ? 'safe' : 'methods');
   readonly density = signal<Density>(stored('density') === 'compact' ? 'compact' : 'regular');
-  /** Bands behind the tracks for each beat of the display. */
+  /** Show a band behind the tracks for each vsync of the display. */
   readonly vsync = signal<boolean>(stored('vsync') === 'on');
-  /** The plain wheel zooms the time line, as it does in some other programs. */
+  /** The plain wheel zooms the time line, as in some other programs. */
   readonly wheelZooms = signal<boolean>(stored('wheel') === 'zooms');
-  /** Of the names beside the time line, CSS pixels; null: as wide as usual. */
+  /** The width of the track names in CSS pixels; null is the default width. */
   readonly labelWidth = signal<number | null>(Number(stored('labels')) || null);
   readonly theme: ReadSignal<Theme>;
   private readonly changes = signal(0);
@@ -64,7 +65,7 @@ export class Settings {
       this.changes.get();
       const forced = matchMedia('(forced-colors: active)').matches;
       const shade = this.shade.get();
-      // Bars must fit the ground that is forced, whatever was chosen for another one.
+      // With forced colours, bars must fit the forced background, whatever theme was chosen.
       root.dataset['theme'] = forced ? this.systemShade() : shade;
       root.dataset['density'] = this.density.get();
       const style = getComputedStyle(root);

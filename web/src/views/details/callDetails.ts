@@ -13,7 +13,7 @@ import { joinParts } from './joinDetails';
 
 const CALLERS_SHOWN = 12;
 
-/** `beside` stands before its arguments: flows, contexts. */
+/** Create the details. `beside` (flows, contexts) stands before the arguments. */
 export function callDetails(
   v: Views,
   call: CallDetails,
@@ -26,7 +26,7 @@ export function callDetails(
   const track = viewer.trackOfRow(call.row);
   const { processes } = viewer.facts;
   const process = track && processes[track.process];
-  // Events tell how long they had the CPU, not when they waited.
+  // Events record how long they had the CPU, not when they waited.
   const off = call.cpu_length_ns === null ? null : Math.max(0, call.length_ns - call.cpu_length_ns);
   const waited = words.events ? (realAxis ? off : null) : call.wait_ns;
   const share =

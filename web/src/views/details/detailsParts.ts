@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the details of several kinds of things are put together from.
+// Building blocks shared by the details of several kinds of things.
 
 import { breakable, h } from '../../base/dom';
 import { formatCount, formatTime, unitHead } from '../../base/format';
@@ -10,13 +10,13 @@ import { referenceLinks } from './references';
 import { swatch } from '../swatch';
 import { valueTree } from './valueTree';
 
-/** A line of the table of times: what, real, CPU. */
+/** A line of the table of times: label, real time, CPU time. */
 export type TimesRow = [string, number | null, number | null];
 
-/** A longer name is cut in the head; all of it stands below. */
+/** A longer name is cut in the heading and repeated in full below. */
 const LONGEST_HEAD = 120;
 
-/** The name of a frame with its colour, or that of the one slice, and all of its name. */
+/** Return the name of a frame with its colour, or with the own colour of a slice. */
 export function head(v: Views, frame: number, colour = 0): HTMLElement[] {
   const { frames } = v.viewer;
   const mark = swatch(frames, frame, v.settings.theme.peek(), colour);
@@ -36,7 +36,7 @@ export function head(v: Views, frame: number, colour = 0): HTMLElement[] {
   ];
 }
 
-/** Two columns of times; a clock the trace lacks has none. */
+/** Return a table of times with a column for each clock of the trace. */
 export function times(v: Views, rows: readonly TimesRow[], more: HTMLElement[]): HTMLElement {
   const { viewer } = v;
   const unit = viewer.unit.peek();
@@ -82,7 +82,7 @@ export function section(title: string, ...contents: (HTMLElement | null)[]): HTM
   return h('section', null, h('h3', null, title), ...contents);
 }
 
-/** Arguments, stacks, links to objects and whatever else an event says. */
+/** Return arguments, stacks, links to objects and all other data of an event. */
 export function eventParts(v: Views, answer: EventAnswer): HTMLElement[] {
   if (answer.event === undefined) return [];
   if (!answer.event)
@@ -107,7 +107,7 @@ export function fact(what: string, value: string | HTMLElement): HTMLElement {
   return h('tr', null, h(what === '' ? 'td' : 'th', null, what), h('td', null, value));
 }
 
-/** Category and place of an event, where it has these. */
+/** Return category and place of an event, where it has them. */
 export function eventFacts(answer: EventAnswer): HTMLElement[] {
   const facts: HTMLElement[] = [];
   if (answer.category) facts.push(fact('Category', visible(answer.category)));
@@ -124,7 +124,7 @@ export function link(text: string, act: () => void): HTMLElement {
   return h('button', { class: 'link', attrs: { type: 'button' }, on: { click: act } }, text);
 }
 
-/** To the next call of a method after a time, or the one before it. */
+/** Go to the next or previous call of a method. */
 export async function step(
   v: Views,
   frame: number,

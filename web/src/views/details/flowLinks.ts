@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// In the details of a call or an instant: the flows that arrive and leave, as links to the calls at their other
-// ends, and the contexts it ran in.
+// The flows of a call or instant, incoming and outgoing, as links to the calls at their other ends,
+// and the contexts in which the call ran.
 
 import { fill, h } from '../../base/dom';
 import { formatCount, formatTimeUnit } from '../../base/format';
@@ -62,7 +62,7 @@ export class FlowLinks {
     );
   }
 
-  /** Some of both directions, in their order. */
+  /** Select some flows of both directions, in their order. */
   private fewOf(lines: [Direction, Flow][]): [Direction, Flow][] {
     const arriving = lines.filter(([direction]) => direction === 'in').length;
     const leaving = lines.length - arriving;
@@ -78,7 +78,7 @@ export class FlowLinks {
     );
   }
 
-  /** What the events of the flow itself say, read when somebody opens it. */
+  /** Show the events of a flow, loaded when the user opens them. */
   private events(flow: Flow, words: string): HTMLElement {
     const { engine, failed } = this.v.viewer;
     const said = h('div', null);
@@ -128,13 +128,13 @@ export class FlowLinks {
   }
 }
 
-/** All tables tell of that time alone; it comes into view. */
+/** Select the span as the range of all tables, and bring it into view. */
 function useAsRange(v: Views, span: Span): void {
   v.viewer.setRange(span);
   v.mover.glide(revealing(v.mover.goal, span, v.viewer.bounds));
 }
 
-/** Type and id of what the thread was in when the call began. */
+/** Return type and id of the contexts of the thread when the call began. */
 export function contextLines(v: Views, call: CallDetails): HTMLElement[] {
   const contexts = call.contexts ?? [];
   if (contexts.length === 0) return [];

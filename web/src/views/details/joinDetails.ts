@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ids that "=" events made one: which they are, what those events say, and the objects among them.
+// The ids that "=" events joined, the data of those events, and the objects among the ids.
 
 import { h } from '../../base/dom';
 import { brief, visible } from '../../base/visible';

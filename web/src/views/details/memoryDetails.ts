@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The details of a memory dump: a table of the processes dumped together, and one of everything
-// that this process tells, nested as the allocators are.
+// The details of a memory dump: a table of the processes dumped together, and a tree of all
+// allocators of this process.
 
 import { h } from '../../base/dom';
 import { formatBytes, formatCount, formatTimeUnit, formatValue, plural } from '../../base/format';
@@ -11,7 +11,7 @@ import { idOf } from '../../model/names';
 import type { Views } from '../context';
 import { fact, factTable, link, section } from './detailsParts';
 
-/** Tables of more have the others in the lines' titles. */
+/** The other columns are in the tooltips of the lines. */
 const COLUMNS_SHOWN = 4;
 const LINES_SHOWN = 600;
 
@@ -26,7 +26,7 @@ function valueText(units: string, value: number | null): string {
   return Number.isInteger(value) ? formatCount(value) : formatValue(value);
 }
 
-/** "resident_set_bytes" says its unit twice. */
+/** "resident_set_bytes" repeats its unit, so remove the unit from the name. */
 function columnName(name: string): string {
   return name.replace(/_bytes$/, '').replaceAll('_', ' ');
 }
@@ -61,7 +61,9 @@ function header(first: string, columns: readonly string[]): HTMLElement {
   );
 }
 
-/** It may be wider than the details: then it scrolls by itself, for the keyboard as well. */
+/**
+ * Create a table that scrolls by itself, also with the keyboard, if it is wider than the details.
+ */
 function wideTable(columns: readonly string[], rows: readonly HTMLElement[]): HTMLElement {
   return h(
     'div',
@@ -70,7 +72,7 @@ function wideTable(columns: readonly string[], rows: readonly HTMLElement[]): HT
   );
 }
 
-/** The lines of a tree, each before what stands in it. */
+/** Flatten a tree, each node before its children. */
 function linesOf(roots: readonly MemoryNode[]): [MemoryNode, number][] {
   const lines: [MemoryNode, number][] = [];
   const rest: [MemoryNode, number][] = [...roots].reverse().map((node) => [node, 0]);
@@ -110,7 +112,7 @@ function treeTable(figures: readonly MemoryFigure[], title: string): HTMLElement
   ];
 }
 
-/** A process a line: its totals, else what its allocators have. */
+/** Create one line per process: its totals, or the totals of its allocators. */
 function processTable(v: Views, dump: MemoryDumpDetails): HTMLElement[] {
   if (dump.together.length < 2) return [];
   const totals = (figures: readonly MemoryFigure[]): MemoryFigure[] =>

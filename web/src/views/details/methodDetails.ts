@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The details of a method: its figures in what is selected.
+// The details of a method: its totals in the selection.
 
 import { h } from '../../base/dom';
 import { formatCount } from '../../base/format';

@@ -66,7 +66,7 @@ function joined(v: Views, object: ObjectDetails): HTMLElement[] {
   return [section('The same as', h('ul', null, ...lines))];
 }
 
-/** The objects among them stand above. */
+/** Return the joined ids. The objects among them are listed above. */
 function joinsOf(v: Views, { joins }: ObjectDetails): HTMLElement[] {
   return joins ? joinParts(v, { ...joins, objects: [] }) : [];
 }
@@ -90,7 +90,7 @@ export function objectDetails(v: Views, object: ObjectDetails): HTMLElement[] {
   ];
 }
 
-/** A snapshot's event has nothing but the snapshot in its arguments, mostly. */
+/** Return the snapshot, and the arguments of its event if they hold anything else. */
 function contents(
   v: Views,
   { of, snapshot: number }: SnapshotDetails,

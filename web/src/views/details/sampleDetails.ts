@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The details of a sample: its stack, the innermost frame first.
+// The details of a sample: its stack, innermost frame first.
 
 import { h } from '../../base/dom';
 import { formatCount, formatTimeUnit, plural } from '../../base/format';

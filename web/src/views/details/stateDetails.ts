@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The details of a state of a thread, of what a processor ran, and of how long a thread was in which
-// state inside a slice: with links to who woke it and who ran instead.
+// The details of a thread state, of a processor slice, and of the thread states within a slice,
+// with links to the waking thread and to the thread that ran instead.
 
 import { h } from '../../base/dom';
 import { formatCount, formatPercent, formatTimeUnit } from '../../base/format';
@@ -34,14 +34,14 @@ function time(v: Views, ns: number): string {
   return formatTimeUnit(ns, v.viewer.unit.peek());
 }
 
-/** "[655] launcher" of a thread's index. */
+/** Return a thread as "[655] launcher". */
 function threadName(v: Views, thread: number): string {
   const { tracks } = v.viewer.facts;
   const track = tracks.find((t) => t.thread === thread && t.kind !== 'async');
   return track ? trackName(track) : '';
 }
 
-/** Times and the way along the row. */
+/** Show the times, and the links along the row. */
 function basics(v: Views, call: CallDetails): (HTMLElement | null)[] {
   return [
     fact('Duration', time(v, call.length_ns)),
@@ -149,7 +149,7 @@ function stateDetails(v: Views, call: CallDetails, state: ThreadState): HTMLElem
   ];
 }
 
-/** Arguments of the switch that began it: what runs next has that priority. */
+/** Return the priority from the arguments of the switch that began the slice. */
 function priority(call: CallDetails): string | null {
   const event = call.event as { details?: unknown } | null | undefined;
   const details = typeof event?.details === 'string' ? event.details : '';
@@ -157,7 +157,7 @@ function priority(call: CallDetails): string | null {
   return found?.[1] ?? null;
 }
 
-/** Why it gave up the processor, by the state in which it did. */
+/** Why a thread left the processor, by its state at that moment. */
 const REASONS: Partial<Record<string, string>> = {
   'Runnable (preempted)': 'preempted by another task',
   Runnable: 'gave way to another task',
@@ -172,7 +172,7 @@ function cpuDetails(v: Views, call: CallDetails, cpu: CpuSlice): HTMLElement[] {
   const { then } = cpu;
   const name = cpu.thread < 0 ? '' : threadName(v, cpu.thread);
   const prio = priority(call);
-  // Who came and left at one time has no state of running.
+  // A thread that came and left at the same time has no running state.
   const way: Place | null = cpu.running ?? (then && [then[0], then[1]]);
   const ended = then ? frames.method(then[2]) : '';
   return [
@@ -192,7 +192,7 @@ function cpuDetails(v: Views, call: CallDetails, cpu: CpuSlice): HTMLElement[] {
   ];
 }
 
-/** The square in a state's colour. */
+/** Create the square in the colour of a state. */
 export function stateSwatch(v: Views, state: State): HTMLElement {
   const theme = v.settings.theme.peek();
   const square = h('i', { class: 'swatch', attrs: { 'aria-hidden': 'true' } });
@@ -213,7 +213,7 @@ function legend(v: Views): HTMLElement {
   );
 }
 
-/** How long the thread was in which state inside of one of its slices. */
+/** Show how long the thread was in each state during one of its slices. */
 export function statesInside(v: Views, answer: StateAnswer | null): HTMLElement[] {
   if (answer?.kind !== 'slice') return [];
   const { times }: StatesInside = answer;
@@ -238,7 +238,9 @@ export function statesInside(v: Views, answer: StateAnswer | null): HTMLElement[
   ];
 }
 
-/** A slice of a processor or of a thread's states; null: it is none, or its answer not there. */
+/**
+ * Return the details of a processor slice or thread state; null for other slices, or while loading.
+ */
 export function scheduleDetails(
   v: Views,
   call: CallDetails,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far the reading of files is, with a sketch of what was read so far and a way to stop it.
+// Shows the progress of loading, with a preview of the data read so far and a Cancel button.
 
 import { h, setText } from '../../base/dom';
 import { fileName, formatBig, formatBytes } from '../../base/format';
@@ -7,18 +7,18 @@ import type { Status } from '../../model/opening';
 import { button, homeLink, Screen } from '../screens';
 import { SketchView } from '../timeline/sketchView';
 
-/** Milliseconds over which the rate is taken. */
+/** The time in ms over which the rate is measured. */
 const WINDOW = 2000;
 const NOTHING = '\u00a0';
 
-/** What is done just now: a rate counts only within one of them. */
+/** The current phase. A rate is measured within one phase only. */
 type Doing = 'Unpacking' | 'Reading' | 'Putting together';
 
 function doing(status: Status): Doing {
   return status.unpacking ? 'Unpacking' : status.joining ? 'Putting together' : 'Reading';
 }
 
-/** A line, the figures, and Cancel at a fixed place: nothing moves while data come in. */
+/** The loading screen. Its line, figures and Cancel button have fixed places while data arrive. */
 export class LoadingScreen extends Screen {
   private readonly bar = h('i', null);
   private readonly progress = h(
@@ -74,7 +74,7 @@ export class LoadingScreen extends Screen {
     this.showRate(what, what === 'Unpacking' ? status.bytes : status.records, now);
   }
 
-  /** Of events while they are read, of bytes before, and none while nothing is gone over. */
+  /** Show the rate: of events while reading, of bytes while unpacking, none in the last phase. */
   private showRate(what: Doing, done: number, now: number): void {
     if (what !== this.doing) this.recent = [];
     this.doing = what;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dialog between choosing files and reading them: what is to become of what is open, how far
-// the taking in is, and what went wrong with it.
+// The dialog between choosing and loading files. It asks what to do with the open trace, and shows
+// the progress and errors of the upload.
 
 import { fill, h, icon, setText } from '../../base/dom';
 import { formatBytes, plural } from '../../base/format';
@@ -10,10 +10,10 @@ import type { ErrorKind, How } from '../../model/opening';
 import { remedyFor } from './remedy';
 import { button } from '../screens';
 
-/** Milliseconds over which the rate is taken. */
+/** The time in ms over which the rate is measured. */
 const WINDOW = 2000;
 
-/** "app.trace", "app.trace and 2 more files". */
+/** Return "app.trace" or "app.trace and 2 more files". */
 export function filesWords(names: readonly string[]): string {
   const [first = ''] = names;
   const more = names.length - 1;
@@ -21,10 +21,11 @@ export function filesWords(names: readonly string[]): string {
   return more > 0 ? `${shown} and ${plural(more, 'more file', 'more files')}` : shown;
 }
 
+/** The dialog. */
 export class OpenDialog {
   readonly element = h('dialog', { class: 'open-dialog' });
   private readonly body = h('div', { class: 'open-body' });
-  /** What Esc, and the end of the dialog by anything but its buttons, means. */
+  /** Called by Esc, or when the dialog closes in any other way than by its buttons. */
   private closed: () => void = () => undefined;
   private recent: { at: number; bytes: number }[] = [];
 
@@ -34,7 +35,7 @@ export class OpenDialog {
       e.preventDefault();
       this.closed();
     });
-    // Keys of the page are not for whoever answers here; nor is the browser's own Ctrl+O.
+    // Keep keys from the page, and Ctrl+O from the browser, while the dialog is open.
     letGoWhenClosed(this.element);
     this.element.addEventListener('keydown', (e) => {
       if ((e.ctrlKey || e.metaKey) && e.key.toLowerCase() === 'o') e.preventDefault();
@@ -58,7 +59,7 @@ export class OpenDialog {
     this.body.querySelector<HTMLElement>('.primary, .button')?.focus();
   }
 
-  /** What becomes of what is open; null: nothing is to be opened after all. */
+  /** Ask what to do with the open trace; null means that nothing shall be opened. */
   ask(names: readonly string[], open: string): Promise<How | null> {
     return new Promise((answered) => {
       const answer = (how: How | null) => () => {
@@ -83,7 +84,7 @@ export class OpenDialog {
     });
   }
 
-  /** Files are taken in: what comes back is told of how far that is. */
+  /** Show the upload. Return the function that reports its progress in bytes. */
   taking(names: readonly string[], total: number, cancel: () => void): (bytes: number) => void {
     const bar = h('i', null);
     const progress = h(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time line and the flame graph as pictures to keep: of shapes, which other programs can change,
-// or of pixels, two for one of the screen, for reports.
+// Saves the time line and the flame graph as pictures: as SVG, which other programs can edit, or as
+// PNG with two pixels per screen pixel, for reports.
 
 import { h } from '../../base/dom';
 import { fileName, formatTimeUnit, plural } from '../../base/format';
@@ -23,19 +23,19 @@ import type { SaveEntry } from './saveMenu';
 import type { TimelineView } from '../timeline/timelineView';
 
 const RATIO = 2;
-/** No browser makes a canvas longer than that. */
+/** The maximum canvas height in all browsers. */
 const LONGEST = 16000;
-/** Under the last track, as in the page. */
+/** The space below the last track, as in the page. */
 const FOOT = 8;
 
-/** "1.000 ms to 2.500 ms, 1.500 ms" */
+/** Return "1.000 ms to 2.500 ms, 1.500 ms". */
 function spanWords(v: Views, { from, to }: Span): string {
   const unit = v.viewer.unit.peek();
   const time = (ns: number): string => formatTimeUnit(Math.round(ns), unit);
   return `${time(from)} to ${time(to)}, ${time(to - from)}`;
 }
 
-/** What is chosen and left out, of which nobody could know who sees the picture alone. */
+/** Describe selection and filters, which the picture alone does not show. */
 function scopeLines(v: Views): string[] {
   const { viewer, selection } = v;
   const range = viewer.range.peek();
@@ -56,7 +56,7 @@ function scopeLines(v: Views): string[] {
   return lines;
 }
 
-/** `parts` stand under the heading. */
+/** Create a picture with `parts` below the heading. */
 function pictureOf(
   v: Views,
   { w, h: high }: { w: number; h: number },
@@ -82,7 +82,7 @@ function pictureOf(
   };
 }
 
-/** What is in view, with the ruler over it and the names beside it. */
+/** Return the visible part of the time line, with ruler and names. */
 function timelinePicture(v: Views, line: TimelineView, ratio: number): Picture {
   const { viewer, settings, meters } = v;
   const theme = settings.theme.peek();
@@ -90,7 +90,7 @@ function timelinePicture(v: Views, line: TimelineView, ratio: number): Picture {
   const { width } = line.canvas;
   const placed = line.placed.peek();
   const scroll = line.tracks.scrollTop;
-  // No empty room under the last track.
+  // Leave no empty space below the last track.
   const height = Math.min(line.canvas.height, Math.max(1, placed.height - scroll + FOOT));
   const names = line.tracks.clientWidth - width;
   const ruler = line.ruler.clientHeight;
@@ -137,7 +137,7 @@ function timelinePicture(v: Views, line: TimelineView, ratio: number): Picture {
   );
 }
 
-/** The whole graph, also what is scrolled away. */
+/** Return the whole flame graph, including what is scrolled out of view. */
 function flamePicture(v: Views, flame: FlameView): Picture {
   const { viewer } = v;
   const { width, height } = flame.size;
