@@ -17,7 +17,7 @@ interface Entry {
   last: number;
 }
 
-function entryOf(state: unknown): Entry | null {
+function historyEntryOf(state: unknown): Entry | null {
   const { traceview, last } = (state ?? {}) as Partial<Entry>;
   return typeof traceview === 'number' && typeof last === 'number' ? { traceview, last } : null;
 }
@@ -35,11 +35,11 @@ export class History {
   /** `elsewhere` shows a place that has another filter or other files. */
   constructor(private readonly elsewhere: (place: Place, text: string) => void) {
     // A reloaded page continues at its entry.
-    const entry = entryOf(history.state);
+    const entry = historyEntryOf(history.state);
     this.at = entry?.traceview ?? 0;
     this.last = entry?.last ?? 0;
     this.mark();
-    addEventListener('popstate', (e) => this.arrived(entryOf(e.state)));
+    addEventListener('popstate', (e) => this.arrived(historyEntryOf(e.state)));
   }
 
   /** Follow the state of a page. `move` is true if the page is a new history entry. */

@@ -25,7 +25,7 @@ const GONE = 410;
 const TOO_LARGE = 413;
 const NO_ROOM = 507;
 
-function address(path: string, query: Query): string {
+function engineAddress(path: string, query: Query): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) search.set(name, String(value));
@@ -34,7 +34,7 @@ function address(path: string, query: Query): string {
   return text ? `${path}?${text}` : path;
 }
 
-async function refusal(response: Response): Promise<EngineError> {
+async function engineErrorOf(response: Response): Promise<EngineError> {
   const { status } = response;
   const kind = status === NO_ROOM ? 'room' : status === TOO_LARGE ? 'limit' : 'other';
   let message = `${status} ${response.statusText}`;
@@ -50,11 +50,11 @@ async function refusal(response: Response): Promise<EngineError> {
 
 export const overHttp: Send = (address, init) => fetch(address, init);
 
-export async function ask(path: string, asked: Ask): Promise<Response> {
+export async function sendEngineRequest(path: string, asked: Ask): Promise<Response> {
   const { query = {}, signal, method = 'GET', changing, body, changed, send = overHttp } = asked;
   let response: Response;
   try {
-    response = await send(address(path, query), {
+    response = await send(engineAddress(path, query), {
       method,
       ...(changing ? { headers: { 'X-Traceview': '1' } } : {}),
       ...(body ? { body } : {}),
@@ -68,14 +68,14 @@ export async function ask(path: string, asked: Ask): Promise<Response> {
     changed();
     throw new DOMException('another trace lies open now', 'AbortError');
   }
-  if (!response.ok) throw await refusal(response);
+  if (!response.ok) throw await engineErrorOf(response);
   return response;
 }
 
-export async function json<T>(path: string, asked: Ask): Promise<T> {
-  return (await (await ask(path, asked)).json()) as T;
+export async function requestEngineJson<T>(path: string, asked: Ask): Promise<T> {
+  return (await (await sendEngineRequest(path, asked)).json()) as T;
 }
 
-export async function bytes(path: string, asked: Ask): Promise<ArrayBuffer> {
-  return await (await ask(path, asked)).arrayBuffer();
+export async function requestEngineBytes(path: string, asked: Ask): Promise<ArrayBuffer> {
+  return await (await sendEngineRequest(path, asked)).arrayBuffer();
 }

@@ -36,8 +36,8 @@ import type { EventAt, FileBytes, Health, SearchQuestion, SearchStep } from '../
 import { CPUS, type StateAnswer, type StatesAnswer } from '../model/states';
 import type { Durations, StatisticsRow } from '../model/statistics';
 import type { OpeningEngine, Status } from '../model/opening';
-import { ask, bytes, json, type Ask } from './http';
-import { HttpBeside } from './httpBeside';
+import { sendEngineRequest, requestEngineBytes, requestEngineJson, type Ask } from './http';
+import { HttpNonSlices } from './httpBeside';
 import type { Host } from './host';
 import { readStatus, type StatusAnswer } from './httpOpening';
 import { flameQuery, scopeQuery, type Query } from './query';
@@ -66,7 +66,7 @@ function readFlow({ flow, frame, id, from, to, count = 1 }: FlowRow): Flow {
 
 /** The client of one open trace. */
 export class HttpEngine implements Engine {
-  readonly beside: HttpBeside = new HttpBeside({
+  readonly beside: HttpNonSlices = new HttpNonSlices({
     json: (path, query, signal) => this.json(path, query, signal),
     bytes: (path, query, signal) => this.ask(path, query, signal),
   });
@@ -113,15 +113,17 @@ export class HttpEngine implements Engine {
   }
 
   private json<T>(path: string, query: Query, signal?: AbortSignal): Promise<T> {
-    return json(path, { ...this.about(query), signal });
+    return requestEngineJson(path, { ...this.about(query), signal });
   }
 
   private ask(path: string, query: Query, signal?: AbortSignal): Promise<ArrayBuffer> {
-    return bytes(path, { ...this.about(query), signal });
+    return requestEngineBytes(path, { ...this.about(query), signal });
   }
 
   async status(signal?: AbortSignal): Promise<Status> {
-    return readStatus(await json<StatusAnswer>('api/status', { signal, send: this.send }));
+    return readStatus(
+      await requestEngineJson<StatusAnswer>('api/status', { signal, send: this.send }),
+    );
   }
 
   async same(call: Call, was: string): Promise<Call | null> {
@@ -342,11 +344,11 @@ export class HttpEngine implements Engine {
       ...(disguise.args ? { strip_args: 'yes' } : {}),
     };
     const asked = this.about({ as: kind, ...scopeQuery(scope), ...hidden });
-    return await (await ask('api/save', { ...asked, signal })).blob();
+    return await (await sendEngineRequest('api/save', { ...asked, signal })).blob();
   }
 
   async quit(): Promise<void> {
-    await ask('api/quit', { method: 'POST', send: this.send });
+    await sendEngineRequest('api/quit', { method: 'POST', send: this.send });
   }
 }
 

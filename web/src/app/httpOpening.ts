@@ -5,15 +5,15 @@
 import { named, visibleTexts } from '../base/visible';
 import { EngineError } from '../model/engine';
 import type { Chosen, OpeningEngine, Status } from '../model/opening';
-import { json } from './http';
+import { requestEngineJson } from './http';
 import type { Query } from './query';
 
 /**
  * The chunk size doubles while chunks take less than SOON ms, because each request has a fixed
  * cost. Cancel and errors take effect between chunks, so no chunk should take long.
  */
-const FIRST_PIECE = 4 * 1024 * 1024;
-const LARGEST_PIECE = 64 * 1024 * 1024;
+const FIRST_CHUNK = 4 * 1024 * 1024;
+const LARGEST_CHUNK = 64 * 1024 * 1024;
 const SOON = 250;
 const LONGEST_NAME = 200;
 
@@ -35,8 +35,8 @@ export function readStatus(answer: StatusAnswer): Status {
   });
 }
 
-function post<T>(question: string, query: Query): Promise<T> {
-  return json(`api/${question}`, { query, method: 'POST', changing: true });
+function postOpening<T>(question: string, query: Query): Promise<T> {
+  return requestEngineJson(`api/${question}`, { query, method: 'POST', changing: true });
 }
 
 /**
@@ -53,19 +53,23 @@ async function checkReadable(file: File, at: number): Promise<void> {
 
 /** The client that uploads and opens files. */
 export class HttpOpening implements OpeningEngine {
-  async take(file: File, told: (bytes: number) => void, signal: AbortSignal): Promise<number> {
+  async take(
+    file: File,
+    onProgress: (bytes: number) => void,
+    signal: AbortSignal,
+  ): Promise<number> {
     // Shorten the name: the server rejects names that would be too long elsewhere.
     const name = [...file.name].slice(0, LONGEST_NAME).join('');
     const query = { name: visibleTexts(name) || '(no name)', bytes: file.size };
     await checkReadable(file, 0);
-    const { input } = await post<{ input: number }>('upload', query);
-    let size = FIRST_PIECE;
+    const { input } = await postOpening<{ input: number }>('upload', query);
+    let size = FIRST_CHUNK;
     try {
-      for (let held = 0; held < file.size; told(held)) {
+      for (let held = 0; held < file.size; onProgress(held)) {
         signal.throwIfAborted();
         const start = performance.now();
         held = await this.put(input, held, file, size, signal);
-        if (performance.now() - start < SOON) size = Math.min(LARGEST_PIECE, 2 * size);
+        if (performance.now() - start < SOON) size = Math.min(LARGEST_CHUNK, 2 * size);
       }
     } catch (error) {
       await this.drop(input).catch(() => undefined);
@@ -94,7 +98,7 @@ export class HttpOpening implements OpeningEngine {
       signal,
     } as const;
     try {
-      const { held } = await json<{ held: number }>('api/upload', asked);
+      const { held } = await requestEngineJson<{ held: number }>('api/upload', asked);
       if (held > offset) return held;
     } catch (error) {
       await checkReadable(file, offset);
@@ -104,15 +108,15 @@ export class HttpOpening implements OpeningEngine {
   }
 
   async drop(input: number): Promise<void> {
-    await post('drop', { input });
+    await postOpening('drop', { input });
   }
 
   async open(files: readonly Chosen[]): Promise<void> {
     const inputs = files.map((file) => file.input).join(',');
-    await post('open', { inputs, offsets: files.map((file) => file.offset).join(',') });
+    await postOpening('open', { inputs, offsets: files.map((file) => file.offset).join(',') });
   }
 
   async cancel(): Promise<void> {
-    await post('cancel', {});
+    await postOpening('cancel', {});
   }
 }

@@ -8,7 +8,7 @@ import type { CallDetails } from '../model/engine';
 import { LONGEST_NOTE } from '../model/notes';
 import { framing, length, sameSpan, wholeView } from '../model/span';
 import { sameCall } from '../model/viewer';
-import { goToCall, spanOf } from '../views/context';
+import { goToCall, callSpan } from '../views/context';
 import type { FilterBox } from '../views/filterBox';
 import { FlowSteps } from '../views/timeline/followFlow';
 import { RangeKeys } from '../views/timeline/rangeKeys';
@@ -222,21 +222,21 @@ export class Keys {
   private zoomToSelection(): void {
     const { viewer, mover } = this.page.views;
     const call = this.selected;
-    const span = call ? spanOf(call) : viewer.range.peek();
+    const span = call ? callSpan(call) : viewer.range.peek();
     if (span) mover.glide(framing(span, viewer.bounds));
   }
 
   private rangeFromSelection(): void {
     const call = this.selected;
-    if (call) this.page.views.viewer.setRange(spanOf(call));
+    if (call) this.page.views.viewer.setRange(callSpan(call));
   }
 
   /** Save the range, or the span of the selected call, as a note. */
   private keepRange(): void {
     const { viewer } = this.page.views;
     const call = this.selected;
-    const range = viewer.range.peek() ?? (call && spanOf(call));
-    const isCalls = call !== null && sameSpan(range, spanOf(call));
+    const range = viewer.range.peek() ?? (call && callSpan(call));
+    const isCalls = call !== null && sameSpan(range, callSpan(call));
     const text = isCalls ? viewer.frames.short(call.frame).slice(0, LONGEST_NOTE) : '';
     if (range) this.page.notes.keep({ from: range.from, to: range.to, text });
   }

@@ -37,16 +37,16 @@ const FOUND = 200;
 const NOT_READY = 409;
 const GONE = 410;
 
-function json(status: number, answer: unknown): Response {
+function jsonResponse(status: number, answer: unknown): Response {
   return new Response(JSON.stringify(answer), { status });
 }
 
-function sentence(words: string): string {
+function asSentence(words: string): string {
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
 }
 
 /** Join the two halves of a split trace that were opened together. */
-function joined<T extends Part>(parts: T[]): T[] {
+function joinSplitTraces<T extends Part>(parts: T[]): T[] {
   return joinHalves(parts, (key, { data }) => ({ ...key, data: new Blob([key.data, data]) }));
 }
 
@@ -110,7 +110,7 @@ export class LocalHost implements Host {
       const file = this.shelf.find(({ number }) => number === input);
       return (file?.notes ?? []).map((note): HostNote => ({
         of: 'unpacking',
-        text: alone ? sentence(note) : `${file?.name}: ${note}.`,
+        text: alone ? asSentence(note) : `${file?.name}: ${note}.`,
       }));
     });
     const begun = this.note !== '' && sameFiles(inputs, this.start);
@@ -119,11 +119,11 @@ export class LocalHost implements Host {
 
   readonly send = async (address: string, init: RequestInit): Promise<Response> => {
     const [path = '', query = ''] = address.split('?', 2);
-    if (path === 'api/status') return json(FOUND, this.status());
+    if (path === 'api/status') return jsonResponse(FOUND, this.status());
     const asked = new URLSearchParams(query).get('trace');
-    if (!this.current) return json(NOT_READY, { error: 'the trace is not there yet' });
+    if (!this.current) return jsonResponse(NOT_READY, { error: 'the trace is not there yet' });
     if (asked !== null && Number(asked) !== this.current.trace)
-      return json(GONE, { error: 'another trace lies open now' });
+      return jsonResponse(GONE, { error: 'another trace lies open now' });
     return await this.current.ask(address.slice('api/'.length), init.signal);
   };
 
@@ -162,7 +162,7 @@ export class LocalHost implements Host {
       const found = shelved.map(async ({ number, parts }) =>
         (await parts).map((part) => ({ ...part, input: number })),
       );
-      const files = joined((await Promise.all(found)).flat()).map((part, number) => ({
+      const files = joinSplitTraces((await Promise.all(found)).flat()).map((part, number) => ({
         ...part,
         number,
         bytes: part.data.size,
@@ -185,13 +185,13 @@ export class LocalHost implements Host {
   }
 
   readonly opening: OpeningEngine = {
-    take: async (file, told, signal) => {
+    take: async (file, onProgress, signal) => {
       const code = await this.code.catch((error: unknown) => {
         throw new EngineError(`${NOT_STARTED}: ${String(error)}`, false);
       });
       signal.throwIfAborted();
-      const found = await unpackApart(code, { name: file.name, data: file }, told, signal);
-      told(file.size);
+      const found = await unpackApart(code, { name: file.name, data: file }, onProgress, signal);
+      onProgress(file.size);
       const bytes = found.parts.reduce((sum, { data }) => sum + data.size, 0);
       const parts = Promise.resolve(this.placed(found));
       const { notes, cut } = found;

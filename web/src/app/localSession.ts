@@ -2,7 +2,7 @@
 // One trace in an engine of this page. Its worker first loads the trace and then answers requests.
 
 import type { FromWorker, ToWorker, WorkerInput } from '../engine/messages';
-import { NOT_STARTED, reasonOf, startWorker } from './localWorker';
+import { NOT_STARTED, engineEndReason, startWorker } from './localWorker';
 
 type State = 'loading' | 'ready' | 'error';
 
@@ -11,7 +11,7 @@ interface Waiting {
   failed: (error: unknown) => void;
 }
 
-function nameOf(files: readonly { name: string }[]): string {
+function sessionName(files: readonly { name: string }[]): string {
   const [first] = files;
   return files.length > 1 ? `${first?.name} and ${files.length - 1} more` : (first?.name ?? '');
 }
@@ -33,7 +33,7 @@ export class LocalSession {
     private readonly done: () => void,
   ) {
     this.members = {
-      ...{ state: 'loading', name: nameOf(files), bytes: 0, total_bytes: 0, records: 0 },
+      ...{ state: 'loading', name: sessionName(files), bytes: 0, total_bytes: 0, records: 0 },
       inputs: files.map(({ number, name, offset }) => ({
         ...{ input: number, name },
         offset_ns: String(offset),
@@ -62,7 +62,7 @@ export class LocalSession {
       this.state = this.members['state'] as State;
       if (this.state !== 'loading') this.done();
     } else if (message.kind === 'end') {
-      const { message: why, kind } = reasonOf(message.message);
+      const { message: why, kind } = engineEndReason(message.message);
       this.fail(why, kind);
     }
   }

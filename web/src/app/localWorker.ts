@@ -20,7 +20,7 @@ export function startWorker(): Worker {
 }
 
 /** Return why an engine ended, given its last message. */
-export function reasonOf(words: string): { message: string; kind: ErrorKind } {
+export function engineEndReason(words: string): { message: string; kind: ErrorKind } {
   return EXHAUSTED.test(words)
     ? { message: 'the memory that a page can have is not enough for it', kind: 'memory' }
     : { message: `the engine in this page has ended: ${words}`, kind: 'other' };
@@ -28,11 +28,11 @@ export function reasonOf(words: string): { message: string; kind: ErrorKind } {
 
 export const NOT_STARTED = 'the engine in this page could not be started';
 
-/** Unpack the traces in a file. `told` receives the number of bytes processed. */
+/** Unpack the traces in a file. `onProgress` receives the number of bytes processed. */
 export function unpackApart(
   code: WebAssembly.Module,
   file: { name: string; data: Blob },
-  told: (bytes: number) => void,
+  onProgress: (bytes: number) => void,
   signal: AbortSignal,
 ): Promise<UnpackedFile> {
   const worker = startWorker();
@@ -43,10 +43,11 @@ export function unpackApart(
     worker.onerror = () => refuse(NOT_STARTED, 'other');
     worker.onmessage = ({ data }: MessageEvent<FromWorker>) => {
       if (data.kind === 'unpacked') done(data);
-      else if (data.kind === 'gone over') told(Math.min((bytes += data.bytes), file.data.size));
+      else if (data.kind === 'gone over')
+        onProgress(Math.min((bytes += data.bytes), file.data.size));
       else if (data.kind === 'refused') refuse(data.message, data.why);
       else if (data.kind === 'end') {
-        const { message, kind } = reasonOf(data.message);
+        const { message, kind } = engineEndReason(data.message);
         refuse(message, kind);
       }
     };

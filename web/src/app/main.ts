@@ -35,7 +35,7 @@ const NO_STATUS: Status = {
   ...{ bytes: 0, total_bytes: 0, records: 0 },
 };
 
-function wait(ms: number): Promise<void> {
+function delay(ms: number): Promise<void> {
   return new Promise((done) => setTimeout(done, ms));
 }
 
@@ -180,7 +180,7 @@ class App {
         this.showScreen(screen);
       }
       screen?.show(status, now);
-      await wait(now - start < FIRST ? FIRST_POLL : POLL);
+      await delay(now - start < FIRST ? FIRST_POLL : POLL);
     }
   }
 

@@ -105,14 +105,14 @@ export class Opener {
     const abort = new AbortController();
     const total = files.reduce((sum, file) => sum + file.size, 0);
     const names = files.map((file) => file.name);
-    const tell = this.dialog.taking(names, total, () => abort.abort());
+    const report = this.dialog.taking(names, total, () => abort.abort());
     const taken: Chosen[] = [];
     let before = 0;
     try {
       for (const file of files) {
         at(file.name);
-        tell(before);
-        const input = await this.engine.take(file, (held) => tell(before + held), abort.signal);
+        report(before);
+        const input = await this.engine.take(file, (held) => report(before + held), abort.signal);
         taken.push({ input, offset: 0n });
         before += file.size;
       }

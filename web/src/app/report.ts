@@ -50,7 +50,7 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> {
 }
 
 /** Decode the bytes of `what`, and remove the element so that they are not held twice. */
-function take(page: Document, what: string): Blob {
+function takeElementBytes(page: Document, what: string): Blob {
   const elements = [...page.querySelectorAll<HTMLElement>(`script[data-of="${what}"]`)];
   return new Blob(
     elements.map((element) => {
@@ -61,13 +61,13 @@ function take(page: Document, what: string): Blob {
   );
 }
 
-function unpacked(packed: Blob): Promise<Blob> {
+function gunzipBlob(packed: Blob): Promise<Blob> {
   const stream = packed.stream().pipeThrough(new DecompressionStream('gzip'));
   return new Response(stream).blob();
 }
 
-async function compile(packed: Blob): Promise<WebAssembly.Module> {
-  return await WebAssembly.compile(await (await unpacked(packed)).arrayBuffer());
+async function compileEngine(packed: Blob): Promise<WebAssembly.Module> {
+  return await WebAssembly.compile(await (await gunzipBlob(packed)).arrayBuffer());
 }
 
 /** Return the content of the report, or null if the page has none and uses a server. */
@@ -79,12 +79,14 @@ export function findReport(page: Document): Carried | null {
   return {
     ...{ note, site },
     example:
-      example === undefined ? null : { name: example, data: unpacked(take(page, 'example')) },
-    code: compile(take(page, 'engine')),
+      example === undefined
+        ? null
+        : { name: example, data: gunzipBlob(takeElementBytes(page, 'example')) },
+    code: compileEngine(takeElementBytes(page, 'engine')),
     files: files.map(({ name, machine, offset_ns }, i) => ({
       ...{ name, machine },
       offset: BigInt(offset_ns),
-      data: unpacked(take(page, `file${i}`)),
+      data: gunzipBlob(takeElementBytes(page, `file${i}`)),
     })),
   };
 }

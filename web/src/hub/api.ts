@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The requests of the upload server and the types of its answers.
 
-import { ask, type Asked } from './http';
+import { sendHubRequest, type Asked } from './http';
 import type { Severity } from '../model/severity';
 
 /** The description and limits of the server. */
@@ -93,7 +93,7 @@ export class Api {
   constructor(private readonly base: string) {}
 
   private async json<T>(path: string, asked: Asked = {}): Promise<T> {
-    return (await (await ask(this.base + path, asked)).json()) as T;
+    return (await (await sendHubRequest(this.base + path, asked)).json()) as T;
   }
 
   private write(method: 'PATCH', body: object): Asked {
@@ -121,7 +121,7 @@ export class Api {
   }
 
   async remove(id: string): Promise<void> {
-    await ask(`${this.base}api/traces/${id}`, { method: 'DELETE' });
+    await sendHubRequest(`${this.base}api/traces/${id}`, { method: 'DELETE' });
   }
 
   /** Let the server read the trace again, as if it had just been uploaded. */
@@ -131,10 +131,10 @@ export class Api {
 
   async login(token: string): Promise<void> {
     const headers = { 'Content-Type': 'text/plain' };
-    await ask(`${this.base}login`, { method: 'POST', headers, body: token });
+    await sendHubRequest(`${this.base}login`, { method: 'POST', headers, body: token });
   }
 
   async logout(): Promise<void> {
-    await ask(`${this.base}logout`, { method: 'POST' });
+    await sendHubRequest(`${this.base}logout`, { method: 'POST' });
   }
 }

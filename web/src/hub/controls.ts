@@ -2,13 +2,17 @@
 // Small controls that several parts of the page share.
 
 import { fill, h, icon, type Child } from '../base/dom';
-import { button } from '../views/screens';
+import { screenButton } from '../views/screens';
 import type { Context } from './context';
 import { messageOf } from './http';
 import { agoText, whenText } from './when';
 
 /** Create a link within this page, followed without loading the page again. */
-export function inside(address: string, className: string, ...children: Child[]): HTMLElement {
+export function internalLink(
+  address: string,
+  className: string,
+  ...children: Child[]
+): HTMLElement {
   return h('a', { class: className, attrs: { href: address, 'data-inside': true } }, ...children);
 }
 
@@ -51,7 +55,7 @@ export function copyButton(
   className = '',
 ): HTMLButtonElement {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const made = button(words, className, () => {
+  const made = screenButton(words, className, () => {
     void copyText(text()).then((copied) => {
       // Keep the width, so that neighbours do not move.
       made.style.minWidth = `${made.offsetWidth}px`;
@@ -66,7 +70,7 @@ export function copyButton(
 }
 
 /** Create a formatted time, with its age as tooltip. */
-export function timeOf(iso: string): HTMLElement {
+export function timeElement(iso: string): HTMLElement {
   const title = agoText(iso, Date.now());
   return h('time', { title, attrs: { datetime: iso } }, whenText(iso));
 }
@@ -99,14 +103,14 @@ export class Trouble {
 }
 
 /** Ask for confirmation in place of a button; a dialog would cover the subject. */
-export function asking(
+export function confirmInPlace(
   question: string,
   yes: string,
   act: () => void,
   back: () => void,
 ): HTMLElement {
-  const sure = button(yes, 'danger', act);
-  const keep = button('Keep', '', back);
+  const sure = screenButton(yes, 'danger', act);
+  const keep = screenButton('Keep', '', back);
   return h(
     'span',
     {
@@ -127,6 +131,6 @@ export function asking(
 }
 
 /** Create a label or process chip. A click filters the list by it. */
-export function chip(text: string, title: string, click: () => void): HTMLButtonElement {
+export function filterChip(text: string, title: string, click: () => void): HTMLButtonElement {
   return h('button', { class: 'tag', title, attrs: { type: 'button' }, on: { click } }, text);
 }

@@ -6,7 +6,7 @@ import { brief, named, visible } from '../base/visible';
 import type { TraceLine } from './api';
 
 /** Return a text of the server on one line. */
-export function shown(text: string, most = 200): string {
+export function oneLine(text: string, most = 200): string {
   return named(brief(visible(text), most));
 }
 
@@ -21,13 +21,13 @@ export function lengthWords(trace: TraceLine): string {
 }
 
 /** Return the word for items on threads: a method trace has calls, an event file has slices. */
-export function thing(trace: TraceLine): 'call' | 'slice' {
+export function sliceWord(trace: TraceLine): 'call' | 'slice' {
   return /trace event|ftrace/i.test(trace.format ?? '') ? 'slice' : 'call';
 }
 
 /** Return the number of calls if there are any, else of events. */
 export function countWords(trace: TraceLine): string {
-  if (trace.calls !== null && trace.calls > 0) return plural(trace.calls, thing(trace));
+  if (trace.calls !== null && trace.calls > 0) return plural(trace.calls, sliceWord(trace));
   return trace.events === null ? '' : plural(trace.events, 'event');
 }
 
@@ -35,17 +35,17 @@ export function sizeWords(trace: TraceLine): string {
   return formatBytes(trace.bytes);
 }
 
-export function percent(progress: number | null): number | null {
+export function progressPercent(progress: number | null): number | null {
   if (progress === null || !Number.isFinite(progress)) return null;
   return Math.floor(Math.min(1, Math.max(0, progress)) * 100);
 }
 
 export function stateWords(trace: TraceLine): string {
-  const share = trace.state === 'reading' ? percent(trace.progress) : null;
+  const share = trace.state === 'reading' ? progressPercent(trace.progress) : null;
   return share === null ? trace.state : `${trace.state} ${share} %`;
 }
 
-export function unsettled(trace: TraceLine): boolean {
+export function isBeingRead(trace: TraceLine): boolean {
   return trace.state === 'waiting' || trace.state === 'reading';
 }
 

@@ -4,8 +4,8 @@
 import { fill, h, icon, iconButton, setAttribute } from '../base/dom';
 import { debounce } from '../base/latest';
 import { effect, type ReadSignal } from '../base/signal';
-import { shown } from './facts';
-import { narrows, WHOLE_LIST, type ListQuery } from './listQuery';
+import { oneLine } from './facts';
+import { isFiltered, WHOLE_LIST, type ListQuery } from './listQuery';
 
 const TYPING_MS = 200;
 
@@ -110,13 +110,13 @@ export class FilterView {
     this.until.value = query.until;
     setAttribute(this.since, 'max', query.until || null);
     setAttribute(this.until, 'min', query.since || null);
-    this.clear.hidden = !narrows(query);
+    this.clear.hidden = !isFiltered(query);
     const one = (name: 'label' | 'process'): HTMLElement | false =>
       query[name] !== '' &&
       h(
         'span',
         { class: 'chip' },
-        h('span', null, `${name}: ${shown(query[name], 60)}`),
+        h('span', null, `${name}: ${oneLine(query[name], 60)}`),
         iconButton('close', `Any ${name}`, () => this.set(name, '')),
       );
     fill(this.chosen, one('label'), one('process'));

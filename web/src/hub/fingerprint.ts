@@ -2,7 +2,7 @@
 // Fingerprints of files, by which a file is recognized when it is chosen again, and the browser's
 // memory of unfinished uploads.
 
-import { stored, store } from '../views/settings';
+import { readSetting, writeSetting } from '../views/settings';
 
 /** Many recordings have the same size (the size of their buffer), so hash some content too. */
 const TASTE = 32 * 1024;
@@ -39,8 +39,8 @@ export interface Box {
 }
 
 const BROWSER: Box = {
-  get: () => stored('uploads'),
-  set: (text) => store('uploads', text),
+  get: () => readSetting('uploads'),
+  set: (text) => writeSetting('uploads', text),
 };
 
 const MOST = 50;

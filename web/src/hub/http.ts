@@ -28,7 +28,7 @@ export class HubError extends Error {
   }
 }
 
-export function isAbort(error: unknown): boolean {
+export function isHubAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError';
 }
 
@@ -42,19 +42,19 @@ export const noAnswer = (): HubError =>
 /**
  * Create the error of a rejected request: the message of the server, or the meaning of its status.
  */
-export function refusal(status: number, body: string, retryAfter: string | null): HubError {
+export function hubErrorOf(status: number, body: string, retryAfter: string | null): HubError {
   const seconds = /^\d{1,5}$/.test(retryAfter ?? '') ? Number(retryAfter) : null;
   let message = `The server refuses with ${status}.`;
   try {
     const said = (JSON.parse(body) as { error?: unknown } | null)?.error;
-    if (typeof said === 'string' && said) message = sentence(said);
+    if (typeof said === 'string' && said) message = asHubSentence(said);
   } catch {
     // A proxy may have answered, so use only the status.
   }
   return new HubError(message, status, seconds);
 }
 
-function sentence(text: string): string {
+function asHubSentence(text: string): string {
   const capital = text.slice(0, 1).toUpperCase() + text.slice(1);
   return /[.!?]$/.test(capital) ? capital : `${capital}.`;
 }
@@ -66,7 +66,7 @@ export interface Asked {
   signal?: AbortSignal | undefined;
 }
 
-export async function ask(address: string, asked: Asked = {}): Promise<Response> {
+export async function sendHubRequest(address: string, asked: Asked = {}): Promise<Response> {
   const { method = 'GET', headers = {}, body, signal } = asked;
   let response: Response;
   try {
@@ -79,9 +79,9 @@ export async function ask(address: string, asked: Asked = {}): Promise<Response>
       ...(signal ? { signal } : {}),
     });
   } catch (error) {
-    if (isAbort(error)) throw error;
+    if (isHubAbort(error)) throw error;
     throw noAnswer();
   }
   if (response.ok) return response;
-  throw refusal(response.status, await response.text(), response.headers.get('Retry-After'));
+  throw hubErrorOf(response.status, await response.text(), response.headers.get('Retry-After'));
 }

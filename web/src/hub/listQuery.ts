@@ -28,7 +28,7 @@ function beginsDown(sort: Sort): boolean {
   return sort !== 'name';
 }
 
-export function readQuery(search: string): ListQuery {
+export function parseListQuery(search: string): ListQuery {
   const given = new URLSearchParams(search);
   const query = { ...WHOLE_LIST };
   for (const name of TEXTS) query[name] = given.get(name) ?? '';
@@ -41,7 +41,7 @@ export function readQuery(search: string): ListQuery {
 }
 
 /** Return the query for the page address: with a leading "?", or empty for the whole list. */
-export function writeQuery(query: ListQuery): string {
+export function formatListQuery(query: ListQuery): string {
   const out = new URLSearchParams();
   for (const name of TEXTS) if (query[name]) out.set(name, query[name]);
   if (query.sort !== 'uploaded') out.set('sort', query.sort);
@@ -76,11 +76,11 @@ export function serverQuery(query: ListQuery, limit: number, after: string | nul
 }
 
 /** Return the query after a click on a column head: a second click reverses the order. */
-export function sortedBy(query: ListQuery, sort: Sort): ListQuery {
+export function querySortedBy(query: ListQuery, sort: Sort): ListQuery {
   return { ...query, sort, down: query.sort === sort ? !query.down : beginsDown(sort) };
 }
 
 /** Return true if the query filters traces. */
-export function narrows(query: ListQuery): boolean {
+export function isFiltered(query: ListQuery): boolean {
   return TEXTS.some((name) => query[name].trim() !== '');
 }

@@ -5,7 +5,7 @@
 import { Latest } from '../base/latest';
 import { signal } from '../base/signal';
 import type { Api, TraceLine, TraceList } from './api';
-import { unsettled } from './facts';
+import { isBeingRead } from './facts';
 import { messageOf } from './http';
 import { serverQuery, type ListQuery } from './listQuery';
 
@@ -81,7 +81,7 @@ export class ListStore {
   }
 
   private pollLater(): void {
-    const wanted = this.listed.peek()?.traces.some(unsettled);
+    const wanted = this.listed.peek()?.traces.some(isBeingRead);
     if (wanted) this.timer = setTimeout(() => this.refresh(), this.pollMs);
   }
 

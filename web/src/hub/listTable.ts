@@ -7,17 +7,17 @@ import { effect, untracked } from '../base/signal';
 import { visible } from '../base/visible';
 import type { TraceLine } from './api';
 import type { Context } from './context';
-import { asking, chip, inside, timeOf } from './controls';
+import { confirmInPlace, filterChip, internalLink, timeElement } from './controls';
 import {
   countWords,
   formatWords,
   lengthWords,
   processNames,
-  shown,
+  oneLine,
   sizeWords,
   stateWords,
 } from './facts';
-import { sortedBy, type ListQuery, type Sort } from './listQuery';
+import { querySortedBy, type ListQuery, type Sort } from './listQuery';
 import type { ListStore } from './listStore';
 import { traceAddress } from './route';
 import { whenText } from './when';
@@ -84,7 +84,7 @@ export class ListTable {
     const className = `${name}${number ? ' number' : ''}`;
     if (!sort) return h('th', { class: className, attrs }, words);
     const mark = h('span', { class: 'mark', attrs: { 'aria-hidden': true } });
-    const click = (): void => this.act.ask(sortedBy(this.store.query.peek(), sort));
+    const click = (): void => this.act.ask(querySortedBy(this.store.query.peek(), sort));
     const cell = h(
       'th',
       { class: className, attrs },
@@ -149,7 +149,7 @@ export class ListTable {
 
   private name(line: TraceLine, may: boolean): Child[] {
     const address = traceAddress(this.ctx.base, line.id);
-    const link = inside(address, 'link', ...breakable(shown(line.name)));
+    const link = internalLink(address, 'link', ...breakable(oneLine(line.name)));
     link.dataset['role'] = 'open';
     const state = line.state === 'ready' ? '' : stateWords(line);
     const facts = [state, formatWords(line), lengthWords(line), sizeWords(line)];
@@ -157,12 +157,12 @@ export class ListTable {
     return [
       link,
       // Users who may edit see the pin in the button.
-      line.pinned && !may && pinned(),
+      line.pinned && !may && pinnedIcon(),
       line.note !== '' &&
         h(
           'span',
           { class: 'note', title: visible(line.note) },
-          shown(line.note.replace(/\s+/g, ' '), 120),
+          oneLine(line.note.replace(/\s+/g, ' '), 120),
         ),
       h('span', { class: 'brief' }, brief),
       h('span', { class: 'brief' }, ...this.labels(line)),
@@ -171,12 +171,12 @@ export class ListTable {
 
   private cells(line: TraceLine): Record<string, Child[]> {
     return {
-      state: state(line),
+      state: stateCell(line),
       format: [h('span', { title: formatWords(line) }, visible(line.format ?? ''))],
       length: [lengthWords(line)],
       count: [countWords(line)],
       size: [sizeWords(line)],
-      uploaded: [timeOf(line.uploaded)],
+      uploaded: [timeElement(line.uploaded)],
       process: this.processes(line),
       labels: this.labels(line),
     };
@@ -184,7 +184,7 @@ export class ListTable {
 
   private labels({ labels }: TraceLine): Child[] {
     return labels.map((label) =>
-      chip(shown(label, 40), 'Only traces with this label', () =>
+      filterChip(oneLine(label, 40), 'Only traces with this label', () =>
         this.act.ask({ ...this.store.query.peek(), label }),
       ),
     );
@@ -202,7 +202,7 @@ export class ListTable {
           attrs: { type: 'button' },
           on: { click: () => this.act.ask({ ...this.store.query.peek(), process }) },
         },
-        shown(process, 60),
+        oneLine(process, 60),
       ),
     ]);
     const rest = processes.length - FEW;
@@ -210,7 +210,7 @@ export class ListTable {
   }
 
   private actions(line: TraceLine): Child[] {
-    const name = shown(line.name, 60);
+    const name = oneLine(line.name, 60);
     if (this.asked === line.id) {
       const back = (): void => {
         this.asked = null;
@@ -222,7 +222,7 @@ export class ListTable {
         this.step(line.id, 1);
         this.act.remove(line);
       };
-      return [asking(`Delete ${name}?`, 'Delete', remove, back)];
+      return [confirmInPlace(`Delete ${name}?`, 'Delete', remove, back)];
     }
     const pin = iconButton('pin', `${line.pinned ? 'Unpin' : 'Pin'} ${name}`, () =>
       this.act.pin(line),
@@ -260,7 +260,7 @@ export class ListTable {
   }
 }
 
-function pinned(): HTMLElement {
+function pinnedIcon(): HTMLElement {
   const mark = icon('pin', 'pinned');
   return h(
     'span',
@@ -270,19 +270,19 @@ function pinned(): HTMLElement {
   );
 }
 
-function state(line: TraceLine): Child[] {
+function stateCell(line: TraceLine): Child[] {
   if (line.state === 'failed') return [h('span', { class: 'failed' }, icon('error'), 'failed')];
   if (line.state !== 'ready') return [h('span', { class: 'busy' }, stateWords(line))];
   const { warnings = 0, finding_count: findings = 0 } = line;
   return [
     'ready',
-    warnings > 0 && counted('warning', warnings, 'warning'),
-    findings > 0 && counted('note', findings, 'finding'),
+    warnings > 0 && countBadge('warning', warnings, 'warning'),
+    findings > 0 && countBadge('note', findings, 'finding'),
   ];
 }
 
 /** Create an icon with a number, and its meaning as tooltip and label. */
-function counted(sign: 'warning' | 'note', count: number, what: string): HTMLElement {
+function countBadge(sign: 'warning' | 'note', count: number, what: string): HTMLElement {
   const words = plural(count, what);
   return h(
     'span',

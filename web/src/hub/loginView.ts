@@ -3,8 +3,8 @@
 
 import { fill, h } from '../base/dom';
 import { effect } from '../base/signal';
-import { button } from '../views/screens';
-import { ask, FORBIDDEN, HubError } from './http';
+import { screenButton } from '../views/screens';
+import { sendHubRequest, FORBIDDEN, HubError } from './http';
 import type { Context } from './context';
 import { Trouble } from './controls';
 
@@ -91,7 +91,7 @@ export class LoginView {
   private basic(): HTMLElement[] {
     const enter = async (): Promise<void> => {
       await this.trouble.during(async () => {
-        await ask(`${this.ctx.base}api/traces?limit=1`);
+        await sendHubRequest(`${this.ctx.base}api/traces?limit=1`);
         await this.ctx.again();
       });
     };
@@ -104,7 +104,7 @@ export class LoginView {
       h(
         'p',
         null,
-        button('Log in…', 'primary', () => void enter()),
+        screenButton('Log in…', 'primary', () => void enter()),
       ),
       this.trouble.element,
     ];

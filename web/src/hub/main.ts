@@ -6,12 +6,12 @@ import { fill, h, iconButton, setText } from '../base/dom';
 import { plural } from '../base/format';
 import { effect, ownEffects, signal } from '../base/signal';
 import { DropTarget, type Dropped } from '../views/files/dropTarget';
-import { button } from '../views/screens';
+import { screenButton } from '../views/screens';
 import { Settings } from '../views/settings';
 import { Api, type Hub } from './api';
 import type { Context, Screen } from './context';
-import { inside, Trouble } from './controls';
-import { shown } from './facts';
+import { internalLink, Trouble } from './controls';
+import { oneLine } from './facts';
 import { Memory } from './fingerprint';
 import { ListScreen } from './listScreen';
 import { readPath, traceAddress } from './route';
@@ -19,13 +19,13 @@ import { TraceScreen } from './traceScreen';
 import { Tus } from './tus';
 import type { Upload } from './upload';
 import { Uploads } from './uploads';
-import { uploadStrip } from './uploadView';
+import { uploadSummaryLine } from './uploadView';
 
 /** The retry interval while the server has not described itself. */
 const RETRY_MS = 3000;
 
 /** Wait; resolves early when the browser is back online. */
-function wait(ms: number, abort: AbortSignal): Promise<void> {
+function waitForNetwork(ms: number, abort: AbortSignal): Promise<void> {
   return new Promise((done, failed) => {
     const end = (work: () => void) => (): void => {
       clearTimeout(timer);
@@ -59,8 +59,9 @@ class App {
     const { base } = readPath(location.pathname);
     const wire = new Tus(base);
     const memory = new Memory();
-    const uploads = new Uploads({ wire, memory, now: () => Date.now(), wait }, (upload) =>
-      this.ended(upload),
+    const uploads = new Uploads(
+      { wire, memory, now: () => Date.now(), wait: waitForNetwork },
+      (upload) => this.ended(upload),
     );
     this.ctx = {
       ...{ base, uploads, api: new Api(base), hub: this.hub },
@@ -75,7 +76,7 @@ class App {
   }
 
   start(): void {
-    const strip = uploadStrip(this.ctx);
+    const strip = uploadSummaryLine(this.ctx);
     const drop = new DropTarget((dropped) => this.send(dropped), 'Drop to upload');
     document.body.replaceChildren(
       h('a', { class: 'skip', attrs: { href: '#main' } }, 'To the content'),
@@ -115,20 +116,20 @@ class App {
 
   private header(): HTMLElement {
     const about = h('span', { class: 'facts' });
-    const list = inside(this.ctx.base, 'link to-list', 'All traces');
+    const list = internalLink(this.ctx.base, 'link to-list', 'All traces');
     const login = h('span', { class: 'contents' });
     effect(() => {
       const hub = this.hub.get();
       if (!hub) return;
-      setText(about, hub.name === 'traceview' ? '' : shown(hub.name, 60));
+      setText(about, hub.name === 'traceview' ? '' : oneLine(hub.name, 60));
       list.hidden = !hub.may.list;
       const out = hub.login === 'token' && hub.may.change;
-      fill(login, out && button('Log out', '', () => void this.logout()));
+      fill(login, out && screenButton('Log out', '', () => void this.logout()));
     });
     return h(
       'header',
       { class: 'top' },
-      inside(this.ctx.base, 'home', h('b', null, 'traceview')),
+      internalLink(this.ctx.base, 'home', h('b', null, 'traceview')),
       about,
       list,
       h('span', { class: 'grow' }),
@@ -196,7 +197,7 @@ class App {
   }
 
   private ended(upload: Upload): void {
-    const name = shown(upload.file.name, 60);
+    const name = oneLine(upload.file.name, 60);
     const phase = upload.phase.peek();
     if (phase === 'stopped') this.say(`The upload of ${name} stopped. ${upload.message.peek()}`);
     if (phase === 'cancelled') this.say(`The upload of ${name} is cancelled.`);

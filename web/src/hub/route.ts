@@ -19,12 +19,12 @@ export function readPath(path: string): Place {
 }
 
 /** Return the trace that an address of the server names, whatever its base path. */
-export function traceOf(address: string | null): string | null {
+export function traceOfAddress(address: string | null): string | null {
   return TRACE_PART.exec(address ?? '')?.[1] ?? null;
 }
 
 /** Return the last part of an address, which names an upload. */
-export function lastPart(address: string | null): string | null {
+export function lastPathPart(address: string | null): string | null {
   return /([\w-]+)\/?$/.exec(address ?? '')?.[1] ?? null;
 }
 

@@ -4,11 +4,11 @@
 import { fill, h, iconButton, setAttribute, type Child } from '../base/dom';
 import { effect, signal, untracked, type ReadSignal } from '../base/signal';
 import { visible } from '../base/visible';
-import { button } from '../views/screens';
+import { screenButton } from '../views/screens';
 import type { Change, Trace } from './api';
 import type { Context } from './context';
-import { asking, timeOf } from './controls';
-import { cleanLabel, shown } from './facts';
+import { confirmInPlace, timeElement } from './controls';
+import { cleanLabel, oneLine } from './facts';
 import { labelLinks } from './traceParts';
 
 /** The maximum lengths of texts that the server accepts. */
@@ -26,7 +26,7 @@ export interface Edited {
 }
 
 /** Run `show` when a value of `read` changes, not at every answer of the server. */
-function whenever(read: () => unknown, show: () => void): void {
+function showOnChange(read: () => unknown, show: () => void): void {
   let last: string | null = null;
   effect(() => {
     const text = JSON.stringify(read());
@@ -42,8 +42,8 @@ export function nameView(e: Edited): HTMLElement {
   const editing = signal(false);
   const title = (): HTMLElement[] => {
     const { name } = e.trace.peek();
-    const heading = h('h1', { tabIndex: -1 }, shown(name, 300));
-    const rename = button('Rename', 'small', () => editing.set(true));
+    const heading = h('h1', { tabIndex: -1 }, oneLine(name, 300));
+    const rename = screenButton('Rename', 'small', () => editing.set(true));
     return e.may.peek() ? [heading, rename] : [heading];
   };
   const leave = (): void => {
@@ -76,13 +76,13 @@ export function nameView(e: Edited): HTMLElement {
       },
       input,
       h('button', { class: 'button primary', attrs: { type: 'submit' } }, 'Save'),
-      button('Cancel', '', leave),
+      screenButton('Cancel', '', leave),
     );
   };
-  whenever(
+  showOnChange(
     () => [editing.get(), editing.get() ? '' : e.trace.get().name, e.may.get()],
     () => {
-      const heading = h('h1', { class: 'sr-only' }, shown(e.trace.peek().name, 300));
+      const heading = h('h1', { class: 'sr-only' }, oneLine(e.trace.peek().name, 300));
       fill(element, ...(editing.peek() ? [heading, box()] : title()));
       element.querySelector('input')?.select();
     },
@@ -127,9 +127,9 @@ function labelsView(e: Edited): HTMLElement {
       'span',
       { class: 'chip' },
       ...labelLinks([label], e.ctx.base, e.ctx.go),
-      iconButton('close', `Remove the label ${shown(label, 40)}`, () => void drop(label)),
+      iconButton('close', `Remove the label ${oneLine(label, 40)}`, () => void drop(label)),
     );
-  whenever(
+  showOnChange(
     () => [e.trace.get().labels, e.may.get()],
     () => {
       const { labels } = e.trace.peek();
@@ -146,7 +146,7 @@ function labelsView(e: Edited): HTMLElement {
 /** Show the note about the trace to every visitor of the page. */
 export function noteLine(e: Edited): HTMLElement {
   const element = h('p', { class: 'note-text' });
-  whenever(
+  showOnChange(
     () => e.trace.get().note,
     () => {
       const { note } = e.trace.peek();
@@ -167,7 +167,7 @@ function noteView(e: Edited): HTMLElement {
       placeholder: 'What is to be seen here?',
     },
   });
-  const save = button('Save the note', '', () => void keep());
+  const save = screenButton('Save the note', '', () => void keep());
   const changed = (): void => {
     save.hidden = area.value === e.trace.peek().note;
   };
@@ -181,7 +181,7 @@ function noteView(e: Edited): HTMLElement {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void keep();
   });
   let known = '';
-  whenever(
+  showOnChange(
     () => e.trace.get().note,
     () => {
       const { note } = e.trace.peek();
@@ -194,21 +194,21 @@ function noteView(e: Edited): HTMLElement {
   return h('div', { class: 'note-form' }, area, save);
 }
 
-function keepView(e: Edited): HTMLElement {
+function retentionView(e: Edited): HTMLElement {
   const words = h('p', null);
-  const pin = button('Pin', '', () => {
+  const pin = screenButton('Pin', '', () => {
     const pinned = !e.trace.peek().pinned;
     void e.change({ pinned }, pinned ? 'It is pinned.' : 'It is not pinned any more.');
   });
   const actions = h('div', { class: 'actions' });
   const asked = signal(false);
-  const remove = button('Delete…', '', () => asked.set(true));
-  whenever(
+  const remove = screenButton('Delete…', '', () => asked.set(true));
+  showOnChange(
     () => [e.trace.get().pinned, e.trace.get().expires, e.may.get(), asked.get()],
     () => {
       const { pinned, expires, name } = e.trace.peek();
       if (pinned) fill(words, 'Pinned: kept whatever its age, and when room is made.');
-      else if (expires !== null) fill(words, 'Kept until ', timeOf(expires), '.');
+      else if (expires !== null) fill(words, 'Kept until ', timeElement(expires), '.');
       else fill(words, 'Kept until somebody deletes it, or room is made for newer ones.');
       fill(pin, pinned ? 'Unpin' : 'Pin');
       setAttribute(pin, 'aria-pressed', pinned);
@@ -218,7 +218,7 @@ function keepView(e: Edited): HTMLElement {
       fill(
         actions,
         ...(asked.peek()
-          ? [asking(`Delete ${shown(name, 60)}?`, 'Delete', sure, back)]
+          ? [confirmInPlace(`Delete ${oneLine(name, 60)}?`, 'Delete', sure, back)]
           : [pin, remove]),
       );
       actions.hidden = !e.may.peek();
@@ -240,12 +240,12 @@ export function editViews(e: Edited): HTMLElement[] {
     h('section', { attrs: { 'aria-labelledby': id } }, h('h2', { id }, title), content);
   const labels = part('labels', 'Labels', labelsView(e));
   const note = part('note', 'Note', noteView(e));
-  whenever(
+  showOnChange(
     () => [e.may.get(), e.trace.get().labels.length],
     () => {
       labels.hidden = !e.may.peek() && e.trace.peek().labels.length === 0;
       note.hidden = !e.may.peek();
     },
   );
-  return [labels, note, part('keeping', 'How long it stays', keepView(e))];
+  return [labels, note, part('keeping', 'How long it stays', retentionView(e))];
 }

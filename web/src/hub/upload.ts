@@ -19,7 +19,15 @@
 import { formatBytes } from '../base/format';
 import { signal } from '../base/signal';
 import { fingerprint, type Known, type Memory } from './fingerprint';
-import { HubError, isAbort, LOGIN_WANTED, messageOf, NO_ANSWER, NO_ROOM, TOO_LARGE } from './http';
+import {
+  HubError,
+  isHubAbort,
+  LOGIN_WANTED,
+  messageOf,
+  NO_ANSWER,
+  NO_ROOM,
+  TOO_LARGE,
+} from './http';
 import { Rate } from './rate';
 
 /** The state of an upload on the server. */
@@ -38,7 +46,7 @@ export interface Wire {
     uid: string,
     offset: number,
     piece: ArrayBuffer,
-    told: (bytes: number) => void,
+    onProgress: (bytes: number) => void,
     signal: AbortSignal,
   ): Promise<Standing>;
   drop(uid: string): Promise<void>;
@@ -57,7 +65,7 @@ export interface World {
 
 export type Phase = 'waiting' | 'sending' | 'resting' | 'stopped' | 'done' | 'cancelled';
 
-export const PIECE = 8 * 1024 * 1024;
+export const CHUNK = 8 * 1024 * 1024;
 /** The number of attempts without progress before the upload stops. */
 const TRIES = 8;
 const FIRST_WAIT_MS = 1000;
@@ -114,7 +122,7 @@ export class Upload {
         await this.attempt();
         return;
       } catch (error) {
-        if (isAbort(error)) return;
+        if (isHubAbort(error)) return;
         if (!(await this.rested(error))) return;
       }
     }
@@ -152,14 +160,14 @@ export class Upload {
 
   private async attempt(): Promise<void> {
     const { signal } = this.controller;
-    this.key ||= await readable(fingerprint(this.file));
+    this.key ||= await readFileOrExplain(fingerprint(this.file));
     let standing = await this.standing(signal);
     this.arrived(standing);
     while (standing.offset < this.file.size) {
       const from = standing.offset;
-      const piece = await readable(this.file.slice(from, from + PIECE).arrayBuffer());
-      const told = (bytes: number): void => this.progress(from + bytes);
-      standing = await this.world.wire.send(standing.uid, from, piece, told, signal);
+      const piece = await readFileOrExplain(this.file.slice(from, from + CHUNK).arrayBuffer());
+      const onProgress = (bytes: number): void => this.progress(from + bytes);
+      standing = await this.world.wire.send(standing.uid, from, piece, onProgress, signal);
       if (standing.offset <= from) throw new HubError('The server takes nothing.', 503);
       this.tries = 0;
       this.arrived(standing);
@@ -236,7 +244,7 @@ export class Upload {
   }
 }
 
-async function readable<T>(reading: Promise<T>): Promise<T> {
+async function readFileOrExplain<T>(reading: Promise<T>): Promise<T> {
   try {
     return await reading;
   } catch {
@@ -254,7 +262,10 @@ function stopWords(message: string, status: number | null, sent: number): string
 }
 
 /** Return why a file cannot be uploaded at all, or null. */
-export function unfit(file: Pick<File, 'name' | 'size'>, most: number | null): string | null {
+export function whyNotUploadable(
+  file: Pick<File, 'name' | 'size'>,
+  most: number | null,
+): string | null {
   if (file.size === 0) return 'The file is empty.';
   if (most !== null && file.size > most)
     return `The file is larger than this server takes, ${formatBytes(most)}.`;

@@ -3,7 +3,7 @@
 
 import { signal } from '../base/signal';
 import type { Known, Remembered } from './fingerprint';
-import { unfit, Upload, type World } from './upload';
+import { whyNotUploadable, Upload, type World } from './upload';
 
 /**
  * The number of parallel uploads. One fills most connections; the second fills the pauses between
@@ -41,7 +41,7 @@ export class Uploads {
       why: 'This is a folder: choose the files in it.',
     }));
     const fit = files.filter((file) => {
-      const why = unfit(file, most);
+      const why = whyNotUploadable(file, most);
       if (why !== null) refused.push({ name: file.name, why });
       return why === null;
     });

@@ -32,7 +32,7 @@ export function agoText(iso: string, now: number): string {
 }
 
 /** Return a retention time such as "30 days". */
-export function spanText(seconds: number): string {
+export function retentionText(seconds: number): string {
   const [step, name] = STEPS.slice(3).find(([least]) => seconds >= least) ?? [60, 'minute'];
   const n = Math.round(seconds / step);
   return `${n} ${name}${n === 1 ? '' : 's'}`;

@@ -58,7 +58,7 @@ export function paintCounters(
  * Return the function that maps a value to y. The extremes of the whole trace are the ends of the
  * box.
  */
-function placer(box: CounterBox, y: number, view: CounterView): (value: number) => number {
+function counterScale(box: CounterBox, y: number, view: CounterView): (value: number) => number {
   const [low, high] = boundsOf(box.counter, view);
   const room = box.height - 2 * PADDING;
   const range = high - low || 1;
@@ -69,14 +69,18 @@ function placer(box: CounterBox, y: number, view: CounterView): (value: number) 
  * The columns drawn for one sample, or for the samples of one pixel: their x and width, and whether
  * they show the last or the highest value.
  */
-interface Piece {
+interface CounterStep {
   at: number;
   x: number;
   width: number;
   what: 'last' | 'highest';
 }
 
-function* piecesOf(s: CounterScene, box: CounterBox, values: CounterValues): Generator<Piece> {
+function* counterSteps(
+  s: CounterScene,
+  box: CounterBox,
+  values: CounterValues,
+): Generator<CounterStep> {
   const n = values.time.length;
   const first = Math.max(0, sampleAt(values, s.scale.view.from));
   for (let at = first; at < n; at++) {
@@ -99,11 +103,11 @@ function paintCounter(
   values: CounterValues,
 ): void {
   const view = s.views.get(box.counter.counter) ?? 'stack';
-  const place = placer(box, y, view);
+  const place = counterScale(box, y, view);
   const shown = shownSeries(s, box.counter);
   const look = { g, s, counter: box.counter, values, shown, place, stacked: view === 'stack' };
-  for (const piece of piecesOf(s, box, values)) paintPiece(look, piece);
-  paintNumbers(g, s, box, y, values, place);
+  for (const piece of counterSteps(s, box, values)) paintCounterStep(look, piece);
+  paintCounterValues(g, s, box, y, values, place);
 }
 
 /** Return the series that are shown. */
@@ -127,15 +131,18 @@ interface Look {
  * Paint the values of one step. Stacked series lie on each other under one edge. Overlaid series
  * start at 0, and are pale with an edge each, so that none hides another.
  */
-function paintPiece({ g, s, counter, values, shown, place, stacked }: Look, piece: Piece): void {
+function paintCounterStep(
+  { g, s, counter, values, shown, place, stacked }: Look,
+  piece: CounterStep,
+): void {
   const { x } = piece;
   const width = Math.min(x + piece.width, s.scale.width) - x;
   let foot = 0;
-  let told = false;
+  let known = false;
   for (const series of shown) {
     const value = values.series[series]?.[piece.what][piece.at] ?? NaN;
     if (!Number.isFinite(value)) continue;
-    told = true;
+    known = true;
     const [a, b] = [place(foot), place(foot + value)];
     if (stacked) foot += value;
     const high = Math.abs(a - b);
@@ -148,7 +155,7 @@ function paintPiece({ g, s, counter, values, shown, place, stacked }: Look, piec
     g.fillStyle = s.theme.colour.text;
     g.fillRect(x, b - 0.5, width, 1);
   }
-  if (!stacked || !told) return;
+  if (!stacked || !known) return;
   g.fillStyle = s.theme.colour['text-2'];
   g.fillRect(x, place(foot) - 0.5, width, 1);
 }
@@ -162,24 +169,29 @@ interface Said {
   text: string;
 }
 
-function sayValues(s: CounterScene, box: CounterBox, values: CounterValues, at: number): Said {
+function counterValueText(
+  s: CounterScene,
+  box: CounterBox,
+  values: CounterValues,
+  at: number,
+): Said {
   const stacked = !s.views.has(box.counter.counter);
   const shown = shownSeries(s, box.counter);
-  const told = shown.flatMap((k) => {
+  const known = shown.flatMap((k) => {
     const value = valueAt(values, k, at);
     return value === null ? [] : [{ name: box.counter.series[k] ?? '', value }];
   });
-  const sum = told.reduce((all, { value }) => all + value, 0);
-  const dots = stacked ? (told.length > 0 ? [sum] : []) : told.map(({ value }) => value);
-  if (told.length === 0) return { dots, text: 'not told' };
+  const sum = known.reduce((all, { value }) => all + value, 0);
+  const dots = stacked ? (known.length > 0 ? [sum] : []) : known.map(({ value }) => value);
+  if (known.length === 0) return { dots, text: 'not told' };
   if (shown.length > NAMED) return { dots, text: stacked ? formatValue(sum) : '' };
   const single = numericSeries(box.counter).length === 1;
-  const text = told.map(({ name, value }) => (single ? '' : `${name} `) + formatValue(value));
+  const text = known.map(({ name, value }) => (single ? '' : `${name} `) + formatValue(value));
   return { dots, text: text.join('   ') };
 }
 
 /** Write the highest value at the right, and the values under the pointer with dots. */
-function paintNumbers(
+function paintCounterValues(
   g: Surface,
   s: CounterScene,
   box: CounterBox,
@@ -191,17 +203,17 @@ function paintNumbers(
   g.textBaseline = 'middle';
   if (numericSeries(box.counter).length === 0) {
     const none = 'no event has a number';
-    return label(g, s, none, s.scale.width - s.meter.width(none) - 8, y + 9, 'text-3');
+    return paintCounterText(g, s, none, s.scale.width - s.meter.width(none) - 8, y + 9, 'text-3');
   }
   const [low, high] = boundsOf(box.counter, s.views.get(box.counter.counter) ?? 'stack');
   const least = low < 0 ? `min ${formatValue(low)}   ` : '';
   const most = `${least}max ${formatValue(high)}`;
-  label(g, s, most, s.scale.width - s.meter.width(most) - 8, y + 9, 'text-3');
+  paintCounterText(g, s, most, s.scale.width - s.meter.width(most) - 8, y + 9, 'text-3');
   if (s.hovered !== box.counter.counter || s.pointer === null) return;
   const at = sampleAt(values, s.pointer);
   if (at < 0) return;
   if (s.pointer > box.end && at === values.time.length - 1) return;
-  const { dots, text } = sayValues(s, box, values, at);
+  const { dots, text } = counterValueText(s, box, values, at);
   const x = s.scale.x(s.pointer);
   g.fillStyle = s.theme.colour.text;
   for (const value of dots) {
@@ -212,7 +224,7 @@ function paintNumbers(
   if (text === '') return;
   const width = s.meter.width(text);
   const left = x + 8 + width > s.scale.width ? x - 8 - width : x + 8;
-  label(
+  paintCounterText(
     g,
     s,
     text,
@@ -222,7 +234,7 @@ function paintNumbers(
   );
 }
 
-function label(
+function paintCounterText(
   g: Surface,
   s: CounterScene,
   text: string,

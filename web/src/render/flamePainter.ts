@@ -4,7 +4,7 @@
 import { formatPercent } from '../base/format';
 import type { FlameGraph } from '../model/engine';
 import type { FlameNames } from '../model/flameNames';
-import { bar, CLOSED, ring, thinOutline } from './shapes';
+import { drawBar, CLOSED, drawRing, drawThinOutline } from './shapes';
 import type { Box, Surface } from './surface';
 import type { TextMeter } from './text';
 import type { Theme } from './theme';
@@ -82,19 +82,19 @@ export function paintFlame(g: Surface, s: FlameScene): void {
   g.fillRect(0, 0, s.width, s.height);
   g.font = s.theme.barFont;
   g.textBaseline = 'middle';
-  paintTitle(g, s);
+  paintFlameTitle(g, s);
   const stubs = new Map<number, { from: number; to: number }>();
   for (let i = 0; i < s.graph.depth.length; i++) {
     const b = flameBox(s, i);
     if (b.y > s.height || b.y + b.h < 0) continue;
-    if (b.w >= LEAST) paintFrame(g, s, i, b);
-    else paintStub(g, s, b, stubs);
+    if (b.w >= LEAST) paintFlameFrame(g, s, i, b);
+    else paintFlameStub(g, s, b, stubs);
   }
-  for (const [y, stub] of stubs) flushStub(g, s, y, stub);
-  paintMarks(g, s);
+  for (const [y, stub] of stubs) flushFlameStub(g, s, y, stub);
+  paintFlameMarks(g, s);
 }
 
-function paintTitle(g: Surface, s: FlameScene): void {
+function paintFlameTitle(g: Surface, s: FlameScene): void {
   const { bar: high } = flameHeights(s.theme);
   if (s.scroll > high) return;
   g.fillStyle = s.theme.colour.well;
@@ -103,11 +103,11 @@ function paintTitle(g: Surface, s: FlameScene): void {
   g.fillText(s.title, 4, high / 2 + 0.5 - s.scroll);
 }
 
-function paintFrame(g: Surface, s: FlameScene, i: number, b: Box): void {
+function paintFlameFrame(g: Surface, s: FlameScene, i: number, b: Box): void {
   const frame = s.graph.frame[i] ?? 0;
   const dim = s.dimmed && s.matches !== null && !s.matches[frame];
   const number = dim ? -1 : s.names.colour(frame);
-  bar(g, s.theme, { ...b, w: Math.max(1, b.w - 0.5) }, number, CLOSED);
+  drawBar(g, s.theme, { ...b, w: Math.max(1, b.w - 0.5) }, number, CLOSED);
   if (s.dimmed && !dim && s.matches) {
     g.fillStyle = s.theme.colour.hit;
     g.fillRect(b.x, b.y, b.w, 2);
@@ -129,7 +129,7 @@ function paintFrame(g: Surface, s: FlameScene, i: number, b: Box): void {
 }
 
 /** Extend the grey stub of the row, or start a new one if there is a gap. */
-function paintStub(
+function paintFlameStub(
   g: Surface,
   s: FlameScene,
   b: Box,
@@ -140,11 +140,16 @@ function paintStub(
     open.to = Math.max(open.to, b.x + b.w);
     return;
   }
-  if (open) flushStub(g, s, b.y, open);
+  if (open) flushFlameStub(g, s, b.y, open);
   stubs.set(b.y, { from: b.x, to: b.x + b.w });
 }
 
-function flushStub(g: Surface, s: FlameScene, y: number, stub: { from: number; to: number }): void {
+function flushFlameStub(
+  g: Surface,
+  s: FlameScene,
+  y: number,
+  stub: { from: number; to: number },
+): void {
   g.fillStyle = s.theme.colour['line-strong'];
   g.fillRect(stub.from, y, Math.max(1, stub.to - stub.from - 0.5), flameHeights(s.theme).bar);
 }
@@ -153,7 +158,7 @@ function flushStub(g: Surface, s: FlameScene, y: number, stub: { from: number; t
  * Draw a ring around the outermost frames of the selected method, and a thin outline around frames
  * inside them.
  */
-function paintMarks(g: Surface, s: FlameScene): void {
+function paintFlameMarks(g: Surface, s: FlameScene): void {
   const insideUntil: number[] = [];
   for (let i = 0; i < s.graph.depth.length; i++) {
     if (s.graph.frame[i] !== s.frame) continue;
@@ -164,9 +169,9 @@ function paintMarks(g: Surface, s: FlameScene): void {
     const b = flameBox(s, i);
     if (!inside) insideUntil.push(start, start + (s.graph.width[i] ?? 0));
     if (b.y > s.height || b.y + b.h < 0) continue;
-    if (inside || b.w < 6) thinOutline(g, s.theme.colour.select, b);
-    else ring(g, s.theme, { ...b, x: b.x + 1, w: b.w - 2.5 });
+    if (inside || b.w < 6) drawThinOutline(g, s.theme.colour.select, b);
+    else drawRing(g, s.theme, { ...b, x: b.x + 1, w: b.w - 2.5 });
   }
   if (s.hovered >= 0 && s.hovered < s.graph.depth.length)
-    thinOutline(g, s.theme.colour.text, flameBox(s, s.hovered));
+    drawThinOutline(g, s.theme.colour.text, flameBox(s, s.hovered));
 }

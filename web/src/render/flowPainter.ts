@@ -9,7 +9,7 @@
 //              |              y: y0, y0, y3, y3
 //              '---> call B   (an arrow along one row rises by RISE)
 //
-// Hit testing approximates the curve by PIECES line segments.
+// Hit testing approximates the curve by CURVE_SEGMENTS line segments.
 
 import type { Flow, FlowEnd } from '../model/engine';
 import {
@@ -31,7 +31,7 @@ const LEAST_BEND = 16;
 const MOST_BEND = 80;
 /** The height of an arrow whose two ends are on one row. */
 const RISE = 16;
-const PIECES = 24;
+const CURVE_SEGMENTS = 24;
 /** The middle of an instant's mark lies this far below the top of its thread. */
 const INSTANT_MIDDLE = 4;
 
@@ -66,7 +66,7 @@ interface Places {
 const known = new WeakMap<Placed, Places>();
 
 /** Index the boxes by track and process: there may be as many arrows as tracks. */
-function placesOf(placed: Placed): Places {
+function flowPlacesOf(placed: Placed): Places {
   let places = known.get(placed);
   if (!places) {
     const tracks = new Map(placed.tracks.map((box) => [box.track.track, box]));
@@ -77,7 +77,7 @@ function placesOf(placed: Placed): Places {
 }
 
 /** Return the y of the line on which an end stands, or null if there is none. */
-export function lineOf(
+export function flowLineOf(
   placed: Placed,
   heights: Heights,
   end: FlowEnd,
@@ -85,7 +85,7 @@ export function lineOf(
 ): number | null {
   const thread = end.thread === undefined ? undefined : placed.threads.get(end.thread);
   if (thread) return thread.top + INSTANT_MIDDLE;
-  const { tracks, groups } = placesOf(placed);
+  const { tracks, groups } = flowPlacesOf(placed);
   const box = tracks.get(end.track);
   if (!box) {
     const group = groups.get(processOf(end));
@@ -98,7 +98,7 @@ export function lineOf(
   return first + depth * heights.row + heights.bar / 2;
 }
 
-function cut(x: number, width: number): -1 | 0 | 1 {
+function sideOfView(x: number, width: number): -1 | 0 | 1 {
   return x < 0 ? -1 : x > width ? 1 : 0;
 }
 
@@ -106,21 +106,21 @@ function cut(x: number, width: number): -1 | 0 | 1 {
  * Return the y of an end in the scrolled list. A pinned track does not scroll, so add the scroll
  * offset.
  */
-function endOf(s: FlowScene, end: FlowEnd): number | null {
-  const line = lineOf(s.placed, s.theme.heights, end, s.processOf);
+function flowEndY(s: FlowScene, end: FlowEnd): number | null {
+  const line = flowLineOf(s.placed, s.theme.heights, end, s.processOf);
   return line !== null && line < s.placed.pinned ? line + s.scroll : line;
 }
 
 /** Return the curve of a flow, or null if nothing of it is visible. */
-export function curveOf(s: FlowScene, flow: Flow): Curve | null {
-  const y0 = endOf(s, flow.from);
-  const y3 = endOf(s, flow.to);
+export function flowCurveOf(s: FlowScene, flow: Flow): Curve | null {
+  const y0 = flowEndY(s, flow.from);
+  const y3 = flowEndY(s, flow.to);
   if (y0 === null || y3 === null) return null;
   const { width } = s.scale;
   const from = s.scale.x(flow.from.time);
   const to = s.scale.x(flow.to.time);
-  const cutFrom = cut(from, width);
-  const cutTo = cut(to, width);
+  const cutFrom = sideOfView(from, width);
+  const cutTo = sideOfView(to, width);
   if (cutFrom !== 0 && cutFrom === cutTo) return null;
   const x0 = Math.max(0, Math.min(width, from));
   const x3 = Math.max(0, Math.min(width, to));
@@ -137,12 +137,12 @@ export function curveOf(s: FlowScene, flow: Flow): Curve | null {
   };
 }
 
-function at(p: readonly [number, number, number, number], t: number): number {
+function bezierAt(p: readonly [number, number, number, number], t: number): number {
   const u = 1 - t;
   return u * u * u * p[0] + 3 * u * u * t * p[1] + 3 * u * t * t * p[2] + t * t * t * p[3];
 }
 
-function line(g: Surface, c: Curve, scroll: number): void {
+function strokeFlowCurve(g: Surface, c: Curve, scroll: number): void {
   g.beginPath();
   g.moveTo(c.x[0], c.y[0] - scroll);
   g.bezierCurveTo(
@@ -157,11 +157,11 @@ function line(g: Surface, c: Curve, scroll: number): void {
  * Draw the arrow head along the last direction of the curve, or pointing out of the view if the end
  * lies outside.
  */
-function head(g: Surface, c: Curve, scroll: number, size: number): void {
+function fillArrowHead(g: Surface, c: Curve, scroll: number, size: number): void {
   const along =
     c.cutTo !== 0
       ? Math.atan2(0, c.cutTo)
-      : Math.atan2(c.y[3] - at(c.y, 0.9), c.x[3] - at(c.x, 0.9));
+      : Math.atan2(c.y[3] - bezierAt(c.y, 0.9), c.x[3] - bezierAt(c.x, 0.9));
   const point = (back: number, aside: number): [number, number] => [
     c.x[3] - back * Math.cos(along) - aside * Math.sin(along),
     c.y[3] - scroll - back * Math.sin(along) + aside * Math.cos(along),
@@ -184,22 +184,22 @@ function paintFlow(g: Surface, s: FlowScene, c: Curve, look: FlowLook, scroll: n
   if (strong) {
     g.strokeStyle = colour.bg;
     g.lineWidth = look === 'hovered' ? 5 : 4;
-    line(g, c, scroll);
+    strokeFlowCurve(g, c, scroll);
   }
   if (c.cutFrom !== 0 || c.cutTo !== 0) g.setLineDash([5, 3]);
   g.strokeStyle = ink;
   g.fillStyle = ink;
   g.lineWidth = look === 'hovered' ? 2 : strong ? 1.5 : 1;
-  line(g, c, scroll);
+  strokeFlowCurve(g, c, scroll);
   g.setLineDash([]);
-  head(g, c, scroll, strong ? HEAD : SMALL_HEAD);
+  fillArrowHead(g, c, scroll, strong ? HEAD : SMALL_HEAD);
   if (!strong || c.cutFrom !== 0) return;
   g.beginPath();
   g.arc(c.x[0], c.y[0] - scroll, DOT, 0, 2 * Math.PI);
   g.fill();
 }
 
-function outside(c: Curve, top: number, bottom: number): boolean {
+function isCurveOutside(c: Curve, top: number, bottom: number): boolean {
   return Math.max(...c.y) < top - HEAD || Math.min(...c.y) > bottom + HEAD;
 }
 
@@ -207,7 +207,7 @@ function outside(c: Curve, top: number, bottom: number): boolean {
  * Return the opacity for a number of arrows. With many arrows each one hides less, and crossings
  * appear darker.
  */
-function alphaOf(count: number): number {
+function flowAlpha(count: number): number {
   return count > 600 ? 0.35 : count > 100 ? 0.6 : 0.85;
 }
 
@@ -221,17 +221,17 @@ export function paintFlows(
 ): void {
   if (flows.length === 0) return;
   g.save();
-  if (look === 'other') g.globalAlpha = alphaOf(flows.length);
+  if (look === 'other') g.globalAlpha = flowAlpha(flows.length);
   for (const flow of flows) {
-    const curve = curveOf(s, flow);
-    if (!curve || outside(curve, s.scroll, s.scroll + height)) continue;
+    const curve = flowCurveOf(s, flow);
+    if (!curve || isCurveOutside(curve, s.scroll, s.scroll + height)) continue;
     paintFlow(g, s, curve, look, s.scroll);
   }
   g.restore();
 }
 
 /** Return the distance from a point to a line segment. */
-function distance(x: number, y: number, a: [number, number], b: [number, number]): number {
+function distanceToSegment(x: number, y: number, a: [number, number], b: [number, number]): number {
   const [dx, dy] = [b[0] - a[0], b[1] - a[1]];
   const along = dx * dx + dy * dy;
   const t = along > 0 ? ((x - a[0]) * dx + (y - a[1]) * dy) / along : 0;
@@ -240,12 +240,15 @@ function distance(x: number, y: number, a: [number, number], b: [number, number]
 }
 
 /** Return the distance from a point to a curve. */
-export function distanceTo(c: Curve, x: number, y: number): number {
+export function distanceToCurve(c: Curve, x: number, y: number): number {
   let best = Infinity;
   let before: [number, number] = [c.x[0], c.y[0]];
-  for (let i = 1; i <= PIECES; i++) {
-    const next: [number, number] = [at(c.x, i / PIECES), at(c.y, i / PIECES)];
-    best = Math.min(best, distance(x, y, before, next));
+  for (let i = 1; i <= CURVE_SEGMENTS; i++) {
+    const next: [number, number] = [
+      bezierAt(c.x, i / CURVE_SEGMENTS),
+      bezierAt(c.y, i / CURVE_SEGMENTS),
+    ];
+    best = Math.min(best, distanceToSegment(x, y, before, next));
     before = next;
   }
   return best;
@@ -262,11 +265,11 @@ export function flowAt(
   let best: Flow | null = null;
   let nearest = reach;
   for (const flow of flows) {
-    const curve = curveOf(s, flow);
+    const curve = flowCurveOf(s, flow);
     if (!curve) continue;
     if (Math.min(...curve.x) > x + reach || Math.max(...curve.x) < x - reach) continue;
     if (Math.min(...curve.y) > y + reach || Math.max(...curve.y) < y - reach) continue;
-    const far = distanceTo(curve, x, y);
+    const far = distanceToCurve(curve, x, y);
     if (far > nearest) continue;
     best = flow;
     nearest = far;

@@ -108,14 +108,14 @@ export function paintInstants(
       if (chosen) g.fillRect(x - 4, y, 9, 2);
     }
   }
-  paintNames(g, s, instants, places, { scroll, height });
+  paintInstantNames(g, s, instants, places, { scroll, height });
 }
 
 /**
  * Write the names of instants in the lines of processes and in rows of threads without slices,
  * where nothing else stands. Each name may extend to the next mark.
  */
-function paintNames(
+function paintInstantNames(
   g: Surface,
   s: InstantScene,
   instants: readonly Instant[],

@@ -50,14 +50,14 @@ export function paintLabels(g: Surface, s: LabelScene, labels: readonly Label[])
   g.beginPath();
   g.rect(0, s.pinned, s.width, s.height - s.pinned);
   g.clip();
-  for (const label of scrolled) paintLabel(g, s, label, label.top - s.scroll);
+  for (const label of scrolled) paintTrackLabel(g, s, label, label.top - s.scroll);
   g.restore();
-  for (const label of labels.filter(isPinned)) paintLabel(g, s, label, label.top);
+  for (const label of labels.filter(isPinned)) paintTrackLabel(g, s, label, label.top);
   g.fillStyle = colour.line;
   g.fillRect(s.width - 1, 0, 1, s.height);
 }
 
-function paintLabel(g: Surface, s: LabelScene, label: Label, y: number): void {
+function paintTrackLabel(g: Surface, s: LabelScene, label: Label, y: number): void {
   const { colour } = s.theme;
   if (y + label.height < 0 || y > s.height) return;
   if (label.chosen) {

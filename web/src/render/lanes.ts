@@ -8,14 +8,14 @@ import { tileRange, tileSpan, type TileCache } from '../model/tileCache';
 import type { TimeScale } from './timeScale';
 
 /** A tile, and the part of the time line for which it is drawn. */
-export interface Piece {
+export interface TileExcerpt {
   tile: Tile;
   from: number;
   to: number;
 }
 
 /** Return true if the tiles cover their range at resolution `res` without a gap. */
-function cover(tiles: readonly Tile[], res: number): boolean {
+function tilesCover(tiles: readonly Tile[], res: number): boolean {
   return tiles.length === 2 || (tiles[0] !== undefined && tiles[0].res > res);
 }
 
@@ -24,23 +24,23 @@ function cover(tiles: readonly Tile[], res: number): boolean {
  * this frame. A tile that is not ready waits for another frame if an older tile can stand in for
  * it.
  */
-export function piecesOf(
+export function tileExcerptsOf(
   cache: TileCache,
   lane: TileLane,
   res: number,
   scale: TimeScale,
   ready: (tile: Tile) => boolean = () => true,
-): Piece[] {
+): TileExcerpt[] {
   const size = tileSpan(res);
   const { first, last } = tileRange(scale.view, res);
-  const pieces: Piece[] = [];
+  const pieces: TileExcerpt[] = [];
   for (let n = first; n <= last; n++) {
     const from = n * size;
     const to = from + size;
     const exact = cache.get(lane.kind, lane.row, res, n);
     const isReady = exact !== undefined && ready(exact);
     const others = isReady ? [] : cache.standIns(lane.kind, lane.row, res, n);
-    if (exact && (isReady || !cover(others, res) || !others.every(ready))) {
+    if (exact && (isReady || !tilesCover(others, res) || !others.every(ready))) {
       pieces.push({ tile: exact, from, to });
       continue;
     }
@@ -63,7 +63,11 @@ export type VisitSlice = (tile: Tile, i: number, x0: number, x1: number) => void
  * each of them. Indices grow along a row, so every slice visited so far has an index up to the last
  * one.
  */
-export function visitRow(pieces: readonly Piece[], scale: TimeScale, visit: VisitSlice): void {
+export function visitSliceRow(
+  pieces: readonly TileExcerpt[],
+  scale: TimeScale,
+  visit: VisitSlice,
+): void {
   let done = -1;
   for (const { tile, from, to } of pieces) {
     for (let i = 0; i < tile.start.length; i++) {
@@ -86,7 +90,7 @@ interface Part {
 }
 
 /** Join parts of one call that touch: tile borders cut a call into parts. */
-function joined(parts: Part[]): Part[] {
+function joinCallParts(parts: Part[]): Part[] {
   parts.sort((a, b) => a.start - b.start);
   const whole: Part[] = [];
   for (const part of parts) {
@@ -103,7 +107,7 @@ function joined(parts: Part[]): Part[] {
 
 /** Visit a lane of innermost calls: the intervals in which each call was the innermost one. */
 export function visitInnermost(
-  pieces: readonly Piece[],
+  pieces: readonly TileExcerpt[],
   scale: TimeScale,
   visit: VisitSlice,
 ): void {
@@ -116,11 +120,11 @@ export function visitInnermost(
       parts.push({ tile, i, start: Math.max(start, from), end: Math.min(end, to) });
     }
   }
-  for (const part of joined(parts))
+  for (const part of joinCallParts(parts))
     visit(part.tile, part.i, scale.x(part.start), scale.x(part.end));
 }
 
-export type VisitStrip = (
+export type VisitDensityRow = (
   tile: Tile,
   firstPixel: number,
   pixels: number,
@@ -129,7 +133,11 @@ export type VisitStrip = (
 ) => void;
 
 /** Visit the visible parts of density rows, joined where one tile stands in for several. */
-export function visitStrips(pieces: readonly Piece[], scale: TimeScale, visit: VisitStrip): void {
+export function visitDensityRows(
+  pieces: readonly TileExcerpt[],
+  scale: TimeScale,
+  visit: VisitDensityRow,
+): void {
   for (let k = 0; k < pieces.length; k++) {
     const piece = pieces[k];
     if (!piece?.tile.strip) continue;

@@ -23,13 +23,13 @@ const REACH = 4;
 const MARGIN = 3;
 const DIAMOND = 5;
 
-function line(g: Surface, s: MarkScene, y: number): void {
+function paintMarkRowLine(g: Surface, s: MarkScene, y: number): void {
   g.fillStyle = s.theme.colour.line;
   g.fillRect(0, y, s.scale.width, 1);
 }
 
 /** Group samples by thread. */
-function byThread(samples: readonly Sample[]): Map<number, Sample[]> {
+function samplesByThread(samples: readonly Sample[]): Map<number, Sample[]> {
   const found = new Map<number, Sample[]>();
   for (const sample of samples) {
     const own = found.get(sample.thread);
@@ -48,9 +48,9 @@ export function paintSamples(
   scroll: number,
 ): void {
   if (boxes.length === 0) return;
-  const lists = byThread(samples);
+  const lists = samplesByThread(samples);
   for (const box of boxes) {
-    line(g, s, box.top - scroll);
+    paintMarkRowLine(g, s, box.top - scroll);
     const own = lists.get(box.row.thread) ?? [];
     const most = own.reduce((a, sample) => Math.max(a, sample.count), 1);
     const room = box.height - 2 * MARGIN;
@@ -70,20 +70,20 @@ export function paintSamples(
 }
 
 /** Return the sample of a thread that is nearest to x, within reach. */
-export function sampleAt(
+export function sampleMarkAt(
   s: Pick<MarkScene, 'scale'>,
   thread: number,
   samples: readonly Sample[],
   x: number,
 ): Sample | null {
-  return nearest(
+  return nearestMark(
     s,
     samples.filter((sample) => sample.thread === thread),
     x,
   );
 }
 
-function nearest<T extends { time: number }>(
+function nearestMark<T extends { time: number }>(
   s: Pick<MarkScene, 'scale'>,
   marks: readonly T[],
   x: number,
@@ -118,7 +118,7 @@ export function paintDumps(
   scroll: number,
 ): void {
   for (const box of boxes) {
-    line(g, s, box.top - scroll);
+    paintMarkRowLine(g, s, box.top - scroll);
     const y = box.top - scroll + box.height / 2;
     for (const dump of dumps) {
       if (dump.process !== box.row.process) continue;
@@ -149,7 +149,7 @@ export function dumpAt(
   dumps: readonly MemoryDump[],
   x: number,
 ): MemoryDump | null {
-  return nearest(
+  return nearestMark(
     s,
     dumps.filter((dump) => dump.process === process),
     x,

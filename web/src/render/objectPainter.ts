@@ -13,7 +13,7 @@ import { hashedColour } from '../model/colours';
 import { TRACK_PADDING, type RowBox } from '../model/layout';
 import type { Mark } from '../model/marks';
 import type { ObjectsRow } from '../model/rows';
-import { bar, ring, thinOutline } from './shapes';
+import { drawBar, drawRing, drawThinOutline } from './shapes';
 import type { Box, Surface } from './surface';
 import type { TextMeter } from './text';
 import type { Theme } from './theme';
@@ -38,13 +38,13 @@ const LABEL_MARGIN = 7;
 const REACH = 3;
 const PAST = 4;
 
-function isMark(mark: Mark | null, kind: Mark['kind'], number: number): boolean {
+function isObjectMark(mark: Mark | null, kind: Mark['kind'], number: number): boolean {
   return mark !== null && mark.kind === kind && mark.number === number;
 }
 
 type Where = Pick<ObjectScene, 'theme' | 'scale'>;
 
-function boxOf(s: Where, row: RowBox, bar: ObjectBar): Box {
+function objectBox(s: Where, row: RowBox, bar: ObjectBar): Box {
   const x0 = Math.max(-PAST, Math.round(s.scale.x(bar.start)));
   const x1 = Math.min(s.scale.width + PAST, Math.round(s.scale.x(bar.end)));
   const { heights } = s.theme;
@@ -53,7 +53,7 @@ function boxOf(s: Where, row: RowBox, bar: ObjectBar): Box {
 }
 
 /** Group snapshots by object, in the order of time. */
-function blocksOf(inView: ObjectsInView): Map<number, SnapshotMark[]> {
+function snapshotsByObject(inView: ObjectsInView): Map<number, SnapshotMark[]> {
   const found = new Map<number, SnapshotMark[]>();
   for (const mark of inView.snapshots) {
     const own = found.get(mark.object);
@@ -71,7 +71,7 @@ export function objectColour(type: string): number {
 /** Paint the object rows that are in view. */
 export function paintObjects(g: Surface, s: ObjectScene, scroll: number, height: number): void {
   const rows = new Map(s.boxes.map((box) => [box.row.type.row, box]));
-  const blocks = blocksOf(s.inView);
+  const blocks = snapshotsByObject(s.inView);
   for (const box of s.boxes) {
     g.fillStyle = s.theme.colour.line;
     g.fillRect(0, box.top - scroll, s.scale.width, 1);
@@ -87,7 +87,7 @@ export function paintObjects(g: Surface, s: ObjectScene, scroll: number, height:
       object.start > s.scale.view.to
     )
       continue;
-    const b = boxOf(s, row, object);
+    const b = objectBox(s, row, object);
     b.y -= scroll;
     if (b.y + b.h < 0 || b.y > height) continue;
     paintObject(g, s, row.row.type, object, b, blocks.get(object.object) ?? []);
@@ -105,20 +105,21 @@ function paintObject(
   const colour = objectColour(type.type);
   const one = object.count === 1;
   g.globalAlpha = one ? PALE : 1;
-  bar(g, s.theme, b, colour, {
+  drawBar(g, s.theme, b, colour, {
     openLeft: one && (object.flags & OBJECT_FLAG.created) === 0 && blocks.length === 0,
     openRight: one && (object.flags & OBJECT_FLAG.deleted) === 0,
     unrolled: false,
   });
   g.globalAlpha = 1;
-  if (one) thinOutline(g, s.theme.colour['line-strong'], b);
-  blocks.forEach((block, i) => paintBlock(g, s, colour, b, block, blocks[i + 1]));
-  if (one) paintLabel(g, s, `${type.type} ${object.id}`, object.id, b, blocks);
-  if (isMark(s.selected, 'object', object.object)) ring(g, s.theme, b);
-  else if (isMark(s.hovered, 'object', object.object)) thinOutline(g, s.theme.colour.text, b);
+  if (one) drawThinOutline(g, s.theme.colour['line-strong'], b);
+  blocks.forEach((block, i) => paintSnapshotBlock(g, s, colour, b, block, blocks[i + 1]));
+  if (one) paintObjectLabel(g, s, `${type.type} ${object.id}`, object.id, b, blocks);
+  if (isObjectMark(s.selected, 'object', object.object)) drawRing(g, s.theme, b);
+  else if (isObjectMark(s.hovered, 'object', object.object))
+    drawThinOutline(g, s.theme.colour.text, b);
 }
 
-function paintBlock(
+function paintSnapshotBlock(
   g: Surface,
   s: ObjectScene,
   colour: number,
@@ -134,15 +135,16 @@ function paintBlock(
   g.fillRect(own.x, own.y, own.w, own.h);
   g.fillStyle = s.theme.colour['text-2'];
   g.fillRect(Math.round(s.scale.x(block.time)), b.y, own.w > 6 ? 2 : 1, b.h);
-  if (isMark(s.selected, 'snapshot', block.snapshot)) ring(g, s.theme, own);
-  else if (isMark(s.hovered, 'snapshot', block.snapshot)) thinOutline(g, s.theme.colour.text, own);
+  if (isObjectMark(s.selected, 'snapshot', block.snapshot)) drawRing(g, s.theme, own);
+  else if (isObjectMark(s.hovered, 'snapshot', block.snapshot))
+    drawThinOutline(g, s.theme.colour.text, own);
 }
 
 /**
  * Write the label into the first gap between two snapshot lines that holds all of it, else into the
  * widest gap.
  */
-function paintLabel(
+function paintObjectLabel(
   g: Surface,
   s: ObjectScene,
   name: string,
@@ -195,7 +197,7 @@ export function objectAt(s: ObjectScene, x: number, y: number): ObjectHit | null
   let best: { object: ObjectBar; distance: number } | null = null;
   for (const object of s.inView.objects) {
     if (object.row !== row.row.type.row || object.lane >= row.row.shown) continue;
-    const b = boxOf(s, row, object);
+    const b = objectBox(s, row, object);
     if (y < b.y || y > b.y + b.h) continue;
     const distance = x < b.x ? b.x - x : Math.max(0, x - b.x - b.w);
     if (distance <= REACH && (!best || distance < best.distance)) best = { object, distance };

@@ -33,17 +33,17 @@ const HIT_HEIGHT = 5;
 export function paintOverviewGround(g: Surface, s: OverviewGround): void {
   g.fillStyle = s.theme.colour.bg;
   g.fillRect(0, 0, s.scale.width, s.height);
-  if (s.activity) paintLanes(g, s, s.activity);
+  if (s.activity) paintActivityLanes(g, s, s.activity);
 }
 
 /** Paint the range, the window and the search hits over the background. */
 export function paintOverview(g: Surface, s: OverviewScene): void {
-  if (s.range) paintRange(g, s, s.range);
-  paintWindow(g, s);
-  paintHits(g, s);
+  if (s.range) paintOverviewRange(g, s, s.range);
+  paintOverviewWindow(g, s);
+  paintOverviewHits(g, s);
 }
 
-function paintLanes(g: Surface, s: OverviewGround, activity: Activity): void {
+function paintActivityLanes(g: Surface, s: OverviewGround, activity: Activity): void {
   const n = activity.lanes.length;
   if (n === 0) return;
   const lane = (s.height - TOP - FOOT) / n;
@@ -57,12 +57,12 @@ function paintLanes(g: Surface, s: OverviewGround, activity: Activity): void {
       g.fillRect(0, Math.round(bottom) - 1, s.scale.width, 1);
     }
     g.fillStyle = s.theme.colour.activity;
-    paintLane(g, heights, width, bottom - (lane >= 4 ? 1 : 0), Math.max(1, lane - 1));
+    paintActivityLane(g, heights, width, bottom - (lane >= 4 ? 1 : 0), Math.max(1, lane - 1));
   }
 }
 
 /** Paint one lane of activity. Neighbouring pixels of one height become one rectangle. */
-function paintLane(
+function paintActivityLane(
   g: Surface,
   heights: Uint8Array,
   width: number,
@@ -72,7 +72,7 @@ function paintLane(
   let from = 0;
   let old = 0;
   for (let x = 0; x <= width; x++) {
-    const now = x < width ? highest(heights, x, width) : 0;
+    const now = x < width ? highestActivity(heights, x, width) : 0;
     if (now === old) continue;
     if (old > 0) {
       const high = Math.max(1, (old / 255) * room);
@@ -83,7 +83,7 @@ function paintLane(
   }
 }
 
-function highest(heights: Uint8Array, x: number, width: number): number {
+function highestActivity(heights: Uint8Array, x: number, width: number): number {
   const first = Math.floor((x * heights.length) / width);
   const last = Math.max(first + 1, Math.floor(((x + 1) * heights.length) / width));
   let most = 0;
@@ -91,7 +91,7 @@ function highest(heights: Uint8Array, x: number, width: number): number {
   return most;
 }
 
-function paintRange(g: Surface, s: OverviewScene, range: Span): void {
+function paintOverviewRange(g: Surface, s: OverviewScene, range: Span): void {
   const a = s.scale.x(range.from);
   const w = Math.max(2, s.scale.x(range.to) - a);
   g.fillStyle = s.theme.colour.range;
@@ -101,7 +101,7 @@ function paintRange(g: Surface, s: OverviewScene, range: Span): void {
   g.fillRect(a, s.height - 2, w, 2);
 }
 
-function paintWindow(g: Surface, s: OverviewScene): void {
+function paintOverviewWindow(g: Surface, s: OverviewScene): void {
   const a = Math.max(0, s.scale.x(s.view.from));
   const b = Math.min(s.scale.width, Math.max(s.scale.x(s.view.to), a + 2));
   g.fillStyle = s.theme.colour.bg;
@@ -120,7 +120,7 @@ function paintWindow(g: Surface, s: OverviewScene): void {
   }
 }
 
-function paintHits(g: Surface, s: OverviewScene): void {
+function paintOverviewHits(g: Surface, s: OverviewScene): void {
   g.fillStyle = s.theme.colour.hit;
   let drawn = -2;
   for (let i = 0; i < s.ticks.length; i += 2) {

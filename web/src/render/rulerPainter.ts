@@ -38,10 +38,10 @@ export function paintRuler(g: Surface, s: RulerScene): void {
   g.font = s.theme.font;
   const taken: Taken = [];
   const pill = placePill(s, taken);
-  if (s.range) paintRange(g, s, s.range, taken, pill);
-  if (s.zoom) paintZoom(g, s, s.zoom, taken, pill);
+  if (s.range) paintRulerRange(g, s, s.range, taken, pill);
+  if (s.zoom) paintRulerZoom(g, s, s.zoom, taken, pill);
   if (pill) paintPill(g, s, pill);
-  paintTicks(g, s, taken);
+  paintRulerTicks(g, s, taken);
 }
 
 interface Pill {
@@ -74,7 +74,13 @@ function paintPill(g: Surface, s: RulerScene, pill: Pill): void {
   g.fillRect(pill.x, 0, 1, s.height);
 }
 
-function paintRange(g: Surface, s: RulerScene, range: Span, taken: Taken, pill: Pill | null): void {
+function paintRulerRange(
+  g: Surface,
+  s: RulerScene,
+  range: Span,
+  taken: Taken,
+  pill: Pill | null,
+): void {
   const a = s.scale.x(range.from);
   const b = s.scale.x(range.to);
   const bottom = s.height;
@@ -103,11 +109,11 @@ function paintRange(g: Surface, s: RulerScene, range: Span, taken: Taken, pill: 
   }
   taken.push([a - 12, a + 4], [b - 4, b + 12]);
   // While the user drags out a zoom span, its length is shown instead.
-  if (!s.zoom) paintLength(g, s, range, taken, pill);
+  if (!s.zoom) paintRangeLength(g, s, range, taken, pill);
 }
 
 /** Write the length in the middle of the visible part of the range, away from the pointer. */
-function paintLength(
+function paintRangeLength(
   g: Surface,
   s: RulerScene,
   range: Span,
@@ -138,13 +144,19 @@ function paintLength(
   g.font = s.theme.font;
 }
 
-function paintZoom(g: Surface, s: RulerScene, zoom: Span, taken: Taken, pill: Pill | null): void {
+function paintRulerZoom(
+  g: Surface,
+  s: RulerScene,
+  zoom: Span,
+  taken: Taken,
+  pill: Pill | null,
+): void {
   const a = s.scale.x(zoom.from);
   g.fillStyle = s.theme.colour.cursor;
   g.globalAlpha = 0.25;
   g.fillRect(a, 0, s.scale.x(zoom.to) - a, s.height);
   g.globalAlpha = 1;
-  paintLength(g, s, zoom, taken, pill);
+  paintRangeLength(g, s, zoom, taken, pill);
 }
 
 /** Return a tick distance that fits the longest label. */
@@ -155,7 +167,7 @@ function stepOfTicks(s: RulerScene): number {
   return width <= PIXELS_PER_TICK ? step : tickStep(s.scale.nsPerPixel, width);
 }
 
-function paintTicks(g: Surface, s: RulerScene, taken: Taken): void {
+function paintRulerTicks(g: Surface, s: RulerScene, taken: Taken): void {
   const step = stepOfTicks(s);
   const small = step / 5;
   const first = Math.ceil(s.scale.view.from / small);

@@ -20,7 +20,7 @@ export function stateHeight(colour: number, full: number, ratio = 1): number {
   return colour === RUNNABLE ? Math.max(1, Math.round(full * 0.62)) : full;
 }
 
-function cuts(g: Surface, theme: Theme, b: Box, slant: number): void {
+function paintStateCuts(g: Surface, theme: Theme, b: Box, slant: number): void {
   g.save();
   g.beginPath();
   g.rect(b.x, b.y, b.w, b.h);
@@ -43,5 +43,5 @@ export function paintState(g: Surface, theme: Theme, b: Box, colour: number): vo
   g.fillStyle = colour < 0 ? theme.colour['bar-dim'] : (theme.bars[colour] ?? '');
   g.fillRect(b.x, b.y + b.h - high, b.w, high);
   if (b.w < CUT || (colour !== BLOCKED && colour !== IO)) return;
-  cuts(g, theme, b, colour === IO ? 0 : b.h / 2);
+  paintStateCuts(g, theme, b, colour === IO ? 0 : b.h / 2);
 }

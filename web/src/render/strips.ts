@@ -7,7 +7,7 @@
 //                    #  # #   #       one column per pixel, TILE_PIXELS per tile
 //                   ##  ####  ##
 //
-// Each row is rendered into an image once (StripImages) and then only copied. The cache holds KEEP
+// Each row is rendered into an image once (DensityImages) and then only copied. The cache holds KEEP
 // images and reuses the least recently drawn one.
 
 import { TILE_PIXELS } from '../model/decode';
@@ -22,7 +22,7 @@ const KEEP = 1200;
 const LOWEST = 2;
 
 /** How a density row is rendered. */
-export interface StripLook {
+export interface DensityLook {
   height: number;
   /** Device pixels per CSS pixel. */
   ratio: number;
@@ -35,12 +35,12 @@ export interface StripLook {
 }
 
 /** Render a density row as pixels, row by row from the top. Exported for its test. */
-export function stripPixels(
+export function densityRowPixels(
   tile: Tile,
   rows: number,
   theme: Theme,
   frames: Frames,
-  look: StripLook,
+  look: DensityLook,
   pixels: Uint32Array = new Uint32Array(TILE_PIXELS * rows),
 ): Uint32Array {
   const strip = tile.strip;
@@ -71,7 +71,7 @@ interface Kept {
 }
 
 /** A range of columns of a tile's density row. */
-export interface StripPart {
+export interface DensityPart {
   tile: Tile;
   first: number;
   count: number;
@@ -81,7 +81,7 @@ export interface StripPart {
  * The limit of new images per frame. After a zoom the rows of a whole screen arrive at once, and
  * rendering all of them in one frame would be visible as a stall.
  */
-export const MADE_A_FRAME = 24;
+export const IMAGES_PER_FRAME = 24;
 
 /** Reusable pixel buffers, one for each height. */
 class Scratch {
@@ -100,7 +100,7 @@ class Scratch {
 }
 
 /** The cache of rendered density rows. */
-export class StripImages {
+export class DensityImages {
   private readonly kept = new Map<Tile, Kept>();
   private readonly scratch = new Scratch();
   private made = 0;
@@ -128,15 +128,15 @@ export class StripImages {
 
   paint(
     g: Surface,
-    { tile, first, count }: StripPart,
+    { tile, first, count }: DensityPart,
     b: Box,
     theme: Theme,
     frames: Frames,
-    look: StripLook,
+    look: DensityLook,
   ): void {
     const rows = Math.max(1, Math.round(look.height * look.ratio));
     if (g.shapes) {
-      const data = stripPixels(tile, rows, theme, frames, look);
+      const data = densityRowPixels(tile, rows, theme, frames, look);
       return g.shapes.strip({ data, stride: TILE_PIXELS, rows, first, count }, b);
     }
     const image = this.image(tile, rows, theme, frames, look);
@@ -148,7 +148,7 @@ export class StripImages {
     rows: number,
     theme: Theme,
     frames: Frames,
-    look: StripLook,
+    look: DensityLook,
   ): CanvasImageSource | null {
     if (!tile.strip || typeof OffscreenCanvas === 'undefined') return null;
     const old = this.kept.get(tile);
@@ -158,10 +158,10 @@ export class StripImages {
       return old.image;
     }
     this.made++;
-    const image = old?.rows === rows ? old : (this.unused(rows) ?? newImage(rows));
+    const image = old?.rows === rows ? old : (this.unused(rows) ?? newDensityImage(rows));
     if (!image) return null;
     const { pixels, data } = this.scratch.of(rows);
-    stripPixels(tile, rows, theme, frames, look, pixels);
+    densityRowPixels(tile, rows, theme, frames, look, pixels);
     image.context.putImageData(data, 0, 0);
     const { generation } = theme;
     this.kept.set(tile, { ...image, generation, rows, only: look.only });
@@ -183,7 +183,7 @@ export class StripImages {
   }
 }
 
-function newImage(rows: number): Pick<Kept, 'image' | 'context'> | null {
+function newDensityImage(rows: number): Pick<Kept, 'image' | 'context'> | null {
   const image = new OffscreenCanvas(TILE_PIXELS, rows);
   const context = image.getContext('2d');
   return context && { image, context };

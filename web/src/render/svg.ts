@@ -26,16 +26,16 @@ export function escapeXml(text: string): string {
 }
 
 /** Format a coordinate. Two decimals are a hundredth of a pixel. */
-function n(value: number): string {
+function svgNumber(value: number): string {
   return String(Math.round(value * 100) / 100);
 }
 
-function attributes(all: Record<string, string | number | null>): string {
+function svgAttributes(all: Record<string, string | number | null>): string {
   return Object.entries(all)
     .filter(([, value]) => value !== null)
     .map(
       ([name, value]) =>
-        ` ${name}="${typeof value === 'number' ? n(value) : escapeXml(value ?? '')}"`,
+        ` ${name}="${typeof value === 'number' ? svgNumber(value) : escapeXml(value ?? '')}"`,
     )
     .join('');
 }
@@ -93,7 +93,7 @@ export class SvgSurface extends State implements Surface {
   /** Draw into a box of the picture, and clip to that box. */
   place(b: Box, draw: (g: Surface) => void): void {
     const { x, y, w, h } = b;
-    this.body.push(`<svg${attributes({ x, y, width: w, height: h })}>`);
+    this.body.push(`<svg${svgAttributes({ x, y, width: w, height: h })}>`);
     this.save();
     Object.assign(this, new State());
     draw(this);
@@ -103,9 +103,9 @@ export class SvgSurface extends State implements Surface {
 
   /** Return the whole file. A screen reader announces the title first. */
   file(width: number, height: number, title: string, family: string): string {
-    const size = { width, height, viewBox: `0 0 ${n(width)} ${n(height)}` };
+    const size = { width, height, viewBox: `0 0 ${svgNumber(width)} ${svgNumber(height)}` };
     return [
-      `<svg xmlns="http://www.w3.org/2000/svg"${attributes(size)} role="img">`,
+      `<svg xmlns="http://www.w3.org/2000/svg"${svgAttributes(size)} role="img">`,
       `<title>${escapeXml(title)}</title>`,
       `<style>text{font-family:${escapeXml(family)};white-space:pre}`,
       'rect,.strip{shape-rendering:crispEdges}</style>',
@@ -118,13 +118,13 @@ export class SvgSurface extends State implements Surface {
   fillRect(x: number, y: number, w: number, h: number): void {
     if (w <= 0 || h <= 0) return;
     this.body.push(
-      `<rect${attributes({ x, y, width: w, height: h, ...this.paint('fill', this.fillStyle) })}/>`,
+      `<rect${svgAttributes({ x, y, width: w, height: h, ...this.paint('fill', this.fillStyle) })}/>`,
     );
   }
 
   strokeRect(x: number, y: number, w: number, h: number): void {
     const at = { x, y, width: Math.max(0, w), height: Math.max(0, h), fill: 'none' };
-    this.body.push(`<rect${attributes({ ...at, ...this.pen() })}/>`);
+    this.body.push(`<rect${svgAttributes({ ...at, ...this.pen() })}/>`);
   }
 
   fillText(text: string, x: number, y: number): void {
@@ -144,46 +144,49 @@ export class SvgSurface extends State implements Surface {
       lengthAdjust: 'spacingAndGlyphs',
       ...this.paint('fill', this.fillStyle),
     };
-    this.body.push(`<text${attributes(all)}>${escapeXml(text)}</text>`);
+    this.body.push(`<text${svgAttributes(all)}>${escapeXml(text)}</text>`);
   }
 
   beginPath(): void {
     this.path = '';
   }
   moveTo(x: number, y: number): void {
-    this.path += `M${n(x)} ${n(y)}`;
+    this.path += `M${svgNumber(x)} ${svgNumber(y)}`;
   }
   lineTo(x: number, y: number): void {
-    this.path += `${this.path === '' ? 'M' : 'L'}${n(x)} ${n(y)}`;
+    this.path += `${this.path === '' ? 'M' : 'L'}${svgNumber(x)} ${svgNumber(y)}`;
   }
   bezierCurveTo(x1: number, y1: number, x2: number, y2: number, x: number, y: number): void {
-    this.path += `C${[x1, y1, x2, y2, x, y].map(n).join(' ')}`;
+    this.path += `C${[x1, y1, x2, y2, x, y].map(svgNumber).join(' ')}`;
   }
   arc(x: number, y: number, r: number): void {
-    const half = (dx: number): string => `a${n(r)} ${n(r)} 0 1 0 ${n(dx)} 0`;
-    this.path += `M${n(x - r)} ${n(y)}${half(2 * r)}${half(-2 * r)}Z`;
+    const half = (dx: number): string =>
+      `a${svgNumber(r)} ${svgNumber(r)} 0 1 0 ${svgNumber(dx)} 0`;
+    this.path += `M${svgNumber(x - r)} ${svgNumber(y)}${half(2 * r)}${half(-2 * r)}Z`;
   }
   rect(x: number, y: number, w: number, h: number): void {
-    this.path += `M${n(x)} ${n(y)}h${n(w)}v${n(h)}h${n(-w)}Z`;
+    this.path += `M${svgNumber(x)} ${svgNumber(y)}h${svgNumber(w)}v${svgNumber(h)}h${svgNumber(-w)}Z`;
   }
   roundRect(x: number, y: number, w: number, h: number, radii: number[]): void {
     const [a = 0, b = 0, c = 0, d = 0] = radii;
     const corner = (r: number, dx: number, dy: number): string =>
-      r > 0 ? `a${n(r)} ${n(r)} 0 0 1 ${n(dx)} ${n(dy)}` : '';
+      r > 0 ? `a${svgNumber(r)} ${svgNumber(r)} 0 0 1 ${svgNumber(dx)} ${svgNumber(dy)}` : '';
     this.path +=
-      `M${n(x + a)} ${n(y)}H${n(x + w - b)}${corner(b, b, b)}V${n(y + h - c)}${corner(c, -c, c)}` +
-      `H${n(x + d)}${corner(d, -d, -d)}V${n(y + a)}${corner(a, a, -a)}Z`;
+      `M${svgNumber(x + a)} ${svgNumber(y)}H${svgNumber(x + w - b)}${corner(b, b, b)}V${svgNumber(y + h - c)}${corner(c, -c, c)}` +
+      `H${svgNumber(x + d)}${corner(d, -d, -d)}V${svgNumber(y + a)}${corner(a, a, -a)}Z`;
   }
   closePath(): void {
     if (this.path !== '') this.path += 'Z';
   }
   fill(): void {
     if (this.path === '') return;
-    this.body.push(`<path${attributes({ d: this.path, ...this.paint('fill', this.fillStyle) })}/>`);
+    this.body.push(
+      `<path${svgAttributes({ d: this.path, ...this.paint('fill', this.fillStyle) })}/>`,
+    );
   }
   stroke(): void {
     if (this.path === '') return;
-    this.body.push(`<path${attributes({ d: this.path, fill: 'none', ...this.pen() })}/>`);
+    this.body.push(`<path${svgAttributes({ d: this.path, fill: 'none', ...this.pen() })}/>`);
   }
   setLineDash(lengths: number[]): void {
     this.dashes = lengths;
@@ -191,7 +194,7 @@ export class SvgSurface extends State implements Surface {
 
   clip(): void {
     const id = `c${++this.clips}`;
-    this.defs.push(`<clipPath id="${id}"><path${attributes({ d: this.path })}/></clipPath>`);
+    this.defs.push(`<clipPath id="${id}"><path${svgAttributes({ d: this.path })}/></clipPath>`);
     this.body.push(`<g clip-path="url(#${id})">`);
     this.open++;
   }
@@ -236,7 +239,7 @@ export class SvgSurface extends State implements Surface {
     return {
       ...this.paint('stroke', this.strokeStyle),
       'stroke-width': this.lineWidth === 1 ? null : this.lineWidth,
-      'stroke-dasharray': this.dashes.length > 0 ? this.dashes.map(n).join(' ') : null,
+      'stroke-dasharray': this.dashes.length > 0 ? this.dashes.map(svgNumber).join(' ') : null,
     };
   }
 
@@ -249,11 +252,11 @@ export class SvgSurface extends State implements Surface {
       const pen = { stroke: colour, 'stroke-opacity': HATCH_ALPHA, 'stroke-width': 1.5 };
       this.defs.push(
         `<pattern id="${id}" width="${HATCH}" height="${HATCH}" patternUnits="userSpaceOnUse">` +
-          `<path${attributes({ d: lines.join(''), ...pen })}/></pattern>`,
+          `<path${svgAttributes({ d: lines.join(''), ...pen })}/></pattern>`,
       );
     }
     const { x, y, w, h } = b;
-    this.body.push(`<rect${attributes({ x, y, width: w, height: h, fill: `url(#${id})` })}/>`);
+    this.body.push(`<rect${svgAttributes({ x, y, width: w, height: h, fill: `url(#${id})` })}/>`);
   }
 
   /**
@@ -263,14 +266,14 @@ export class SvgSurface extends State implements Surface {
   private strip(pixels: Pixels, b: Box): void {
     const paths = new Map<number, string>();
     const [across, down] = [b.w / pixels.count, b.h / pixels.rows];
-    for (const { colour, x, y, w, h } of blocksOf(pixels)) {
-      const block = `M${n(b.x + x * across)} ${n(b.y + y * down)}h${n(w * across)}v${n(h * down)}h${n(-w * across)}Z`;
+    for (const { colour, x, y, w, h } of pixelBlocksOf(pixels)) {
+      const block = `M${svgNumber(b.x + x * across)} ${svgNumber(b.y + y * down)}h${svgNumber(w * across)}v${svgNumber(h * down)}h${svgNumber(-w * across)}Z`;
       paths.set(colour, (paths.get(colour) ?? '') + block);
     }
     for (const [colour, d] of paths) {
       const [red, green, blue] = [colour & 255, (colour >> 8) & 255, (colour >> 16) & 255];
       const fill = `#${((1 << 24) | (red << 16) | (green << 8) | blue).toString(16).slice(1)}`;
-      this.body.push(`<path${attributes({ class: 'strip', fill, d })}/>`);
+      this.body.push(`<path${svgAttributes({ class: 'strip', fill, d })}/>`);
     }
   }
 }
@@ -280,7 +283,7 @@ interface Block extends Box {
 }
 
 /** Return the runs of one colour in a column of pixels. */
-function runsOf({ data, stride, rows }: Pixels, column: number): Omit<Block, 'x' | 'w'>[] {
+function pixelRunsOf({ data, stride, rows }: Pixels, column: number): Omit<Block, 'x' | 'w'>[] {
   const runs: Omit<Block, 'x' | 'w'>[] = [];
   for (let y = 0; y < rows; y++) {
     const colour = data[y * stride + column] ?? 0;
@@ -291,11 +294,11 @@ function runsOf({ data, stride, rows }: Pixels, column: number): Omit<Block, 'x'
   return runs;
 }
 
-function blocksOf(pixels: Pixels): Block[] {
+function pixelBlocksOf(pixels: Pixels): Block[] {
   const done: Block[] = [];
   let growing: Block[] = [];
   for (let x = 0; x < pixels.count; x++) {
-    const next = runsOf(pixels, pixels.first + x).map((run) => {
+    const next = pixelRunsOf(pixels, pixels.first + x).map((run) => {
       const old = growing.find((b) => b.colour === run.colour && b.y === run.y && b.h === run.h);
       if (old) old.w++;
       return old ?? { ...run, x, w: 1 };

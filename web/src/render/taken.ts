@@ -2,7 +2,7 @@
 // Finds the columns of a collapsed track that density rows occupy, so that the names of bars stop
 // before them: if a name and a density row overlap, neither is readable.
 
-import { visitStrips, type Piece } from './lanes';
+import { visitDensityRows, type TileExcerpt } from './lanes';
 import type { TimeScale } from './timeScale';
 
 /** Columns below this height (of 255) stay below the letters. */
@@ -12,9 +12,13 @@ const LOW = 76;
  * Return the left edges of the columns that reach the height of letters, from left to right. With
  * `all`, as for async tracks, every column counts.
  */
-export function takenByStrips(pieces: readonly Piece[], scale: TimeScale, all: boolean): number[] {
+export function columnsTakenByDensity(
+  pieces: readonly TileExcerpt[],
+  scale: TimeScale,
+  all: boolean,
+): number[] {
   const taken: number[] = [];
-  visitStrips(pieces, scale, (tile, first, pixels, x, width) => {
+  visitDensityRows(pieces, scale, (tile, first, pixels, x, width) => {
     const heights = tile.strip?.height;
     if (!heights) return;
     const step = width / pixels;
@@ -25,7 +29,7 @@ export function takenByStrips(pieces: readonly Piece[], scale: TimeScale, all: b
 }
 
 /** Return the first occupied column at or after x. */
-export function takenFrom(taken: readonly number[], x: number): number {
+export function firstTakenFrom(taken: readonly number[], x: number): number {
   let low = 0;
   let high = taken.length;
   while (low < high) {

@@ -90,26 +90,26 @@ export function parseColour(text: string): [number, number, number, number] {
  * Pack a colour as a pixel. Browsers run on little-endian machines, where the bytes in memory are
  * red, green, blue, alpha.
  */
-function pixel(r: number, g: number, b: number): number {
+function packPixel(r: number, g: number, b: number): number {
   return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
 }
 
-function over(base: string, top: string): number {
+function blendPixel(base: string, top: string): number {
   const [r, g, b] = parseColour(base);
   const [r2, g2, b2, a] = parseColour(top);
   const mix = (x: number, y: number): number => Math.round(x * (1 - a) + y * a);
-  return pixel(mix(r, r2), mix(g, g2), mix(b, b2));
+  return packPixel(mix(r, r2), mix(g, g2), mix(b, b2));
 }
 
 export type Lookup = (property: string) => string;
 
-function plain(text: string): number {
+function pixelOfColour(text: string): number {
   const [r, g, b] = parseColour(text);
-  return pixel(r, g, b);
+  return packPixel(r, g, b);
 }
 
 /** Return black or white, whichever is readable on a colour that no theme has chosen. */
-function readable(bar: string): string {
+function readableTextColour(bar: string): string {
   const [r, g, b] = parseColour(bar);
   return 0.299 * r + 0.587 * g + 0.114 * b > 128 ? '#14171c' : '#ffffff';
 }
@@ -148,14 +148,14 @@ export function readTheme(lookup: Lookup, palette: Palette, outlined: boolean): 
   return {
     colour,
     bars,
-    barTexts: bars.map((bar, i) => (isDealt(i) ? colour['bar-text'] : readable(bar))),
+    barTexts: bars.map((bar, i) => (isDealt(i) ? colour['bar-text'] : readableTextColour(bar))),
     hatched: bars.map((_, i) => palette === 'safe' && isDealt(i) && i % 16 >= 8),
-    pixels: Uint32Array.from(bars, plain),
-    edgePixels: Uint32Array.from(bars, (bar) => over(bar, colour['bar-edge'])),
-    dimPixel: plain(colour['bar-dim']),
-    waitPixel: plain(colour.wait),
-    groundPixel: plain(colour.bg),
-    dimEdgePixel: over(colour['bar-dim'], colour['bar-edge']),
+    pixels: Uint32Array.from(bars, pixelOfColour),
+    edgePixels: Uint32Array.from(bars, (bar) => blendPixel(bar, colour['bar-edge'])),
+    dimPixel: pixelOfColour(colour['bar-dim']),
+    waitPixel: pixelOfColour(colour.wait),
+    groundPixel: pixelOfColour(colour.bg),
+    dimEdgePixel: blendPixel(colour['bar-dim'], colour['bar-edge']),
     font: `11px ${family}`,
     bodyFont: `12px ${family}`,
     barFont: `${lookup('--t-bar')} ${family}`,

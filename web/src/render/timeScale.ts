@@ -27,6 +27,6 @@ export class TimeScale {
 export const PAST = 8;
 
 /** Round x to a whole device pixel. */
-export function snap({ ratio }: { ratio: number }, x: number): number {
+export function snapToPixel({ ratio }: { ratio: number }, x: number): number {
   return Math.round(x * ratio) / ratio;
 }

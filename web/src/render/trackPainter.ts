@@ -29,30 +29,30 @@ import type { ExtentsOfFrame } from '../model/selectionStore';
 import { tickStep, type Span } from '../model/span';
 import type { TileCache } from '../model/tileCache';
 import {
-  piecesOf,
+  tileExcerptsOf,
   visitInnermost,
-  visitRow,
-  visitStrips,
-  type Piece,
+  visitSliceRow,
+  visitDensityRows,
+  type TileExcerpt,
   type VisitSlice,
 } from './lanes';
 import { paintState } from './statePainter';
 import { isNarrow, LEAST_LABEL, type NarrowBars } from './narrowBars';
 import { paintExtents, paintSelectedCall } from './selectionPainter';
-import { bar, CLOSED, LEAST_OPEN, thinOutline, wait } from './shapes';
+import { drawBar, CLOSED, LEAST_OPEN, drawThinOutline, drawWait } from './shapes';
 import type { Box, Surface } from './surface';
-import type { StripImages } from './strips';
-import { takenByStrips, takenFrom } from './taken';
+import type { DensityImages } from './strips';
+import { columnsTakenByDensity, firstTakenFrom } from './taken';
 import type { TextMeter } from './text';
 import type { Theme } from './theme';
-import { PAST, snap, type TimeScale } from './timeScale';
+import { PAST, snapToPixel, type TimeScale } from './timeScale';
 
 /** The state from which tracks are painted. */
 export interface Scene {
   theme: Theme;
   frames: Frames;
   meter: TextMeter;
-  strips: StripImages;
+  strips: DensityImages;
   narrow: NarrowBars;
   cache: TileCache;
   scale: TimeScale;
@@ -100,12 +100,12 @@ export function paintTracks(
   scroll: number,
   height: number,
 ): void {
-  paintGround(g, s, height);
+  paintTrackBackground(g, s, height);
   for (const box of boxesIn(boxes, scroll, scroll + height)) paintTrack(g, s, box, scroll, height);
-  paintRange(g, s, height);
+  paintRangeEdges(g, s, height);
   if (s.pointer !== null) {
     g.fillStyle = s.theme.colour.cursor;
-    g.fillRect(snap(s, s.scale.x(s.pointer)), 0, 1, height);
+    g.fillRect(snapToPixel(s, s.scale.x(s.pointer)), 0, 1, height);
   }
 }
 
@@ -127,7 +127,7 @@ export function paintGroups(
   }
 }
 
-function paintGround(g: Surface, s: Scene, height: number): void {
+function paintTrackBackground(g: Surface, s: Scene, height: number): void {
   const { scale, theme } = s;
   g.fillStyle = theme.colour.bg;
   g.fillRect(0, 0, scale.width, height);
@@ -135,13 +135,13 @@ function paintGround(g: Surface, s: Scene, height: number): void {
   g.fillStyle = theme.colour.grid;
   const step = tickStep(scale.nsPerPixel, 110);
   for (let t = Math.ceil(scale.view.from / step) * step; t <= scale.view.to; t += step) {
-    g.fillRect(snap(s, scale.x(t)), 0, 1, height);
+    g.fillRect(snapToPixel(s, scale.x(t)), 0, 1, height);
   }
-  beyond(g, s, 0, scale.x(s.bounds.from), height);
-  beyond(g, s, scale.x(s.bounds.to), scale.width, height);
+  paintOutsideTrace(g, s, 0, scale.x(s.bounds.from), height);
+  paintOutsideTrace(g, s, scale.x(s.bounds.to), scale.width, height);
   g.fillStyle = theme.colour['range-tint'];
   for (const { from, to } of s.notes)
-    for (const t of [from, to]) g.fillRect(snap(s, scale.x(t)), 0, 2, height);
+    for (const t of [from, to]) g.fillRect(snapToPixel(s, scale.x(t)), 0, 2, height);
   if (s.range) {
     const x = scale.x(s.range.from);
     g.fillStyle = theme.colour['range-tint'];
@@ -155,14 +155,14 @@ const LEAST_BAND = 2;
 function paintBands(g: Surface, s: Scene, height: number): void {
   g.fillStyle = s.theme.colour.well;
   for (const { from, to } of s.bands) {
-    const x = Math.max(0, snap(s, s.scale.x(from)));
-    const right = Math.min(s.scale.width, snap(s, s.scale.x(to)));
+    const x = Math.max(0, snapToPixel(s, s.scale.x(from)));
+    const right = Math.min(s.scale.width, snapToPixel(s, s.scale.x(to)));
     if (right - x >= LEAST_BAND) g.fillRect(x, 0, right - x, height);
   }
 }
 
 /** Paint the time outside the trace, so that it never looks like time without events. */
-function beyond(g: Surface, s: Scene, from: number, to: number, height: number): void {
+function paintOutsideTrace(g: Surface, s: Scene, from: number, to: number, height: number): void {
   const a = Math.max(0, from);
   const b = Math.min(s.scale.width, to);
   if (b <= a) return;
@@ -172,11 +172,11 @@ function beyond(g: Surface, s: Scene, from: number, to: number, height: number):
   g.fillRect(from > 0 ? a : b - 1, 0, 1, height);
 }
 
-function paintRange(g: Surface, s: Scene, height: number): void {
+function paintRangeEdges(g: Surface, s: Scene, height: number): void {
   if (!s.range) return;
   g.fillStyle = s.theme.colour.range;
-  g.fillRect(snap(s, s.scale.x(s.range.from)) - 1, 0, 1, height);
-  g.fillRect(snap(s, s.scale.x(s.range.to)), 0, 1, height);
+  g.fillRect(snapToPixel(s, s.scale.x(s.range.from)) - 1, 0, 1, height);
+  g.fillRect(snapToPixel(s, s.scale.x(s.range.to)), 0, 1, height);
 }
 
 function paintTrack(g: Surface, s: Scene, box: TrackBox, scroll: number, height: number): void {
@@ -188,7 +188,7 @@ function paintTrack(g: Surface, s: Scene, box: TrackBox, scroll: number, height:
   for (const lane of lanesOf(box, s.theme.heights, scroll, scroll + height)) {
     const async = box.track.kind === 'async';
     const states = box.track.kind === 'states';
-    paintLane(g, s, box, { ...lane, y: lane.top - scroll, async, states }, waits);
+    paintTrackLane(g, s, box, { ...lane, y: lane.top - scroll, async, states }, waits);
   }
   paintExtents(g, s, box, scroll);
   paintSelectedCall(g, s, box, scroll);
@@ -197,8 +197,8 @@ function paintTrack(g: Surface, s: Scene, box: TrackBox, scroll: number, height:
 function waitsOf(s: Scene, box: TrackBox): Waits {
   const waits: Waits = new Map();
   if (box.track.waits === 0) return waits;
-  const pieces = piecesOf(s.cache, { kind: 'w', row: box.track.track }, s.res, s.scale);
-  visitRow(pieces, s.scale, (tile, i, x0, x1) => {
+  const pieces = tileExcerptsOf(s.cache, { kind: 'w', row: box.track.track }, s.res, s.scale);
+  visitSliceRow(pieces, s.scale, (tile, i, x0, x1) => {
     const row = tile.rows[i] ?? 0;
     const list = waits.get(row);
     if (list) list.push([x0, x1]);
@@ -207,8 +207,8 @@ function waitsOf(s: Scene, box: TrackBox): Waits {
   return waits;
 }
 
-function paintLane(g: Surface, s: Scene, box: TrackBox, lane: Lane, waits: Waits): void {
-  const pieces = piecesOf(s.cache, lane.lane, s.res, s.scale, s.strips.ready);
+function paintTrackLane(g: Surface, s: Scene, box: TrackBox, lane: Lane, waits: Waits): void {
+  const pieces = tileExcerptsOf(s.cache, lane.lane, s.res, s.scale, s.strips.ready);
   g.font = lane.async ? `italic ${s.theme.barFont}` : s.theme.barFont;
   g.textBaseline = 'middle';
   const own: LaneWork = {
@@ -220,21 +220,21 @@ function paintLane(g: Surface, s: Scene, box: TrackBox, lane: Lane, waits: Waits
     narrow: !lane.states && !lane.async && s.narrow.begin(g, s.theme, s.scale.width, s.ratio),
     marked: [],
     // In the rows of an expanded track, density rows stand beside the bars and hide no name.
-    taken: lane.depth < 0 || lane.async ? takenByStrips(pieces, s.scale, lane.async) : [],
+    taken: lane.depth < 0 || lane.async ? columnsTakenByDensity(pieces, s.scale, lane.async) : [],
   };
   const paint: VisitSlice = (tile, i, x0, x1) => paintSlice(g, s, own, tile, i, x0, x1);
   if (lane.depth < 0) visitInnermost(pieces, s.scale, paint);
   else {
-    paintStrips(g, s, lane, pieces);
-    visitRow(pieces, s.scale, paint);
+    paintDensityRows(g, s, lane, pieces);
+    visitSliceRow(pieces, s.scale, paint);
   }
   if (own.narrow) s.narrow.draw(g, lane.y, lane.height);
-  if (lane.depth < 0) paintStrips(g, s, lane, pieces);
+  if (lane.depth < 0) paintDensityRows(g, s, lane, pieces);
   for (const mark of own.marked) markSlice(g, s, lane, mark);
   paintWaits(g, s, own);
 }
 
-function paintStrips(g: Surface, s: Scene, lane: Lane, pieces: readonly Piece[]): void {
+function paintDensityRows(g: Surface, s: Scene, lane: Lane, pieces: readonly TileExcerpt[]): void {
   const look = {
     height: lane.height,
     ratio: s.ratio,
@@ -242,14 +242,14 @@ function paintStrips(g: Surface, s: Scene, lane: Lane, pieces: readonly Piece[])
     flat: lane.depth < 0 || lane.states,
     states: lane.states,
   };
-  visitStrips(pieces, s.scale, (tile, first, pixels, x, width) => {
-    if (lane.async) paintLone(g, s, lane, tile, { first, pixels, x, width });
+  visitDensityRows(pieces, s.scale, (tile, first, pixels, x, width) => {
+    if (lane.async) paintLoneAsync(g, s, lane, tile, { first, pixels, x, width });
     const onto = { x, y: lane.y, w: width, h: lane.height };
     s.strips.paint(g, { tile, first, count: pixels }, onto, s.theme, s.frames, look);
   });
 }
 
-interface StripPart {
+interface DensityPart {
   first: number;
   pixels: number;
   x: number;
@@ -257,7 +257,7 @@ interface StripPart {
 }
 
 /** Draw a diamond for each short asynchronous slice with no neighbours, as for an instant. */
-function paintLone(g: Surface, s: Scene, lane: Lane, tile: Tile, part: StripPart): void {
+function paintLoneAsync(g: Surface, s: Scene, lane: Lane, tile: Tile, part: DensityPart): void {
   const heights = tile.strip?.height;
   if (!heights || s.dimmed) return;
   const step = part.width / part.pixels;
@@ -280,16 +280,16 @@ function paintLone(g: Surface, s: Scene, lane: Lane, tile: Tile, part: StripPart
 
 function paintWaits(g: Surface, s: Scene, { lane, waits, narrow }: LaneWork): void {
   for (const [x0, x1] of waits) {
-    const x = snap(s, Math.max(-PAST, x0));
-    const w = snap(s, Math.min(s.scale.width + PAST, x1)) - x;
+    const x = snapToPixel(s, Math.max(-PAST, x0));
+    const w = snapToPixel(s, Math.min(s.scale.width + PAST, x1)) - x;
     const b = { x, y: lane.y, w, h: lane.height };
     if (narrow) s.narrow.putWait(s.theme, b);
-    else wait(g, s.theme, b);
+    else drawWait(g, s.theme, b);
   }
   if (narrow) s.narrow.drawWaits(g, lane.y + lane.height);
 }
 
-function edgesOf(flags: number): typeof CLOSED {
+function sliceEdges(flags: number): typeof CLOSED {
   const open = FLAG.unrolled | FLAG.enteredBefore | FLAG.openAtEnd | FLAG.missingExit;
   if ((flags & open) === 0) return CLOSED;
   return {
@@ -332,11 +332,11 @@ function paintSlice(
   const frame = tile.frame[i] ?? 0;
   const matches = s.matches !== null && s.matches[frame] === 1;
   const dim = s.dimmed && s.matches !== null && !matches;
-  const x = snap(s, Math.max(-PAST, x0));
-  const right = snap(s, Math.min(s.scale.width + PAST, x1));
+  const x = snapToPixel(s, Math.max(-PAST, x0));
+  const right = snapToPixel(s, Math.min(s.scale.width + PAST, x1));
   const b: Box = { x, y: lane.y, w: Math.max(1, right - x), h: lane.height };
   // A collapsed lane shows parts of calls. The end of a part is not an end of the call.
-  const edges = lane.depth < 0 ? CLOSED : edgesOf(tile.flags[i] ?? 0);
+  const edges = lane.depth < 0 ? CLOSED : sliceEdges(tile.flags[i] ?? 0);
   const reserved = reservedColour(tile.flags[i] ?? 0);
   const number = dim ? -1 : eventColour(reserved, s.frames.colour(frame));
   const call = { row: tile.rows[i] ?? 0, index: tile.index[i] ?? 0 };
@@ -351,21 +351,21 @@ function paintSlice(
     isNarrow(s.theme, b, number)
   ) {
     s.narrow.put(s.theme, b, number);
-    if (mark.hit || isMarked(s, call, frame)) own.marked.push(mark);
+    if (mark.hit || isMarkedSlice(s, call, frame)) own.marked.push(mark);
     return;
   }
   const faint = lane.async && !dim;
   if (faint) g.globalAlpha = ASYNC;
   if (lane.states) paintState(g, s.theme, b, number);
-  else bar(g, s.theme, b, number, edges);
+  else drawBar(g, s.theme, b, number, edges);
   g.globalAlpha = 1;
   if (share !== null) paintOffCpu(g, s, b, x0 + (x1 - x0) * share);
-  if (faint && b.w >= 3 && edges === CLOSED) thinOutline(g, s.theme.colour['line-strong'], b);
+  if (faint && b.w >= 3 && edges === CLOSED) drawThinOutline(g, s.theme.colour['line-strong'], b);
   if (b.w >= LEAST_LABEL && !lane.states) {
     const waiting = own.waits.some(([a, z]) => a < x1 && z > x0 && z - a > 3);
     const left = edges.openLeft ? 4 : 0;
-    const free = takenFrom(own.taken, Math.max(b.x, 0) + left) - (lane.async ? DIAMOND : 0);
-    paintLabel(g, s, frame, b, {
+    const free = firstTakenFrom(own.taken, Math.max(b.x, 0) + left) - (lane.async ? DIAMOND : 0);
+    paintSliceLabel(g, s, frame, b, {
       left,
       right: Math.max(edges.openRight || edges.unrolled ? 6 : 0, b.x + b.w - free),
       lift: waiting ? 2 : 0,
@@ -376,12 +376,12 @@ function paintSlice(
   markSlice(g, s, lane, mark);
 }
 
-function same(a: Call | null, b: Call): boolean {
+function isSameCall(a: Call | null, b: Call): boolean {
   return a !== null && a.row === b.row && a.index === b.index;
 }
 
-function isMarked(s: Scene, call: Call, frame: number): boolean {
-  return frame === s.frame || same(s.hit, call) || same(s.hovered, call);
+function isMarkedSlice(s: Scene, call: Call, frame: number): boolean {
+  return frame === s.frame || isSameCall(s.hit, call) || isSameCall(s.hovered, call);
 }
 
 /** The opacity of the background over the part of a slice without CPU. */
@@ -392,7 +392,7 @@ const OFF_CPU = 0.45;
  * the rest is pale.
  */
 function paintOffCpu(g: Surface, s: Scene, b: Box, from: number): void {
-  const x = Math.max(b.x + 1, snap(s, from));
+  const x = Math.max(b.x + 1, snapToPixel(s, from));
   if (b.w < LEAST_SHARE || x >= b.x + b.w) return;
   g.globalAlpha = OFF_CPU;
   g.fillStyle = s.theme.colour.bg;
@@ -413,7 +413,7 @@ interface LabelLook {
  * Write the name of a slice at the visible left edge of its bar, so that it stays in view while the
  * user pans.
  */
-export function paintLabel(
+export function paintSliceLabel(
   g: Surface,
   s: Pick<Scene, 'theme' | 'frames' | 'meter' | 'scale'>,
   frame: number,
@@ -443,12 +443,12 @@ function markSlice(g: Surface, s: Scene, lane: Lane, { call, frame, b, hit }: Ma
     g.fillStyle = s.theme.colour.hit;
     g.fillRect(b.x, b.y, b.w, 2);
   }
-  if (s.dimmed && same(s.hit, call)) {
+  if (s.dimmed && isSameCall(s.hit, call)) {
     g.strokeStyle = s.theme.colour.hit;
     g.lineWidth = 2;
     g.strokeRect(b.x, b.y, b.w, b.h);
   }
   if (frame === s.frame && b.w > 3 && lane.depth >= 0 && !lane.states)
-    thinOutline(g, s.theme.colour.select, b);
-  else if (same(s.hovered, call)) thinOutline(g, s.theme.colour.text, b);
+    drawThinOutline(g, s.theme.colour.select, b);
+  else if (isSameCall(s.hovered, call)) drawThinOutline(g, s.theme.colour.text, b);
 }

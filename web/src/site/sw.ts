@@ -26,7 +26,7 @@ declare const PAGE_DIGEST: string;
 const OURS = `traceview ${self.registration.scope} `;
 const KEPT = OURS + PAGE_DIGEST;
 
-function hex(bytes: ArrayBuffer): string {
+function hexOf(bytes: ArrayBuffer): string {
   return [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
@@ -34,10 +34,10 @@ function hex(bytes: ArrayBuffer): string {
  * Cache the page. During a deployment the host may serve files of two versions; a mixed pair is not
  * cached.
  */
-async function keep(): Promise<void> {
+async function cachePage(): Promise<void> {
   const answer = await fetch('./', { cache: 'no-cache' });
   const page = await answer.arrayBuffer();
-  if (hex(await crypto.subtle.digest('SHA-256', page)) !== PAGE_DIGEST)
+  if (hexOf(await crypto.subtle.digest('SHA-256', page)) !== PAGE_DIGEST)
     throw new Error('the page is of another version than its worker');
   const headers = { 'Content-Type': 'text/html; charset=utf-8' };
   await (await caches.open(KEPT)).put('./', new Response(page, { headers }));
@@ -50,7 +50,7 @@ async function forgetOthers(): Promise<void> {
   await Promise.all(old.map((name) => caches.delete(name)));
 }
 
-async function page(request: Request): Promise<Response> {
+async function answerWithPage(request: Request): Promise<Response> {
   return (await (await caches.open(KEPT)).match('./')) ?? (await fetch(request));
 }
 
@@ -60,10 +60,10 @@ function isPage({ mode, url }: Request): boolean {
   return mode === 'navigate' && (place === root || place === `${root}index.html`);
 }
 
-self.addEventListener('install', (e) => e.waitUntil(keep()));
+self.addEventListener('install', (e) => e.waitUntil(cachePage()));
 self.addEventListener('activate', (e) => e.waitUntil(forgetOthers()));
 self.addEventListener('fetch', (e) => {
-  if (isPage(e.request)) e.respondWith(page(e.request));
+  if (isPage(e.request)) e.respondWith(answerWithPage(e.request));
 });
 
 export {};

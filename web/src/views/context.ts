@@ -78,7 +78,7 @@ export class Meters {
   }
 }
 
-export function spanOf(call: CallDetails): Span {
+export function callSpan(call: CallDetails): Span {
   return { from: call.start_ns, to: call.start_ns + Math.max(1, call.length_ns) };
 }
 
@@ -87,22 +87,22 @@ export async function goToCall(v: Views, call: Call): Promise<void> {
   try {
     const details = await v.viewer.engine.slice(call);
     v.viewer.selectCall(details, details.frame);
-    reveal(v, details);
+    revealCall(v, details);
   } catch (error) {
     v.viewer.failed(error);
   }
 }
 
-export function reveal(v: Views, call: CallDetails): void {
-  v.mover.glide(revealing(v.mover.goal, spanOf(call), v.viewer.bounds));
-  v.announce(describe(v, call));
+export function revealCall(v: Views, call: CallDetails): void {
+  v.mover.glide(revealing(v.mover.goal, callSpan(call), v.viewer.bounds));
+  v.announce(describeCall(v, call));
 }
 
 export function zoomToCall(v: Views, call: CallDetails): void {
-  v.mover.glide(framing(spanOf(call), v.viewer.bounds));
+  v.mover.glide(framing(callSpan(call), v.viewer.bounds));
 }
 
-function describe(v: Views, call: CallDetails): string {
+function describeCall(v: Views, call: CallDetails): string {
   const { viewer } = v;
   const words = wordsFor(viewer.facts);
   const track = viewer.trackOfRow(call.row);

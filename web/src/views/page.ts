@@ -22,12 +22,12 @@ import { SearchStore } from '../model/searchStore';
 import { SelectionStore } from '../model/selectionStore';
 import type { Viewer } from '../model/viewer';
 import { VsyncStore } from '../model/vsync';
-import { Meters, reveal, type TraceFiles, type Views } from './context';
+import { Meters, revealCall, type TraceFiles, type Views } from './context';
 import { CallList } from './timeline/callList';
 import { HelpDialog } from './helpDialog';
 import { LowerPanel } from './lowerPanel';
 import { Mover } from './timeline/mover';
-import { NotesStrip } from './timeline/notesStrip';
+import { NotesRow } from './timeline/notesStrip';
 import { OverviewView } from './timeline/overviewView';
 import { pictureEntries } from './files/pictures';
 import { RangeDialog } from './timeline/rangeDialog';
@@ -47,7 +47,7 @@ const USUAL_PANEL = 398;
 const LOWEST_PANEL = 300;
 
 /** Return the tracks, busiest first. */
-function busiest(facts: TraceFacts): readonly Track[] {
+function busiestTracks(facts: TraceFacts): readonly Track[] {
   if (facts.order === 'busiest') return facts.tracks;
   return facts.tracks
     .filter((t) => !isSingle(t))
@@ -80,7 +80,7 @@ export class Page {
   readonly help: HelpDialog;
   readonly line: TimelineView;
   readonly threads: ThreadFinder;
-  readonly notes: NotesStrip;
+  readonly notes: NotesRow;
   readonly range: RangeDialog;
 
   constructor(
@@ -106,7 +106,7 @@ export class Page {
       marks: new MarkStore(viewer),
       search: new SearchStore(viewer, (call) => {
         if (!viewer.expanded.peek().has(call.track)) viewer.toggleExpanded(call.track);
-        reveal(views, call);
+        revealCall(views, call);
       }),
       meters: new Meters(),
       showTrack: (track) => this.showTrack(track),
@@ -117,7 +117,7 @@ export class Page {
     };
     this.views = views;
     this.line = new TimelineView(views);
-    this.notes = new NotesStrip(views, () => this.line.canvas.width);
+    this.notes = new NotesRow(views, () => this.line.canvas.width);
     this.line.tracks.append(new CallList(views, this.line).element);
     this.range = new RangeDialog(views);
     this.threads = new ThreadFinder(viewer, (track) => this.showTrack(track));
@@ -197,9 +197,9 @@ export class Page {
     this.element.style.setProperty('--lower', `${Math.min(lower, Math.round(free * 0.6))}px`);
     const lines = facts.order === 'owner' ? processesOf(tracks).size * heights.group : 0;
     const room = free - lower - lines;
-    const expanded = firstExpanded(busiest(facts), heights, room);
+    const expanded = firstExpanded(busiestTracks(facts), heights, room);
     this.viewer.expanded.set(expanded);
-    this.viewer.whole.set(firstWhole(busiest(facts), expanded, heights, room));
+    this.viewer.whole.set(firstWhole(busiestTracks(facts), expanded, heights, room));
   }
 
   /** End overview and ruler where the tracks end: at the scroll bar, whatever its width. */

@@ -26,7 +26,7 @@ export class Screen {
   }
 }
 
-export function button(text: string, className: string, act: () => void): HTMLButtonElement {
+export function screenButton(text: string, className: string, act: () => void): HTMLButtonElement {
   return h(
     'button',
     { class: `button ${className}`.trim(), attrs: { type: 'button' }, on: { click: act } },
@@ -94,12 +94,12 @@ export class EmptyScreen extends Screen {
           'div',
           { class: 'actions' },
           'or',
-          button('Open files…', 'primary', act.choose),
+          screenButton('Open files…', 'primary', act.choose),
           h('kbd', null, 'Ctrl+O'),
           act.example !== null &&
             h('a', { class: 'link', attrs: { href: act.example } }, 'Look at an example'),
           h('span', { class: 'grow' }),
-          act.quit && button('Quit', '', act.quit),
+          act.quit && screenButton('Quit', '', act.quit),
         ),
         h('p', null, act.alone ? ALONE : `${NOWHERE}.`),
         h(
@@ -123,7 +123,7 @@ export class EmptyScreen extends Screen {
 }
 
 /** Return the files as command line arguments, quoted for a shell where necessary. */
-function wordsOf({ inputs, name }: Status): string {
+function commandWordsOf({ inputs, name }: Status): string {
   const names = inputs.length > 0 ? inputs.map((input) => input.name) : [name];
   return names
     .map((n) => (/^[\w./+-]+$/.test(n) ? n : `'${n.replaceAll("'", "'\\''")}'`))
@@ -138,7 +138,7 @@ export function homeLink(home: string, text: string): HTMLElement {
 const LINE = 16;
 
 /** Show the bytes around the byte that an error is about, as a table. */
-function quoteOf(offset: number, error: { quoted_at?: number; quote?: string }): HTMLElement {
+function errorQuote(offset: number, error: { quoted_at?: number; quote?: string }): HTMLElement {
   const { quoted_at: from = 0, quote = '' } = error;
   const bytes = quote.match(/../g) ?? [];
   const signs = bytes.map((hex) => parseInt(hex, 16)).map((b) => (b > 31 && b < 127 ? b : 0xb7));
@@ -185,27 +185,27 @@ export class ErrorScreen extends Screen {
       this.main,
       h('h1', null, icon('error'), `${name} could not be opened`),
       h('p', { attrs: { role: 'alert' } }, message),
-      offset !== undefined && quoteOf(offset, status.error ?? {}),
+      offset !== undefined && errorQuote(offset, status.error ?? {}),
       h('p', null, remedyFor(status.error?.kind, message)),
       h(
         'div',
         { class: 'actions' },
         status.home !== undefined && homeLink(status.home, 'About this trace'),
-        status.home === undefined && button('Open other files…', 'primary', act.choose),
+        status.home === undefined && screenButton('Open other files…', 'primary', act.choose),
         status.home === undefined &&
-          button(status.behind ? 'Back to what was open' : 'Back', '', act.back),
-        button(
+          screenButton(status.behind ? 'Back to what was open' : 'Back', '', act.back),
+        screenButton(
           'Copy report',
           '',
           () => void navigator.clipboard.writeText(`${status.name}: ${message}`),
         ),
-        status.home === undefined && act.quit && button('Quit', '', act.quit),
+        status.home === undefined && act.quit && screenButton('Quit', '', act.quit),
       ),
       h(
         'p',
         null,
         large ? 'In a terminal: ' : 'The same message in a terminal: ',
-        h('span', { class: 'mono' }, `traceview ${large ? '' : 'info '}${wordsOf(status)}`),
+        h('span', { class: 'mono' }, `traceview ${large ? '' : 'info '}${commandWordsOf(status)}`),
       ),
     );
   }

@@ -41,11 +41,11 @@ export function lineStarts(bytes: Uint8Array, text: boolean): number[] {
   return starts;
 }
 
-function decode(bytes: Uint8Array): string {
+function decodeText(bytes: Uint8Array): string {
   return visible(new TextDecoder().decode(bytes).replace(/[\r\n]+$/, ''));
 }
 
-function numbers(bytes: Uint8Array): string {
+function hexNumbers(bytes: Uint8Array): string {
   const hex = [...bytes].map((b) => b.toString(16).padStart(2, '0')).join(' ');
   const signs = [...bytes].map((b) => (b >= 32 && b < 127 ? String.fromCharCode(b) : '·')).join('');
   return `${hex.padEnd(HEX_WIDTH * 3)} ${signs}`;
@@ -108,7 +108,7 @@ export class BytesView {
     const here = at >= 0 && at < bytes.length;
     const gutter = h('span', { class: 'gutter' }, formatCount(offset));
     if (!text) {
-      const content = numbers(bytes);
+      const content = hexNumbers(bytes);
       return h(
         'div',
         { class: here ? 'here' : '' },
@@ -116,8 +116,8 @@ export class BytesView {
         here ? h('mark', null, content) : content,
       );
     }
-    if (!here) return h('div', null, gutter, decode(bytes));
-    const marked = decode(bytes.subarray(at, at + 1));
+    if (!here) return h('div', null, gutter, decodeText(bytes));
+    const marked = decodeText(bytes.subarray(at, at + 1));
     // Mark all bytes of a multibyte character.
     let end = at + 1;
     while (end < bytes.length && ((bytes[end] ?? 0) & 0xc0) === 0x80) end++;
@@ -125,9 +125,9 @@ export class BytesView {
       'div',
       { class: 'here' },
       gutter,
-      decode(bytes.subarray(0, at)),
-      h('mark', null, end > at + 1 ? decode(bytes.subarray(at, end)) : marked || ' '),
-      decode(bytes.subarray(end)),
+      decodeText(bytes.subarray(0, at)),
+      h('mark', null, end > at + 1 ? decodeText(bytes.subarray(at, end)) : marked || ' '),
+      decodeText(bytes.subarray(end)),
     );
   }
 }

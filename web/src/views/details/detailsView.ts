@@ -10,7 +10,7 @@ import { StateOfCall } from '../../model/stateStore';
 import { inWords, wordsFor } from '../../model/words';
 import { callDetails } from './callDetails';
 import type { Views } from '../context';
-import { head } from './detailsParts';
+import { frameHead } from './detailsParts';
 import { contextLines, FlowLinks } from './flowLinks';
 import { instantDetails } from './instantDetails';
 import { memoryDetails } from './memoryDetails';
@@ -74,7 +74,7 @@ export class DetailsView {
       return scheduleDetails(this.v, call, state) ?? callDetails(this.v, call, beside);
     }
     // Wait for the answers before deciding that there are no slices.
-    if (!row && (!answer || viewer.call.get())) return head(this.v, frame);
+    if (!row && (!answer || viewer.call.get())) return frameHead(this.v, frame);
     return methodDetails(this.v, frame, row ? figuresOf(row) : null);
   }
 }

@@ -10,7 +10,7 @@ import { brief, visible } from '../../base/visible';
 import type { CallDetails, Flow } from '../../model/engine';
 import { revealing, type Span } from '../../model/span';
 import type { Views } from '../context';
-import { eventFacts, eventParts, factTable, link } from './detailsParts';
+import { eventFacts, eventParts, factTable, linkButton } from './detailsParts';
 import { goToFlowEnd, ownerOfEnd } from '../timeline/followFlow';
 import { goToSnapshot } from './references';
 
@@ -160,12 +160,12 @@ export function contextLines(v: Views, call: CallDetails): HTMLElement[] {
                 null,
                 snapshot < 0
                   ? brief(visible(id), 80)
-                  : link(brief(visible(id), 80), () => void goToSnapshot(v, snapshot)),
+                  : linkButton(brief(visible(id), 80), () => void goToSnapshot(v, snapshot)),
               ),
               h(
                 'td',
                 { class: 'number dim' },
-                link(`${formatTimeUnit(start, unit)} to ${formatTimeUnit(end, unit)}`, () =>
+                linkButton(`${formatTimeUnit(start, unit)} to ${formatTimeUnit(end, unit)}`, () =>
                   useAsRange(v, { from: start, to: end }),
                 ),
               ),

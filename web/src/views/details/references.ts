@@ -42,7 +42,7 @@ interface Reference {
   snapshot: number;
 }
 
-function isReference(value: unknown): value is Reference {
+function isArgumentReference(value: unknown): value is Reference {
   return (
     typeof value === 'object' &&
     value !== null &&
@@ -53,7 +53,7 @@ function isReference(value: unknown): value is Reference {
 
 /** Create links to the snapshots that the arguments of an event refer to. */
 export function referenceLinks(v: Views, references: unknown): HTMLElement[] {
-  const list = Array.isArray(references) ? references.filter(isReference) : [];
+  const list = Array.isArray(references) ? references.filter(isArgumentReference) : [];
   if (list.length === 0) return [];
   const lines = list.map((reference) => {
     const id = typeof reference.id_ref === 'string' ? reference.id_ref : String(reference.id_ref);

@@ -31,7 +31,7 @@ export function foldedText(text: string): HTMLElement | string {
   return h('span', null, words, ' ', button);
 }
 
-function leaf(value: unknown): HTMLElement | string {
+function leafValue(value: unknown): HTMLElement | string {
   return foldedText(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
@@ -52,15 +52,15 @@ export function nestedId(id: unknown): string | null {
   return (typeof id === 'string' && NESTED.exec(id)?.[1]) || null;
 }
 
-function isReference(key: string, member: unknown, depth: number): boolean {
+function isIdReference(key: string, member: unknown, depth: number): boolean {
   if (REFERENCES.includes(key)) return !isContainer(member);
   return key === 'id' && depth > 0 && nestedId(member) !== null;
 }
 
-function members(value: object, depth: number, follow: Follow | null): HTMLElement[] {
+function memberLines(value: object, depth: number, follow: Follow | null): HTMLElement[] {
   const entries = Object.entries(value);
   const lines = entries.slice(0, MOST).map(([key, member]) => {
-    if (follow && isReference(key, member, depth))
+    if (follow && isIdReference(key, member, depth))
       return referenceLine(key, member, () => follow(value as Record<string, unknown>));
     return valueLine(key, member, depth, follow);
   });
@@ -80,7 +80,12 @@ function referenceLine(key: string, id: unknown, act: () => void): HTMLElement {
 }
 
 /** Create the members when the line is first opened, because a snapshot may have a million. */
-function container(key: string, value: object, depth: number, follow: Follow | null): HTMLElement {
+function containerLine(
+  key: string,
+  value: object,
+  depth: number,
+  follow: Follow | null,
+): HTMLElement {
   const list = h('ul', { class: 'value-tree' });
   const details = h(
     'details',
@@ -90,7 +95,7 @@ function container(key: string, value: object, depth: number, follow: Follow | n
   ) as HTMLDetailsElement;
   const show = (): void => {
     if (details.open && list.childElementCount === 0)
-      list.append(...members(value, depth + 1, follow));
+      list.append(...memberLines(value, depth + 1, follow));
   };
   details.addEventListener('toggle', show);
   if (depth < OPEN) {
@@ -101,12 +106,14 @@ function container(key: string, value: object, depth: number, follow: Follow | n
 }
 
 function valueLine(key: string, value: unknown, depth: number, follow: Follow | null): HTMLElement {
-  if (isContainer(value)) return container(key, value, depth, follow);
-  return h('li', null, h('b', null, visible(key)), ' ', leaf(value));
+  if (isContainer(value)) return containerLine(key, value, depth, follow);
+  return h('li', null, h('b', null, visible(key)), ' ', leafValue(value));
 }
 
 /** Return the members of an object or list, or one line for any other value. */
 export function valueTree(value: unknown, follow: Follow | null = null): HTMLElement {
-  const lines = isContainer(value) ? members(value, 0, follow) : [h('li', null, leaf(value))];
+  const lines = isContainer(value)
+    ? memberLines(value, 0, follow)
+    : [h('li', null, leafValue(value))];
   return h('ul', { class: 'value-tree' }, ...lines);
 }

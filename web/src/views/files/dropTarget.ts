@@ -13,7 +13,7 @@ function bringsFiles(e: DragEvent): boolean {
   return e.dataTransfer?.types.includes('Files') ?? false;
 }
 
-function sort(data: DataTransfer): Dropped {
+function sortDropped(data: DataTransfer): Dropped {
   const dropped: Dropped = { files: [], folders: [] };
   for (const item of data.items) {
     const file = item.kind === 'file' ? item.getAsFile() : null;
@@ -58,7 +58,7 @@ export class DropTarget {
       e.preventDefault();
       this.depth = 0;
       this.element.hidden = true;
-      if (e.dataTransfer) dropped(sort(e.dataTransfer));
+      if (e.dataTransfer) dropped(sortDropped(e.dataTransfer));
     });
   }
 }

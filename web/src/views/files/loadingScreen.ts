@@ -4,7 +4,7 @@
 import { h, setText } from '../../base/dom';
 import { fileName, formatBig, formatBytes } from '../../base/format';
 import type { Status } from '../../model/opening';
-import { button, homeLink, Screen } from '../screens';
+import { screenButton, homeLink, Screen } from '../screens';
 import { SketchView } from '../timeline/sketchView';
 
 /** The time in ms over which the rate is measured. */
@@ -14,7 +14,7 @@ const NOTHING = '\u00a0';
 /** The current phase. A rate is measured within one phase only. */
 type Doing = 'Unpacking' | 'Reading' | 'Putting together';
 
-function doing(status: Status): Doing {
+function loadingPhase(status: Status): Doing {
   return status.unpacking ? 'Unpacking' : status.joining ? 'Putting together' : 'Reading';
 }
 
@@ -40,7 +40,7 @@ export class LoadingScreen extends Screen {
   constructor({ name, home }: Status, tools: HTMLElement, cancel: () => void) {
     super(name, tools);
     const stop =
-      home === undefined ? button('Cancel', '', cancel) : homeLink(home, 'About this trace');
+      home === undefined ? screenButton('Cancel', '', cancel) : homeLink(home, 'About this trace');
     if (home === undefined) stop.append(h('kbd', { attrs: { 'aria-hidden': true } }, 'Esc'));
     this.header.append(this.progress);
     this.main.append(
@@ -61,7 +61,7 @@ export class LoadingScreen extends Screen {
     setText(this.file, fileName(status.name));
     const share = status.total_bytes > 0 ? Math.min(1, status.bytes / status.total_bytes) : 0;
     const percent = Math.floor(share * 100);
-    const what = doing(status);
+    const what = loadingPhase(status);
     this.bar.style.width = `${(share * 100).toFixed(1)}%`;
     this.progress.setAttribute('aria-valuenow', String(percent));
     this.progress.setAttribute('aria-valuetext', `${what}, ${percent} %`);

@@ -8,7 +8,7 @@ import { brief, visible } from '../../base/visible';
 import { letGoWhenClosed } from '../../base/modal';
 import type { ErrorKind, How } from '../../model/opening';
 import { remedyFor } from './remedy';
-import { button } from '../screens';
+import { screenButton } from '../screens';
 
 /** The time in ms over which the rate is measured. */
 const WINDOW = 2000;
@@ -74,12 +74,12 @@ export class OpenDialog {
         h(
           'div',
           { class: 'choices' },
-          button('Open instead', 'primary', answer('instead')),
+          screenButton('Open instead', 'primary', answer('instead')),
           h('span', null, 'what is open now is put away; Back leads to it'),
-          button('Add to this trace', '', answer('beside')),
+          screenButton('Add to this trace', '', answer('beside')),
           h('span', null, 'together on one time line; Info moves one against the other'),
         ),
-        h('div', { class: 'actions' }, button('Cancel', '', answer(null))),
+        h('div', { class: 'actions' }, screenButton('Cancel', '', answer(null))),
       );
     });
   }
@@ -100,7 +100,7 @@ export class OpenDialog {
       h('h1', null, `Taking in ${filesWords(names)}`),
       progress,
       figures,
-      h('div', { class: 'actions' }, button('Cancel', '', cancel)),
+      h('div', { class: 'actions' }, screenButton('Cancel', '', cancel)),
     );
     return (bytes) => {
       const share = total > 0 ? bytes / total : 1;
@@ -128,7 +128,7 @@ export class OpenDialog {
       h('h1', null, icon('error'), `${brief(visible(name), 120)} could not be opened`),
       h('p', { attrs: { role: 'alert' } }, message),
       h('p', null, remedyFor(kind, message)),
-      h('div', { class: 'actions' }, button('Close', 'primary', close)),
+      h('div', { class: 'actions' }, screenButton('Close', 'primary', close)),
     );
   }
 }

@@ -29,7 +29,7 @@ const LONGEST = 16000;
 const FOOT = 8;
 
 /** Return "1.000 ms to 2.500 ms, 1.500 ms". */
-function spanWords(v: Views, { from, to }: Span): string {
+function pictureSpanWords(v: Views, { from, to }: Span): string {
   const unit = v.viewer.unit.peek();
   const time = (ns: number): string => formatTimeUnit(Math.round(ns), unit);
   return `${time(from)} to ${time(to)}, ${time(to - from)}`;
@@ -45,7 +45,7 @@ function scopeLines(v: Views): string[] {
   const words = wordsFor(viewer.facts);
   const names = tracks.map((t) => viewer.facts.tracks.find((k) => k.track === t)?.name ?? '');
   const lines: string[] = [];
-  if (range) lines.push(`Selected: ${spanWords(v, range)}`);
+  if (range) lines.push(`Selected: ${pictureSpanWords(v, range)}`);
   if (tracks.length > 2) lines.push(`Of ${plural(tracks.length, words.track)}`);
   else if (tracks.length > 0) lines.push(`Of ${brief(names.join(', '), 80)}`);
   if (call) {
@@ -115,7 +115,7 @@ function timelinePicture(v: Views, line: TimelineView, ratio: number): Picture {
   return pictureOf(
     v,
     { w: names + width, h: top + height },
-    [`Time line, ${spanWords(v, view)}`, ...scopeLines(v)],
+    [`Time line, ${pictureSpanWords(v, view)}`, ...scopeLines(v)],
     [
       { box: { x: 0, y: 0, w: names, h: top }, draw: paintEdge },
       { box: { x: names, y: 0, w: width, h: ruler }, draw: (g) => line.drawRuler(g, null) },
@@ -151,7 +151,7 @@ function flamePicture(v: Views, flame: FlameView): Picture {
   );
 }
 
-async function png(v: Views, picture: (ratio: number) => Picture): Promise<Blob> {
+async function pngBlob(v: Views, picture: (ratio: number) => Picture): Promise<Blob> {
   const { width, height } = picture(1);
   const ratio = Math.min(RATIO, LONGEST / Math.max(width, height));
   const canvas = h('canvas', null);
@@ -167,7 +167,7 @@ async function png(v: Views, picture: (ratio: number) => Picture): Promise<Blob>
   return blob;
 }
 
-function svg(v: Views, picture: Picture): Blob {
+function svgBlob(v: Views, picture: Picture): Blob {
   const text = svgOf(picture, (font, words) => v.meters.measure(font, words));
   return new Blob([text], { type: 'image/svg+xml' });
 }
@@ -184,14 +184,18 @@ export function pictureEntries(v: Views, line: TimelineView, flame: FlameView): 
   return [
     {
       ...entry('Time line, shapes', asShapes, 'svg'),
-      make: () => Promise.resolve(svg(v, ofLine(1))),
+      make: () => Promise.resolve(svgBlob(v, ofLine(1))),
     },
-    { ...entry('Time line, pixels', asPixels, 'png'), make: () => png(v, ofLine) },
+    { ...entry('Time line, pixels', asPixels, 'png'), make: () => pngBlob(v, ofLine) },
     {
       ...entry('Flame graph, shapes', asShapes, 'flame.svg'),
       shown,
-      make: () => Promise.resolve(svg(v, ofFlame())),
+      make: () => Promise.resolve(svgBlob(v, ofFlame())),
     },
-    { ...entry('Flame graph, pixels', asPixels, 'flame.png'), shown, make: () => png(v, ofFlame) },
+    {
+      ...entry('Flame graph, pixels', asPixels, 'flame.png'),
+      shown,
+      make: () => pngBlob(v, ofFlame),
+    },
   ];
 }

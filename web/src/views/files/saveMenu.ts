@@ -65,7 +65,7 @@ export function savedName(v: Views, ending: string): string {
 }
 
 /** Describe the part of the trace that is saved. */
-function scopeOf(v: Views): string {
+function savedScope(v: Views): string {
   const { viewer } = v;
   const { from, to, tracks } = viewer.scope();
   const whole = viewer.filter === '' ? 'Whole trace' : 'All that is filtered';
@@ -155,7 +155,7 @@ export class SaveMenu {
       );
       return;
     }
-    setText(head, scopeOf(this.v));
+    setText(head, savedScope(this.v));
     fill(
       this.menu,
       head,

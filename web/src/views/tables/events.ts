@@ -35,13 +35,13 @@ const MARKS: Record<number, MarkKind> = {
 };
 
 /** Return the mark that selects an event, if it is not a slice. */
-export function markOf(event: Found): Mark | null {
+export function markOfEvent(event: Found): Mark | null {
   const kind = MARKS[event[0]];
   return kind ? { kind, number: event[1] } : null;
 }
 
 /** Show the owner of an event: the track of a thread, or the first track of a process. */
-function showOwner(v: Views, event: Found): void {
+function showEventOwner(v: Views, event: Found): void {
   const [, , , , , number, process] = event;
   const { tracks } = v.viewer.facts;
   const track = tracks.find((t) => t.track === number) ?? tracks.find((t) => t.process === process);
@@ -58,8 +58,8 @@ export async function goToEvent(v: Views, event: Found): Promise<void> {
     return goToCall(v, { row: a, index: b });
   }
   if (kind === EVENT.metadata) return v.viewer.tab.set('info');
-  if (kind === EVENT.process || kind === EVENT.thread) return showOwner(v, event);
-  const mark = markOf(event);
+  if (kind === EVENT.process || kind === EVENT.thread) return showEventOwner(v, event);
+  const mark = markOfEvent(event);
   if (mark) v.viewer.selectMark(mark);
   const span = { from: time, to: time + Math.max(1, length) };
   v.mover.glide(revealing(v.mover.goal, span, v.viewer.bounds));

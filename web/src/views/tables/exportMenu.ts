@@ -21,7 +21,7 @@ export interface Exported {
 }
 
 /** Format a sheet chunk by chunk, so that the page stays responsive. */
-async function textOf(sheet: Sheet, format: ExportFormat): Promise<string[]> {
+async function sheetTextInChunks(sheet: Sheet, format: ExportFormat): Promise<string[]> {
   const pieces: string[] = [];
   for (const piece of sheetPieces(sheet, format)) {
     pieces.push(piece);
@@ -55,7 +55,7 @@ export function exportButton(v: Views, shown: () => Exported | null): HTMLElemen
               const sheet = table?.sheet();
               const to = `${fileName(v.viewer.facts.name)}.${table?.name}.${ending}`;
               if (sheet)
-                void textOf(sheet, format).then((pieces) =>
+                void sheetTextInChunks(sheet, format).then((pieces) =>
                   download(to, new Blob(pieces, { type: `${type};charset=utf-8` })),
                 );
               show(false);

@@ -11,7 +11,7 @@ const HINT = 'Expected a time such as 12 ms, -1.5 s or 300 µs';
 /**
  * Create the row of one file with its time offset. Enter, or leaving the box, applies the offset.
  */
-function row(input: Input, moved: (offset: bigint) => void): HTMLElement {
+function fileRow(input: Input, moved: (offset: bigint) => void): HTMLElement {
   const name = fileName(input.name);
   const wrong = h('span', { class: 'wrong', attrs: { role: 'alert' } });
   const box = h('input', {
@@ -78,7 +78,7 @@ export function filesPart({ inputs, choose, move }: TraceFiles): HTMLElement {
           null,
           h('tr', null, h('th', null, 'File'), h('th', null, 'Moved by'), h('td', null)),
         ),
-        h('tbody', null, ...inputs.map((input, at) => row(input, moved(at)))),
+        h('tbody', null, ...inputs.map((input, at) => fileRow(input, moved(at)))),
       ),
     several &&
       h(

@@ -9,7 +9,7 @@ import type { FlameNames } from '../../model/flameNames';
 /** The last NAMED frames are named; earlier ones are one mark. */
 const NAMED = 3;
 
-function crumb(text: string, title: string, click: () => void): HTMLElement {
+function flameCrumb(text: string, title: string, click: () => void): HTMLElement {
   return h('button', { class: 'link', title, attrs: { type: 'button' }, on: { click } }, text);
 }
 
@@ -25,11 +25,11 @@ export function showCrumbs(
   const first = Math.max(0, way.length - NAMED);
   const step = (at: number, text: string): Child[] => [
     h('span', null, '›'),
-    crumb(text, names.short(way[at]?.frame ?? 0), () => go(way.slice(0, at + 1))),
+    flameCrumb(text, names.short(way[at]?.frame ?? 0), () => go(way.slice(0, at + 1))),
   ];
   fill(
     element,
-    crumb('All threads', 'The whole graph again', () => go([])),
+    flameCrumb('All threads', 'The whole graph again', () => go([])),
     ...(first > 0 ? step(first - 1, '…') : []),
     ...way.slice(first).flatMap(({ frame }, k) => step(first + k, brief(names.short(frame), 60))),
   );

@@ -39,7 +39,7 @@ const FLAMES: readonly [FlameOf, string][] = [
 /**
  * Return the menu that chooses calls or samples, and the weight of samples, if the trace has both.
  */
-export function ofSwitch(viewer: Viewer, label: string): HTMLElement | null {
+export function flameContentSwitch(viewer: Viewer, label: string): HTMLElement | null {
   if (viewer.facts.samples === 0) return null;
   const choices = viewer.facts.calls > 0 ? FLAMES : FLAMES.slice(1);
   const select = h(
@@ -79,7 +79,7 @@ export function orderSwitch(viewer: Viewer): HTMLElement {
   );
 }
 
-function toggle(
+function flameToggle(
   text: string,
   title: string,
   on: Signal<boolean>,
@@ -106,7 +106,7 @@ function toggle(
 /** Return the switches that merge threads and that merge recursive calls into one frame. */
 export function flameToggles(viewer: Viewer): HTMLElement[] {
   const { flameApart, flameFold } = viewer;
-  const threads = toggle(
+  const threads = flameToggle(
     'Threads apart',
     'Threads side by side, not merged; a click on one shows it alone',
     flameApart,
@@ -116,7 +116,7 @@ export function flameToggles(viewer: Viewer): HTMLElement[] {
       return { pressed: time || (!samples && flameApart.get()), disabled: time || samples };
     },
   );
-  const folded = toggle(
+  const folded = flameToggle(
     'Fold recursion',
     inWords(wordsFor(viewer.facts), 'What a method calls by way of itself lies directly on it'),
     flameFold,

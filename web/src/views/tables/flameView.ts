@@ -17,7 +17,7 @@ import type { Surface } from '../../render/surface';
 import { Canvas } from '../canvas';
 import type { Views } from '../context';
 import { showCrumbs } from './flameCrumbs';
-import { flameToggles, ofSwitch, orderName, orderSwitch } from './flameSwitches';
+import { flameToggles, flameContentSwitch, orderName, orderSwitch } from './flameSwitches';
 
 const MEASURES = {
   count: 'the number of samples',
@@ -50,7 +50,7 @@ export class FlameView {
     this.canvas.element.style.top = '0';
     this.place.append(this.none, this.inner);
     const switches = [
-      ofSwitch(viewer, 'What the flame graph is of'),
+      flameContentSwitch(viewer, 'What the flame graph is of'),
       orderSwitch(viewer),
       ...flameToggles(viewer),
     ];

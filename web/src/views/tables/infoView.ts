@@ -27,7 +27,7 @@ type Pair = [string, string];
 /** The maximum number of lines in a table: a trace may have any number of processes. */
 const MOST = 200;
 
-function table<T>(
+function infoTable<T>(
   all: readonly T[],
   pairOf: (one: T) => [string, string | HTMLElement],
 ): HTMLElement {
@@ -62,7 +62,7 @@ function axisPairs(f: TraceFacts): Pair[] {
   ];
 }
 
-function facts(f: TraceFacts, called: number, unit: Unit): Pair[] {
+function infoFacts(f: TraceFacts, called: number, unit: Unit): Pair[] {
   const busy = activeThreads(f.tracks);
   const all = plural(allThreads(f), 'thread');
   const words = wordsFor(f);
@@ -105,7 +105,7 @@ const TIMELESS = {
 } as const;
 
 /** Parse a value that is a JSON object or list; null for others. */
-function nested(value: string): object | null {
+function parseNestedValue(value: string): object | null {
   if (!/^\s*[{[]/.test(value)) return null;
   try {
     const parsed: unknown = JSON.parse(value);
@@ -116,12 +116,12 @@ function nested(value: string): object | null {
 }
 
 function propertyValue(value: string): HTMLElement | string {
-  const tree = nested(value);
+  const tree = parseNestedValue(value);
   if (tree) return valueTree(tree);
   return foldedText(value);
 }
 
-function show(
+function showInfo(
   element: HTMLElement,
   files: HTMLElement,
   f: TraceFacts,
@@ -138,7 +138,7 @@ function show(
         'section',
         null,
         h('h2', null, 'Trace'),
-        table(facts(f, called, unit), (pair) => pair),
+        infoTable(infoFacts(f, called, unit), (pair) => pair),
         f.timeless && h('p', null, TIMELESS[f.timeless]),
         !wordsFor(f).events &&
           !f.timeless &&
@@ -166,10 +166,10 @@ function show(
         files,
         h('h2', null, 'Properties'),
         f.metadata.length > 0
-          ? table(f.metadata, ([key, value]) => [key, propertyValue(value)])
+          ? infoTable(f.metadata, ([key, value]) => [key, propertyValue(value)])
           : h('p', null, 'The file has none.'),
         idle.length > 0 && h('h2', null, `Threads without ${wordsFor(f).slices}`),
-        idle.length > 0 && table(idle, (pair) => pair),
+        idle.length > 0 && infoTable(idle, (pair) => pair),
       ),
     ),
   );
@@ -178,7 +178,7 @@ function show(
 /** Return the content of the tab as a sheet for other programs. */
 function infoSheet(f: TraceFacts, called: number, unit: Unit): Sheet {
   const lines = [
-    ...facts(f, called, unit).map(([what, value]) => ['Trace', what, value]),
+    ...infoFacts(f, called, unit).map(([what, value]) => ['Trace', what, value]),
     ...f.metadata.map(([key, value]) => ['Properties', key, value]),
     ...f.idle_threads.map((t) => ['Threads without events', idOf(t), t.name]),
   ];
@@ -204,7 +204,9 @@ export class InfoView {
   constructor(private readonly v: Views) {
     const { viewer } = v;
     const files = filesPart(v.files);
-    effect(() => show(this.element, files, viewer.facts, viewer.frames.called, viewer.unit.get()));
+    effect(() =>
+      showInfo(this.element, files, viewer.facts, viewer.frames.called, viewer.unit.get()),
+    );
   }
 
   exported(): Exported {

@@ -86,7 +86,12 @@ function groupRow(group: GroupId, exceeds: boolean, words: Words): HTMLElement {
 }
 
 /** Return the part [from, to) of a name, with the match of the find box underlined. */
-function marked(name: string, from: number, to: number, found: readonly [number, number]): Child[] {
+function markedNamePart(
+  name: string,
+  from: number,
+  to: number,
+  found: readonly [number, number],
+): Child[] {
   const a = Math.min(to, Math.max(from, found[0]));
   const b = Math.max(a, Math.min(to, found[1]));
   const match = name.slice(a, b);
@@ -107,9 +112,14 @@ function nameParts(frame: number, c: CellContext, withSignature: boolean): HTMLE
   const name = prefix + frames.short(frame);
   const at = withSignature ? matchAt(name, c.find) : -1;
   const found: [number, number] = at < 0 ? [0, 0] : [at, at + c.find.length];
-  const own = h('span', { class: 'own' }, ...marked(name, prefix.length, name.length, found));
+  const own = h(
+    'span',
+    { class: 'own' },
+    ...markedNamePart(name, prefix.length, name.length, found),
+  );
   const before =
-    prefix !== '' && h('span', { class: 'package' }, ...marked(name, 0, prefix.length, found));
+    prefix !== '' &&
+    h('span', { class: 'package' }, ...markedNamePart(name, 0, prefix.length, found));
   const parts = [h('span', { class: 'path' }, before, own)];
   if (withSignature) parts.push(h('span', { class: 'signature' }, ` ${frames.signature(frame)}`));
   return parts;

@@ -8,11 +8,11 @@ import { tracksOfSlices } from '../../model/states';
 import type { Viewer } from '../../model/viewer';
 import { wordsFor } from '../../model/words';
 
-function chip(text: string, label: string, clear: () => void): HTMLElement {
+function scopeChip(text: string, label: string, clear: () => void): HTMLElement {
   return h('span', { class: 'chip' }, h('span', null, text), iconButton('close', label, clear));
 }
 
-function show(viewer: Viewer, words: HTMLElement, chips: HTMLElement): void {
+function showScope(viewer: Viewer, words: HTMLElement, chips: HTMLElement): void {
   const range = viewer.range.get();
   const tracks = viewer.tracks.get();
   const unit = viewer.unit.get();
@@ -33,12 +33,14 @@ function show(viewer: Viewer, words: HTMLElement, chips: HTMLElement): void {
   fill(
     chips,
     range &&
-      chip(formatTimeUnit(range.to - range.from, unit), 'Clear the range (Esc)', () =>
+      scopeChip(formatTimeUnit(range.to - range.from, unit), 'Clear the range (Esc)', () =>
         viewer.setRange(null),
       ),
     tracks.length > 0 &&
-      chip(tracks.length > 2 ? plural(tracks.length, track) : names, `All ${track}s again`, () =>
-        viewer.tracks.set([]),
+      scopeChip(
+        tracks.length > 2 ? plural(tracks.length, track) : names,
+        `All ${track}s again`,
+        () => viewer.tracks.set([]),
       ),
   );
 }
@@ -59,7 +61,7 @@ export function scopeWords(
   effect(() => {
     for (const element of [words, chips]) element.hidden = !applies();
   });
-  effect(() => show(viewer, words, chips));
+  effect(() => showScope(viewer, words, chips));
   return [words, chips];
 }
 

@@ -21,7 +21,7 @@ import { patternAt } from '../../model/patternMatch';
 import type { SearchList } from '../../model/searchList';
 import { searchSheet } from '../../model/searchSheet';
 import { wordsFor } from '../../model/words';
-import { eventName, eventPlace, goToEvent, markOf } from './events';
+import { eventName, eventPlace, goToEvent, markOfEvent } from './events';
 import type { Exported } from './exportMenu';
 import type { Findable } from './findBox';
 import { Grid, lineHeight, type GridColumn } from './grid';
@@ -330,7 +330,7 @@ export class SearchView {
     const call = this.v.viewer.call.peek();
     const mark = this.v.viewer.mark.peek();
     if (hit?.[0] === EVENT.slice) return call?.row === hit[1] && call.index === hit[2];
-    return hit !== null && mark !== null && sameMark(markOf(hit), mark);
+    return hit !== null && mark !== null && sameMark(markOfEvent(hit), mark);
   }
 
   private sortBy(column: HitColumn): void {

@@ -22,7 +22,7 @@ import type { TreeStore } from '../../model/treeStore';
 import { inWords, wordsFor } from '../../model/words';
 import type { Exported } from './exportMenu';
 import type { Findable } from './findBox';
-import { ofSwitch } from './flameSwitches';
+import { flameContentSwitch } from './flameSwitches';
 import { Grid, lineHeight, type GridColumn } from './grid';
 import { pathText } from './pathText';
 import { swatch } from '../swatch';
@@ -70,7 +70,7 @@ export class TreeView {
       },
       () => lineHeight(v.settings),
     );
-    const of = ofSwitch(viewer, `What the tree ${label} is of`);
+    const of = flameContentSwitch(viewer, `What the tree ${label} is of`);
     const bar = of && h('div', { class: 'pane-bar' }, of);
     const about = store.bottomUp
       ? 'from where the time was spent up to who called it'

@@ -12,7 +12,7 @@ import {
   dumpAt,
   paintDumps,
   paintSamples,
-  sampleAt,
+  sampleMarkAt,
   type MarkScene,
 } from '../../render/markPainter';
 import { objectAt, objectColour, paintObjects, type ObjectScene } from '../../render/objectPainter';
@@ -29,7 +29,7 @@ export interface MarkHit {
 }
 
 /** Return the rows of one kind. */
-function ofKind<K extends Row['kind']>(
+function rowsOfKind<K extends Row['kind']>(
   boxes: readonly RowBox[],
   kind: K,
 ): RowBox<Extract<Row, { kind: K }>>[] {
@@ -37,7 +37,7 @@ function ofKind<K extends Row['kind']>(
 }
 
 /** The layer of all events that are not slices. */
-export class BesideLayer {
+export class NonSliceLayer {
   readonly hovered = signal<Mark | null>(null, sameMark);
 
   constructor(private readonly v: Views) {}
@@ -54,7 +54,7 @@ export class BesideLayer {
   paint(g: Surface, scene: Scene, rows: readonly RowBox[], scroll: number, height: number): void {
     const { beside, viewer } = this.v;
     const seen = boxesIn(rows, scroll, scroll + height);
-    const objects = ofKind(seen, 'objects');
+    const objects = rowsOfKind(seen, 'objects');
     beside.showObjects(objects.map((box) => box.row.type.row));
     paintObjects(g, this.objectScene(scene, objects), scroll, height);
     const marks: MarkScene = {
@@ -63,8 +63,8 @@ export class BesideLayer {
       frames: viewer.frames,
       selected: viewer.mark.peek(),
     };
-    paintSamples(g, marks, ofKind(seen, 'samples'), beside.samples.answer.peek().list, scroll);
-    paintDumps(g, marks, ofKind(seen, 'memory'), beside.dumps.answer.peek().list, scroll);
+    paintSamples(g, marks, rowsOfKind(seen, 'samples'), beside.samples.answer.peek().list, scroll);
+    paintDumps(g, marks, rowsOfKind(seen, 'memory'), beside.dumps.answer.peek().list, scroll);
     g.fillStyle = scene.theme.colour.line;
     for (const box of seen)
       if (box.row.kind === 'thread' || box.row.kind === 'fold')
@@ -130,7 +130,7 @@ export class BesideLayer {
     x: number,
   ): MarkHit | null {
     const { beside, viewer } = this.v;
-    const sample = sampleAt(scene, thread, beside.samples.answer.peek().list, x);
+    const sample = sampleMarkAt(scene, thread, beside.samples.answer.peek().list, x);
     if (!sample) return null;
     const name = sample.frame < 0 ? 'sample without a stack' : viewer.frames.short(sample.frame);
     const colour = scene.theme.bars[viewer.frames.colour(sample.frame)] ?? '';

@@ -8,7 +8,7 @@ import { between, panned, sameSpan, zoomed, type Span } from '../../model/span';
 const DURATION = 160;
 
 /** Approximate cubic-bezier(.2, 0, 0, 1): a fast start and a slow end. */
-function ease(share: number): number {
+function easeMove(share: number): number {
   return 1 - (1 - share) ** 4;
 }
 
@@ -62,6 +62,6 @@ export class Mover {
   private readonly tick = (now: number): void => {
     const share = Math.min(1, Math.max(0, (now - this.began) / DURATION));
     this.frame = share < 1 ? requestAnimationFrame(this.tick) : 0;
-    this.view.set(share < 1 ? between(this.from, this.target, ease(share)) : this.target);
+    this.view.set(share < 1 ? between(this.from, this.target, easeMove(share)) : this.target);
   };
 }

@@ -17,7 +17,7 @@ const READABLE = 72;
 const LANE_HEIGHT = 20;
 
 /** The row of notes. */
-export class NotesStrip {
+export class NotesRow {
   readonly element: HTMLElement;
   private readonly wide = signal(1000);
   /**

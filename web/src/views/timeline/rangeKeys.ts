@@ -4,7 +4,7 @@
 
 import { length, ordered, revealing, sameSpan, type Span } from '../../model/span';
 import { sameCall } from '../../model/viewer';
-import { spanOf, type Views } from '../context';
+import { callSpan, type Views } from '../context';
 
 /** A step as a share of the visible span. */
 const STEP = 0.01;
@@ -54,7 +54,7 @@ export class RangeKeys {
     const { from: first, to: last } = viewer.bounds;
     const inTrace = (t: number): number => Math.max(first, Math.min(last, t));
     if (call && sameCall(viewer.call.peek(), call)) {
-      const start = spanOf(call).from;
+      const start = callSpan(call).from;
       if (start >= from && start <= to) return start;
     }
     return inTrace(viewer.pointer.peek() ?? (from + to) / 2);

@@ -7,12 +7,12 @@ import { isArranged } from '../../model/arrangement';
 import { namesOf, readRemembered, recall, remember, type Remembered } from '../../model/remembered';
 import type { Row } from '../../model/rows';
 import type { Viewer } from '../../model/viewer';
-import { store, stored } from '../settings';
+import { writeSetting, readSetting } from '../settings';
 
 /**
  * Return true if the arrangement came from an address. It is not stored until the user changes it.
  */
-function isTold(viewer: Viewer): boolean {
+function hasArrangementInAddress(viewer: Viewer): boolean {
   return isArranged(viewer.arrangement.peek()) || viewer.closed.peek().size > 0;
 }
 
@@ -26,13 +26,13 @@ export function rememberTracks(
   before: Remembered | null = null,
 ): () => Remembered {
   const place = `tracks.${viewer.facts.format}`;
-  let kept: Remembered = before ?? readRemembered(stored(place));
+  let kept: Remembered = before ?? readRemembered(readSetting(place));
   /** The restored arrangement, to detect changes by the user. */
   let arrangement = viewer.arrangement.peek();
   let closed = viewer.closed.peek();
   const untouched = (): boolean =>
     viewer.arrangement.peek() === arrangement && viewer.closed.peek() === closed;
-  const told = isTold(viewer);
+  const told = hasArrangementInAddress(viewer);
   // Rows load later than tracks, so match the stored names again each time.
   effect(() => {
     const names = namesOf(viewer.facts, rows.get());
@@ -49,7 +49,7 @@ export function rememberTracks(
     untracked(() => {
       if (untouched()) return;
       kept = remember(kept, now, shut, namesOf(viewer.facts, rows.peek()));
-      store(place, JSON.stringify(kept));
+      writeSetting(place, JSON.stringify(kept));
     });
   });
   return () =>

@@ -24,7 +24,7 @@ export class SketchView {
     sketch.tracks.forEach((track, index) => {
       const strip = this.strips[index] ?? this.add();
       setText(strip.name, track.name);
-      draw(strip.canvas, track.heights);
+      drawActivity(strip.canvas, track.heights);
     });
   }
 
@@ -37,7 +37,7 @@ export class SketchView {
   }
 }
 
-function draw(canvas: HTMLCanvasElement, heights: readonly number[]): void {
+function drawActivity(canvas: HTMLCanvasElement, heights: readonly number[]): void {
   canvas.width = heights.length; // Setting the width also clears the canvas.
   const context = canvas.getContext('2d');
   if (!context) return;

@@ -11,11 +11,11 @@ import type { Viewer } from '../../model/viewer';
 
 const REST = 600;
 
-function spanWords({ from, to }: Span, unit: Unit): string {
+function summarySpanWords({ from, to }: Span, unit: Unit): string {
   return `${formatTime(from, unit)} to ${formatTimeUnit(to, unit)}`;
 }
 
-function words(viewer: Viewer): string {
+function summaryWords(viewer: Viewer): string {
   const { bounds } = viewer;
   const unit = viewer.unit.peek();
   const view = viewer.view.peek();
@@ -23,10 +23,10 @@ function words(viewer: Viewer): string {
   const to = Math.min(bounds.to, Math.round(view.to));
   const shown = sameSpan(view, wholeView(bounds))
     ? `the whole trace, ${formatTimeUnit(length(bounds), unit)}`
-    : spanWords({ from, to: Math.max(from, to) }, unit);
+    : summarySpanWords({ from, to: Math.max(from, to) }, unit);
   const range = viewer.range.peek();
   const chosen = range
-    ? `${spanWords(range, unit)}, ${formatTimeUnit(length(range), unit)} long`
+    ? `${summarySpanWords(range, unit)}, ${formatTimeUnit(length(range), unit)} long`
     : 'none';
   return `Shown: ${shown}. Range: ${chosen}.`;
 }
@@ -34,8 +34,8 @@ function words(viewer: Viewer): string {
 /** Return the live region. */
 export function liveSummary(viewer: Viewer): HTMLElement {
   const element = h('div', { class: 'sr-only summary', attrs: { 'aria-live': 'polite' } });
-  setText(element, words(viewer));
-  const rest = debounce(REST, () => setText(element, words(viewer)));
+  setText(element, summaryWords(viewer));
+  const rest = debounce(REST, () => setText(element, summaryWords(viewer)));
   effect(() => {
     viewer.view.get();
     viewer.range.get();

@@ -17,7 +17,7 @@ import { resolveStrip } from '../../model/hit';
 import { framing, ordered, panned, wholeView, zoomed, length, type Span } from '../../model/span';
 import { sameCall } from '../../model/viewer';
 import { TimeScale } from '../../render/timeScale';
-import { spanOf, type Views } from '../context';
+import { callSpan, type Views } from '../context';
 import { Hovering, type Edge } from './hovering';
 import type { TimelineView } from './timelineView';
 import type { Tip } from '../tip';
@@ -206,8 +206,8 @@ export class TimelineGestures {
     const details = selection.details.peek();
     const selected = sameCall(viewer.call.peek(), details) ? details : null;
     try {
-      const there = spanOf(await viewer.engine.slice(hit.call));
-      const here = viewer.range.peek() ?? (selected ? spanOf(selected) : there);
+      const there = callSpan(await viewer.engine.slice(hit.call));
+      const here = viewer.range.peek() ?? (selected ? callSpan(selected) : there);
       viewer.setRange({ from: Math.min(here.from, there.from), to: Math.max(here.to, there.to) });
     } catch (error) {
       viewer.failed(error);
@@ -259,7 +259,7 @@ export class TimelineGestures {
     if (!found?.hit) return;
     if (!found.hit.call) return mover.zoom(1 / 8, this.line.scale.t(this.x(e)), true);
     try {
-      mover.glide(framing(spanOf(await viewer.engine.slice(found.hit.call)), viewer.bounds));
+      mover.glide(framing(callSpan(await viewer.engine.slice(found.hit.call)), viewer.bounds));
     } catch (error) {
       viewer.failed(error);
     }

@@ -27,7 +27,7 @@ import { ArrangeTracks } from './arrangeTracks';
 import { counterChoice } from './counterChoice';
 import type { Views } from '../context';
 import { Roving } from './roving';
-import { busyTime, kindOf, processWords } from './trackWords';
+import { busyTime, trackKind, processWords } from './trackWords';
 
 /** Labels this far above and below the view, in CSS pixels, are created in advance. */
 const AHEAD = 600;
@@ -368,7 +368,7 @@ export class TimelineLabels {
     const { viewer } = this.v;
     const { track } = box;
     const name = trackName(track);
-    const kind = kindOf(track, viewer.facts);
+    const kind = trackKind(track, viewer.facts);
     const process = processWords(track, viewer.facts);
     const title =
       `${name}${kind.title && `, ${kind.title}`}${process}: ${slicesOf(wordsFor(viewer.facts), track.calls)}, ` +

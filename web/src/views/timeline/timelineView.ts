@@ -26,11 +26,11 @@ import { instantAt, paintInstants } from '../../render/instantPainter';
 import { NarrowBars } from '../../render/narrowBars';
 import { paintRuler } from '../../render/rulerPainter';
 import type { Surface } from '../../render/surface';
-import { MADE_A_FRAME, StripImages } from '../../render/strips';
+import { IMAGES_PER_FRAME, DensityImages } from '../../render/strips';
 import { inWords, wordsFor } from '../../model/words';
 import { TimeScale } from '../../render/timeScale';
 import { paintGroups, paintTracks, type Scene } from '../../render/trackPainter';
-import { BesideLayer, type MarkHit } from './besideLayer';
+import { NonSliceLayer, type MarkHit } from './besideLayer';
 import { Canvas } from '../canvas';
 import type { Views } from '../context';
 import { FlowLayer } from './flowLayer';
@@ -72,14 +72,14 @@ export class TimelineView {
   /** The counter under the pointer. */
   readonly overCounter = signal<CounterFacts | null>(null);
   readonly placed: ReadSignal<Placed>;
-  readonly marks: BesideLayer;
+  readonly marks: NonSliceLayer;
   readonly rows: ReadSignal<readonly Row[]>;
   readonly cache: TileCache;
   readonly flows: FlowLayer;
   readonly canvas: Canvas;
   private readonly rulerCanvas: Canvas;
   private readonly narrow = new NarrowBars();
-  private readonly strips = new StripImages(MADE_A_FRAME);
+  private readonly strips = new DensityImages(IMAGES_PER_FRAME);
   private readonly body: HTMLElement;
   readonly labels: TimelineLabels;
   /** Called after the tracks were painted. */
@@ -88,7 +88,7 @@ export class TimelineView {
   constructor(private readonly v: Views) {
     const { viewer, settings } = v;
     this.flows = new FlowLayer(v);
-    this.marks = new BesideLayer(v);
+    this.marks = new NonSliceLayer(v);
     this.cache = new TileCache(
       viewer.engine,
       viewer.bounds,
@@ -280,7 +280,7 @@ export class TimelineView {
 
   /** Paint the visible part as a picture to save, without the marks of the pointer. */
   drawPicture(g: Surface, ratio: number): void {
-    const strips = new StripImages();
+    const strips = new DensityImages();
     this.drawScene(g, { ...this.scene(this.scale), strips, ratio, pointer: null, hovered: null });
   }
 

@@ -19,7 +19,7 @@ type Owner = Track | IdleThread;
 const owners = new WeakMap<TraceFacts, ReadonlyMap<number, Owner>>();
 
 /** Index the threads of a trace. A thread with a track is represented by the track. */
-function ownersOf(facts: TraceFacts): ReadonlyMap<number, Owner> {
+function threadOwners(facts: TraceFacts): ReadonlyMap<number, Owner> {
   let found = owners.get(facts);
   if (!found) {
     const threads = facts.tracks.filter((t) => t.kind === 'thread').reverse();
@@ -31,7 +31,7 @@ function ownersOf(facts: TraceFacts): ReadonlyMap<number, Owner> {
 }
 
 /** Return the kind of a track, unless it is a plain thread. */
-export function kindOf(
+export function trackKind(
   track: Track,
   facts: TraceFacts,
 ): { title: string; mark: HTMLElement | null } {
@@ -47,7 +47,7 @@ export function kindOf(
   if (track.kind === 'cpu') return { title: 'what this processor ran', mark: null };
   if (track.kind === 'states') return { title: 'states of this thread', mark: mark('states') };
   if (track.kind !== 'async') return { title: '', mark: null };
-  const owner = ownersOf(facts).get(track.thread);
+  const owner = threadOwners(facts).get(track.thread);
   const of =
     track.thread >= 0 && owner ? `begun by [${idOf(owner)}] ${owner.name}` : 'of the process';
   return { title: `async slices ${of}`, mark: mark('async') };
