@@ -6,7 +6,7 @@ import { layoutTracks } from '../src/model/layout';
 import { Frames } from '../src/model/names';
 import { TileCache } from '../src/model/tileCache';
 import { NarrowBars } from '../src/render/narrowBars';
-import { DensityImages } from '../src/render/strips';
+import { DensityImages } from '../src/render/densityRows';
 import { TextMeter } from '../src/render/text';
 import { TimeScale } from '../src/render/timeScale';
 import { paintTracks, type Scene } from '../src/render/trackPainter';

@@ -9,7 +9,7 @@ import { Backdrop } from '../src/render/backdrop';
 import { flameAt, flameBox, paintFlame, type FlameScene } from '../src/render/flamePainter';
 import { paintOverview, paintOverviewGround } from '../src/render/overviewPainter';
 import { paintRuler } from '../src/render/rulerPainter';
-import { densityRowPixels } from '../src/render/strips';
+import { densityRowPixels } from '../src/render/densityRows';
 import type { Surface } from '../src/render/surface';
 import { parseColour } from '../src/render/theme';
 import { TimeScale } from '../src/render/timeScale';

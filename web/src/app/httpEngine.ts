@@ -37,7 +37,7 @@ import { CPUS, type StateAnswer, type StatesAnswer } from '../model/states';
 import type { Durations, StatisticsRow } from '../model/statistics';
 import type { OpeningEngine, Status } from '../model/opening';
 import { sendEngineRequest, requestEngineBytes, requestEngineJson, type Ask } from './http';
-import { HttpNonSlices } from './httpBeside';
+import { HttpNonSlices } from './httpNonSlices';
 import type { Host } from './host';
 import { readStatus, type StatusAnswer } from './httpOpening';
 import { flameQuery, scopeQuery, type Query } from './query';

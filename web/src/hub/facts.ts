@@ -6,7 +6,7 @@ import { brief, named, visible } from '../base/visible';
 import type { TraceLine } from './api';
 
 /** Return a text of the server on one line. */
-export function oneLine(text: string, most = 200): string {
+export function singleLine(text: string, most = 200): string {
   return named(brief(visible(text), most));
 }
 

@@ -4,7 +4,7 @@
 import { fill, h, icon, iconButton, setAttribute } from '../base/dom';
 import { debounce } from '../base/latest';
 import { effect, type ReadSignal } from '../base/signal';
-import { oneLine } from './facts';
+import { singleLine } from './facts';
 import { isFiltered, WHOLE_LIST, type ListQuery } from './listQuery';
 
 const TYPING_MS = 200;
@@ -116,7 +116,7 @@ export class FilterView {
       h(
         'span',
         { class: 'chip' },
-        h('span', null, `${name}: ${oneLine(query[name], 60)}`),
+        h('span', null, `${name}: ${singleLine(query[name], 60)}`),
         iconButton('close', `Any ${name}`, () => this.set(name, '')),
       );
     fill(this.chosen, one('label'), one('process'));

@@ -6,14 +6,14 @@ import { formatCount, plural } from '../base/format';
 import { visible } from '../base/visible';
 import { screenButton } from '../views/screens';
 import type { Thread, Trace } from './api';
-import { oneLine, sliceWord } from './facts';
+import { singleLine, sliceWord } from './facts';
 import { sendHubRequest, messageOf } from './http';
 
 /** The number of threads shown before the user asks for more. */
 const FEW = 24;
 
 function hubThreadName({ name, id }: Thread): string {
-  return id === null ? oneLine(name) : `[${id}] ${oneLine(name)}`;
+  return id === null ? singleLine(name) : `[${id}] ${singleLine(name)}`;
 }
 
 function hubProcessName({ processes }: Trace, { process }: Thread): string {
@@ -69,7 +69,7 @@ function threadFigure(base: string, trace: Trace, thread: Thread): HTMLElement {
       'figcaption',
       null,
       h('a', { class: 'link', attrs: { href: address } }, name),
-      process !== '' && h('span', { class: 'second' }, oneLine(process, 80)),
+      process !== '' && h('span', { class: 'second' }, singleLine(process, 80)),
       h('span', { class: 'dim push' }, plural(thread.calls, sliceWord(trace))),
     ),
     serverPicture(address, `Flame graph of ${name}`, 'cut'),

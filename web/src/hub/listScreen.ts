@@ -8,7 +8,7 @@ import { screenButton } from '../views/screens';
 import type { TraceLine } from './api';
 import type { Context, Screen } from './context';
 import { Trouble } from './controls';
-import { oneLine } from './facts';
+import { singleLine } from './facts';
 import { FilterView } from './filterView';
 import {
   isFiltered,
@@ -138,7 +138,7 @@ export class ListScreen implements Screen {
     await this.trouble.during(async () => {
       const { pinned } = await this.ctx.api.change(line.id, { pinned: !line.pinned });
       this.store.replace(line.id, { ...line, pinned });
-      this.ctx.say(`${oneLine(line.name, 60)} is ${pinned ? 'pinned' : 'not pinned any more'}.`);
+      this.ctx.say(`${singleLine(line.name, 60)} is ${pinned ? 'pinned' : 'not pinned any more'}.`);
     });
   }
 
@@ -146,7 +146,7 @@ export class ListScreen implements Screen {
     await this.trouble.during(async () => {
       await this.ctx.api.remove(line.id);
       this.store.replace(line.id, null);
-      this.ctx.say(`${oneLine(line.name, 60)} is deleted.`);
+      this.ctx.say(`${singleLine(line.name, 60)} is deleted.`);
       await this.ctx.again();
     });
   }

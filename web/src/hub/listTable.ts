@@ -13,7 +13,7 @@ import {
   formatWords,
   lengthWords,
   processNames,
-  oneLine,
+  singleLine,
   sizeWords,
   stateWords,
 } from './facts';
@@ -149,7 +149,7 @@ export class ListTable {
 
   private name(line: TraceLine, may: boolean): Child[] {
     const address = traceAddress(this.ctx.base, line.id);
-    const link = internalLink(address, 'link', ...breakable(oneLine(line.name)));
+    const link = internalLink(address, 'link', ...breakable(singleLine(line.name)));
     link.dataset['role'] = 'open';
     const state = line.state === 'ready' ? '' : stateWords(line);
     const facts = [state, formatWords(line), lengthWords(line), sizeWords(line)];
@@ -162,7 +162,7 @@ export class ListTable {
         h(
           'span',
           { class: 'note', title: visible(line.note) },
-          oneLine(line.note.replace(/\s+/g, ' '), 120),
+          singleLine(line.note.replace(/\s+/g, ' '), 120),
         ),
       h('span', { class: 'brief' }, brief),
       h('span', { class: 'brief' }, ...this.labels(line)),
@@ -184,7 +184,7 @@ export class ListTable {
 
   private labels({ labels }: TraceLine): Child[] {
     return labels.map((label) =>
-      filterChip(oneLine(label, 40), 'Only traces with this label', () =>
+      filterChip(singleLine(label, 40), 'Only traces with this label', () =>
         this.act.ask({ ...this.store.query.peek(), label }),
       ),
     );
@@ -202,7 +202,7 @@ export class ListTable {
           attrs: { type: 'button' },
           on: { click: () => this.act.ask({ ...this.store.query.peek(), process }) },
         },
-        oneLine(process, 60),
+        singleLine(process, 60),
       ),
     ]);
     const rest = processes.length - FEW;
@@ -210,7 +210,7 @@ export class ListTable {
   }
 
   private actions(line: TraceLine): Child[] {
-    const name = oneLine(line.name, 60);
+    const name = singleLine(line.name, 60);
     if (this.asked === line.id) {
       const back = (): void => {
         this.asked = null;

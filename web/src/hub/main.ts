@@ -11,7 +11,7 @@ import { Settings } from '../views/settings';
 import { Api, type Hub } from './api';
 import type { Context, Screen } from './context';
 import { internalLink, Trouble } from './controls';
-import { oneLine } from './facts';
+import { singleLine } from './facts';
 import { Memory } from './fingerprint';
 import { ListScreen } from './listScreen';
 import { readPath, traceAddress } from './route';
@@ -121,7 +121,7 @@ class App {
     effect(() => {
       const hub = this.hub.get();
       if (!hub) return;
-      setText(about, hub.name === 'traceview' ? '' : oneLine(hub.name, 60));
+      setText(about, hub.name === 'traceview' ? '' : singleLine(hub.name, 60));
       list.hidden = !hub.may.list;
       const out = hub.login === 'token' && hub.may.change;
       fill(login, out && screenButton('Log out', '', () => void this.logout()));
@@ -197,7 +197,7 @@ class App {
   }
 
   private ended(upload: Upload): void {
-    const name = oneLine(upload.file.name, 60);
+    const name = singleLine(upload.file.name, 60);
     const phase = upload.phase.peek();
     if (phase === 'stopped') this.say(`The upload of ${name} stopped. ${upload.message.peek()}`);
     if (phase === 'cancelled') this.say(`The upload of ${name} is cancelled.`);

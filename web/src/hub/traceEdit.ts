@@ -8,7 +8,7 @@ import { screenButton } from '../views/screens';
 import type { Change, Trace } from './api';
 import type { Context } from './context';
 import { confirmInPlace, timeElement } from './controls';
-import { cleanLabel, oneLine } from './facts';
+import { cleanLabel, singleLine } from './facts';
 import { labelLinks } from './traceParts';
 
 /** The maximum lengths of texts that the server accepts. */
@@ -42,7 +42,7 @@ export function nameView(e: Edited): HTMLElement {
   const editing = signal(false);
   const title = (): HTMLElement[] => {
     const { name } = e.trace.peek();
-    const heading = h('h1', { tabIndex: -1 }, oneLine(name, 300));
+    const heading = h('h1', { tabIndex: -1 }, singleLine(name, 300));
     const rename = screenButton('Rename', 'small', () => editing.set(true));
     return e.may.peek() ? [heading, rename] : [heading];
   };
@@ -82,7 +82,7 @@ export function nameView(e: Edited): HTMLElement {
   showOnChange(
     () => [editing.get(), editing.get() ? '' : e.trace.get().name, e.may.get()],
     () => {
-      const heading = h('h1', { class: 'sr-only' }, oneLine(e.trace.peek().name, 300));
+      const heading = h('h1', { class: 'sr-only' }, singleLine(e.trace.peek().name, 300));
       fill(element, ...(editing.peek() ? [heading, box()] : title()));
       element.querySelector('input')?.select();
     },
@@ -127,7 +127,7 @@ function labelsView(e: Edited): HTMLElement {
       'span',
       { class: 'chip' },
       ...labelLinks([label], e.ctx.base, e.ctx.go),
-      iconButton('close', `Remove the label ${oneLine(label, 40)}`, () => void drop(label)),
+      iconButton('close', `Remove the label ${singleLine(label, 40)}`, () => void drop(label)),
     );
   showOnChange(
     () => [e.trace.get().labels, e.may.get()],
@@ -218,7 +218,7 @@ function retentionView(e: Edited): HTMLElement {
       fill(
         actions,
         ...(asked.peek()
-          ? [confirmInPlace(`Delete ${oneLine(name, 60)}?`, 'Delete', sure, back)]
+          ? [confirmInPlace(`Delete ${singleLine(name, 60)}?`, 'Delete', sure, back)]
           : [pin, remove]),
       );
       actions.hidden = !e.may.peek();

@@ -13,7 +13,7 @@ import {
   lengthWords,
   offsetWords,
   processNames,
-  oneLine,
+  singleLine,
   sizeWords,
   sliceWord,
 } from './facts';
@@ -78,7 +78,7 @@ function processLinks(processes: readonly string[], base: string): Child[] {
       h(
         'div',
         null,
-        internalLink(`${base}?process=${encodeURIComponent(process)}`, 'link', oneLine(process)),
+        internalLink(`${base}?process=${encodeURIComponent(process)}`, 'link', singleLine(process)),
       ),
     );
   return rest > 0 ? [...named, h('div', { class: 'dim' }, `and ${formatCount(rest)} more`)] : named;
@@ -183,7 +183,7 @@ export function labelLinks(
   go: (to: string) => void,
 ): Child[] {
   return labels.map((label) =>
-    filterChip(oneLine(label, 40), 'All traces with this label', () =>
+    filterChip(singleLine(label, 40), 'All traces with this label', () =>
       go(`${base}?label=${encodeURIComponent(label)}`),
     ),
   );

@@ -8,7 +8,7 @@ import { screenButton } from '../views/screens';
 import type { Trace } from './api';
 import type { Context, Screen } from './context';
 import { copyButton, internalLink, Trouble } from './controls';
-import { progressPercent, oneLine, isBeingRead } from './facts';
+import { progressPercent, singleLine, isBeingRead } from './facts';
 import { busyThreads, flamesView } from './flamesView';
 import { HubError, LOGIN_WANTED, messageOf } from './http';
 import { LoginView } from './loginView';
@@ -77,7 +77,7 @@ export class TraceScreen implements Screen {
   private arrived(trace: Trace): void {
     const before = this.trace.peek();
     this.trace.set(trace);
-    this.title = oneLine(trace.name, 80);
+    this.title = singleLine(trace.name, 80);
     document.title = `${this.title} – traceview`;
     this.trouble.clear();
     if (!before) this.build();
@@ -126,7 +126,7 @@ export class TraceScreen implements Screen {
       remove: () =>
         this.trouble.during(async () => {
           await this.ctx.api.remove(this.id);
-          this.ctx.say(`${oneLine(trace.peek().name, 60)} is deleted.`);
+          this.ctx.say(`${singleLine(trace.peek().name, 60)} is deleted.`);
           this.ctx.go(this.ctx.base);
         }),
     };

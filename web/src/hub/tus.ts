@@ -15,7 +15,7 @@ export function base64OfText(text: string): string {
   return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
 }
 
-function parseOffset(text: string | null): number {
+function parseUploadOffset(text: string | null): number {
   if (!/^\d{1,15}$/.test(text ?? '')) throw new HubError('The server names no offset.', 502);
   return Number(text);
 }
@@ -46,7 +46,7 @@ export class Tus implements Wire {
   async look(uid: string, signal: AbortSignal): Promise<Standing> {
     const asked = { method: 'HEAD' as const, headers: VERSION, signal };
     const { headers } = await sendHubRequest(`${this.uploads}/${uid}`, asked);
-    const offset = parseOffset(headers.get('Upload-Offset'));
+    const offset = parseUploadOffset(headers.get('Upload-Offset'));
     return { uid, offset, trace: traceOfAddress(headers.get('Traceview-Location')) };
   }
 
@@ -119,7 +119,7 @@ function uploadStanding(uid: string, request: XMLHttpRequest): Standing {
   }
   return {
     uid,
-    offset: parseOffset(request.getResponseHeader('Upload-Offset')),
+    offset: parseUploadOffset(request.getResponseHeader('Upload-Offset')),
     trace: traceOfAddress(request.getResponseHeader('Traceview-Location')),
   };
 }

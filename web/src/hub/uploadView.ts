@@ -7,7 +7,7 @@ import { effect, onEnd, ownEffects, untracked } from '../base/signal';
 import { screenButton } from '../views/screens';
 import type { Context } from './context';
 import { copyButton, internalLink } from './controls';
-import { oneLine } from './facts';
+import { singleLine } from './facts';
 import type { Remembered } from './fingerprint';
 import { timeLeft } from './rate';
 import { traceAddress } from './route';
@@ -64,7 +64,7 @@ class UploadLine {
     private readonly ctx: Context,
     private readonly upload: Upload,
   ) {
-    this.name = oneLine(upload.file.name);
+    this.name = singleLine(upload.file.name);
     const progress = h(
       'div',
       {
@@ -198,7 +198,7 @@ export class UploadView {
     return h(
       'li',
       { class: 'upload', attrs: { 'data-phase': 'stopped' } },
-      h('span', { class: 'name' }, oneLine(refused.name)),
+      h('span', { class: 'name' }, singleLine(refused.name)),
       h('span', { class: 'figures' }, 'not sent'),
       h('span', { class: 'actions' }, screenButton('Clear', '', clear)),
       h('p', { class: 'message' }, refused.why),
@@ -209,7 +209,7 @@ export class UploadView {
     return h(
       'li',
       { class: 'upload', attrs: { 'data-phase': 'left' } },
-      h('span', { class: 'name' }, oneLine(name)),
+      h('span', { class: 'name' }, singleLine(name)),
       h('span', { class: 'figures' }, `${formatBytes(size)}, interrupted`),
       h(
         'span',

@@ -26,7 +26,7 @@ export function escapeXml(text: string): string {
 }
 
 /** Format a coordinate. Two decimals are a hundredth of a pixel. */
-function svgNumber(value: number): string {
+function coord(value: number): string {
   return String(Math.round(value * 100) / 100);
 }
 
@@ -35,7 +35,7 @@ function svgAttributes(all: Record<string, string | number | null>): string {
     .filter(([, value]) => value !== null)
     .map(
       ([name, value]) =>
-        ` ${name}="${typeof value === 'number' ? svgNumber(value) : escapeXml(value ?? '')}"`,
+        ` ${name}="${typeof value === 'number' ? coord(value) : escapeXml(value ?? '')}"`,
     )
     .join('');
 }
@@ -103,7 +103,7 @@ export class SvgSurface extends State implements Surface {
 
   /** Return the whole file. A screen reader announces the title first. */
   file(width: number, height: number, title: string, family: string): string {
-    const size = { width, height, viewBox: `0 0 ${svgNumber(width)} ${svgNumber(height)}` };
+    const size = { width, height, viewBox: `0 0 ${coord(width)} ${coord(height)}` };
     return [
       `<svg xmlns="http://www.w3.org/2000/svg"${svgAttributes(size)} role="img">`,
       `<title>${escapeXml(title)}</title>`,
@@ -151,29 +151,29 @@ export class SvgSurface extends State implements Surface {
     this.path = '';
   }
   moveTo(x: number, y: number): void {
-    this.path += `M${svgNumber(x)} ${svgNumber(y)}`;
+    this.path += `M${coord(x)} ${coord(y)}`;
   }
   lineTo(x: number, y: number): void {
-    this.path += `${this.path === '' ? 'M' : 'L'}${svgNumber(x)} ${svgNumber(y)}`;
+    this.path += `${this.path === '' ? 'M' : 'L'}${coord(x)} ${coord(y)}`;
   }
   bezierCurveTo(x1: number, y1: number, x2: number, y2: number, x: number, y: number): void {
-    this.path += `C${[x1, y1, x2, y2, x, y].map(svgNumber).join(' ')}`;
+    this.path += `C${[x1, y1, x2, y2, x, y].map(coord).join(' ')}`;
   }
   arc(x: number, y: number, r: number): void {
-    const half = (dx: number): string =>
-      `a${svgNumber(r)} ${svgNumber(r)} 0 1 0 ${svgNumber(dx)} 0`;
-    this.path += `M${svgNumber(x - r)} ${svgNumber(y)}${half(2 * r)}${half(-2 * r)}Z`;
+    const half = (dx: number): string => `a${coord(r)} ${coord(r)} 0 1 0 ${coord(dx)} 0`;
+    this.path += `M${coord(x - r)} ${coord(y)}${half(2 * r)}${half(-2 * r)}Z`;
   }
   rect(x: number, y: number, w: number, h: number): void {
-    this.path += `M${svgNumber(x)} ${svgNumber(y)}h${svgNumber(w)}v${svgNumber(h)}h${svgNumber(-w)}Z`;
+    this.path += `M${coord(x)} ${coord(y)}h${coord(w)}v${coord(h)}h${coord(-w)}Z`;
   }
   roundRect(x: number, y: number, w: number, h: number, radii: number[]): void {
     const [a = 0, b = 0, c = 0, d = 0] = radii;
     const corner = (r: number, dx: number, dy: number): string =>
-      r > 0 ? `a${svgNumber(r)} ${svgNumber(r)} 0 0 1 ${svgNumber(dx)} ${svgNumber(dy)}` : '';
+      r > 0 ? `a${coord(r)} ${coord(r)} 0 0 1 ${coord(dx)} ${coord(dy)}` : '';
     this.path +=
-      `M${svgNumber(x + a)} ${svgNumber(y)}H${svgNumber(x + w - b)}${corner(b, b, b)}V${svgNumber(y + h - c)}${corner(c, -c, c)}` +
-      `H${svgNumber(x + d)}${corner(d, -d, -d)}V${svgNumber(y + a)}${corner(a, a, -a)}Z`;
+      `M${coord(x + a)} ${coord(y)}H${coord(x + w - b)}${corner(b, b, b)}` +
+      `V${coord(y + h - c)}${corner(c, -c, c)}` +
+      `H${coord(x + d)}${corner(d, -d, -d)}V${coord(y + a)}${corner(a, a, -a)}Z`;
   }
   closePath(): void {
     if (this.path !== '') this.path += 'Z';
@@ -239,7 +239,7 @@ export class SvgSurface extends State implements Surface {
     return {
       ...this.paint('stroke', this.strokeStyle),
       'stroke-width': this.lineWidth === 1 ? null : this.lineWidth,
-      'stroke-dasharray': this.dashes.length > 0 ? this.dashes.map(svgNumber).join(' ') : null,
+      'stroke-dasharray': this.dashes.length > 0 ? this.dashes.map(coord).join(' ') : null,
     };
   }
 
@@ -267,7 +267,9 @@ export class SvgSurface extends State implements Surface {
     const paths = new Map<number, string>();
     const [across, down] = [b.w / pixels.count, b.h / pixels.rows];
     for (const { colour, x, y, w, h } of pixelBlocksOf(pixels)) {
-      const block = `M${svgNumber(b.x + x * across)} ${svgNumber(b.y + y * down)}h${svgNumber(w * across)}v${svgNumber(h * down)}h${svgNumber(-w * across)}Z`;
+      const block =
+        `M${coord(b.x + x * across)} ${coord(b.y + y * down)}` +
+        `h${coord(w * across)}v${coord(h * down)}h${coord(-w * across)}Z`;
       paths.set(colour, (paths.get(colour) ?? '') + block);
     }
     for (const [colour, d] of paths) {

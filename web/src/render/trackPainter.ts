@@ -10,7 +10,7 @@
 //
 // A lane is painted from tiles (lanes.ts). Wide slices are drawn as shapes with names. Narrow
 // slices are collected as pixels (narrowBars.ts), and calls shorter than a pixel come as density
-// rows (strips.ts). In a collapsed track the density rows lie over the bars, otherwise below them.
+// rows (densityRows.ts). In a collapsed track the density rows lie over the bars, otherwise below them.
 // Marks and waits come last.
 
 import type { Call, CallDetails, Tile } from '../model/engine';
@@ -41,7 +41,7 @@ import { isNarrow, LEAST_LABEL, type NarrowBars } from './narrowBars';
 import { paintExtents, paintSelectedCall } from './selectionPainter';
 import { drawBar, CLOSED, LEAST_OPEN, drawThinOutline, drawWait } from './shapes';
 import type { Box, Surface } from './surface';
-import type { DensityImages } from './strips';
+import type { DensityImages } from './densityRows';
 import { columnsTakenByDensity, firstTakenFrom } from './taken';
 import type { TextMeter } from './text';
 import type { Theme } from './theme';

@@ -27,7 +27,7 @@ import { CallList } from './timeline/callList';
 import { HelpDialog } from './helpDialog';
 import { LowerPanel } from './lowerPanel';
 import { Mover } from './timeline/mover';
-import { NotesRow } from './timeline/notesStrip';
+import { NotesRow } from './timeline/notesRow';
 import { OverviewView } from './timeline/overviewView';
 import { pictureEntries } from './files/pictures';
 import { RangeDialog } from './timeline/rangeDialog';

@@ -103,7 +103,7 @@ export function objectDetails(v: Views, object: ObjectDetails): HTMLElement[] {
   ];
 }
 
-/** Return the snapshot, and the arguments of its event if they hold anything else. */
+/** Show the snapshot in the arguments of an event as an image or a tree, then the other arguments. */
 function snapshotContents(
   v: Views,
   { of, snapshot: number }: SnapshotDetails,

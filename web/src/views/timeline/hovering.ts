@@ -11,7 +11,7 @@ import { seriesColour } from '../../render/counterPainter';
 import { HANDLE_WIDTH } from '../../render/rulerPainter';
 import type { Views } from '../context';
 import type { Tip } from '../tip';
-import type { MarkHit } from './besideLayer';
+import type { MarkHit } from './nonSliceLayer';
 import type { TimelineView, Under } from './timelineView';
 
 /** An edge of the selected range. */
