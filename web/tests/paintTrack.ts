@@ -64,7 +64,7 @@ export async function paintTrack(setup: Setup): Promise<DrawLog> {
     theme: THEME,
     frames,
     meter,
-    strips: new DensityImages(),
+    densityImages: new DensityImages(),
     narrow: new NarrowBars(),
     cache,
     scale: new TimeScale(setup.view ?? BOUNDS, 500),

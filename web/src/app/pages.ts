@@ -89,7 +89,7 @@ export class Pages {
     if (!answer) return;
     this.put(answer.engine, answer.facts, place.filter, place, false);
     this.box.set(place.filter);
-    this.tell(null);
+    this.showFilterState(null);
   }
 
   /** Change the filter and keep the place. */
@@ -97,7 +97,7 @@ export class Pages {
     const old = this.shown;
     if (!old || filter === old.viewer.filter) {
       this.asked++;
-      this.tell(null);
+      this.showFilterState(null);
       return;
     }
     const answer = await this.ask(filter);
@@ -113,7 +113,7 @@ export class Pages {
       openTracks,
     });
     this.put(answer.engine, answer.facts, filter, moved, true);
-    this.tell(null);
+    this.showFilterState(null);
   }
 
   private async ask(filter: string): Promise<{ engine: Engine; facts: TraceFacts } | null> {
@@ -125,17 +125,17 @@ export class Pages {
       return asked === this.asked ? { engine, facts } : null;
     } catch (error) {
       if (asked !== this.asked) return null;
-      this.tell(error);
+      this.showFilterState(error);
       if (error instanceof EngineError && error.gone) this.outside.gone();
       return null;
     }
   }
 
   /** Show the state of the filter in its box, or why the filter failed. */
-  private tell(error: unknown): void {
+  private showFilterState(error: unknown): void {
     const column = error instanceof EngineError ? error.column : null;
     const message = error === null ? null : error instanceof Error ? error.message : String(error);
-    this.box.tell(this.shown?.viewer.facts.filtered ?? null, message, column);
+    this.box.showResult(this.shown?.viewer.facts.filtered ?? null, message, column);
   }
 
   private put(

@@ -92,7 +92,7 @@ class UploadLine {
         const percent = uploadShare(upload) * 100;
         this.bar.style.width = `${percent.toFixed(2)}%`;
         progress.setAttribute('aria-valuenow', String(Math.floor(percent)));
-        this.tell();
+        this.update();
       });
       effect(() => {
         const phase = upload.phase.get();
@@ -103,12 +103,12 @@ class UploadLine {
     });
   }
 
-  private tell(): void {
+  private update(): void {
     const text = uploadFigures(this.upload);
     const now = performance.now();
     clearTimeout(this.timer);
     if (this.upload.phase.peek() === 'sending' && now - this.last < TICK_MS) {
-      this.timer = setTimeout(() => untracked(() => this.tell()), TICK_MS);
+      this.timer = setTimeout(() => untracked(() => this.update()), TICK_MS);
       return;
     }
     this.last = now;

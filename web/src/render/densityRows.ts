@@ -7,7 +7,7 @@
 //                    #  # #   #       one column per pixel, TILE_PIXELS per tile
 //                   ##  ####  ##
 //
-// Each row is rendered into an image once (DensityImages) and then only copied. The cache holds KEEP
+// Each row is rendered into an image once (DensityImages) and then only copied. The cache holds MOST_CACHED
 // images and reuses the least recently drawn one.
 
 import { TILE_PIXELS } from '../model/decode';
@@ -18,7 +18,7 @@ import { canvasOf, type Box, type Surface } from './surface';
 import type { Theme } from './theme';
 
 /** An image of 512 x 17 pixels takes 35 kB, so the cache takes at most 40 MB. */
-const KEEP = 1200;
+const MOST_CACHED = 1200;
 const LOWEST = 2;
 
 /** How a density row is rendered. */
@@ -62,7 +62,7 @@ export function densityRowPixels(
   return pixels;
 }
 
-interface Kept {
+interface CachedImage {
   image: OffscreenCanvas;
   context: OffscreenCanvasRenderingContext2D;
   generation: number;
@@ -101,7 +101,7 @@ class Scratch {
 
 /** The cache of rendered density rows. */
 export class DensityImages {
-  private readonly kept = new Map<Tile, Kept>();
+  private readonly cached = new Map<Tile, CachedImage>();
   private readonly scratch = new Scratch();
   private made = 0;
   private isLate = false;
@@ -121,7 +121,7 @@ export class DensityImages {
   }
 
   readonly ready = (tile: Tile): boolean => {
-    if (!tile.strip || this.made < this.most || this.kept.has(tile)) return true;
+    if (!tile.strip || this.made < this.most || this.cached.has(tile)) return true;
     this.isLate = true;
     return false;
   };
@@ -151,10 +151,10 @@ export class DensityImages {
     look: DensityLook,
   ): CanvasImageSource | null {
     if (!tile.strip || typeof OffscreenCanvas === 'undefined') return null;
-    const old = this.kept.get(tile);
-    this.kept.delete(tile);
+    const old = this.cached.get(tile);
+    this.cached.delete(tile);
     if (old && old.generation === theme.generation && old.rows === rows && old.only === look.only) {
-      this.kept.set(tile, old);
+      this.cached.set(tile, old);
       return old.image;
     }
     this.made++;
@@ -164,7 +164,7 @@ export class DensityImages {
     densityRowPixels(tile, rows, theme, frames, look, pixels);
     image.context.putImageData(data, 0, 0);
     const { generation } = theme;
-    this.kept.set(tile, { ...image, generation, rows, only: look.only });
+    this.cached.set(tile, { ...image, generation, rows, only: look.only });
     return image.image;
   }
 
@@ -172,18 +172,18 @@ export class DensityImages {
    * Take the least recently drawn image out of a full cache, to be reused; null if the cache is not
    * full.
    */
-  private unused(rows: number): Pick<Kept, 'image' | 'context'> | null {
-    if (this.kept.size < KEEP) return null;
-    for (const [tile, kept] of this.kept) {
-      this.kept.delete(tile);
-      if (kept.rows === rows) return kept;
-      if (this.kept.size < KEEP) break;
+  private unused(rows: number): Pick<CachedImage, 'image' | 'context'> | null {
+    if (this.cached.size < MOST_CACHED) return null;
+    for (const [tile, cached] of this.cached) {
+      this.cached.delete(tile);
+      if (cached.rows === rows) return cached;
+      if (this.cached.size < MOST_CACHED) break;
     }
     return null;
   }
 }
 
-function newDensityImage(rows: number): Pick<Kept, 'image' | 'context'> | null {
+function newDensityImage(rows: number): Pick<CachedImage, 'image' | 'context'> | null {
   const image = new OffscreenCanvas(TILE_PIXELS, rows);
   const context = image.getContext('2d');
   return context && { image, context };

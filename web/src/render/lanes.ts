@@ -33,7 +33,7 @@ export function tileExcerptsOf(
 ): TileExcerpt[] {
   const size = tileSpan(res);
   const { first, last } = tileRange(scale.view, res);
-  const pieces: TileExcerpt[] = [];
+  const excerpts: TileExcerpt[] = [];
   for (let n = first; n <= last; n++) {
     const from = n * size;
     const to = from + size;
@@ -41,19 +41,19 @@ export function tileExcerptsOf(
     const isReady = exact !== undefined && ready(exact);
     const others = isReady ? [] : cache.standIns(lane.kind, lane.row, res, n);
     if (exact && (isReady || !tilesCover(others, res) || !others.every(ready))) {
-      pieces.push({ tile: exact, from, to });
+      excerpts.push({ tile: exact, from, to });
       continue;
     }
     for (const tile of others) {
       const own = tileSpan(tile.res);
-      pieces.push({
+      excerpts.push({
         tile,
         from: Math.max(from, tile.number * own),
         to: Math.min(to, (tile.number + 1) * own),
       });
     }
   }
-  return pieces;
+  return excerpts;
 }
 
 export type VisitSlice = (tile: Tile, i: number, x0: number, x1: number) => void;
@@ -64,12 +64,12 @@ export type VisitSlice = (tile: Tile, i: number, x0: number, x1: number) => void
  * one.
  */
 export function visitSliceRow(
-  pieces: readonly TileExcerpt[],
+  excerpts: readonly TileExcerpt[],
   scale: TimeScale,
   visit: VisitSlice,
 ): void {
   let done = -1;
-  for (const { tile, from, to } of pieces) {
+  for (const { tile, from, to } of excerpts) {
     for (let i = 0; i < tile.start.length; i++) {
       const start = tile.start[i] ?? 0;
       if (start >= to || start >= scale.view.to) break;
@@ -107,12 +107,12 @@ function joinCallParts(parts: Part[]): Part[] {
 
 /** Visit a lane of innermost calls: the intervals in which each call was the innermost one. */
 export function visitInnermost(
-  pieces: readonly TileExcerpt[],
+  excerpts: readonly TileExcerpt[],
   scale: TimeScale,
   visit: VisitSlice,
 ): void {
   const parts: Part[] = [];
-  for (const { tile, from, to } of pieces) {
+  for (const { tile, from, to } of excerpts) {
     for (let i = 0; i < tile.start.length; i++) {
       const start = tile.start[i] ?? 0;
       const end = start + (tile.length[i] ?? 0);
@@ -134,21 +134,21 @@ export type VisitDensityRow = (
 
 /** Visit the visible parts of density rows, joined where one tile stands in for several. */
 export function visitDensityRows(
-  pieces: readonly TileExcerpt[],
+  excerpts: readonly TileExcerpt[],
   scale: TimeScale,
   visit: VisitDensityRow,
 ): void {
-  for (let k = 0; k < pieces.length; k++) {
-    const piece = pieces[k];
-    if (!piece?.tile.strip) continue;
-    let { to } = piece;
-    while (pieces[k + 1]?.tile === piece.tile) to = pieces[++k]?.to ?? to;
-    const pixel = 2 ** piece.tile.res;
-    const origin = piece.tile.number * TILE_PIXELS;
-    const first = Math.max(0, Math.floor(Math.max(piece.from, scale.view.from) / pixel) - origin);
+  for (let k = 0; k < excerpts.length; k++) {
+    const excerpt = excerpts[k];
+    if (!excerpt?.tile.strip) continue;
+    let { to } = excerpt;
+    while (excerpts[k + 1]?.tile === excerpt.tile) to = excerpts[++k]?.to ?? to;
+    const pixel = 2 ** excerpt.tile.res;
+    const origin = excerpt.tile.number * TILE_PIXELS;
+    const first = Math.max(0, Math.floor(Math.max(excerpt.from, scale.view.from) / pixel) - origin);
     const last = Math.min(TILE_PIXELS, Math.ceil(Math.min(to, scale.view.to) / pixel) - origin);
     if (last <= first) continue;
     const x = scale.x((origin + first) * pixel);
-    visit(piece.tile, first, last - first, x, scale.x((origin + last) * pixel) - x);
+    visit(excerpt.tile, first, last - first, x, scale.x((origin + last) * pixel) - x);
   }
 }

@@ -66,7 +66,7 @@ class State {
   dashes: readonly number[] = [];
 }
 
-interface Kept {
+interface SavedState {
   state: State;
   open: number;
 }
@@ -80,7 +80,7 @@ export class SvgSurface extends State implements Surface {
   private readonly body: string[] = [];
   private readonly defs: string[] = [];
   private readonly hatches = new Map<string, string>();
-  private readonly kept: Kept[] = [];
+  private readonly saved: SavedState[] = [];
   /** The number of groups opened since the last save(). */
   private open = 0;
   private path = '';
@@ -199,15 +199,15 @@ export class SvgSurface extends State implements Surface {
     this.open++;
   }
   save(): void {
-    this.kept.push({ state: { ...this.state() }, open: this.open });
+    this.saved.push({ state: { ...this.state() }, open: this.open });
     this.open = 0;
   }
   restore(): void {
-    const kept = this.kept.pop();
-    if (!kept) return;
+    const saved = this.saved.pop();
+    if (!saved) return;
     for (; this.open > 0; this.open--) this.body.push('</g>');
-    this.open = kept.open;
-    Object.assign(this, kept.state);
+    this.open = saved.open;
+    Object.assign(this, saved.state);
   }
 
   private state(): State {

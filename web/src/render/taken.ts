@@ -13,12 +13,12 @@ const LOW = 76;
  * `all`, as for async tracks, every column counts.
  */
 export function columnsTakenByDensity(
-  pieces: readonly TileExcerpt[],
+  excerpts: readonly TileExcerpt[],
   scale: TimeScale,
   all: boolean,
 ): number[] {
   const taken: number[] = [];
-  visitDensityRows(pieces, scale, (tile, first, pixels, x, width) => {
+  visitDensityRows(excerpts, scale, (tile, first, pixels, x, width) => {
     const heights = tile.strip?.height;
     if (!heights) return;
     const step = width / pixels;

@@ -52,7 +52,7 @@ export interface Scene {
   theme: Theme;
   frames: Frames;
   meter: TextMeter;
-  strips: DensityImages;
+  densityImages: DensityImages;
   narrow: NarrowBars;
   cache: TileCache;
   scale: TimeScale;
@@ -197,8 +197,8 @@ function paintTrack(g: Surface, s: Scene, box: TrackBox, scroll: number, height:
 function waitsOf(s: Scene, box: TrackBox): Waits {
   const waits: Waits = new Map();
   if (box.track.waits === 0) return waits;
-  const pieces = tileExcerptsOf(s.cache, { kind: 'w', row: box.track.track }, s.res, s.scale);
-  visitSliceRow(pieces, s.scale, (tile, i, x0, x1) => {
+  const excerpts = tileExcerptsOf(s.cache, { kind: 'w', row: box.track.track }, s.res, s.scale);
+  visitSliceRow(excerpts, s.scale, (tile, i, x0, x1) => {
     const row = tile.rows[i] ?? 0;
     const list = waits.get(row);
     if (list) list.push([x0, x1]);
@@ -208,7 +208,7 @@ function waitsOf(s: Scene, box: TrackBox): Waits {
 }
 
 function paintTrackLane(g: Surface, s: Scene, box: TrackBox, lane: Lane, waits: Waits): void {
-  const pieces = tileExcerptsOf(s.cache, lane.lane, s.res, s.scale, s.strips.ready);
+  const excerpts = tileExcerptsOf(s.cache, lane.lane, s.res, s.scale, s.densityImages.ready);
   g.font = lane.async ? `italic ${s.theme.barFont}` : s.theme.barFont;
   g.textBaseline = 'middle';
   const own: LaneWork = {
@@ -220,21 +220,26 @@ function paintTrackLane(g: Surface, s: Scene, box: TrackBox, lane: Lane, waits: 
     narrow: !lane.states && !lane.async && s.narrow.begin(g, s.theme, s.scale.width, s.ratio),
     marked: [],
     // In the rows of an expanded track, density rows stand beside the bars and hide no name.
-    taken: lane.depth < 0 || lane.async ? columnsTakenByDensity(pieces, s.scale, lane.async) : [],
+    taken: lane.depth < 0 || lane.async ? columnsTakenByDensity(excerpts, s.scale, lane.async) : [],
   };
   const paint: VisitSlice = (tile, i, x0, x1) => paintSlice(g, s, own, tile, i, x0, x1);
-  if (lane.depth < 0) visitInnermost(pieces, s.scale, paint);
+  if (lane.depth < 0) visitInnermost(excerpts, s.scale, paint);
   else {
-    paintDensityRows(g, s, lane, pieces);
-    visitSliceRow(pieces, s.scale, paint);
+    paintDensityRows(g, s, lane, excerpts);
+    visitSliceRow(excerpts, s.scale, paint);
   }
   if (own.narrow) s.narrow.draw(g, lane.y, lane.height);
-  if (lane.depth < 0) paintDensityRows(g, s, lane, pieces);
+  if (lane.depth < 0) paintDensityRows(g, s, lane, excerpts);
   for (const mark of own.marked) markSlice(g, s, lane, mark);
   paintWaits(g, s, own);
 }
 
-function paintDensityRows(g: Surface, s: Scene, lane: Lane, pieces: readonly TileExcerpt[]): void {
+function paintDensityRows(
+  g: Surface,
+  s: Scene,
+  lane: Lane,
+  excerpts: readonly TileExcerpt[],
+): void {
   const look = {
     height: lane.height,
     ratio: s.ratio,
@@ -242,10 +247,10 @@ function paintDensityRows(g: Surface, s: Scene, lane: Lane, pieces: readonly Til
     flat: lane.depth < 0 || lane.states,
     states: lane.states,
   };
-  visitDensityRows(pieces, s.scale, (tile, first, pixels, x, width) => {
+  visitDensityRows(excerpts, s.scale, (tile, first, pixels, x, width) => {
     if (lane.async) paintLoneAsync(g, s, lane, tile, { first, pixels, x, width });
     const onto = { x, y: lane.y, w: width, h: lane.height };
-    s.strips.paint(g, { tile, first, count: pixels }, onto, s.theme, s.frames, look);
+    s.densityImages.paint(g, { tile, first, count: pixels }, onto, s.theme, s.frames, look);
   });
 }
 

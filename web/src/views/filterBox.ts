@@ -77,7 +77,7 @@ export class FilterBox {
   }
 
   /** Show how many events remain, or the error and its position. */
-  tell(
+  showResult(
     left: { slices: number; of: number } | null,
     fault: string | null,
     column: number | null,

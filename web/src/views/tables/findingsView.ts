@@ -66,7 +66,7 @@ export class FindingsView {
       shown,
       go: (item) => this.go(item),
       selected: (item) => this.isSelected(item),
-      moved: (item) => this.tell(item),
+      moved: (item) => this.explain(item),
       whenEmpty: () => this.emptyText(),
       sheet: (items) => findingsSheet(items, this.words, fixedUnit(viewer.unit.peek())),
     });
@@ -220,7 +220,7 @@ export class FindingsView {
   }
 
   /** Explain the line under the cursor in whole sentences. */
-  private tell(item: FindingItem | null): void {
+  private explain(item: FindingItem | null): void {
     const rule = item && ruleOf(item);
     if (!rule) {
       const hint = item

@@ -23,7 +23,7 @@ interface Point {
   clientY: number;
 }
 
-interface Found {
+interface HoverHits {
   edge: Edge | null;
   slice: Under | null;
   counter: CounterFacts | null;
@@ -32,7 +32,7 @@ interface Found {
   mark: MarkHit | null;
 }
 
-const NOTHING: Found = {
+const NOTHING: HoverHits = {
   ...{ edge: null, slice: null, counter: null },
   ...{ instant: null, flow: null, mark: null },
 };
@@ -48,7 +48,7 @@ export class Hovering {
   /** The mouse position, or null while the mouse is outside the time line. */
   private mouse: (Point & { onRuler: boolean }) | null = null;
   /** A short form of the last report, to detect changes. */
-  private told = '';
+  private reported = '';
 
   /** While `busy` returns true, the user drags and nothing else is reported. */
   constructor(
@@ -94,7 +94,7 @@ export class Hovering {
 
   leave(): void {
     this.mouse = null;
-    this.told = '';
+    this.reported = '';
     this.v.viewer.pointer.set(null);
     this.v.viewer.hover.set(null);
     this.line.overCounter.set(null);
@@ -104,20 +104,20 @@ export class Hovering {
   }
 
   over(point: Point, onRuler: boolean): void {
-    this.tell(point, onRuler, this.find(point, onRuler));
+    this.report(point, onRuler, this.find(point, onRuler));
   }
 
   /** Handle a painted frame, which may have put something else under the mouse. */
   private stay(): void {
     const { mouse } = this;
     if (!mouse || this.busy()) return;
-    const found = this.find(mouse, mouse.onRuler);
+    const hits = this.find(mouse, mouse.onRuler);
     // Ignore an arrow that appeared under a resting mouse (FlowLayer.isMeant).
-    if (found.flow?.flow !== this.line.flows.hovered.peek()?.flow) found.flow = null;
-    if (this.brief(found) !== this.told) this.tell(mouse, mouse.onRuler, found);
+    if (hits.flow?.flow !== this.line.flows.hovered.peek()?.flow) hits.flow = null;
+    if (this.brief(hits) !== this.reported) this.report(mouse, mouse.onRuler, hits);
   }
 
-  private find(point: Point, onRuler: boolean): Found {
+  private find(point: Point, onRuler: boolean): HoverHits {
     const [x, y] = [this.x(point), this.y(point)];
     const edge = this.edgeAt(x, onRuler);
     if (onRuler || edge) return { ...NOTHING, edge };
@@ -129,16 +129,16 @@ export class Hovering {
   }
 
   /** Return a text that is equal for hits with equal reports. */
-  private brief({ edge, slice, counter, instant, flow, mark }: Found): string {
+  private brief({ edge, slice, counter, instant, flow, mark }: HoverHits): string {
     const { hit } = slice ?? {};
     const call = hit?.call ?? (hit ? { frame: hit.frame, start: hit.start } : null);
     const values = counter && [counter.counter, this.v.viewer.pointer.peek()];
     return JSON.stringify([edge, call, values, instant?.instant, flow?.flow, mark?.mark]);
   }
 
-  private tell(at: Point, onRuler: boolean, found: Found): void {
-    const { edge, slice, counter, instant, flow, mark } = found;
-    this.told = this.brief(found);
+  private report(at: Point, onRuler: boolean, hits: HoverHits): void {
+    const { edge, slice, counter, instant, flow, mark } = hits;
+    this.reported = this.brief(hits);
     const hit = slice?.hit ?? null;
     this.line.overCounter.set(counter);
     this.v.viewer.hover.set(slice && hit ? { track: slice.box.track, hit } : null);

@@ -7,7 +7,7 @@ import type { Sketch } from '../../model/opening';
 /** The height of a row in pixels; the page stretches it. */
 const HEIGHT = 16;
 
-interface Strip {
+interface ActivityRow {
   name: HTMLElement;
   canvas: HTMLCanvasElement;
 }
@@ -18,22 +18,22 @@ export class SketchView {
     class: 'sketch',
     attrs: { role: 'img', 'aria-label': 'Activity of the tracks so far' },
   });
-  private readonly strips: Strip[] = [];
+  private readonly rows: ActivityRow[] = [];
 
   show(sketch: Sketch): void {
     sketch.tracks.forEach((track, index) => {
-      const strip = this.strips[index] ?? this.add();
-      setText(strip.name, track.name);
-      drawActivity(strip.canvas, track.heights);
+      const row = this.rows[index] ?? this.add();
+      setText(row.name, track.name);
+      drawActivity(row.canvas, track.heights);
     });
   }
 
-  private add(): Strip {
-    const strip = { name: h('span', null), canvas: document.createElement('canvas') };
-    strip.canvas.height = HEIGHT;
-    this.element.append(strip.name, strip.canvas);
-    this.strips.push(strip);
-    return strip;
+  private add(): ActivityRow {
+    const row = { name: h('span', null), canvas: document.createElement('canvas') };
+    row.canvas.height = HEIGHT;
+    this.element.append(row.name, row.canvas);
+    this.rows.push(row);
+    return row;
   }
 }
 

@@ -79,7 +79,7 @@ export class TimelineView {
   readonly canvas: Canvas;
   private readonly rulerCanvas: Canvas;
   private readonly narrow = new NarrowBars();
-  private readonly strips = new DensityImages(IMAGES_PER_FRAME);
+  private readonly densityImages = new DensityImages(IMAGES_PER_FRAME);
   private readonly body: HTMLElement;
   readonly labels: TimelineLabels;
   /** Called after the tracks were painted. */
@@ -245,7 +245,7 @@ export class TimelineView {
       theme,
       frames: viewer.frames,
       meter: meters.get(theme.barFont),
-      strips: this.strips,
+      densityImages: this.densityImages,
       narrow: this.narrow,
       cache: this.cache,
       scale,
@@ -272,16 +272,22 @@ export class TimelineView {
     const scene = this.scene(this.scale);
     this.want(placed, scroll, scene);
     this.wantCounters(placed, scroll);
-    this.strips.begin();
+    this.densityImages.begin();
     this.drawScene(g, scene);
-    if (this.strips.late) this.canvas.invalidate();
+    if (this.densityImages.late) this.canvas.invalidate();
     this.whenDrawn();
   }
 
   /** Paint the visible part as a picture to save, without the marks of the pointer. */
   drawPicture(g: Surface, ratio: number): void {
-    const strips = new DensityImages();
-    this.drawScene(g, { ...this.scene(this.scale), strips, ratio, pointer: null, hovered: null });
+    const densityImages = new DensityImages();
+    this.drawScene(g, {
+      ...this.scene(this.scale),
+      densityImages,
+      ratio,
+      pointer: null,
+      hovered: null,
+    });
   }
 
   private drawScene(g: Surface, scene: Scene): void {
