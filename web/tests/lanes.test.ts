@@ -18,8 +18,13 @@ import {
 import { TileCache } from '../src/model/tileCache';
 import { wordsFor } from '../src/model/words';
 import { flagWords, visibleCalls } from '../src/model/visibleCalls';
-import { busyActivity, waitingShares } from '../src/model/activity';
-import { piecesOf, visitInnermost, visitRow, visitStrips } from '../src/render/lanes';
+import { busyActivity, waitingShares } from '../src/model/busy';
+import {
+  tileExcerptsOf,
+  visitInnermost,
+  visitSliceRow,
+  visitDensityRows,
+} from '../src/render/lanes';
 import { TimeScale } from '../src/render/timeScale';
 import { settle, tile, tileEngine, track, type TileQuestion } from './fixtures';
 
@@ -69,7 +74,7 @@ test('a slice in two tiles is visited once, at its place', async () => {
   );
   const scale = new TimeScale({ from: 0, to: 1024 }, 512);
   const seen: number[][] = [];
-  visitRow(piecesOf(cache, ROW, 0, scale), scale, (t, i, x0, x1) =>
+  visitSliceRow(tileExcerptsOf(cache, ROW, 0, scale), scale, (t, i, x0, x1) =>
     seen.push([t.frame[i] ?? -1, x0, x1]),
   );
   assert.deepEqual(seen, [
@@ -89,7 +94,7 @@ test('what ends before the view, or begins after it, is left out', async () => {
   );
   const scale = new TimeScale({ from: 150, to: 300 }, 150);
   const seen: number[] = [];
-  visitRow(piecesOf(cache, ROW, 0, scale), scale, (t, i) => seen.push(t.index[i] ?? -1));
+  visitSliceRow(tileExcerptsOf(cache, ROW, 0, scale), scale, (t, i) => seen.push(t.index[i] ?? -1));
   assert.deepEqual(seen, [1]);
 });
 
@@ -106,7 +111,7 @@ test('a coarser tile stands in for the missing one only', async () => {
   );
   const scale = new TimeScale({ from: 0, to: 1024 }, 1024);
   const seen: number[] = [];
-  visitRow(piecesOf(cache, ROW, 0, scale), scale, (t, i) => seen.push(t.index[i] ?? -1));
+  visitSliceRow(tileExcerptsOf(cache, ROW, 0, scale), scale, (t, i) => seen.push(t.index[i] ?? -1));
   assert.deepEqual(seen, [0, 3, 5]);
 });
 
@@ -116,7 +121,7 @@ test('a tile that is not ready yet waits while others cover its place without a 
   const halves = [tile(ROW, 0, 0, []), tile(ROW, 0, 1, [])];
   const scale = new TimeScale({ from: 0, to: 1000 }, 500);
   const shown = async (tiles: Tile[], ready: (t: Tile) => boolean): Promise<Tile[]> =>
-    piecesOf(await cacheWith(...tiles), ROW, 1, scale, ready).map((p) => p.tile);
+    tileExcerptsOf(await cacheWith(...tiles), ROW, 1, scale, ready).map((p) => p.tile);
   const others = (t: Tile): boolean => t !== fine;
   assert.deepEqual(await shown([fine, coarse], others), [coarse]);
   assert.deepEqual(await shown([fine, coarse], () => true), [fine]);
@@ -133,7 +138,7 @@ test('strips of neighbouring tiles lie side by side, scaled by less than two', a
   );
   const scale = new TimeScale({ from: 256, to: 768 }, 400);
   const seen: number[][] = [];
-  visitStrips(piecesOf(cache, ROW, 0, scale), scale, (_, first, pixels, x, width) =>
+  visitDensityRows(tileExcerptsOf(cache, ROW, 0, scale), scale, (_, first, pixels, x, width) =>
     seen.push([first, pixels, x, width]),
   );
   assert.deepEqual(seen, [
@@ -156,7 +161,7 @@ test('parts of an innermost call that tiles have cut are one bar', async () => {
   );
   const scale = new TimeScale({ from: 0, to: 1024 }, 1024);
   const seen: number[][] = [];
-  visitInnermost(piecesOf(cache, lane, 0, scale), scale, (t, i, x0, x1) =>
+  visitInnermost(tileExcerptsOf(cache, lane, 0, scale), scale, (t, i, x0, x1) =>
     seen.push([t.index[i] ?? -1, x0, x1]),
   );
   assert.deepEqual(seen, [

@@ -7,7 +7,7 @@ import { layoutTracks } from '../src/model/layout';
 import { Frames } from '../src/model/names';
 import { TileCache } from '../src/model/tileCache';
 import { NarrowBars } from '../src/render/narrowBars';
-import { StripImages } from '../src/render/strips';
+import { DensityImages } from '../src/render/densityRows';
 import { TextMeter } from '../src/render/text';
 import { TimeScale } from '../src/render/timeScale';
 import { paintTracks, type Scene } from '../src/render/trackPainter';
@@ -65,7 +65,7 @@ export async function paintTrack(setup: Setup): Promise<DrawLog> {
     theme: THEME,
     frames,
     meter,
-    strips: new StripImages(),
+    densityImages: new DensityImages(),
     narrow: new NarrowBars(),
     cache,
     scale: new TimeScale(setup.view ?? BOUNDS, 500),

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a trace's page says of it: its facts, what was repaired, what is remarkable.
+// The parts of a trace page: facts, repairs, findings.
 
 import { h, icon, type Child } from '../base/dom';
 import { formatCount, plural } from '../base/format';
 import { makeVisible } from '../base/visible';
 import { sortBySeverity, SEVERITIES } from '../model/severity';
 import type { FindingLine, HealthLine, Trace } from './api';
-import { chip, inside, timeOf } from './controls';
+import { filterChip, internalLink, timeElement } from './controls';
 import {
   countWords,
   formatWords,
   lengthWords,
   offsetWords,
   processNames,
-  shown,
+  singleLine,
   sizeWords,
-  thing,
+  sliceWord,
 } from './facts';
 
-/** What it is in one line, below its name. */
-export function summary(trace: Trace): HTMLElement {
+/** Describe the trace in one line, below its name. */
+export function traceSummary(trace: Trace): HTMLElement {
   const words = [
     formatWords(trace),
     lengthWords(trace),
@@ -31,7 +31,7 @@ export function summary(trace: Trace): HTMLElement {
     'p',
     { class: 'summary' },
     ...words.filter(Boolean).flatMap((word) => [h('span', null, word), ' ']),
-    h('span', null, 'uploaded ', timeOf(trace.uploaded)),
+    h('span', null, 'uploaded ', timeElement(trace.uploaded)),
   );
 }
 
@@ -42,17 +42,17 @@ export function factsTable(trace: Trace, base: string): HTMLElement {
     ['Length', [lengthWords(trace)]],
     ['Threads', [trace.threads.length > 0 && formatCount(trace.threads.length)]],
     [
-      thing(trace) === 'call' ? 'Calls' : 'Slices',
+      sliceWord(trace) === 'call' ? 'Calls' : 'Slices',
       [trace.calls !== null && trace.calls > 0 && formatCount(trace.calls)],
     ],
     ['Events', [trace.events !== null && formatCount(trace.events)]],
     [names.length > 1 ? 'Processes' : 'Process', processLinks(names, base)],
-    ['Recorded', [trace.recorded !== null && timeOf(trace.recorded)]],
+    ['Recorded', [trace.recorded !== null && timeElement(trace.recorded)]],
     [
       'Size',
       [`${sizeWords(trace)}${trace.bytes >= 1000 ? `, ${plural(trace.bytes, 'byte')}` : ''}`],
     ],
-    ['Uploaded', [timeOf(trace.uploaded)]],
+    ['Uploaded', [timeElement(trace.uploaded)]],
   ];
   const there = pairs.filter(([, value]) => value.some(Boolean));
   return h(
@@ -78,20 +78,20 @@ function processLinks(processes: readonly string[], base: string): Child[] {
       h(
         'div',
         null,
-        inside(`${base}?process=${encodeURIComponent(process)}`, 'link', shown(process)),
+        internalLink(`${base}?process=${encodeURIComponent(process)}`, 'link', singleLine(process)),
       ),
     );
   return rest > 0 ? [...named, h('div', { class: 'dim' }, `and ${formatCount(rest)} more`)] : named;
 }
 
-function section(id: string, title: string, ...children: Child[]): HTMLElement {
+function traceSection(id: string, title: string, ...children: Child[]): HTMLElement {
   return h('section', { attrs: { 'aria-labelledby': id } }, h('h2', { id }, title), ...children);
 }
 
 export function healthPart(health: readonly HealthLine[], viewer: string): HTMLElement {
   const good = 'The file was read without anything to repair or to skip.';
-  if (health.length === 0) return section('health', 'Health', h('p', { class: 'good' }, good));
-  return section(
+  if (health.length === 0) return traceSection('health', 'Health', h('p', { class: 'good' }, good));
+  return traceSection(
     'health',
     'Health',
     h('p', { class: 'second' }, 'What was repaired, moved or left out while the file was read.'),
@@ -127,7 +127,7 @@ export function healthPart(health: readonly HealthLine[], viewer: string): HTMLE
 
 export function findingsPart(findings: readonly FindingLine[], viewer: string): HTMLElement | null {
   if (findings.length === 0) return null;
-  return section(
+  return traceSection(
     'findings',
     'Findings',
     h(
@@ -160,7 +160,9 @@ export function findingsPart(findings: readonly FindingLine[], viewer: string): 
   );
 }
 
-/** The trace could not be read: why, where, and what may help.  The original is there all the same. */
+/**
+ * Explain why a trace could not be read and what may help. The original file is still available.
+ */
 export function failedPart(trace: Trace): HTMLElement {
   const error = trace.error ?? { message: 'It could not be read.', offset: null, remedy: null };
   return h(
@@ -174,14 +176,14 @@ export function failedPart(trace: Trace): HTMLElement {
   );
 }
 
-/** Labels as links to the list. */
+/** Create links from labels to the list. */
 export function labelLinks(
   labels: readonly string[],
   base: string,
   go: (to: string) => void,
 ): Child[] {
   return labels.map((label) =>
-    chip(shown(label, 40), 'All traces with this label', () =>
+    filterChip(singleLine(label, 40), 'All traces with this label', () =>
       go(`${base}?label=${encodeURIComponent(label)}`),
     ),
   );

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every view is given: the state, the stores beside it, and the means to move.
+// The context that every view receives: state, stores, and navigation.
 
 import { formatCount, formatTimeUnit } from '../base/format';
 import { shortened } from '../base/visible';
@@ -22,15 +22,16 @@ import { TextMeter } from '../render/text';
 import type { Mover } from './timeline/mover';
 import type { Settings } from './settings';
 
-/** The files that the trace is made of, and the ways to others. */
+/** The files of the trace, and how to change them. */
 export interface TraceFiles {
-  inputs: readonly OpenedInput[];
-  /** The browser's dialog for files. */
+  inputs: readonly Input[];
+  /** Open the file dialog of the browser. */
   choose: () => void;
-  /** The same files, moved otherwise in time. */
-  move: (files: readonly ChosenFile[]) => void;
+  /** Reopen the same files with other time offsets. */
+  move: (files: readonly Chosen[]) => void;
 }
 
+/** The context of all views of one trace. */
 export interface Views {
   viewer: Viewer;
   profile: ProfileStore;
@@ -45,18 +46,18 @@ export interface Views {
   settings: Settings;
   mover: Mover;
   meters: Meters;
-  /** Scrolls a track into view and opens it. */
+  /** Scroll a track into view and expand it. */
   showTrack: (track: Track) => void;
-  /** The range can be typed. */
+  /** Let the user type a range. */
   askForRange: () => void;
   files: TraceFiles;
-  /** To the whole trace. */
+  /** Go to the unfiltered trace. */
   unfilter: () => void;
-  /** Words for a screen reader, spoken once. */
+  /** Announce a text to screen readers once. */
   announce: (text: string) => void;
 }
 
-/** Widths of letters in a font are measured once for all canvases. */
+/** Text meters by font, shared by all canvases. */
 export class Meters {
   private readonly byFont = new Map<string, TextMeter>();
   private readonly context = document.createElement('canvas').getContext('2d');
@@ -70,7 +71,7 @@ export class Meters {
     return meter;
   }
 
-  /** As a whole: letters beside each other may stand closer. */
+  /** Measure a text as a whole, including kerning. */
   measure(font: string, text: string): number {
     if (!this.context) return text.length * 6;
     this.context.font = font;
@@ -78,7 +79,7 @@ export class Meters {
   }
 }
 
-export function spanOf(call: CallDetails): Span {
+export function callSpan(call: CallDetails): Span {
   return { from: call.start_ns, to: call.start_ns + Math.max(1, call.length_ns) };
 }
 
@@ -87,22 +88,22 @@ export async function goToCall(v: Views, call: Call): Promise<void> {
   try {
     const details = await v.viewer.engine.slice(call);
     v.viewer.selectCall(details, details.frame);
-    reveal(v, details);
+    revealCall(v, details);
   } catch (error) {
     v.viewer.failed(error);
   }
 }
 
-export function reveal(v: Views, call: CallDetails): void {
-  v.mover.glide(revealingView(v.mover.goal, spanOf(call), v.viewer.bounds));
-  v.announce(describe(v, call));
+export function revealCall(v: Views, call: CallDetails): void {
+  v.mover.glide(revealing(v.mover.goal, callSpan(call), v.viewer.bounds));
+  v.announce(describeCall(v, call));
 }
 
 export function zoomToCall(v: Views, call: CallDetails): void {
-  v.mover.glide(framingView(spanOf(call), v.viewer.bounds));
+  v.mover.glide(framing(callSpan(call), v.viewer.bounds));
 }
 
-function describe(v: Views, call: CallDetails): string {
+function describeCall(v: Views, call: CallDetails): string {
   const { viewer } = v;
   const words = wordsFor(viewer.facts);
   const track = viewer.trackOfRow(call.row);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys and gestures, as a dialog.
+// The dialog that lists keys and gestures.
 
 import { h, iconButton, blurWhenClosed } from '../base/dom';
 import { effect } from '../base/signal';
@@ -128,6 +128,7 @@ function wheelSwitch(settings: Settings): HTMLElement {
   return h('label', { class: 'switch' }, box, 'The plain wheel zooms the time line');
 }
 
+/** The help dialog. */
 export class HelpDialog {
   readonly element: HTMLDialogElement;
 

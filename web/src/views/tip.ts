@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tooltip: after a rest, right under the pointer, flipped at the edges, never over what it tells of.
+// The tooltip. It appears after a delay next to the pointer, flips at the edges of the window, and
+// never covers its subject.
 
 import { fill, h } from '../base/dom';
 import { shortened } from '../base/visible';
@@ -10,6 +11,7 @@ import { swatch } from './swatch';
 const REST = 300;
 const MOST_LINES = 16;
 
+/** The tooltip. */
 export class Tip {
   readonly element = h('div', { class: 'tip', attrs: { role: 'tooltip' }, hidden: true });
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -31,7 +33,7 @@ export class Tip {
     ]);
   }
 
-  /** A title, and lines of a colour, a name and a value. */
+  /** Show a title, and lines of colour, name and value. */
   values(x: number, y: number, title: string, lines: readonly [string, string, string][]): void {
     this.rest(x, y, () => [
       h('div', { class: 'title' }, shortened(title)),

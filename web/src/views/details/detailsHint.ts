@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// On a narrow page the details have no room beside the tables: one line under them says what is
-// selected, and leads to its tab.
+// On a narrow page the details have no room next to the tables. One line below the tables names the
+// selection and leads to its tab.
 
 import { fill, h } from '../../base/dom';
 import { effect } from '../../base/signal';

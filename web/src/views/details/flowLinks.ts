@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// In the details of a call or an instant: the flows that arrive and leave, as links to the calls at their other
-// ends, and the contexts it ran in.
+// The flows of a call or instant, incoming and outgoing, as links to the calls at their other ends,
+// and the contexts in which the call ran.
 
 import { fill, h } from '../../base/dom';
 import { formatCount, formatTimeUnit } from '../../base/format';
@@ -10,7 +10,7 @@ import { shortened, makeVisible } from '../../base/visible';
 import type { CallDetails, Flow } from '../../model/engine';
 import { revealingView, type Span } from '../../model/span';
 import type { Views } from '../context';
-import { eventFacts, eventParts, factTable, link } from './detailsParts';
+import { eventFacts, eventParts, factTable, linkButton } from './detailsParts';
 import { goToFlowEnd, ownerOfEnd } from '../timeline/followFlow';
 import { goToSnapshot } from './references';
 
@@ -62,7 +62,7 @@ export class FlowLinks {
     );
   }
 
-  /** Some of both directions, in their order. */
+  /** Select some flows of both directions, in their order. */
   private fewOf(lines: [Direction, Flow][]): [Direction, Flow][] {
     const arriving = lines.filter(([direction]) => direction === 'in').length;
     const leaving = lines.length - arriving;
@@ -78,7 +78,7 @@ export class FlowLinks {
     );
   }
 
-  /** What the events of the flow itself say, read when somebody opens it. */
+  /** Show the events of a flow, loaded when the user opens them. */
   private events(flow: Flow, words: string): HTMLElement {
     const { engine, failed } = this.v.viewer;
     const said = h('div', null);
@@ -128,13 +128,13 @@ export class FlowLinks {
   }
 }
 
-/** All tables tell of that time alone; it comes into view. */
+/** Select the span as the range of all tables, and bring it into view. */
 function useAsRange(v: Views, span: Span): void {
   v.viewer.setRange(span);
   v.mover.glide(revealingView(v.mover.goal, span, v.viewer.bounds));
 }
 
-/** Type and id of what the thread was in when the call began. */
+/** Return type and id of the contexts of the thread when the call began. */
 export function contextLines(v: Views, call: CallDetails): HTMLElement[] {
   const contexts = call.contexts ?? [];
   if (contexts.length === 0) return [];
@@ -159,13 +159,13 @@ export function contextLines(v: Views, call: CallDetails): HTMLElement[] {
                 'td',
                 null,
                 snapshot < 0
-                  ? shortened(makeVisible(id), 80)
-                  : link(shortened(makeVisible(id), 80), () => void goToSnapshot(v, snapshot)),
+                  ? brief(visible(id), 80)
+                  : linkButton(brief(visible(id), 80), () => void goToSnapshot(v, snapshot)),
               ),
               h(
                 'td',
                 { class: 'number dim' },
-                link(`${formatTimeUnit(start, unit)} to ${formatTimeUnit(end, unit)}`, () =>
+                linkButton(`${formatTimeUnit(start, unit)} to ${formatTimeUnit(end, unit)}`, () =>
                   useAsRange(v, { from: start, to: end }),
                 ),
               ),

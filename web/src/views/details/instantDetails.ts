@@ -5,9 +5,9 @@ import { formatTimeUnit } from '../../base/format';
 import type { InstantDetails } from '../../model/engine';
 import { ownerId, trackPlace } from '../../model/names';
 import type { Views } from '../context';
-import { eventFacts, eventParts, fact, factTable, head } from './detailsParts';
+import { eventFacts, eventParts, factRow, factTable, frameHead } from './detailsParts';
 
-function ownerOf(v: Views, { scope, of }: InstantDetails): string {
+function instantOwner(v: Views, { scope, of }: InstantDetails): string {
   const { facts } = v.viewer;
   if (scope === 2) return 'the whole trace';
   if (scope === 1) {
@@ -28,10 +28,10 @@ export function instantDetails(
 ): HTMLElement[] {
   const unit = v.viewer.unit.peek();
   return [
-    ...head(v, instant.frame, instant.colour),
+    ...frameHead(v, instant.frame, instant.colour),
     factTable(
-      fact('Time', formatTimeUnit(instant.time_ns, unit)),
-      fact('Scope', ownerOf(v, instant)),
+      factRow('Time', formatTimeUnit(instant.time_ns, unit)),
+      factRow('Scope', instantOwner(v, instant)),
       ...eventFacts(instant),
     ),
     flows,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The details of a method: its figures in what is selected.
+// The details of a method: its totals in the selection.
 
 import { h } from '../../base/dom';
 import { formatCount } from '../../base/format';
@@ -7,7 +7,7 @@ import { compensationWords } from '../../model/compensation';
 import type { Figures } from '../../model/profileColumns';
 import { countsCalls, inTermsOf, countSlices, wordsFor } from '../../model/words';
 import type { Views } from '../context';
-import { head, link, step, times, type TimesRow } from './detailsParts';
+import { frameHead, linkButton, stepToCall, timesTable, type TimesRow } from './detailsParts';
 
 export function methodDetails(v: Views, frame: number, f: Figures | null): HTMLElement[] {
   const { viewer } = v;
@@ -18,7 +18,7 @@ export function methodDetails(v: Views, frame: number, f: Figures | null): HTMLE
       : 'in the whole trace';
   if (!f)
     return [
-      ...head(v, frame),
+      ...frameHead(v, frame),
       h(
         'p',
         { class: 'second' },
@@ -33,8 +33,8 @@ export function methodDetails(v: Views, frame: number, f: Figures | null): HTMLE
     ? [[inTermsOf(words, 'Per call'), per(f.incl_real), per(f.incl_cpu)]]
     : [];
   return [
-    ...head(v, frame),
-    times(
+    ...frameHead(v, frame),
+    timesTable(
       v,
       [['Inclusive', f.incl_real, f.incl_cpu], ['Exclusive', f.excl_real, f.excl_cpu], ...perCall],
       [],
@@ -48,8 +48,14 @@ export function methodDetails(v: Views, frame: number, f: Figures | null): HTMLE
     h(
       'div',
       { class: 'actions' },
-      link(inTermsOf(words, 'First call'), () => void step(v, frame, viewer.bounds.from - 1, 1)),
-      link(inTermsOf(words, 'Last call'), () => void step(v, frame, viewer.bounds.to + 1, -1)),
+      linkButton(
+        inWords(words, 'First call'),
+        () => void stepToCall(v, frame, viewer.bounds.from - 1, 1),
+      ),
+      linkButton(
+        inWords(words, 'Last call'),
+        () => void stepToCall(v, frame, viewer.bounds.to + 1, -1),
+      ),
     ),
   ];
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ways to objects and their snapshots.
+// Links to objects and their snapshots.
 
 import { h } from '../../base/dom';
 import { shortened, makeVisible } from '../../base/visible';
@@ -7,7 +7,7 @@ import { revealingView, type Span } from '../../model/span';
 import type { Views } from '../context';
 import { nestedId } from './valueTree';
 
-/** Select an object or a snapshot, and bring its time into view when that is known. */
+/** Select an object or snapshot, and bring its time into view if it is known. */
 export function goToObject(
   v: Views,
   kind: 'object' | 'snapshot',
@@ -32,14 +32,17 @@ function snapshotLink(v: Views, name: string, snapshot: number): HTMLElement {
   return h('button', { class: 'link', attrs: { type: 'button' }, on: { click: act } }, name);
 }
 
-/** An entry of "references": what the arguments say, and what that means (docs/view-protocol.md). */
+/**
+ * An entry of "references": the text of the argument, and the object it means
+ * (docs/view-protocol.md).
+ */
 interface Reference {
   id_ref?: unknown;
   object: number;
   snapshot: number;
 }
 
-function isReference(value: unknown): value is Reference {
+function isArgumentReference(value: unknown): value is Reference {
   return (
     typeof value === 'object' &&
     value !== null &&
@@ -48,9 +51,9 @@ function isReference(value: unknown): value is Reference {
   );
 }
 
-/** Links to the snapshots that an event's arguments refer to. */
+/** Create links to the snapshots that the arguments of an event refer to. */
 export function referenceLinks(v: Views, references: unknown): HTMLElement[] {
-  const list = Array.isArray(references) ? references.filter(isReference) : [];
+  const list = Array.isArray(references) ? references.filter(isArgumentReference) : [];
   if (list.length === 0) return [];
   const lines = list.map((reference) => {
     const id = typeof reference.id_ref === 'string' ? reference.id_ref : String(reference.id_ref);
@@ -67,7 +70,10 @@ export function referenceLinks(v: Views, references: unknown): HTMLElement[] {
   ];
 }
 
-/** What stands behind an id in a snapshot: the object's snapshot at that time. */
+/**
+ * Return a function that follows an id inside a snapshot to the snapshot of that object at that
+ * time.
+ */
 export async function followFrom(
   v: Views,
   snapshot: number,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The details of a sample: its stack, the innermost frame first.
+// The details of a sample: its stack, innermost frame first.
 
 import { h } from '../../base/dom';
 import { formatCount, formatTimeUnit, plural } from '../../base/format';
@@ -8,11 +8,11 @@ import type { SampleDetails } from '../../model/nonSliceEvents';
 import { ownerId, trackPlace } from '../../model/names';
 import { revealingView } from '../../model/span';
 import type { Views } from '../context';
-import { fact, factTable, head, link, section } from './detailsParts';
+import { factRow, factTable, frameHead, linkButton, detailsSection } from './detailsParts';
 
 const FRAMES_SHOWN = 200;
 
-function threadOf(v: Views, thread: number): string {
+function sampleThread(v: Views, thread: number): string {
   const { tracks, processes } = v.viewer.facts;
   const track = tracks.find((t) => t.thread === thread && t.kind === 'thread');
   if (track) return trackPlace(track, processes);
@@ -40,31 +40,31 @@ export function sampleDetails(v: Views, sample: SampleDetails): HTMLElement[] {
     h(
       'li',
       null,
-      link(shortened(viewer.frames.short(frame), 160), () => viewer.selectFrame(frame)),
-      h('span', { class: 'dim' }, ` ${shortened(viewer.frames.source(frame), 120)}`),
+      linkButton(brief(viewer.frames.short(frame), 160), () => viewer.selectFrame(frame)),
+      h('span', { class: 'dim' }, ` ${brief(viewer.frames.source(frame), 120)}`),
     ),
   );
   if (stack.length > FRAMES_SHOWN)
     lines.push(h('li', { class: 'dim' }, `${formatCount(stack.length - FRAMES_SHOWN)} more`));
   return [
-    ...(leaf === undefined ? [h('h2', null, 'Sample without a stack')] : head(v, leaf)),
+    ...(leaf === undefined ? [h('h2', null, 'Sample without a stack')] : frameHead(v, leaf)),
     factTable(
-      sample.title ? fact('Sample', sample.title) : null,
-      fact('Time', formatTimeUnit(sample.time_ns, unit)),
-      fact('Thread', threadOf(v, sample.thread)),
-      sample.cpu >= 0 ? fact('CPU', String(sample.cpu)) : null,
-      fact('Weight', formatCount(sample.weight)),
+      sample.title ? factRow('Sample', sample.title) : null,
+      factRow('Time', formatTimeUnit(sample.time_ns, unit)),
+      factRow('Thread', sampleThread(v, sample.thread)),
+      sample.cpu >= 0 ? factRow('CPU', String(sample.cpu)) : null,
+      factRow('Weight', formatCount(sample.weight)),
       sample.offset === undefined
         ? null
-        : fact('In the file', `byte ${formatCount(sample.offset)}`),
+        : factRow('In the file', `byte ${formatCount(sample.offset)}`),
     ),
     h(
       'div',
       { class: 'actions' },
-      sample.previous >= 0 && link('‹ previous', () => void goToSample(v, sample.previous)),
-      sample.next >= 0 && link('next ›', () => void goToSample(v, sample.next)),
+      sample.previous >= 0 && linkButton('‹ previous', () => void goToSample(v, sample.previous)),
+      sample.next >= 0 && linkButton('next ›', () => void goToSample(v, sample.next)),
     ),
-    section(
+    detailsSection(
       `Stack, ${plural(stack.length, 'frame')}, the innermost first`,
       h('ul', null, ...lines),
     ),

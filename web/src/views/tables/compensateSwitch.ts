@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The switch that takes what recording cost off the figures of calls, and what it says of that.
+// The switch that subtracts the cost of recording from the times of calls, and its explanation.
 
 import { h, setAttribute, setText } from '../../base/dom';
 import { formatCount } from '../../base/format';
@@ -23,6 +23,7 @@ function usualTitle(cost: number): string {
   );
 }
 
+/** Return the switch. */
 export function compensateSwitch({ viewer, profile }: Views): HTMLElement {
   const cost = viewer.facts.clock_cost_ns;
   const word = h('span', { class: 'long' });

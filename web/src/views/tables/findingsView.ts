@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Findings tab: what in the selected range and tracks is worth looking at first, each with its
-// places, and beside the table what the rule under the cursor says; below, what was looked for
-// without finding anything.
+// The Findings tab: conspicuous things in the selected range and tracks, each with its places. Next
+// to the table stands the explanation of the rule under the cursor, and below it the rules that
+// found nothing.
 
 import { fill, h, icon, setAttribute, type Child } from '../../base/dom';
 import { fixedUnit, formatCount, formatTime, plural, unitHead } from '../../base/format';
@@ -30,6 +30,7 @@ import { pathText } from './pathText';
 import { swatch } from '../swatch';
 import type { Views } from '../context';
 
+/** The view of findings. */
 export class FindingsView {
   readonly element: HTMLElement;
   readonly findable: Findable;
@@ -42,7 +43,7 @@ export class FindingsView {
   });
   private readonly words: FindingWords;
 
-  /** `toHealth` shows a kind of fault there. */
+  /** `toHealth` shows a kind of fault in the Health tab. */
   constructor(
     private readonly v: Views,
     private readonly store: FindingsStore,
@@ -65,7 +66,7 @@ export class FindingsView {
       shown,
       go: (item) => this.go(item),
       selected: (item) => this.isSelected(item),
-      moved: (item) => this.tell(item),
+      moved: (item) => this.explain(item),
       whenEmpty: () => this.emptyText(),
       sheet: (items) => findingsSheet(items, this.words, fixedUnit(viewer.unit.peek())),
     });
@@ -218,9 +219,9 @@ export class FindingsView {
     return this.store.answer.peek() ? 'Nothing here holds the text to find.' : '';
   }
 
-  /** What the line under the cursor is about, in whole sentences. */
-  private tell(item: FindingItem | null): void {
-    const rule = item && ruleOfFinding(item);
+  /** Explain the line under the cursor in whole sentences. */
+  private explain(item: FindingItem | null): void {
+    const rule = item && ruleOf(item);
     if (!rule) {
       const hint = item
         ? 'These rules found nothing, or the trace does not have what they need.'
@@ -256,7 +257,7 @@ export class FindingsView {
     void goToEvent(this.v, [EVENT.slice, row, index, time, length, track, -1, frame, null]);
   }
 
-  /** The call that is selected is marked among the places. */
+  /** Return true for the place of the selected call. */
   private isSelected(item: FindingItem): boolean {
     const call = this.v.viewer.call.peek();
     const place = callOfFinding(item);

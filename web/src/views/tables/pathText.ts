@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A name in a cell: its package gives way where room is short, the eye looks for what is behind it.
+// A qualified name in a cell. If space is short, the package is cut, because the reader looks for
+// the name behind it.
 
 import { h, type Child } from '../../base/dom';
 import { shortened } from '../../base/visible';
 import type { Frames } from '../../model/names';
 
-/** `found` is the part of the full name to be marked, from and to; -1: none. */
+/** `found` is the range of the full name to mark, or -1. */
 export function pathText(
   frames: Frames,
   frame: number,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One line of the profile table as an element.
+// Creates the element of one line of the profile table.
 
 import { appendChildren, h, icon, type Child } from '../../base/dom';
 import { formatCount, formatPercent, formatTime, type Unit } from '../../base/format';
@@ -61,7 +61,8 @@ export function lineKey(line: ProfileLine): string {
   }
 }
 
-export function rowElement(line: ProfileLine, c: CellContext): HTMLElement {
+/** Create the element of a line. */
+export function rowElement(line: Line, c: CellContext): HTMLElement {
   switch (line.kind) {
     case 'method':
       return methodRow(line, c);
@@ -89,8 +90,13 @@ function groupRow(group: RelationGroup, exceeds: boolean, words: Words): HTMLEle
   );
 }
 
-/** The part [from, to) of a name, with what the find box matches underlined. */
-function marked(name: string, from: number, to: number, found: readonly [number, number]): Child[] {
+/** Return the part [from, to) of a name, with the match of the find box underlined. */
+function markedNamePart(
+  name: string,
+  from: number,
+  to: number,
+  found: readonly [number, number],
+): Child[] {
   const a = Math.min(to, Math.max(from, found[0]));
   const b = Math.max(a, Math.min(to, found[1]));
   const match = name.slice(a, b);
@@ -102,8 +108,8 @@ function marked(name: string, from: number, to: number, found: readonly [number,
 }
 
 /**
- * Package in grey, Class.method in ink, signature in grey.  Where room is short the signature gives
- * way first, then the package: the eye looks for the name.
+ * Return package in grey, Class.method in ink and signature in grey. If space is short, the
+ * signature is cut first, then the package.
  */
 function nameParts(frame: number, c: CellContext, withSignature: boolean): HTMLElement[] {
   const { frames } = c;
@@ -111,9 +117,14 @@ function nameParts(frame: number, c: CellContext, withSignature: boolean): HTMLE
   const name = prefix + frames.short(frame);
   const at = withSignature ? indexOfMatch(name, c.find) : -1;
   const found: [number, number] = at < 0 ? [0, 0] : [at, at + c.find.length];
-  const own = h('span', { class: 'own' }, ...marked(name, prefix.length, name.length, found));
+  const own = h(
+    'span',
+    { class: 'own' },
+    ...markedNamePart(name, prefix.length, name.length, found),
+  );
   const before =
-    prefix !== '' && h('span', { class: 'package' }, ...marked(name, 0, prefix.length, found));
+    prefix !== '' &&
+    h('span', { class: 'package' }, ...markedNamePart(name, 0, prefix.length, found));
   const parts = [h('span', { class: 'path' }, before, own)];
   if (withSignature) parts.push(h('span', { class: 'signature' }, ` ${frames.signature(frame)}`));
   return parts;
@@ -161,8 +172,8 @@ function percentCell(column: Column, part: number, whole: number): HTMLElement {
   const cell = emptyCell(column);
   cell.classList.add('percent');
   cell.style.setProperty('--share', `${Math.min(100, Number(text))}%`);
-  appendChildren(cell, [h('span', null, text)]);
-  // Recursive calls of a group count each level: inclusive shares of such lines add up.
+  append(cell, [h('span', null, text)]);
+  // In a recursive group each level counts, so inclusive shares may add up to more than 100.
   if (Number(text) > 100) cell.title = 'More than all: what is recursive lies within itself';
   return cell;
 }
@@ -210,7 +221,7 @@ function relationRow(line: RelationLine, c: CellContext): HTMLElement {
   return row;
 }
 
-/** Its inclusive columns show its share of the opened method's; the others do not apply. */
+/** Inclusive columns show the share of the opened method; other columns do not apply. */
 function relationCell(line: RelationLine, column: Column, unit: Unit): HTMLElement {
   const time = column.clock === 'cpu' ? line.cpu : line.real;
   let cell = emptyCell(column);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tab "States": threads by state or by processor, for the selected range and tracks.
+// The States tab: threads by state or by processor, for the selected range and tracks.
 
 import { h, setAttribute, type Child } from '../../base/dom';
 import { fixedUnit, formatCount, unitHead } from '../../base/format';
@@ -28,6 +28,7 @@ import { markedText } from './tableTab';
 const PADDING = 18;
 const LEAST = 70;
 
+/** The view of thread states. */
 export class StatesView {
   readonly element: HTMLElement;
   private readonly store: StatesStore;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long slices take in what is selected: the table by name, and above it, where a name is
-// selected, its histogram and its slowest slices.
+// Statistics of slice durations in the selection: a table by name, and above it the histogram and
+// the slowest slices of the selected name.
 
 import { fill, h, setAttribute, type Child } from '../../base/dom';
 import { fixedUnit, formatCount, formatTimeUnit, unitHead, unitLabel } from '../../base/format';
@@ -28,10 +28,11 @@ import { pathText } from './pathText';
 import { swatch } from '../swatch';
 import { markedText } from './tableTab';
 
-/** Padding on both sides. */
+/** The padding on both sides. */
 const PADDING = 18;
 const LEAST = 62;
 
+/** The view of slice durations. */
 export class StatisticsView {
   readonly element: HTMLElement;
   private readonly grid: Grid;
@@ -87,7 +88,7 @@ export class StatisticsView {
     this.grid.reset();
   }
 
-  /** Digits are never cut off: each column is as wide as its longest number. */
+  /** Make each column as wide as its longest number, so that digits are never cut off. */
   private showColumns(): void {
     const { viewer } = this.v;
     const unit = viewer.unit.get();
@@ -187,13 +188,13 @@ export class StatisticsView {
     return measured ? [left, this.slowest(d)] : [left];
   }
 
-  /** Which clock the figures are of, where there are two. */
+  /** The clock of the numbers, if the trace has two. */
   private get byClock(): string {
     const { facts, clock } = this.v.viewer;
     return facts.clocks.length < 2 ? '' : clock.peek() === 'cpu' ? ', CPU time' : ', real time';
   }
 
-  /** Ten bars a power of ten; each says its bounds. */
+  /** Draw ten bars per power of ten; each shows its bounds. */
   private histogram(d: Durations): HTMLElement {
     const most = Math.max(...d.counts);
     const unit = this.v.viewer.unit.peek();
@@ -263,7 +264,7 @@ export class StatisticsView {
     );
   }
 
-  /** Moves the cursor to the next name that has the text to find; there is only such in the table. */
+  /** Move the cursor to the next name. The table holds only names that contain the text to find. */
   private step(direction: 1 | -1): void {
     this.grid.moveTo(this.grid.cursor + direction);
     const row = this.row(this.grid.cursor);

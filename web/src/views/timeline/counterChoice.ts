@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a counter is drawn, as a choice beside its name: its series stacked, one before the other or
-// one alone; and of all counters whether the last value holds until the end.
+// The menu next to the name of a counter: draw its series stacked, overlaid or one alone. One
+// entry, common to all counters, makes the last value hold until the end of the trace.
 
 import { h } from '../../base/dom';
 import { shortened } from '../../base/visible';
@@ -10,6 +10,7 @@ import type { Viewer } from '../../model/viewer';
 
 const HOLD = 'hold';
 
+/** Return the menu of a counter. */
 export function counterChoice(viewer: Viewer, counter: CounterFacts): HTMLElement {
   const view = viewer.counterViews.peek().get(counter.counter) ?? 'stack';
   const hold = viewer.hold.peek();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which flows are drawn: those of the selected call, and all of some categories.
+// The menu that chooses which flows are drawn: the flows of the selected call, or all of some
+// categories.
 
 import { fill, h, setAttribute } from '../../base/dom';
 import { formatCount, plural } from '../../base/format';
@@ -78,7 +79,7 @@ class FlowMenu {
     const list = flows.categories.get();
     const focused = document.activeElement?.getAttribute('data-key');
     const within = this.menu.contains(document.activeElement);
-    // By how many there are; the numbers stay those of the list.
+    // Sort by count. The numbers stay those of the list.
     const order = list.map((c, number) => ({ ...c, number })).filter((c) => c.count > 0);
     order.sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1));
     fill(
@@ -100,12 +101,12 @@ class FlowMenu {
       }),
       ...this.notes(),
     );
-    // The items are new elements: the keyboard's place must not be lost with the old ones.
+    // The items are new elements: restore the keyboard focus.
     if (within && focused)
       this.menu.querySelector<HTMLElement>(`[data-key="${CSS.escape(focused)}"]`)?.focus();
   }
 
-  /** How much of it is to be seen, and what has no arrow. */
+  /** Return notes on flows that are not drawn, and on flow events without an arrow. */
   private notes(): HTMLElement[] {
     const { viewer, flows } = this.v;
     const arrows = flows.arrows.get();
@@ -137,7 +138,7 @@ class FlowMenu {
   }
 }
 
-/** Nothing where a trace has neither flows nor events of them. */
+/** Return the menu button, or null if the trace has no flows and no flow events. */
 export function flowButton(v: Views): HTMLElement | null {
   const { facts } = v.viewer;
   const any = facts.flows > 0 || facts.diagnostics.some((d) => d.kind.startsWith('flow-'));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Along the flows, from call to call.
+// Follows flows from call to call.
 
 import { shortened } from '../../base/visible';
 import type { Flow, FlowEnd } from '../../model/engine';
@@ -10,7 +10,7 @@ import { revealingView } from '../../model/span';
 import { inTermsOf, wordsFor } from '../../model/words';
 import { goToCall, type Views } from '../context';
 
-/** The name of the track or thread of an end. */
+/** Return the name of the track or thread of an end. */
 export function ownerOfEnd(facts: TraceFacts, end: FlowEnd): string {
   const track = facts.tracks.find((t) => t.track === end.track);
   if (track) return trackPlace(track, facts.processes);
@@ -24,7 +24,7 @@ function goToInstant(v: Views, end: FlowEnd): void {
   v.mover.glide(revealingView(v.mover.goal, span, v.viewer.bounds));
 }
 
-/** Selects and shows the call at an end of a flow, its rows included. */
+/** Select the call at an end of a flow, and show it with its rows. */
 export async function goToFlowEnd(
   v: Views,
   flow: Flow,
@@ -45,7 +45,7 @@ export async function goToFlowEnd(
   );
 }
 
-/** What `[` and `]` do. */
+/** The commands of the keys `[` and `]`. */
 export class FlowSteps {
   private readonly trail = new Trail();
   private busy = false;

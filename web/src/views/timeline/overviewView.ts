@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The overview under the top bar: the whole trace, and the window that can be dragged.
+// The overview below the top bar: the whole trace, and a window that can be dragged.
 
 import { h, setText } from '../../base/dom';
 import { formatTimeUnit, plural } from '../../base/format';
@@ -18,12 +18,13 @@ import { Canvas } from '../canvas';
 import type { Views } from '../context';
 
 const BUCKETS = 2000;
-/** More than the overview has pixels. */
+/** More lanes than the overview has pixels. */
 const MOST_LANES = 200;
 const GRASP = 6;
 
 type Part = 'from' | 'to' | 'window' | 'outside';
 
+/** The view of the whole trace. */
 export class OverviewView {
   readonly element: HTMLElement;
   private readonly canvas: Canvas;
@@ -60,7 +61,7 @@ export class OverviewView {
     const buckets = bucketsFor(facts.tracks.length, BUCKETS);
     busyActivity(viewer.engine, facts.tracks, viewer.bounds, buckets)
       .then((answer) => {
-        // A thread has some state all the time: that is no activity.
+        // A thread is in some state all the time, so states are no activity.
         const states = new Set(facts.tracks.filter((t) => t.kind === 'states').map((t) => t.track));
         const lanes = answer.lanes.filter((lane) => !states.has(lane.track));
         this.activity.set({ ...answer, lanes: fewerLanes(lanes, MOST_LANES) });
@@ -130,7 +131,7 @@ export class OverviewView {
     this.place.addEventListener('pointerup', (e) => {
       const drag = this.drag;
       this.drag = null;
-      // A click outside the window brings its middle here.
+      // A click outside the window centres the window there.
       if (drag?.part !== 'outside' || Math.abs(e.offsetX - drag.x) > 3) return;
       const half = spanLength(drag.view) / 2;
       const at = this.scale.t(e.offsetX);

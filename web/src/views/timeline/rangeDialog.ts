@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// R: type the range that everything below is computed for, from where to where.
+// The dialog of the R key: type the start and end of the range for which the tables are computed.
 
 import { h, setAttribute, setText, blurWhenClosed } from '../../base/dom';
 import { formatTime, formatTimeUnit } from '../../base/format';
@@ -7,6 +7,7 @@ import { readRange, writeRange } from '../../model/rangeText';
 import { spanLength, revealingView, type Span } from '../../model/span';
 import type { Views } from '../context';
 
+/** The dialog in which the user types a range. */
 export class RangeDialog {
   readonly element: HTMLDialogElement;
   private readonly input: HTMLInputElement;
@@ -34,7 +35,7 @@ export class RangeDialog {
     });
   }
 
-  /** The range there is can be changed, or what is seen. */
+  /** Open the dialog with the current range, or with the visible span if there is no range. */
   open(): void {
     const { viewer, mover } = this.v;
     const { bounds } = viewer;

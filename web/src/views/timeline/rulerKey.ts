@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands beside the ruler: how many threads there are, and what folds, finds and filters them.
+// The corner next to the ruler: the number of threads, and the buttons that fold, find and filter
+// them.
 
 import { fill, h, icon, setAttribute } from '../../base/dom';
 import { plural } from '../../base/format';
@@ -10,14 +11,15 @@ import { inTermsOf, wordsFor } from '../../model/words';
 import type { Views } from '../context';
 import { hiddenButton, trackFilter } from './trackFilter';
 
-export function rulerKey(v: Views, placed: ReadSignal<TimelineLayout>): HTMLElement {
+/** Return the element in the corner. */
+export function rulerKey(v: Views, placed: ReadSignal<Placed>): HTMLElement {
   const { viewer } = v;
   const { tracks, order } = viewer.facts;
   const busy = threadsIn(tracks);
   const all = allThreads(viewer.facts);
   const words = h('span', { class: 'about' });
   effect(() => {
-    // Threads that have no slices, but something else to show, are not idle.
+    // A thread with no slices but other content is not idle.
     const lone = v.beside.rows.get().threads.filter((t) => !busy.has(t.thread)).length;
     const shown = busy.size + lone;
     const processes = plural(
@@ -25,7 +27,7 @@ export function rulerKey(v: Views, placed: ReadSignal<TimelineLayout>): HTMLElem
       'process',
       'processes',
     );
-    // A filter leaves out threads that nobody counts here.
+    // A filter leaves out threads that are not counted here.
     const left = viewer.facts.filtered !== undefined;
     const threads = left ? plural(shown, 'thread') : `${shown} of ${plural(all, 'thread')}`;
     const more = left ? 'filtered' : order === 'owner' ? processes : 'busiest first';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ctrl+P: type some of a thread's name, Enter goes there.
+// Ctrl+P: type a part of a thread name; Enter goes there.
 
 import { fill, h, setAttribute, blurWhenClosed } from '../../base/dom';
 import { plural } from '../../base/format';
@@ -8,9 +8,10 @@ import { namedTracks } from '../../model/states';
 import { ownerId, substringMatcher, hasOwnName, trackName } from '../../model/names';
 import type { Viewer } from '../../model/viewer';
 
-/** So many names before and behind the chosen one are elements. */
+/** This many names before and after the chosen one are elements. */
 const AROUND = 100;
 
+/** The dialog that finds a thread by name. */
 export class ThreadFinder {
   readonly element: HTMLDialogElement;
   private readonly input: HTMLInputElement;

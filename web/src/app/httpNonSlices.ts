@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects, samples and memory dumps behind HTTP.
+// Requests for objects, samples and memory dumps.
 
 import { nameOrPlaceholder, makeVisible, visibleTexts } from '../base/visible';
 import type {
@@ -20,7 +20,7 @@ import { decodeFlame } from '../model/decode';
 import type { FlameGraph } from '../model/engine';
 import { flameQuery, type Query } from './query';
 
-/** How questions travel. */
+/** Sends requests to the engine. */
 export interface Carrier {
   json<T>(path: string, query: Query, signal?: AbortSignal): Promise<T>;
   bytes(path: string, query: Query, signal?: AbortSignal): Promise<ArrayBuffer>;
@@ -31,7 +31,8 @@ type SnapshotRow = [number, number, number, number, number, number];
 type SampleRow = [number, number, number, number, number];
 type DumpRow = [number, number, number, number, string];
 
-export class HttpBeside implements NonSliceEngine {
+/** The engine interface of events that are not slices. */
+export class HttpNonSlices implements BesideEngine {
   constructor(private readonly carrier: Carrier) {}
 
   async rows(): Promise<NonSliceRows> {
