@@ -18,7 +18,7 @@ import {
 import { TileCache } from '../src/model/tileCache';
 import { wordsFor } from '../src/model/words';
 import { flagWords, visibleCalls } from '../src/model/visibleCalls';
-import { busyActivity, waitingShares } from '../src/model/busy';
+import { busyActivity, waitingShares } from '../src/model/activity';
 import {
   tileExcerptsOf,
   visitInnermost,

@@ -33,7 +33,7 @@ export class History {
   private readonly rest = debounce(REST, () => this.write());
 
   /** `elsewhere` shows a place that has another filter or other files. */
-  constructor(private readonly elsewhere: (place: Place, text: string) => void) {
+  constructor(private readonly elsewhere: (place: PageState, text: string) => void) {
     // A reloaded page continues at its entry.
     const entry = historyEntryOf(history.state);
     this.at = entry?.traceview ?? 0;

@@ -21,7 +21,7 @@ export interface Host {
   readonly send: Send;
   readonly opening: OpeningEngine;
   /** Return what is missing from these files. */
-  notesOf(inputs: readonly Chosen[]): HostNote[];
+  notesOf(inputs: readonly ChosenFile[]): HostNote[];
   /** The size of an example file in bytes, or null if there is none. */
   readonly example: number | null;
   /** True if a program serves the page and can be ended. */

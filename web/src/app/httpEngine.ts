@@ -33,7 +33,7 @@ import type { Findings } from '../model/findings';
 import type { EventAt, FileBytes, Health, SearchQuestion, SearchStep } from '../model/eventAnswers';
 import { CPUS, type StateAnswer, type StatesAnswer } from '../model/states';
 import type { Durations, StatisticsRow } from '../model/statistics';
-import type { OpeningEngine, Status } from '../model/opening';
+import type { OpeningEngine, LoadingStatus } from '../model/opening';
 import { sendEngineRequest, requestEngineBytes, requestEngineJson, type Ask } from './http';
 import { HttpNonSlices } from './httpNonSlices';
 import type { Host } from './host';
@@ -64,7 +64,7 @@ function readFlow({ flow, frame, id, from, to, count = 1 }: FlowRow): Flow {
 
 /** The client of one open trace. */
 export class HttpEngine implements Engine {
-  readonly beside: HttpNonSlices = new HttpNonSlices({
+  readonly nonSlice: HttpNonSlices = new HttpNonSlices({
     json: (path, query, signal) => this.json(path, query, signal),
     bytes: (path, query, signal) => this.ask(path, query, signal),
   });
@@ -118,7 +118,7 @@ export class HttpEngine implements Engine {
     return requestEngineBytes(path, { ...this.about(query), signal });
   }
 
-  async status(signal?: AbortSignal): Promise<Status> {
+  async status(signal?: AbortSignal): Promise<LoadingStatus> {
     return readStatus(
       await requestEngineJson<StatusAnswer>('api/status', { signal, send: this.send }),
     );

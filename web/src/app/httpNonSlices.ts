@@ -32,7 +32,7 @@ type SampleRow = [number, number, number, number, number];
 type DumpRow = [number, number, number, number, string];
 
 /** The engine interface of events that are not slices. */
-export class HttpNonSlices implements BesideEngine {
+export class HttpNonSlices implements NonSliceEngine {
   constructor(private readonly carrier: Carrier) {}
 
   async rows(): Promise<NonSliceRows> {

@@ -4,7 +4,7 @@
 
 import { nameOrPlaceholder, visibleTexts } from '../base/visible';
 import { EngineError } from '../model/engine';
-import type { Chosen, OpeningEngine, Status } from '../model/opening';
+import type { ChosenFile, OpeningEngine, LoadingStatus } from '../model/opening';
 import { requestEngineJson } from './http';
 import type { Query } from './query';
 
@@ -18,13 +18,13 @@ const SOON = 250;
 const LONGEST_NAME = 200;
 
 /** The status as JSON: numbers of up to 19 digits are strings. */
-export interface StatusAnswer extends Omit<Status, 'inputs' | 'start'> {
+export interface StatusAnswer extends Omit<LoadingStatus, 'inputs' | 'start'> {
   inputs: { input: number; name: string; offset_ns: string }[];
   start: { input: number; offset_ns: string }[];
 }
 
 /** Convert the JSON status. */
-export function readStatus(answer: StatusAnswer): Status {
+export function readStatus(answer: StatusAnswer): LoadingStatus {
   return visibleTexts({
     ...answer,
     inputs: answer.inputs.map(({ input, name, offset_ns }) => ({

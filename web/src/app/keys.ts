@@ -112,8 +112,8 @@ export class Keys {
     const view = viewer.view.peek();
     const pointer = viewer.pointer.peek();
     // During a move, use the time that will be under the pointer at its end.
-    const share = pointer === null ? 0.5 : (pointer - view.from) / length(view);
-    mover.zoom(factor, goal.from + share * length(goal), true);
+    const share = pointer === null ? 0.5 : (pointer - view.from) / spanLength(view);
+    mover.zoom(factor, goal.from + share * spanLength(goal), true);
   }
 
   private pan(share: number): void {
@@ -223,7 +223,7 @@ export class Keys {
     const { viewer, mover } = this.page.views;
     const call = this.selected;
     const span = call ? callSpan(call) : viewer.range.peek();
-    if (span) mover.glide(framing(span, viewer.bounds));
+    if (span) mover.glide(framingView(span, viewer.bounds));
   }
 
   private rangeFromSelection(): void {

@@ -138,7 +138,7 @@ class App {
   }
 
   /** Show the open or loading trace from now on. `first` is its status if it is known. */
-  private async run(aim: Aim, said = '', first?: Status): Promise<void> {
+  private async run(aim: Aim, said = '', first?: LoadingStatus): Promise<void> {
     const turn = ++this.turn;
     this.running = true;
     try {
@@ -161,7 +161,7 @@ class App {
    * Poll until the trace is loaded or has failed. Show the loading screen only if that takes a
    * while.
    */
-  private async read(turn: number, first?: Status): Promise<Status | null> {
+  private async read(turn: number, first?: LoadingStatus): Promise<LoadingStatus | null> {
     const start = performance.now();
     let screen: LoadingScreen | null = null;
     let known = first;
@@ -225,7 +225,7 @@ class App {
   }
 
   /** Return the files as an address names them; null if nobody asked for these files. */
-  private named(files: readonly Chosen[]): readonly Chosen[] | null {
+  private named(files: readonly ChosenFile[]): readonly ChosenFile[] | null {
     return sameFiles(files, this.status.start) ? null : files;
   }
 
@@ -247,7 +247,7 @@ class App {
     if (status.reports) facts.saves = [...(facts.saves ?? []), 'html'];
     facts.hashes = status.reports === true;
     // An address with other files is not about this trace.
-    const asked = readPlace(aim.address).files ?? status.start;
+    const asked = readAddress(aim.address).files ?? status.start;
     const fits = sameFiles(asked, status.inputs);
     const address = fits ? aim.address : this.plainAddress(status.inputs);
     const box = this.offsetBoxes().indexOf(document.activeElement);
@@ -292,7 +292,7 @@ class App {
   }
 
   /** Handle Back and Forward, which may lead to other files. */
-  private async arrived(place: Place, address: string): Promise<void> {
+  private async arrived(place: PageState, address: string): Promise<void> {
     const files = place.files ?? this.status.start;
     if (files.length === 0 || sameFiles(files, this.status.inputs)) {
       await this.pages?.arrive(place);

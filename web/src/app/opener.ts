@@ -106,7 +106,7 @@ export class Opener {
     const total = files.reduce((sum, file) => sum + file.size, 0);
     const names = files.map((file) => file.name);
     const report = this.dialog.taking(names, total, () => abort.abort());
-    const taken: Chosen[] = [];
+    const taken: ChosenFile[] = [];
     let before = 0;
     try {
       for (const file of files) {

@@ -28,10 +28,10 @@ interface Outside {
   /** On an upload server, the page of the trace. */
   home: string | null;
   /** Go to the same place with the files shifted in time. */
-  move: (place: Place, files: readonly Chosen[]) => void;
-  inputs: readonly Input[];
+  move: (place: PageState, files: readonly ChosenFile[]) => void;
+  inputs: readonly OpenedInput[];
   /** The same files as an address names them. */
-  files: readonly Chosen[] | null;
+  files: readonly ChosenFile[] | null;
   engineFor: (filter: string) => Engine;
 }
 
@@ -85,7 +85,7 @@ export class Pages {
   }
 
   /** Go to a place in an address. Its numbers belong to the filter of the address. */
-  async arrive(place: Place): Promise<void> {
+  async arrive(place: PageState): Promise<void> {
     const answer = await this.ask(place.filter);
     if (!answer) return;
     this.put(answer.engine, answer.facts, place.filter, place, false);

@@ -7,7 +7,7 @@ import type { TraceLine } from './api';
 
 /** Return a text of the server on one line. */
 export function singleLine(text: string, most = 200): string {
-  return named(brief(visible(text), most));
+  return nameOrPlaceholder(shortened(makeVisible(text), most));
 }
 
 export function formatWords(trace: TraceLine): string {

@@ -3,7 +3,7 @@
 
 import { fill, h, setText, type Child } from '../base/dom';
 import { formatCount, plural } from '../base/format';
-import { visible } from '../base/visible';
+import { makeVisible } from '../base/visible';
 import { screenButton } from '../views/screens';
 import type { Thread, Trace } from './api';
 import { singleLine, sliceWord } from './facts';
@@ -52,7 +52,7 @@ function serverPicture(address: string, words: string, className: string): HTMLE
     fill(failed, 'The picture could not be drawn. ', again);
     // An image reports no reason for a failure, so request the address again as text.
     void sendHubRequest(address).catch((error: unknown) => {
-      if (!failed.hidden) fill(failed, `${visible(messageOf(error))} `, again);
+      if (!failed.hidden) fill(failed, `${makeVisible(messageOf(error))} `, again);
     });
   });
   return h('div', { class: 'frame' }, link, failed);

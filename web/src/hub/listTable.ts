@@ -161,7 +161,7 @@ export class ListTable {
       line.note !== '' &&
         h(
           'span',
-          { class: 'note', title: visible(line.note) },
+          { class: 'note', title: makeVisible(line.note) },
           singleLine(line.note.replace(/\s+/g, ' '), 120),
         ),
       h('span', { class: 'brief' }, brief),
@@ -172,7 +172,7 @@ export class ListTable {
   private cells(line: TraceLine): Record<string, Child[]> {
     return {
       state: stateCell(line),
-      format: [h('span', { title: formatWords(line) }, visible(line.format ?? ''))],
+      format: [h('span', { title: formatWords(line) }, makeVisible(line.format ?? ''))],
       length: [lengthWords(line)],
       count: [countWords(line)],
       size: [sizeWords(line)],

@@ -3,7 +3,7 @@
 
 import { fill, h, iconButton, setAttribute, type Child } from '../base/dom';
 import { effect, signal, untracked, type ReadSignal } from '../base/signal';
-import { visible } from '../base/visible';
+import { makeVisible } from '../base/visible';
 import { screenButton } from '../views/screens';
 import type { Change, Trace } from './api';
 import type { Context } from './context';

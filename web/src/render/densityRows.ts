@@ -121,7 +121,7 @@ export class DensityImages {
   }
 
   readonly ready = (tile: Tile): boolean => {
-    if (!tile.strip || this.made < this.most || this.cached.has(tile)) return true;
+    if (!tile.density || this.made < this.most || this.cached.has(tile)) return true;
     this.isLate = true;
     return false;
   };
@@ -150,7 +150,7 @@ export class DensityImages {
     frames: Frames,
     look: DensityLook,
   ): CanvasImageSource | null {
-    if (!tile.strip || typeof OffscreenCanvas === 'undefined') return null;
+    if (!tile.density || typeof OffscreenCanvas === 'undefined') return null;
     const old = this.cached.get(tile);
     this.cached.delete(tile);
     if (old && old.generation === theme.generation && old.rows === rows && old.only === look.only) {

@@ -39,7 +39,7 @@ const INSTANT_MIDDLE = 4;
 export interface FlowScene {
   theme: Theme;
   scale: TimeScale;
-  placed: Placed;
+  placed: TimelineLayout;
   /** The scroll offset of the tracks that are not pinned. */
   scroll: number;
   /** Return the index of the process of an end. */
@@ -66,7 +66,7 @@ interface Places {
 const known = new WeakMap<TimelineLayout, Places>();
 
 /** Index the boxes by track and process: there may be as many arrows as tracks. */
-function flowPlacesOf(placed: Placed): Places {
+function flowPlacesOf(placed: TimelineLayout): Places {
   let places = known.get(placed);
   if (!places) {
     const tracks = new Map(placed.tracks.map((box) => [box.track.track, box]));
@@ -78,7 +78,7 @@ function flowPlacesOf(placed: Placed): Places {
 
 /** Return the y of the line on which an end stands, or null if there is none. */
 export function flowLineOf(
-  placed: Placed,
+  placed: TimelineLayout,
   heights: Heights,
   end: FlowEnd,
   processOf: (end: FlowEnd) => number,

@@ -24,7 +24,7 @@ export interface InstantScene {
   frames: Frames;
   selected: number | null;
   /** The layout, which places the line of each process. */
-  placed: Placed;
+  placed: TimelineLayout;
 }
 
 /** The position of an instant's mark, and the y to which its line extends. */

@@ -39,7 +39,7 @@ export function tileExcerptsOf(
     const to = from + size;
     const exact = cache.get(lane.kind, lane.row, res, n);
     const isReady = exact !== undefined && ready(exact);
-    const others = isReady ? [] : cache.standIns(lane.kind, lane.row, res, n);
+    const others = isReady ? [] : cache.substitutes(lane.kind, lane.row, res, n);
     if (exact && (isReady || !tilesCover(others, res) || !others.every(ready))) {
       excerpts.push({ tile: exact, from, to });
       continue;
@@ -140,7 +140,7 @@ export function visitDensityRows(
 ): void {
   for (let k = 0; k < excerpts.length; k++) {
     const excerpt = excerpts[k];
-    if (!excerpt?.tile.strip) continue;
+    if (!excerpt?.tile.density) continue;
     let { to } = excerpt;
     while (excerpts[k + 1]?.tile === excerpt.tile) to = excerpts[++k]?.to ?? to;
     const pixel = 2 ** excerpt.tile.res;

@@ -19,7 +19,7 @@ export function columnsTakenByDensity(
 ): number[] {
   const taken: number[] = [];
   visitDensityRows(excerpts, scale, (tile, first, pixels, x, width) => {
-    const heights = tile.strip?.height;
+    const heights = tile.density?.height;
     if (!heights) return;
     const step = width / pixels;
     for (let i = 0; i < pixels; i++)

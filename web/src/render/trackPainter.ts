@@ -263,7 +263,7 @@ interface DensityPart {
 
 /** Draw a diamond for each short asynchronous slice with no neighbours, as for an instant. */
 function paintLoneAsync(g: Surface, s: Scene, lane: Lane, tile: Tile, part: DensityPart): void {
-  const heights = tile.strip?.height;
+  const heights = tile.density?.height;
   if (!heights || s.dimmed) return;
   const step = part.width / part.pixels;
   const y = lane.y + lane.height / 2;

@@ -24,11 +24,11 @@ import type { Settings } from './settings';
 
 /** The files of the trace, and how to change them. */
 export interface TraceFiles {
-  inputs: readonly Input[];
+  inputs: readonly OpenedInput[];
   /** Open the file dialog of the browser. */
   choose: () => void;
   /** Reopen the same files with other time offsets. */
-  move: (files: readonly Chosen[]) => void;
+  move: (files: readonly ChosenFile[]) => void;
 }
 
 /** The context of all views of one trace. */
@@ -95,12 +95,12 @@ export async function goToCall(v: Views, call: Call): Promise<void> {
 }
 
 export function revealCall(v: Views, call: CallDetails): void {
-  v.mover.glide(revealing(v.mover.goal, callSpan(call), v.viewer.bounds));
+  v.mover.glide(revealingView(v.mover.goal, callSpan(call), v.viewer.bounds));
   v.announce(describeCall(v, call));
 }
 
 export function zoomToCall(v: Views, call: CallDetails): void {
-  v.mover.glide(framing(callSpan(call), v.viewer.bounds));
+  v.mover.glide(framingView(callSpan(call), v.viewer.bounds));
 }
 
 function describeCall(v: Views, call: CallDetails): string {

@@ -123,7 +123,7 @@ export class EmptyScreen extends Screen {
 }
 
 /** Return the files as command line arguments, quoted for a shell where necessary. */
-function commandWordsOf({ inputs, name }: Status): string {
+function commandWordsOf({ inputs, name }: LoadingStatus): string {
   const names = inputs.length > 0 ? inputs.map((input) => input.name) : [name];
   return names
     .map((n) => (/^[\w./+-]+$/.test(n) ? n : `'${n.replaceAll("'", "'\\''")}'`))

@@ -42,7 +42,7 @@ export function lineStarts(bytes: Uint8Array, text: boolean): number[] {
 }
 
 function decodeText(bytes: Uint8Array): string {
-  return visible(new TextDecoder().decode(bytes).replace(/[\r\n]+$/, ''));
+  return makeVisible(new TextDecoder().decode(bytes).replace(/[\r\n]+$/, ''));
 }
 
 function hexNumbers(bytes: Uint8Array): string {

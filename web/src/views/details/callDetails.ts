@@ -5,8 +5,8 @@ import { h } from '../../base/dom';
 import { formatCount, formatPercent, formatTime } from '../../base/format';
 import { shortened } from '../../base/visible';
 import type { CallDetails } from '../../model/engine';
-import { idOf, trackName } from '../../model/names';
-import { inWords, slicesOf, wordsFor, type Words } from '../../model/words';
+import { ownerId, trackName } from '../../model/names';
+import { inTermsOf, countSlices, wordsFor, type Words } from '../../model/words';
 import { goToCall, callSpan, zoomToCall, type Views } from '../context';
 import {
   eventFacts,
@@ -80,7 +80,7 @@ export function callDetails(
     ),
     factTable(
       factRow(
-        inWords(words, 'Call'),
+        inTermsOf(words, 'Call'),
         `${formatCount(call.nth)} of ${formatCount(call.of)} in this ${words.track}`,
       ),
       factRow(
@@ -96,14 +96,17 @@ export function callDetails(
         ),
       ),
       processes.length > 1 && process
-        ? factRow('Process', `${idOf(process)} ${process.name}`.trim())
+        ? factRow('Process', `${ownerId(process)} ${process.name}`.trim())
         : null,
       factRow('Thread', `${track ? trackName(track) : '?'}, level ${formatCount(call.depth + 1)}`),
       call.recursion > 0
-        ? factRow('Recursion', `${slicesOf(words, call.recursion)} of this ${words.name} above it`)
+        ? factRow(
+            'Recursion',
+            `${countSlices(words, call.recursion)} of this ${words.name} above it`,
+          )
         : null,
       factRow(
-        inWords(words, 'Calls inside'),
+        inTermsOf(words, 'Calls inside'),
         call.children === 0 ? 'none' : formatCount(call.children),
       ),
       ...eventFacts(call),
@@ -115,7 +118,7 @@ export function callDetails(
       linkButton('Use as range', () => viewer.setRange(callSpan(call))),
       call.first_child &&
         linkButton(
-          inWords(words, 'First call inside'),
+          inTermsOf(words, 'First call inside'),
           () => void goToNeighbour(v, call.first_child),
         ),
     ),
@@ -161,7 +164,7 @@ function callerLines(v: Views, call: CallDetails): HTMLElement[] {
         h(
           'li',
           null,
-          linkButton(brief(frames.short(frame)), () => void goToNeighbour(v, [row, index])),
+          linkButton(shortened(frames.short(frame)), () => void goToNeighbour(v, [row, index])),
         ),
       ),
       rest > 0 && h('li', { class: 'dim' }, `${formatCount(rest)} more`),

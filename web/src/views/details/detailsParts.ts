@@ -110,7 +110,7 @@ export function factRow(what: string, value: string | HTMLElement): HTMLElement 
 /** Return category and place of an event, where it has them. */
 export function eventFacts(answer: EventAnswer): HTMLElement[] {
   const facts: HTMLElement[] = [];
-  if (answer.category) facts.push(factRow('Category', visible(answer.category)));
+  if (answer.category) facts.push(factRow('Category', makeVisible(answer.category)));
   if (answer.offset !== undefined)
     facts.push(factRow('In the file', `byte ${formatCount(answer.offset)}`));
   return facts;

@@ -159,8 +159,11 @@ export function contextLines(v: Views, call: CallDetails): HTMLElement[] {
                 'td',
                 null,
                 snapshot < 0
-                  ? brief(visible(id), 80)
-                  : linkButton(brief(visible(id), 80), () => void goToSnapshot(v, snapshot)),
+                  ? shortened(makeVisible(id), 80)
+                  : linkButton(
+                      shortened(makeVisible(id), 80),
+                      () => void goToSnapshot(v, snapshot),
+                    ),
               ),
               h(
                 'td',

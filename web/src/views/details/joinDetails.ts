@@ -27,7 +27,9 @@ export function joinParts(v: Views, joins: Joins | undefined): HTMLElement[] {
     h(
       'li',
       null,
-      linkButton(brief(visible(`${type} ${id}`), 120), () => goToObject(v, 'object', number)),
+      linkButton(shortened(makeVisible(`${type} ${id}`), 120), () =>
+        goToObject(v, 'object', number),
+      ),
     ),
   );
   return [

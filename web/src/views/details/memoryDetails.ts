@@ -86,7 +86,7 @@ function flattenMemoryTree(roots: readonly MemoryNode[]): [MemoryNode, number][]
 
 function treeTable(figures: readonly MemoryFigure[], title: string): HTMLElement[] {
   if (figures.length === 0) return [];
-  const columns = columnsOf(figures).slice(0, COLUMNS_SHOWN);
+  const columns = memoryColumns(figures).slice(0, COLUMNS_SHOWN);
   const lines = flattenMemoryTree(memoryTree(figures));
   const rows = lines
     .slice(0, LINES_SHOWN)
@@ -123,7 +123,7 @@ function processTable(v: Views, dump: MemoryDumpDetails): HTMLElement[] {
     const node: MemoryNode = { name: '', path: '', figures: new Map(), children: [] };
     for (const [, name, units, value] of totals(other.figures))
       node.figures.set(name, { units, value });
-    const name = brief(memoryProcessName(v, other.process), 60);
+    const name = shortened(memoryProcessName(v, other.process), 60);
     const chosen = other.dump === dump.dump;
     const select = (): void => v.viewer.selectMark({ kind: 'memory', number: other.dump });
     return h(
@@ -146,7 +146,7 @@ export function memoryDetails(v: Views, dump: MemoryDumpDetails): HTMLElement[] 
       factRow('Process', memoryProcessName(v, dump.process)),
       factRow('Time', formatTimeUnit(dump.time_ns, unit)),
       dump.level ? factRow('Level of detail', dump.level) : null,
-      factRow('Dump', brief(dump.id, 80)),
+      factRow('Dump', shortened(dump.id, 80)),
       dump.offset === undefined ? null : factRow('In the file', `byte ${formatCount(dump.offset)}`),
       ...totals.map(([, name, units, value]) =>
         factRow(columnName(name), memoryValueText(units, value)),

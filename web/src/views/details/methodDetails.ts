@@ -49,11 +49,11 @@ export function methodDetails(v: Views, frame: number, f: Figures | null): HTMLE
       'div',
       { class: 'actions' },
       linkButton(
-        inWords(words, 'First call'),
+        inTermsOf(words, 'First call'),
         () => void stepToCall(v, frame, viewer.bounds.from - 1, 1),
       ),
       linkButton(
-        inWords(words, 'Last call'),
+        inTermsOf(words, 'Last call'),
         () => void stepToCall(v, frame, viewer.bounds.to + 1, -1),
       ),
     ),

@@ -70,7 +70,7 @@ function joinedObjects(v: Views, object: ObjectDetails): HTMLElement[] {
     h(
       'li',
       null,
-      linkButton(brief(`${type} ${id}`, 120), () => goToObject(v, 'object', number)),
+      linkButton(shortened(`${type} ${id}`, 120), () => goToObject(v, 'object', number)),
     ),
   );
   return [detailsSection('The same as', h('ul', null, ...lines))];
@@ -141,7 +141,7 @@ export function snapshotDetails(v: Views, snapshot: SnapshotDetails): HTMLElemen
       factRow('Holds until', objectTime(v, snapshot.until_ns)),
       snapshot.inner ? factRow('Found', 'inside the snapshot of another object') : null,
       object.base_type ? factRow('Base type', object.base_type) : null,
-      object.category ? factRow('Category', visible(object.category)) : null,
+      object.category ? factRow('Category', makeVisible(object.category)) : null,
       factRow('Process', objectProcess(v, object)),
       ...eventFacts(place),
     ),

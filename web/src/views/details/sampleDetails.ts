@@ -40,8 +40,8 @@ export function sampleDetails(v: Views, sample: SampleDetails): HTMLElement[] {
     h(
       'li',
       null,
-      linkButton(brief(viewer.frames.short(frame), 160), () => viewer.selectFrame(frame)),
-      h('span', { class: 'dim' }, ` ${brief(viewer.frames.source(frame), 120)}`),
+      linkButton(shortened(viewer.frames.short(frame), 160), () => viewer.selectFrame(frame)),
+      h('span', { class: 'dim' }, ` ${shortened(viewer.frames.source(frame), 120)}`),
     ),
   );
   if (stack.length > FRAMES_SHOWN)

@@ -35,7 +35,7 @@ const SHOWN = 12;
 type Place = [number, number];
 
 function jumpLink(v: Views, text: string, place: Place): HTMLElement {
-  return linkButton(brief(text), () => void goToCall(v, { row: place[0], index: place[1] }));
+  return linkButton(shortened(text), () => void goToCall(v, { row: place[0], index: place[1] }));
 }
 
 function stateTime(v: Views, ns: number): string {
@@ -136,7 +136,7 @@ function stateDetails(v: Views, call: CallDetails, state: ThreadState): HTMLElem
       state.cpu_slice && factRow('CPU', jumpLink(v, `CPU ${state.cpu}`, state.cpu_slice)),
       ...stateBasics(v, call),
       ...wakeupLines(v, state),
-      blocked && factRow('Blocked in', brief(blocked.caller) || 'not told'),
+      blocked && factRow('Blocked in', shortened(blocked.caller) || 'not told'),
       blocked && factRow('Waited for I/O', blocked.io ? 'yes' : 'no'),
       then &&
         factRow(
@@ -201,7 +201,7 @@ function cpuDetails(v: Views, call: CallDetails, cpu: CpuSlice): HTMLElement[] {
 }
 
 /** Create the square in the colour of a state. */
-export function stateSwatch(v: Views, state: State): HTMLElement {
+export function stateSwatch(v: Views, state: SchedulerState): HTMLElement {
   const theme = v.settings.theme.peek();
   const square = h('i', { class: 'swatch', attrs: { 'aria-hidden': 'true' } });
   square.style.backgroundColor = theme.bars[eventColour(STATE_COLOUR[state], 0)] ?? '';

@@ -107,7 +107,7 @@ function containerLine(
 
 function valueLine(key: string, value: unknown, depth: number, follow: Follow | null): HTMLElement {
   if (isContainer(value)) return containerLine(key, value, depth, follow);
-  return h('li', null, h('b', null, visible(key)), ' ', leafValue(value));
+  return h('li', null, h('b', null, makeVisible(key)), ' ', leafValue(value));
 }
 
 /** Return the members of an object or list, or one line for any other value. */

@@ -3,7 +3,7 @@
 
 import { h, setText } from '../../base/dom';
 import { fileName, formatBig, formatBytes } from '../../base/format';
-import type { Status } from '../../model/opening';
+import type { LoadingStatus } from '../../model/opening';
 import { screenButton, homeLink, Screen } from '../screens';
 import { SketchView } from '../timeline/sketchView';
 
@@ -14,7 +14,7 @@ const NOTHING = '\u00a0';
 /** The current phase. A rate is measured within one phase only. */
 type Doing = 'Unpacking' | 'Reading' | 'Putting together';
 
-function loadingPhase(status: Status): Doing {
+function loadingPhase(status: LoadingStatus): Doing {
   return status.unpacking ? 'Unpacking' : status.joining ? 'Putting together' : 'Reading';
 }
 

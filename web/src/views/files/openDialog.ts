@@ -35,7 +35,7 @@ export class OpenDialog {
       this.closed();
     });
     // Keep keys from the page, and Ctrl+O from the browser, while the dialog is open.
-    letGoWhenClosed(this.element);
+    blurWhenClosed(this.element);
     this.element.addEventListener('keydown', (e) => {
       if ((e.ctrlKey || e.metaKey) && e.key.toLowerCase() === 'o') e.preventDefault();
       e.stopPropagation();
@@ -59,7 +59,7 @@ export class OpenDialog {
   }
 
   /** Ask what to do with the open trace; null means that nothing shall be opened. */
-  ask(names: readonly string[], open: string): Promise<How | null> {
+  ask(names: readonly string[], open: string): Promise<OpeningMode | null> {
     return new Promise((answered) => {
       const answer = (how: OpeningMode | null) => () => {
         this.close();

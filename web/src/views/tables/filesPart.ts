@@ -11,7 +11,7 @@ const HINT = 'Expected a time such as 12 ms, -1.5 s or 300 µs';
 /**
  * Create the row of one file with its time offset. Enter, or leaving the box, applies the offset.
  */
-function fileRow(input: Input, moved: (offset: bigint) => void): HTMLElement {
+function fileRow(input: OpenedInput, moved: (offset: bigint) => void): HTMLElement {
   const name = fileName(input.name);
   const wrong = h('span', { class: 'wrong', attrs: { role: 'alert' } });
   const box = h('input', {

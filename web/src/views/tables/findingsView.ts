@@ -221,7 +221,7 @@ export class FindingsView {
 
   /** Explain the line under the cursor in whole sentences. */
   private explain(item: FindingItem | null): void {
-    const rule = item && ruleOf(item);
+    const rule = item && ruleOfFinding(item);
     if (!rule) {
       const hint = item
         ? 'These rules found nothing, or the trace does not have what they need.'

@@ -233,7 +233,7 @@ export class FlameView {
     if (!graph || !key.startsWith('Arrow')) return false;
     const shown = this.hovered.peek() >= 0;
     const from = shown ? this.hovered.peek() : this.selected();
-    const beside = from < 0 ? 0 : neighbour(graph, from, key);
+    const beside = from < 0 ? 0 : nextFlameFrame(graph, from, key);
     // At an edge the frame stays, but show its details if they are not shown yet.
     const next = beside < 0 && !shown ? from : beside;
     if (next >= 0 && next < graph.frame.length) {

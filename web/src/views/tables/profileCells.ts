@@ -62,7 +62,7 @@ export function lineKey(line: ProfileLine): string {
 }
 
 /** Create the element of a line. */
-export function rowElement(line: Line, c: CellContext): HTMLElement {
+export function rowElement(line: ProfileLine, c: CellContext): HTMLElement {
   switch (line.kind) {
     case 'method':
       return methodRow(line, c);
@@ -172,7 +172,7 @@ function percentCell(column: Column, part: number, whole: number): HTMLElement {
   const cell = emptyCell(column);
   cell.classList.add('percent');
   cell.style.setProperty('--share', `${Math.min(100, Number(text))}%`);
-  append(cell, [h('span', null, text)]);
+  appendChildren(cell, [h('span', null, text)]);
   // In a recursive group each level counts, so inclusive shares may add up to more than 100.
   if (Number(text) > 100) cell.title = 'More than all: what is recursive lies within itself';
   return cell;

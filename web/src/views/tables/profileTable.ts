@@ -110,7 +110,7 @@ export class ProfileTable {
    * Return where the cursor goes if its line disappears: to the line in its place, else to the
    * method.
    */
-  private wentTo(line: Line | undefined, at: number): number {
+  private wentTo(line: ProfileLine | undefined, at: number): number {
     if (!line || this.lines[at] === line) return at;
     const same = this.indexOf(lineKey(line));
     if (same >= 0 || line.kind === 'method') return same;

@@ -62,6 +62,8 @@ export class Mover {
   private readonly tick = (now: number): void => {
     const share = Math.min(1, Math.max(0, (now - this.began) / DURATION));
     this.frame = share < 1 ? requestAnimationFrame(this.tick) : 0;
-    this.view.set(share < 1 ? between(this.from, this.target, easeMove(share)) : this.target);
+    this.view.set(
+      share < 1 ? interpolateSpan(this.from, this.target, easeMove(share)) : this.target,
+    );
   };
 }

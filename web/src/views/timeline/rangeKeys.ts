@@ -33,7 +33,7 @@ export class RangeKeys {
   private ends(): { fixed: number; moving: number } {
     const range = this.v.viewer.range.peek();
     // An empty range counts as none, but its moving end is still there.
-    if (this.made && (range === null ? length(this.made.range) === 0 : this.isMade(range))) {
+    if (this.made && (range === null ? spanLength(this.made.range) === 0 : this.isMade(range))) {
       const { fixed } = this.made;
       const { from, to } = this.made.range;
       return { fixed, moving: fixed === from ? to : from };

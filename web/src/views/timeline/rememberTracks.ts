@@ -32,7 +32,7 @@ export function rememberTracks(
   before: StoredArrangement | null = null,
 ): () => StoredArrangement {
   const place = `tracks.${viewer.facts.format}`;
-  let kept: Remembered = before ?? readRemembered(readSetting(place));
+  let kept: StoredArrangement = before ?? readStoredArrangement(readSetting(place));
   /** The restored arrangement, to detect changes by the user. */
   let arrangement = viewer.arrangement.peek();
   let closed = viewer.closed.peek();
@@ -54,7 +54,7 @@ export function rememberTracks(
     const shut = viewer.closed.get();
     untracked(() => {
       if (untouched()) return;
-      kept = remember(kept, now, shut, namesOf(viewer.facts, rows.peek()));
+      kept = updateStoredArrangement(kept, now, shut, arrangeableNames(viewer.facts, rows.peek()));
       writeSetting(place, JSON.stringify(kept));
     });
   });

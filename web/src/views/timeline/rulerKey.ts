@@ -12,7 +12,7 @@ import type { Views } from '../context';
 import { hiddenButton, trackFilter } from './trackFilter';
 
 /** Return the element in the corner. */
-export function rulerKey(v: Views, placed: ReadSignal<Placed>): HTMLElement {
+export function rulerKey(v: Views, placed: ReadSignal<TimelineLayout>): HTMLElement {
   const { viewer } = v;
   const { tracks, order } = viewer.facts;
   const busy = threadsIn(tracks);

@@ -22,11 +22,11 @@ function summaryWords(viewer: Viewer): string {
   const from = Math.max(bounds.from, Math.round(view.from));
   const to = Math.min(bounds.to, Math.round(view.to));
   const shown = sameSpan(view, wholeView(bounds))
-    ? `the whole trace, ${formatTimeUnit(length(bounds), unit)}`
+    ? `the whole trace, ${formatTimeUnit(spanLength(bounds), unit)}`
     : summarySpanWords({ from, to: Math.max(from, to) }, unit);
   const range = viewer.range.peek();
   const chosen = range
-    ? `${summarySpanWords(range, unit)}, ${formatTimeUnit(length(range), unit)} long`
+    ? `${summarySpanWords(range, unit)}, ${formatTimeUnit(spanLength(range), unit)} long`
     : 'none';
   return `Shown: ${shown}. Range: ${chosen}.`;
 }

@@ -267,7 +267,7 @@ export class TimelineGestures {
     if (!found?.hit) return;
     if (!found.hit.call) return mover.zoom(1 / 8, this.line.scale.t(this.x(e)), true);
     try {
-      mover.glide(framing(callSpan(await viewer.engine.slice(found.hit.call)), viewer.bounds));
+      mover.glide(framingView(callSpan(await viewer.engine.slice(found.hit.call)), viewer.bounds));
     } catch (error) {
       viewer.failed(error);
     }
@@ -328,8 +328,8 @@ export class TimelineGestures {
     if (!a || !b || !from) return;
     const factor = from.distance / Math.max(10, Math.abs(a.x - b.x));
     const { bounds } = this.v.viewer;
-    const view = zoomed(from.view, factor, from.at, bounds);
-    const nsPerPixel = length(view) / this.line.canvas.width;
+    const view = zoomedView(from.view, factor, from.at, bounds);
+    const nsPerPixel = spanLength(view) / this.line.canvas.width;
     // The time first touched stays between the fingers.
     const shift = from.at - (view.from + ((a.x + b.x) / 2) * nsPerPixel);
     this.v.mover.jump(pannedView(view, shift, bounds));

@@ -80,7 +80,7 @@ export class TimelineLabels {
   }
 
   /** Create all labels again, after the layout or a text changed. */
-  lay(placed: Placed, top: number, bottom: number): void {
+  lay(placed: TimelineLayout, top: number, bottom: number): void {
     const { viewer, selection } = this.v;
     viewer.tracks.get();
     selection.details.get();

@@ -27,7 +27,7 @@ import { NarrowBars } from '../../render/narrowBars';
 import { paintRuler } from '../../render/rulerPainter';
 import type { Surface } from '../../render/surface';
 import { IMAGES_PER_FRAME, DensityImages } from '../../render/densityRows';
-import { inWords, wordsFor } from '../../model/words';
+import { inTermsOf, wordsFor } from '../../model/words';
 import { TimeScale } from '../../render/timeScale';
 import { paintGroups, paintTracks, type Scene } from '../../render/trackPainter';
 import { NonSliceLayer, type MarkHit } from './nonSliceLayer';
@@ -71,7 +71,7 @@ export class TimelineView {
   readonly zooming = signal<Span | null>(null);
   /** The counter under the pointer. */
   readonly overCounter = signal<CounterFacts | null>(null);
-  readonly placed: ReadSignal<Placed>;
+  readonly placed: ReadSignal<TimelineLayout>;
   readonly marks: NonSliceLayer;
   readonly rows: ReadSignal<readonly Row[]>;
   readonly cache: TileCache;

@@ -9,7 +9,7 @@ import type { TimelineLayout } from '../../model/layout';
 import type { Viewer } from '../../model/viewer';
 
 /** Return the button that shows everything hidden. The button is hidden while nothing else is. */
-export function hiddenButton(viewer: Viewer, placed: ReadSignal<Placed>): HTMLElement {
+export function hiddenButton(viewer: Viewer, placed: ReadSignal<TimelineLayout>): HTMLElement {
   const button = h('button', {
     class: 'link',
     attrs: { type: 'button' },
